@@ -1,0 +1,1 @@
+"""The physics core: numpy and numba; it knows nothing of ROS."""

@@ -1,0 +1,360 @@
+"""What a machine is: frozen dataclasses, filled from URDF and its ``<grouser>`` element.
+
+Units are SI; every frame is named. Nothing here computes dynamics. Arrays that a dataclass holds are read-only.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+Vector3 = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A frame given in another one.
+
+    Attributes:
+        position: origin of the frame in the reference frame [m].
+        quaternion: its orientation, unit quaternion in the order x y z w.
+    """
+
+    position: Vector3 = (0.0, 0.0, 0.0)
+    quaternion: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """Mass properties of a link.
+
+    Attributes:
+        pose: frame at the centre of mass, in the link frame; `inertia` is expressed in it.
+        mass: [kg], >= 0.
+        inertia: ixx, ixy, ixz, iyy, iyz, izz about the centre of mass [kg m2].
+    """
+
+    pose: Pose
+    mass: float
+    inertia: tuple[float, float, float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box centred on its frame; `size` is its full extents [m]."""
+
+    size: Vector3
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A cylinder centred on its frame, axis z; radius and length [m]."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A sphere centred on its frame; radius [m]."""
+
+    radius: float
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A triangle mesh.
+
+    Attributes:
+        uri: as written in the URDF.
+        path: the file that it resolves to.
+        scale: factors along the mesh's own axes.
+        hull: vertices of the convex hull after scaling [m], shape (n, 3); empty for a visual.
+    """
+
+    uri: str
+    path: str
+    scale: Vector3 = (1.0, 1.0, 1.0)
+    hull: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)), repr=False)
+
+
+Geometry = Box | Cylinder | Sphere | Mesh
+
+
+@dataclass(frozen=True)
+class Collision:
+    """A collision shape, its pose in the link frame."""
+
+    name: str
+    pose: Pose
+    geometry: Geometry
+
+
+@dataclass(frozen=True)
+class Visual:
+    """A visual shape, its pose in the link frame, its colour (red, green, blue, alpha; 0 to 1)."""
+
+    name: str
+    pose: Pose
+    geometry: Geometry
+    rgba: tuple[float, float, float, float] = (0.6, 0.6, 0.6, 1.0)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link; `inertial` is None when the URDF gives none and no density says how to find it."""
+
+    name: str
+    inertial: Inertial | None = None
+    collisions: tuple[Collision, ...] = ()
+    visuals: tuple[Visual, ...] = ()
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class JointLimit:
+    """Limits of a joint: positions [rad or m] (None: none), effort [N m or N], velocity [rad/s or m/s]; inf when not
+    given."""
+
+    lower: float | None = None
+    upper: float | None = None
+    effort: float = np.inf
+    velocity: float = np.inf
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """position = multiplier * position of `joint` + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint of the tree.
+
+    Attributes:
+        type: fixed, revolute, continuous, prismatic, planar or floating.
+        pose: the joint's frame in the parent link's frame (the child link's frame at position zero).
+        axis: unit vector in the joint's frame; normal of the plane for a planar joint.
+        damping: viscous coefficient [N m s/rad or N s/m].
+        friction: dry friction of URDF's `<dynamics>` [N m or N].
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    pose: Pose = Pose()
+    axis: Vector3 = (1.0, 0.0, 0.0)
+    limit: JointLimit = JointLimit()
+    damping: float = 0.0
+    friction: float = 0.0
+    mimic: Mimic | None = None
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Fluid:
+    """Hydraulic oil: density [kg/m3], bulk modulus [Pa]."""
+
+    density: float
+    bulk_modulus: float
+
+
+@dataclass(frozen=True)
+class Pump:
+    """A supply of constant pressure: supply and tank pressure [Pa, absolute]."""
+
+    name: str
+    supply_pressure: float
+    tank_pressure: float
+
+
+@dataclass(frozen=True)
+class DirectionalValve:
+    """A proportional 4/3 valve with a second-order spool.
+
+    Attributes:
+        discharge_coefficient: of the metering edges [-].
+        spool_diameter: [m].
+        spool_travel: opening at full spool [m].
+        supply_overlap: positive overlap of the supply edges, as a share of the travel [-].
+        tank_underlap: negative overlap of the tank edges, as a share of the travel [-]; below zero the edges close at
+            neutral.
+        gain: spool position per unit of command [-].
+        natural_frequency: [rad/s].
+        damping_ratio: [-].
+    """
+
+    name: str
+    discharge_coefficient: float
+    spool_diameter: float
+    spool_travel: float
+    supply_overlap: float
+    tank_underlap: float
+    gain: float
+    natural_frequency: float
+    damping_ratio: float
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A point fixed to a link: position in the link frame [m]."""
+
+    link: str
+    xyz: Vector3
+
+
+@dataclass(frozen=True)
+class HydraulicCylinder:
+    """A double-acting cylinder between two points of the machine.
+
+    Attributes:
+        valve: name of the directional valve that feeds it; positive spool feeds the piston side and extends it.
+        bore, rod_diameter, stroke: [m].
+        retracted_length: distance between the attachments at zero stroke [m].
+        piston_mass: piston with rod [kg].
+        viscous_friction: [N s/m].
+        dry_friction: [N].
+        dead_volume_piston_side, dead_volume_rod_side: oil left at the stroke's ends, with hoses [m3].
+        holding_brake: locks the cylinder at neutral and on emergency stop.
+        holding_force: what the brake holds [N].
+        barrel, rod: where it is attached.
+    """
+
+    name: str
+    valve: str
+    bore: float
+    rod_diameter: float
+    stroke: float
+    retracted_length: float
+    piston_mass: float
+    viscous_friction: float
+    dry_friction: float
+    dead_volume_piston_side: float
+    dead_volume_rod_side: float
+    holding_brake: bool
+    holding_force: float
+    barrel: Attachment
+    rod: Attachment
+
+
+@dataclass(frozen=True)
+class ContactMaterial:
+    """How a link touches the ground.
+
+    Attributes:
+        link: the link whose collision shapes it speaks of.
+        friction: coefficient [-]; None: the ground's.
+        restitution: [-], 0 to 1.
+        stiffness, damping: of each contact point [N/m, N s/m]; rigid when stiffness is None.
+        surface_joint: joint whose turning moves the surface (a belt or track), or None.
+        surface_radius: surface speed per joint speed [m].
+        surface_direction: unit vector in the link frame along which the machine travels when the joint turns forward.
+    """
+
+    link: str
+    friction: float | None = None
+    restitution: float = 0.0
+    stiffness: float | None = None
+    damping: float = 0.0
+    surface_joint: str | None = None
+    surface_radius: float = 0.0
+    surface_direction: Vector3 = (1.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class JointFriction:
+    """Dry friction of a joint: static and kinetic level [N m or N], viscous coefficient [N m s/rad or N s/m]."""
+
+    joint: str
+    static: float
+    kinetic: float
+    viscous: float = 0.0
+
+
+@dataclass(frozen=True)
+class ServoDrive:
+    """An electric drive of a joint as a limited spring and damper.
+
+    Attributes:
+        mode: position, velocity or effort: what a command means.
+        stiffness: [N m/rad or N/m], position mode.
+        damping: [N m s/rad or N s/m], position and velocity mode.
+        effort_limit: [N m or N].
+    """
+
+    joint: str
+    mode: str
+    stiffness: float
+    damping: float
+    effort_limit: float
+
+
+@dataclass(frozen=True)
+class InitialPosition:
+    """Where a joint starts [rad or m]."""
+
+    joint: str
+    position: float
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A whole machine, validated.
+
+    Attributes:
+        links: in the order of the file.
+        joints: in the order of the file.
+        root: name of the root link.
+        floating_base: whether the root link is free to move; a root link named ``world`` is not.
+        urdf: the expanded URDF text, for RViz and robot_state_publisher.
+        file: where it came from.
+        warnings: what is legal but probably not meant, in words.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    root: str
+    floating_base: bool
+    fluid: Fluid | None = None
+    pumps: tuple[Pump, ...] = ()
+    valves: tuple[DirectionalValve, ...] = ()
+    cylinders: tuple[HydraulicCylinder, ...] = ()
+    contacts: tuple[ContactMaterial, ...] = ()
+    frictions: tuple[JointFriction, ...] = ()
+    drives: tuple[ServoDrive, ...] = ()
+    initial_positions: tuple[InitialPosition, ...] = ()
+    urdf: str = field(default="", repr=False)
+    file: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A plane to stand on: a point of it [m], its unit normal (world frame), friction and restitution of its surface
+    [-]."""
+
+    point: Vector3 = (0.0, 0.0, 0.0)
+    normal: Vector3 = (0.0, 0.0, 1.0)
+    friction: float = 0.8
+    restitution: float = 0.0
+
+
+@dataclass(frozen=True)
+class World:
+    """What a machine stands in.
+
+    Attributes:
+        gravity: acceleration in the world frame [m/s2].
+        ground: None in free space.
+        spawn: pose of a floating base's link frame at the start, in the world frame.
+    """
+
+    name: str = "flat"
+    gravity: Vector3 = (0.0, 0.0, -9.81)
+    ground: Ground | None = Ground()
+    spawn: Pose = Pose()

@@ -1,0 +1,69 @@
+"""The errors that grouser raises: each names the thing, the value and what is valid."""
+
+
+class GrouserError(Exception):
+    """Base of every error that a user can cause and can mend."""
+
+
+class MachineError(GrouserError):
+    """A machine or world description that cannot be loaded.
+
+    Args:
+        problem: what is wrong, with the offending value and what is valid.
+        file: path of the file that says so, when known.
+        line: 1-based line number in that file, when known.
+        element: tag (and name) of the element, for instance ``<joint name="boom">``, when known.
+        remedy: what to do about it, when the problem does not say so itself.
+    """
+
+    def __init__(self, problem, *, file=None, line=None, element=None, remedy=None):
+        self.problem = problem
+        self.file = None if file is None else str(file)
+        self.line = line
+        self.element = element
+        self.remedy = remedy
+        super().__init__(self._text())
+
+    def _text(self):
+        place = ""
+        if self.file is not None:
+            place = self.file if self.line is None else f"{self.file}:{self.line}"
+        if self.element is not None:
+            place = f"{place}: {self.element}" if place else self.element
+        text = f"{place}: {self.problem}" if place else self.problem
+        return f"{text} ({self.remedy})" if self.remedy else text
+
+
+class ParameterError(GrouserError, ValueError):
+    """A parameter, command or name that is out of its valid range or unknown.
+
+    Args:
+        name: the parameter, joint, valve or link.
+        value: what was given.
+        valid: the valid range or the valid names, in words.
+    """
+
+    def __init__(self, name, value, valid):
+        self.name = name
+        self.value = value
+        self.valid = valid
+        super().__init__(f"{name} = {value!r} is not valid: {valid}")
+
+
+class DivergenceError(GrouserError):
+    """The simulation left the finite numbers.
+
+    Args:
+        time: simulation time of the step that failed [s].
+        joint: name of the first joint, cylinder or valve whose state is not finite.
+        value: that value.
+    """
+
+    def __init__(self, time, joint, value):
+        self.time = time
+        self.joint = joint
+        self.value = value
+        super().__init__(
+            f"the simulation diverged at t = {time:.6f} s: {joint} has the value {value}; "
+            "try a smaller step, or check the masses, stiffnesses and volumes around it"
+        )

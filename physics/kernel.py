@@ -1,0 +1,45 @@
+"""The one decorator of compiled functions, and where their machine code is kept.
+
+Numba's cache notices an edit of a function's own file only, not of the functions that it calls. The cache therefore
+lives in a folder named after the contents of every file of the physics core: an edit or an update never runs stale
+code.
+"""
+
+import functools
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+import numba
+
+_KEPT_CACHES = 3
+
+
+def _cache_folder():
+    """Folder of the compiled code of exactly this physics core."""
+    sources = Path(__file__).resolve().parent
+    digest = hashlib.sha256(numba.__version__.encode())
+    for file in sorted(sources.rglob("*.py")):
+        if "description" not in file.parts:
+            digest.update(file.relative_to(sources).as_posix().encode())
+            digest.update(file.read_bytes())
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    home = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "grouser"
+    return home / f"kernels-{digest.hexdigest()[:16]}"
+
+
+def _forget_old_caches(folder):
+    """Keeps the newest few caches: each edit of the physics makes one."""
+    siblings = sorted(folder.parent.glob("kernels-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for old in siblings[_KEPT_CACHES:]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+CACHE_FOLDER = _cache_folder()
+CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
+_forget_old_caches(CACHE_FOLDER)
+numba.config.CACHE_DIR = str(CACHE_FOLDER)
+
+# Sums may be reassociated and contracted, but NaN and infinity keep their meaning: the finite check depends on them.
+kernel = functools.partial(numba.njit, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"})

@@ -1,0 +1,343 @@
+"""Description -> Model: the read-only arrays that the compiled core works on, and the names that belong to them.
+
+Links joined by fixed joints are lumped into one *body*. A body's own frame has its origin at its joint and its z axis
+along the joint's axis, so that a revolute joint is a turn about z and a prismatic one a shift along z; the pose of each
+link in its body undoes the difference. Bodies are numbered depth first, parents before children; -1 is the world.
+
+Coordinates follow Pinocchio: a floating joint has q = (x, y, z, quaternion x y z w) and v = (linear, angular) in the
+body frame; a planar one q = (x, y, angle) in its plane and v = (vx, vy, angular) in the body frame; the others are one
+number. A continuous joint is one unbounded angle. Each coordinate rate of a body's joint is a *column*: the twist that
+it gives the body. A mimicking joint has its own columns and shares the coordinate of the joint that it follows. The
+elimination pattern is found from the columns, whatever couples them, so further columns of a body need no other change
+here.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics import spatial
+from grouser.physics.description.machine import Inertial, Joint, Machine, Pose
+from grouser.physics.errors import MachineError
+
+REVOLUTE, PRISMATIC, PLANAR, FREE = range(4)
+_KIND = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC, "planar": PLANAR, "floating": FREE}
+_POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7}
+_RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6}
+_MOST_COORDINATES = 1000
+
+
+class Model(NamedTuple):
+    """The multibody system as arrays.
+
+    Attributes:
+        body_parent: parent body, -1 for the world, shape (bodies,).
+        body_kind: REVOLUTE, PRISMATIC, PLANAR or FREE.
+        body_rotation, body_position: joint frame in the parent body's frame, (bodies, 3, 3) and (bodies, 3) [m].
+        body_q: first index of the joint's position in q.
+        body_mimics: whether the joint follows another one's coordinate.
+        body_multiplier, body_offset: a joint's position is multiplier * q + offset; 1 and 0 unless it mimics.
+        body_mass: [kg].
+        body_com: centre of mass in the body frame [m], (bodies, 3).
+        body_inertia: xx xy xz yy yz zz about the centre of mass in body axes [kg m2], (bodies, 6).
+        column_start: columns of body i are column_start[i] to column_start[i + 1].
+        column_rate: index in v of the column's coordinate rate.
+        rate_damping: viscous damping of each coordinate [N m s/rad or N s/m], (coordinates,).
+        pattern_start, pattern: row k of the factor has off-diagonal entries pattern[pattern_start[k]:pattern_start[k +
+            1]], ascending, all below k.
+        q_initial: positions at the start.
+        gravity: [m/s2], world frame.
+    """
+
+    body_parent: np.ndarray
+    body_kind: np.ndarray
+    body_rotation: np.ndarray
+    body_position: np.ndarray
+    body_q: np.ndarray
+    body_mimics: np.ndarray
+    body_multiplier: np.ndarray
+    body_offset: np.ndarray
+    body_mass: np.ndarray
+    body_com: np.ndarray
+    body_inertia: np.ndarray
+    column_start: np.ndarray
+    column_rate: np.ndarray
+    rate_damping: np.ndarray
+    pattern_start: np.ndarray
+    pattern: np.ndarray
+    q_initial: np.ndarray
+    gravity: np.ndarray
+
+
+@dataclass(frozen=True)
+class JointCoordinate:
+    """Where a joint with one coordinate is found: its body, its index in q and in v, and how it follows them."""
+
+    body: int
+    q: int
+    v: int
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """What the indices of a Model mean.
+
+    Attributes:
+        joints: joints with one coordinate (mimicking ones too) -> JointCoordinate, in the order of the file.
+        links: link names in the order of the file.
+        link_body: body of each link (-1: the world).
+        link_rotation, link_position: link frame in its body's frame, (links, 3, 3) and (links, 3) [m].
+        body_joint: name of the joint that moves each body.
+        rate_joint: name of the joint that each coordinate rate belongs to.
+    """
+
+    joints: dict[str, JointCoordinate]
+    links: tuple[str, ...]
+    link_body: np.ndarray
+    link_rotation: np.ndarray
+    link_position: np.ndarray
+    body_joint: tuple[str, ...]
+    rate_joint: tuple[str, ...]
+
+    def link_index(self, name: str) -> int:
+        """Index of a link by its name."""
+        return self.links.index(name)
+
+
+def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81)) -> tuple[Model, Names]:
+    """Arrays and names of a machine.
+
+    Args:
+        machine: the validated description.
+        spawn: pose of the root link in the world at the start; for good when the base is fixed.
+        gravity: acceleration in the world frame [m/s2].
+
+    Raises:
+        MachineError: a moving body has no mass beyond it, or there are too many coordinates.
+    """
+    tree = _Tree(machine, spawn)
+    tree.grow()
+    tree.check_masses()
+    column_start, column_rate = tree.columns()
+    pattern_start, pattern = _elimination_pattern(tree.parent, column_start, column_rate, tree.rate_count)
+    model = Model(
+        body_parent=np.array(tree.parent, dtype=np.int64),
+        body_kind=np.array(tree.kind, dtype=np.int64),
+        body_rotation=np.array(tree.rotation).reshape(-1, 3, 3),
+        body_position=np.array(tree.position).reshape(-1, 3),
+        body_q=np.array(tree.q_start, dtype=np.int64),
+        body_mimics=np.array(tree.mimics, dtype=np.bool_),
+        body_multiplier=np.array(tree.multiplier, dtype=float),
+        body_offset=np.array(tree.offset, dtype=float),
+        body_mass=np.array([inertia.mass for inertia in tree.inertia], dtype=float),
+        body_com=np.array([inertia.com for inertia in tree.inertia]).reshape(-1, 3),
+        body_inertia=np.array([inertia.packed() for inertia in tree.inertia]).reshape(-1, 6),
+        column_start=column_start,
+        column_rate=column_rate,
+        rate_damping=np.array(tree.damping, dtype=float),
+        pattern_start=pattern_start,
+        pattern=pattern,
+        q_initial=np.array(tree.q_initial, dtype=float),
+        gravity=np.array(gravity, dtype=float),
+    )
+    for array in model:
+        array.flags.writeable = False
+    return model, tree.names()
+
+
+class _LumpedInertia:
+    """Mass, centre of mass and inertia of all links of a body, in the body frame."""
+
+    def __init__(self):
+        self.mass = 0.0
+        self.com = np.zeros(3)
+        self.about_com = np.zeros((3, 3))
+
+    def add(self, inertial: Inertial, rotation: np.ndarray, position: np.ndarray):
+        """Adds a link's inertial; rotation and position give the link frame in the body frame."""
+        if inertial.mass == 0.0 and not any(inertial.inertia):
+            return
+        axes = rotation @ spatial.matrix(inertial.pose.quaternion)
+        com = position + rotation @ np.array(inertial.pose.position)
+        xx, xy, xz, yy, yz, zz = inertial.inertia
+        about = axes @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ axes.T
+        total = self.mass + inertial.mass
+        middle = self.com if total == 0.0 else (self.mass * self.com + inertial.mass * com) / total
+        self.about_com = _shifted(self.about_com, self.mass, self.com - middle) + _shifted(
+            about, inertial.mass, com - middle
+        )
+        self.mass, self.com = total, middle
+
+    def packed(self):
+        i = self.about_com
+        return [i[0, 0], i[0, 1], i[0, 2], i[1, 1], i[1, 2], i[2, 2]]
+
+
+def _shifted(about_com, mass, offset):
+    """Inertia about a point at -offset from the centre of mass (Steiner)."""
+    return about_com + mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))
+
+
+def _axis_frame(axis):
+    """The rotation matrix nearest to the identity whose z axis is `axis`."""
+    x, y, z = axis
+    if z < -1.0 + 1e-12:
+        return np.diag([1.0, -1.0, -1.0])
+    turn = spatial.skew((-y, x, 0.0))
+    return np.eye(3) + turn + turn @ turn / (1.0 + z)
+
+
+class _Tree:
+    """The bodies, as lists that grow while the machine's joints are walked from the root."""
+
+    def __init__(self, machine: Machine, spawn: Pose):
+        self.machine = machine
+        self.spawn = spawn
+        self.parent, self.kind, self.rotation, self.position = [], [], [], []
+        self.q_start, self.v_start, self.mimics, self.multiplier, self.offset = [], [], [], [], []
+        self.inertia, self.body_joint, self.damping, self.q_initial, self.rate_joint = [], [], [], [], []
+        self.pose = {}  # link -> (body, rotation, position)
+        self.initial = {start.joint: start.position for start in machine.initial_positions}
+        self.links = {link.name: link for link in machine.links}
+        self.children = {link.name: [] for link in machine.links}
+        for joint in machine.joints:
+            self.children[joint.parent].append(joint)
+        self.joint_body = {}
+
+    @property
+    def rate_count(self):
+        return len(self.damping)
+
+    def grow(self):
+        """Walks the joints depth first in the order of the file, then binds the mimicking joints."""
+        rotation, position = spatial.matrix(self.spawn.quaternion), np.array(self.spawn.position)
+        root = self.machine.root
+        if self.machine.floating_base:
+            base = Joint(f"{root}_free", "floating", "world", root)
+            self._add_body(base, -1, np.eye(3), np.zeros(3))
+            self.q_initial[:] = [*self.spawn.position, *self.spawn.quaternion]
+            self._place(root, 0, np.eye(3), np.zeros(3))
+        else:
+            self._place(root, -1, rotation, position)
+        waiting = list(reversed(self.children[root]))
+        while waiting:
+            joint = waiting.pop()
+            self._add_joint(joint)
+            waiting.extend(reversed(self.children[joint.child]))
+        for joint in self.machine.joints:
+            if joint.mimic is not None:
+                body, followed = self.joint_body[joint.name], self.joint_body[joint.mimic.joint]
+                self.q_start[body], self.v_start[body] = self.q_start[followed], self.v_start[followed]
+                self.multiplier[body], self.offset[body] = joint.mimic.multiplier, joint.mimic.offset
+
+    def _place(self, name, body, rotation, position):
+        self.pose[name] = (body, rotation, position)
+        inertial = self.links[name].inertial
+        if body >= 0 and inertial is not None:
+            self.inertia[body].add(inertial, rotation, position)
+
+    def _add_joint(self, joint: Joint):
+        parent, rotation, position = self.pose[joint.parent]
+        at = position + rotation @ np.array(joint.pose.position)
+        frame = rotation @ spatial.matrix(joint.pose.quaternion)
+        if joint.type == "fixed":
+            self._place(joint.child, parent, frame, at)
+            return
+        turn = np.eye(3) if joint.type == "floating" else _axis_frame(joint.axis)
+        self._add_body(joint, parent, frame @ turn, at)
+        self._place(joint.child, len(self.parent) - 1, turn.T, np.zeros(3))
+
+    def _add_body(self, joint: Joint, parent, rotation, position):
+        kind = _KIND[joint.type]
+        self.joint_body[joint.name] = len(self.parent)
+        self.parent.append(parent)
+        self.kind.append(kind)
+        self.rotation.append(rotation)
+        self.position.append(position)
+        self.mimics.append(joint.mimic is not None)
+        self.multiplier.append(1.0)
+        self.offset.append(0.0)
+        self.inertia.append(_LumpedInertia())
+        self.body_joint.append(joint.name)
+        self.q_start.append(len(self.q_initial))
+        self.v_start.append(self.rate_count)
+        if joint.mimic is None:
+            start = [0.0] * _POSITIONS[kind]
+            start[-1] = 1.0 if kind == FREE else self.initial.get(joint.name, 0.0)
+            viscous = sum(law.viscous for law in self.machine.frictions if law.joint == joint.name)
+            self.q_initial.extend(start)
+            self.damping.extend([joint.damping + viscous] * _RATES[kind])
+            self.rate_joint.extend([joint.name] * _RATES[kind])
+        if self.rate_count > _MOST_COORDINATES:
+            raise MachineError(
+                f"the machine has more than {_MOST_COORDINATES} coordinates",
+                file=self.machine.file,
+                remedy="join links by fixed joints where they do not move",
+            )
+
+    def check_masses(self):
+        """Refuses a moving body with neither mass nor anything heavy beyond it: its acceleration is undefined."""
+        heavy = [inertia.mass > 0.0 or np.any(inertia.about_com) for inertia in self.inertia]
+        for body in range(len(self.parent) - 1, -1, -1):
+            if not heavy[body]:
+                raise MachineError(
+                    "moves a part that has no mass, nor has anything beyond it",
+                    file=self.machine.file,
+                    element=f'<joint name="{self.body_joint[body]}">',
+                    remedy="give its link an <inertial>, or make the joint fixed",
+                )
+            if self.parent[body] >= 0:
+                heavy[self.parent[body]] = True
+
+    def columns(self):
+        """First column of each body, and the coordinate rate of each column."""
+        counts = [_RATES[kind] for kind in self.kind]
+        start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+        rate = [first + k for first, count in zip(self.v_start, counts, strict=True) for k in range(count)]
+        return start, np.array(rate, dtype=np.int64)
+
+    def names(self) -> Names:
+        joints = {}
+        for joint in self.machine.joints:
+            body = self.joint_body.get(joint.name)
+            if body is not None and self.kind[body] in (REVOLUTE, PRISMATIC):
+                joints[joint.name] = JointCoordinate(
+                    body, self.q_start[body], self.v_start[body], self.multiplier[body], self.offset[body]
+                )
+        links = tuple(link.name for link in self.machine.links)
+        return Names(
+            joints=joints,
+            links=links,
+            link_body=np.array([self.pose[name][0] for name in links], dtype=np.int64),
+            link_rotation=np.array([self.pose[name][1] for name in links]),
+            link_position=np.array([self.pose[name][2] for name in links]),
+            body_joint=tuple(self.body_joint),
+            rate_joint=tuple(self.rate_joint),
+        )
+
+
+def _elimination_pattern(parent, column_start, column_rate, rate_count):
+    """Off-diagonal pattern of L in L^T L = M, row by row, with the fill that elimination makes.
+
+    A coordinate is coupled with those of its own body and of every body between it and the world (Featherstone 2008,
+    section 6.5); a coordinate that moves several bodies couples all of their chains, which elimination from the last
+    coordinate to the first then fills in.
+    """
+    rows = [set() for _ in range(rate_count)]
+    for body in range(len(parent)):
+        own = column_rate[column_start[body] : column_start[body + 1]]
+        above = body
+        while above >= 0:
+            for a in own:
+                for b in column_rate[column_start[above] : column_start[above + 1]]:
+                    if a != b:
+                        rows[max(a, b)].add(int(min(a, b)))
+            above = parent[above]
+    for k in range(rate_count - 1, -1, -1):
+        for i in rows[k]:
+            rows[i].update(j for j in rows[k] if j < i)
+    start = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
+    return start, np.array([j for row in rows for j in sorted(row)], dtype=np.int64)

@@ -1,0 +1,79 @@
+"""Branch-sparse factorisation M = L^T L and the triangular products with it (Featherstone 2008, section 6.5).
+
+Elimination runs from the last coordinate to the first, so that a tree makes no fill. The inverse of the diagonal of L
+is stored in its place. The half-solved velocity u = L v has the metric of kinetic energy: 2 T = u.u, and a row with
+Jacobian J acts on it by W = L^-T J^T.
+"""
+
+import math
+
+from grouser.physics.kernel import kernel
+
+
+@kernel
+def factorise(start, pattern, matrix):
+    """Factorises the lower triangle of `matrix` in place.
+
+    Returns:
+        -1, or the first coordinate met whose pivot is not positive (the matrix is then spoilt).
+    """
+    for k in range(matrix.shape[0] - 1, -1, -1):
+        pivot = matrix[k, k]
+        if not pivot > 0.0:
+            return k
+        inverse = 1.0 / math.sqrt(pivot)
+        matrix[k, k] = inverse
+        for a in range(start[k], start[k + 1]):
+            matrix[k, pattern[a]] *= inverse
+        for a in range(start[k], start[k + 1]):
+            i = pattern[a]
+            x = matrix[k, i]
+            for b in range(start[k], a + 1):
+                matrix[i, pattern[b]] -= x * matrix[k, pattern[b]]
+    return -1
+
+
+@kernel
+def solve_transposed(start, pattern, factor, x):
+    """x <- L^-T x."""
+    for k in range(x.shape[0] - 1, -1, -1):
+        if x[k] != 0.0:
+            value = x[k] * factor[k, k]
+            x[k] = value
+            for a in range(start[k], start[k + 1]):
+                x[pattern[a]] -= factor[k, pattern[a]] * value
+
+
+@kernel
+def solve_transposed_row(start, pattern, factor, rows, r):
+    """Row r <- L^-T row r; returns the square of its length."""
+    total = 0.0
+    for k in range(rows.shape[1] - 1, -1, -1):
+        value = rows[r, k]
+        if value != 0.0:
+            value *= factor[k, k]
+            rows[r, k] = value
+            total += value * value
+            for a in range(start[k], start[k + 1]):
+                rows[r, pattern[a]] -= factor[k, pattern[a]] * value
+    return total
+
+
+@kernel
+def solve(start, pattern, factor, x):
+    """x <- L^-1 x."""
+    for k in range(x.shape[0]):
+        total = x[k]
+        for a in range(start[k], start[k + 1]):
+            total -= factor[k, pattern[a]] * x[pattern[a]]
+        x[k] = total * factor[k, k]
+
+
+@kernel
+def multiply(start, pattern, factor, x, result):
+    """result <- L x; result may be x itself."""
+    for k in range(x.shape[0] - 1, -1, -1):
+        total = x[k] / factor[k, k]
+        for a in range(start[k], start[k + 1]):
+            total += factor[k, pattern[a]] * x[pattern[a]]
+        result[k] = total

@@ -1,0 +1,72 @@
+"""Positions moved along a velocity on the configuration's Lie group."""
+
+import math
+
+from grouser.physics.kernel import kernel
+from grouser.physics.model import FREE, PLANAR
+from grouser.physics.spatial import quaternion_exponential, quaternion_product, rotation_matrix
+
+
+@kernel
+def integrate_positions(model, q, v, step):
+    """q <- q (+) step * v, exact for a velocity that is constant in the body frame.
+
+    Floating joints follow the exponential map of SE(3), planar ones that of SE(2), the others add. A mimicking joint
+    has no position of its own.
+    """
+    for i in range(model.body_parent.shape[0]):
+        if model.body_mimics[i]:
+            continue
+        at = model.body_q[i]
+        rate = model.column_rate[model.column_start[i]]
+        kind = model.body_kind[i]
+        if kind == FREE:
+            _integrate_free(q, at, v, rate, step)
+        elif kind == PLANAR:
+            _integrate_planar(q, at, v, rate, step)
+        else:
+            q[at] += step * v[rate]
+
+
+@kernel
+def _integrate_free(q, at, v, rate, step):
+    rx, ry, rz = step * v[rate + 3], step * v[rate + 4], step * v[rate + 5]
+    tx, ty, tz = step * v[rate], step * v[rate + 1], step * v[rate + 2]
+    square = rx * rx + ry * ry + rz * rz
+    # displacement in the body frame: t + b r x t + c r x (r x t)
+    if square < 1e-6:
+        b = 0.5 - square * (1.0 / 24.0 - square / 720.0)
+        c = 1.0 / 6.0 - square * (1.0 / 120.0 - square / 5040.0)
+    else:
+        angle = math.sqrt(square)
+        b = (1.0 - math.cos(angle)) / square
+        c = (angle - math.sin(angle)) / (square * angle)
+    ux, uy, uz = ry * tz - rz * ty, rz * tx - rx * tz, rx * ty - ry * tx
+    dx = tx + b * ux + c * (ry * uz - rz * uy)
+    dy = ty + b * uy + c * (rz * ux - rx * uz)
+    dz = tz + b * uz + c * (rx * uy - ry * ux)
+    x, y, z, w = q[at + 3], q[at + 4], q[at + 5], q[at + 6]
+    m00, m01, m02, m10, m11, m12, m20, m21, m22 = rotation_matrix(x, y, z, w)
+    q[at] += m00 * dx + m01 * dy + m02 * dz
+    q[at + 1] += m10 * dx + m11 * dy + m12 * dz
+    q[at + 2] += m20 * dx + m21 * dy + m22 * dz
+    ex, ey, ez, ew = quaternion_exponential(rx, ry, rz)
+    x, y, z, w = quaternion_product(x, y, z, w, ex, ey, ez, ew)
+    scale = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
+    q[at + 3], q[at + 4], q[at + 5], q[at + 6] = x * scale, y * scale, z * scale, w * scale
+
+
+@kernel
+def _integrate_planar(q, at, v, rate, step):
+    tx, ty, turn = step * v[rate], step * v[rate + 1], step * v[rate + 2]
+    if abs(turn) < 1e-3:
+        a = 1.0 - turn * turn / 6.0
+        b = turn * (0.5 - turn * turn / 24.0)
+    else:
+        a = math.sin(turn) / turn
+        b = (1.0 - math.cos(turn)) / turn
+    dx, dy = a * tx - b * ty, b * tx + a * ty
+    sine, cosine = math.sin(q[at + 2]), math.cos(q[at + 2])
+    q[at] += cosine * dx - sine * dy
+    q[at + 1] += sine * dx + cosine * dy
+    q[at + 2] += turn

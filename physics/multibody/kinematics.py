@@ -1,0 +1,233 @@
+"""Positions, velocities and inertias of all bodies, in world axes about the origin."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.kernel import kernel
+from grouser.physics.model import FREE, PLANAR, PRISMATIC, REVOLUTE, Model
+from grouser.physics.spatial import cross_motion, rotation_matrix
+
+
+class Kinematics(NamedTuple):
+    """What the dynamics routines read; made once, filled at every step.
+
+    Attributes:
+        origin: the inertial point that everything is about, world frame [m], (3,).
+        rotation: world from body, (bodies, 3, 3).
+        position: origin of the body frame, from `origin`, world axes [m], (bodies, 3).
+        column: twist per unit of coordinate rate, (columns, 6).
+        twist: of each body, (bodies, 6).
+        bias: spatial acceleration at zero coordinate acceleration, without its parent's, (bodies, 6).
+        inertia: about `origin` in world axes, (bodies, 10), in the order of `spatial`.
+    """
+
+    origin: np.ndarray
+    rotation: np.ndarray
+    position: np.ndarray
+    column: np.ndarray
+    twist: np.ndarray
+    bias: np.ndarray
+    inertia: np.ndarray
+
+
+def make_kinematics(model: Model) -> Kinematics:
+    """Zeroed arrays of the right sizes."""
+    bodies, columns = len(model.body_parent), len(model.column_rate)
+    return Kinematics(
+        np.zeros(3),
+        np.zeros((bodies, 3, 3)),
+        np.zeros((bodies, 3)),
+        np.zeros((columns, 6)),
+        np.zeros((bodies, 6)),
+        np.zeros((bodies, 6)),
+        np.zeros((bodies, 10)),
+    )
+
+
+@kernel
+def update_kinematics(model, q, v, kinematics):
+    """Fills `kinematics` for the positions q and rates v."""
+    update_positions(model, q, kinematics)
+    update_velocities(model, v, kinematics)
+
+
+@kernel
+def update_positions(model, q, kinematics):
+    """Origin, rotations, positions, columns and inertias for the positions q."""
+    origin, rotation, position, column = (
+        kinematics.origin,
+        kinematics.rotation,
+        kinematics.position,
+        kinematics.column,
+    )
+    floating = model.body_parent.shape[0] > 0 and model.body_kind[0] == FREE
+    for k in range(3):
+        origin[k] = q[model.body_q[0] + k] if floating else 0.0
+    for i in range(model.body_parent.shape[0]):
+        _place_body(model, i, q, origin, rotation, position, column)
+        _inertia_in_world(model, i, rotation, position, kinematics.inertia)
+
+
+@kernel
+def _place_body(model, i, q, origin, rotation, position, column):
+    """Pose of body i and the columns of its joint."""
+    parent = model.body_parent[i]
+    placement = model.body_rotation[i]
+    offset = model.body_position[i]
+    # m: rotation of the joint's frame; p: its origin
+    if parent < 0:
+        m00, m01, m02 = placement[0, 0], placement[0, 1], placement[0, 2]
+        m10, m11, m12 = placement[1, 0], placement[1, 1], placement[1, 2]
+        m20, m21, m22 = placement[2, 0], placement[2, 1], placement[2, 2]
+        px, py, pz = offset[0] - origin[0], offset[1] - origin[1], offset[2] - origin[2]
+    else:
+        a = rotation[parent]
+        m00 = a[0, 0] * placement[0, 0] + a[0, 1] * placement[1, 0] + a[0, 2] * placement[2, 0]
+        m01 = a[0, 0] * placement[0, 1] + a[0, 1] * placement[1, 1] + a[0, 2] * placement[2, 1]
+        m02 = a[0, 0] * placement[0, 2] + a[0, 1] * placement[1, 2] + a[0, 2] * placement[2, 2]
+        m10 = a[1, 0] * placement[0, 0] + a[1, 1] * placement[1, 0] + a[1, 2] * placement[2, 0]
+        m11 = a[1, 0] * placement[0, 1] + a[1, 1] * placement[1, 1] + a[1, 2] * placement[2, 1]
+        m12 = a[1, 0] * placement[0, 2] + a[1, 1] * placement[1, 2] + a[1, 2] * placement[2, 2]
+        m20 = a[2, 0] * placement[0, 0] + a[2, 1] * placement[1, 0] + a[2, 2] * placement[2, 0]
+        m21 = a[2, 0] * placement[0, 1] + a[2, 1] * placement[1, 1] + a[2, 2] * placement[2, 1]
+        m22 = a[2, 0] * placement[0, 2] + a[2, 1] * placement[1, 2] + a[2, 2] * placement[2, 2]
+        px = position[parent, 0] + a[0, 0] * offset[0] + a[0, 1] * offset[1] + a[0, 2] * offset[2]
+        py = position[parent, 1] + a[1, 0] * offset[0] + a[1, 1] * offset[1] + a[1, 2] * offset[2]
+        pz = position[parent, 2] + a[2, 0] * offset[0] + a[2, 1] * offset[1] + a[2, 2] * offset[2]
+    first = model.column_start[i]
+    kind = model.body_kind[i]
+    at = model.body_q[i]
+    if kind == FREE:
+        # The joint frame's axes carry the position; the quaternion turns the body in them.
+        x, y, z = q[at], q[at + 1], q[at + 2]
+        if parent < 0 and i == 0:
+            px, py, pz = 0.0, 0.0, 0.0
+        else:
+            px += m00 * x + m01 * y + m02 * z
+            py += m10 * x + m11 * y + m12 * z
+            pz += m20 * x + m21 * y + m22 * z
+        j00, j01, j02, j10, j11, j12, j20, j21, j22 = rotation_matrix(q[at + 3], q[at + 4], q[at + 5], q[at + 6])
+        r00 = m00 * j00 + m01 * j10 + m02 * j20
+        r01 = m00 * j01 + m01 * j11 + m02 * j21
+        r02 = m00 * j02 + m01 * j12 + m02 * j22
+        r10 = m10 * j00 + m11 * j10 + m12 * j20
+        r11 = m10 * j01 + m11 * j11 + m12 * j21
+        r12 = m10 * j02 + m11 * j12 + m12 * j22
+        r20 = m20 * j00 + m21 * j10 + m22 * j20
+        r21 = m20 * j01 + m21 * j11 + m22 * j21
+        r22 = m20 * j02 + m21 * j12 + m22 * j22
+        _linear_column(column, first, r00, r10, r20, 1.0)
+        _linear_column(column, first + 1, r01, r11, r21, 1.0)
+        _linear_column(column, first + 2, r02, r12, r22, 1.0)
+        _angular_column(column, first + 3, px, py, pz, r00, r10, r20, 1.0)
+        _angular_column(column, first + 4, px, py, pz, r01, r11, r21, 1.0)
+        _angular_column(column, first + 5, px, py, pz, r02, r12, r22, 1.0)
+    elif kind == PRISMATIC:
+        shift = model.body_multiplier[i] * q[at] + model.body_offset[i]
+        px += m02 * shift
+        py += m12 * shift
+        pz += m22 * shift
+        r00, r01, r02, r10, r11, r12, r20, r21, r22 = m00, m01, m02, m10, m11, m12, m20, m21, m22
+        _linear_column(column, first, r02, r12, r22, model.body_multiplier[i])
+    else:
+        if kind == PLANAR:
+            angle = q[at + 2]
+            px += m00 * q[at] + m01 * q[at + 1]
+            py += m10 * q[at] + m11 * q[at + 1]
+            pz += m20 * q[at] + m21 * q[at + 1]
+        else:
+            angle = model.body_multiplier[i] * q[at] + model.body_offset[i]
+        sine, cosine = math.sin(angle), math.cos(angle)
+        r00, r01, r02 = m00 * cosine + m01 * sine, m01 * cosine - m00 * sine, m02
+        r10, r11, r12 = m10 * cosine + m11 * sine, m11 * cosine - m10 * sine, m12
+        r20, r21, r22 = m20 * cosine + m21 * sine, m21 * cosine - m20 * sine, m22
+        if kind == REVOLUTE:
+            _angular_column(column, first, px, py, pz, r02, r12, r22, model.body_multiplier[i])
+        else:
+            _linear_column(column, first, r00, r10, r20, 1.0)
+            _linear_column(column, first + 1, r01, r11, r21, 1.0)
+            _angular_column(column, first + 2, px, py, pz, r02, r12, r22, 1.0)
+    b = rotation[i]
+    b[0, 0], b[0, 1], b[0, 2] = r00, r01, r02
+    b[1, 0], b[1, 1], b[1, 2] = r10, r11, r12
+    b[2, 0], b[2, 1], b[2, 2] = r20, r21, r22
+    position[i, 0], position[i, 1], position[i, 2] = px, py, pz
+
+
+@kernel
+def _linear_column(column, c, x, y, z, scale):
+    """Column c: translation along (x, y, z)."""
+    column[c, 0], column[c, 1], column[c, 2] = scale * x, scale * y, scale * z
+    column[c, 3], column[c, 4], column[c, 5] = 0.0, 0.0, 0.0
+
+
+@kernel
+def _angular_column(column, c, px, py, pz, x, y, z, scale):
+    """Column c: turn about the axis (x, y, z) through the point p."""
+    column[c, 0] = scale * (py * z - pz * y)
+    column[c, 1] = scale * (pz * x - px * z)
+    column[c, 2] = scale * (px * y - py * x)
+    column[c, 3], column[c, 4], column[c, 5] = scale * x, scale * y, scale * z
+
+
+@kernel
+def _inertia_in_world(model, i, rotation, position, inertia):
+    """Inertia of body i about the origin: R I R^T with Steiner's term."""
+    r = rotation[i]
+    m = model.body_mass[i]
+    c = model.body_com[i]
+    cx = position[i, 0] + r[0, 0] * c[0] + r[0, 1] * c[1] + r[0, 2] * c[2]
+    cy = position[i, 1] + r[1, 0] * c[0] + r[1, 1] * c[1] + r[1, 2] * c[2]
+    cz = position[i, 2] + r[2, 0] * c[0] + r[2, 1] * c[1] + r[2, 2] * c[2]
+    s = model.body_inertia[i]
+    a0 = r[0, 0] * s[0] + r[0, 1] * s[1] + r[0, 2] * s[2]
+    a1 = r[0, 0] * s[1] + r[0, 1] * s[3] + r[0, 2] * s[4]
+    a2 = r[0, 0] * s[2] + r[0, 1] * s[4] + r[0, 2] * s[5]
+    b0 = r[1, 0] * s[0] + r[1, 1] * s[1] + r[1, 2] * s[2]
+    b1 = r[1, 0] * s[1] + r[1, 1] * s[3] + r[1, 2] * s[4]
+    b2 = r[1, 0] * s[2] + r[1, 1] * s[4] + r[1, 2] * s[5]
+    c0 = r[2, 0] * s[0] + r[2, 1] * s[1] + r[2, 2] * s[2]
+    c1 = r[2, 0] * s[1] + r[2, 1] * s[3] + r[2, 2] * s[4]
+    c2 = r[2, 0] * s[2] + r[2, 1] * s[4] + r[2, 2] * s[5]
+    inertia[i, 0] = a0 * r[0, 0] + a1 * r[0, 1] + a2 * r[0, 2] + m * (cy * cy + cz * cz)
+    inertia[i, 1] = a0 * r[1, 0] + a1 * r[1, 1] + a2 * r[1, 2] - m * cx * cy
+    inertia[i, 2] = a0 * r[2, 0] + a1 * r[2, 1] + a2 * r[2, 2] - m * cx * cz
+    inertia[i, 3] = b0 * r[1, 0] + b1 * r[1, 1] + b2 * r[1, 2] + m * (cx * cx + cz * cz)
+    inertia[i, 4] = b0 * r[2, 0] + b1 * r[2, 1] + b2 * r[2, 2] - m * cy * cz
+    inertia[i, 5] = c0 * r[2, 0] + c1 * r[2, 1] + c2 * r[2, 2] + m * (cx * cx + cy * cy)
+    inertia[i, 6] = m * cx
+    inertia[i, 7] = m * cy
+    inertia[i, 8] = m * cz
+    inertia[i, 9] = m
+
+
+@kernel
+def update_velocities(model, v, kinematics):
+    """Twists and bias accelerations for the rates v; positions must be up to date.
+
+    A joint's columns are constant in the body or in its parent, so that the bias is V_parent x V_joint.
+    """
+    column, twist, bias = kinematics.column, kinematics.twist, kinematics.bias
+    for i in range(model.body_parent.shape[0]):
+        j0 = j1 = j2 = j3 = j4 = j5 = 0.0
+        for c in range(model.column_start[i], model.column_start[i + 1]):
+            rate = v[model.column_rate[c]]
+            j0 += column[c, 0] * rate
+            j1 += column[c, 1] * rate
+            j2 += column[c, 2] * rate
+            j3 += column[c, 3] * rate
+            j4 += column[c, 4] * rate
+            j5 += column[c, 5] * rate
+        parent = model.body_parent[i]
+        if parent < 0:
+            p0 = p1 = p2 = p3 = p4 = p5 = 0.0
+        else:
+            p0, p1, p2 = twist[parent, 0], twist[parent, 1], twist[parent, 2]
+            p3, p4, p5 = twist[parent, 3], twist[parent, 4], twist[parent, 5]
+        twist[i, 0], twist[i, 1], twist[i, 2] = p0 + j0, p1 + j1, p2 + j2
+        twist[i, 3], twist[i, 4], twist[i, 5] = p3 + j3, p4 + j4, p5 + j5
+        b0, b1, b2, b3, b4, b5 = cross_motion(p0, p1, p2, p3, p4, p5, j0, j1, j2, j3, j4, j5)
+        bias[i, 0], bias[i, 1], bias[i, 2] = b0, b1, b2
+        bias[i, 3], bias[i, 4], bias[i, 5] = b3, b4, b5

@@ -1,0 +1,76 @@
+"""State and command: exactly what a bit-exact restart needs, nothing derived."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.model import Model
+
+
+class State(NamedTuple):
+    """Everything that a step reads and leaves changed.
+
+    Attributes:
+        step_count: steps since the start, (1,).
+        q: positions, in the order of `Model` [m, rad, unit quaternion].
+        v: coordinate rates [m/s, rad/s].
+        row_impulse: impulse of every possible row in the last step, by slot: joint laws, then cylinders [N s or N m s].
+        contact_impulse: impulse of every contact candidate in the last step, world axes [N s], (candidates, 3).
+        sliding: of each joint law, whether its dry friction slid in the last step.
+        pressure: of each cylinder's piston and rod side [Pa, absolute], (cylinders, 2).
+        piston: position of each piston from its retracted end [m].
+        spool: position [-] and velocity [1/s] of each valve's spool, (valves, 2).
+        account: energy account of each cylinder since the start [J], (cylinders, accounts).
+    """
+
+    step_count: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    row_impulse: np.ndarray
+    contact_impulse: np.ndarray
+    sliding: np.ndarray
+    pressure: np.ndarray
+    piston: np.ndarray
+    spool: np.ndarray
+    account: np.ndarray
+
+
+class Command(NamedTuple):
+    """What the machine is told; held until told otherwise.
+
+    Attributes:
+        valve: spool command of each valve [-], -1 to 1.
+        drive: position, speed or effort wanted of each drive [rad, m, rad/s, m/s, N m or N].
+        emergency_stop: valves to neutral, holding brakes on, drives braked, (1,).
+    """
+
+    valve: np.ndarray
+    drive: np.ndarray
+    emergency_stop: np.ndarray
+
+
+def make_state(model: Model, *, laws: int, candidates: int, cylinders: int, valves: int, accounts: int) -> State:
+    """A state at rest in the initial positions, with no pressure in the cylinders."""
+    return State(
+        step_count=np.zeros(1, dtype=np.int64),
+        q=np.array(model.q_initial),
+        v=np.zeros(len(model.rate_damping)),
+        row_impulse=np.zeros(laws + cylinders),
+        contact_impulse=np.zeros((candidates, 3)),
+        sliding=np.zeros(laws, dtype=np.bool_),
+        pressure=np.zeros((cylinders, 2)),
+        piston=np.zeros(cylinders),
+        spool=np.zeros((valves, 2)),
+        account=np.zeros((cylinders, accounts)),
+    )
+
+
+def make_command(*, valves: int, drives: int) -> Command:
+    """Everything in neutral."""
+    return Command(np.zeros(valves), np.zeros(drives), np.zeros(1, dtype=np.bool_))
+
+
+def copy_into(source: tuple[np.ndarray, ...], target: tuple[np.ndarray, ...]) -> None:
+    """Copies every array of a State or Command into its counterpart."""
+    for from_array, to_array in zip(source, target, strict=True):
+        to_array[...] = from_array
