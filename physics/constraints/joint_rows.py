@@ -1,0 +1,158 @@
+"""Rows of the joints' own coordinates: limits, dry friction and drives."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.constraints.rows import close_row, open_row
+from grouser.physics.description.machine import JointFriction, JointLimit, Machine, ServoDrive
+from grouser.physics.drives.servo import EFFORT, MODES, VELOCITY, servo_spring
+from grouser.physics.friction.dry import holding_level
+from grouser.physics.kernel import kernel
+from grouser.physics.model import Names
+
+NO_DRIVE = -1
+# Share of a limit's violation that a step takes away.
+LIMIT_RELIEF = 0.2
+
+
+class JointLaws(NamedTuple):
+    """Coordinates along which something acts, shape (laws,) each.
+
+    Attributes:
+        position_index, rate_index: of the coordinate in q and v.
+        lower, upper: limits [rad or m], infinite for none.
+        static, kinetic: dry friction [N m or N].
+        drive: drive number, NO_DRIVE for none.
+        mode: of the drive (`drives.servo`).
+        stiffness, damping, effort_limit: of the drive.
+        speed_limit: of velocity commands [rad/s or m/s].
+    """
+
+    position_index: np.ndarray
+    rate_index: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    static: np.ndarray
+    kinetic: np.ndarray
+    drive: np.ndarray
+    mode: np.ndarray
+    stiffness: np.ndarray
+    damping: np.ndarray
+    effort_limit: np.ndarray
+    speed_limit: np.ndarray
+
+
+def make_joint_laws(machine: Machine, names: Names) -> JointLaws:
+    """Laws of every joint that has limits, dry friction or a drive.
+
+    A mimicking joint's limits bind the one that it follows.
+    """
+    frictions = {law.joint: law for law in machine.frictions}
+    drives = {drive.joint: (number, drive) for number, drive in enumerate(machine.drives)}
+    limits = _limits(machine, names)
+    columns: dict[str, list] = {field: [] for field in JointLaws._fields}
+    for joint in machine.joints:
+        coordinate = names.joints.get(joint.name)
+        if coordinate is None or joint.mimic is not None:
+            continue
+        lower, upper = limits[coordinate.v]
+        friction = frictions.get(joint.name, JointFriction(joint.name, joint.friction, joint.friction))
+        number, drive = drives.get(joint.name, (NO_DRIVE, None))
+        if lower == -np.inf and upper == np.inf and friction.static == 0.0 and drive is None:
+            continue
+        drive = drive or ServoDrive(joint.name, "effort", 0.0, 0.0, 0.0)
+        values = (
+            *(coordinate.q, coordinate.v, lower, upper, friction.static, friction.kinetic, number),
+            *(MODES[drive.mode], drive.stiffness, drive.damping, drive.effort_limit, joint.limit.velocity),
+        )
+        for field, value in zip(JointLaws._fields, values, strict=True):
+            columns[field].append(value)
+    whole = {"position_index", "rate_index", "drive", "mode"}
+    laws = JointLaws(**{f: np.array(c, dtype=np.int64 if f in whole else float) for f, c in columns.items()})
+    for array in laws:
+        array.flags.writeable = False
+    return laws
+
+
+def _limits(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:
+    """Narrowest limits of each coordinate rate, from all joints that share it."""
+    narrowest: dict[int, tuple[float, float]] = {}
+    for joint in machine.joints:
+        coordinate = names.joints.get(joint.name)
+        if coordinate is None:
+            continue
+        limit: JointLimit = joint.limit
+        ends = [
+            None if end is None or coordinate.multiplier == 0.0 else (end - coordinate.offset) / coordinate.multiplier
+            for end in (limit.lower, limit.upper)
+        ]
+        if coordinate.multiplier < 0.0:
+            ends.reverse()
+        lower, upper = narrowest.get(coordinate.v, (-np.inf, np.inf))
+        narrowest[coordinate.v] = (
+            lower if ends[0] is None else max(lower, ends[0]),
+            upper if ends[1] is None else min(upper, ends[1]),
+        )
+    return narrowest
+
+
+@kernel
+def build_joint_rows(model, laws, q, v, factor, step, drive_command, braked, sliding, remembered, rows, force):
+    """Opens a row for each joint law that may act in this step; an effort drive adds to `force` instead.
+
+    Args:
+        model, laws: the machine.
+        q, v: state.
+        factor: of the mass matrix.
+        step: [s].
+        drive_command: command of each drive.
+        braked: drives hold their joints (emergency stop).
+        sliding: of each law, whether its dry friction slid in the last step.
+        remembered: impulse of each law in the last step.
+        rows: result.
+        force: generalised forces [N or N m].
+    """
+    for law in range(laws.rate_index.shape[0]):
+        rate = laws.rate_index[law]
+        position, speed = q[laws.position_index[law]], v[rate]
+        below, above = position - laws.lower[law], laws.upper[law] - position
+        reach = 2.0 * step * abs(speed) + 1e-2
+        near = below < reach or above < reach
+        drive = laws.drive[law]
+        grip = step * holding_level(laws.static[law], laws.kinetic[law], sliding[law])
+        if not (near or drive != NO_DRIVE or laws.static[law] > 0.0):
+            continue
+        r = open_row(rows, law, remembered[law])
+        rows.jacobian[r, rate] = 1.0
+        close_row(rows, r, model.pattern_start, model.pattern, factor)
+        if near:
+            rows.slowest[r] = -max(below, 0.0) / step
+            rows.fastest[r] = max(above, 0.0) / step
+            _keep_within_limits(rows, r, below, above, step)
+        rows.hold_bound[r] = grip
+        if drive != NO_DRIVE:
+            limit = laws.effort_limit[law]
+            command = drive_command[drive]
+            if braked:
+                rows.hold_bound[r] = grip + step * limit
+            elif laws.mode[law] == EFFORT:
+                force[rate] += min(max(command, -limit), limit)
+            else:
+                if laws.mode[law] == VELOCITY:
+                    command = min(max(command, -laws.speed_limit[law]), laws.speed_limit[law])
+                rows.conductance[r], rows.target[r] = servo_spring(
+                    laws.mode[law], laws.stiffness[law], laws.damping[law], position, command, step
+                )
+                rows.spring_bound[r] = step * limit
+
+
+@kernel
+def _keep_within_limits(rows, r, below, above, step):
+    """Position shift of a joint near a limit: never further beyond it, and part of the way back."""
+    if below <= above:
+        rows.shift[r] = -below / step if below > 0.0 else -LIMIT_RELIEF * below / step
+        rows.shift_upper[r] = np.inf
+    else:
+        rows.shift[r] = above / step if above > 0.0 else LIMIT_RELIEF * above / step
+        rows.shift_lower[r] = -np.inf

@@ -1,0 +1,128 @@
+"""Rows: what may act along one direction of motion, and the impulse that satisfies it.
+
+A row with Jacobian J knows the speed J v. Along it may act, together,
+
+- a *spring*: impulse g (b - J v), limited to [-spring_bound, spring_bound], where g is the inverse of the compliance
+  C. A spring k with damper d and gap phi is g = h (h k + d), b = -k phi / (h k + d); a mass m of its own speed w (a
+  piston) is g = m, b = w;
+- a *hold*: any impulse within [-hold_bound, hold_bound] that keeps J v at hold_speed (dry friction, a brake);
+- *stops*: any impulse that keeps J v within [slowest, fastest].
+
+They share their direction, so that they are solved together in closed form: separate rows would be as many Gauss-Seidel
+unknowns that fight each other whenever the spring is stiffer than the load is heavy.
+
+Rows live in the half-solved space of `multibody.factorisation`: W = L^-T J^T acts on u = L v, and J M^-1 J^T = W.W.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.kernel import kernel
+from grouser.physics.multibody.factorisation import solve_transposed_row
+
+
+class Rows(NamedTuple):
+    """Rows of the current step; the first `count[0]` hold.
+
+    Attributes:
+        count: number of rows, (1,).
+        slot: where the impulse is remembered between steps.
+        jacobian: J, (rows, coordinates).
+        half: W, (rows, coordinates).
+        inverse_mass: W.W [1/kg or 1/(kg m2)].
+        conductance, target, spring_bound: g, b and limit of the spring; g = 0 for none.
+        hold_bound, hold_speed: of the hold; bound 0 for none.
+        slowest, fastest: speeds that the stops allow; infinite for none.
+        impulse: the total impulse along the row [N s or N m s].
+        shift: mean speed over the step that leaves the row without position error.
+        shift_lower, shift_upper: bounds of the position pass's impulse; both 0: the row has no position to keep.
+    """
+
+    count: np.ndarray
+    slot: np.ndarray
+    jacobian: np.ndarray
+    half: np.ndarray
+    inverse_mass: np.ndarray
+    conductance: np.ndarray
+    target: np.ndarray
+    spring_bound: np.ndarray
+    hold_bound: np.ndarray
+    hold_speed: np.ndarray
+    slowest: np.ndarray
+    fastest: np.ndarray
+    impulse: np.ndarray
+    shift: np.ndarray
+    shift_lower: np.ndarray
+    shift_upper: np.ndarray
+
+
+def make_rows(most: int, coordinates: int) -> Rows:
+    """Room for `most` rows over `coordinates` coordinate rates."""
+    return Rows(
+        np.zeros(1, dtype=np.int64),
+        np.zeros(most, dtype=np.int64),
+        np.zeros((most, coordinates)),
+        np.zeros((most, coordinates)),
+        *[np.zeros(most) for _ in range(12)],
+    )
+
+
+@kernel
+def open_row(rows, slot, impulse):
+    """Starts a row with an empty Jacobian and nothing acting along it; returns its index."""
+    r = rows.count[0]
+    rows.count[0] = r + 1
+    rows.slot[r] = slot
+    for d in range(rows.jacobian.shape[1]):
+        rows.jacobian[r, d] = 0.0
+    rows.conductance[r] = 0.0
+    rows.target[r] = 0.0
+    rows.spring_bound[r] = np.inf
+    rows.hold_bound[r] = 0.0
+    rows.hold_speed[r] = 0.0
+    rows.slowest[r] = -np.inf
+    rows.fastest[r] = np.inf
+    rows.impulse[r] = impulse
+    rows.shift[r] = 0.0
+    rows.shift_lower[r] = 0.0
+    rows.shift_upper[r] = 0.0
+    return r
+
+
+@kernel
+def close_row(rows, r, start, pattern, factor):
+    """Half-solves the Jacobian of row r and finds its inverse mass."""
+    for d in range(rows.half.shape[1]):
+        rows.half[r, d] = rows.jacobian[r, d]
+    rows.inverse_mass[r] = solve_transposed_row(start, pattern, factor, rows.half, r)
+
+
+@kernel
+def row_speed(rows, r, speed, inverse_mass):
+    """Speed along row r, once all that acts along it has acted.
+
+    Solves v = s + K (spring(v) + hold(v) + stops(v)), whose right side falls with v: the answer is unique.
+
+    Args:
+        rows: the rows.
+        r: index of the row.
+        speed: s, the speed without this row's impulse.
+        inverse_mass: K = J M^-1 J^T.
+    """
+    g, b, bound = rows.conductance[r], rows.target[r], rows.spring_bound[r]
+    held = rows.hold_speed[r]
+    grip = inverse_mass * rows.hold_bound[r]
+    slip = speed + inverse_mass * min(max(g * (b - held), -bound), bound) - held
+    if abs(slip) <= grip and grip > 0.0:
+        v = held
+    else:
+        if slip > 0.0:
+            free = speed - grip
+        else:
+            free = speed + grip
+        v = (free + inverse_mass * g * b) / (1.0 + inverse_mass * g)
+        spring = g * (b - v)
+        if abs(spring) > bound:
+            v = free + inverse_mass * (bound if spring > 0.0 else -bound)
+    return min(max(v, rows.slowest[r]), rows.fastest[r])

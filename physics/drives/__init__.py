@@ -1,0 +1,1 @@
+"""Electric drives of joints."""

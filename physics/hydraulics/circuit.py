@@ -1,0 +1,126 @@
+"""Description -> arrays of the hydraulic circuit."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.description.machine import Fluid, HydraulicCylinder, Machine, Pump
+from grouser.physics.model import Names
+
+# Columns of the energy account of a cylinder [J].
+SUPPLIED, RETURNED, THROTTLED, COMPRESSED, VISCOUS_LOSS, FRICTION_LOSS, STOP_LOSS, PISTON_WORK = range(8)
+ENERGY_ACCOUNTS = 8
+
+
+class Circuit(NamedTuple):
+    """Valves and cylinders as arrays.
+
+    Attributes:
+        bulk_modulus: beta [Pa], (1,).
+        supply_pressure, tank_pressure: [Pa], (1,).
+        flow_gain: K_q of each valve [m3/s/sqrt(Pa)] at full spool.
+        supply_overlap, tank_underlap: c1, c2 [-].
+        spool_gain, spool_frequency, spool_damping: K_v [-], w_v [rad/s], D_v [-].
+        valve: valve of each cylinder.
+        barrel_body, rod_body: bodies that it joins.
+        barrel_point, rod_point: attachments in the body frames [m], (cylinders, 3).
+        piston_area, rod_area: S_A, S_B [m2].
+        stroke, retracted_length: [m].
+        piston_mass: [kg].
+        viscous_friction: k [N s/m].
+        dry_friction: F_f,max [N].
+        piston_dead_volume, rod_dead_volume: oil at the ends of the stroke [m3].
+        holding_force: of the holding brake [N]; 0 without one.
+    """
+
+    bulk_modulus: np.ndarray
+    supply_pressure: np.ndarray
+    tank_pressure: np.ndarray
+    flow_gain: np.ndarray
+    supply_overlap: np.ndarray
+    tank_underlap: np.ndarray
+    spool_gain: np.ndarray
+    spool_frequency: np.ndarray
+    spool_damping: np.ndarray
+    valve: np.ndarray
+    barrel_body: np.ndarray
+    rod_body: np.ndarray
+    barrel_point: np.ndarray
+    rod_point: np.ndarray
+    piston_area: np.ndarray
+    rod_area: np.ndarray
+    stroke: np.ndarray
+    retracted_length: np.ndarray
+    piston_mass: np.ndarray
+    viscous_friction: np.ndarray
+    dry_friction: np.ndarray
+    piston_dead_volume: np.ndarray
+    rod_dead_volume: np.ndarray
+    holding_force: np.ndarray
+
+
+def make_circuit(machine: Machine, names: Names) -> Circuit:
+    """Arrays of the machine's hydraulics; empty arrays when it has none."""
+    fluid = machine.fluid or Fluid(850.0, 1.4e9)
+    pump = machine.pumps[0] if machine.pumps else Pump("none", 1e5, 1e5)
+    valves, cylinders = machine.valves, machine.cylinders
+    numbers = {valve.name: index for index, valve in enumerate(valves)}
+    barrels = [_attachment(names, cylinder.barrel) for cylinder in cylinders]
+    rods = [_attachment(names, cylinder.rod) for cylinder in cylinders]
+    density = fluid.density
+    circuit = Circuit(
+        bulk_modulus=_reals([fluid.bulk_modulus]),
+        supply_pressure=_reals([pump.supply_pressure]),
+        tank_pressure=_reals([pump.tank_pressure]),
+        flow_gain=_reals(
+            [
+                v.discharge_coefficient * math.pi * v.spool_diameter * v.spool_travel * math.sqrt(2 / density)
+                for v in valves
+            ]
+        ),
+        supply_overlap=_reals([v.supply_overlap for v in valves]),
+        tank_underlap=_reals([v.tank_underlap for v in valves]),
+        spool_gain=_reals([v.gain for v in valves]),
+        spool_frequency=_reals([v.natural_frequency for v in valves]),
+        spool_damping=_reals([v.damping_ratio for v in valves]),
+        valve=np.array([numbers[c.valve] for c in cylinders], dtype=np.int64),
+        barrel_body=np.array([body for body, _ in barrels], dtype=np.int64),
+        rod_body=np.array([body for body, _ in rods], dtype=np.int64),
+        barrel_point=_reals([point for _, point in barrels]).reshape(-1, 3),
+        rod_point=_reals([point for _, point in rods]).reshape(-1, 3),
+        piston_area=_reals([piston_area(c) for c in cylinders]),
+        rod_area=_reals([rod_side_area(c) for c in cylinders]),
+        stroke=_reals([c.stroke for c in cylinders]),
+        retracted_length=_reals([c.retracted_length for c in cylinders]),
+        piston_mass=_reals([c.piston_mass for c in cylinders]),
+        viscous_friction=_reals([c.viscous_friction for c in cylinders]),
+        dry_friction=_reals([c.dry_friction for c in cylinders]),
+        piston_dead_volume=_reals([c.dead_volume_piston_side for c in cylinders]),
+        rod_dead_volume=_reals([c.dead_volume_rod_side for c in cylinders]),
+        holding_force=_reals([c.holding_force if c.holding_brake else 0.0 for c in cylinders]),
+    )
+    for array in circuit:
+        array.flags.writeable = False
+    return circuit
+
+
+def piston_area(cylinder: HydraulicCylinder) -> float:
+    """S_A, area of the piston [m2]."""
+    return math.pi / 4.0 * cylinder.bore**2
+
+
+def rod_side_area(cylinder: HydraulicCylinder) -> float:
+    """S_B, area of the ring around the rod [m2]."""
+    return math.pi / 4.0 * (cylinder.bore**2 - cylinder.rod_diameter**2)
+
+
+def _reals(values):
+    return np.array(values, dtype=float)
+
+
+def _attachment(names: Names, attachment):
+    """Body and point in the body frame of a point that is given in a link frame."""
+    link = names.link_index(attachment.link)
+    point = names.link_position[link] + names.link_rotation[link] @ np.array(attachment.xyz)
+    return names.link_body[link], point

@@ -1,0 +1,221 @@
+"""A double-acting cylinder with its valve over one mechanical step, in sub-steps: equations (1) to (5).
+
+Two schemes. `SPLIT` is the published one, literally: the piston runs alone through the step, without load, dry
+friction or stops; one impulse couples it with the mechanism afterwards. It is accurate only while the step is much
+shorter than the period of the piston on its oil, sqrt(m V / (beta S^2)). `SEMI_IMPLICIT` carries the load's effective
+mass and its acceleration along the cylinder inside the sub-steps, as the piston's row gives them, with dry friction
+and stops.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.hydraulics.circuit import (
+    COMPRESSED,
+    FRICTION_LOSS,
+    PISTON_WORK,
+    RETURNED,
+    STOP_LOSS,
+    SUPPLIED,
+    THROTTLED,
+    VISCOUS_LOSS,
+    Circuit,
+)
+from grouser.physics.hydraulics.valve import advance_spool, edge_openings, fill_chamber
+from grouser.physics.kernel import kernel
+
+SPLIT, SEMI_IMPLICIT = range(2)
+SCHEMES = {"split": SPLIT, "semi_implicit": SEMI_IMPLICIT}
+# Longest sub-step [s], and its longest share of the period of the load on its oil divided by 2 pi.
+SUBSTEP = 1e-4
+_PHASE = 0.5
+_MOST_SUBSTEPS = 1000
+# Columns of the trace.
+TRACE_TIME, TRACE_POSITION, TRACE_VELOCITY, TRACE_PISTON_PRESSURE, TRACE_ROD_PRESSURE, TRACE_SPOOL = range(6)
+
+
+class Prediction(NamedTuple):
+    """What the sub-steps foresee for each cylinder, shape (cylinders,) unless said otherwise.
+
+    Attributes:
+        velocity: of the piston at the end of the step [m/s].
+        position: at the end of the step [m].
+        impulse: of the pressures and of friction on the mechanism over the step, without holds and stops [N s].
+        stuck: whether dry friction or the brake holds it at the end.
+        hold: largest force of dry friction and brake [N].
+        flow: into the piston side and into the rod side, mean over the step [m3/s], (cylinders, 2).
+        supply_power: mean over the step [W].
+        trace: end of each sub-step: time since the start of the step [s], position [m], velocity [m/s], pressures on
+            the piston and rod side [Pa], spool [-]; (cylinders, sub-steps, 6).
+        trace_length: number of sub-steps taken.
+    """
+
+    velocity: np.ndarray
+    position: np.ndarray
+    impulse: np.ndarray
+    stuck: np.ndarray
+    hold: np.ndarray
+    flow: np.ndarray
+    supply_power: np.ndarray
+    trace: np.ndarray
+    trace_length: np.ndarray
+
+
+def make_prediction(circuit: Circuit, step: float) -> Prediction:
+    """Room for the predictions of a step of this length [s]."""
+    cylinders = len(circuit.valve)
+    most = min(max(10 * math.ceil(step / SUBSTEP), 10), _MOST_SUBSTEPS)
+    return Prediction(
+        np.zeros(cylinders),
+        np.zeros(cylinders),
+        np.zeros(cylinders),
+        np.zeros(cylinders, dtype=np.bool_),
+        np.zeros(cylinders),
+        np.zeros((cylinders, 2)),
+        np.zeros(cylinders),
+        np.zeros((cylinders, most, 6)),
+        np.zeros(cylinders, dtype=np.int64),
+    )
+
+
+@kernel
+def chamber_volumes(circuit, c, position):
+    """Oil on the piston and on the rod side of cylinder c [m3]."""
+    return (
+        circuit.piston_dead_volume[c] + circuit.piston_area[c] * position,
+        circuit.rod_dead_volume[c] + circuit.rod_area[c] * (circuit.stroke[c] - position),
+    )
+
+
+@kernel
+def oil_stiffness(circuit, c, position):
+    """Stiffness of the closed chambers along the piston, beta (S_A^2 / V_A + S_B^2 / V_B) [N/m]."""
+    volume_a, volume_b = chamber_volumes(circuit, c, position)
+    area_a, area_b = circuit.piston_area[c], circuit.rod_area[c]
+    return circuit.bulk_modulus[0] * (area_a * area_a / volume_a + area_b * area_b / volume_b)
+
+
+@kernel
+def substep_count(circuit, c, scheme, position, mass, step, most):
+    """Sub-steps of a step: none longer than SUBSTEP, and short against the load's period on its oil."""
+    longest = SUBSTEP
+    if scheme != SPLIT:
+        longest = min(longest, _PHASE * math.sqrt(mass / oil_stiffness(circuit, c, position)))
+    return min(max(int(math.ceil(step / longest - 1e-9)), 1), most)
+
+
+@kernel
+def advance_cylinder(
+    circuit, state, c, scheme, command, brake, velocity, load_mass, load_acceleration, step, prediction
+):
+    """Runs cylinder c and its valve through one step and predicts its motion.
+
+    The position is only predicted.
+
+    Args:
+        circuit: the arrays.
+        state: State; its pressures, spools and energy accounts are moved on.
+        c: number of the cylinder.
+        scheme: SPLIT or SEMI_IMPLICIT.
+        command: of its valve [-].
+        brake: whether the holding brake is engaged.
+        velocity: of the piston at the start of the step [m/s].
+        load_mass: effective mass along the row, 1 / (J M^-1 J^T) [kg].
+        load_acceleration: along the row, without this cylinder [m/s2].
+        step: [s].
+        prediction: result, entry c.
+    """
+    valve = circuit.valve[c]
+    area_a, area_b = circuit.piston_area[c], circuit.rod_area[c]
+    beta, supply, tank = circuit.bulk_modulus[0], circuit.supply_pressure[0], circuit.tank_pressure[0]
+    gain, overlap, underlap = circuit.flow_gain[valve], circuit.supply_overlap[valve], circuit.tank_underlap[valve]
+    spool, spool_velocity = state.spool[valve, 0], state.spool[valve, 1]
+    pressure_a, pressure_b = state.pressure[c, 0], state.pressure[c, 1]
+    account, trace = state.account[c], prediction.trace[c]
+    stroke, viscous = circuit.stroke[c], circuit.viscous_friction[c]
+    coupled = scheme != SPLIT
+    mass = circuit.piston_mass[c] + (load_mass if coupled else 0.0)
+    load = load_mass * load_acceleration if coupled else 0.0
+    hold = circuit.dry_friction[c] + (circuit.holding_force[c] if brake else 0.0)
+    x, v = state.piston[c], velocity
+    count = substep_count(circuit, c, scheme, x, mass, step, trace.shape[0])
+    h = step / count
+    stuck = ended = False
+    impulse = friction_impulse = stop_impulse = flow_in_a = flow_in_b = supplied = 0.0
+    for s in range(count):
+        spool, spool_velocity = advance_spool(
+            spool,
+            spool_velocity,
+            command,
+            circuit.spool_gain[valve],
+            circuit.spool_frequency[valve],
+            circuit.spool_damping[valve],
+            h,
+        )
+        supply_a, tank_a, supply_b, tank_b = edge_openings(spool, overlap, underlap)
+        volume_a, volume_b = chamber_volumes(circuit, c, x)
+        next_a, flow_a, from_supply_a = fill_chamber(
+            pressure_a, supply, tank, gain * supply_a, gain * tank_a, area_a * v, h * beta / volume_a, coupled
+        )
+        next_b, flow_b, from_supply_b = fill_chamber(
+            pressure_b, supply, tank, gain * supply_b, gain * tank_b, -area_b * v, h * beta / volume_b, coupled
+        )
+        from_supply = from_supply_a + from_supply_b
+        mean_a, mean_b = 0.5 * (pressure_a + next_a), 0.5 * (pressure_b + next_b)
+        to_tank = from_supply - flow_a - flow_b
+        account[SUPPLIED] += h * supply * from_supply
+        account[RETURNED] += h * tank * to_tank
+        account[THROTTLED] += h * (supply * from_supply - tank * to_tank - mean_a * flow_a - mean_b * flow_b)
+        account[COMPRESSED] += (
+            mean_a * volume_a * (next_a - pressure_a) + mean_b * volume_b * (next_b - pressure_b)
+        ) / beta
+        flow_in_a += h * flow_a
+        flow_in_b += h * flow_b
+        supplied += h * supply * from_supply
+        pressure_a, pressure_b = next_a, next_b
+        push = area_a * pressure_a - area_b * pressure_b
+        before = v
+        if coupled:
+            free = v + h * (push + load) / mass
+            stuck = abs(free) * mass <= h * hold
+            grip = -mass * free if stuck else (-h * hold if free > 0.0 else h * hold)
+            v = 0.0 if stuck else (free + grip / mass) / (1.0 + h * viscous / mass)
+            resistance = viscous * v
+        else:
+            grip = 0.0
+            resistance = viscous * v
+            v += h * (push - resistance) / mass
+        stop = 0.0
+        if coupled:
+            x += h * v
+            ended = (x <= 0.0 and v <= 0.0) or (x >= stroke and v >= 0.0)
+            if ended:
+                x = min(max(x, 0.0), stroke)
+                stop = -mass * v
+                v = 0.0
+        impulse += h * (push - resistance)
+        friction_impulse += grip
+        stop_impulse += stop
+        # the mean speed of a sub-step turns its impulses into exactly the kinetic energy that they give
+        mean = 0.5 * (before + v)
+        account[PISTON_WORK] += h * push * mean
+        account[VISCOUS_LOSS] += h * resistance * mean
+        account[FRICTION_LOSS] -= grip * mean
+        account[STOP_LOSS] -= stop * mean
+        trace[s, TRACE_TIME], trace[s, TRACE_POSITION], trace[s, TRACE_VELOCITY] = (s + 1) * h, x, v
+        trace[s, TRACE_PISTON_PRESSURE], trace[s, TRACE_ROD_PRESSURE] = pressure_a, pressure_b
+        trace[s, TRACE_SPOOL] = spool
+    state.spool[valve, 0], state.spool[valve, 1] = spool, spool_velocity
+    state.pressure[c, 0], state.pressure[c, 1] = pressure_a, pressure_b
+    prediction.velocity[c] = v
+    prediction.position[c] = x
+    # what friction and stops have done is part of the impulse, unless they still act: then the row's own do it
+    impulse += (0.0 if stuck else friction_impulse) + (0.0 if ended else stop_impulse)
+    prediction.impulse[c] = impulse - circuit.piston_mass[c] * (v - velocity)
+    prediction.stuck[c] = stuck
+    prediction.hold[c] = hold
+    prediction.flow[c, 0], prediction.flow[c, 1] = flow_in_a / step, flow_in_b / step
+    prediction.supply_power[c] = supplied / step
+    prediction.trace_length[c] = count
