@@ -1,0 +1,110 @@
+"""What a simulation can be asked for: small records with units."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class CylinderPressure:
+    """Pressures in the two chambers of a cylinder [Pa, absolute]."""
+
+    piston_side: float
+    rod_side: float
+
+
+@dataclass(frozen=True)
+class CylinderState:
+    """A cylinder with its valve.
+
+    Attributes:
+        position: of the piston from its retracted end [m].
+        velocity: rate of the distance between the attachments in the last step, positive when extending [m/s].
+        pressure_piston_side, pressure_rod_side: [Pa, absolute].
+        flow_piston_side, flow_rod_side: into the chamber, mean over the last step [m3/s].
+        spool_position: of its valve [-].
+        force: on the machine along the cylinder in the last step, brake and stroke ends included; positive pushes [N].
+        power: taken from the supply, mean over the last step [W].
+        brake_engaged: whether the holding brake held in the last step.
+    """
+
+    position: float
+    velocity: float
+    pressure_piston_side: float
+    pressure_rod_side: float
+    flow_piston_side: float
+    flow_rod_side: float
+    spool_position: float
+    force: float
+    power: float
+    brake_engaged: bool
+
+
+@dataclass(frozen=True)
+class CylinderEnergy:
+    """Energy account of a cylinder since the start [J].
+
+    Attributes:
+        supplied: by the supply.
+        returned: to the tank.
+        throttled: lost at the metering edges.
+        compressed: put into the oil's compression.
+        viscous_loss, friction_loss: lost at the piston.
+        stop_loss: lost at the ends of the stroke.
+        piston_work: done by the pressures on the piston.
+    """
+
+    supplied: float
+    returned: float
+    throttled: float
+    compressed: float
+    viscous_loss: float
+    friction_loss: float
+    stop_loss: float
+    piston_work: float
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """A contact of the last step.
+
+    Attributes:
+        link: name of the link.
+        point_world: where [m].
+        normal_world: from the ground to the machine.
+        force_world: on the machine [N].
+        depth: of penetration, negative while apart [m].
+    """
+
+    link: str
+    point_world: np.ndarray
+    normal_world: np.ndarray
+    force_world: np.ndarray
+    depth: float
+
+
+@dataclass(frozen=True)
+class SolverDiagnostics:
+    """How the impulses converged.
+
+    Attributes:
+        iterations, residual: of the last step; the residual is the largest change of a row's speed in the last sweep
+            [m/s or rad/s].
+        iterations_max, residual_max: largest since the last call of `Simulation.clear_diagnostics`.
+        contact_count, row_count: of the last step.
+    """
+
+    iterations: int
+    iterations_max: int
+    residual: float
+    residual_max: float
+    contact_count: int
+    row_count: int
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Mechanical energy of the machine [J]; potential is zero at the world's origin."""
+
+    kinetic: float
+    potential: float

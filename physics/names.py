@@ -1,0 +1,58 @@
+"""Read-only views by name, and the closest match when a name is unknown."""
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from grouser.physics.errors import ParameterError
+
+T = TypeVar("T")
+
+
+def unknown_name(kind: str, name: object, known) -> ParameterError:
+    """The error for a name that is not known, with the closest one that is."""
+    known = list(known)
+    close = difflib.get_close_matches(str(name), known, n=1)
+    if close:
+        return ParameterError(kind, name, f"did you mean {close[0]!r}?")
+    return ParameterError(kind, name, f"known names: {', '.join(known) or 'none'}")
+
+
+class NamedView(Mapping, Generic[T]):
+    """A mapping from names to values that are read when asked for.
+
+    Args:
+        kind: what the names are, for error messages.
+        names: all valid names.
+        read: value of the name with a given index.
+        read_all: all values in the order of the names, if they are numbers.
+    """
+
+    def __init__(self, kind: str, names, read: Callable[[int], T], read_all: Callable[[], np.ndarray] | None = None):
+        self.names = tuple(names)
+        self._kind = kind
+        self._index = {name: index for index, name in enumerate(self.names)}
+        self._read = read
+        self._read_all = read_all
+
+    def __getitem__(self, name: str) -> T:
+        """Value by name; ParameterError for an unknown one."""
+        index = self._index.get(name)
+        if index is None:
+            raise unknown_name(self._kind, name, self.names)
+        return self._read(index)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def values(self):
+        """All values in the order of the names, as one array where they are numbers."""
+        return self._read_all() if self._read_all is not None else [self._read(i) for i in range(len(self.names))]

@@ -1,0 +1,400 @@
+"""The façade: a machine in a world, commanded and read by name."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics import spatial
+from grouser.physics.command_map import CommandMap
+from grouser.physics.constraints.joint_rows import make_joint_laws
+from grouser.physics.constraints.piston_rows import cylinder_length
+from grouser.physics.contact.candidates import make_candidates
+from grouser.physics.description.machine import Machine, World
+from grouser.physics.errors import DivergenceError, MachineError, ParameterError
+from grouser.physics.hydraulics.circuit import ENERGY_ACCOUNTS, make_circuit
+from grouser.physics.hydraulics.cylinder import SCHEMES
+from grouser.physics.measurements import (
+    Contact,
+    CylinderEnergy,
+    CylinderPressure,
+    CylinderState,
+    Energy,
+    SolverDiagnostics,
+)
+from grouser.physics.model import Model, Names, build_model
+from grouser.physics.multibody.composite import mass_matrix
+from grouser.physics.multibody.energy import kinetic_energy, potential_energy
+from grouser.physics.multibody.factorisation import factorise
+from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.names import NamedView, unknown_name
+from grouser.physics.state import Command, State, copy_into, make_command, make_state
+from grouser.physics.step import Settings, System, make_workspace, run_steps
+
+# How far a cylinder may start beyond its stroke, for round-off in the drawing [m].
+_STROKE_SLACK = 1e-6
+
+
+class Snapshot(NamedTuple):
+    """A saved state, opaque; restore it into the same machine, world, step and scheme."""
+
+    state: State
+    command: Command
+
+
+class Simulation:
+    """A machine in a world.
+
+    Args:
+        machine: from `grouser.load_machine`.
+        world: from `grouser.load_world`; flat ground by default.
+        step: length of a step [s].
+        scheme: of the hydraulics: "semi_implicit", or "split" (the published scheme, to show its error).
+        tolerance: of the impulses: the solver stops when no row changes its own speed by more [m/s or rad/s].
+        most_sweeps: limit of the solver's sweeps.
+
+    Attributes:
+        machine, world, scheme: as given.
+        model, names: the arrays of the multibody system and the names that belong to them.
+        command: commands by name, held until changed.
+        joint_position, joint_velocity: of every joint with one coordinate [rad or m, per second].
+        joint_effort: force that drives, dry friction, limits and cylinders exerted on its coordinate in the last step
+            [N m or N].
+        pressure, cylinder, cylinder_energy: of every cylinder.
+        contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
+            frame.
+
+    Raises:
+        ParameterError: a step, scheme or limit out of range.
+        MachineError: the machine cannot move as it is described.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        world: World = World(),
+        step: float = 0.001,
+        scheme: str = "semi_implicit",
+        tolerance: float = 1e-6,
+        most_sweeps: int = 100,
+    ):
+        if scheme not in SCHEMES:
+            raise unknown_name("scheme", scheme, SCHEMES)
+        _require_range("step", step, 1e-7, 0.1)
+        _require_range("tolerance", tolerance, 1e-15, 1.0)
+        _require_range("most_sweeps", most_sweeps, 1, 1_000_000)
+        self.machine = machine
+        self.world = world
+        self.scheme = scheme
+        model, names = build_model(machine, world.spawn, world.gravity)
+        self.model: Model = model
+        self.names: Names = names
+        self._system = System(
+            model,
+            make_candidates(machine, names, world.ground),
+            make_joint_laws(machine, names),
+            make_circuit(machine, names),
+            Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps)),
+        )
+        self._workspace = make_workspace(self._system)
+        self._seen = make_kinematics(model)
+        self._initial = self._make_initial_state()
+        self.state: State = State(*[np.array(array) for array in self._initial])
+        self._command = make_command(valves=len(machine.valves), drives=len(machine.drives))
+        self.command = CommandMap(machine, self._command)
+        self._make_views()
+        self.reset()
+
+    # --- time -------------------------------------------------------------------------------------------------------
+
+    @property
+    def step_size(self) -> float:
+        """Length of a step [s]."""
+        return self._system.settings.step
+
+    @property
+    def step_count(self) -> int:
+        """Steps since the start."""
+        return int(self.state.step_count[0])
+
+    @property
+    def time(self) -> float:
+        """step_count * step_size [s]."""
+        return self.step_count * self.step_size
+
+    def step(self, count: int = 1) -> None:
+        """Makes `count` steps with the commands held.
+
+        Raises:
+            ParameterError: a negative count.
+            DivergenceError: the state is no longer finite; restore a snapshot or reset.
+        """
+        if count < 0:
+            raise ParameterError("count", count, "a number of steps >= 0")
+        self._stale = True
+        done = run_steps(count, self._system, self.state, self._command, self._workspace)
+        if done < count:
+            self._report_divergence()
+
+    def reset(self) -> None:
+        """Back to the start: initial state, neutral commands, emergency stop released."""
+        copy_into(self._initial, self.state)
+        for array in self._command:
+            array[...] = 0
+        for drive, start in enumerate(self._drive_start()):
+            self._command.drive[drive] = start
+        self._forget_outputs()
+
+    def snapshot(self) -> Snapshot:
+        """Everything that a bit-exact restart needs."""
+        return Snapshot(State(*map(np.array, self.state)), Command(*map(np.array, self._command)))
+
+    def restore(self, saved: Snapshot) -> None:
+        """Continues from a snapshot; measurements of the last step are empty until the next one."""
+        copy_into(saved.state, self.state)
+        copy_into(saved.command, self._command)
+        self._forget_outputs()
+
+    @property
+    def emergency_stop(self) -> bool:
+        """Valves in neutral, holding brakes engaged, drives braked; latched until `reset`."""
+        return bool(self._command.emergency_stop[0])
+
+    @emergency_stop.setter
+    def emergency_stop(self, stop: bool) -> None:
+        self._command.emergency_stop[0] = self.emergency_stop or bool(stop)
+
+    # --- measurements -----------------------------------------------------------------------------------------------
+
+    def link_pose(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Position [m] and quaternion (x, y, z, w) of a link frame in the world."""
+        if name not in self.names.links:
+            raise unknown_name("link", name, self.names.links)
+        rotation, position = self._link_frame(self.names.link_index(name))
+        return position, np.array(spatial.quaternion_from_matrix(rotation))
+
+    def link_poses(self) -> np.ndarray:
+        """Position [m] and quaternion (x, y, z, w) of every link in the world, in the order of the file, (links, 7)."""
+        poses = np.empty((len(self.names.links), 7))
+        for index in range(len(poses)):
+            rotation, poses[index, :3] = self._link_frame(index)
+            poses[index, 3:] = spatial.quaternion_from_matrix(rotation)
+        return poses
+
+    def base_pose(self) -> tuple[np.ndarray, np.ndarray]:
+        """Pose of the root link in the world."""
+        return self.link_pose(self.machine.root)
+
+    def base_twist(self) -> tuple[np.ndarray, np.ndarray]:
+        """Linear [m/s] and angular [rad/s] velocity of the root link, in its own frame; zero for a fixed base."""
+        if not self.machine.floating_base:
+            return np.zeros(3), np.zeros(3)
+        return np.array(self.state.v[:3]), np.array(self.state.v[3:6])
+
+    def contacts(self) -> list[Contact]:
+        """Contacts of the last step, where the machine was when it began."""
+        found, origin = self._workspace.contacts, self._workspace.kinematics.origin
+        return [
+            Contact(
+                link=self.names.links[self._system.candidates.link[found.candidate[c]]],
+                point_world=origin + found.point[c],
+                normal_world=np.array(found.normal[c]),
+                force_world=found.impulse[c] / self.step_size,
+                depth=-float(found.gap[c]),
+            )
+            for c in range(found.count[0])
+        ]
+
+    def cylinder_trace(self, name: str) -> np.ndarray:
+        """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.cylinder.Prediction.trace`."""
+        cylinder = self._cylinder_index(name)
+        prediction = self._workspace.prediction
+        return np.array(prediction.trace[cylinder, : prediction.trace_length[cylinder]])
+
+    def energy(self) -> Energy:
+        """Kinetic and potential energy of all bodies now."""
+        self._look()
+        return Energy(kinetic_energy(self.model, self._seen), potential_energy(self.model, self._seen))
+
+    @property
+    def diagnostics(self) -> SolverDiagnostics:
+        """How the impulses converged."""
+        work = self._workspace
+        return SolverDiagnostics(
+            iterations=int(work.sweeps[0]),
+            iterations_max=int(work.sweeps[1]),
+            residual=float(work.residual[0]),
+            residual_max=float(work.residual[1]),
+            contact_count=int(work.contacts.count[0]),
+            row_count=int(work.rows.count[0] + 3 * work.contact_rows.count[0]),
+        )
+
+    def clear_diagnostics(self) -> None:
+        """Forgets the largest iterations and residual so far."""
+        self._workspace.sweeps[:] = 0
+        self._workspace.residual[:] = 0.0
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _make_views(self):
+        coordinates = list(self.names.joints.values())
+        joints = tuple(self.names.joints)
+        self._q_index = np.array([c.q for c in coordinates], dtype=np.int64)
+        self._v_index = np.array([c.v for c in coordinates], dtype=np.int64)
+        self._multiplier = np.array([c.multiplier for c in coordinates])
+        self._offset = np.array([c.offset for c in coordinates])
+        self.joint_position = _numbers("joint", joints, self._joint_positions)
+        self.joint_velocity = _numbers("joint", joints, lambda: self._multiplier * self.state.v[self._v_index])
+        self.joint_effort = _numbers("joint", joints, self._joint_efforts)
+        cylinders = [cylinder.name for cylinder in self.machine.cylinders]
+        self.pressure = NamedView("cylinder", cylinders, lambda c: CylinderPressure(*self.state.pressure[c].tolist()))
+        self.cylinder = NamedView("cylinder", cylinders, self._cylinder_state)
+        self.cylinder_energy = NamedView(
+            "cylinder", cylinders, lambda c: CylinderEnergy(*self.state.account[c].tolist())
+        )
+        touching = [link.name for link in self.machine.links if link.collisions]
+        self.contact_wrench = NamedView("link", touching, lambda i: self._wrench_on(touching[i]))
+
+    def _make_initial_state(self) -> State:
+        """The state at the start; refuses machines that cannot be stepped."""
+        system = self._system
+        state = make_state(
+            system.model,
+            laws=len(system.laws.rate_index),
+            candidates=len(system.candidates.body),
+            cylinders=len(system.circuit.valve),
+            valves=len(system.circuit.flow_gain),
+            accounts=ENERGY_ACCOUNTS,
+        )
+        update_kinematics(system.model, state.q, state.v, self._seen)
+        factor = self._workspace.factor
+        mass_matrix(system.model, self._seen, self._workspace.composite, factor)
+        stuck = factorise(system.model.pattern_start, system.model.pattern, factor)
+        if stuck >= 0:
+            raise MachineError(
+                "moves a part without inertia about it",
+                file=self.machine.file,
+                element=f'<joint name="{self.names.rate_joint[stuck]}">',
+                remedy="give the links beyond it mass and inertia",
+            )
+        state.pressure[:] = system.circuit.tank_pressure[0]
+        for c, cylinder in enumerate(self.machine.cylinders):
+            length = cylinder_length(system.circuit, self._seen, c, self._workspace.direction)
+            position = length - cylinder.retracted_length
+            if not -_STROKE_SLACK <= position <= cylinder.stroke + _STROKE_SLACK:
+                raise MachineError(
+                    f"starts at a length of {length:.4f} m, outside its range of {cylinder.retracted_length:.4f} to "
+                    f"{cylinder.retracted_length + cylinder.stroke:.4f} m",
+                    file=self.machine.file,
+                    element=f'<cylinder name="{cylinder.name}">',
+                    remedy="change retracted_length, stroke, the attachments or the initial positions",
+                )
+            state.piston[c] = min(max(position, 0.0), cylinder.stroke)
+        return state
+
+    def _drive_start(self):
+        """First command of each drive: where its joint starts, or standstill."""
+        for drive in self.machine.drives:
+            yield self._initial.q[self.names.joints[drive.joint].q] if drive.mode == "position" else 0.0
+
+    def _forget_outputs(self):
+        """Empties what only the last step knew."""
+        work = self._workspace
+        self._stale = True
+        work.contacts.count[0] = work.rows.count[0] = work.contact_rows.count[0] = 0
+        work.prediction.flow[:] = 0.0
+        work.prediction.supply_power[:] = 0.0
+        work.prediction.trace_length[:] = 0
+        work.brake[:] = False
+        self.clear_diagnostics()
+
+    def _look(self):
+        """Brings the kinematics that measurements read up to the present state."""
+        if self._stale:
+            update_kinematics(self.model, self.state.q, self.state.v, self._seen)
+            self._stale = False
+
+    def _link_frame(self, index):
+        """Rotation and position of a link frame in the world."""
+        self._look()
+        body = self.names.link_body[index]
+        rotation, position = self.names.link_rotation[index], self.names.link_position[index]
+        if body < 0:
+            return rotation, position
+        turn = self._seen.rotation[body]
+        return turn @ rotation, self._seen.origin + self._seen.position[body] + turn @ position
+
+    def _joint_positions(self):
+        return self._multiplier * self.state.q[self._q_index] + self._offset
+
+    def _joint_efforts(self):
+        work = self._workspace
+        count = work.rows.count[0]
+        effort = work.rows.impulse[:count] @ work.rows.jacobian[:count] / self.step_size
+        for number, drive in enumerate(self.machine.drives):
+            if drive.mode == "effort" and not self.emergency_stop:
+                limited = min(max(self._command.drive[number], -drive.effort_limit), drive.effort_limit)
+                effort[self.names.joints[drive.joint].v] += limited
+        return effort[self._v_index]
+
+    def _cylinder_index(self, name):
+        if name not in self.cylinder:
+            raise unknown_name("cylinder", name, self.cylinder.names)
+        return self.cylinder.names.index(name)
+
+    def _cylinder_state(self, c) -> CylinderState:
+        work, state = self._workspace, self.state
+        # the cylinders' rows come last, in order
+        row = work.rows.count[0] - len(self.cylinder) + c
+        ran = row >= 0
+        return CylinderState(
+            position=float(state.piston[c]),
+            velocity=float(work.rows.half[row] @ work.u) if ran else 0.0,
+            pressure_piston_side=float(state.pressure[c, 0]),
+            pressure_rod_side=float(state.pressure[c, 1]),
+            flow_piston_side=float(work.prediction.flow[c, 0]),
+            flow_rod_side=float(work.prediction.flow[c, 1]),
+            spool_position=float(state.spool[self._system.circuit.valve[c], 0]),
+            force=float(work.rows.impulse[row]) / self.step_size if ran else 0.0,
+            power=float(work.prediction.supply_power[c]),
+            brake_engaged=bool(work.brake[c]),
+        )
+
+    def _wrench_on(self, link: str) -> np.ndarray:
+        index = self.names.link_index(link)
+        found, candidates = self._workspace.contacts, self._system.candidates
+        wrench = np.zeros(6)
+        rotation, position = self._link_frame(index)
+        for c in range(found.count[0]):
+            if candidates.link[found.candidate[c]] == index:
+                force = found.impulse[c] / self.step_size
+                arm = self._workspace.kinematics.origin + found.point[c] - position
+                wrench[:3] += force
+                wrench[3:] += np.cross(arm, force)
+        return np.concatenate([rotation.T @ wrench[:3], rotation.T @ wrench[3:]])
+
+    def _report_divergence(self):
+        """Names the first quantity that is not finite."""
+        state = self.state
+        for rate, value in enumerate(state.v):
+            if not math.isfinite(value):
+                raise DivergenceError(self.time, self.names.rate_joint[rate], float(value))
+        for c, cylinder in enumerate(self.machine.cylinders):
+            for value in (*state.pressure[c], state.piston[c]):
+                if not math.isfinite(value):
+                    raise DivergenceError(self.time, cylinder.name, float(value))
+        for body, first in enumerate(self.model.body_q):
+            for value in state.q[first : first + 7]:
+                if not math.isfinite(value):
+                    raise DivergenceError(self.time, self.names.body_joint[body], float(value))
+
+
+def _numbers(kind: str, names, read_all) -> NamedView[float]:
+    """A view of numbers that are read together."""
+    return NamedView(kind, names, lambda index: float(read_all()[index]), read_all)
+
+
+def _require_range(name: str, value: float, lowest: float, highest: float) -> None:
+    """Refuses a number outside its range, NaN included."""
+    if not (isinstance(value, (int, float)) and lowest <= value <= highest):
+        raise ParameterError(name, value, f"a number from {lowest:g} to {highest:g}")
