@@ -1,0 +1,63 @@
+# The two commands of this project:
+#
+#   make run     bring the demolition robot up in real time and publish it on ROS 2
+#   make test    check and test everything
+#
+# Both make the virtual environment first where it is missing or out of date (tooling/setup_environment.py).
+
+VENV ?= .venv
+PYTHON ?=
+MACHINE ?=
+WORLD ?=
+DURATION ?=
+VIEW ?= 1
+LOOPBACK ?= 1
+TEST_ARGUMENTS ?=
+WORKERS ?= 2
+
+SETUP := python3 tooling/setup_environment.py --venv '$(VENV)' --python '$(PYTHON)'
+# A recipe's environment: that of the wheels must not see a sourced ROS 2, nor the library path of another environment.
+IN := python3 tooling/run_in_environment.py '$(VENV)'
+BIN := $(VENV)/bin
+
+ifeq ($(LOOPBACK),1)
+# Fast DDS on 127.0.0.1 only. LOOPBACK=0 opens ROS 2 to the network. Jazzy reads the first variable, Kilted the second.
+export FASTRTPS_DEFAULT_PROFILES_FILE := $(CURDIR)/config/fastdds_loopback.xml
+export FASTDDS_DEFAULT_PROFILES_FILE := $(CURDIR)/config/fastdds_loopback.xml
+endif
+
+.PHONY: run test lint bench setup help clean distclean
+.DEFAULT_GOAL := help
+
+run: ## Run a machine: MACHINE=demolition_robot WORLD=flat DURATION=seconds VIEW=0|1 LOOPBACK=0|1
+	@$(SETUP) --purpose run
+	@$(IN) python -m grouser.cli run $(if $(MACHINE),--machine '$(MACHINE)') $(if $(WORLD),--world '$(WORLD)') \
+		$(if $(DURATION),--duration '$(DURATION)') $(if $(filter 0,$(VIEW)),--no-view,--view)
+
+test: lint ## Check and test everything: TEST_ARGUMENTS='-k word' WORKERS=2
+	@$(IN) python -m pytest -n $(WORKERS) --dist loadgroup $(TEST_ARGUMENTS)
+
+lint: ## Style, spelling, layers and types, without the tests
+	@$(SETUP) --purpose test
+	$(IN) ruff check --output-format concise .
+	$(IN) codespell
+	$(IN) lint-imports --no-logo
+	$(IN) mypy
+	$(IN) mypy tooling
+
+bench: ## Measure speed, beside Pinocchio and MuJoCo
+	@$(SETUP) --purpose test
+	@$(IN) python -m grouser.cli bench
+
+setup: ## Make or update the environment for running and testing
+	@$(SETUP) --purpose test
+
+clean: ## Delete what builds and tools leave behind; keeps the environment
+	rm -rf build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +
+
+distclean: clean ## clean, and delete the environment
+	rm -rf '$(VENV)' '$(VENV).lock' '$(VENV).log'
+
+help: ## Show this list
+	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20

@@ -1,0 +1,55 @@
+"""grouser simulates working machines for ROS 2: tracked robots, hydraulics, soil.
+
+The names of the Python interface are loaded when they are first used, so that importing grouser is cheap:
+
+    machine = grouser.load_machine("urdf/demolition_robot.urdf.xacro")
+    simulation = grouser.Simulation(machine, grouser.load_world("config/worlds/flat.yaml"))
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from grouser.physics.description import load_machine, load_world
+    from grouser.physics.description.machine import Machine, World
+    from grouser.physics.errors import DivergenceError, GrouserError, MachineError, ParameterError
+    from grouser.physics.simulation import Simulation
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DivergenceError",
+    "GrouserError",
+    "Machine",
+    "MachineError",
+    "ParameterError",
+    "Simulation",
+    "World",
+    "__version__",
+    "load_machine",
+    "load_world",
+]
+
+_HOMES = {
+    "DivergenceError": "grouser.physics.errors",
+    "GrouserError": "grouser.physics.errors",
+    "Machine": "grouser.physics.description.machine",
+    "MachineError": "grouser.physics.errors",
+    "ParameterError": "grouser.physics.errors",
+    "Simulation": "grouser.physics.simulation",
+    "World": "grouser.physics.description.machine",
+    "load_machine": "grouser.physics.description",
+    "load_world": "grouser.physics.description",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'grouser' has no attribute '{name}'")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,76 @@
+"""Install grouser: as an ament_python package (colcon), or with pip on a machine without ROS."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+PACKAGE = "grouser"
+ROOT = Path(__file__).resolve().parent
+
+# The rclpy wheels of ROS 2 Jazzy. A machine with ROS 2 has its own and leaves this extra out.
+ROS_WHEELS = ["ros-jazzy-rclpy", "ros-jazzy-common-interfaces", "ros-jazzy-rmw-fastrtps-cpp"]
+
+RUN = [
+    "setuptools<80",  # colcon's editable installs need it
+    "numpy",
+    "scipy",
+    "numba",
+    "trimesh",
+    "xacro",
+    "pyyaml",
+    "matplotlib",
+    "viser",
+]
+
+TEST = [
+    "pytest",
+    "pytest-timeout",
+    "pytest-xdist",
+    "hypothesis",
+    "pin",
+    "mujoco",
+    "rosbags",
+    "ruff",
+    "mypy",
+    "import-linter",
+    "codespell",
+    "pre-commit",
+    "types-PyYAML",
+]
+
+
+def data_files() -> list[tuple[str, list[str]]]:
+    """Everything that belongs into share/, folder by folder."""
+    entries = [
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ]
+    for top in ("launch", "urdf", "config"):
+        files = [path for path in sorted((ROOT / top).rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+        for folder in sorted({path.parent for path in files}):
+            names = [str(path.relative_to(ROOT)) for path in files if path.parent == folder]
+            entries.append((f"share/{PACKAGE}/{folder.relative_to(ROOT)}", names))
+    return entries
+
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    description="Simulation of working machines for ROS 2: hydraulics, contact, soil",
+    license="Apache-2.0",
+    maintainer="The grouser developers",
+    maintainer_email="grouser@example.org",
+    python_requires=">=3.10",
+    packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
+    data_files=data_files(),
+    install_requires=RUN,
+    extras_require={"ros": ROS_WHEELS, "test": TEST},
+    zip_safe=False,
+    entry_points={
+        "console_scripts": [
+            "grouser = grouser.cli:main",
+            "simulator = grouser.nodes.simulator:main",
+            "viewer = grouser.nodes.viewer:main",
+        ],
+    },
+)

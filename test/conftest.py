@@ -1,0 +1,36 @@
+"""What all tests share: ROS 2 on the loopback interface, in a domain of this process alone."""
+
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DOMAINS = range(1, 102)  # beyond 101 the ports of ROS 2 reach into those the kernel hands out
+
+
+def _reserve_domain():
+    """Take a ROS domain that no other test process on this machine uses, for as long as this process lives.
+
+    Returns:
+        The domain's number and the open lock file, which must be kept.
+    """
+    folder = Path(tempfile.gettempdir()) / f"grouser_test_domains_{os.getuid()}"
+    folder.mkdir(exist_ok=True)
+    for domain in DOMAINS:
+        file = (folder / str(domain)).open("w")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+        else:
+            return domain, file
+    raise RuntimeError(f"all ROS domains from {DOMAINS[0]} to {DOMAINS[-1]} are in use by other test processes")
+
+
+# Before any test module imports rclpy: the middleware reads these once.
+_domain, _domain_lock = _reserve_domain()
+os.environ["ROS_DOMAIN_ID"] = str(_domain)
+for _variable in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"):  # Fast DDS 2 (Jazzy) and 3
+    os.environ[_variable] = str(ROOT / "config" / "fastdds_loopback.xml")
+os.environ["RMW_IMPLEMENTATION"] = "rmw_fastrtps_cpp"
