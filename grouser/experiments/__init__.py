@@ -1,0 +1,35 @@
+"""The reproducible results: one module each, in the form that `protocol` describes, found here by name."""
+
+import difflib
+from importlib import import_module
+from typing import Any
+
+from grouser.experiments.protocol import Experiment, Parameter, Result, complete_parameters
+from grouser.physics.errors import ParameterError
+
+__all__ = ["NAMES", "Experiment", "Parameter", "Result", "load", "run"]
+
+NAMES: tuple[str, ...] = ("hydraulic_lift",)
+
+
+def load(name: str) -> Experiment:
+    """Returns the module of an experiment.
+
+    Raises:
+        ParameterError: there is none of that name.
+    """
+    if name not in NAMES:
+        close = difflib.get_close_matches(name, NAMES, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else "there are " + ", ".join(NAMES)
+        raise ParameterError("experiment", name, hint)
+    return import_module(f"grouser.experiments.{name}")
+
+
+def run(name: str, **parameters: Any) -> Result:
+    """Runs an experiment; parameters that are not given take their defaults.
+
+    Raises:
+        ParameterError: an unknown experiment or parameter, or a bad value.
+    """
+    experiment = load(name)
+    return experiment.run(**complete_parameters(experiment, parameters))

@@ -1,0 +1,264 @@
+"""`grouser inspect`: what a URDF or xacro file describes, as text or JSON."""
+
+import argparse
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from grouser.catalogue import machine_file
+from grouser.physics.description import load_machine
+from grouser.physics.description.machine import HydraulicCylinder, Joint, Machine, Pose
+from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, subtree_masses
+from grouser.physics.errors import ParameterError
+
+_FREEDOM = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating": 6}
+# A tree is indented no deeper than this many levels: a chain of thousands would fill the screen with blanks.
+_INDENTED_LEVELS = 30
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs `grouser inspect`.
+
+    Args:
+        arguments: what follows the word `inspect`.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        MachineError: the file cannot be loaded.
+        ParameterError: a xacro argument is not of the form name:=value.
+    """
+    parser = argparse.ArgumentParser(prog="grouser inspect", description="Shows what a URDF or xacro file describes.")
+    parser.add_argument("file", help="URDF or xacro file, or the name of a machine that comes with grouser")
+    parser.add_argument("arguments", nargs="*", metavar="name:=value", help="arguments of the xacro file")
+    parser.add_argument("--base", choices=("floating", "fixed"), help="default: fixed if the root link is named world")
+    parser.add_argument("--json", action="store_true", help="write JSON")
+    options = parser.parse_args(arguments)
+    machine = load_machine(machine_file(options.file), read_arguments(options.arguments), options.base)
+    facts = machine_facts(machine)
+    if options.json:
+        print(json.dumps(facts, indent=1, allow_nan=False))
+    else:
+        for line in report(machine, facts):
+            print(line)
+    return 0
+
+
+def read_arguments(texts: Sequence[str]) -> dict[str, str]:
+    """Returns the xacro arguments of ``name:=value`` texts.
+
+    Raises:
+        ParameterError: a text is not of that form.
+    """
+    arguments = {}
+    for text in texts:
+        name, assigned, value = text.partition(":=")
+        if not assigned or not name:
+            raise ParameterError("xacro argument", text, "write name:=value")
+        arguments[name] = value
+    return arguments
+
+
+def machine_facts(machine: Machine) -> dict[str, Any]:
+    """Returns what there is to know about a machine, in plain types with finite numbers (None: no limit)."""
+    positions = initial_positions(machine)
+    poses = link_poses(machine, positions)
+    whole = subtree_masses(machine, poses)[machine.root]
+    base_freedom = 6 if machine.floating_base else 0
+    return {
+        "name": machine.name,
+        "file": machine.file,
+        "root": machine.root,
+        "floating_base": machine.floating_base,
+        "degrees_of_freedom": base_freedom + sum(_freedom(joint) for joint in machine.joints),
+        "total_mass": whole.mass,
+        "centre_of_mass": [float(value) for value in whole.centre],
+        "links": [
+            {
+                "name": link.name,
+                "mass": 0.0 if link.inertial is None else link.inertial.mass,
+                "collisions": len(link.collisions),
+                "visuals": len(link.visuals),
+            }
+            for link in machine.links
+        ],
+        "joints": [_joint_facts(joint, positions) for joint in machine.joints],
+        "fluid": None
+        if machine.fluid is None
+        else {"density": machine.fluid.density, "bulk_modulus": machine.fluid.bulk_modulus},
+        "pumps": [
+            {"name": pump.name, "supply_pressure": pump.supply_pressure, "tank_pressure": pump.tank_pressure}
+            for pump in machine.pumps
+        ],
+        "valves": [valve.name for valve in machine.valves],
+        "cylinders": [_cylinder_facts(machine, cylinder, poses) for cylinder in machine.cylinders],
+        "drives": [
+            {"joint": drive.joint, "mode": drive.mode, "effort_limit": drive.effort_limit} for drive in machine.drives
+        ],
+        "contacts": [
+            {
+                "link": contact.link,
+                "friction": contact.friction,
+                "restitution": contact.restitution,
+                "surface_joint": contact.surface_joint,
+            }
+            for contact in machine.contacts
+        ],
+        "frictions": [
+            {"joint": item.joint, "static": item.static, "kinetic": item.kinetic, "viscous": item.viscous}
+            for item in machine.frictions
+        ],
+        "warnings": list(machine.warnings),
+    }
+
+
+def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
+    """Yields the lines of the text form of `machine_facts`."""
+    base = "floating" if machine.floating_base else "fixed"
+    x, y, z = facts["centre_of_mass"]
+    yield f"{machine.name}  ({machine.file})"
+    yield f"{_count(machine.links, 'link')}, {_count(machine.joints, 'joint')}, {base} base '{machine.root}'"
+    of_base = "  (6 of them the base)" if machine.floating_base else ""
+    yield f"degrees of freedom  {facts['degrees_of_freedom']}{of_base}"
+    yield f"total mass          {facts['total_mass']:.6g} kg"
+    yield f"centre of mass      {x:.4f} {y:.4f} {z:.4f} m  (in the frame of '{machine.root}', initial positions)"
+    yield ""
+    yield from _tree_lines(machine, facts)
+    yield from _hydraulic_lines(facts)
+    if facts["drives"]:
+        yield from ("", "servo drives")
+        yield from _table(
+            ("joint", "mode", "effort limit"),
+            [(drive["joint"], drive["mode"], f"{drive['effort_limit']:g}") for drive in facts["drives"]],
+        )
+    if facts["contacts"]:
+        yield from ("", "contacts")
+        rows = [
+            (
+                contact["link"],
+                "ground's" if contact["friction"] is None else f"{contact['friction']:g}",
+                f"{contact['restitution']:g}",
+                contact["surface_joint"] or "-",
+            )
+            for contact in facts["contacts"]
+        ]
+        yield from _table(("link", "friction", "restitution", "moved by"), rows)
+    if facts["frictions"]:
+        yield from ("", "joint friction")
+        levels = ("static", "kinetic", "viscous")
+        yield from _table(
+            ("joint", *levels), [(item["joint"], *(f"{item[key]:g}" for key in levels)) for item in facts["frictions"]]
+        )
+    yield ""
+    if machine.warnings:
+        yield _count(machine.warnings, "warning")
+        for warning in machine.warnings:
+            yield f"  - {warning}"
+    else:
+        yield "no warnings"
+
+
+def _count(things: Sequence[Any], word: str) -> str:
+    return f"{len(things)} {word}" + ("" if len(things) == 1 else "s")
+
+
+def _freedom(joint: Joint) -> int:
+    return 0 if joint.mimic is not None else _FREEDOM[joint.type]
+
+
+def _joint_facts(joint: Joint, positions: dict[str, float]) -> dict[str, Any]:
+    return {
+        "name": joint.name,
+        "type": joint.type,
+        "parent": joint.parent,
+        "child": joint.child,
+        "axis": list(joint.axis) if joint.type not in ("fixed", "floating") else None,
+        "lower": joint.limit.lower,
+        "upper": joint.limit.upper,
+        "effort": joint.limit.effort if math.isfinite(joint.limit.effort) else None,
+        "velocity": joint.limit.velocity if math.isfinite(joint.limit.velocity) else None,
+        "initial_position": positions.get(joint.name),
+        "mimic": None
+        if joint.mimic is None
+        else {"joint": joint.mimic.joint, "multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset},
+    }
+
+
+def _cylinder_facts(machine: Machine, cylinder: HydraulicCylinder, poses: dict[str, Pose]) -> dict[str, Any]:
+    piston_area = math.pi / 4.0 * cylinder.bore**2
+    rod_side_area = math.pi / 4.0 * (cylinder.bore**2 - cylinder.rod_diameter**2)
+    supply, tank = machine.pumps[0].supply_pressure, machine.pumps[0].tank_pressure
+    ends = [point_on_link(poses[end.link], end.xyz) for end in (cylinder.barrel, cylinder.rod)]
+    return {
+        "name": cylinder.name,
+        "valve": cylinder.valve,
+        "piston_side_area": piston_area,
+        "rod_side_area": rod_side_area,
+        "extending_force": supply * piston_area - tank * rod_side_area,
+        "retracting_force": supply * rod_side_area - tank * piston_area,
+        "stroke": cylinder.stroke,
+        "initial_position": float(np.linalg.norm(ends[1] - ends[0])) - cylinder.retracted_length,
+        "holding_brake": cylinder.holding_brake,
+    }
+
+
+def _tree_lines(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
+    masses = {link["name"]: link["mass"] for link in facts["links"]}
+    joints = {joint["name"]: joint for joint in facts["joints"]}
+    children: dict[str, list[Joint]] = {}
+    for joint in machine.joints:
+        children.setdefault(joint.parent, []).append(joint)
+    yield f"{machine.root}  {masses[machine.root]:.6g} kg"
+    waiting = [(joint, 0) for joint in reversed(children.get(machine.root, []))]
+    while waiting:
+        joint, depth = waiting.pop()
+        indent = "   " * depth if depth <= _INDENTED_LEVELS else "   " * _INDENTED_LEVELS + f"... level {depth + 1}: "
+        yield f"{indent}+- {joint.child}  {masses[joint.child]:.6g} kg  <- {_joint_text(joints[joint.name])}"
+        waiting.extend((child, depth + 1) for child in reversed(children.get(joint.child, [])))
+
+
+def _joint_text(joint: dict[str, Any]) -> str:
+    text = f"{joint['name']}: {joint['type']}"
+    if joint["axis"] is not None:
+        text += " axis " + " ".join(f"{value:.4g}" for value in joint["axis"])
+    unit = "m" if joint["type"] == "prismatic" else "rad"
+    if joint["lower"] is not None:
+        text += f", {joint['lower']:.4g} to {joint['upper']:.4g} {unit}"
+    if joint["mimic"] is not None:
+        text += f", {joint['mimic']['multiplier']:g} x {joint['mimic']['joint']} + {joint['mimic']['offset']:g}"
+    if joint["initial_position"]:
+        text += f", starts at {joint['initial_position']:.4g} {unit}"
+    return text
+
+
+def _hydraulic_lines(facts: dict[str, Any]) -> Iterator[str]:
+    if not facts["cylinders"]:
+        return
+    pump, fluid = facts["pumps"][0], facts["fluid"]
+    yield from ("", "hydraulics")
+    yield f"  pump '{pump['name']}' {pump['supply_pressure'] / 1e6:g} MPa, tank {pump['tank_pressure'] / 1e6:g} MPa"
+    yield f"  oil {fluid['density']:g} kg/m3, bulk modulus {fluid['bulk_modulus'] / 1e9:g} GPa"
+    rows = [
+        (
+            cylinder["name"],
+            cylinder["valve"],
+            f"{cylinder['piston_side_area'] * 1e4:.2f} / {cylinder['rod_side_area'] * 1e4:.2f}",
+            f"{cylinder['extending_force'] / 1e3:.1f} / {cylinder['retracting_force'] / 1e3:.1f}",
+            f"{cylinder['initial_position']:.3f} of {cylinder['stroke']:.3f}",
+            "yes" if cylinder["holding_brake"] else "no",
+        )
+        for cylinder in facts["cylinders"]
+    ]
+    yield from _table(
+        ("cylinder", "valve", "areas [cm2]", "pushes / pulls [kN]", "starts at [m]", "holding brake"), rows
+    )
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in (headings, *rows)) for column in range(len(headings))]
+    for row in (headings, *rows):
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

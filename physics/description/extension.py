@@ -1,0 +1,110 @@
+"""Reads ``<grouser>`` elements by the table in `extension_schema`; `extension_checks` compares their values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grouser.physics.description import numbers
+from grouser.physics.description.extension_schema import ELEMENTS, TAG, Attribute, ElementKind, Kind
+from grouser.physics.description.names import closest, shortened
+from grouser.physics.description.origin import direction, read_position
+from grouser.physics.description.xml_tree import Element
+
+# Beyond this a value is a typing error in every unit that the table knows.
+_NUMBER_MAX = 1e15
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A value with the element that gave it."""
+
+    element: Element
+    value: Any
+
+
+Extension = Mapping[str, tuple[Entry, ...]]
+
+
+def read_extension(robot: Element) -> Extension:
+    """Reads all ``<grouser>`` elements of a robot as if they were one.
+
+    Returns:
+        The entries by the `field` of their row, every field present, in the order of the file.
+
+    Raises:
+        MachineError: an unknown tag or attribute, a value out of range, or an element that may stand once only.
+    """
+    kinds = {kind.tag: kind for kind in ELEMENTS}
+    entries: dict[str, list[Entry]] = {kind.field: [] for kind in ELEMENTS}
+    taken: dict[tuple[str, Any], Element] = {}
+    for holder in robot.all(TAG):
+        _check_attributes(holder, ())
+        for element in holder.children:
+            kind = kinds.get(element.tag)
+            if kind is None:
+                raise element.error(f"unknown element <{element.tag[:60]}> in <{TAG}>", closest(element.tag, kinds))
+            value = _build(element, kind)
+            key = (kind.tag, getattr(value, kind.unique) if kind.unique else None)
+            if (kind.single or kind.unique) and key in taken:
+                what = f"with {kind.unique} '{key[1]}'" if kind.unique else "in the machine"
+                line = taken[key].line
+                raise element.error(
+                    f"there is already a <{kind.tag}> {what}" + (f", in line {line}" if line else ""),
+                    "keep one of them",
+                )
+            taken[key] = element
+            entries[kind.field].append(Entry(element, value))
+    return {name: tuple(found) for name, found in entries.items()}
+
+
+def _build(element: Element, kind: ElementKind) -> Any:
+    _check_attributes(element, tuple(attribute.name for attribute in kind.attributes))
+    values = {attribute.name: _read(element, attribute) for attribute in kind.attributes}
+    tags = [part.tag for part in kind.parts]
+    for child in element.children:
+        if child.tag not in tags:
+            remedy = closest(child.tag, tags) if tags else "it holds no elements"
+            raise child.error(f"unknown element <{child.tag[:60]}> in <{kind.tag}>", remedy)
+    for part in kind.parts:
+        values[part.tag] = _build(element.required(part.tag), part)
+    return kind.build(**values)
+
+
+def _check_attributes(element: Element, valid: tuple[str, ...]) -> None:
+    for name in element.attributes:
+        # Namespace declarations and other programs' prefixed attributes are not ours.
+        if name not in valid and ":" not in name and name != "xmlns":
+            remedy = closest(name, valid) if valid else "it has no attributes"
+            raise element.error(f"unknown attribute '{name[:60]}'", remedy)
+
+
+def _read(element: Element, attribute: Attribute) -> Any:
+    if attribute.name not in element.attributes and not attribute.required:
+        return attribute.default
+    if attribute.kind is Kind.NUMBER:
+        return _number(element, attribute)
+    if attribute.kind is Kind.POINT:
+        return read_position(element, attribute.name)
+    if attribute.kind is Kind.DIRECTION:
+        return direction(element, attribute.name)
+    text = element.text(attribute.name)
+    if attribute.kind is Kind.BOOLEAN:
+        try:
+            return numbers.boolean(text)
+        except ValueError as problem:
+            raise element.error(f"{attribute.name} = {shortened(text)} is {problem}") from None
+    if attribute.kind is Kind.CHOICE and text not in attribute.choices:
+        raise element.error(f"{attribute.name} = {shortened(text)} is not valid", closest(text, attribute.choices))
+    return text
+
+
+def _number(element: Element, attribute: Attribute) -> float:
+    value = element.number(attribute.name)
+    low, high = attribute.minimum, attribute.maximum
+    too_low = low is not None and (value <= low if attribute.above_minimum else value < low)
+    if too_low or (high is not None and value > high):
+        unit = "" if attribute.unit == "-" else f" {attribute.unit}"
+        raise element.error(f"{attribute.name} = {value:g}{unit} is out of range; valid: {attribute.valid()}")
+    if abs(value) > _NUMBER_MAX:
+        raise element.error(f"{attribute.name} = {value:g} is beyond {_NUMBER_MAX:g}", f"its unit is {attribute.unit}")
+    return value

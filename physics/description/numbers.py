@@ -1,0 +1,48 @@
+"""Strict reading of numbers, vectors and booleans from text: finite, no half-read values."""
+
+import math
+import re
+
+# Decimal numbers only: Python's float() would also take "nan", "inf", "1_000" and digits of other scripts.
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_SEPARATOR = re.compile(r"[ \t\r\n]+")
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def number(text: str) -> float:
+    """Returns the finite number that `text` spells.
+
+    Raises:
+        ValueError: it is not a decimal number, or too large for a double.
+    """
+    stripped = text.strip()
+    if len(stripped) > 400 or not _NUMBER.fullmatch(stripped):
+        raise ValueError("not a finite number")
+    value = float(stripped)
+    if not math.isfinite(value):
+        raise ValueError("not a finite number")
+    return value
+
+
+def numbers(text: str, count: int) -> tuple[float, ...]:
+    """Returns the `count` finite numbers that `text` lists, separated by white space.
+
+    Raises:
+        ValueError: another count, or one of them is not a number.
+    """
+    words = _SEPARATOR.split(text.strip()) if text.strip() else []
+    if len(words) != count:
+        raise ValueError(f"{len(words)} numbers where {count} are needed")
+    return tuple(number(word) for word in words)
+
+
+def boolean(text: str) -> bool:
+    """Returns the truth value that `text` spells: true, false, 1 or 0.
+
+    Raises:
+        ValueError: something else.
+    """
+    try:
+        return _BOOLEANS[text.strip().lower()]
+    except KeyError:
+        raise ValueError("neither true nor false") from None

@@ -1,0 +1,32 @@
+"""Machines, worlds and programs by name."""
+
+from pathlib import Path
+
+import pytest
+
+from grouser import catalogue
+from grouser.physics.errors import MachineError
+from grouser.resources import share_path
+
+
+def test_a_path_is_itself(tmp_path):
+    assert catalogue.machine_file("some/machine.urdf") == Path("some/machine.urdf")
+    assert catalogue.machine_file("machine.urdf.xacro") == Path("machine.urdf.xacro")
+    assert catalogue.world_file(str(tmp_path / "world")) == tmp_path / "world"
+
+
+def test_a_name_is_found_among_what_comes_with_the_package():
+    assert catalogue.world_file("flat") == share_path("config", "worlds", "flat.yaml")
+
+
+def test_an_unknown_name_gets_a_suggestion():
+    with pytest.raises(MachineError, match=r"no world called 'flatt'.*did you mean 'flat'"):
+        catalogue.world_file("flatt")
+    with pytest.raises(MachineError, match="no machine called 'unicorn'"):
+        catalogue.machine_file("unicorn")
+
+
+def test_only_a_machine_that_comes_with_the_package_has_a_demonstration(tmp_path):
+    other = tmp_path / "demolition_robot.urdf.xacro"
+    other.write_text("<robot/>")
+    assert catalogue.demonstration_of(other) is None

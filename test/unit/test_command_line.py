@@ -1,0 +1,114 @@
+"""The `grouser` command and the cheap import of the package."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+import grouser
+from grouser import cli
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "grouser.cli", *arguments], capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_importing_grouser_starts_neither_the_compiler_nor_ros():
+    code = (
+        "import sys, grouser; loaded = {'numba', 'numpy', 'trimesh', 'rclpy'} & set(sys.modules); "
+        "assert not loaded, loaded; grouser.load_machine; "
+        "loaded = {'numba', 'trimesh', 'rclpy'} & set(sys.modules); assert not loaded, loaded"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", grouser.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(grouser, name) is not None
+    assert name in dir(grouser)
+
+
+def test_other_names_are_not_there():
+    with pytest.raises(AttributeError, match="no attribute 'Simulatoin'"):
+        _ = grouser.Simulatoin
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"grouser {grouser.__version__}\n"
+
+
+def test_help_names_every_command(capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert all(f"  {name}" in text for name in cli.COMMANDS)
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_has_its_module(name):
+    assert find_spec(cli.COMMANDS[name][0]) is not None
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["fly"], ["inspect"], ["inspect", "a.urdf", "--colour"], ["reproduce", "--set"]]
+)
+def test_wrong_usage_ends_with_status_2(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(arguments)
+    assert ended.value.code == 2
+    assert "usage: grouser" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["inspect", "no_such_machine"], ["inspect", "./absent.urdf"], ["reproduce", "no_such_experiment"]]
+)
+def test_bad_input_ends_with_status_2_and_one_line(arguments, capsys):
+    assert cli.main(arguments) == cli.EXIT_BAD_INPUT
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"grouser {arguments[0]}: ") and said.err.count("\n") == 1
+
+
+def test_a_diverged_simulation_ends_with_status_1(monkeypatch, capsys):
+    def diverge(arguments):
+        raise grouser.DivergenceError(1.5, "boom", float("nan"))
+
+    monkeypatch.setattr("grouser.inspection.main", diverge)
+    assert cli.main(["inspect", "x"]) == cli.EXIT_FAILED
+    assert "diverged at t = 1.500000 s: boom" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_causes_no_traceback(tmp_path):
+    path = tmp_path / "robot.urdf"
+    links = "".join(f'<link name="link_{i}"/>' for i in range(5000))
+    joints = "".join(
+        f'<joint name="j{i}" type="fixed"><parent link="link_0"/><child link="link_{i}"/></joint>'
+        for i in range(1, 5000)
+    )
+    path.write_text(f'<robot name="r">{links}{joints}</robot>')
+    process = subprocess.Popen(
+        [sys.executable, "-m", "grouser.cli", "inspect", str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline().startswith("r  (")
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.wait(timeout=60)
+    assert errors == ""
+    assert process.returncode == cli.EXIT_FAILED
+
+
+def test_the_command_works_as_a_process():
+    done = run("inspect", "--help")
+    assert done.returncode == 0
+    assert "name:=value" in done.stdout

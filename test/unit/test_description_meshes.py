@@ -1,0 +1,233 @@
+"""Meshes: where they are found, their convex hulls, and the mass properties of shapes filled with a density."""
+
+import contextlib
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import grouser
+from grouser.physics.description import meshes, parse_machine, paths
+from grouser.physics.description.inertial import inertial_from_density
+from grouser.physics.description.machine import Box, Collision, Cylinder, Mesh, Pose, Sphere
+from grouser.physics.description.rotation import quaternion_from_rpy
+from grouser.physics.errors import MachineError
+
+ONE = (1.0, 1.0, 1.0)
+
+
+@pytest.fixture
+def cube(tmp_path):
+    """A cube with corners at 0 and 1, written with points inside its faces and edges as a CAD program would."""
+    path = tmp_path / "cube.stl"
+    trimesh.creation.box(bounds=[[0, 0, 0], [1, 1, 1]]).subdivide().export(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".stl", ".obj", ".ply", ".off", ".glb"])
+def test_hulls_keep_corners_only(tmp_path, suffix):
+    path = tmp_path / f"cube{suffix}"
+    trimesh.creation.box(bounds=[[0, 0, 0], [1, 1, 1]]).subdivide().export(path)
+    hull = meshes.convex_hull(path, ONE)
+    assert {tuple(corner) for corner in hull.tolist()} == {(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)}
+
+
+def test_hulls_are_scaled_and_mirrored(cube):
+    hull = meshes.convex_hull(cube, (2.0, -3.0, 0.5))
+    assert {tuple(corner) for corner in hull.tolist()} == {(x, y, z) for x in (0, 2) for y in (0, -3) for z in (0, 0.5)}
+
+
+def test_flat_meshes_have_an_outline(tmp_path):
+    path = tmp_path / "plate.stl"
+    vertices = [[0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1], [0.5, 0.5, 1]]
+    trimesh.Trimesh(vertices, [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]).export(path)
+    hull = meshes.convex_hull(path, ONE)
+    assert {tuple(corner) for corner in hull.tolist()} == {(0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)}
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.lists(st.tuples(*[st.floats(-1, 1, width=16)] * 3), min_size=3, max_size=12),
+    st.sampled_from([(1.0, 1.0, 1.0), (-1.0, 2.0, 1e-3)]),
+)
+def test_no_vertex_lies_outside_its_hull(tmp_path_factory, points, scale):
+    path = tmp_path_factory.mktemp("hull") / "points.obj"
+    faces = [f"f {i + 1} {i + 2} {i + 3}" for i in range(len(points) - 2)]
+    path.write_text("\n".join([*(f"v {x} {y} {z}" for x, y, z in points), *faces]))
+    try:
+        hull = meshes.convex_hull(path, scale)
+    except meshes.MeshError:
+        return
+    directions = np.random.default_rng(1).normal(size=(200, 3))
+    used = np.array(trimesh.load(path, force="mesh", process=False).vertices) * scale
+    assert np.all((directions @ used.T).max(axis=1) <= (directions @ hull.T).max(axis=1) + 1e-9)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"solid x\nendsolid x\n", b"\x00" * 84, b"garbage", b"\x00" * 80 + b"\xff" * 4]
+)
+@pytest.mark.parametrize("suffix", [".stl", ".obj", ".ply", ".off", ".dae", ".glb", ".gltf"])
+def test_garbage_is_refused(tmp_path, suffix, content):
+    path = tmp_path / f"garbage{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(meshes.MeshError, match="mesh"):
+        meshes.convex_hull(path, ONE)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data())
+def test_damaged_files_are_read_or_refused(tmp_path_factory, data):
+    suffix = data.draw(st.sampled_from([".stl", ".ply", ".obj", ".off", ".glb"]))
+    path = tmp_path_factory.mktemp("damaged") / f"cube{suffix}"
+    trimesh.creation.box().export(path)
+    raw = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(raw[: data.draw(st.integers(0, len(raw)))])
+    with contextlib.suppress(meshes.MeshError):
+        assert np.isfinite(meshes.convex_hull(path, ONE)).all()
+
+
+def test_coordinates_that_are_not_finite_are_refused(tmp_path):
+    path = tmp_path / "nan.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 nan 0\nf 1 2 3\n")
+    with pytest.raises(meshes.MeshError):
+        meshes.convex_hull(path, ONE)
+
+
+def tensor(inertial):
+    ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
+    return np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+
+
+def test_mass_of_box_cylinder_sphere_by_their_formulas():
+    inertial, _ = inertial_from_density([Collision("", Pose(), Box((1.0, 2.0, 3.0)))], 10.0)
+    assert inertial.mass == pytest.approx(60.0)
+    assert inertial.inertia == pytest.approx((65.0, 0, 0, 50.0, 0, 25.0))
+    inertial, _ = inertial_from_density([Collision("", Pose(), Cylinder(0.5, 2.0))], 10.0)
+    assert inertial.mass == pytest.approx(5.0 * math.pi)
+    assert np.diag(tensor(inertial)) == pytest.approx(5.0 * math.pi * np.array([0.0625 + 1 / 3, 0.0625 + 1 / 3, 0.125]))
+    inertial, _ = inertial_from_density([Collision("", Pose(), Sphere(0.5))], 10.0)
+    assert inertial.mass == pytest.approx(10.0 * math.pi / 6.0)
+    assert np.diag(tensor(inertial)) == pytest.approx([inertial.mass * 0.1] * 3)
+
+
+def test_a_mesh_has_the_mass_of_the_box_that_it_is(cube):
+    """A turned and scaled mesh of a box against the box itself: two ways to one tensor."""
+    turned = quaternion_from_rpy(0.4, -0.7, 1.1)
+    for scale in ((2.0, 1.0, 0.5), (-2.0, 1.0, 0.5), (-2.0, -1.0, -0.5)):
+        mesh = Mesh("", str(cube), scale)
+        from_mesh, closed = inertial_from_density([Collision("", Pose((1.0, 2.0, 3.0), turned), mesh)], 100.0)
+        box = Collision("", Pose(from_mesh.pose.position, turned), Box((2.0, 1.0, 0.5)))
+        from_box, _ = inertial_from_density([box], 100.0)
+        assert closed
+        assert from_mesh.mass == pytest.approx(100.0)
+        np.testing.assert_allclose(tensor(from_mesh), tensor(from_box), rtol=1e-9, atol=1e-9)
+
+
+def test_a_box_in_two_halves_is_the_whole_box():
+    whole, _ = inertial_from_density([Collision("", Pose(), Box((2.0, 1.0, 1.0)))], 7.0)
+    halves = [Collision("", Pose((x, 0.0, 0.0)), Box((1.0, 1.0, 1.0))) for x in (-0.5, 0.5)]
+    parts, _ = inertial_from_density(halves, 7.0)
+    assert parts.mass == pytest.approx(whole.mass)
+    assert parts.inertia == pytest.approx(whole.inertia)
+    assert parts.pose.position == pytest.approx((0.0, 0.0, 0.0))
+
+
+def machine_with_mesh(tmp_path, filename):
+    path = tmp_path / "robot.urdf"
+    mesh = f'<geometry><mesh filename="{filename}"/></geometry>'
+    path.write_text(
+        f'<?xml version="1.0" encoding="utf-8"?>\n<robot name="r"><link name="a"><collision>{mesh}</collision></link>'
+        '<grouser><density link="a" value="500"/></grouser></robot>'
+    )
+    return grouser.load_machine(path)
+
+
+def test_density_gives_a_link_its_inertial(cube):
+    link = machine_with_mesh(cube.parent, "cube.stl").links[0]
+    assert link.inertial.mass == pytest.approx(500.0)
+    assert link.inertial.pose.position == pytest.approx((0.5, 0.5, 0.5))
+    assert link.inertial.inertia == pytest.approx((500 / 6, 0, 0, 500 / 6, 0, 500 / 6))
+
+
+def test_an_open_mesh_weighs_as_much_as_its_hull_and_says_so(tmp_path):
+    box = trimesh.creation.box(bounds=[[0, 0, 0], [1, 1, 1]])
+    box.update_faces(np.arange(len(box.faces)) > 1)
+    box.export(tmp_path / "open.stl")
+    machine = machine_with_mesh(tmp_path, "open.stl")
+    assert machine.links[0].inertial.mass == pytest.approx(500.0)
+    assert any("not closed" in warning for warning in machine.warnings)
+
+
+def test_a_flat_mesh_has_no_mass(tmp_path):
+    trimesh.Trimesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]).export(tmp_path / "flat.stl")
+    with pytest.raises(MachineError, match="encloses no volume"):
+        machine_with_mesh(tmp_path, "flat.stl")
+
+
+@pytest.mark.parametrize("form", ["relative", "absolute", "file", "package", "escaped"])
+def test_every_spelling_of_a_file_name(cube, form):
+    folder = cube.parent
+    (folder / "package.xml").write_text("<package><name>my_robot</name></package>")
+    name = {
+        "relative": "cube.stl",
+        "absolute": str(cube),
+        "file": f"file://{cube}",
+        "package": "package://my_robot/cube.stl",
+        "escaped": "package://my_robot/c%75be.stl",
+    }[form]
+    assert Path(machine_with_mesh(folder, name).links[0].collisions[0].geometry.path).samefile(cube)
+
+
+@pytest.mark.parametrize("name", ["cube.stl", "file:cube.stl", "package://my_robot/cube.stl"])
+def test_the_published_text_can_be_read_from_anywhere(cube, tmp_path_factory, monkeypatch, name):
+    """RViz and the viewer get the text without knowing where its file lies."""
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    (cube.parent / "package.xml").write_text("<package><name>my_robot</name></package>")
+    name = name.replace("file:", f"file://{cube.parent}/")
+    machine = machine_with_mesh(cube.parent, name)
+    assert machine.urdf.startswith("<robot")  # no declaration of an encoding that it no longer has
+    assert f'filename="{cube.as_uri()}"' in machine.urdf
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    again = parse_machine(machine.urdf, file=str(elsewhere / "robot_description"))
+    assert again.links[0].inertial == machine.links[0].inertial
+    np.testing.assert_array_equal(hull_of(again), hull_of(machine))
+
+
+def hull_of(machine):
+    return machine.links[0].collisions[0].geometry.hull
+
+
+def test_packages_are_found_in_the_package_path_and_around_the_file(tmp_path, monkeypatch):
+    inner = tmp_path / "stack" / "inner" / "urdf"
+    inner.mkdir(parents=True)
+    (tmp_path / "stack" / "package.xml").write_text("<package><name>outer</name></package>")
+    (tmp_path / "stack" / "inner" / "package.xml").write_text("<package><name>inner</name></package>")
+    elsewhere = tmp_path / "elsewhere" / "third"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "package.xml").write_text("<package><name>third</name></package>")
+    near = inner / "robot.urdf"
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
+    assert paths.package_directory("inner", near) == tmp_path / "stack" / "inner"
+    assert paths.package_directory("outer", near) == tmp_path / "stack"
+    assert paths.package_directory("third", near) is None
+    monkeypatch.setenv("ROS_PACKAGE_PATH", f"/nowhere:{elsewhere.parent}")
+    assert paths.package_directory("third", near) == elsewhere
+
+
+def test_packages_are_found_in_the_ament_index(tmp_path, monkeypatch):
+    pytest.importorskip("ament_index_python", reason="the ament index is not installed")
+    index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    (index / "installed_robot").write_text("")
+    (tmp_path / "share" / "installed_robot").mkdir()
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    found = paths.package_directory("installed_robot", tmp_path / "robot.urdf")
+    assert found == tmp_path / "share" / "installed_robot"
+    assert paths.package_directory("not/a name", tmp_path / "robot.urdf") is None

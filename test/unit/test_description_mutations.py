@@ -1,0 +1,140 @@
+"""Machines mutated at random: each loads and can be inspected, or is refused with a MachineError."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import trimesh
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import grouser
+from grouser.inspection import machine_facts, report
+from grouser.physics.errors import MachineError
+
+DATA = Path(__file__).parents[1] / "data"
+
+ATTRIBUTE = re.compile(r'\s[\w:]+="[^"]*"')
+VALUE = re.compile(r'"[^"]*"')
+NUMBER = re.compile(r"(?<=[\" ])-?[0-9][0-9.e-]*(?=[\" ])")
+TAG = re.compile(r"<[^>]*>")
+WORD = re.compile(r"[A-Za-z_]+")
+ELEMENT = re.compile(r"<(\w+)[^>]*?(?:/>|>[^<]*</\1>)")
+
+NASTY_NUMBERS = [
+    "0",
+    "-1",
+    "nan",
+    "inf",
+    "1e308",
+    "-1e308",
+    "1e-308",
+    "1e999",
+    "",
+    "pi",
+    "1 2",
+    "0x1",
+    "1e15",
+    "1e9",
+    "½",
+]
+NASTY_TEXTS = [
+    "", "\x00", "\ufeff", "<", "&", "]]>", "<!--", "-->", "<![CDATA[", "<!DOCTYPE a [", "&#x0;", "&#65;", "&a;", '"',
+    "<?xml version='1.1'?>", "<grouser>", "</grouser>", "</robot>", "\u202e", "<link name='l'/>", 'xmlns="x"',
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("mutations")
+    trimesh.creation.box().export(place / "tetrahedron.stl")
+    return place
+
+
+@pytest.fixture(scope="module")
+def originals(folder):
+    xacro = folder / "every_joint.urdf.xacro"
+    xacro.write_text((DATA / "machines" / "every_joint.urdf.xacro").read_text())
+    every_joint = grouser.load_machine(xacro).urdf
+    rover = (DATA / "models" / "rover_cyl.urdf").read_text()
+    return [every_joint, rover]
+
+
+def is_fine_or_refused(path):
+    try:
+        machine = grouser.load_machine(path)
+    except MachineError as error:
+        assert str(path) in str(error)
+        assert "\n" not in str(error)
+        return
+    facts = machine_facts(machine)
+    json.dumps(facts, allow_nan=False)
+    assert "\n".join(report(machine, facts))
+
+
+def spans(text):
+    """Pieces of the text that mean something, by kind."""
+    kind = st.sampled_from([ATTRIBUTE, VALUE, NUMBER, TAG, WORD, ELEMENT])
+    found = kind.map(lambda pattern: [match.span() for match in pattern.finditer(text)])
+    return found.filter(bool).flatmap(st.sampled_from)
+
+
+def replacements(text, piece):
+    """What a piece may become: nothing, twice itself, another piece of the text, or something nasty."""
+    return st.one_of(
+        st.sampled_from(["", piece * 2]),
+        st.sampled_from(NASTY_NUMBERS),
+        st.sampled_from(NASTY_TEXTS),
+        st.floats().map(repr),
+        spans(text).map(lambda span: text[slice(*span)]),
+        st.text(max_size=5),
+    )
+
+
+@settings(
+    deadline=None, max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(data=st.data())
+def test_mutated_text_loads_or_is_refused(folder, originals, data):
+    text = data.draw(st.sampled_from(originals))
+    for _ in range(data.draw(st.integers(1, 3))):
+        start, end = data.draw(spans(text))
+        text = text[:start] + data.draw(replacements(text, text[start:end])) + text[end:]
+    path = folder / "mutated.urdf"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    is_fine_or_refused(path)
+
+
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+def test_mutated_numbers_load_or_are_refused(folder, originals, data):
+    """Numbers alone, so that the files stay well-formed and reach every check."""
+    text = data.draw(st.sampled_from(originals))
+    for _ in range(data.draw(st.integers(1, 5))):
+        found = [match.span() for match in NUMBER.finditer(text)]
+        start, end = data.draw(st.sampled_from(found))
+        number = data.draw(st.sampled_from(NASTY_NUMBERS) | st.floats(allow_nan=False, allow_infinity=False).map(repr))
+        text = text[:start] + number + text[end:]
+    path = folder / "mutated.urdf"
+    path.write_text(text, encoding="utf-8")
+    is_fine_or_refused(path)
+
+
+@settings(deadline=None, max_examples=100)
+@given(data=st.data())
+def test_damaged_bytes_load_or_are_refused(folder, originals, data):
+    raw = bytearray(data.draw(st.sampled_from(originals)).encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(raw) - 1))
+        raw[at : at + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=4))
+    path = folder / "mutated.urdf"
+    path.write_bytes(raw)
+    is_fine_or_refused(path)
+
+
+def test_the_originals_load(folder, originals):
+    for text in originals:
+        path = folder / "original.urdf"
+        path.write_text(text)
+        assert grouser.load_machine(path).joints

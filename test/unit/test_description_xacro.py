@@ -1,0 +1,109 @@
+"""xacro files: expanded in a process of their own, and refused like any other bad input."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import grouser
+from grouser.physics.description import expand
+from grouser.physics.errors import MachineError
+
+HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+
+
+def xacro_file(folder, body, name="robot.urdf.xacro"):
+    path = folder / name
+    path.write_text(f"{HEAD}{body}</robot>")
+    return path
+
+
+def test_arguments_properties_and_includes(tmp_path):
+    xacro_file(tmp_path, '<xacro:macro name="part" params="name"><link name="${name}"/></xacro:macro>', "parts.xacro")
+    path = xacro_file(
+        tmp_path,
+        '<xacro:include filename="parts.xacro"/><xacro:arg name="first" default="a"/>'
+        '<xacro:part name="$(arg first)"/>'
+        '<xacro:if value="${1 + 1 == 2}"><grouser><pump supply_pressure="${2 * 10**6}"/></grouser></xacro:if>',
+    )
+    machine = grouser.load_machine(path)
+    assert machine.root == "a"
+    assert machine.pumps[0].supply_pressure == 2e6
+    assert "xacro:" not in machine.urdf.partition("<link")[2]
+    assert grouser.load_machine(path, {"first": "world"}).root == "world"
+
+
+def test_a_package_can_be_found_without_ros(tmp_path, monkeypatch):
+    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
+    (tmp_path / "package.xml").write_text("<package><name>my_robot</name></package>")
+    (tmp_path / "urdf").mkdir()
+    xacro_file(tmp_path, '<link name="included"/>', "part.xacro")
+    path = xacro_file(tmp_path / "urdf", '<xacro:include filename="$(find my_robot)/part.xacro"/>')
+    assert grouser.load_machine(path).root == "included"
+
+
+def test_errors_in_what_it_expands_to_name_the_file_and_no_line(tmp_path):
+    path = xacro_file(tmp_path, '<link name="a"><inertial><mass value="${0 - 1}"/></inertial></link>')
+    with pytest.raises(MachineError, match="mass of link 'a' = -1") as caught:
+        grouser.load_machine(path)
+    assert (caught.value.file, caught.value.line, caught.value.element) == (str(path), None, "<mass>")
+
+
+BODIES = {
+    "unknown property": ('<link name="${nothing}"/>', "nothing"),
+    "unknown macro": ("<xacro:nothing/>", "unknown macro name: xacro:nothing"),
+    "missing argument": ('<link name="$(arg nothing)"/>', "nothing"),
+    "missing parameter": ('<xacro:macro name="m" params="x"/><xacro:m/>', "Undefined parameters"),
+    "missing include": ('<xacro:include filename="nothing.xacro"/>', "nothing.xacro"),
+    "missing package": ('<link name="$(find no_such_package)"/>', "no_such_package"),
+    "division by zero": ('<link name="${1 / 0}"/>', "division by zero"),
+    "syntax": ('<link name="${1 +}"/>', "invalid syntax"),
+    "macro without end": ('<xacro:macro name="m" params=""><xacro:m/></xacro:macro><xacro:m/>', "without end"),
+    "include without end": ('<xacro:include filename="robot.urdf.xacro"/>', "without end"),
+    "property without end": (
+        '<xacro:property name="x" value="${y}"/><xacro:property name="y" value="${x}"/><link name="${x}"/>',
+        "circular",
+    ),
+    "fatal": ("<link name=\"${xacro.fatal('no such boom')}\"/>", "no such boom"),
+    "all memory": ("<link name=\"${'a' * 10**11}\"/>", "MemoryError"),
+    "not closed": ("<link>", "not well-formed"),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_what_cannot_be_expanded_is_refused(tmp_path, name):
+    body, words = BODIES[name]
+    path = xacro_file(tmp_path, body)
+    with pytest.raises(MachineError) as caught:
+        grouser.load_machine(path)
+    assert words in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert len(str(caught.value)) < 1200
+
+
+def test_a_bomb_in_an_included_file_is_refused(tmp_path):
+    (tmp_path / "bomb.xml").write_text('<!DOCTYPE robot [<!ENTITY a "b">]><robot name="&a;"/>')
+    path = xacro_file(tmp_path, '<xacro:include filename="bomb.xml"/>')
+    with pytest.raises(MachineError, match="<!DOCTYPE declarations are not read"):
+        grouser.load_machine(path)
+
+
+def test_a_file_that_never_ends_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr(expand, "SECONDS_MAX", 2.0)
+    path = xacro_file(tmp_path, '<link name="${10**10**9}"/>')
+    with pytest.raises(MachineError, match="has not ended after 2 s"):
+        grouser.load_machine(path)
+
+
+def test_unknown_arguments_are_refused_where_they_can_be_told(tmp_path):
+    path = xacro_file(tmp_path, '<xacro:arg name="bucket" default="a"/><link name="a"/>')
+    with pytest.raises(MachineError, match="no xacro argument 'buckett' .did you mean 'bucket'"):
+        grouser.load_machine(path, {"buckett": "b"})
+
+
+def test_expanding_leaves_the_process_as_it_was(tmp_path, capfd):
+    before, folder = dict(os.environ), Path.cwd()
+    grouser.load_machine(xacro_file(tmp_path, "${xacro.warning('careful')}<link name=\"a\"/>"))
+    assert dict(os.environ) == before
+    assert Path.cwd() == folder
+    assert capfd.readouterr() == ("", "")
