@@ -1,0 +1,62 @@
+"""Machines, worlds and command programs by name: a path, or the name of one that comes with grouser."""
+
+import os
+from pathlib import Path
+
+from grouser.physics.description.names import closest
+from grouser.physics.errors import MachineError
+from grouser.resources import share_path
+
+_MACHINE_ENDINGS = (".urdf.xacro", ".urdf")
+_YAML_ENDINGS = (".yaml",)
+
+
+def machine_file(name: str) -> Path:
+    """File of a machine: `name` itself if it is a path, else ``urdf/<name>.urdf.xacro`` or ``.urdf``.
+
+    Raises:
+        MachineError: there is no machine of that name.
+    """
+    return _find("machine", name, "urdf", _MACHINE_ENDINGS)
+
+
+def world_file(name: str) -> Path:
+    """File of a world: `name` itself if it is a path, else ``config/worlds/<name>.yaml``.
+
+    Raises:
+        MachineError: there is no world of that name.
+    """
+    return _find("world", name, "config/worlds", _YAML_ENDINGS)
+
+
+def program_file(name: str) -> Path:
+    """File of a command program: `name` itself if it is a path, else ``config/programs/<name>.yaml``.
+
+    Raises:
+        MachineError: there is no program of that name.
+    """
+    return _find("command program", name, "config/programs", _YAML_ENDINGS)
+
+
+def demonstration_of(machine: Path) -> Path | None:
+    """The command program of the same name as a machine that comes with grouser; None for any other machine."""
+    try:
+        if not machine.resolve().is_relative_to(share_path("urdf").resolve()):
+            return None
+        return share_path("config", "programs", f"{machine.name.split('.')[0]}.yaml")
+    except FileNotFoundError:
+        return None
+
+
+def _find(what: str, name: str, folder: str, endings: tuple[str, ...]) -> Path:
+    if os.sep in name or name.endswith((".xacro", ".urdf", ".yaml", ".yml", ".xml")):
+        return Path(name)  # a path that does not exist is reported by whoever reads it
+    try:
+        home = share_path(folder)
+    except FileNotFoundError as error:
+        raise MachineError(f"there is no {what} called {name!r}", remedy=str(error)) from error
+    for ending in endings:
+        if (home / f"{name}{ending}").is_file():
+            return home / f"{name}{ending}"
+    known = {file.name.removesuffix(ending) for ending in endings for file in home.glob(f"*{ending}")}
+    raise MachineError(f"there is no {what} called {name!r}", remedy=closest(name, known))

@@ -1,0 +1,242 @@
+"""`grouser run`: simulates a machine on ROS 2 in real time, shows it in the browser and says how it goes."""
+
+import argparse
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import rclpy
+from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
+
+from grouser import __version__, catalogue
+from grouser.nodes.diagnostics import KEPT_REAL_TIME
+from grouser.nodes.parameters import DECLARATIONS
+from grouser.nodes.report import LoopReport
+from grouser.nodes.simulator import SimulatorNode, leave, spinning, stop_on_signals
+from grouser.physics.errors import GrouserError
+
+EXIT_FAILED = 1
+EXIT_BAD_INPUT = 2
+VIEWER_ADDRESS = "http://localhost:8080"
+_VIEWER_MODULE = "grouser.nodes.viewer"
+_VIEWER_PATIENCE = 0.5  # [s] that the viewer gets to end by itself
+_PERIOD_TERMINAL = 0.25  # [s] between two states of the live line
+_PERIOD_PLAIN = 1.0  # [s] between two lines where there is no terminal
+_PERIOD_BUILDING = 0.1  # [s] after which a signal is noticed at the latest while the physics is built
+_ROS_ARGUMENTS = "--ros-args"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs `grouser run`.
+
+    Args:
+        arguments: without the program's and the command's name; what follows ``--ros-args`` goes to ROS.
+
+    Returns:
+        Exit status: 0; 1 if the simulation left the finite numbers, or did not keep real time over `--duration`;
+        2 for bad input.
+    """
+    own, ros = _split(list(arguments))
+    options = _parser().parse_args(own)
+    stop = threading.Event()
+    stop_on_signals(stop)
+    rclpy.init(args=["grouser", *ros], signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        node = SimulatorNode(_overrides(options), ended=stop)
+    except GrouserError as error:
+        print(f"grouser run: {error}", file=sys.stderr)
+        return leave(EXIT_BAD_INPUT)
+    line = StatusLine()
+    _introduce(node, options.view)
+    with _viewer(options.view) as viewer, spinning(node):
+        _wait_until_built(node, stop, line)
+        _watch(node, viewer, stop, options.duration, line)
+        if viewer is not None:
+            viewer.terminate()  # it ends while the node does
+    return leave(_verdict(node, options.duration, line))
+
+
+class StatusLine:
+    """One line that is written over again in a terminal; lines one below the other elsewhere."""
+
+    def __init__(self) -> None:
+        self._live = sys.stdout.isatty()
+        self._length = 0
+        self.period = _PERIOD_TERMINAL if self._live else _PERIOD_PLAIN
+
+    def show(self, text: str) -> None:
+        """Shows the present state."""
+        if self._live:
+            print(f"\r{text:<{self._length}}", end="", flush=True)
+            self._length = len(text)
+        else:
+            print(text, flush=True)
+
+    def say(self, text: str) -> None:
+        """Says something that stays."""
+        if self._live and self._length:
+            print()
+            self._length = 0
+        print(text, flush=True)
+
+
+def status_text(report: LoopReport) -> str:
+    """What the status line says of a report."""
+    state = "paused" if report.paused else f"real time {report.real_time_factor:5.2f}"
+    parts = [
+        f"t = {report.time:7.1f} s",
+        state,
+        f"step {report.step_time_median * 1e3:.3f} ms",
+        f"residual {report.residual:.1e} m/s",
+        f"overruns {report.overruns}",
+    ]
+    if report.emergency_stop:
+        parts.append("EMERGENCY STOP")
+    return " | ".join(parts)
+
+
+def judge(report: LoopReport, wanted_factor: float) -> tuple[bool, str]:
+    """Whether a run kept real time, and why not.
+
+    Args:
+        report: at the end of the run.
+        wanted_factor: the real-time factor that was aimed at; 0: as fast as possible, which counts as 1 here.
+    """
+    kept = report.elapsed_simulated / max(report.elapsed_wall, 1e-9)
+    wanted = wanted_factor or 1.0
+    figures = f"{report.elapsed_simulated:.2f} s simulated in {report.elapsed_wall:.2f} s, {report.overruns} overruns"
+    if report.failure:
+        return False, report.failure
+    if kept < KEPT_REAL_TIME * wanted:
+        median, worst = report.step_time_median * 1e3, report.step_time_max * 1e3
+        times = f"a step took {median:.3f} ms (median), {worst:.3f} ms (worst)"
+        return False, f"did not keep real time: factor {kept:.3f} of {wanted:g}: {figures}; {times}"
+    return True, f"kept real time: factor {kept:.3f}: {figures}"
+
+
+def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
+    if _ROS_ARGUMENTS not in arguments:
+        return arguments, []
+    at = arguments.index(_ROS_ARGUMENTS)
+    return arguments[:at], arguments[at:]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="grouser run", description=__doc__)
+    add = parser.add_argument
+    add("--machine", default=DECLARATIONS["machine"].default, help="URDF or xacro file, or a name (%(default)s)")
+    add("--argument", action="append", default=[], metavar="NAME:=VALUE", help="argument of the machine's xacro file")
+    add("--world", default=DECLARATIONS["world"].default, help="YAML file, or a name (%(default)s)")
+    add("--program", help="timed commands: YAML file, or a name; '': none (default: the machine's demonstration)")
+    add("--step", type=float, default=DECLARATIONS["step"].default, help="size of a step [s] (%(default)s)")
+    add("--scheme", default=DECLARATIONS["scheme"].default, help="coupling of the hydraulics (%(default)s)")
+    add("--real-time-factor", type=float, default=1.0, help="simulated per wall seconds; 0: as fast as possible")
+    add("--duration", type=_positive, help="stop after so many seconds; exit status 0 only if real time was kept")
+    add("--view", action=argparse.BooleanOptionalAction, default=True, help="show the machine in the browser")
+    return parser
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0.0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a time above 0 s")
+    return value
+
+
+def _overrides(options: argparse.Namespace) -> list[Parameter]:
+    values = {
+        "machine": options.machine,
+        "machine_arguments": options.argument or [""],
+        "world": options.world,
+        "program": _program(options),
+        "step": options.step,
+        "scheme": options.scheme,
+        "real_time_factor": options.real_time_factor,
+    }
+    return [Parameter(name, value=value) for name, value in values.items()]
+
+
+def _program(options: argparse.Namespace) -> str:
+    if options.program is not None:
+        return options.program
+    demonstration = catalogue.demonstration_of(catalogue.machine_file(options.machine))
+    return "" if demonstration is None else str(demonstration)
+
+
+def _introduce(node: SimulatorNode, view: bool) -> None:
+    machine, parameters = node.machine, node.parameters
+    print(f"grouser {__version__}: {machine.name} in the world {parameters.world}, step {parameters.step * 1e3:g} ms")
+    if view:
+        print(f"  see it:    {VIEWER_ADDRESS}")
+    print("  hear it:   /clock /tf joint_states hydraulics/state contact_wrenches/<link> /diagnostics")
+    print("  move it:   valve_commands joint_commands emergency_stop   (services ~/pause ~/step ~/reset)")
+    print("  end it:    Ctrl-C", flush=True)
+
+
+def _wait_until_built(node: SimulatorNode, stop: threading.Event, line: StatusLine) -> None:
+    """Shows that something happens while the physics is compiled."""
+    started = shown = time.monotonic()
+    while not node.built.wait(_PERIOD_BUILDING) and not stop.is_set():
+        now = time.monotonic()
+        if now - shown >= line.period:
+            shown = now
+            line.show(f"getting the physics ready: {now - started:.0f} s (a first run compiles it: up to a minute)")
+    if node.built.is_set() and node.error is None:
+        line.say(f"ready after {time.monotonic() - started:.1f} s")
+
+
+def _watch(
+    node: SimulatorNode,
+    viewer: subprocess.Popen | None,
+    stop: threading.Event,
+    duration: float | None,
+    line: StatusLine,
+) -> None:
+    """Shows the status until somebody stops the run, it fails, or `duration` [s] is over."""
+    end = float("inf") if duration is None else time.monotonic() + duration
+    while (remaining := end - time.monotonic()) > 0.0 and not stop.wait(min(line.period, remaining)):
+        if viewer is not None and viewer.poll() is not None:
+            line.say(f"the viewer ended with status {viewer.returncode}; the simulation goes on without it")
+            viewer = None
+        report = node.report
+        if report is not None:
+            line.show(status_text(report))
+            if report.failure:
+                return
+
+
+def _verdict(node: SimulatorNode, duration: float | None, line: StatusLine) -> int:
+    if node.error is not None:
+        line.say(f"grouser run: {node.error}")
+        return EXIT_BAD_INPUT
+    report = node.report
+    if report is None:
+        return 0 if duration is None else EXIT_FAILED
+    kept, text = judge(report, node.parameters.real_time_factor)
+    if duration is None and not report.failure:
+        line.say("ended")
+        return 0
+    line.say(text)
+    return 0 if kept else EXIT_FAILED
+
+
+@contextmanager
+def _viewer(wanted: bool) -> Iterator[subprocess.Popen | None]:
+    """Runs the viewer as a process of its own, so that drawing takes no time from the physics."""
+    if not wanted:
+        yield None
+        return
+    process = subprocess.Popen([sys.executable, "-m", _VIEWER_MODULE])
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(_VIEWER_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,60 @@
+"""Simulates a machine: `ros2 launch grouser simulator.launch.py machine:=… world:=…`."""
+
+from pathlib import Path
+
+from launch.actions import DeclareLaunchArgument
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from launch import LaunchDescription
+
+SHARE = Path(__file__).resolve().parent.parent
+
+
+def generate_launch_description():
+    """The simulator, and the view in the browser at http://localhost:8080."""
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument("machine", default_value="demolition_robot", description="URDF file, or a name"),
+            DeclareLaunchArgument("world", default_value="flat", description="world file, or a name"),
+            DeclareLaunchArgument("program", default_value="", description="command program, or its name; '': none"),
+            DeclareLaunchArgument(
+                "publish_link_tf",
+                default_value="true",
+                choices=["true", "false"],
+                description="false beside a robot_state_publisher",
+            ),
+            DeclareLaunchArgument("real_time_factor", default_value="1.0", description="0.0: as fast as possible"),
+            DeclareLaunchArgument(
+                "parameters", default_value=str(SHARE / "config" / "simulator.yaml"), description="parameter file"
+            ),
+            DeclareLaunchArgument(
+                "view", default_value="true", choices=["true", "false"], description="show the machine in the browser"
+            ),
+            Node(
+                package="grouser",
+                executable="simulator",
+                name="simulator",
+                output="screen",
+                parameters=[
+                    LaunchConfiguration("parameters"),
+                    {
+                        "machine": ParameterValue(LaunchConfiguration("machine"), value_type=str),
+                        "world": ParameterValue(LaunchConfiguration("world"), value_type=str),
+                        "program": ParameterValue(LaunchConfiguration("program"), value_type=str),
+                        "publish_link_tf": ParameterValue(LaunchConfiguration("publish_link_tf"), value_type=bool),
+                        "real_time_factor": ParameterValue(LaunchConfiguration("real_time_factor"), value_type=float),
+                    },
+                ],
+            ),
+            Node(
+                package="grouser",
+                executable="viewer",
+                name="viewer",
+                output="screen",
+                condition=IfCondition(LaunchConfiguration("view")),
+            ),
+        ]
+    )

@@ -1,0 +1,1 @@
+"""ROS 2 nodes: each converts messages, calls the simulation and converts back."""

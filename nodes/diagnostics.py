@@ -1,0 +1,84 @@
+"""The simulator's diagnostics: a report of the physics thread as a message."""
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+from grouser.nodes.messages import set_stamp
+from grouser.nodes.report import LoopReport
+
+KEPT_REAL_TIME = 0.98  # share of the wanted pace below which the simulation is called slow
+
+
+def diagnostics_message(
+    name: str, report: LoopReport | None, wanted_factor: float, refused_commands: int
+) -> DiagnosticArray:
+    """Three statuses: pace, solver and commands.
+
+    Args:
+        name: of the node; the statuses are called `<name>: pace` and so on.
+        report: of the physics thread; None while it is getting ready.
+        wanted_factor: the real-time factor that is aimed at; 0: as fast as possible.
+        refused_commands: how many commands were refused, here and by the simulation.
+    """
+    if report is None:
+        waiting = DiagnosticStatus(name=f"{name}: pace", level=DiagnosticStatus.OK, message="compiling the physics")
+        return DiagnosticArray(status=[waiting])
+    message = DiagnosticArray(
+        status=[
+            _pace(name, report, wanted_factor),
+            _solver(name, report),
+            _commands(name, report, refused_commands),
+        ]
+    )
+    set_stamp(message.header.stamp, round(report.time * 1e9))
+    return message
+
+
+def _status(name, level, message, values):
+    pairs = [KeyValue(key=key, value=value) for key, value in values.items()]
+    return DiagnosticStatus(name=name, hardware_id="grouser", level=level, message=message, values=pairs)
+
+
+def _pace(name, report, wanted_factor):
+    level, message = DiagnosticStatus.OK, "in real time"
+    if report.failure:
+        level, message = DiagnosticStatus.ERROR, report.failure
+    elif report.paused:
+        message = "paused"
+    elif report.real_time_factor < KEPT_REAL_TIME * wanted_factor:
+        level, message = DiagnosticStatus.WARN, "slower than wanted"
+    values = {
+        "real_time_factor": f"{report.real_time_factor:.3f}",
+        "overruns": str(report.overruns),
+        "dropped_samples": str(report.dropped_samples),
+        "step_time_p50 [s]": f"{report.step_time_median:.3e}",
+        "step_time_p99 [s]": f"{report.step_time_p99:.3e}",
+        "step_time_max [s]": f"{report.step_time_max:.3e}",
+    }
+    return _status(f"{name}: pace", level, message, values)
+
+
+def _solver(name, report):
+    values = {
+        "residual [m/s]": f"{report.residual:.3e}",
+        "residual_max [m/s]": f"{report.residual_max:.3e}",
+        "iterations": str(report.iterations),
+        "iterations_max": str(report.iterations_max),
+        "contacts": str(report.contact_count),
+    }
+    return _status(f"{name}: solver", DiagnosticStatus.OK, "", values)
+
+
+def _commands(name, report, refused_commands):
+    level, message = DiagnosticStatus.OK, ""
+    if report.emergency_stop:
+        level, message = DiagnosticStatus.WARN, "emergency stop"
+    elif report.silent_sources:
+        level, message = DiagnosticStatus.WARN, f"silent: {', '.join(report.silent_sources)}"
+    values = {
+        "refused_commands": str(refused_commands),
+        "watchdog_trips": str(report.watchdog_trips),
+        "silent_sources": ", ".join(report.silent_sources),
+        "emergency_stop": str(report.emergency_stop).lower(),
+        "program": report.program,
+    }
+    return _status(f"{name}: commands", level, message, values)

@@ -1,0 +1,70 @@
+"""What the executor's thread hands to the physics thread, without either waiting for the other."""
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+Call = Callable[[Any], Any]
+
+
+class Mailbox:
+    """Commands and calls for the physics thread.
+
+    Commands are taken at the next tick. A call is a function of the physics loop that runs in its thread between two
+    ticks; it wakes that thread at once, and its result arrives in a future.
+
+    Attributes:
+        attention: set while a call is waiting.
+    """
+
+    def __init__(self) -> None:
+        self.attention = threading.Event()
+        self._lock = threading.Lock()
+        self._commands: dict[str, dict[str, float]] = {}
+        self._calls: list[tuple[Call, Future]] = []
+        self._closed = False
+
+    def post_commands(self, source: str, commands: Mapping[str, float]) -> None:
+        """Leaves commands; a later one for the same actuator from the same source replaces the earlier.
+
+        Args:
+            source: who commands, for the silence watchdog.
+            commands: actuator -> value.
+        """
+        with self._lock:
+            # The latest speaker comes last, and so has the last word on an actuator that two of them command.
+            self._commands[source] = {**self._commands.pop(source, {}), **commands}
+
+    def call(self, function: Call) -> Future:
+        """Has the physics thread run a function; the future is cancelled if that thread has ended."""
+        future: Future = Future()
+        with self._lock:
+            if self._closed:
+                future.cancel()
+            else:
+                self._calls.append((function, future))
+                self.attention.set()
+        return future
+
+    def take_commands(self) -> dict[str, dict[str, float]]:
+        """All commands since the last time: source -> actuator -> value."""
+        with self._lock:
+            commands, self._commands = self._commands, {}
+        return commands
+
+    def run_calls(self, loop: Any) -> None:
+        """Runs the waiting calls on the physics loop; by its thread only."""
+        with self._lock:
+            self.attention.clear()
+            calls, self._calls = self._calls, []
+        for function, future in calls:
+            future.set_result(function(loop))
+
+    def close(self) -> None:
+        """Cancels what is waiting and what comes later."""
+        with self._lock:
+            self._closed = True
+            calls, self._calls = self._calls, []
+        for _, future in calls:
+            future.cancel()

@@ -1,0 +1,179 @@
+"""Arrays to messages and back: pure functions, the only place where the two meet.
+
+A message that is sent often is made once (`make_…`) and filled again and again (`fill_…`): its number fields are
+`array.array`, which rclpy takes without looking at every element.
+"""
+
+from array import array
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from control_msgs.msg import DynamicInterfaceGroupValues, InterfaceValue
+from geometry_msgs.msg import TransformStamped, WrenchStamped
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from tf2_msgs.msg import TFMessage
+
+from grouser.nodes.frames import FramePair
+from grouser.physics.description.names import closest
+from grouser.physics.errors import ParameterError
+
+SPOOL_COMMAND = "spool_command"
+_JOINT_FIELDS = ("position", "velocity", "effort")
+
+
+def set_stamp(stamp: Time, nanoseconds: int) -> None:
+    """Writes a time [ns] into a stamp."""
+    stamp.sec, stamp.nanosec = divmod(nanoseconds, 1_000_000_000)
+
+
+def fill_clock(message: Clock, nanoseconds: int) -> None:
+    """Writes simulation time [ns]."""
+    set_stamp(message.clock, nanoseconds)
+
+
+def make_joint_state(names: Sequence[str]) -> JointState:
+    """A message for joints in this order."""
+    return JointState(name=list(names))
+
+
+def fill_joint_state(message: JointState, nanoseconds: int, joints: np.ndarray) -> None:
+    """Writes positions [rad or m], velocities [rad/s or m/s] and efforts [N m or N]: the rows of `joints`."""
+    set_stamp(message.header.stamp, nanoseconds)
+    message.position = _doubles(joints[0])
+    message.velocity = _doubles(joints[1])
+    message.effort = _doubles(joints[2])
+
+
+def make_transforms(pairs: Sequence[FramePair]) -> TFMessage:
+    """A message with a transform for each pair (parent frame, child frame)."""
+    message = TFMessage()
+    for parent, child in pairs:
+        transform = TransformStamped(child_frame_id=child)
+        transform.header.frame_id = parent
+        message.transforms.append(transform)
+    return message
+
+
+def fill_transforms(message: TFMessage, nanoseconds: int, poses: np.ndarray) -> None:
+    """Writes the poses x y z qx qy qz qw of the child frames in their parents, shape (number of transforms, 7)."""
+    for transform, pose in zip(message.transforms, poses.tolist(), strict=True):
+        set_stamp(transform.header.stamp, nanoseconds)
+        translation, rotation = transform.transform.translation, transform.transform.rotation
+        translation.x, translation.y, translation.z, rotation.x, rotation.y, rotation.z, rotation.w = pose
+
+
+def make_wrench(frame: str) -> WrenchStamped:
+    """A message for a wrench in this frame."""
+    message = WrenchStamped()
+    message.header.frame_id = frame
+    return message
+
+
+def fill_wrench(message: WrenchStamped, nanoseconds: int, wrench: np.ndarray) -> None:
+    """Writes force [N] and moment [N m], shape (6,)."""
+    set_stamp(message.header.stamp, nanoseconds)
+    force, torque = message.wrench.force, message.wrench.torque
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench.tolist()
+
+
+def make_group_values(groups: Sequence[str], interfaces: Sequence[str]) -> DynamicInterfaceGroupValues:
+    """A message with the same interfaces for every group."""
+    return DynamicInterfaceGroupValues(
+        interface_groups=list(groups),
+        interface_values=[InterfaceValue(interface_names=list(interfaces)) for _ in groups],
+    )
+
+
+def fill_group_values(message: DynamicInterfaceGroupValues, nanoseconds: int, values: np.ndarray) -> None:
+    """Writes the values, shape (number of groups, number of interfaces)."""
+    set_stamp(message.header.stamp, nanoseconds)
+    for group, row in zip(message.interface_values, values, strict=True):
+        group.values = _doubles(row)
+
+
+def valve_commands(message: DynamicInterfaceGroupValues, valves: Sequence[str]) -> dict[str, float]:
+    """Spool commands of a message with a group for each valve and the one interface `spool_command` in it.
+
+    Raises:
+        ParameterError: names the field that is not valid: an unknown valve or interface, a wrong length, a value that
+            is not in [-1, 1].
+    """
+    groups, values = message.interface_groups, message.interface_values
+    _check_length("interface_values", values, len(groups), "one entry for each of interface_groups")
+    _check_names("interface_groups", groups, valves, "valves")
+    commands = {}
+    for index, (group, entry) in enumerate(zip(groups, values, strict=True)):
+        field = f"interface_values[{index}]"
+        if list(entry.interface_names) != [SPOOL_COMMAND]:
+            raise ParameterError(f"{field}.interface_names", list(entry.interface_names), f"['{SPOOL_COMMAND}']")
+        _check_length(f"{field}.values", entry.values, 1, "one value")
+        commands[group] = _checked_spool(f"{field}.values[0]", entry.values[0])
+    return commands
+
+
+def valve_array_commands(message: Float64MultiArray, valves: Sequence[str]) -> dict[str, float]:
+    """Spool commands in the order of `valves`.
+
+    Raises:
+        ParameterError: names the field that is not valid: a wrong length, a value that is not in [-1, 1].
+    """
+    _check_length("data", message.data, len(valves), f"one value for each valve: {', '.join(valves)}")
+    return {valve: _checked_spool(f"data[{index}]", message.data[index]) for index, valve in enumerate(valves)}
+
+
+def joint_commands(message: JointState, modes: Mapping[str, str]) -> dict[str, float]:
+    """Targets of driven joints, each taken from the field that its drive's mode says.
+
+    Entries of the other fields are not read: a controller that commands velocities may leave its positions NaN.
+
+    Args:
+        message: the command.
+        modes: joint -> position, velocity or effort.
+
+    Raises:
+        ParameterError: names the field that is not valid: an unknown joint, a wrong length, a value that is not finite.
+    """
+    names = message.name
+    _check_names("name", names, modes, "joints with a servo drive")
+    for field in _JOINT_FIELDS:
+        values = getattr(message, field)
+        if len(values):
+            _check_length(field, values, len(names), "as many values as names, or none")
+    commands = {}
+    for index, name in enumerate(names):
+        field = modes[name]
+        values = getattr(message, field)
+        if not len(values):
+            raise ParameterError(field, list(values), f"a value for {name}, whose drive is in {modes[name]} mode")
+        if not np.isfinite(values[index]):
+            raise ParameterError(f"{field}[{index}]", values[index], f"a finite number for {name}")
+        commands[name] = float(values[index])
+    return commands
+
+
+def _doubles(values: np.ndarray) -> array:
+    return array("d", np.ascontiguousarray(values, dtype=np.float64).tobytes())
+
+
+def _check_length(field, values, length, valid):
+    if len(values) != length:
+        raise ParameterError(f"length of {field}", len(values), f"{length} ({valid})")
+
+
+def _check_names(field, names, known, what):
+    if not names:
+        raise ParameterError(field, [], f"at least one of the {what}")
+    for index, name in enumerate(names):
+        if name not in known:
+            raise ParameterError(f"{field}[{index}]", name, f"one of the {what}; {closest(name, known)}")
+        if name in names[:index]:
+            raise ParameterError(f"{field}[{index}]", name, "each name once")
+
+
+def _checked_spool(field, value):
+    if not -1.0 <= value <= 1.0:  # NaN is refused too
+        raise ParameterError(field, value, "a finite number in [-1, 1]")
+    return float(value)

@@ -1,0 +1,201 @@
+"""The parameters of the simulator node: declared, typed, bounded and described once, read as a plain dataclass."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    ParameterType,
+    SetParametersResult,
+)
+from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from grouser.physics.errors import GrouserError, ParameterError
+
+SCHEMES = ("semi_implicit", "split")
+_HIGHEST_RATE = 10_000.0
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One ROS parameter.
+
+    Attributes:
+        default: its value when nobody sets it; also gives the type.
+        description: what it means, with the unit.
+        read_only: fixed once the node has started.
+        lowest, highest: the valid range of a number.
+        choices: the valid values of a text; empty: any.
+    """
+
+    default: Any
+    description: str
+    read_only: bool = True
+    lowest: float = -math.inf
+    highest: float = math.inf
+    choices: tuple[str, ...] = ()
+
+    def descriptor(self) -> ParameterDescriptor:
+        """The same as ROS says it."""
+        descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
+        if isinstance(self.default, bool):
+            descriptor.type = ParameterType.PARAMETER_BOOL
+        elif isinstance(self.default, int):
+            descriptor.type = ParameterType.PARAMETER_INTEGER
+            descriptor.integer_range = [IntegerRange(from_value=int(self.lowest), to_value=int(self.highest), step=0)]
+        elif isinstance(self.default, float):
+            descriptor.type = ParameterType.PARAMETER_DOUBLE
+            descriptor.floating_point_range = [
+                FloatingPointRange(from_value=self.lowest, to_value=self.highest, step=0.0)
+            ]
+        elif isinstance(self.default, str):
+            descriptor.type = ParameterType.PARAMETER_STRING
+        else:
+            descriptor.type = ParameterType.PARAMETER_STRING_ARRAY
+        return descriptor
+
+
+def _rate(what: str, default: float = 100.0) -> Declaration:
+    return Declaration(default, f"Rate of {what} [Hz of simulation time]; 0: every step.", True, 0.0, _HIGHEST_RATE)
+
+
+# ROS gives an empty list no type: a list of texts is empty when all that it holds is "".
+DECLARATIONS: dict[str, Declaration] = {
+    "machine": Declaration(
+        "demolition_robot", "Machine: path of a URDF or xacro file, or the name of one that comes with grouser."
+    ),
+    "machine_arguments": Declaration(("",), "Arguments of the machine's xacro file, each as name:=value."),
+    "world": Declaration("flat", "World: path of a YAML file, or the name of one that comes with grouser."),
+    "step": Declaration(0.001, "Size of a simulation step [s].", True, 1e-5, 0.1),
+    "scheme": Declaration("semi_implicit", "How hydraulics and mechanism are coupled.", choices=SCHEMES),
+    "program": Declaration("", "Timed command program that the node plays: path of a YAML file, or a name; '': none."),
+    "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
+    "clock_rate": _rate("/clock"),
+    "joint_state_rate": _rate("joint_states and /tf"),
+    "contact_rate": _rate("contact_wrenches"),
+    "hydraulics_rate": _rate("hydraulics/state"),
+    "diagnostics_rate": Declaration(1.0, "Rate of /diagnostics [Hz of wall time].", True, 0.01, 100.0),
+    "publish_link_tf": Declaration(
+        True, "Whether the links' transforms are published; set it to false beside a robot_state_publisher."
+    ),
+    "odom_frame": Declaration("odom", "Frame in which the machine moves."),
+    "base_footprint_frame": Declaration("base_footprint", "Frame below the base, on the ground, with its yaw only."),
+    "start_paused": Declaration(False, "Whether the simulation waits for ~/pause or ~/step at the start."),
+    "real_time_factor": Declaration(
+        1.0, "Simulated seconds per wall second; 0: as fast as possible.", False, 0.0, 1000.0
+    ),
+    "overrun_limit": Declaration(
+        0.1, "How far the simulation may fall behind the wall clock before it gives up pace [s].", False, 1e-3, 10.0
+    ),
+    "command_timeout": Declaration(
+        0.5, "Silence of a command source after which its actuators go to safety [s of simulation time]; 0: never.",
+        False, 0.0, 3600.0,
+    ),
+    "step_request_count": Declaration(1, "Number of steps that one call of ~/step advances.", False, 1, 100_000),
+    "reset_rewinds_time": Declaration(False, "Whether ~/reset sets simulation time back to zero too.", False),
+}
+
+
+@dataclass(frozen=True)
+class SimulatorParameters:
+    """What the parameters say; each field is described in `DECLARATIONS` under its name."""
+
+    machine: str
+    machine_arguments: tuple[str, ...]
+    world: str
+    step: float
+    scheme: str
+    program: str
+    valves: tuple[str, ...]
+    clock_rate: float
+    joint_state_rate: float
+    contact_rate: float
+    hydraulics_rate: float
+    diagnostics_rate: float
+    publish_link_tf: bool
+    odom_frame: str
+    base_footprint_frame: str
+    start_paused: bool
+    real_time_factor: float
+    overrun_limit: float
+    command_timeout: float
+    step_request_count: int
+    reset_rewinds_time: bool
+
+    def xacro_arguments(self) -> dict[str, str]:
+        """`machine_arguments` as names and values.
+
+        Raises:
+            ParameterError: an entry is not of the form name:=value.
+        """
+        arguments = {}
+        for entry in self.machine_arguments:
+            name, separator, value = entry.partition(":=")
+            if not separator or not name:
+                raise ParameterError("machine_arguments", entry, "each entry reads name:=value")
+            arguments[name] = value
+        return arguments
+
+
+def declare_parameters(node: Node) -> SimulatorParameters:
+    """Declares every parameter on a node and reads them.
+
+    Raises:
+        GrouserError: a parameter was set to a value of the wrong type, or out of its range.
+    """
+    node.add_on_set_parameters_callback(_refuse_bad_choices)
+    return SimulatorParameters(**declare(node, DECLARATIONS))
+
+
+def declare(node: Node, declarations: Mapping[str, Declaration]) -> dict[str, Any]:
+    """Declares parameters on any node and returns their values by name.
+
+    Raises:
+        GrouserError: a parameter was set to a value of the wrong type, or out of its range.
+    """
+    values = {}
+    for name, declaration in declarations.items():
+        default = list(declaration.default) if isinstance(declaration.default, tuple) else declaration.default
+        try:
+            values[name] = _plain(node.declare_parameter(name, default, declaration.descriptor()).value)
+        except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+            raise GrouserError(f"parameter {name}: {error}; valid is {_valid(declaration)}") from error
+    return values
+
+
+def updated(parameters: SimulatorParameters, changes: list[Parameter]) -> SimulatorParameters:
+    """The parameters after a change while the node runs; foreign names are left out."""
+    known = {field.name for field in fields(SimulatorParameters)}
+    return replace(parameters, **{change.name: _plain(change.value) for change in changes if change.name in known})
+
+
+def _plain(value: Any) -> Any:
+    if value is None:  # an empty list in a file
+        return ()
+    return tuple(entry for entry in value if entry) if isinstance(value, list) else value
+
+
+def _valid(declaration: Declaration) -> str:
+    if isinstance(declaration.default, bool):
+        return "true or false"
+    if isinstance(declaration.default, int | float):
+        kind = "an integer" if isinstance(declaration.default, int) else "a number with a decimal point"
+        return f"{kind} from {declaration.lowest:g} to {declaration.highest:g}"
+    if declaration.choices:
+        return " or ".join(declaration.choices)
+    return "a text" if isinstance(declaration.default, str) else "a list of texts"
+
+
+def _refuse_bad_choices(parameters: list[Parameter]) -> SetParametersResult:
+    """Refuses what types and ranges cannot say."""
+    for parameter in parameters:
+        declaration = DECLARATIONS.get(parameter.name)
+        if declaration is not None and declaration.choices and parameter.value not in declaration.choices:
+            return SetParametersResult(successful=False, reason=f"{parameter.name} must be {_valid(declaration)}")
+    return SetParametersResult(successful=True)

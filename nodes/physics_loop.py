@@ -1,0 +1,215 @@
+"""The physics thread's loop: take commands, step, hand out samples, keep pace. It knows nothing of ROS."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from grouser.nodes.mailbox import Mailbox
+from grouser.nodes.pacing import Pacer
+from grouser.nodes.report import LoopMeter, LoopReport
+from grouser.nodes.samples import Sample, nanoseconds_at, take_sample
+from grouser.nodes.schedule import StreamSchedule
+from grouser.nodes.supervision import CommandSupervisor
+from grouser.physics.errors import DivergenceError, ParameterError
+from grouser.physics.simulation import Simulation
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a request: whether it was carried out, and in words."""
+
+    success: bool
+    message: str
+
+
+class PhysicsLoop:
+    """Steps a simulation in its own thread.
+
+    A tick is the time to the next sample of any stream, or the schedule's longest tick: commands are taken at its
+    start, all its steps are one crossing into compiled code, and its samples are handed out at its end. Every method
+    but `finish` runs in the physics thread; others reach it through the mailbox.
+
+    Args:
+        simulation: at its start.
+        schedule: which streams are sampled when.
+        pacer: keeps level with the wall clock.
+        supervisor: decides what the actuators are told.
+        mailbox: where commands and calls arrive.
+        emit: takes a sample, and whether to wait for room; returns False if it had to be left out.
+        warn: takes a warning for the user.
+        fail: takes the reason when the simulation cannot go on.
+        start_paused: whether it waits to be set going.
+
+    Attributes:
+        report: figures, renewed a few times a second; a new object each time, so any thread may read it.
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        schedule: StreamSchedule,
+        pacer: Pacer,
+        supervisor: CommandSupervisor,
+        mailbox: Mailbox,
+        emit: Callable[[Sample, bool], bool],
+        warn: Callable[[str], None],
+        fail: Callable[[str], None],
+        start_paused: bool = False,
+    ) -> None:
+        self.report = LoopReport(paused=start_paused)
+        self._simulation = simulation
+        self._schedule = schedule
+        self._pacer = pacer
+        self._supervisor = supervisor
+        self._mailbox = mailbox
+        self._emit = emit
+        self._warn = warn
+        self._fail = fail
+        self._meter = LoopMeter(simulation.step_size)
+        self._paused = start_paused
+        self._failure = ""
+        self._dropped = 0
+        self._refused = 0
+        # Steps before the last reset: a reset takes the simulation's own count back to zero, but not the stamps.
+        self._earlier_steps = 0
+        self._finished = threading.Event()
+
+    @property
+    def step(self) -> int:
+        """Number of steps that the stamps count."""
+        return self._earlier_steps + self._simulation.step_count
+
+    def run(self) -> None:
+        """Runs until `finish`."""
+        self._hand_out(self._schedule.names)
+        self._pacer.restart(self.step)
+        self._meter.restart()
+        while not self._finished.is_set():
+            self._mailbox.run_calls(self)
+            if self._paused or self._failure:
+                self._mailbox.attention.wait()
+                continue
+            count = self._schedule.steps_to_next(self.step)
+            if self._pacer.wait(self.step + count, self._mailbox.attention):
+                self._advance(count)
+        self._mailbox.close()
+        self._refresh_report()
+
+    def finish(self) -> None:
+        """Ends `run` after the present tick; from any thread."""
+        self._finished.set()
+        self._mailbox.attention.set()
+
+    def set_paused(self, paused: bool) -> Outcome:
+        """Pauses, or goes on from where it paused."""
+        if self._failure and not paused:
+            return Outcome(False, f"reset first: {self._failure}")
+        if self._paused and not paused:
+            self._pacer.restart(self.step)
+            self._meter.resume()
+        self._paused = paused
+        self._refresh_report()
+        return Outcome(True, "paused" if paused else "running")
+
+    def step_paused(self, count: int) -> Outcome:
+        """Advances exactly `count` steps of a paused simulation, as fast as possible."""
+        if self._failure:
+            return Outcome(False, f"reset first: {self._failure}")
+        if not self._paused:
+            return Outcome(False, "stepping requires a paused simulation")
+        target = self.step + count
+        while self.step < target and not self._failure and not self._finished.is_set():
+            self._advance(min(target - self.step, self._schedule.steps_to_next(self.step)))
+        self._refresh_report()
+        if self._failure:
+            return Outcome(False, self._failure)
+        self._hand_out(self._schedule.names - self._schedule.due(self.step))
+        return Outcome(self.step == target, f"{count} steps, now at t = {self._time():.6f} s")
+
+    def reset(self, rewind_time: bool) -> Outcome:
+        """Puts the machine back to its start; stamps keep running forward unless `rewind_time`."""
+        reached = 0 if rewind_time else self.step
+        self._simulation.reset()
+        self._earlier_steps = reached - self._simulation.step_count
+        self._failure = ""
+        self._supervisor.reset(self.step)
+        self._pacer.restart(self.step)
+        self._meter.resume()
+        self._hand_out(self._schedule.names)
+        self._refresh_report()
+        return Outcome(True, f"reset, now at t = {self._time():.6f} s")
+
+    def stop_machine(self) -> None:
+        """Emergency stop: latched until a reset."""
+        self._simulation.emergency_stop = True
+        self._supervisor.stop_program()
+        self._refresh_report()
+
+    def change_pace(self, real_time_factor: float, overrun_limit: float) -> None:
+        """Aims at another real-time factor from now on."""
+        self._pacer.overrun_limit = overrun_limit
+        self._pacer.change_real_time_factor(real_time_factor, self.step)
+
+    def change_command_timeout(self, seconds: float) -> None:
+        """Allows another length of silence [s]; 0: any."""
+        self._supervisor.timeout = seconds
+
+    def _time(self) -> float:
+        return self.step * self._simulation.step_size
+
+    def _advance(self, count: int) -> None:
+        """One tick: at most up to the next sample."""
+        self._command(self._supervisor.commands(self.step, self._mailbox.take_commands()))
+        started = time.perf_counter()
+        try:
+            self._simulation.step(count)
+        except DivergenceError as error:
+            self._failure = str(error)
+            self._refresh_report()
+            self._fail(self._failure)
+            return
+        self._meter.add(count, time.perf_counter() - started)
+        self._hand_out(self._schedule.due(self.step))
+        if self._meter.refresh_due():
+            self._refresh_report()
+
+    def _command(self, commands: Mapping[str, float]) -> None:
+        """Gives commands to the simulation, all or, when one is refused, none."""
+        try:
+            self._simulation.command.update(commands)
+        except ParameterError as error:
+            self._refused += 1
+            self._warn(f"command refused: {error}")
+
+    def _hand_out(self, streams: frozenset[str]) -> None:
+        if streams:
+            stamp = nanoseconds_at(self.step, self._simulation.step_size)
+            # Where there is no pace to keep, waiting costs nothing, and no sample is lost.
+            may_wait = self._paused or self._pacer.real_time_factor == 0.0
+            if not self._emit(take_sample(self._simulation, stamp, streams), may_wait):
+                self._dropped += 1
+
+    def _refresh_report(self) -> None:
+        figures = self._meter.figures()
+        if self._paused or self._failure:
+            figures["real_time_factor"] = 0.0
+        solver = self._simulation.diagnostics
+        self.report = LoopReport(
+            time=self._time(),
+            paused=self._paused,
+            failure=self._failure,
+            overruns=self._pacer.overruns,
+            dropped_samples=self._dropped,
+            iterations=solver.iterations,
+            iterations_max=solver.iterations_max,
+            residual=solver.residual,
+            residual_max=solver.residual_max,
+            contact_count=solver.contact_count,
+            emergency_stop=bool(self._simulation.emergency_stop),
+            watchdog_trips=self._supervisor.trips,
+            silent_sources=self._supervisor.silent_sources,
+            program=self._supervisor.program_state(self.step),
+            refused_commands=self._refused,
+            **figures,
+        )

@@ -1,0 +1,113 @@
+"""How the physics thread is doing: figures for diagnostics and for the status line."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+_TICKS_KEPT = 1000
+_REFRESH_PERIOD = 0.2
+_REFRESHES_KEPT = 6
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """The state of the physics thread at one moment.
+
+    Attributes:
+        time: simulation time [s].
+        paused: whether it waits.
+        failure: what stopped the simulation for good, or an empty text.
+        real_time_factor: simulated seconds per wall second over the last second; 0 while paused.
+        elapsed_simulated, elapsed_wall: since the first step was due, pauses included [s].
+        overruns: how often it fell behind and gave up pace.
+        dropped_samples: how many samples were left out because publishing could not keep up.
+        step_time_median, step_time_p99, step_time_max: computing time of a step [s], over the last 1000 ticks.
+        iterations, iterations_max: of the contact solver, last and largest.
+        residual, residual_max: of the contact solver [m/s], last and largest.
+        contact_count: number of contact points.
+        emergency_stop: whether it is latched.
+        refused_commands: how many commands the simulation refused.
+        watchdog_trips: how often a command source fell silent.
+        silent_sources: command sources that are silent now.
+        program: what the command program does: none, playing, finished, stopped.
+    """
+
+    time: float = 0.0
+    paused: bool = False
+    failure: str = ""
+    real_time_factor: float = 0.0
+    elapsed_simulated: float = 0.0
+    elapsed_wall: float = 0.0
+    overruns: int = 0
+    dropped_samples: int = 0
+    step_time_median: float = 0.0
+    step_time_p99: float = 0.0
+    step_time_max: float = 0.0
+    iterations: int = 0
+    iterations_max: int = 0
+    residual: float = 0.0
+    residual_max: float = 0.0
+    contact_count: int = 0
+    emergency_stop: bool = False
+    refused_commands: int = 0
+    watchdog_trips: int = 0
+    silent_sources: tuple[str, ...] = ()
+    program: str = "none"
+
+
+class LoopMeter:
+    """Measures steps against the wall clock.
+
+    Args:
+        step_size: simulated time of a step [s].
+        clock: monotonic wall clock [s].
+    """
+
+    def __init__(self, step_size: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.steps = 0
+        self._step_size = step_size
+        self._clock = clock
+        self._step_times = np.zeros(_TICKS_KEPT)
+        self._ticks = 0
+        self._started = clock()
+        self._history: deque[tuple[float, int]] = deque([(self._started, 0)], maxlen=_REFRESHES_KEPT)
+
+    def restart(self) -> None:
+        """Begins anew: the first step is due now."""
+        self.steps = self._ticks = 0
+        self._started = self._clock()
+        self.resume()
+
+    def resume(self) -> None:
+        """Forgets the recent past, so that a pause does not count as slowness."""
+        self._history.clear()
+        self._history.append((self._clock(), self.steps))
+
+    def add(self, count: int, seconds: float) -> None:
+        """Notes that `count` steps took `seconds` of wall time."""
+        self._step_times[self._ticks % _TICKS_KEPT] = seconds / count
+        self._ticks += 1
+        self.steps += count
+
+    def refresh_due(self) -> bool:
+        """Whether the figures are old enough to be computed again."""
+        return self._clock() - self._history[-1][0] >= _REFRESH_PERIOD
+
+    def figures(self) -> dict[str, float]:
+        """Those fields of a `LoopReport` that come from counting steps and time."""
+        now = self._clock()
+        then, steps = self._history[0]
+        self._history.append((now, self.steps))
+        times = self._step_times[: min(self._ticks, _TICKS_KEPT)]
+        median, p99, largest = np.percentile(times, [50.0, 99.0, 100.0]) if times.size else (0.0, 0.0, 0.0)
+        return {
+            "real_time_factor": (self.steps - steps) * self._step_size / max(now - then, 1e-9),
+            "elapsed_simulated": self.steps * self._step_size,
+            "elapsed_wall": now - self._started,
+            "step_time_median": float(median),
+            "step_time_p99": float(p99),
+            "step_time_max": float(largest),
+        }

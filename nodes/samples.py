@@ -1,0 +1,70 @@
+"""What the physics thread hands to the publishing thread: plain arrays, copied from the simulation at one step."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from grouser.physics.simulation import Simulation
+
+HYDRAULIC_INTERFACES = ("pressure_piston_side", "pressure_rod_side", "flow", "spool_position", "force", "power")
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The machine at one step.
+
+    Attributes:
+        nanoseconds: simulation time of the sample.
+        streams: names of the streams that are due.
+        joints: position, velocity and effort of every movable joint, shape (3, number of joints); None when not due.
+        link_poses: of every link in the world, shape (number of links, 7); None when not due.
+        contact_wrenches: force and moment on each link with collision shapes, at its origin and in its frame
+            [N, N m], shape (number of such links, 6); None when not due.
+        hydraulics: the values of `HYDRAULIC_INTERFACES`, shape (number of cylinders, 6); None when not due.
+    """
+
+    nanoseconds: int
+    streams: frozenset[str]
+    joints: np.ndarray | None = None
+    link_poses: np.ndarray | None = None
+    contact_wrenches: np.ndarray | None = None
+    hydraulics: np.ndarray | None = None
+
+
+def nanoseconds_at(step: int, step_size: float) -> int:
+    """Simulation time of a step [ns], rounded once from the product: stamps never gather rounding errors."""
+    return round(step * step_size * 1e9)
+
+
+def take_sample(simulation: Simulation, nanoseconds: int, streams: frozenset[str]) -> Sample:
+    """Copies what the streams need.
+
+    Args:
+        simulation: where to read.
+        nanoseconds: the stamp; the simulation's own time differs from it after a reset.
+        streams: names of the streams that are due: clock, joint_states, contact_wrenches, hydraulics.
+    """
+    joints = link_poses = wrenches = hydraulics = None
+    if "joint_states" in streams:
+        measured = (simulation.joint_position, simulation.joint_velocity, simulation.joint_effort)
+        joints = np.array([quantity.values() for quantity in measured])
+        link_poses = np.array(simulation.link_poses())
+    if "contact_wrenches" in streams:
+        contact = simulation.contact_wrench
+        wrenches = np.array([contact[name] for name in contact.names]).reshape(-1, 6)
+    if "hydraulics" in streams:
+        hydraulics = np.array([hydraulic_values(simulation, name) for name in simulation.cylinder]).reshape(-1, 6)
+    return Sample(nanoseconds, streams, joints, link_poses, wrenches, hydraulics)
+
+
+def hydraulic_values(simulation: Simulation, cylinder: str) -> tuple[float, ...]:
+    """The values of `HYDRAULIC_INTERFACES` of one cylinder; the flow is that into the piston side [m3/s]."""
+    state = simulation.cylinder[cylinder]
+    return (
+        state.pressure_piston_side,
+        state.pressure_rod_side,
+        state.flow_piston_side,
+        state.spool_position,
+        state.force,
+        state.power,
+    )

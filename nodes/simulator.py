@@ -1,0 +1,350 @@
+"""The simulator node: steps a machine in real time and speaks with it over ROS 2."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+
+import rclpy
+from control_msgs.msg import DynamicInterfaceGroupValues
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+
+from grouser import catalogue
+from grouser.nodes import messages, topics
+from grouser.nodes.diagnostics import diagnostics_message
+from grouser.nodes.frames import FrameTree
+from grouser.nodes.mailbox import Mailbox
+from grouser.nodes.pacing import Pacer
+from grouser.nodes.parameters import declare_parameters, updated
+from grouser.nodes.physics_loop import Outcome, PhysicsLoop
+from grouser.nodes.publishing import StatePublisher
+from grouser.nodes.report import LoopReport
+from grouser.nodes.schedule import StreamSchedule
+from grouser.nodes.supervision import CommandSupervisor
+from grouser.physics.description import load_machine, load_world
+from grouser.physics.description.machine import Machine
+from grouser.physics.errors import GrouserError, ParameterError
+from grouser.physics.simulation import Simulation
+from grouser.program import CommandProgram, load_program
+
+_LONGEST_TICK = 0.01  # [s]: how long a command may wait for the next tick when all streams are slower
+_WARNING_PERIOD = 1.0  # [s]
+_SINGLE_COORDINATE = ("revolute", "continuous", "prismatic")
+
+
+class SimulatorNode(Node):
+    """Converts messages to commands and samples to messages; the physics runs in a thread of its own.
+
+    The constructor loads the machine; `start` builds the simulation, which compiles on a first run, in the physics
+    thread.
+
+    Args:
+        overrides: parameters that come before those of the command line and of files.
+        ended: set by the node when the simulation cannot be built.
+
+    Raises:
+        GrouserError: a parameter, the machine, the world or the program is not valid.
+
+    Attributes:
+        built: set when the simulation is ready to step, or could not be built.
+        error: why it could not be built, or None.
+        machine: what is simulated.
+    """
+
+    def __init__(self, overrides: Sequence[Parameter] = (), ended: threading.Event | None = None) -> None:
+        super().__init__("simulator", parameter_overrides=list(overrides))
+        self.parameters = declare_parameters(self)
+        self.built = threading.Event()
+        self._ended = threading.Event() if ended is None else ended
+        self._stopping = threading.Event()
+        self.error: GrouserError | None = None
+        arguments = self.parameters.xacro_arguments()
+        self.machine = load_machine(catalogue.machine_file(self.parameters.machine), arguments)
+        self._world = load_world(catalogue.world_file(self.parameters.world))
+        for warning in self.machine.warnings:
+            self.get_logger().warning(warning)
+        self._valves = _ordered_valves(self.machine, self.parameters.valves)
+        self._modes = {drive.joint: drive.mode for drive in self.machine.drives}
+        self._program = self._load_program()
+        self._mailbox = Mailbox()
+        self._loop: PhysicsLoop | None = None
+        self._refused = 0
+        self._physics_thread = threading.Thread(target=self._simulate, name="physics", daemon=True)
+        self._publisher = self._create_outputs()
+        self._create_inputs()
+        self.add_post_set_parameters_callback(self._on_parameters)
+
+    @property
+    def report(self) -> LoopReport | None:
+        """Figures of the physics thread; None while the simulation is being built."""
+        return None if self._loop is None else self._loop.report
+
+    @property
+    def refused_commands(self) -> int:
+        """How many commands were refused."""
+        report = self.report
+        return self._refused + (0 if report is None else report.refused_commands)
+
+    def start(self) -> None:
+        """Starts the physics and the publishing thread."""
+        self._publisher.publish_description(self.machine.urdf)
+        self._publisher.start()
+        self._physics_thread.start()
+
+    def stop(self) -> bool:
+        """Ends both threads; returns False if the physics thread is still compiling and cannot be ended."""
+        self._stopping.set()
+        if self._loop is not None:
+            self._loop.finish()
+        self._mailbox.close()
+        if self.built.is_set():
+            self._physics_thread.join()
+        self._publisher.finish()
+        return not self._physics_thread.is_alive()
+
+    def _load_program(self) -> CommandProgram | None:
+        if not self.parameters.program:
+            return None
+        program = load_program(catalogue.program_file(self.parameters.program))
+        program.check([valve.name for valve in self.machine.valves], self._modes)
+        return program
+
+    def _create_outputs(self) -> StatePublisher:
+        machine, parameters = self.machine, self.parameters
+        frames = FrameTree(machine, self._world.ground, parameters.odom_frame, parameters.base_footprint_frame)
+        self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, topics.RELIABLE)
+        self.create_timer(
+            1.0 / parameters.diagnostics_rate, self._publish_diagnostics, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
+        return StatePublisher(
+            self,
+            [joint.name for joint in machine.joints if joint.type in _SINGLE_COORDINATE],
+            [link.name for link in machine.links if link.collisions],
+            [cylinder.name for cylinder in machine.cylinders],
+            frames,
+            parameters.publish_link_tf,
+        )
+
+    def _create_inputs(self) -> None:
+        self.create_subscription(
+            DynamicInterfaceGroupValues,
+            topics.VALVE_COMMANDS,
+            lambda message: self._hear(topics.VALVE_COMMANDS, messages.valve_commands, message, self._valves),
+            topics.RELIABLE,
+        )
+        self.create_subscription(
+            Float64MultiArray,
+            topics.VALVE_COMMANDS_ARRAY,
+            lambda message: self._hear(
+                topics.VALVE_COMMANDS_ARRAY, messages.valve_array_commands, message, self._valves
+            ),
+            topics.RELIABLE,
+        )
+        self.create_subscription(
+            JointState,
+            topics.JOINT_COMMANDS,
+            lambda message: self._hear(topics.JOINT_COMMANDS, messages.joint_commands, message, self._modes),
+            topics.RELIABLE,
+        )
+        # A transient-local reader hears a stop that was sent before the node began, but no volatile writer; an
+        # emergency stop is heard from whoever sends it. Hearing one twice does no harm: it is latched.
+        for quality in (topics.LATCHED, QoSProfile(depth=1)):
+            self.create_subscription(Bool, topics.EMERGENCY_STOP, self._on_emergency_stop, quality)
+        self.create_service(Trigger, topics.RESET, self._on_reset)
+        self.create_service(SetBool, topics.PAUSE, self._on_pause)
+        self.create_service(Trigger, topics.STEP, self._on_step)
+
+    def _hear(self, source: str, convert: Callable, message: object, known: object) -> None:
+        """Converts a command and leaves it for the physics thread, or refuses it whole."""
+        try:
+            commands = convert(message, known)
+        except ParameterError as error:
+            self._refused += 1
+            self.get_logger().warning(f"{source} refused: {error}", throttle_duration_sec=_WARNING_PERIOD)
+            return
+        self._mailbox.post_commands(source, commands)
+
+    def _on_emergency_stop(self, message: Bool) -> None:
+        if message.data:
+            self.get_logger().warning("emergency stop", throttle_duration_sec=_WARNING_PERIOD)
+            self._mailbox.call(PhysicsLoop.stop_machine)
+
+    def _on_reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._ask(lambda loop: loop.reset(self.parameters.reset_rewinds_time), response)
+
+    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        return self._ask(lambda loop: loop.set_paused(request.data), response)
+
+    def _on_step(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._ask(lambda loop: loop.step_paused(self.parameters.step_request_count), response)
+
+    def _ask(self, call: Callable[[PhysicsLoop], Outcome], response):
+        """Has the physics thread do something and waits for it: at most a tick, or the requested steps."""
+        if self._loop is None:
+            outcome = Outcome(False, "the simulation is still being built")
+        else:
+            try:
+                outcome = self._mailbox.call(call).result()
+            except CancelledError:
+                outcome = Outcome(False, "the simulator is ending")
+        response.success, response.message = outcome.success, outcome.message
+        return response
+
+    def _on_parameters(self, changes: list[Parameter]) -> None:
+        self.parameters = parameters = updated(self.parameters, changes)
+        self._mailbox.call(lambda loop: loop.change_pace(parameters.real_time_factor, parameters.overrun_limit))
+        self._mailbox.call(lambda loop: loop.change_command_timeout(parameters.command_timeout))
+
+    def _publish_diagnostics(self) -> None:
+        self._diagnostics.publish(
+            diagnostics_message(
+                self.get_name(), self.report, self.parameters.real_time_factor, self.refused_commands
+            )
+        )
+
+    def _simulate(self) -> None:
+        """The physics thread: builds the simulation and runs it."""
+        try:
+            self._loop = self._build()
+        except GrouserError as error:
+            self.error = error
+            self._ended.set()
+        self.built.set()
+        if self._loop is not None and not self._stopping.is_set():
+            self._loop.run()
+
+    def _build(self) -> PhysicsLoop:
+        parameters = self.parameters
+        simulation = Simulation(self.machine, self._world, step=parameters.step, scheme=parameters.scheme)
+        simulation.step(1)  # compiles what is not in the cache
+        simulation.reset()
+        rates = {
+            "clock": parameters.clock_rate,
+            "joint_states": parameters.joint_state_rate,
+            "contact_wrenches": parameters.contact_rate,
+            "hydraulics": parameters.hydraulics_rate,
+        }
+        program = self._program
+        supervisor = CommandSupervisor(
+            parameters.step,
+            parameters.command_timeout,
+            _safe_values(self._valves, self._modes),
+            program,
+            {name: simulation.command[name] for name in program.actuators} if program else {},
+            self._warn,
+        )
+        return PhysicsLoop(
+            simulation,
+            StreamSchedule.from_rates(rates, parameters.step, _LONGEST_TICK),
+            Pacer(parameters.step, parameters.real_time_factor, parameters.overrun_limit),
+            supervisor,
+            self._mailbox,
+            self._publisher.queue,
+            self._warn,
+            self._fail,
+            parameters.start_paused,
+        )
+
+    def _warn(self, text: str) -> None:
+        self.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)
+
+    def _fail(self, text: str) -> None:
+        self.get_logger().error(f"paused: {text}")
+        self._publish_diagnostics()
+
+
+def _ordered_valves(machine: Machine, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The valves in the order of valve_commands_array."""
+    names = tuple(valve.name for valve in machine.valves)
+    for name in wanted:
+        if name not in names:
+            raise ParameterError("valves", name, f"one of {', '.join(names) or 'none: this machine has no valves'}")
+    return tuple(wanted) or names
+
+
+def _safe_values(valves: Sequence[str], modes: dict[str, str]) -> dict[str, float]:
+    """Actuator -> its command when nobody commands it; a drive in position mode holds where it is commanded."""
+    return dict.fromkeys([*valves, *(joint for joint, mode in modes.items() if mode != "position")], 0.0)
+
+
+@contextmanager
+def spinning(node: SimulatorNode) -> Iterator[SimulatorNode]:
+    """Runs a node's threads, and the executor in another; on leaving, ends them in the one order that is safe.
+
+    Physics ends first, so that nothing is published on a context that is gone; then the executor; only when its thread
+    has ended is the node destroyed. A spinning thread that outlives the context aborts the process.
+    """
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin, name="executor")
+    thread.start()
+    node.start()
+    try:
+        yield node
+    finally:
+        ended = node.stop()
+        executor.shutdown()
+        thread.join()
+        if ended:
+            node.destroy_node()
+
+
+def stop_on_signals(stop: threading.Event) -> None:
+    """Has Ctrl-C and SIGTERM set `stop` rather than tear the ROS context down under running threads."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+
+
+def leave(status: int) -> int:
+    """Ends the ROS context; returns `status`, or leaves at once where a thread cannot be ended.
+
+    The physics thread of a first run may be deep in the compiler, which cannot be interrupted; what it has finished is
+    in the cache already.
+    """
+    rclpy.try_shutdown()
+    if any(thread.name == "physics" for thread in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    return status
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the node until Ctrl-C or SIGTERM.
+
+    Args:
+        arguments: the command line; None: that of the process.
+
+    Returns:
+        Exit status: 0, or 2 if the machine, the world or a parameter is not valid.
+    """
+    stop = threading.Event()
+    stop_on_signals(stop)
+    rclpy.init(args=None if arguments is None else list(arguments), signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        node = SimulatorNode(ended=stop)
+    except GrouserError as error:
+        print(f"simulator: {error}", file=sys.stderr)
+        return leave(2)
+    with spinning(node):
+        stop.wait()
+    if node.error is not None:
+        print(f"simulator: {node.error}", file=sys.stderr)
+        return leave(2)
+    return leave(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

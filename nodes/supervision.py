@@ -1,0 +1,115 @@
+"""Who commands the actuators: the program, a command source, or nobody any more."""
+
+from collections.abc import Callable, Mapping
+
+from grouser.program import CommandProgram
+
+
+class CommandSupervisor:
+    """Merges the command program and the command sources, and watches for their silence.
+
+    The program plays until somebody else commands anything; then its actuators go to safety and it does not come back
+    before a reset. A source that has been silent for longer than the timeout loses its actuators to safety: valves go
+    to neutral, velocity and effort drives to zero; position drives hold where they are commanded. Silence is measured
+    in simulation time, so that a run is repeatable and a pause is not silence.
+
+    Args:
+        step_size: simulated time of a step [s].
+        timeout: longest silence [s]; 0: any.
+        safe_values: actuator -> its safe command; an actuator that is not in it keeps its last command.
+        program: a command program, or None.
+        initial: actuator -> its command at the start, where the program's first ramps begin.
+        warn: takes a warning for the user.
+    """
+
+    def __init__(
+        self,
+        step_size: float,
+        timeout: float,
+        safe_values: Mapping[str, float],
+        program: CommandProgram | None,
+        initial: Mapping[str, float],
+        warn: Callable[[str], None],
+    ) -> None:
+        self.timeout = timeout
+        self.trips = 0
+        self._step_size = step_size
+        self._safe_values = dict(safe_values)
+        self._program = program
+        self._warn = warn
+        self._initial = dict(initial)
+        self._program_start = 0
+        self._playing = program
+        self._owner: dict[str, str] = {}
+        self._heard: dict[str, int] = {}
+        self._silent: set[str] = set()
+
+    @property
+    def silent_sources(self) -> tuple[str, ...]:
+        """Sources that have commanded before and are silent now."""
+        return tuple(sorted(self._silent))
+
+    def reset(self, step: int) -> None:
+        """Forgets every source; the program begins again at `step`."""
+        self._owner.clear()
+        self._heard.clear()
+        self._silent.clear()
+        self._playing = self._program
+        self._program_start = step
+
+    def stop_program(self) -> None:
+        """Ends the program until the next reset."""
+        self._playing = None
+
+    def program_state(self, step: int) -> str:
+        """What the program does: none, playing, finished or stopped."""
+        if self._program is None:
+            return "none"
+        if self._playing is None:
+            return "stopped"
+        return "finished" if self._playing.finished(self._program_time(step)) else "playing"
+
+    def commands(self, step: int, messages: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+        """What the actuators are told now.
+
+        Args:
+            step: the present step.
+            messages: what has arrived: source -> actuator -> value.
+
+        Returns:
+            Actuator -> value; those that are not in it keep what they have.
+        """
+        commands: dict[str, float] = {}
+        if messages and self._playing is not None:
+            commands.update(self._safe(self._playing.actuators))
+            self._playing = None
+            self._warn(f"{' and '.join(messages)} took over: the command program stops")
+        if self._playing is not None:
+            commands.update(self._playing.values(self._program_time(step), self._initial))
+        for source, values in messages.items():
+            commands.update(values)
+            self._heard[source] = step
+            self._silent.discard(source)
+            self._owner.update(dict.fromkeys(values, source))
+        for source in self._newly_silent(step):
+            owned = [name for name, owner in self._owner.items() if owner == source]
+            commands.update(self._safe(owned))
+            self._silent.add(source)
+            self.trips += 1
+            self._warn(f"{source} has been silent for {self.timeout:g} s: {', '.join(owned)} go to safety")
+        return commands
+
+    def _program_time(self, step):
+        return (step - self._program_start) * self._step_size
+
+    def _newly_silent(self, step):
+        if self.timeout == 0.0:
+            return []
+        return [
+            source
+            for source, heard in self._heard.items()
+            if source not in self._silent and (step - heard) * self._step_size >= self.timeout
+        ]
+
+    def _safe(self, actuators):
+        return {name: self._safe_values[name] for name in actuators if name in self._safe_values}

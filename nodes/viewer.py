@@ -1,0 +1,220 @@
+"""Shows the machine that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
+
+Hears ``robot_description``, ``/tf``, ``/tf_static`` and ``contact_wrenches/<link>``; says nothing itself. It may start
+before or after the simulator, and follows it when it comes back with another machine.
+"""
+
+import math
+import signal
+import sys
+import threading
+from functools import partial
+from time import monotonic
+
+import rclpy
+from geometry_msgs.msg import WrenchStamped
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import Executor, SingleThreadedExecutor, TimeoutException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from grouser.nodes import topics
+from grouser.nodes.parameters import Declaration, declare
+from grouser.nodes.viewer_frames import HeardFrames
+from grouser.nodes.viewer_scene import Scene
+from grouser.physics.description import parse_machine
+from grouser.physics.description.machine import Machine, Pose, Vector3
+from grouser.physics.errors import GrouserError, MachineError
+
+CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
+SMALLEST_FORCE = 1e-3  # [N], below it no arrow is drawn
+
+DECLARATIONS: dict[str, Declaration] = {
+    "port": Declaration(8080, "TCP port of the page.", True, 1, 65535),
+    # The page has no password: who should see it from another machine opens it to them on purpose.
+    "host": Declaration("127.0.0.1", "Address the page listens on; 0.0.0.0: for everyone on the network."),
+    "rate": Declaration(30.0, "Rate at which the picture changes [Hz of wall time].", True, 1.0, 120.0),
+    "contact_scale": Declaration(
+        0.0,
+        "Length of the arrow of a contact force [m/N]; 0: the machine's weight is as long as the machine.",
+        True,
+        0.0,
+        10.0,
+    ),
+}
+
+# Every node with a fixed joint of its own may have one static transform to say, and says it once.
+TF_STATIC_QUALITY = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+# Sensor data, of which only the newest is drawn.
+WRENCH_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+class Viewer(Node):
+    """Hears a machine and draws it.
+
+    Args:
+        parameter_overrides: parameters that take precedence over files and the command line.
+
+    Attributes:
+        scene: what the browser shows.
+        period: time between two pictures [s].
+
+    Raises:
+        GrouserError: the port is taken, or a parameter is not valid.
+    """
+
+    def __init__(self, parameter_overrides: list[Parameter] | None = None) -> None:
+        super().__init__("viewer", parameter_overrides=parameter_overrides)
+        parameters = declare(self, DECLARATIONS)
+        self.period = 1.0 / parameters["rate"]
+        self._contact_scale = parameters["contact_scale"]
+        self.scene = Scene(parameters["host"], parameters["port"])
+        self._frames = HeardFrames()
+        self._description = ""
+        self._root = ""
+        self._aim_wanted = False
+        self._wrench_subscriptions: list[Subscription] = []
+        self._wrenches: dict[str, bytes] = {}
+        self._simulation_time = 0.0
+        self._measured_at = (monotonic(), 0.0)
+        self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED)
+        self.create_subscription(TFMessage, topics.TF, self._on_moving_transforms, topics.TF_QUALITY)
+        self.create_subscription(TFMessage, topics.TF_STATIC, self._on_transforms, TF_STATIC_QUALITY)
+        # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
+        clock = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(self.period, self._draw, clock=clock)
+        self.create_timer(CLOCK_PERIOD, self._show_progress, clock=clock)
+        address = "localhost" if parameters["host"] in ("127.0.0.1", "0.0.0.0") else parameters["host"]
+        self.get_logger().info(f"the machine is on show at http://{address}:{parameters['port']}")
+
+    def _on_description(self, message: String) -> None:
+        if message.data == self._description:
+            return
+        self._description = message.data
+        try:
+            machine = parse_machine(message.data, file=topics.ROBOT_DESCRIPTION)
+        except MachineError as error:
+            self.get_logger().error(f"the machine cannot be shown: {error}")
+            return
+        self._hear_wrenches(machine)
+        for problem in self.scene.show(machine):
+            self.get_logger().warning(f"left out: {problem}")
+        self._frames.describe(machine.joints)
+        self._root = machine.root
+        self._draw()
+        self.scene.aim()
+        self._aim_wanted = not self._frames.heard(self._root)
+
+    def _hear_wrenches(self, machine: Machine) -> None:
+        """Listens to the contact wrenches of this machine's links only."""
+        for subscription in self._wrench_subscriptions:
+            self.destroy_subscription(subscription)
+        # A new dictionary, so that a wrench of the machine before, still on its way, goes astray. It holds bytes: only
+        # what is drawn is worth reading.
+        self._wrenches = {}
+        touching = [link.name for link in machine.links if link.collisions]
+        self._wrench_subscriptions = [
+            self.create_subscription(
+                WrenchStamped, topic, partial(self._wrenches.__setitem__, link), WRENCH_QUALITY, raw=True
+            )
+            for link, topic in topics.contact_wrench_topics(touching).items()
+        ]
+
+    def _on_moving_transforms(self, message: TFMessage) -> None:
+        self._on_transforms(message)
+        if message.transforms:
+            stamp = message.transforms[-1].header.stamp
+            self._simulation_time = stamp.sec + 1e-9 * stamp.nanosec
+
+    def _on_transforms(self, message: TFMessage) -> None:
+        for stamped in message.transforms:
+            place, turn = stamped.transform.translation, stamped.transform.rotation
+            position, quaternion = (place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w)
+            length = math.hypot(*quaternion)
+            if not (math.isfinite(sum(position)) and math.isfinite(length) and length > 0.0):
+                self.get_logger().warning(
+                    f"/tf: the transform of {stamped.child_frame_id} is not valid: {position}, {quaternion}",
+                    throttle_duration_sec=5.0,
+                )
+                continue
+            x, y, z, w = quaternion
+            pose = Pose(position, (x / length, y / length, z / length, w / length))
+            self._frames.hear(stamped.child_frame_id, stamped.header.frame_id, pose)
+
+    def _draw(self) -> None:
+        with self.scene.server.atomic():
+            for link in self.scene.links:
+                self.scene.move(link, self._frames.world(link))
+            self.scene.draw_forces(self._forces(), self._contact_scale)
+            self.scene.refresh_visibility()
+        if self._aim_wanted and self._frames.heard(self._root):
+            self._aim_wanted = False
+            self.scene.aim()
+
+    def _forces(self) -> dict[str, Vector3]:
+        """Contact force by link, in the link frame [N]."""
+        forces = {}
+        for link, raw in self._wrenches.items():
+            force = deserialize_message(raw, WrenchStamped).wrench.force
+            if math.hypot(force.x, force.y, force.z) > SMALLEST_FORCE:
+                forces[link] = (force.x, force.y, force.z)
+        return forces
+
+    def _show_progress(self) -> None:
+        now = monotonic()
+        wall, simulated = self._measured_at
+        self._measured_at = (now, self._simulation_time)
+        # A simulator that starts again counts from zero: that is no speed.
+        speed = max(0.0, self._simulation_time - simulated) / (now - wall)
+        self.scene.show_time(self._simulation_time, speed)
+        self.scene.aim_newcomers()
+
+
+def spin_in_bursts(executor: Executor, period: float, stop: threading.Event) -> None:
+    """Runs all callbacks that are ready, then rests for a period [s], until told to stop.
+
+    A usual spin looks at every subscription again for each message that comes in, and a machine with twenty links sends
+    two thousand wrenches in a second. Between two pictures they can wait, and only the newest of each is then read.
+    """
+    while not stop.wait(period):
+        end = monotonic() + period
+        while monotonic() < end:
+            try:
+                handler, _, _ = executor.wait_for_ready_callbacks(timeout_sec=0.0)
+            except TimeoutException:
+                break
+            handler()
+            handler.result()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the viewer until it is told to stop; returns the exit status, 2 for a parameter that is not valid."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        viewer = Viewer()
+    except GrouserError as error:
+        print(f"viewer: {error}", file=sys.stderr)
+        rclpy.try_shutdown()
+        return 2
+    executor = SingleThreadedExecutor()
+    executor.add_node(viewer)
+    spin_in_bursts(executor, viewer.period, stop)
+    executor.shutdown()
+    viewer.scene.stop()
+    viewer.destroy_node()
+    rclpy.try_shutdown()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

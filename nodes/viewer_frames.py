@@ -1,0 +1,52 @@
+"""Where each frame is in the world, from transforms that arrive one at a time."""
+
+from collections.abc import Iterable
+
+from grouser.physics.description.machine import Joint, Pose
+from grouser.physics.description.rotation import compose
+
+
+class HeardFrames:
+    """The frames of TF, and below them those that only the machine's description knows.
+
+    What TF says of a frame always wins over the description, which gives a machine with its joints at zero something to
+    stand on until TF is heard. The latest transform of a frame holds, at whatever time it was stamped: a viewer shows
+    what is known now.
+    """
+
+    def __init__(self) -> None:
+        self._heard: dict[str, tuple[str, Pose]] = {}
+        self._described: dict[str, tuple[str, Pose]] = {}
+        self._world: dict[str, Pose] = {}
+
+    def describe(self, joints: Iterable[Joint]) -> None:
+        """Replaces what the description says."""
+        self._described = {joint.child: (joint.parent, joint.pose) for joint in joints}
+        self._world.clear()
+
+    def hear(self, child: str, parent: str, pose: Pose) -> None:
+        """Notes a transform of TF: the pose of `child` in `parent`."""
+        self._heard[child] = (parent, pose)
+        self._world.clear()
+
+    def heard(self, frame: str) -> bool:
+        """Whether TF has spoken of this frame."""
+        return frame in self._heard
+
+    def world(self, frame: str) -> Pose:
+        """Pose of a frame in the topmost frame above it (``odom`` or ``map``); the identity for an unknown frame.
+
+        Two publishers that contradict each other can close a circle of parents; the walk then ends where it began
+        instead of never.
+        """
+        chain: dict[str, Pose] = {}
+        while frame not in chain and frame not in self._world:
+            known = self._heard.get(frame) or self._described.get(frame)
+            if known is None:
+                break
+            parent, chain[frame] = known
+            frame = parent
+        pose = self._world.get(frame, Pose())
+        for name, relative in reversed(chain.items()):
+            pose = self._world[name] = compose(pose, relative)
+        return pose

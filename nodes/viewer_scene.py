@@ -1,0 +1,275 @@
+"""The machine, the ground and the contact forces as a viser scene in the browser."""
+
+import contextlib
+import io
+import socket
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import trimesh
+import viser
+
+from grouser.physics.description.machine import Box, Collision, Cylinder, Machine, Mesh, Pose, Sphere, Vector3, Visual
+from grouser.physics.description.meshes import MeshError, triangles
+from grouser.physics.description.rotation import compose, rotate
+from grouser.physics.errors import ParameterError
+
+ARROW_COLOUR = (190, 0, 110)  # no machine is painted so
+COLLISION_COLOUR = (0.27, 0.51, 0.71)
+GROUND_COLOUR = (226, 223, 214)
+VIEW_DIRECTION = np.array([0.7, 0.6, 0.39])  # from the machine to the camera: from its left front, a little above
+VIEW_DISTANCE = 1.15  # of the machine's size
+VIEW_ANGLE = np.radians(45.0)  # top to bottom
+GRAVITY = 9.81  # [m/s2], only for the length of the arrows
+
+
+def check_port(host: str, port: int) -> None:
+    """Raises ParameterError unless a server can listen there.
+
+    viser quietly takes the next free port instead, and the user would look at a page of some other program.
+    """
+    try:
+        (family, kind, protocol, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        raise ParameterError("host", host, f"it must be an address of this machine ({error.strerror})") from error
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except OSError as error:
+            raise ParameterError(
+                "port",
+                port,
+                f"no server can listen on {host}:{port} ({error.strerror}); stop the program that has the port, or "
+                f"choose another one with --ros-args -p port:=NUMBER",
+            ) from error
+
+
+class Scene:
+    """What the browser shows.
+
+    Args:
+        host: address to listen on.
+        port: TCP port of the page.
+
+    Raises:
+        ParameterError: the port is taken, or the host is no address of this machine.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        check_port(host, port)
+        # viser prints a box of its own where `make run` shows its status line; the node says the address in one line.
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server = viser.ViserServer(host=host, port=port, label="grouser", verbose=False)
+        if self.server.get_port() != port:
+            self.server.stop()
+            raise ParameterError("port", port, "another program took it a moment ago; start again")
+        self._links: dict[str, viser.FrameHandle] = {}
+        self._poses: dict[str, Pose] = {}
+        self._balls: list[tuple[str, Vector3, float]] = []
+        # Of the links that have both; the panel says which are to be seen.
+        self._visuals: list[viser.SceneNodeHandle] = []
+        self._collisions: list[viser.SceneNodeHandle] = []
+        self._arrows: viser.ArrowsHandle | None = None
+        self._size = 1.0
+        self._weight = 1.0
+        self._add_ground()
+        self._add_panel()
+
+    def _add_ground(self) -> None:
+        self.server.scene.add_grid(
+            "/ground",
+            infinite_grid=True,
+            cell_size=0.5,
+            cell_color=(205, 202, 194),
+            section_size=5.0,
+            section_color=(165, 162, 154),
+            fade_distance=40.0,
+            plane_color=GROUND_COLOUR,
+            plane_opacity=1.0,
+            shadow_opacity=0.35,
+        )
+        self.server.scene.configure_default_lights(cast_shadow=True)
+
+    def _add_panel(self) -> None:
+        gui = self.server.gui
+        # Any: viser's own types call a text's value read-only, its documentation sets it.
+        self._machine_text: Any = gui.add_text("machine", "waiting for robot_description", disabled=True)
+        self._time_text: Any = gui.add_text("time", "-", disabled=True)
+        self._speed_text: Any = gui.add_text("real time", "-", disabled=True)
+        self.forces_box = gui.add_checkbox("contact forces", True)
+        self.collision_box = gui.add_checkbox("collision shapes", False)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Names of the links on show."""
+        return tuple(self._links)
+
+    def show(self, machine: Machine) -> list[str]:
+        """Replaces the machine on show; its links wait at the origin for `move`.
+
+        Returns:
+            What cannot be drawn, in words: meshes whose files hold none.
+        """
+        self._remove_machine()
+        self._weight = GRAVITY * sum(link.inertial.mass for link in machine.links if link.inertial) or 1.0
+        problems = []
+        for link in machine.links:
+            name = node_name(link.name)
+            self._links[link.name] = self.server.scene.add_frame(name, show_axes=False)
+            self._poses[link.name] = Pose()
+            shapes: tuple[Visual | Collision, ...] = (*link.visuals, *link.collisions)
+            for index, shape in enumerate(shapes):
+                colour = shape.rgba if isinstance(shape, Visual) else (*COLLISION_COLOUR, 1.0)
+                try:
+                    handle = self._add_shape(f"{name}/{index}", link.name, shape, colour)
+                except MeshError as problem:
+                    problems.append(f"link '{link.name}': {problem}")
+                    continue
+                if link.visuals and link.collisions:
+                    (self._visuals if isinstance(shape, Visual) else self._collisions).append(handle)
+        self._machine_text.value = machine.name
+        self.refresh_visibility()
+        return problems
+
+    def _remove_machine(self) -> None:
+        self.draw_forces({}, 0.0)
+        for frame in self._links.values():
+            frame.remove()
+        self._links.clear()
+        self._poses.clear()
+        self._balls.clear()
+        self._visuals.clear()
+        self._collisions.clear()
+
+    def _add_shape(
+        self, name: str, link: str, shape: Visual | Collision, rgba: tuple[float, float, float, float]
+    ) -> viser.SceneNodeHandle:
+        scene = self.server.scene
+        look: dict[str, Any] = {
+            "color": tuple(round(255 * channel) for channel in rgba[:3]),
+            "opacity": None if rgba[3] >= 1.0 else rgba[3],
+            "wxyz": wxyz(shape.pose),
+            "position": shape.pose.position,
+        }
+        handle: viser.SceneNodeHandle
+        match shape.geometry:
+            case Box(size):
+                reach = float(np.linalg.norm(size)) / 2
+                handle = scene.add_box(name, dimensions=size, **look)
+            case Cylinder(radius, length):
+                reach = float(np.hypot(radius, length / 2))
+                handle = scene.add_cylinder(name, radius=radius, height=length, **look)
+            case Sphere(radius):
+                reach = radius
+                handle = scene.add_icosphere(name, radius=radius, **look)
+            case Mesh() as mesh:
+                vertices, faces = _surface(mesh)
+                reach = float(np.linalg.norm(vertices, axis=1).max())
+                handle = scene.add_mesh_simple(name, vertices, faces, flat_shading=True, side="double", **look)
+        self._balls.append((link, shape.pose.position, reach))
+        return handle
+
+    def move(self, link: str, pose: Pose) -> None:
+        """Puts a link at its pose in the world; costs nothing when it has not moved."""
+        if pose == self._poses[link]:
+            return
+        self._poses[link] = pose
+        frame = self._links[link]
+        frame.wxyz = wxyz(pose)
+        frame.position = pose.position
+
+    def draw_forces(self, forces: dict[str, Vector3], scale: float) -> None:
+        """Draws an arrow from the origin of each link along the force on it; replaces those drawn before.
+
+        Args:
+            forces: by link, the contact force [N] in the link frame.
+            scale: length of an arrow per newton [m/N]; 0: the machine's weight is drawn as long as the machine.
+        """
+        if not forces:
+            if self._arrows is not None:
+                self._arrows.remove()
+                self._arrows = None
+            return
+        scale = scale or self._size / self._weight
+        tails = np.array([self._poses[link].position for link in forces])
+        along = np.array([rotate(self._poses[link].quaternion, force) for link, force in forces.items()])
+        arrows = np.stack([tails, tails + scale * along], axis=1).astype(np.float32)
+        if self._arrows is None:
+            width = 0.01 * self._size
+            self._arrows = self.server.scene.add_arrows(
+                "/contact_forces",
+                arrows,
+                ARROW_COLOUR,
+                shaft_radius=width,
+                head_radius=2.5 * width,
+                head_length=6.0 * width,
+                visible=self.forces_box.value,
+            )
+        elif not np.array_equal(self._arrows.points, arrows):
+            self._arrows.points = arrows
+
+    def refresh_visibility(self) -> None:
+        """Shows and hides what the panel's boxes say."""
+        for shape in self._visuals:
+            shape.visible = not self.collision_box.value
+        for shape in self._collisions:
+            shape.visible = self.collision_box.value
+        if self._arrows is not None:
+            self._arrows.visible = self.forces_box.value
+
+    def show_time(self, time: float, speed: float) -> None:
+        """Shows the simulation time [s] and how fast it runs, as a factor of real time."""
+        self._time_text.value = f"{time:.1f} s"
+        self._speed_text.value = f"{speed:.2f} x"
+
+    def aim(self) -> None:
+        """Turns every browser, also those to come, towards the machine where it stands now."""
+        low, high = self._corners()
+        self._size = float(np.linalg.norm(high - low))
+        self.aim_newcomers()
+        start = self.server.initial_camera
+        for client in self.server.get_clients().values():
+            client.camera.fov = start.fov
+            client.camera.position = start.position
+            client.camera.look_at = start.look_at
+
+    def aim_newcomers(self) -> None:
+        """Turns the browsers to come, and the others when they reset their view, towards the machine."""
+        middle = np.mean(self._corners(), axis=0)
+        start = self.server.initial_camera
+        start.fov = VIEW_ANGLE
+        start.position = middle + VIEW_DISTANCE * self._size * VIEW_DIRECTION
+        start.look_at = middle
+
+    def _corners(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest coordinates of the machine in the world [m]; of a metre around the origin without one."""
+        balls = [compose(self._poses[link], Pose(centre)).position for link, centre, _ in self._balls]
+        centres = np.array(balls or [(0.0, 0.0, 0.0)])
+        reaches = np.array([reach for *_, reach in self._balls] or [0.5])[:, np.newaxis]
+        return (centres - reaches).min(axis=0), (centres + reaches).max(axis=0)
+
+    def stop(self) -> None:
+        """Closes the page."""
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server.stop()
+
+
+def wxyz(pose: Pose) -> tuple[float, float, float, float]:
+    """Orientation of a pose in viser's order."""
+    x, y, z, w = pose.quaternion
+    return (w, x, y, z)
+
+
+def node_name(link: str) -> str:
+    """Name of a link in viser's scene; a slash in it would make viser see a tree where all poses are in the world."""
+    return f"/machine/{link.replace('/', '|')}"
+
+
+def _surface(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices [m] and triangles of a mesh in its shape's frame: a collision's hull, or the whole file of a visual."""
+    if len(mesh.hull):
+        hull = trimesh.convex.convex_hull(mesh.hull)
+        return hull.vertices, hull.faces
+    return triangles(Path(mesh.path), mesh.scale)

@@ -1,0 +1,159 @@
+"""What the tests of the nodes share: a simulator and somebody who talks to it, over real DDS."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions
+
+import grouser
+from grouser.nodes.simulator import SimulatorNode, spinning
+
+DEADLINE = 30.0  # [s], after which what a test waits for is taken to be never coming
+DATA = Path(__file__).resolve().parent / "data"
+
+
+class Inbox:
+    """The messages of one topic, in the order of their arrival."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._messages: list[Any] = []
+
+    def receive(self, message: Any) -> None:
+        with self._condition:
+            self._messages.append(message)
+            self._condition.notify_all()
+
+    def wait(self, predicate: Callable[[Any], bool] = lambda message: True, what: str = "a message") -> Any:
+        """The first message from now on that satisfies `predicate`."""
+        with self._condition:
+            seen = len(self._messages)
+
+            def found():
+                return next((message for message in self._messages[seen:] if predicate(message)), None)
+
+            assert self._condition.wait_for(lambda: found() is not None, DEADLINE), f"never heard: {what}"
+            return found()
+
+    def first(self, what: str = "a message") -> Any:
+        """The first message ever."""
+        return self.collect(1, what)[0]
+
+    def collect(self, count: int, what: str = "messages") -> list[Any]:
+        """The first `count` messages."""
+        with self._condition:
+            assert self._condition.wait_for(lambda: len(self._messages) >= count, DEADLINE), f"too few: {what}"
+            return self._messages[:count]
+
+    def all(self) -> list[Any]:
+        """What has come so far."""
+        with self._condition:
+            return list(self._messages)
+
+
+class Peer:
+    """Another node that listens, talks and asks."""
+
+    def __init__(self) -> None:
+        self.node = Node("peer")
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._executor.spin)
+        self._thread.start()
+        self._publishers: dict[str, Any] = {}
+
+    def hear(self, message_type: type, topic: str, quality: QoSProfile | int = 10) -> Inbox:
+        inbox = Inbox()
+        self.node.create_subscription(message_type, topic, inbox.receive, quality)
+        self._executor.wake()
+        return inbox
+
+    def publisher(self, message_type: type, topic: str, quality: QoSProfile | int = 10) -> Any:
+        """A publisher that somebody listens to."""
+        if topic not in self._publishers:
+            self._publishers[topic] = self.node.create_publisher(message_type, topic, quality)
+        publisher = self._publishers[topic]
+        self.wait_for(lambda: publisher.get_subscription_count() > 0, f"a subscriber of {topic}")
+        return publisher
+
+    def say(self, topic: str, message: Any, quality: QoSProfile | int = 10) -> None:
+        self.publisher(type(message), topic, quality).publish(message)
+
+    def ask(self, service_type: type, name: str, request: Any) -> Any:
+        client = self.node.create_client(service_type, name)
+        assert client.wait_for_service(DEADLINE), f"never offered: {name}"
+        answered = threading.Event()
+        future = client.call_async(request)
+        future.add_done_callback(lambda _: answered.set())
+        assert answered.wait(DEADLINE), f"never answered: {name}"
+        return future.result()
+
+    def wait_for(self, condition: Callable[[], object], what: str) -> None:
+        """Waits for something that the graph of nodes says."""
+        changed = threading.Event()
+        timer = self.node.create_timer(0.02, changed.set)
+        try:
+            for _ in range(int(DEADLINE / 0.02)):
+                if condition():
+                    return
+                changed.wait(DEADLINE)
+                changed.clear()
+            raise AssertionError(f"never seen: {what}")
+        finally:
+            self.node.destroy_timer(timer)
+
+    def close(self) -> None:
+        self._executor.shutdown()
+        self._thread.join()
+        self.node.destroy_node()
+
+
+@pytest.fixture(scope="module")
+def ros() -> Iterator[None]:
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    yield
+    rclpy.try_shutdown()
+
+
+@pytest.fixture
+def peer(ros: None) -> Iterator[Peer]:
+    peer = Peer()
+    yield peer
+    peer.close()
+
+
+@pytest.fixture(scope="session")
+def compiled() -> None:
+    """Has the physics compiled before anybody waits for it: a first run takes up to a minute, and more if busy."""
+    grouser.Simulation(grouser.load_machine(DATA / "loader.urdf"), grouser.World()).step(1)
+
+
+@pytest.fixture
+def start_simulator(ros: None, compiled: None) -> Iterator[Callable[..., SimulatorNode]]:
+    """Starts simulators with the given parameters; ends them after the test."""
+    with ExitStack() as stack:
+
+        def start(**parameters: Any) -> SimulatorNode:
+            values = {"machine": str(DATA / "loader.urdf"), **parameters}
+            node = SimulatorNode([Parameter(name, value=value) for name, value in values.items()])
+            stack.enter_context(spinning(node))
+            assert node.built.wait(DEADLINE), "the simulation was never built"
+            assert node.error is None, node.error
+            return node
+
+        yield start
+
+
+@pytest.fixture
+def loader_file() -> Path:
+    """A small machine with a cylinder, a drive of each mode and a floating base."""
+    return DATA / "loader.urdf"

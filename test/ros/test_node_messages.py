@@ -1,0 +1,198 @@
+"""Arrays to messages and back, frames, and the names of topics."""
+
+import array
+import math
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from control_msgs.msg import DynamicInterfaceGroupValues, InterfaceValue
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rclpy.serialization import deserialize_message, serialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+import grouser
+from grouser.nodes import messages, topics
+from grouser.nodes.frames import FrameTree, footprint_pose, relative_poses
+from grouser.physics import spatial
+from grouser.physics.description.machine import Ground
+from grouser.physics.errors import ParameterError
+
+finite = st.floats(-1e3, 1e3)
+components = st.floats(-1.0, 1.0)
+
+
+@st.composite
+def poses(draw):
+    quaternion = np.array([draw(components) for _ in range(4)])
+    length = np.linalg.norm(quaternion)
+    quaternion = quaternion / length if length > 0.1 else np.array([0.0, 0.0, 0.0, 1.0])
+    return np.array([draw(finite), draw(finite), draw(finite), *quaternion])
+
+
+def transform(pose):
+    matrix = np.eye(4)
+    matrix[:3, :3] = spatial.matrix(pose[3:])
+    matrix[:3, 3] = pose[:3]
+    return matrix
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**31 * 10**9 - 1))
+def test_stamps_keep_every_nanosecond(nanoseconds):
+    stamp = Time()
+    messages.set_stamp(stamp, nanoseconds)
+    assert stamp.sec * 10**9 + stamp.nanosec == nanoseconds
+    clock = Clock()
+    messages.fill_clock(clock, nanoseconds)
+    assert clock.clock == stamp
+
+
+@settings(deadline=None)
+@given(poses(), poses())
+def test_a_relative_pose_leads_from_the_parent_to_the_child(parent, child):
+    (relative,) = relative_poses(parent[np.newaxis], child[np.newaxis])
+    np.testing.assert_allclose(transform(parent) @ transform(relative), transform(child), atol=1e-11 * 1e3)
+
+
+def test_many_relative_poses_are_those_of_each():
+    random = np.random.default_rng(1)
+    parents, children = random.normal(size=(2, 5, 7))
+    together = relative_poses(parents, children)
+    for row in range(5):
+        np.testing.assert_array_equal(together[row], relative_poses(parents[row : row + 1], children[row : row + 1])[0])
+
+
+@settings(deadline=None)
+@given(st.floats(-3.1, 3.1), st.floats(-1.4, 1.4), st.floats(-3.1, 3.1), finite, finite)
+def test_the_footprint_has_the_yaw_only(roll, pitch, yaw, x, y):
+    quaternion = quaternion_of(roll, pitch, yaw)
+    footprint = footprint_pose(np.array([x, y, 5.0, *quaternion]), Ground(point=(0.0, 0.0, 0.3)))
+    np.testing.assert_array_equal(footprint[:3], [x, y, 0.3])
+    np.testing.assert_allclose(transform(footprint)[:2, 0], [math.cos(yaw), math.sin(yaw)], atol=1e-12)
+    np.testing.assert_allclose(transform(footprint)[:3, 2], [0.0, 0.0, 1.0], atol=1e-15)
+
+
+def quaternion_of(roll, pitch, yaw):
+    """URDF's fixed-axis roll, pitch, yaw as a quaternion x y z w."""
+    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(a / 2), math.sin(a / 2)) for a in (roll, pitch, yaw))
+    return [
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    ]
+
+
+def test_the_footprint_lies_on_a_slope():
+    slope = math.radians(20.0)
+    ground = Ground(point=(1.0, 0.0, 0.0), normal=(-math.sin(slope), 0.0, math.cos(slope)))
+    footprint = footprint_pose(np.array([3.0, 7.0, 9.0, 0.0, 0.0, 0.0, 1.0]), ground)
+    assert footprint[2] == pytest.approx(2.0 * math.tan(slope))
+    assert footprint_pose(np.array([3.0, 7.0, 9.0, 0.0, 0.0, 0.0, 1.0]), None)[2] == 0.0
+
+
+def machine_with_root(root, tmp_path):
+    path = tmp_path / "machine.urdf"
+    path.write_text(
+        f'<robot name="m"><link name="{root}"/><link name="arm"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        f'<joint name="j" type="continuous"><parent link="{root}"/><child link="arm"/></joint></robot>'
+    )
+    return grouser.load_machine(path)
+
+
+@pytest.mark.parametrize(
+    ("root", "pairs"),
+    [
+        ("world", []),
+        ("base_link", [("odom", "base_footprint"), ("base_footprint", "base_link")]),
+        ("chassis", [("odom", "base_footprint"), ("base_footprint", "chassis")]),
+        ("base_footprint", [("odom", "base_footprint")]),
+    ],
+)
+def test_the_base_frames_depend_on_the_root(root, pairs, tmp_path):
+    frames = FrameTree(machine_with_root(root, tmp_path), Ground(), "odom", "base_footprint")
+    assert frames.base == pairs
+    link_poses = np.array([[1.0, 2.0, 3.0, *quaternion_of(0.1, 0.2, 0.3)], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
+    chain = np.eye(4)
+    for pose in frames.base_poses(link_poses):
+        chain = chain @ transform(pose)
+    if pairs:
+        np.testing.assert_allclose(chain, transform(link_poses[0]), atol=1e-14)
+    assert frames.base_poses(link_poses).shape == (len(pairs), 7)
+
+
+def test_number_fields_survive_the_wire():
+    message = messages.make_joint_state(["a", "b"])
+    messages.fill_joint_state(message, 1_500_000_000, np.arange(6.0).reshape(3, 2))
+    assert isinstance(message.position, array.array)
+    heard = deserialize_message(serialize_message(message), JointState)
+    assert heard.header.stamp == Time(sec=1, nanosec=500_000_000)
+    assert (list(heard.name), list(heard.position), list(heard.velocity), list(heard.effort)) == (
+        ["a", "b"], [0.0, 1.0], [2.0, 3.0], [4.0, 5.0],
+    )
+
+
+def test_a_message_can_be_filled_again():
+    message = messages.make_group_values(["boom", "stick"], ["force", "power"])
+    for factor in (1.0, 2.0):
+        messages.fill_group_values(message, 0, factor * np.arange(4.0).reshape(2, 2))
+    heard = deserialize_message(serialize_message(message), DynamicInterfaceGroupValues)
+    assert list(heard.interface_groups) == ["boom", "stick"]
+    assert [list(group.interface_names) for group in heard.interface_values] == [["force", "power"]] * 2
+    assert [list(group.values) for group in heard.interface_values] == [[0.0, 2.0], [4.0, 6.0]]
+
+
+def test_transforms_and_wrenches_carry_their_frames():
+    transforms = messages.make_transforms([("odom", "base"), ("base", "arm")])
+    messages.fill_transforms(transforms, 2_000_000_000, np.arange(14.0).reshape(2, 7))
+    second = transforms.transforms[1]
+    assert (second.header.frame_id, second.child_frame_id, second.header.stamp.sec) == ("base", "arm", 2)
+    translation, rotation = second.transform.translation, second.transform.rotation
+    assert (translation.z, rotation.x, rotation.w) == (9.0, 10.0, 13.0)
+    wrench = messages.make_wrench("arm")
+    messages.fill_wrench(wrench, 0, np.arange(6.0))
+    assert wrench.header.frame_id == "arm"
+    assert (wrench.wrench.force.y, wrench.wrench.torque.z) == (1.0, 5.0)
+
+
+def test_a_refusal_names_the_field_and_the_value():
+    message = DynamicInterfaceGroupValues(
+        interface_groups=["boom"],
+        interface_values=[InterfaceValue(interface_names=["spool_command"], values=[math.nan])],
+    )
+    with pytest.raises(ParameterError, match=r"interface_values\[0\]\.values\[0\] = nan"):
+        messages.valve_commands(message, ["boom"])
+    with pytest.raises(ParameterError, match=r"interface_groups\[0\] = 'boom'.*did you mean 'boomer'"):
+        messages.valve_commands(message, ["boomer"])
+    with pytest.raises(ParameterError, match=r"length of data = 1 .* 2 \(one value for each valve: boom, stick\)"):
+        messages.valve_array_commands(Float64MultiArray(data=[0.0]), ["boom", "stick"])
+    for value in (math.nan, math.inf):
+        with pytest.raises(ParameterError, match=r"effort\[1\] = .* a finite number for winch"):
+            command = JointState(name=["drum", "winch"], velocity=[1.0, 0.0], effort=[0.0, value])
+            messages.joint_commands(command, {"drum": "velocity", "winch": "effort"})
+    with pytest.raises(ParameterError, match=r"velocity = \[\] .* drum, whose drive is in velocity mode"):
+        messages.joint_commands(JointState(name=["drum"], position=[1.0]), {"drum": "velocity"})
+
+
+def test_a_machine_without_drives_hears_no_joint_commands():
+    with pytest.raises(ParameterError, match="there is none to choose from"):
+        messages.joint_commands(JointState(name=["drum"], position=[1.0]), {})
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(min_size=1, max_size=6), unique=True, max_size=8))
+def test_every_link_has_a_valid_topic_of_its_own(links):
+    names = topics.contact_wrench_topics(links)
+    assert list(names) == links
+    assert len(set(names.values())) == len(links)
+    for name in names.values():
+        token = name.removeprefix("contact_wrenches/")
+        assert token
+        assert token.isascii()
+        assert all(letter.isalnum() or letter == "_" for letter in token)
+        assert not token[0].isdigit()

@@ -1,0 +1,106 @@
+"""Parameters: every key of the YAML file is declared and the reverse; launch files name what exists."""
+
+import ast
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from rcl_interfaces.msg import ParameterType
+
+from grouser.nodes.parameters import DECLARATIONS, SimulatorParameters
+from grouser.resources import share_path
+
+LAUNCH_FILES = sorted(share_path("launch").glob("*.launch.py"))
+
+
+def parameters_of(file: Path) -> dict:
+    (content,) = yaml.safe_load(file.read_text()).values()
+    return content["ros__parameters"]
+
+
+def test_the_file_holds_every_parameter_with_its_default():
+    written = parameters_of(share_path("config", "simulator.yaml"))
+    declared = {
+        name: list(declaration.default) if isinstance(declaration.default, tuple) else declaration.default
+        for name, declaration in DECLARATIONS.items()
+    }
+    assert written == declared
+    assert {name: type(value) for name, value in written.items()} == {
+        name: type(value) for name, value in declared.items()
+    }
+
+
+def test_every_parameter_has_a_field_a_description_and_bounds():
+    assert list(DECLARATIONS) == [field.name for field in dataclasses.fields(SimulatorParameters)]
+    for name, declaration in DECLARATIONS.items():
+        descriptor = declaration.descriptor()
+        assert descriptor.description.endswith("."), name
+        assert descriptor.type != ParameterType.PARAMETER_NOT_SET
+        if descriptor.type == ParameterType.PARAMETER_DOUBLE:
+            (bounds,) = descriptor.floating_point_range
+        elif descriptor.type == ParameterType.PARAMETER_INTEGER:
+            (bounds,) = descriptor.integer_range
+        else:
+            continue
+        assert bounds.from_value <= declaration.default <= bounds.to_value, name
+
+
+def test_a_running_node_has_exactly_these_parameters(start_simulator):
+    node = start_simulator(start_paused=True)
+    known = set(node.get_parameters_by_prefix(""))
+    assert set(DECLARATIONS) <= known
+    ours = {name for name in known if name not in {"use_sim_time", "start_type_description_service"}}
+    assert ours == set(DECLARATIONS)
+    for name, declaration in DECLARATIONS.items():
+        assert node.describe_parameter(name).read_only is declaration.read_only
+
+
+@pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
+def test_a_launch_file_describes_and_does_nothing_else(file):
+    tree = ast.parse(file.read_text())
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert [function.name for function in functions] == ["generate_launch_description"]
+    logic = (ast.If, ast.For, ast.While, ast.Try, ast.IfExp, ast.ListComp, ast.GeneratorExp, ast.Lambda)
+    assert not any(isinstance(node, logic) for node in ast.walk(tree))
+    compile(tree, str(file), "exec")
+
+
+@pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
+def test_a_launch_file_names_what_exists(file):
+    text = file.read_text()
+    tree = ast.parse(text)
+    declared = {call.args[0].value for call in calls(tree, "DeclareLaunchArgument")}
+    assert {call.args[0].value for call in calls(tree, "LaunchConfiguration")} <= declared
+    setup = share_path("setup.py").read_text()
+    for call in calls(tree, "Node"):
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        assert given["package"].value == "grouser"
+        assert re.search(rf'"{given["executable"].value} = grouser\.nodes\.', setup)
+        if "parameters" in given and given["executable"].value == "simulator":
+            for dictionary in (node for node in ast.walk(given["parameters"]) if isinstance(node, ast.Dict)):
+                assert {key.value for key in dictionary.keys} <= set(DECLARATIONS)
+    for name in re.findall(r'"(\w+\.launch\.py)"', text):
+        assert share_path("launch", name).is_file()
+
+
+def calls(tree: ast.AST, name: str) -> list[ast.Call]:
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+    ]
+
+
+@pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
+def test_a_launch_file_runs_where_launch_is_installed(file):
+    launch = pytest.importorskip("launch", reason="launch is not on PyPI; it comes with a ROS 2 installation")
+    if not hasattr(launch, "LaunchDescription"):
+        pytest.skip("launch is not on PyPI; what was found is a folder of the same name")
+    pytest.importorskip("launch_ros", reason="launch_ros is not on PyPI; it comes with a ROS 2 installation")
+    namespace = {"__file__": str(file)}
+    exec(compile(file.read_text(), str(file), "exec"), namespace)
+    description = namespace["generate_launch_description"]()
+    assert isinstance(description, launch.LaunchDescription)
+    assert description.get_launch_arguments()

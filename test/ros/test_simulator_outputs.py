@@ -1,0 +1,270 @@
+"""What the simulator node says: topics, types, quality of service, rates, stamps and contents."""
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from control_msgs.msg import DynamicInterfaceGroupValues
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+from tf2_msgs.msg import TFMessage
+
+import grouser
+from grouser.nodes import topics
+
+JOINTS = ["boom_joint", "mast_joint", "drum_joint", "winch_joint"]
+STEP = 1_000_000  # [ns]
+
+OUTPUTS = {
+    "/clock": ("rosgraph_msgs/msg/Clock", ReliabilityPolicy.BEST_EFFORT, DurabilityPolicy.VOLATILE),
+    "/joint_states": ("sensor_msgs/msg/JointState", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
+    "/tf": ("tf2_msgs/msg/TFMessage", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
+    "/tf_static": ("tf2_msgs/msg/TFMessage", ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL),
+    "/robot_description": ("std_msgs/msg/String", ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL),
+    "/contact_wrenches/chassis": (
+        "geometry_msgs/msg/WrenchStamped", ReliabilityPolicy.BEST_EFFORT, DurabilityPolicy.VOLATILE,
+    ),
+    "/contact_wrenches/boom": (
+        "geometry_msgs/msg/WrenchStamped", ReliabilityPolicy.BEST_EFFORT, DurabilityPolicy.VOLATILE,
+    ),
+    "/hydraulics/state": (
+        "control_msgs/msg/DynamicInterfaceGroupValues", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE,
+    ),
+    "/diagnostics": ("diagnostic_msgs/msg/DiagnosticArray", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
+}
+INPUTS = {
+    "/valve_commands": "control_msgs/msg/DynamicInterfaceGroupValues",
+    "/valve_commands_array": "std_msgs/msg/Float64MultiArray",
+    "/joint_commands": "sensor_msgs/msg/JointState",
+    "/emergency_stop": "std_msgs/msg/Bool",
+}
+SERVICES = {
+    "/simulator/reset": "std_srvs/srv/Trigger",
+    "/simulator/pause": "std_srvs/srv/SetBool",
+    "/simulator/step": "std_srvs/srv/Trigger",
+}
+
+
+def nanoseconds(stamp: Time) -> int:
+    return stamp.sec * 1_000_000_000 + stamp.nanosec
+
+
+def stamps(messages: list) -> np.ndarray:
+    return np.array([nanoseconds(message.header.stamp) for message in messages])
+
+
+def test_topics_have_their_types_and_quality_of_service(peer, start_simulator):
+    start_simulator()
+    for topic, (kind, reliability, durability) in OUTPUTS.items():
+        peer.wait_for(lambda topic=topic: peer.node.get_publishers_info_by_topic(topic), topic)
+        (publisher,) = peer.node.get_publishers_info_by_topic(topic)
+        assert publisher.topic_type == kind
+        assert publisher.qos_profile.reliability == reliability, topic
+        assert publisher.qos_profile.durability == durability, topic
+    for topic, kind in INPUTS.items():
+        peer.wait_for(lambda topic=topic: peer.node.get_subscriptions_info_by_topic(topic), topic)
+        assert {info.topic_type for info in peer.node.get_subscriptions_info_by_topic(topic)} == {kind}
+    offered = dict(peer.node.get_service_names_and_types())
+    for service, kind in SERVICES.items():
+        assert offered[service] == [kind]
+
+
+def test_nothing_else_is_published(peer, start_simulator):
+    start_simulator()
+    peer.hear(Clock, "/clock", topics.CLOCK_QUALITY).first()
+    names = {name for name, _ in peer.node.get_publisher_names_and_types_by_node("simulator", "/")}
+    assert names - {"/rosout", "/parameter_events"} == set(OUTPUTS)
+
+
+@pytest.mark.parametrize(("rate", "interval"), [(100.0, 10), (50.0, 20), (0.0, 1), (300.0, 3)])
+def test_a_rate_is_a_whole_number_of_steps(peer, start_simulator, rate, interval):
+    # Slowly: a thousand messages a second would overrun the ten that the listener keeps.
+    start_simulator(joint_state_rate=rate, hydraulics_rate=1.0, contact_rate=1.0, clock_rate=1.0, real_time_factor=0.1)
+    joint_states = peer.hear(JointState, "joint_states").collect(30, "joint_states")
+    times = stamps(joint_states)
+    assert set(times % (interval * STEP)) == {0}
+    assert set(np.diff(times)) == {interval * STEP}
+
+
+def test_every_stream_has_its_own_rate(peer, start_simulator):
+    start_simulator(clock_rate=200.0, joint_state_rate=100.0, hydraulics_rate=50.0, contact_rate=20.0)
+    inboxes = {
+        10: peer.hear(JointState, "joint_states"),
+        20: peer.hear(DynamicInterfaceGroupValues, "hydraulics/state"),
+        50: peer.hear(WrenchStamped, "contact_wrenches/chassis", topics.SENSOR_DATA),
+    }
+    clock = peer.hear(Clock, "/clock", topics.CLOCK_QUALITY)
+    for interval, inbox in inboxes.items():
+        times = stamps(inbox.collect(6))
+        assert set(times % (interval * STEP)) == {0}
+        assert np.min(np.diff(times)) == interval * STEP
+    times = np.array([nanoseconds(message.clock) for message in clock.collect(20)])
+    assert set(times % (5 * STEP)) == {0}
+    assert np.min(np.diff(times)) == 5 * STEP
+
+
+def test_transforms_and_joint_states_share_their_stamp(peer, start_simulator):
+    start_simulator()
+    joint_states = peer.hear(JointState, "joint_states")
+    transforms = peer.hear(TFMessage, "/tf", topics.TF_QUALITY)
+    last = nanoseconds(transforms.wait().transforms[0].header.stamp)
+    joint_states.wait(lambda message: nanoseconds(message.header.stamp) >= last)
+    assert last in stamps(joint_states.all())
+
+
+def test_joint_states_name_every_movable_joint(peer, start_simulator):
+    start_simulator()
+    message = peer.hear(JointState, "joint_states").first()
+    assert message.name == JOINTS
+    assert len(message.position) == len(message.velocity) == len(message.effort) == len(JOINTS)
+
+
+def test_the_description_is_the_expanded_urdf_and_comes_late_too(peer, start_simulator):
+    node = start_simulator()
+    peer.hear(Clock, "/clock", topics.CLOCK_QUALITY).first()
+    assert peer.hear(String, "robot_description", topics.LATCHED).first().data == node.machine.urdf
+
+
+def step_by_service(peer, steps):
+    """Advances a simulator with that `step_request_count` once; returns the reply."""
+    reply = peer.ask(Trigger, "/simulator/step", Trigger.Request())
+    assert reply.success, f"{steps} steps: {reply.message}"
+    return reply
+
+
+def test_the_transform_tree_is_that_of_the_simulation(peer, start_simulator, loader_file):
+    """Every frame's pose, chained from odom over /tf and /tf_static, is the link's pose in the same simulation."""
+    steps = 130
+    start_simulator(start_paused=True, step_request_count=steps)
+    transforms = peer.hear(TFMessage, "/tf", topics.TF_QUALITY)
+    fixed = peer.hear(TFMessage, "/tf_static", topics.LATCHED)
+    joint_states = peer.hear(JointState, "joint_states")
+    peer.wait_for(lambda: peer.node.count_publishers("/tf") == 1, "/tf")
+    step_by_service(peer, steps)
+    at_end = lambda message: nanoseconds(message.transforms[0].header.stamp) == steps * STEP  # noqa: E731
+    if not any(at_end(message) for message in transforms.all()):
+        transforms.wait(at_end)
+    moving = next(message for message in transforms.all() if at_end(message))
+    edges = {item.child_frame_id: item for item in [*moving.transforms, *fixed.first().transforms]}
+
+    machine = grouser.load_machine(loader_file)
+    simulation = grouser.Simulation(machine, grouser.World(), step=0.001)
+    simulation.step(steps)
+    assert set(edges) == {"base_footprint", *(link.name for link in machine.links)}
+    for link in machine.links:
+        position, rotation = chained_pose(edges, link.name, "odom")
+        expected_position, quaternion = simulation.link_pose(link.name)
+        np.testing.assert_allclose(position, expected_position, atol=1e-12)
+        np.testing.assert_allclose(rotation, rotation_matrix(quaternion), atol=1e-12)
+    footprint = edges["base_footprint"].transform
+    assert footprint.translation.z == 0.0
+    assert (footprint.rotation.x, footprint.rotation.y) == (0.0, 0.0)
+
+    state = next(message for message in joint_states.all() if nanoseconds(message.header.stamp) == steps * STEP)
+    np.testing.assert_array_equal(state.position, simulation.joint_position.values())
+    np.testing.assert_array_equal(state.velocity, simulation.joint_velocity.values())
+    np.testing.assert_array_equal(state.effort, simulation.joint_effort.values())
+
+
+def chained_pose(edges, frame, root):
+    """Position and rotation matrix of a frame in the root frame."""
+    position, rotation = np.zeros(3), np.eye(3)
+    while frame != root:
+        edge = edges[frame].transform
+        turn = rotation_matrix([edge.rotation.x, edge.rotation.y, edge.rotation.z, edge.rotation.w])
+        position = turn @ position + [edge.translation.x, edge.translation.y, edge.translation.z]
+        rotation = turn @ rotation
+        frame = edges[frame].header.frame_id
+    return position, rotation
+
+
+def rotation_matrix(quaternion):
+    x, y, z, w = quaternion
+    vector = np.array([x, y, z])
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return (w * w - vector @ vector) * np.eye(3) + 2.0 * np.outer(vector, vector) + 2.0 * w * skew
+
+
+def test_link_transforms_can_be_left_to_a_robot_state_publisher(peer, start_simulator):
+    start_simulator(publish_link_tf=False)
+    message = peer.hear(TFMessage, "/tf", topics.TF_QUALITY).first()
+    pairs = [(item.header.frame_id, item.child_frame_id) for item in message.transforms]
+    assert pairs == [("odom", "base_footprint"), ("base_footprint", "chassis")]
+
+
+def test_contact_wrenches_carry_the_machine(peer, start_simulator):
+    """At rest the ground pushes the chassis up with the machine's weight, given in the link's frame."""
+    node = start_simulator()
+    weight = 9.81 * sum(link.inertial.mass for link in node.machine.links if link.inertial)
+    wrenches = peer.hear(WrenchStamped, "contact_wrenches/chassis", topics.SENSOR_DATA)
+    message = wrenches.wait(lambda message: message.header.stamp.sec >= 1, "a contact wrench after 1 s")
+    assert message.header.frame_id == "chassis"
+    # The boom still swings a little on its oil: a hundredth of the weight.
+    assert message.wrench.force.z == pytest.approx(weight, rel=0.01)
+
+
+def test_hydraulics_state_is_that_of_the_simulation(peer, start_simulator, loader_file):
+    steps = 40
+    start_simulator(start_paused=True, step_request_count=steps)
+    inbox = peer.hear(DynamicInterfaceGroupValues, "hydraulics/state")
+    peer.wait_for(lambda: peer.node.count_publishers("/hydraulics/state") == 1, "hydraulics/state")
+    step_by_service(peer, steps)
+    message = inbox.collect(5)[-1]
+    simulation = grouser.Simulation(grouser.load_machine(loader_file), grouser.World(), step=0.001)
+    simulation.step(round(nanoseconds(message.header.stamp) / STEP))
+    assert message.interface_groups == ["boom_cylinder"]
+    (values,) = message.interface_values
+    state = simulation.cylinder["boom_cylinder"]
+    assert dict(zip(values.interface_names, values.values, strict=True)) == {
+        "pressure_piston_side": state.pressure_piston_side,
+        "pressure_rod_side": state.pressure_rod_side,
+        "flow": state.flow_piston_side,
+        "spool_position": state.spool_position,
+        "force": state.force,
+        "power": state.power,
+    }
+    assert state.force > 0.0  # the brake holds the boom
+
+
+def test_diagnostics_say_how_it_goes(peer, start_simulator):
+    start_simulator(diagnostics_rate=20.0)
+    inbox = peer.hear(DiagnosticArray, "/diagnostics")
+    message = inbox.wait(lambda message: len(message.status) == 3 and message.header.stamp.nanosec > 0)
+    statuses = {status.name: {pair.key: pair.value for pair in status.values} for status in message.status}
+    assert set(statuses) == {"simulator: pace", "simulator: solver", "simulator: commands"}
+    assert set(statuses["simulator: pace"]) == {
+        "real_time_factor",
+        "overruns",
+        "dropped_samples",
+        "step_time_p50 [s]",
+        "step_time_p99 [s]",
+        "step_time_max [s]",
+    }
+    assert {"residual [m/s]", "iterations"} <= set(statuses["simulator: solver"])
+    assert statuses["simulator: commands"]["refused_commands"] == "0"
+    assert statuses["simulator: commands"]["emergency_stop"] == "false"
+    assert float(statuses["simulator: pace"]["step_time_p50 [s]"]) > 0.0
+
+
+def test_stamps_never_run_back_over_a_reset(peer, start_simulator):
+    start_simulator()
+    inbox = peer.hear(JointState, "joint_states")
+    before = nanoseconds(inbox.wait(lambda message: nanoseconds(message.header.stamp) > 50 * STEP).header.stamp)
+    assert peer.ask(Trigger, "/simulator/reset", Trigger.Request()).success
+    inbox.wait(lambda message: nanoseconds(message.header.stamp) > before + 100 * STEP)
+    times = stamps(inbox.all())
+    assert np.all(np.diff(times) >= 0)
+    assert set(times % STEP) == {0}
+
+
+def test_a_reset_rewinds_time_when_asked(peer, start_simulator):
+    start_simulator(reset_rewinds_time=True)
+    inbox = peer.hear(JointState, "joint_states")
+    inbox.wait(lambda message: nanoseconds(message.header.stamp) > 50 * STEP)
+    assert peer.ask(SetBool, "/simulator/pause", SetBool.Request(data=True)).success
+    assert peer.ask(Trigger, "/simulator/reset", Trigger.Request()).success
+    peer.wait_for(lambda: stamps(inbox.all())[-1] == 0, "a sample at time zero")

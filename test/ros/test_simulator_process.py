@@ -1,0 +1,179 @@
+"""The simulator as a process: how it starts, ends and says whether it kept real time."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from rosgraph_msgs.msg import Clock
+
+from grouser.nodes import topics
+from grouser.nodes.report import LoopReport
+from grouser.run import judge, status_text
+
+LONGEST_EXIT = 1.0  # [s]
+PATIENCE = 60.0  # [s]
+
+
+@pytest.fixture
+def launch():
+    """Starts processes; none outlives the test."""
+    processes = []
+
+    def start(*arguments: str, **options):
+        process = subprocess.Popen(
+            [sys.executable, "-m", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            **options,
+        )
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def end(process, number) -> float:
+    """Signals a process and returns how long it then took to end [s]."""
+    started = time.monotonic()
+    process.send_signal(number)
+    process.wait(PATIENCE)
+    return time.monotonic() - started
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_the_node_ends_cleanly(compiled, peer, launch, loader_file, number):
+    process = launch("grouser.nodes.simulator", "--ros-args", "-p", f"machine:={loader_file}")
+    peer.hear(Clock, "/clock", topics.CLOCK_QUALITY).collect(20)
+    assert end(process, number) < LONGEST_EXIT
+    output = process.stdout.read()
+    assert process.returncode == 0, output
+    assert "Traceback" not in output
+    assert "rror" not in output
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_the_node_ends_while_it_compiles(launch, loader_file, tmp_path, number):
+    """With an empty cache the signal comes in the middle of the first compilation."""
+    cache = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    script = "import sys; from grouser.run import main; sys.exit(main(sys.argv[1:]))"
+    process = subprocess.Popen(
+        [sys.executable, "-uc", script, "--machine", str(loader_file), "--no-view"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=cache,
+    )
+    try:
+        line = ""
+        while "getting the physics ready" not in line:
+            line = process.stdout.readline()
+            assert line, "ended by itself"
+        assert end(process, number) < LONGEST_EXIT
+        assert process.returncode == 0
+        assert "Traceback" not in process.stdout.read()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_run_ends_by_itself_and_kept_real_time(compiled, launch, loader_file):
+    process = launch("grouser.cli", "run", "--machine", str(loader_file), "--duration", "5", "--no-view")
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, output
+    assert "kept real time: factor" in output
+    assert "/clock" in output
+    assert output.count("| residual") >= 1
+
+
+def test_run_says_when_it_did_not_keep_real_time(compiled, launch, loader_file):
+    """No machine makes ten million steps a second."""
+    process = launch(
+        "grouser.cli", "run", "--machine", str(loader_file), "--duration", "1", "--no-view",
+        "--real-time-factor", "1000", "--step", "0.0001",
+    )
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1, output
+    assert "did not keep real time: factor" in output
+
+
+DIVERGING = """<robot name="diverging"><link name="world"/>
+  <link name="arm"><inertial><origin xyz="1 0 0"/><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="joint" type="continuous"><parent link="world"/><child link="arm"/><axis xyz="0 1 0"/>
+    <limit effort="1e300" velocity="1"/></joint>
+  <grouser><servo_drive joint="joint" mode="effort"/></grouser></robot>"""
+
+
+def test_run_says_when_the_simulation_diverged(compiled, launch, tmp_path):
+    machine = tmp_path / "diverging.urdf"
+    machine.write_text(DIVERGING)
+    program = tmp_path / "program.yaml"
+    program.write_text("commands:\n- {time: 0.1, joint: joint, value: 1.0e+300}\n")
+    process = launch("grouser.cli", "run", "--machine", str(machine), "--program", str(program), "--no-view")
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1, output
+    assert "the simulation diverged at t = " in output
+    assert "joint has the value" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--machine", "nothing.urdf"], "no such file"),
+        (["--machine", "unicorn"], "no machine called 'unicorn'"),
+        (["--world", "flatt"], "did you mean 'flat'"),
+        (["--program", "nothing.yaml"], "no such file"),
+        (["--step", "7"], "step"),
+        (["--scheme", "magic"], "semi_implicit or split"),
+        (["--argument", "size"], "name:=value"),
+        (["--duration", "0"], "not a time above 0 s"),
+        (["--duration", "nan"], "not a time above 0 s"),
+        (["--nonsense"], "unrecognized arguments"),
+    ],
+)
+def test_bad_input_ends_with_status_2(launch, loader_file, arguments, words):
+    process = launch("grouser.cli", "run", "--no-view", "--machine", str(loader_file), *arguments)
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 2, output
+    assert words in output
+    assert "Traceback" not in output
+
+
+def test_the_node_refuses_bad_parameters_with_status_2(launch, loader_file):
+    process = launch("grouser.nodes.simulator", "--ros-args", "-p", "step:=1")
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 2
+    assert "parameter step" in output
+    assert "from 1e-05 to 0.1" in output
+
+
+@pytest.mark.parametrize(
+    ("report", "factor", "kept", "words"),
+    [
+        (LoopReport(elapsed_simulated=9.9, elapsed_wall=10.0), 1.0, True, "factor 0.990"),
+        (LoopReport(elapsed_simulated=9.7, elapsed_wall=10.0, overruns=3), 1.0, False, "3 overruns"),
+        (LoopReport(elapsed_simulated=19.7, elapsed_wall=10.0), 2.0, True, "factor 1.970"),
+        (LoopReport(elapsed_simulated=19.5, elapsed_wall=10.0), 2.0, False, "of 2"),
+        (LoopReport(elapsed_simulated=15.0, elapsed_wall=10.0), 0.0, True, "factor 1.500"),
+        (LoopReport(elapsed_simulated=10.0, elapsed_wall=10.0, failure="diverged"), 1.0, False, "diverged"),
+        (LoopReport(), 1.0, False, "did not keep"),
+    ],
+)
+def test_the_verdict(report, factor, kept, words):
+    verdict, text = judge(report, factor)
+    assert verdict is kept
+    assert words in text
+
+
+def test_the_status_line_shows_what_matters():
+    report = LoopReport(
+        time=12.3, real_time_factor=0.997, step_time_median=4.2e-5, residual=3e-7, overruns=2, emergency_stop=True
+    )
+    assert status_text(report) == (
+        "t =    12.3 s | real time  1.00 | step 0.042 ms | residual 3.0e-07 m/s | overruns 2 | EMERGENCY STOP"
+    )

@@ -1,0 +1,454 @@
+"""The viewer over real DDS: what it shows of a machine that a small node publishes as the simulator would."""
+
+import base64
+import http.client
+import io
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rclpy
+import trimesh
+import viser
+from geometry_msgs.msg import TransformStamped, WrenchStamped
+from PIL import Image
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+from websockets.sync.client import connect
+
+from grouser.nodes import topics
+from grouser.nodes.viewer import Viewer
+from grouser.nodes.viewer_frames import HeardFrames
+from grouser.nodes.viewer_scene import node_name
+from grouser.physics.description import load_machine
+from grouser.physics.description.machine import Pose
+
+DEADLINE = 60.0  # [s], after which what a test waits for is taken to be never coming
+QUARTER_TURN = (0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5))  # about z
+NO_TURN = (0.0, 0.0, 0.0, 1.0)
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+MACHINE = """<robot name="red_box">
+  <link name="base_link">
+    <inertial><mass value="100"/><inertia ixx="9" iyy="9" izz="9" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual>
+      <origin xyz="0 0 0.5"/><geometry><box size="1.6 1 1"/></geometry>
+      <material name="red"><color rgba="1 0 0 1"/></material>
+    </visual>
+    <collision><origin xyz="0 0 0.5"/><geometry><box size="1.6 1 1"/></geometry></collision>
+  </link>
+  <link name="arm">
+    <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><cylinder radius="0.1" length="1"/></geometry></collision>
+  </link>
+  <joint name="shoulder" type="revolute">
+    <parent link="base_link"/><child link="arm"/><origin xyz="1 0 1"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/>
+  </joint>
+</robot>"""
+
+OTHER_MACHINE = """<robot name="ball">
+  <link name="ball"><collision><geometry><sphere radius="0.4"/></geometry></collision></link>
+</robot>"""
+
+
+class Stage(Node):
+    """Says what a simulator says: the description once, transforms and wrenches again and again."""
+
+    def __init__(self) -> None:
+        super().__init__("stage")
+        self.transforms: dict[str, TransformStamped] = {}
+        self.forces: dict[str, tuple[float, float, float]] = {}
+        self._description = self.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
+        self._tf = self.create_publisher(TFMessage, topics.TF, topics.TF_QUALITY)
+        self._wrenches = {
+            link: self.create_publisher(WrenchStamped, topic, topics.SENSOR_DATA)
+            for link, topic in topics.contact_wrench_topics(["base_link", "arm"]).items()
+        }
+        self.create_timer(0.02, self._say)
+
+    def describe(self, text: str) -> None:
+        self._description.publish(String(data=text))
+
+    def place(self, child: str, parent: str, position: tuple, quaternion: tuple = NO_TURN) -> None:
+        stamped = TransformStamped(child_frame_id=child)
+        stamped.header.frame_id = parent
+        stamped.header.stamp.sec = 12
+        for field, value in zip("xyz", position, strict=True):
+            setattr(stamped.transform.translation, field, float(value))
+        for field, value in zip("xyzw", quaternion, strict=True):
+            setattr(stamped.transform.rotation, field, float(value))
+        self.transforms[child] = stamped
+
+    def _say(self) -> None:
+        self._tf.publish(TFMessage(transforms=list(self.transforms.values())))
+        for link, force in self.forces.items():
+            message = WrenchStamped()
+            message.header.frame_id = link
+            message.wrench.force.x, message.wrench.force.y, message.wrench.force.z = force
+            self._wrenches[link].publish(message)
+
+
+class Theatre:
+    """A stage and whatever watches it, spun until something is seen."""
+
+    def __init__(self) -> None:
+        self.executor = SingleThreadedExecutor()
+        self.stage = Stage()
+        self.executor.add_node(self.stage)
+        self.viewers: list[Viewer] = []
+
+    def open_viewer(self) -> Viewer:
+        viewer = Viewer([Parameter("port", value=free_port()), Parameter("contact_scale", value=0.01)])
+        self.viewers.append(viewer)
+        self.executor.add_node(viewer)
+        return viewer
+
+    def wait_for(self, condition: Callable[[], object], what: str) -> None:
+        end = time.monotonic() + DEADLINE
+        while not condition():
+            assert time.monotonic() < end, f"never seen: {what}"
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def close(self) -> None:
+        self.executor.shutdown()
+        for viewer in self.viewers:
+            viewer.scene.stop()
+            viewer.destroy_node()
+        self.stage.destroy_node()
+
+
+@pytest.fixture
+def theatre() -> Iterator[Theatre]:
+    rclpy.init()
+    theatre = Theatre()
+    yield theatre
+    theatre.close()
+    rclpy.try_shutdown()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def handle(viewer: Viewer, name: str) -> viser.SceneNodeHandle | None:
+    return viewer.scene.server.scene.get_handle_by_name(name)
+
+
+def stands_at(viewer: Viewer, link: str, position: tuple, quaternion: tuple = NO_TURN) -> bool:
+    frame = handle(viewer, node_name(link))
+    wxyz = np.roll(quaternion, 1)
+    return (
+        frame is not None
+        and np.allclose(frame.position, position, atol=1e-6)
+        and abs(frame.wxyz @ wxyz) > 1.0 - 1e-6  # q and -q are the same turn
+    )
+
+
+def test_frames_compose_and_tf_wins_over_the_description() -> None:
+    frames = HeardFrames()
+    frames.hear("base_link", "odom", Pose((1.0, 2.0, 0.0), QUARTER_TURN))
+    frames.hear("arm", "base_link", Pose((1.0, 0.0, 0.5), NO_TURN))
+    assert frames.world("arm").position == pytest.approx([1.0, 3.0, 0.5])
+    frames.hear("base_link", "odom", Pose((5.0, 0.0, 0.0), NO_TURN))
+    assert frames.world("arm").position == pytest.approx([6.0, 0.0, 0.5])
+    assert frames.world("nobody").position == pytest.approx([0.0, 0.0, 0.0])
+
+
+def test_a_circle_of_parents_comes_to_an_end() -> None:
+    frames = HeardFrames()
+    frames.hear("a", "b", Pose((1.0, 0.0, 0.0), NO_TURN))
+    frames.hear("b", "a", Pose((1.0, 0.0, 0.0), NO_TURN))
+    assert np.isfinite(frames.world("a").position).all()
+
+
+def test_links_stand_where_tf_says(theatre: Theatre) -> None:
+    viewer = theatre.open_viewer()
+    theatre.stage.describe(MACHINE)
+    theatre.wait_for(lambda: stands_at(viewer, "arm", (1, 0, 1)), "the arm at its joint's zero, before TF")
+    theatre.stage.place("base_footprint", "odom", (1, 2, 0), QUARTER_TURN)
+    theatre.stage.place("base_link", "base_footprint", (0, 0, 0.5))
+    theatre.stage.place("arm", "base_link", (1, 0, 1), QUARTER_TURN)
+    # A quarter turn takes the arm's (1, 0, 1) in the base to (0, 1, 1); two quarter turns are a half turn about z.
+    theatre.wait_for(lambda: stands_at(viewer, "arm", (1, 3, 1.5), (0, 0, 1, 0)), "the arm where TF says")
+    assert stands_at(viewer, "base_link", (1, 2, 0.5), QUARTER_TURN)
+
+
+def test_a_transform_that_is_no_pose_is_passed_over(theatre: Theatre) -> None:
+    viewer = theatre.open_viewer()
+    theatre.stage.describe(MACHINE)
+    theatre.stage.place("base_link", "odom", (np.nan, 0, 0))
+    theatre.stage.place("arm", "base_link", (0, 0, 2), (0, 0, 0, 0))
+    theatre.stage.place("last", "odom", (0, 0, 0))
+    theatre.wait_for(lambda: viewer.scene.links and viewer._frames.heard("last"), "the transform after the bad ones")
+    theatre.executor.spin_once(timeout_sec=0.05)
+    assert stands_at(viewer, "base_link", (0, 0, 0))
+    assert stands_at(viewer, "arm", (1, 0, 1))
+
+
+def test_collision_shapes_stand_in_for_visuals_where_there_are_none_or_on_demand(theatre: Theatre) -> None:
+    viewer = theatre.open_viewer()
+    theatre.stage.describe(MACHINE)
+    theatre.wait_for(lambda: viewer.scene.links, "a machine")
+    visual, collision = handle(viewer, f"{node_name('base_link')}/0"), handle(viewer, f"{node_name('base_link')}/1")
+    stand_in = handle(viewer, f"{node_name('arm')}/0")
+    assert visual.color == (255, 0, 0) and visual.dimensions == (1.6, 1.0, 1.0)
+    assert visual.visible and stand_in.visible and not collision.visible
+    assert (stand_in.radius, stand_in.height) == (0.1, 1.0)
+    viewer.scene.collision_box.value = True
+    theatre.wait_for(lambda: collision.visible, "the collision shapes after a tick in their box")
+    assert stand_in.visible and not visual.visible
+
+
+def test_a_contact_force_is_an_arrow_in_the_world(theatre: Theatre) -> None:
+    viewer = theatre.open_viewer()
+    theatre.stage.describe(MACHINE)
+    theatre.stage.place("base_link", "odom", (1, 2, 0.5), QUARTER_TURN)
+    theatre.stage.forces = {"base_link": (100.0, 0.0, 50.0), "arm": (0.0, 0.0, 0.0)}
+    # 0.01 m/N; the link's x axis is the world's y axis; no force, no arrow.
+    expected = [[[1, 2, 0.5], [1, 3, 1.0]]]
+    theatre.wait_for(
+        lambda: (
+            (arrows := handle(viewer, "/contact_forces"))
+            and arrows.points.shape == (1, 2, 3)
+            and np.allclose(arrows.points, expected, atol=1e-5)
+        ),
+        "the arrow of the force",
+    )
+    viewer.scene.forces_box.value = False
+    theatre.wait_for(lambda: not handle(viewer, "/contact_forces").visible, "no arrows without a tick in their box")
+    theatre.stage.forces = {"base_link": (0.0, 0.0, 0.0)}
+    theatre.wait_for(lambda: handle(viewer, "/contact_forces") is None, "no arrow once the force is gone")
+
+
+def test_a_page_opened_later_looks_at_the_machine_where_it_is_then(theatre: Theatre) -> None:
+    viewer = theatre.open_viewer()
+    theatre.stage.describe(MACHINE)
+    camera = viewer.scene.server.initial_camera
+    theatre.stage.place("base_link", "odom", (0, 0, 0))
+    theatre.wait_for(lambda: viewer.scene.links and 0 < camera.look_at[0] < 1, "a camera on the machine")
+    distance = np.linalg.norm(camera.position - camera.look_at)
+    assert 1.6 < distance < 10.0  # the machine is 1.6 m long
+    theatre.stage.place("base_link", "odom", (30, 0, 0))
+    theatre.wait_for(lambda: 30 < camera.look_at[0] < 31, "a camera on the machine that has gone away")
+    assert np.linalg.norm(camera.position - camera.look_at) == pytest.approx(distance)
+
+
+def test_a_viewer_that_comes_late_and_another_machine(theatre: Theatre) -> None:
+    theatre.stage.describe(MACHINE)
+    theatre.stage.forces = {"base_link": (0.0, 0.0, 100.0)}
+    viewer = theatre.open_viewer()
+    theatre.wait_for(lambda: handle(viewer, "/contact_forces"), "the machine that was there before, and its force")
+    theatre.stage.describe(OTHER_MACHINE)
+    theatre.wait_for(lambda: viewer.scene.links == ("ball",), "the other machine")
+    for name in ("/contact_forces", node_name("base_link"), f"{node_name('base_link')}/0", node_name("arm")):
+        assert handle(viewer, name) is None
+    theatre.stage.describe("<robot name='broken'>")
+    theatre.stage.describe(MACHINE)
+    theatre.wait_for(lambda: viewer.scene.links == ("base_link", "arm"), "the machine after one that cannot be read")
+
+
+def test_meshes_are_found_away_from_their_file(theatre: Theatre, tmp_path: Path) -> None:
+    folder = tmp_path / "a folder & more"
+    folder.mkdir()
+    trimesh.creation.box((1.0, 1.0, 1.0)).export(folder / "cube.stl")
+    (folder / "broken.stl").write_text("solid nothing")
+    links = "".join(
+        f"<link name='{name}'><visual><geometry><mesh filename='{mesh}' scale='2 1 1'/></geometry></visual></link>"
+        for name, mesh in {"base_link": "cube.stl", "arm": "broken.stl"}.items()
+    )
+    joint = "<joint name='j' type='fixed'><parent link='base_link'/><child link='arm'/></joint>"
+    urdf = folder / "meshes.urdf"
+    urdf.write_text(f"<?xml version='1.0'?>\n<robot name='meshes'>{links}{joint}</robot>")
+    viewer = theatre.open_viewer()
+    theatre.stage.describe(load_machine(urdf).urdf)
+    theatre.wait_for(lambda: viewer.scene.links, "the machine of meshes")
+    assert np.ptp(handle(viewer, f"{node_name('base_link')}/0").vertices, axis=0) == pytest.approx([2.0, 1.0, 1.0])
+    assert handle(viewer, f"{node_name('arm')}/0") is None
+
+
+@pytest.fixture
+def process() -> Iterator[tuple[subprocess.Popen, int]]:
+    """The viewer as a user starts it, once it has said that it is ready, and the port of its page."""
+    port = free_port()
+    running = start_viewer(port)
+    said = []
+    while not said or f"http://localhost:{port}" not in said[-1]:
+        said.append(running.stderr.readline())
+        assert said[-1], "the viewer ended: " + "".join(said)
+    yield running, port
+    running.kill()
+    running.communicate()
+
+
+def start_viewer(port: int) -> subprocess.Popen:
+    command = [sys.executable, "-m", "grouser.nodes.viewer", "--ros-args", "-p", f"port:={port}"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_the_page_is_served(process: tuple[subprocess.Popen, int]) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", process[1], timeout=DEADLINE)
+    connection.request("GET", "/")
+    answer = connection.getresponse()
+    assert answer.status == 200
+    assert b"<html" in answer.read()
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_it_stops_within_a_second_with_the_page_open(
+    process: tuple[subprocess.Popen, int], stop: signal.Signals
+) -> None:
+    running, port = process
+    with connect(f"ws://127.0.0.1:{port}", subprotocols=[f"viser-v{viser.__version__}"]) as page:
+        page.recv(timeout=DEADLINE)
+        start = time.monotonic()
+        running.send_signal(stop)
+        _, errors = running.communicate(timeout=DEADLINE)
+        taken = time.monotonic() - start
+    assert running.returncode == 0
+    assert not errors
+    assert taken < 1.0
+
+
+def test_a_taken_port_is_named() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        running = start_viewer(port)
+        _, errors = running.communicate(timeout=DEADLINE)
+    assert running.returncode == 2
+    assert f"port = {port}" in errors and "Address already in use" in errors and "Traceback" not in errors
+
+
+class Browser:
+    """Headless Chromium, driven over its DevTools protocol."""
+
+    FLAGS = (
+        "--headless",
+        "--no-sandbox",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--use-gl=angle",
+        "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader",
+        "--window-size=720,600",
+        "--remote-debugging-port=0",
+    )
+
+    def __init__(self, program: str, profile: Path) -> None:
+        # The rclpy wheels leave these to their children; they would give Chromium the wrong libraries.
+        foreign = ("LD_LIBRARY_PATH", "_ROS_WHEELS_BOOTSTRAP_COMPLETE")
+        environment = {name: value for name, value in os.environ.items() if name not in foreign}
+        self._process = subprocess.Popen(
+            [program, *self.FLAGS, f"--user-data-dir={profile}", "about:blank"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        address = next(
+            (line.split()[-1] for line in self._process.stderr if line.startswith("DevTools listening")), None
+        )
+        assert address, "Chromium ended before it was ready"
+        self._socket = connect(address, max_size=None)
+        self._call_count = 0
+        target = self._call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+
+    def _call(self, method: str, session: str | None = None, **parameters: object) -> dict:
+        self._call_count += 1
+        request = {"id": self._call_count, "method": method, "params": parameters}
+        self._socket.send(json.dumps(request | ({"sessionId": session} if session else {})))
+        while (answer := json.loads(self._socket.recv(timeout=DEADLINE))).get("id") != self._call_count:
+            pass
+        assert "error" not in answer, answer
+        return answer["result"]
+
+    def open(self, address: str) -> None:
+        self._call("Page.enable", self._session)
+        self._call("Page.navigate", self._session, url=address)
+        while json.loads(self._socket.recv(timeout=DEADLINE)).get("method") != "Page.loadEventFired":
+            pass
+
+    def picture(self, file: Path) -> np.ndarray:
+        """Red, green and blue of what the page shows now, shape (height, width, 3); also kept as a file."""
+        file.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", self._session, format="png")["data"]))
+        return np.asarray(Image.open(io.BytesIO(file.read_bytes())).convert("RGB"), dtype=int)
+
+    def close(self) -> None:
+        self._call("Browser.close")
+        self._socket.close()
+        self._process.communicate(timeout=DEADLINE)
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    program = next((path for path in map(shutil.which, CHROMIUM_NAMES) if path), None)
+    if program is None:
+        pytest.skip(f"no Chromium is installed: none of {', '.join(CHROMIUM_NAMES)} is on the PATH")
+    browser = Browser(program, tmp_path / "profile")
+    yield browser
+    browser.close()
+
+
+def redness(picture: np.ndarray) -> np.ndarray:
+    red, green, blue = np.moveaxis(picture, -1, 0)
+    return (red > 120) & (green < 0.5 * red) & (blue < 0.5 * red)
+
+
+def magenta(picture: np.ndarray) -> np.ndarray:
+    red, green, blue = np.moveaxis(picture, -1, 0)
+    return (red > 100) & (blue > 0.5 * red) & (green < 0.5 * red)
+
+
+def ground(picture: np.ndarray) -> np.ndarray:
+    red, green, blue = np.moveaxis(picture, -1, 0)
+    return (red > 190) & (red >= green) & (green > blue) & (red - blue < 30)
+
+
+@pytest.mark.slow
+def test_the_picture(theatre: Theatre, process: tuple[subprocess.Popen, int], browser: Browser, tmp_path: Path) -> None:
+    """The page shows the ground, then the red machine with its arrow, and follows it; seen through Chromium."""
+    _, port = process
+
+    def shows(share: Callable[[np.ndarray], np.ndarray], least: float, name: str) -> Callable[[], bool]:
+        return lambda: bool(share(browser.picture(tmp_path / f"{name}.png")).mean() > least)
+
+    browser.open(f"http://127.0.0.1:{port}")
+    theatre.wait_for(shows(ground, 0.2, "empty"), "the ground")
+    empty = browser.picture(tmp_path / "empty.png")
+    # The panel's small sign of the axes has a red arm.
+    assert redness(empty).mean() < 0.002 and magenta(empty).mean() < 0.001
+
+    theatre.stage.place("base_link", "odom", (0, 0, 0))
+    theatre.stage.describe(MACHINE)
+    theatre.wait_for(shows(redness, 0.03, "machine"), "the red box")
+    assert magenta(browser.picture(tmp_path / "machine.png")).mean() < 0.001
+
+    theatre.stage.forces = {"base_link": (0.0, 0.0, 1000.0)}
+    theatre.wait_for(shows(magenta, 0.002, "force"), "the arrow of the contact force")
+
+    before = np.nonzero(redness(browser.picture(tmp_path / "before.png")))[0].mean()
+    theatre.stage.place("base_link", "odom", (0, 0, 0.8))
+    theatre.wait_for(
+        lambda: np.nonzero(redness(browser.picture(tmp_path / "raised.png")))[0].mean() < before - 30,
+        "the box higher up, after TF raised it",
+    )

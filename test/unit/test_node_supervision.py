@@ -1,0 +1,138 @@
+"""Who commands: program, sources, silence; and the mailbox between the threads."""
+
+import threading
+from concurrent.futures import CancelledError
+
+import pytest
+
+from grouser.nodes.mailbox import Mailbox
+from grouser.nodes.supervision import CommandSupervisor
+from grouser.program import CommandProgram, TimedCommand
+
+SAFE = {"boom": 0.0, "stick": 0.0, "drum": 0.0}  # the mast is in position mode: it holds
+
+
+@pytest.fixture
+def warnings():
+    return []
+
+
+@pytest.fixture
+def supervisor(warnings):
+    return CommandSupervisor(0.001, 0.5, SAFE, None, {}, warnings.append)
+
+
+def test_commands_pass_and_nothing_else(supervisor):
+    assert supervisor.commands(0, {}) == {}
+    assert supervisor.commands(10, {"valves": {"boom": 0.5}}) == {"boom": 0.5}
+    assert supervisor.commands(20, {}) == {}
+
+
+def test_a_silent_source_loses_its_actuators_once(supervisor, warnings):
+    supervisor.commands(0, {"valves": {"boom": 0.5}, "joints": {"mast": 1.0, "drum": 2.0}})
+    supervisor.commands(400, {"valves": {"boom": 0.4}})
+    assert supervisor.commands(499, {}) == {}
+    assert supervisor.commands(500, {}) == {"drum": 0.0}
+    assert supervisor.silent_sources == ("joints",)
+    assert supervisor.commands(510, {}) == {}
+    assert supervisor.commands(900, {}) == {"boom": 0.0}
+    assert supervisor.trips == 2
+    assert len(warnings) == 2
+    assert "joints" in warnings[0]
+
+
+def test_a_source_that_speaks_again_is_heard(supervisor):
+    supervisor.commands(0, {"valves": {"boom": 0.5}})
+    supervisor.commands(500, {})
+    assert supervisor.commands(600, {"valves": {"boom": 0.2}}) == {"boom": 0.2}
+    assert supervisor.silent_sources == ()
+    assert supervisor.commands(1100, {}) == {"boom": 0.0}
+
+
+def test_an_actuator_belongs_to_who_spoke_last(supervisor):
+    supervisor.commands(0, {"valves": {"boom": 0.5, "stick": 0.5}})
+    supervisor.commands(300, {"array": {"boom": 0.3}})
+    assert supervisor.commands(500, {}) == {"stick": 0.0}
+    assert supervisor.commands(800, {}) == {"boom": 0.0}
+
+
+def test_without_a_timeout_silence_is_allowed(supervisor):
+    supervisor.timeout = 0.0
+    supervisor.commands(0, {"valves": {"boom": 0.5}})
+    assert supervisor.commands(10**9, {}) == {}
+
+
+def test_a_reset_forgets_the_sources(supervisor):
+    supervisor.commands(0, {"valves": {"boom": 0.5}})
+    supervisor.reset(100)
+    assert supervisor.commands(700, {}) == {}
+
+
+@pytest.fixture
+def player(warnings):
+    program = CommandProgram([TimedCommand(1.0, "boom", 0.5), TimedCommand(2.0, "mast", 1.0, 1.0, "joint")])
+    return CommandSupervisor(0.001, 0.5, SAFE, program, {"mast": 0.5}, warnings.append)
+
+
+def test_a_program_plays_and_is_never_silent(player):
+    assert player.commands(0, {}) == {}
+    assert player.commands(1000, {}) == {"boom": 0.5}
+    assert player.program_state(1000) == "playing"
+    assert player.commands(2500, {}) == {"boom": 0.5, "mast": pytest.approx(0.75)}
+    assert player.program_state(3000) == "finished"
+    assert player.trips == 0
+
+
+def test_whoever_commands_takes_over(player, warnings):
+    player.commands(1000, {})
+    assert player.commands(1500, {"valves": {"stick": 0.2}}) == {"boom": 0.0, "stick": 0.2}
+    assert player.program_state(1500) == "stopped"
+    assert player.commands(1600, {}) == {}
+    assert "valves took over" in warnings[0]
+
+
+def test_a_program_begins_again_with_a_reset(player):
+    player.commands(1500, {"valves": {"stick": 0.2}})
+    player.reset(2000)
+    assert player.commands(2500, {}) == {}
+    assert player.commands(3000, {}) == {"boom": 0.5}
+
+
+def test_a_stopped_program_stays_stopped(player):
+    player.stop_program()
+    assert player.commands(1000, {}) == {}
+    assert player.program_state(1000) == "stopped"
+
+
+def test_later_commands_replace_earlier_ones_of_the_same_source():
+    mailbox = Mailbox()
+    mailbox.post_commands("valves", {"boom": 0.1, "stick": 0.2})
+    mailbox.post_commands("array", {"boom": 0.3})
+    mailbox.post_commands("valves", {"boom": 0.4})
+    taken = mailbox.take_commands()
+    assert taken == {"array": {"boom": 0.3}, "valves": {"boom": 0.4, "stick": 0.2}}
+    assert list(taken) == ["array", "valves"]
+    assert mailbox.take_commands() == {}
+
+
+def test_calls_run_in_the_thread_that_serves_them():
+    mailbox = Mailbox()
+    future = mailbox.call(lambda loop: (loop, threading.get_ident()))
+    assert mailbox.attention.is_set()
+    server = threading.Thread(target=mailbox.run_calls, args=("loop",))
+    server.start()
+    ident = server.ident
+    server.join()
+    assert future.result() == ("loop", ident)
+    assert ident != threading.get_ident()
+    assert not mailbox.attention.is_set()
+
+
+def test_a_closed_mailbox_cancels_calls():
+    mailbox = Mailbox()
+    early = mailbox.call(id)
+    mailbox.close()
+    late = mailbox.call(id)
+    for future in (early, late):
+        with pytest.raises(CancelledError):
+            future.result(0)
