@@ -9,9 +9,12 @@ import functools
 import hashlib
 import os
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numba
+from numba.core import event
 
 _KEPT_CACHES = 3
 
@@ -43,3 +46,26 @@ numba.config.CACHE_DIR = str(CACHE_FOLDER)
 
 # Sums may be reassociated and contracted, but NaN and infinity keep their meaning: the finite check depends on them.
 kernel = functools.partial(numba.njit, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"})
+
+
+class _CompilationListener(event.Listener):
+    """Counts functions that are compiled, not those that come from the cache."""
+
+    def __init__(self, report):
+        self._report = report
+        self._done = 0
+
+    def on_start(self, event):
+        """Numba begins a function."""
+
+    def on_end(self, event):
+        """Numba has finished a function."""
+        self._done += 1
+        self._report(self._done, event.data["dispatcher"].py_func.__name__)
+
+
+@contextmanager
+def reporting_compilation(report: Callable[[int, str], None]) -> Iterator[None]:
+    """Tells what is compiled meanwhile: `report(count, name)` after each function, from the thread that compiles."""
+    with event.install_listener("numba:compile", _CompilationListener(report)):
+        yield

@@ -19,6 +19,7 @@ import numpy as np
 
 from grouser.physics import spatial
 from grouser.physics.description.machine import Inertial, Joint, Machine, Pose
+from grouser.physics.description.placement import initial_positions
 from grouser.physics.errors import MachineError
 
 REVOLUTE, PRISMATIC, PLANAR, FREE = range(4)
@@ -36,6 +37,7 @@ class Model(NamedTuple):
         body_kind: REVOLUTE, PRISMATIC, PLANAR or FREE.
         body_rotation, body_position: joint frame in the parent body's frame, (bodies, 3, 3) and (bodies, 3) [m].
         body_q: first index of the joint's position in q.
+        body_alone: whether the body floats by itself, with no other hanging on it.
         body_mimics: whether the joint follows another one's coordinate.
         body_multiplier, body_offset: a joint's position is multiplier * q + offset; 1 and 0 unless it mimics.
         body_mass: [kg].
@@ -55,6 +57,7 @@ class Model(NamedTuple):
     body_rotation: np.ndarray
     body_position: np.ndarray
     body_q: np.ndarray
+    body_alone: np.ndarray
     body_mimics: np.ndarray
     body_multiplier: np.ndarray
     body_offset: np.ndarray
@@ -129,6 +132,7 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
         body_rotation=np.array(tree.rotation).reshape(-1, 3, 3),
         body_position=np.array(tree.position).reshape(-1, 3),
         body_q=np.array(tree.q_start, dtype=np.int64),
+        body_alone=np.array(tree.alone(), dtype=np.bool_),
         body_mimics=np.array(tree.mimics, dtype=np.bool_),
         body_multiplier=np.array(tree.multiplier, dtype=float),
         body_offset=np.array(tree.offset, dtype=float),
@@ -200,7 +204,7 @@ class _Tree:
         self.q_start, self.v_start, self.mimics, self.multiplier, self.offset = [], [], [], [], []
         self.inertia, self.body_joint, self.damping, self.q_initial, self.rate_joint = [], [], [], [], []
         self.pose = {}  # link -> (body, rotation, position)
-        self.initial = {start.joint: start.position for start in machine.initial_positions}
+        self.initial = initial_positions(machine)
         self.links = {link.name: link for link in machine.links}
         self.children = {link.name: [] for link in machine.links}
         for joint in machine.joints:
@@ -291,6 +295,14 @@ class _Tree:
                 )
             if self.parent[body] >= 0:
                 heavy[self.parent[body]] = True
+
+    def alone(self):
+        """Of each body, whether it floats in the world by itself."""
+        carrying = set(self.parent)
+        return [
+            kind == FREE and parent < 0 and body not in carrying
+            for body, (kind, parent) in enumerate(zip(self.kind, self.parent, strict=True))
+        ]
 
     def columns(self):
         """First column of each body, and the coordinate rate of each column."""

@@ -18,6 +18,7 @@ from grouser.physics.kernel import kernel
 from grouser.physics.model import Model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise, multiply, solve, solve_transposed
+from grouser.physics.multibody.free_body import carry_momentum, release_gyroscopic_force
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics
@@ -157,6 +158,7 @@ def make_step(system, state, command, workspace):
         factor[d, d] += step * model.rate_damping[d]
     factorise(start, pattern, factor)
     inverse_dynamics(model, kinematics, workspace.still, workspace.wrench, workspace.motion, workspace.force)
+    release_gyroscopic_force(model, kinematics, workspace.force)
     for d in range(u.shape[0]):
         workspace.force[d] = -workspace.force[d] - model.rate_damping[d] * state.v[d]
     multiply(start, pattern, factor, state.v, u_start)
@@ -291,6 +293,7 @@ def _move(model, state, workspace, settings):
     solve(start, pattern, workspace.factor, state.v)
     solve(start, pattern, workspace.factor, displacement)
     integrate_positions(model, state.q, displacement, settings.step)
+    carry_momentum(model, workspace.kinematics, displacement, settings.step, state.q, state.v)
 
 
 @kernel

@@ -9,8 +9,9 @@ from grouser.physics.kernel import kernel
 from grouser.physics.multibody.factorisation import solve_transposed_row
 from grouser.physics.multibody.jacobian import point_rows
 
-# Penetration that is left alone, so that resting contacts do not flicker [m].
-PENETRATION_SLOP = 1e-5
+# Gap and penetration that are left alone [m]. Where more points touch than can be told apart by the machine's freedom,
+# gaps of a nanometre cannot all be closed: to try would pump stress into the machine without end.
+CONTACT_SLOP = 1e-5
 # Share of the remaining penetration that a step takes away.
 PENETRATION_RELIEF = 0.2
 # Slower impacts do not bounce [m/s].
@@ -140,10 +141,8 @@ def _normal_law(gap, approach, restitution, stiffness, damping, step):
     if stiffness > 0.0:
         resistance = step * stiffness + damping
         return 1.0 / (step * resistance), -stiffness * gap / resistance, -math.inf
-    target = -max(gap, 0.0) / step
+    target = -max(gap - CONTACT_SLOP, 0.0) / step
     if approach < -RESTITUTION_SPEED and gap + step * approach <= 0.0:
         target = max(target, -restitution * approach)
-    shift = -gap / step
-    if gap < 0.0:
-        shift = PENETRATION_RELIEF * max(-gap - PENETRATION_SLOP, 0.0) / step
+    shift = target if gap > 0.0 else PENETRATION_RELIEF * max(-gap - CONTACT_SLOP, 0.0) / step
     return 0.0, target, shift

@@ -1,0 +1,120 @@
+"""Lone free bodies: their momentum is carried along exactly, instead of by a gyroscopic force.
+
+Moving the pose with the exponential map of SE(3) while the velocity stays in the body frame would turn the momentum a
+little at every step. A body that nothing hangs on can do better: its centre of mass moves straight on, its linear and
+angular momentum in the world are what they were, and its new velocity is what they ask for in the new pose (a
+momentum-preserving Lie-Euler step).
+"""
+
+from grouser.physics.kernel import kernel
+from grouser.physics.spatial import cross, cross_force, momentum, rotation_matrix
+
+
+@kernel
+def release_gyroscopic_force(model, kinematics, force):
+    """Takes the velocity-product force of the lone bodies out of a bias force; `carry_momentum` stands in for it.
+
+    Args:
+        model: the multibody system.
+        kinematics: filled for the current state.
+        force: generalised bias force with the velocity products in it, changed in place.
+    """
+    twist, column = kinematics.twist, kinematics.column
+    for i in range(model.body_parent.shape[0]):
+        if model.body_alone[i]:
+            v0, v1, v2, w0, w1, w2 = twist[i, 0], twist[i, 1], twist[i, 2], twist[i, 3], twist[i, 4], twist[i, 5]
+            p0, p1, p2, l0, l1, l2 = momentum(kinematics.inertia, i, v0, v1, v2, w0, w1, w2)
+            f0, f1, f2, n0, n1, n2 = cross_force(v0, v1, v2, w0, w1, w2, p0, p1, p2, l0, l1, l2)
+            for c in range(model.column_start[i], model.column_start[i + 1]):
+                force[model.column_rate[c]] -= (
+                    column[c, 0] * f0
+                    + column[c, 1] * f1
+                    + column[c, 2] * f2
+                    + column[c, 3] * n0
+                    + column[c, 4] * n1
+                    + column[c, 5] * n2
+                )
+
+
+@kernel
+def carry_momentum(model, kinematics, displacement, step, q, v):
+    """Straightens the path of every lone body, and gives it the velocity that has its momentum in its new pose.
+
+    Args:
+        model: the multibody system.
+        kinematics: filled for the poses before the positions moved.
+        displacement: rates that the positions were moved with, in the old poses.
+        step: [s].
+        q: positions after; those of lone bodies are corrected.
+        v: rates, in the old poses on entry, in the new ones on return.
+    """
+    for i in range(model.body_parent.shape[0]):
+        if model.body_alone[i]:
+            _straighten(model, kinematics, i, displacement, step, q)
+            _carry(model, kinematics, i, q, v)
+
+
+@kernel
+def _straighten(model, kinematics, i, displacement, step, q):
+    """Puts body i where its centre of mass has moved by the step times its velocity."""
+    at, rate = model.body_q[i], model.column_rate[model.column_start[i]]
+    old, com = kinematics.rotation[i], model.body_com[i]
+    tx, ty, tz = cross(displacement[rate + 3], displacement[rate + 4], displacement[rate + 5], com[0], com[1], com[2])
+    # from the old body frame's origin to the new centre of mass
+    wx, wy, wz = _to_world(
+        old,
+        step * (displacement[rate] + tx) + com[0],
+        step * (displacement[rate + 1] + ty) + com[1],
+        step * (displacement[rate + 2] + tz) + com[2],
+    )
+    n00, n01, n02, n10, n11, n12, n20, n21, n22 = rotation_matrix(q[at + 3], q[at + 4], q[at + 5], q[at + 6])
+    origin, position = kinematics.origin, kinematics.position
+    q[at] = origin[0] + position[i, 0] + wx - (n00 * com[0] + n01 * com[1] + n02 * com[2])
+    q[at + 1] = origin[1] + position[i, 1] + wy - (n10 * com[0] + n11 * com[1] + n12 * com[2])
+    q[at + 2] = origin[2] + position[i, 2] + wz - (n20 * com[0] + n21 * com[1] + n22 * com[2])
+
+
+@kernel
+def _carry(model, kinematics, i, q, v):
+    at, rate = model.body_q[i], model.column_rate[model.column_start[i]]
+    old, com, m = kinematics.rotation[i], model.body_com[i], model.body_mass[i]
+    s = model.body_inertia[i]
+    wx, wy, wz = v[rate + 3], v[rate + 4], v[rate + 5]
+    # momentum about the centre of mass, old body axes; about that point it does not change as the body moves on
+    tx, ty, tz = cross(wx, wy, wz, com[0], com[1], com[2])
+    px, py, pz = m * (v[rate] + tx), m * (v[rate + 1] + ty), m * (v[rate + 2] + tz)
+    lx = s[0] * wx + s[1] * wy + s[2] * wz
+    ly = s[1] * wx + s[3] * wy + s[4] * wz
+    lz = s[2] * wx + s[4] * wy + s[5] * wz
+    # turn from the old to the new body axes
+    n00, n01, n02, n10, n11, n12, n20, n21, n22 = rotation_matrix(q[at + 3], q[at + 4], q[at + 5], q[at + 6])
+    gx, gy, gz = _to_world(old, px, py, pz)
+    kx, ky, kz = _to_world(old, lx, ly, lz)
+    px, py, pz = n00 * gx + n10 * gy + n20 * gz, n01 * gx + n11 * gy + n21 * gz, n02 * gx + n12 * gy + n22 * gz
+    lx, ly, lz = n00 * kx + n10 * ky + n20 * kz, n01 * kx + n11 * ky + n21 * kz, n02 * kx + n12 * ky + n22 * kz
+    wx, wy, wz = _solve_symmetric(s, lx, ly, lz)
+    tx, ty, tz = cross(wx, wy, wz, com[0], com[1], com[2])
+    v[rate], v[rate + 1], v[rate + 2] = px / m - tx, py / m - ty, pz / m - tz
+    v[rate + 3], v[rate + 4], v[rate + 5] = wx, wy, wz
+
+
+@kernel
+def _to_world(r, x, y, z):
+    return (
+        r[0, 0] * x + r[0, 1] * y + r[0, 2] * z,
+        r[1, 0] * x + r[1, 1] * y + r[1, 2] * z,
+        r[2, 0] * x + r[2, 1] * y + r[2, 2] * z,
+    )
+
+
+@kernel
+def _solve_symmetric(s, x, y, z):
+    """Solution of the symmetric 3 x 3 system s w = (x, y, z), by cofactors; s is xx xy xz yy yz zz."""
+    c00, c01, c02 = s[3] * s[5] - s[4] * s[4], s[2] * s[4] - s[1] * s[5], s[1] * s[4] - s[2] * s[3]
+    c11, c12, c22 = s[0] * s[5] - s[2] * s[2], s[1] * s[2] - s[0] * s[4], s[0] * s[3] - s[1] * s[1]
+    scale = 1.0 / (s[0] * c00 + s[1] * c01 + s[2] * c02)
+    return (
+        scale * (c00 * x + c01 * y + c02 * z),
+        scale * (c01 * x + c11 * y + c12 * z),
+        scale * (c02 * x + c12 * y + c22 * z),
+    )
