@@ -1,0 +1,123 @@
+"""Motion without contacts: momentum, energy and periods."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ellipk
+
+from grouser import Simulation, World
+from grouser.physics.description.machine import Pose
+from grouser.physics.multibody.energy import total_momentum
+from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+
+FREE_SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
+
+
+def momentum_of(simulation):
+    kinematics, result = make_kinematics(simulation.model), np.zeros(6)
+    update_kinematics(simulation.model, simulation.state.q, simulation.state.v, kinematics)
+    total_momentum(simulation.model, kinematics, result)
+    return result
+
+
+@pytest.mark.parametrize("com", [(0.0, 0.0, 0.0), (0.1, -0.05, 0.2)])
+def test_lone_body_keeps_its_momentum_through_flips(parts, com):
+    # Dzhanibekov: spin about the middle axis, slightly disturbed
+    body = parts.machine(parts.link("wing", 3.0, (0.1, 0.2, 0.28), com=com))
+    simulation = Simulation(body, World(gravity=(0.0, 0.0, 0.0), ground=None, spawn=Pose((1.0, -2.0, 3.0))))
+    simulation.state.v[:] = [0.3, -0.2, 0.1, 0.1, 20.0, 0.0]
+    start = momentum_of(simulation)
+    lowest = 20.0
+    for _ in range(40):
+        simulation.step(50)
+        lowest = min(lowest, simulation.state.v[4])
+        # round-off of 2000 steps
+        change = momentum_of(simulation) - start
+        assert np.linalg.norm(change[:3]) < 1e-12 * np.linalg.norm(start[:3])
+        assert np.linalg.norm(change[3:]) < 1e-12 * np.linalg.norm(start[3:])
+    assert lowest < -15.0, "it should have flipped"
+
+
+def drift(parts, step):
+    """Angular momentum that a free double pendulum loses in 1 s, as the step's error."""
+    chain = parts.machine(
+        parts.link("base", 3.0, (0.1, 0.2, 0.25)),
+        parts.link("arm", 2.0, (0.05, 0.3, 0.3), com=(0.5, 0, 0)),
+        parts.joint("hinge", "continuous", "base", "arm", axis=(0, 1, 0), xyz=(0.2, 0, 0)),
+    )
+    simulation = Simulation(chain, FREE_SPACE, step=step)
+    simulation.state.v[:] = [0.2, 0.0, 0.1, 0.5, 1.0, -0.7, 2.0]
+    start = momentum_of(simulation)
+    simulation.step(round(1.0 / step))
+    return np.abs(momentum_of(simulation) - start).max()
+
+
+def test_articulated_momentum_drifts_with_the_first_order_of_the_integrator(parts):
+    coarse, fine = drift(parts, 1e-3), drift(parts, 2.5e-4)
+    assert math.log(coarse / fine, 4) == pytest.approx(1.0, abs=0.15)
+
+
+def test_pendulum_period(parts):
+    length, angle = 0.8, math.radians(60)
+    pendulum = parts.machine(
+        '<link name="world"/>',
+        parts.link("bob", 1.5, (1e-9, 1e-9, 1e-9), com=(0, 0, -length)),
+        parts.joint("hinge", "continuous", "world", "bob", axis=(0, 1, 0)),
+        extension=f'<initial_position joint="hinge" position="{angle}"/>',
+    )
+    simulation = Simulation(pendulum, World(ground=None), step=1e-4)
+    crossings, before = [], simulation.joint_position["hinge"]
+    while len(crossings) < 3:
+        simulation.step()
+        now = simulation.joint_position["hinge"]
+        if before > 0.0 >= now or before < 0.0 <= now:
+            crossings.append(simulation.time - 1e-4 * now / (now - before))
+        before = now
+    period = 4.0 * math.sqrt(length / 9.81) * ellipk(math.sin(angle / 2) ** 2)
+    # semi-implicit Euler is symplectic: the period's error is of second order in the step
+    assert crossings[2] - crossings[0] == pytest.approx(period, rel=1e-6)
+
+
+def test_double_pendulum_keeps_its_energy_in_bounds(parts):
+    chain = parts.machine(
+        '<link name="world"/>',
+        parts.link("upper", 1.0, (0.01, 0.01, 0.01), com=(0, 0, -0.5)),
+        parts.link("lower", 1.0, (0.01, 0.01, 0.01), com=(0, 0, -0.5)),
+        parts.joint("shoulder", "continuous", "world", "upper", axis=(0, 1, 0)),
+        parts.joint("elbow", "continuous", "upper", "lower", axis=(0, 1, 0), xyz=(0, 0, -1)),
+        extension='<initial_position joint="shoulder" position="1.2"/>',
+    )
+
+    def worst(step):
+        simulation = Simulation(chain, World(ground=None), step=step)
+        start = simulation.energy()
+        largest = 0.0
+        for _ in range(round(2.0 / step / 10)):
+            simulation.step(10)
+            now = simulation.energy()
+            largest = max(largest, abs(now.kinetic + now.potential - start.kinetic - start.potential))
+        return largest
+
+    coarse, fine = worst(1e-3), worst(2.5e-4)
+    assert math.log(coarse / fine, 4) == pytest.approx(1.0, abs=0.2)
+    # of the 12 J that the drop of both bobs sets free
+    assert fine < 2e-3 * 12.0
+
+
+def test_far_from_the_origin_nothing_is_lost(parts):
+    # the same tumble at the origin and 100 km away, where world coordinates alone would cost ten digits of the inertia
+    chain = (
+        parts.link("base", 3.0, (0.1, 0.2, 0.25)),
+        parts.link("arm", 2.0, (0.05, 0.3, 0.3), com=(0.5, 0, 0)),
+        parts.joint("hinge", "continuous", "base", "arm", axis=(0, 1, 0), xyz=(0.2, 0, 0)),
+    )
+    rates = []
+    for place in (0.0, 1e5):
+        simulation = Simulation(
+            parts.machine(*chain), World(gravity=(0.0, 0.0, 0.0), ground=None, spawn=Pose((place, place, 0.0)))
+        )
+        simulation.state.v[:] = [0.2, 0.0, 0.1, 0.5, 1.0, -0.7, 2.0]
+        simulation.step(1000)
+        rates.append(np.array(simulation.state.v))
+    assert rates[1] == pytest.approx(rates[0], rel=1e-12, abs=1e-12)

@@ -1,0 +1,90 @@
+"""The hydraulic piston as a row: the worked numbers of Strashnov and Mironenko's equation (9)."""
+
+import numpy as np
+import pytest
+
+from grouser import Simulation, World
+from grouser.physics.constraints.contact_rows import make_contact_rows
+from grouser.physics.constraints.impulses import solve_rows
+from grouser.physics.constraints.piston_rows import open_piston_rows
+from grouser.physics.constraints.rows import make_rows
+from grouser.physics.contact.candidates import make_candidates
+from grouser.physics.hydraulics.circuit import make_circuit
+from grouser.physics.model import build_model
+from grouser.physics.multibody.composite import mass_matrix
+from grouser.physics.multibody.factorisation import factorise, multiply, solve
+from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+
+HYDRAULICS = """
+<fluid/><pump name="pump" supply_pressure="10e6"/>
+<directional_valve name="valve" spool_diameter="6e-3" spool_travel="2e-4"/>
+<cylinder name="piston" valve="valve" bore="0.04" rod_diameter="0.025" stroke="0.5" retracted_length="0.6"
+          piston_mass="2" dead_volume_piston_side="1e-4" dead_volume_rod_side="1e-4">
+  <barrel link="i" xyz="0.3 0.1 -0.2"/><rod link="j" xyz="-0.25 0.05 0.1"/>
+</cylinder>"""
+
+
+def test_impulse_of_equation_9(parts):
+    direction, length = np.array([0.6, 0.8, 0.0]), 0.7
+    arm_i, arm_j = np.array([0.3, 0.1, -0.2]), np.array([-0.25, 0.05, 0.1])
+    place_j = arm_i + length * direction - arm_j
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("i", 10, (0.5, 0.8, 1.0)),
+        parts.link("j", 4, (0.1, 0.2, 0.15)),
+        parts.joint("free_i", "floating", "world", "i"),
+        parts.joint("free_j", "floating", "world", "j", xyz=place_j),
+        extension=HYDRAULICS,
+    )
+    model, names = build_model(machine)
+    circuit, kinematics = make_circuit(machine, names), make_kinematics(model)
+    v = np.array([0.1, -0.2, 0.05, 0.2, -0.1, 0.3, 0.4, 0.1, -0.3, -0.5, 0.3, 0.2])
+    update_kinematics(model, model.q_initial, v, kinematics)
+    factor = np.zeros((12, 12))
+    mass_matrix(model, kinematics, np.zeros((2, 10)), factor)
+    assert factorise(model.pattern_start, model.pattern, factor) == -1
+    u = np.zeros(12)
+    multiply(model.pattern_start, model.pattern, factor, v, u)
+    rows, found = make_rows(1, 12), np.zeros(1)
+    rows.count[0] = 0
+    open_piston_rows(model, circuit, kinematics, factor, 0, np.zeros(1), np.zeros(3), rows, found)
+    assert found[0] == pytest.approx(length, abs=1e-15)
+    # the piston: 2 kg that move at 0.25 m/s
+    rows.conductance[0], rows.target[0] = 2.0, 0.25
+    relative = rows.jacobian[0] @ v
+    assert 0.25 - relative == pytest.approx(-0.084, abs=1e-15) or 0.25 - relative == pytest.approx(0.334, abs=1e-15)
+    assert rows.inverse_mass[0] + 1 / 2.0 == pytest.approx(1.386266666667, abs=1e-12)
+    contact_rows = make_contact_rows(len(make_candidates(machine, names, None).body), 12)
+    solve_rows(rows, contact_rows, u, 1e-15, 10)
+    assert rows.impulse[0] == pytest.approx(-0.060594402231, abs=1e-12)
+    solve(model.pattern_start, model.pattern, factor, u)
+    piston = 0.25 - rows.impulse[0] / 2.0
+    assert piston == pytest.approx(0.280297201116, abs=1e-12)
+    assert rows.jacobian[0] @ u == pytest.approx(piston, abs=1e-14)
+    assert u[:3] == pytest.approx([0.10363566, -0.19515245, 0.05], abs=1e-8)
+    assert u[9:] == pytest.approx([-0.45152448, 0.28182168, 0.29291142], abs=1e-8)
+
+
+def test_position_follows_the_piston(parts):
+    # the mechanism ends every step at the piston's position, though it is moved by velocities alone
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("i", 1, (0.1, 0.1, 0.1)),
+        parts.link("j", 40, (1.0, 1.0, 1.0), com=(0.5, 0, 0)),
+        parts.joint("fixing", "fixed", "world", "i"),
+        parts.joint("hinge", "continuous", "i", "j", axis=(0, -1, 0)),
+        extension=HYDRAULICS.replace('xyz="0.3 0.1 -0.2"', 'xyz="0.2 0 -0.6"')
+        .replace('xyz="-0.25 0.05 0.1"', 'xyz="0.5 0 0"')
+        .replace('"0.6"', '"0.55"'),
+    )
+    simulation = Simulation(machine, World(ground=None), step=0.005)
+    barrel = np.array([0.2, 0.0, -0.6])
+    simulation.command["valve"] = 0.6
+    for _ in range(200):
+        simulation.step()
+        position, (x, y, z, w) = simulation.link_pose("j")
+        rod = position + 0.5 * np.array([1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)])
+        length = np.linalg.norm(rod - barrel)
+        # the position pass is linear in the distance: second order in the motion of a step
+        assert simulation.cylinder["piston"].position == pytest.approx(length - 0.55, abs=5e-6)
+    assert simulation.cylinder["piston"].position > 0.2
