@@ -104,7 +104,8 @@ class SolverDiagnostics:
 
 @dataclass(frozen=True)
 class Energy:
-    """Mechanical energy of the machine [J]; potential is zero at the world's origin."""
+    """Mechanical energy of the machine [J]; potential is that of gravity, zero at the world's origin."""
 
     kinetic: float
     potential: float
+    elastic: float

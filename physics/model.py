@@ -7,9 +7,11 @@ link in its body undoes the difference. Bodies are numbered depth first, parents
 Coordinates follow Pinocchio: a floating joint has q = (x, y, z, quaternion x y z w) and v = (linear, angular) in the
 body frame; a planar one q = (x, y, angle) in its plane and v = (vx, vy, angular) in the body frame; the others are one
 number. A continuous joint is one unbounded angle. Each coordinate rate of a body's joint is a *column*: the twist that
-it gives the body. A mimicking joint has its own columns and shares the coordinate of the joint that it follows. The
-elimination pattern is found from the columns, whatever couples them, so further columns of a body need no other change
-here.
+it gives the body. A mimicking joint has its own columns and shares the coordinate of the joint that it follows.
+
+A link may carry elastic coordinates. Whatever is joined to it stands on a chain of *twist* bodies, one for each of
+them: a displacement by the exponential of coordinate times shape. The chains of one link share its coordinates as
+mimicking joints do, and the masses that they carry make its modal mass matrix.
 """
 
 from dataclasses import dataclass
@@ -22,10 +24,10 @@ from grouser.physics.description.machine import Inertial, Joint, Machine, Pose
 from grouser.physics.description.placement import initial_positions
 from grouser.physics.errors import MachineError
 
-REVOLUTE, PRISMATIC, PLANAR, FREE = range(4)
+REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST = range(5)
 _KIND = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC, "planar": PLANAR, "floating": FREE}
-_POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7}
-_RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6}
+_POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7, TWIST: 1}
+_RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6, TWIST: 1}
 _MOST_COORDINATES = 1000
 
 
@@ -34,7 +36,8 @@ class Model(NamedTuple):
 
     Attributes:
         body_parent: parent body, -1 for the world, shape (bodies,).
-        body_kind: REVOLUTE, PRISMATIC, PLANAR or FREE.
+        body_kind: REVOLUTE, PRISMATIC, PLANAR, FREE or TWIST.
+        body_twist: of a TWIST body, per unit of its coordinate, linear then angular in the joint's axes, (bodies, 6).
         body_rotation, body_position: joint frame in the parent body's frame, (bodies, 3, 3) and (bodies, 3) [m].
         body_q: first index of the joint's position in q.
         body_alone: whether the body floats by itself, with no other hanging on it.
@@ -46,6 +49,7 @@ class Model(NamedTuple):
         column_start: columns of body i are column_start[i] to column_start[i + 1].
         column_rate: index in v of the column's coordinate rate.
         rate_damping: viscous damping of each coordinate [N m s/rad or N s/m], (coordinates,).
+        spring_position, spring_rate, spring_stiffness: elastic coordinates: index in q and in v, stiffness.
         pattern_start, pattern: row k of the factor has off-diagonal entries pattern[pattern_start[k]:pattern_start[k +
             1]], ascending, all below k.
         q_initial: positions at the start.
@@ -54,6 +58,7 @@ class Model(NamedTuple):
 
     body_parent: np.ndarray
     body_kind: np.ndarray
+    body_twist: np.ndarray
     body_rotation: np.ndarray
     body_position: np.ndarray
     body_q: np.ndarray
@@ -67,6 +72,9 @@ class Model(NamedTuple):
     column_start: np.ndarray
     column_rate: np.ndarray
     rate_damping: np.ndarray
+    spring_position: np.ndarray
+    spring_rate: np.ndarray
+    spring_stiffness: np.ndarray
     pattern_start: np.ndarray
     pattern: np.ndarray
     q_initial: np.ndarray
@@ -129,6 +137,7 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
     model = Model(
         body_parent=np.array(tree.parent, dtype=np.int64),
         body_kind=np.array(tree.kind, dtype=np.int64),
+        body_twist=np.array(tree.twist, dtype=float).reshape(-1, 6),
         body_rotation=np.array(tree.rotation).reshape(-1, 3, 3),
         body_position=np.array(tree.position).reshape(-1, 3),
         body_q=np.array(tree.q_start, dtype=np.int64),
@@ -142,6 +151,9 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
         column_start=column_start,
         column_rate=column_rate,
         rate_damping=np.array(tree.damping, dtype=float),
+        spring_position=np.array([spring[0] for spring in tree.springs], dtype=np.int64),
+        spring_rate=np.array([spring[1] for spring in tree.springs], dtype=np.int64),
+        spring_stiffness=np.array([spring[2] for spring in tree.springs], dtype=float),
         pattern_start=pattern_start,
         pattern=pattern,
         q_initial=np.array(tree.q_initial, dtype=float),
@@ -200,9 +212,11 @@ class _Tree:
     def __init__(self, machine: Machine, spawn: Pose):
         self.machine = machine
         self.spawn = spawn
-        self.parent, self.kind, self.rotation, self.position = [], [], [], []
+        self.parent, self.kind, self.twist, self.rotation, self.position = [], [], [], [], []
         self.q_start, self.v_start, self.mimics, self.multiplier, self.offset = [], [], [], [], []
         self.inertia, self.body_joint, self.damping, self.q_initial, self.rate_joint = [], [], [], [], []
+        self.springs = []  # (index in q, index in v, stiffness)
+        self.elastic = {}  # (link, number of its elastic coordinate) -> (index in q, index in v)
         self.pose = {}  # link -> (body, rotation, position)
         self.initial = initial_positions(machine)
         self.links = {link.name: link for link in machine.links}
@@ -247,6 +261,9 @@ class _Tree:
         parent, rotation, position = self.pose[joint.parent]
         at = position + rotation @ np.array(joint.pose.position)
         frame = rotation @ spatial.matrix(joint.pose.quaternion)
+        if self.links[joint.parent].elastic:
+            parent = self._add_twists(joint, parent, frame, at)
+            frame, at = np.eye(3), np.zeros(3)
         if joint.type == "fixed":
             self._place(joint.child, parent, frame, at)
             return
@@ -254,27 +271,57 @@ class _Tree:
         self._add_body(joint, parent, frame @ turn, at)
         self._place(joint.child, len(self.parent) - 1, turn.T, np.zeros(3))
 
+    def _add_twists(self, joint: Joint, parent, rotation, position):
+        """Chain of bodies that carries a joint's frame along with the deformation of its parent link; its last body."""
+        coordinates = self.links[joint.parent].elastic
+        if len(joint.elastic_shape) != len(coordinates):
+            raise MachineError(
+                f"has {len(joint.elastic_shape)} elastic shapes on a link with {len(coordinates)} elastic coordinates",
+                file=self.machine.file,
+                element=f'<joint name="{joint.name}">',
+            )
+        for number, (coordinate, shape) in enumerate(zip(coordinates, joint.elastic_shape, strict=True)):
+            place = self.elastic.get((joint.parent, number))
+            self._append(joint.name, TWIST, shape, parent, rotation, position, mimics=place is not None)
+            if place is None:
+                self.elastic[joint.parent, number] = (self.q_start[-1], self.v_start[-1])
+                self.springs.append((self.q_start[-1], self.v_start[-1], coordinate.stiffness))
+                self._add_coordinate([0.0], coordinate.damping, f"{joint.parent}.{coordinate.name}")
+            else:
+                self.q_start[-1], self.v_start[-1] = place
+            parent, rotation, position = len(self.parent) - 1, np.eye(3), np.zeros(3)
+        return parent
+
     def _add_body(self, joint: Joint, parent, rotation, position):
         kind = _KIND[joint.type]
         self.joint_body[joint.name] = len(self.parent)
-        self.parent.append(parent)
-        self.kind.append(kind)
-        self.rotation.append(rotation)
-        self.position.append(position)
-        self.mimics.append(joint.mimic is not None)
-        self.multiplier.append(1.0)
-        self.offset.append(0.0)
-        self.inertia.append(_LumpedInertia())
-        self.body_joint.append(joint.name)
-        self.q_start.append(len(self.q_initial))
-        self.v_start.append(self.rate_count)
+        self._append(joint.name, kind, [0.0] * 6, parent, rotation, position, mimics=joint.mimic is not None)
         if joint.mimic is None:
             start = [0.0] * _POSITIONS[kind]
             start[-1] = 1.0 if kind == FREE else self.initial.get(joint.name, 0.0)
             viscous = sum(law.viscous for law in self.machine.frictions if law.joint == joint.name)
-            self.q_initial.extend(start)
-            self.damping.extend([joint.damping + viscous] * _RATES[kind])
-            self.rate_joint.extend([joint.name] * _RATES[kind])
+            self._add_coordinate(start, joint.damping + viscous, joint.name, _RATES[kind])
+
+    def _append(self, name, kind, twist, parent, rotation, position, mimics):
+        """One more body, whose coordinate is the next new one until told otherwise."""
+        self.parent.append(parent)
+        self.kind.append(kind)
+        self.twist.append(twist)
+        self.rotation.append(rotation)
+        self.position.append(position)
+        self.mimics.append(mimics)
+        self.multiplier.append(1.0)
+        self.offset.append(0.0)
+        self.inertia.append(_LumpedInertia())
+        self.body_joint.append(name)
+        self.q_start.append(len(self.q_initial))
+        self.v_start.append(self.rate_count)
+
+    def _add_coordinate(self, start, damping, name, rates=1):
+        """One more coordinate: its positions at the start, and its rates' damping and name."""
+        self.q_initial.extend(start)
+        self.damping.extend([damping] * rates)
+        self.rate_joint.extend([name] * rates)
         if self.rate_count > _MOST_COORDINATES:
             raise MachineError(
                 f"the machine has more than {_MOST_COORDINATES} coordinates",

@@ -27,7 +27,7 @@ class NamedView(Mapping, Generic[T]):
         kind: what the names are, for error messages.
         names: all valid names.
         read: value of the name with a given index.
-        read_all: all values in the order of the names, if they are numbers.
+        read_all: all values in the order of the names as one array, if they are numbers or arrays of one shape.
     """
 
     def __init__(self, kind: str, names, read: Callable[[int], T], read_all: Callable[[], np.ndarray] | None = None):
@@ -54,5 +54,5 @@ class NamedView(Mapping, Generic[T]):
         return len(self.names)
 
     def values(self):
-        """All values in the order of the names, as one array where they are numbers."""
+        """All values in the order of the names, as one array where that is possible."""
         return self._read_all() if self._read_all is not None else [self._read(i) for i in range(len(self.names))]

@@ -24,7 +24,7 @@ from grouser.physics.measurements import (
 )
 from grouser.physics.model import Model, Names, build_model
 from grouser.physics.multibody.composite import mass_matrix
-from grouser.physics.multibody.energy import kinetic_energy, potential_energy
+from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.names import NamedView, unknown_name
@@ -125,6 +125,8 @@ class Simulation:
     def step(self, count: int = 1) -> None:
         """Makes `count` steps with the commands held.
 
+        Other Python threads run meanwhile; they must leave this simulation alone.
+
         Raises:
             ParameterError: a negative count.
             DivergenceError: the state is no longer finite; restore a snapshot or reset.
@@ -170,15 +172,15 @@ class Simulation:
         """Position [m] and quaternion (x, y, z, w) of a link frame in the world."""
         if name not in self.names.links:
             raise unknown_name("link", name, self.names.links)
-        rotation, position = self._link_frame(self.names.link_index(name))
-        return position, np.array(spatial.quaternion_from_matrix(rotation))
+        pose = self.link_poses()[self.names.link_index(name)]
+        return pose[:3], pose[3:]
 
     def link_poses(self) -> np.ndarray:
         """Position [m] and quaternion (x, y, z, w) of every link in the world, in the order of the file, (links, 7)."""
-        poses = np.empty((len(self.names.links), 7))
-        for index in range(len(poses)):
-            rotation, poses[index, :3] = self._link_frame(index)
-            poses[index, 3:] = spatial.quaternion_from_matrix(rotation)
+        rotation, position = self._link_frames()
+        poses = np.empty((len(position), 7))
+        poses[:, :3] = position
+        spatial.quaternions_from_matrices(rotation, poses[:, 3:])
         return poses
 
     def base_pose(self) -> tuple[np.ndarray, np.ndarray]:
@@ -212,9 +214,13 @@ class Simulation:
         return np.array(prediction.trace[cylinder, : prediction.trace_length[cylinder]])
 
     def energy(self) -> Energy:
-        """Kinetic and potential energy of all bodies now."""
+        """Kinetic, potential and elastic energy of all bodies now."""
         self._look()
-        return Energy(kinetic_energy(self.model, self._seen), potential_energy(self.model, self._seen))
+        return Energy(
+            kinetic_energy(self.model, self._seen),
+            potential_energy(self.model, self._seen),
+            elastic_energy(self.model, self.state.q),
+        )
 
     @property
     def diagnostics(self) -> SolverDiagnostics:
@@ -252,8 +258,14 @@ class Simulation:
         self.cylinder_energy = NamedView(
             "cylinder", cylinders, lambda c: CylinderEnergy(*self.state.account[c].tolist())
         )
-        touching = [link.name for link in self.machine.links if link.collisions]
-        self.contact_wrench = NamedView("link", touching, lambda i: self._wrench_on(touching[i]))
+        links = self.machine.links
+        self._touching = np.array([index for index, link in enumerate(links) if link.collisions], dtype=np.int64)
+        self.contact_wrench = NamedView(
+            "link",
+            [links[index].name for index in self._touching],
+            lambda i: self._contact_wrenches()[i],
+            self._contact_wrenches,
+        )
 
     def _make_initial_state(self) -> State:
         """The state at the start; refuses machines that cannot be stepped."""
@@ -314,15 +326,14 @@ class Simulation:
             update_kinematics(self.model, self.state.q, self.state.v, self._seen)
             self._stale = False
 
-    def _link_frame(self, index):
-        """Rotation and position of a link frame in the world."""
+    def _link_frames(self):
+        """Rotations (links, 3, 3) and positions (links, 3) of all link frames in the world."""
         self._look()
-        body = self.names.link_body[index]
-        rotation, position = self.names.link_rotation[index], self.names.link_position[index]
-        if body < 0:
-            return rotation, position
-        turn = self._seen.rotation[body]
-        return turn @ rotation, self._seen.origin + self._seen.position[body] + turn @ position
+        names, seen = self.names, self._seen
+        # the world is body -1: the last one
+        turn = np.concatenate([seen.rotation, np.eye(3)[np.newaxis]])[names.link_body]
+        place = np.concatenate([seen.origin + seen.position, np.zeros((1, 3))])[names.link_body]
+        return turn @ names.link_rotation, place + np.einsum("lij,lj->li", turn, names.link_position)
 
     def _joint_positions(self):
         return self._multiplier * self.state.q[self._q_index] + self._offset
@@ -360,18 +371,18 @@ class Simulation:
             brake_engaged=bool(work.brake[c]),
         )
 
-    def _wrench_on(self, link: str) -> np.ndarray:
-        index = self.names.link_index(link)
-        found, candidates = self._workspace.contacts, self._system.candidates
-        wrench = np.zeros(6)
-        rotation, position = self._link_frame(index)
-        for c in range(found.count[0]):
-            if candidates.link[found.candidate[c]] == index:
-                force = found.impulse[c] / self.step_size
-                arm = self._workspace.kinematics.origin + found.point[c] - position
-                wrench[:3] += force
-                wrench[3:] += np.cross(arm, force)
-        return np.concatenate([rotation.T @ wrench[:3], rotation.T @ wrench[3:]])
+    def _contact_wrenches(self):
+        """Force and moment on every link with collision shapes, at its origin in its frame, (such links, 6)."""
+        found = self._workspace.contacts
+        count = found.count[0]
+        link = self._system.candidates.link[found.candidate[:count]]
+        rotation, position = self._link_frames()
+        force = found.impulse[:count] / self.step_size
+        moment = np.cross(self._workspace.kinematics.origin + found.point[:count] - position[link], force)
+        wrench = np.zeros((len(position), 2, 3))
+        np.add.at(wrench, link, np.stack([force, moment], axis=1))
+        # row vectors: times the matrix is times its transpose from the left
+        return (wrench @ rotation).reshape(-1, 6)[self._touching]
 
     def _report_divergence(self):
         """Names the first quantity that is not finite."""

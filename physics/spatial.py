@@ -56,6 +56,22 @@ def quaternion_logarithm(x, y, z, w):
 
 
 @kernel
+def screw_displacement(rx, ry, rz, tx, ty, tz):
+    """Translation of the exponential map of SE(3): t + b r x t + c r x (r x t), for the twist (t, r)."""
+    square = rx * rx + ry * ry + rz * rz
+    if square < 1e-6:
+        b = 0.5 - square * (1.0 / 24.0 - square / 720.0)
+        c = 1.0 / 6.0 - square * (1.0 / 120.0 - square / 5040.0)
+    else:
+        angle = math.sqrt(square)
+        b = (1.0 - math.cos(angle)) / square
+        c = (angle - math.sin(angle)) / (square * angle)
+    ux, uy, uz = cross(rx, ry, rz, tx, ty, tz)
+    wx, wy, wz = cross(rx, ry, rz, ux, uy, uz)
+    return tx + b * ux + c * wx, ty + b * uy + c * wy, tz + b * uz + c * wz
+
+
+@kernel
 def quaternion_cayley(rx, ry, rz):
     """Unit quaternion of the Cayley map: rotation by 2 atan(|r|/2) about r."""
     scale = 1.0 / math.sqrt(4.0 + rx * rx + ry * ry + rz * rz)
@@ -106,6 +122,17 @@ def quaternion_from_matrix(m):
     if w < 0.0:
         scale = -scale
     return scale * x, scale * y, scale * z, scale * w
+
+
+@kernel
+def quaternions_from_matrices(matrices, quaternions):
+    """Fills `quaternions` (n, 4) with those of the rotation matrices (n, 3, 3): see `quaternion_from_matrix`."""
+    for i in range(matrices.shape[0]):
+        x, y, z, w = quaternion_from_matrix(matrices[i])
+        quaternions[i, 0] = x
+        quaternions[i, 1] = y
+        quaternions[i, 2] = z
+        quaternions[i, 3] = w
 
 
 @kernel

@@ -1,6 +1,7 @@
 """One step of the simulation, as its equations run."""
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from grouser.physics.contact.candidates import ContactCandidates
 from grouser.physics.contact.detection import Contacts, detect_contacts, make_contacts
 from grouser.physics.hydraulics.circuit import Circuit
 from grouser.physics.hydraulics.cylinder import Prediction, make_prediction
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise, multiply, solve, solve_transposed
@@ -128,7 +129,7 @@ def make_workspace(system: System) -> Workspace:
     )
 
 
-@kernel
+@partial(kernel, nogil=True)
 def run_steps(count, system, state, command, workspace):
     """Makes `count` steps, or stops after the first that leaves the finite numbers.
 
@@ -143,7 +144,7 @@ def run_steps(count, system, state, command, workspace):
     return count
 
 
-@kernel
+@inlined
 def make_step(system, state, command, workspace):
     """One step: forces, rows, impulses, positions."""
     model, settings, kinematics = system.model, system.settings, workspace.kinematics
@@ -154,13 +155,15 @@ def make_step(system, state, command, workspace):
     detect_contacts(system.candidates, kinematics, step, workspace.contacts)
 
     mass_matrix(model, kinematics, workspace.composite, factor)
-    for d in range(u.shape[0]):
-        factor[d, d] += step * model.rate_damping[d]
+    _soften(model, step, factor)
     factorise(start, pattern, factor)
     inverse_dynamics(model, kinematics, workspace.still, workspace.wrench, workspace.motion, workspace.force)
     release_gyroscopic_force(model, kinematics, workspace.force)
     for d in range(u.shape[0]):
         workspace.force[d] = -workspace.force[d] - model.rate_damping[d] * state.v[d]
+    for k in range(model.spring_rate.shape[0]):
+        d = model.spring_rate[k]
+        workspace.force[d] -= model.spring_stiffness[k] * (state.q[model.spring_position[k]] + step * state.v[d])
     multiply(start, pattern, factor, state.v, u_start)
 
     first_piston = _build_rows(system, state, command, workspace)
@@ -199,6 +202,16 @@ def make_step(system, state, command, workspace):
 
 
 @kernel
+def _soften(model, step, mass):
+    """Adds what makes the coordinates' own dampers and springs implicit, M + h D + h^2 K."""
+    for d in range(mass.shape[0]):
+        mass[d, d] += step * model.rate_damping[d]
+    for k in range(model.spring_rate.shape[0]):
+        d = model.spring_rate[k]
+        mass[d, d] += step * step * model.spring_stiffness[k]
+
+
+@inlined
 def _build_rows(system, state, command, workspace):
     """Opens all rows of the step; returns the index of the first cylinder's."""
     model, circuit, kinematics, rows = system.model, system.circuit, workspace.kinematics, workspace.rows
@@ -251,7 +264,7 @@ def _build_rows(system, state, command, workspace):
     return first_piston
 
 
-@kernel
+@inlined
 def _remember(workspace, state, sweeps, residual, laws, tolerance):
     """Keeps the impulses for the next step's warm start, and the solver's figures."""
     rows, contact_rows, contacts = workspace.rows, workspace.contact_rows, workspace.contacts
@@ -275,7 +288,7 @@ def _remember(workspace, state, sweeps, residual, laws, tolerance):
             state.contact_impulse[contacts.candidate[c], k] = impulse
 
 
-@kernel
+@inlined
 def _move(model, state, workspace, settings):
     """Velocities from the solved u; positions with them, corrected by the position pass."""
     start, pattern, u, displacement = model.pattern_start, model.pattern, workspace.u, workspace.displacement

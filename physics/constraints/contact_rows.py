@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.factorisation import solve_transposed_row
 from grouser.physics.multibody.jacobian import point_rows
 
@@ -56,7 +56,7 @@ def make_contact_rows(most: int, coordinates: int) -> ContactRows:
     )
 
 
-@kernel
+@inlined
 def build_contact_rows(model, candidates, contacts, kinematics, factor, u, step, remembered, rows):
     """Fills `rows` for the contacts found.
 
@@ -105,7 +105,7 @@ def build_contact_rows(model, candidates, contacts, kinematics, factor, u, step,
         rows.impulse[3 * c] = max(rows.impulse[3 * c], 0.0)
 
 
-@kernel
+@inlined
 def _contact_frame(normal, frame, c):
     """The normal and two tangents that complete it to a right-handed frame; the same for the same normal."""
     nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
@@ -122,7 +122,7 @@ def _contact_frame(normal, frame, c):
     frame[c, 2, 2] = nx * ty - ny * tx
 
 
-@kernel
+@inlined
 def _move_surface(candidates, rotation, candidate, frame, half, first):
     """Takes the speed of a moving surface into the tangents: it runs backwards as its joint turns forward."""
     rate = candidates.surface_rate[candidate]

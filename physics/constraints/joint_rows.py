@@ -8,7 +8,7 @@ from grouser.physics.constraints.rows import close_row, open_row
 from grouser.physics.description.machine import JointFriction, JointLimit, Machine, ServoDrive
 from grouser.physics.drives.servo import EFFORT, MODES, VELOCITY, servo_spring
 from grouser.physics.friction.dry import holding_level
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import inlined
 from grouser.physics.model import Names
 
 NO_DRIVE = -1
@@ -97,7 +97,7 @@ def _limits(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:
     return narrowest
 
 
-@kernel
+@inlined
 def build_joint_rows(model, laws, q, v, factor, step, drive_command, braked, sliding, remembered, rows, force):
     """Opens a row for each joint law that may act in this step; an effort drive adds to `force` instead.
 
@@ -147,7 +147,7 @@ def build_joint_rows(model, laws, q, v, factor, step, drive_command, braked, sli
                 rows.spring_bound[r] = step * limit
 
 
-@kernel
+@inlined
 def _keep_within_limits(rows, r, below, above, step):
     """Position shift of a joint near a limit: never further beyond it, and part of the way back."""
     if below <= above:

@@ -10,7 +10,7 @@ import math
 from grouser.physics.constraints.impulses import dot
 from grouser.physics.constraints.rows import close_row, open_row
 from grouser.physics.hydraulics.cylinder import SPLIT, advance_cylinder, oil_stiffness
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.jacobian import distance_row
 
 
@@ -22,7 +22,7 @@ def attachment_point(kinematics, body, point, k):
     return kinematics.position[body, k] + dot(kinematics.rotation[body, k], point)
 
 
-@kernel
+@inlined
 def cylinder_length(circuit, kinematics, c, direction):
     """Distance between the attachments of cylinder c [m]; `direction` gets the unit vector from barrel to rod."""
     square = 0.0
@@ -37,7 +37,7 @@ def cylinder_length(circuit, kinematics, c, direction):
     return length
 
 
-@kernel
+@inlined
 def open_piston_rows(model, circuit, kinematics, factor, first_slot, remembered, direction, rows, length):
     """Opens a row for each cylinder, in order, with its Jacobian only.
 
@@ -73,7 +73,7 @@ def open_piston_rows(model, circuit, kinematics, factor, first_slot, remembered,
         close_row(rows, r, model.pattern_start, model.pattern, factor)
 
 
-@kernel
+@inlined
 def predict_pistons(circuit, state, scheme, command, brake, u_start, u, step, first_row, rows, prediction):
     """Integrates each circuit over the step and gives its row the law that follows.
 
@@ -125,7 +125,7 @@ def predict_pistons(circuit, state, scheme, command, brake, u_start, u, step, fi
         _stroke_ends(circuit, state, prediction, c, step, r, rows)
 
 
-@kernel
+@inlined
 def _stroke_ends(circuit, state, prediction, c, step, r, rows):
     """Stops of row r: no further than the stroke, and at rest where the piston is foreseen at its end."""
     position = state.piston[c]
@@ -133,7 +133,7 @@ def _stroke_ends(circuit, state, prediction, c, step, r, rows):
     rows.fastest[r] = 0.0 if prediction.position[c] >= circuit.stroke[c] else (circuit.stroke[c] - position) / step
 
 
-@kernel
+@inlined
 def settle_pistons(circuit, state, scheme, u, step, first_row, length, rows, prediction):
     """Takes the velocities found back into the hydraulics, and asks the position pass to follow the pistons.
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.factorisation import solve_transposed_row
 
 
@@ -68,7 +68,7 @@ def make_rows(most: int, coordinates: int) -> Rows:
     )
 
 
-@kernel
+@inlined
 def open_row(rows, slot, impulse):
     """Starts a row with an empty Jacobian and nothing acting along it; returns its index."""
     r = rows.count[0]
@@ -90,7 +90,7 @@ def open_row(rows, slot, impulse):
     return r
 
 
-@kernel
+@inlined
 def close_row(rows, r, start, pattern, factor):
     """Half-solves the Jacobian of row r and finds its inverse mass."""
     for d in range(rows.half.shape[1]):

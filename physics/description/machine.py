@@ -100,14 +100,37 @@ class Visual:
 
 
 @dataclass(frozen=True)
+class ElasticCoordinate:
+    """One way in which a link deforms.
+
+    Attributes:
+        name: within its link.
+        stiffness: generalised, per unit of the coordinate [N m, when shapes are per unit].
+        damping: generalised [N m s].
+    """
+
+    name: str
+    stiffness: float
+    damping: float = 0.0
+
+
+@dataclass(frozen=True)
 class Link:
-    """A link; `inertial` is None when the URDF gives none and no density says how to find it."""
+    """A link.
+
+    Attributes:
+        inertial: None when the URDF gives none and no density says how to find it.
+        elastic: coordinates that deform it, none for a rigid link. What hangs on the link follows them by the
+            `elastic_shape` of its joint; the link's own inertial does not, so that a flexible link carries its mass in
+            parts that are fixed to it.
+    """
 
     name: str
     inertial: Inertial | None = None
     collisions: tuple[Collision, ...] = ()
     visuals: tuple[Visual, ...] = ()
     line: int = 0
+    elastic: tuple[ElasticCoordinate, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,6 +163,8 @@ class Joint:
         axis: unit vector in the joint's frame; normal of the plane for a planar joint.
         damping: viscous coefficient [N m s/rad or N s/m].
         friction: dry friction of URDF's `<dynamics>` [N m or N].
+        elastic_shape: of an elastic parent link: twist of the joint's frame per unit of each of the link's elastic
+            coordinates, linear [m] then angular [rad], in the joint's axes.
     """
 
     name: str
@@ -153,6 +178,7 @@ class Joint:
     friction: float = 0.0
     mimic: Mimic | None = None
     line: int = 0
+    elastic_shape: tuple[tuple[float, float, float, float, float, float], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,9 @@ SCHEMES = {"split": SPLIT, "semi_implicit": SEMI_IMPLICIT}
 SUBSTEP = 1e-4
 _PHASE = 0.5
 _MOST_SUBSTEPS = 1000
+# A spool closer to its target than this share of its travel rests there [-]; a slower piston stands still [m/s].
+_SPOOL_REST = 1e-9
+_STILL = 1e-6
 # Columns of the trace.
 TRACE_TIME, TRACE_POSITION, TRACE_VELOCITY, TRACE_PISTON_PRESSURE, TRACE_ROD_PRESSURE, TRACE_SPOOL = range(6)
 
@@ -98,8 +101,10 @@ def oil_stiffness(circuit, c, position):
 
 
 @kernel
-def substep_count(circuit, c, scheme, position, mass, step, most):
-    """Sub-steps of a step: none longer than SUBSTEP, and short against the load's period on its oil."""
+def substep_count(circuit, c, scheme, position, mass, still, step, most):
+    """Sub-steps of a step: none longer than SUBSTEP, and short against the load's period on its oil; one when still."""
+    if still:
+        return 1
     longest = SUBSTEP
     if scheme != SPLIT:
         longest = min(longest, _PHASE * math.sqrt(mass / oil_stiffness(circuit, c, position)))
@@ -140,7 +145,13 @@ def advance_cylinder(
     load = load_mass * load_acceleration if coupled else 0.0
     hold = circuit.dry_friction[c] + (circuit.holding_force[c] if brake else 0.0)
     x, v = state.piston[c], velocity
-    count = substep_count(circuit, c, scheme, x, mass, step, trace.shape[0])
+    target = circuit.spool_gain[valve] * command
+    resting = abs(spool - target) < _SPOOL_REST and abs(spool_velocity) < _SPOOL_REST * circuit.spool_frequency[valve]
+    if resting:
+        spool, spool_velocity = target, 0.0
+    # a locked piston under a resting spool leaves only the slow flows, which are taken implicitly
+    still = coupled and brake and resting and abs(v) < _STILL
+    count = substep_count(circuit, c, scheme, x, mass, still, step, trace.shape[0])
     h = step / count
     stuck = ended = False
     impulse = friction_impulse = stop_impulse = flow_in_a = flow_in_b = supplied = 0.0

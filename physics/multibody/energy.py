@@ -27,6 +27,16 @@ def potential_energy(model, kinematics):
 
 
 @kernel
+def elastic_energy(model, q):
+    """Energy in the elastic coordinates [J]."""
+    total = 0.0
+    for k in range(model.spring_rate.shape[0]):
+        deflection = q[model.spring_position[k]]
+        total += 0.5 * model.spring_stiffness[k] * deflection * deflection
+    return total
+
+
+@kernel
 def total_momentum(model, kinematics, result):
     """Linear momentum [kg m/s] and angular momentum about the world's origin [kg m2/s], world axes.
 

@@ -58,40 +58,49 @@ def carry_momentum(model, kinematics, displacement, step, q, v):
 def _straighten(model, kinematics, i, displacement, step, q):
     """Puts body i where its centre of mass has moved by the step times its velocity."""
     at, rate = model.body_q[i], model.column_rate[model.column_start[i]]
-    old, com = kinematics.rotation[i], model.body_com[i]
+    place, old, com = model.body_rotation[i], kinematics.rotation[i], model.body_com[i]
     tx, ty, tz = cross(displacement[rate + 3], displacement[rate + 4], displacement[rate + 5], com[0], com[1], com[2])
-    # from the old body frame's origin to the new centre of mass
-    wx, wy, wz = _to_world(
+    # from the joint frame's origin to the old body frame's, and on to the new centre of mass, world axes
+    wx, wy, wz = _along(
         old,
         step * (displacement[rate] + tx) + com[0],
         step * (displacement[rate + 1] + ty) + com[1],
         step * (displacement[rate + 2] + tz) + com[2],
     )
+    origin, position, base = kinematics.origin, kinematics.position, model.body_position
+    x, y, z = _against(
+        place,
+        wx + origin[0] + position[i, 0] - base[i, 0],
+        wy + origin[1] + position[i, 1] - base[i, 1],
+        wz + origin[2] + position[i, 2] - base[i, 2],
+    )
     n00, n01, n02, n10, n11, n12, n20, n21, n22 = rotation_matrix(q[at + 3], q[at + 4], q[at + 5], q[at + 6])
-    origin, position = kinematics.origin, kinematics.position
-    q[at] = origin[0] + position[i, 0] + wx - (n00 * com[0] + n01 * com[1] + n02 * com[2])
-    q[at + 1] = origin[1] + position[i, 1] + wy - (n10 * com[0] + n11 * com[1] + n12 * com[2])
-    q[at + 2] = origin[2] + position[i, 2] + wz - (n20 * com[0] + n21 * com[1] + n22 * com[2])
+    q[at] = x - (n00 * com[0] + n01 * com[1] + n02 * com[2])
+    q[at + 1] = y - (n10 * com[0] + n11 * com[1] + n12 * com[2])
+    q[at + 2] = z - (n20 * com[0] + n21 * com[1] + n22 * com[2])
 
 
 @kernel
 def _carry(model, kinematics, i, q, v):
+    """Turns the momentum of body i, which the world keeps, from its old into its new axes."""
     at, rate = model.body_q[i], model.column_rate[model.column_start[i]]
-    old, com, m = kinematics.rotation[i], model.body_com[i], model.body_mass[i]
-    s = model.body_inertia[i]
+    com, m, s = model.body_com[i], model.body_mass[i], model.body_inertia[i]
     wx, wy, wz = v[rate + 3], v[rate + 4], v[rate + 5]
     # momentum about the centre of mass, old body axes; about that point it does not change as the body moves on
     tx, ty, tz = cross(wx, wy, wz, com[0], com[1], com[2])
-    px, py, pz = m * (v[rate] + tx), m * (v[rate + 1] + ty), m * (v[rate + 2] + tz)
-    lx = s[0] * wx + s[1] * wy + s[2] * wz
-    ly = s[1] * wx + s[3] * wy + s[4] * wz
-    lz = s[2] * wx + s[4] * wy + s[5] * wz
-    # turn from the old to the new body axes
-    n00, n01, n02, n10, n11, n12, n20, n21, n22 = rotation_matrix(q[at + 3], q[at + 4], q[at + 5], q[at + 6])
-    gx, gy, gz = _to_world(old, px, py, pz)
-    kx, ky, kz = _to_world(old, lx, ly, lz)
-    px, py, pz = n00 * gx + n10 * gy + n20 * gz, n01 * gx + n11 * gy + n21 * gz, n02 * gx + n12 * gy + n22 * gz
-    lx, ly, lz = n00 * kx + n10 * ky + n20 * kz, n01 * kx + n11 * ky + n21 * kz, n02 * kx + n12 * ky + n22 * kz
+    px, py, pz = _to_new_axes(
+        model, kinematics, i, q, at, m * (v[rate] + tx), m * (v[rate + 1] + ty), m * (v[rate + 2] + tz)
+    )
+    lx, ly, lz = _to_new_axes(
+        model,
+        kinematics,
+        i,
+        q,
+        at,
+        s[0] * wx + s[1] * wy + s[2] * wz,
+        s[1] * wx + s[3] * wy + s[4] * wz,
+        s[2] * wx + s[4] * wy + s[5] * wz,
+    )
     wx, wy, wz = _solve_symmetric(s, lx, ly, lz)
     tx, ty, tz = cross(wx, wy, wz, com[0], com[1], com[2])
     v[rate], v[rate + 1], v[rate + 2] = px / m - tx, py / m - ty, pz / m - tz
@@ -99,11 +108,31 @@ def _carry(model, kinematics, i, q, v):
 
 
 @kernel
-def _to_world(r, x, y, z):
+def _to_new_axes(model, kinematics, i, q, at, x, y, z):
+    """Old body axes -> world -> joint frame -> new body axes."""
+    x, y, z = _along(kinematics.rotation[i], x, y, z)
+    x, y, z = _against(model.body_rotation[i], x, y, z)
+    n00, n01, n02, n10, n11, n12, n20, n21, n22 = rotation_matrix(q[at + 3], q[at + 4], q[at + 5], q[at + 6])
+    return n00 * x + n10 * y + n20 * z, n01 * x + n11 * y + n21 * z, n02 * x + n12 * y + n22 * z
+
+
+@kernel
+def _along(r, x, y, z):
+    """r (x, y, z)."""
     return (
         r[0, 0] * x + r[0, 1] * y + r[0, 2] * z,
         r[1, 0] * x + r[1, 1] * y + r[1, 2] * z,
         r[2, 0] * x + r[2, 1] * y + r[2, 2] * z,
+    )
+
+
+@kernel
+def _against(r, x, y, z):
+    """Transpose of r times (x, y, z)."""
+    return (
+        r[0, 0] * x + r[1, 0] * y + r[2, 0] * z,
+        r[0, 1] * x + r[1, 1] * y + r[2, 1] * z,
+        r[0, 2] * x + r[1, 2] * y + r[2, 2] * z,
     )
 
 

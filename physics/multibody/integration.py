@@ -4,7 +4,7 @@ import math
 
 from grouser.physics.kernel import kernel
 from grouser.physics.model import FREE, PLANAR
-from grouser.physics.spatial import quaternion_exponential, quaternion_product, rotation_matrix
+from grouser.physics.spatial import quaternion_exponential, quaternion_product, rotation_matrix, screw_displacement
 
 
 @kernel
@@ -32,19 +32,7 @@ def integrate_positions(model, q, v, step):
 def _integrate_free(q, at, v, rate, step):
     rx, ry, rz = step * v[rate + 3], step * v[rate + 4], step * v[rate + 5]
     tx, ty, tz = step * v[rate], step * v[rate + 1], step * v[rate + 2]
-    square = rx * rx + ry * ry + rz * rz
-    # displacement in the body frame: t + b r x t + c r x (r x t)
-    if square < 1e-6:
-        b = 0.5 - square * (1.0 / 24.0 - square / 720.0)
-        c = 1.0 / 6.0 - square * (1.0 / 120.0 - square / 5040.0)
-    else:
-        angle = math.sqrt(square)
-        b = (1.0 - math.cos(angle)) / square
-        c = (angle - math.sin(angle)) / (square * angle)
-    ux, uy, uz = ry * tz - rz * ty, rz * tx - rx * tz, rx * ty - ry * tx
-    dx = tx + b * ux + c * (ry * uz - rz * uy)
-    dy = ty + b * uy + c * (rz * ux - rx * uz)
-    dz = tz + b * uz + c * (rx * uy - ry * ux)
+    dx, dy, dz = screw_displacement(rx, ry, rz, tx, ty, tz)
     x, y, z, w = q[at + 3], q[at + 4], q[at + 5], q[at + 6]
     m00, m01, m02, m10, m11, m12, m20, m21, m22 = rotation_matrix(x, y, z, w)
     q[at] += m00 * dx + m01 * dy + m02 * dz

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.kernel import kernel
-from grouser.physics.model import FREE, PLANAR, PRISMATIC, REVOLUTE, Model
-from grouser.physics.spatial import cross_motion, rotation_matrix
+from grouser.physics.model import FREE, PLANAR, PRISMATIC, REVOLUTE, TWIST, Model
+from grouser.physics.spatial import cross_motion, quaternion_exponential, rotation_matrix, screw_displacement
 
 
 class Kinematics(NamedTuple):
@@ -64,7 +64,11 @@ def update_positions(model, q, kinematics):
     )
     floating = model.body_parent.shape[0] > 0 and model.body_kind[0] == FREE
     for k in range(3):
-        origin[k] = q[model.body_q[0] + k] if floating else 0.0
+        origin[k] = 0.0
+        if floating:
+            origin[k] = model.body_position[0, k]
+            for m in range(3):
+                origin[k] += model.body_rotation[0, k, m] * q[model.body_q[0] + m]
     for i in range(model.body_parent.shape[0]):
         _place_body(model, i, q, origin, rotation, position, column)
         _inertia_in_world(model, i, rotation, position, kinematics.inertia)
@@ -108,22 +112,33 @@ def _place_body(model, i, q, origin, rotation, position, column):
             px += m00 * x + m01 * y + m02 * z
             py += m10 * x + m11 * y + m12 * z
             pz += m20 * x + m21 * y + m22 * z
-        j00, j01, j02, j10, j11, j12, j20, j21, j22 = rotation_matrix(q[at + 3], q[at + 4], q[at + 5], q[at + 6])
-        r00 = m00 * j00 + m01 * j10 + m02 * j20
-        r01 = m00 * j01 + m01 * j11 + m02 * j21
-        r02 = m00 * j02 + m01 * j12 + m02 * j22
-        r10 = m10 * j00 + m11 * j10 + m12 * j20
-        r11 = m10 * j01 + m11 * j11 + m12 * j21
-        r12 = m10 * j02 + m11 * j12 + m12 * j22
-        r20 = m20 * j00 + m21 * j10 + m22 * j20
-        r21 = m20 * j01 + m21 * j11 + m22 * j21
-        r22 = m20 * j02 + m21 * j12 + m22 * j22
+        r00, r01, r02, r10, r11, r12, r20, r21, r22 = _turned(
+            *(m00, m01, m02, m10, m11, m12, m20, m21, m22), *(q[at + 3], q[at + 4], q[at + 5], q[at + 6])
+        )
         _linear_column(column, first, r00, r10, r20, 1.0)
         _linear_column(column, first + 1, r01, r11, r21, 1.0)
         _linear_column(column, first + 2, r02, r12, r22, 1.0)
         _angular_column(column, first + 3, px, py, pz, r00, r10, r20, 1.0)
         _angular_column(column, first + 4, px, py, pz, r01, r11, r21, 1.0)
         _angular_column(column, first + 5, px, py, pz, r02, r12, r22, 1.0)
+    elif kind == TWIST:
+        amount = model.body_multiplier[i] * q[at] + model.body_offset[i]
+        twist = model.body_twist
+        t0, t1, t2, w0, w1, w2 = twist[i, 0], twist[i, 1], twist[i, 2], twist[i, 3], twist[i, 4], twist[i, 5]
+        ax, ay, az = m00 * w0 + m01 * w1 + m02 * w2, m10 * w0 + m11 * w1 + m12 * w2, m20 * w0 + m21 * w1 + m22 * w2
+        _angular_column(column, first, px, py, pz, ax, ay, az, model.body_multiplier[i])
+        scale = model.body_multiplier[i]
+        column[first, 0] += scale * (m00 * t0 + m01 * t1 + m02 * t2)
+        column[first, 1] += scale * (m10 * t0 + m11 * t1 + m12 * t2)
+        column[first, 2] += scale * (m20 * t0 + m21 * t1 + m22 * t2)
+        dx, dy, dz = screw_displacement(amount * w0, amount * w1, amount * w2, amount * t0, amount * t1, amount * t2)
+        px += m00 * dx + m01 * dy + m02 * dz
+        py += m10 * dx + m11 * dy + m12 * dz
+        pz += m20 * dx + m21 * dy + m22 * dz
+        r00, r01, r02, r10, r11, r12, r20, r21, r22 = _turned(
+            *(m00, m01, m02, m10, m11, m12, m20, m21, m22),
+            *quaternion_exponential(amount * w0, amount * w1, amount * w2),
+        )
     elif kind == PRISMATIC:
         shift = model.body_multiplier[i] * q[at] + model.body_offset[i]
         px += m02 * shift
@@ -154,6 +169,23 @@ def _place_body(model, i, q, origin, rotation, position, column):
     b[1, 0], b[1, 1], b[1, 2] = r10, r11, r12
     b[2, 0], b[2, 1], b[2, 2] = r20, r21, r22
     position[i, 0], position[i, 1], position[i, 2] = px, py, pz
+
+
+@kernel
+def _turned(m00, m01, m02, m10, m11, m12, m20, m21, m22, x, y, z, w):
+    """The rotation matrix m followed, in its own axes, by the rotation of a unit quaternion."""
+    j00, j01, j02, j10, j11, j12, j20, j21, j22 = rotation_matrix(x, y, z, w)
+    return (
+        m00 * j00 + m01 * j10 + m02 * j20,
+        m00 * j01 + m01 * j11 + m02 * j21,
+        m00 * j02 + m01 * j12 + m02 * j22,
+        m10 * j00 + m11 * j10 + m12 * j20,
+        m10 * j01 + m11 * j11 + m12 * j21,
+        m10 * j02 + m11 * j12 + m12 * j22,
+        m20 * j00 + m21 * j10 + m22 * j20,
+        m20 * j01 + m21 * j11 + m22 * j21,
+        m20 * j02 + m21 * j12 + m22 * j22,
+    )
 
 
 @kernel

@@ -21,10 +21,19 @@ def momentum_of(simulation):
     return result
 
 
+# hung on the world by a floating joint, whose frame is turned and shifted
+HUNG = (
+    '<link name="world"/>',
+    '<joint name="free" type="floating"><parent link="world"/><child link="wing"/>'
+    '<origin xyz="0.3 -0.2 0.5" rpy="0.4 -1.1 2"/></joint>',
+)
+
+
+@pytest.mark.parametrize("frame", [(), HUNG])
 @pytest.mark.parametrize("com", [(0.0, 0.0, 0.0), (0.1, -0.05, 0.2)])
-def test_lone_body_keeps_its_momentum_through_flips(parts, com):
+def test_lone_body_keeps_its_momentum_through_flips(parts, com, frame):
     # Dzhanibekov: spin about the middle axis, slightly disturbed
-    body = parts.machine(parts.link("wing", 3.0, (0.1, 0.2, 0.28), com=com))
+    body = parts.machine(parts.link("wing", 3.0, (0.1, 0.2, 0.28), com=com), *frame)
     simulation = Simulation(body, World(gravity=(0.0, 0.0, 0.0), ground=None, spawn=Pose((1.0, -2.0, 3.0))))
     simulation.state.v[:] = [0.3, -0.2, 0.1, 0.1, 20.0, 0.0]
     start = momentum_of(simulation)

@@ -1,0 +1,115 @@
+"""A link with elastic coordinates: parts that hang on it share them, and carry its modal mass."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from grouser import MachineError, Simulation, World
+from grouser.physics.description.machine import ElasticCoordinate
+from grouser.physics.model import build_model
+from grouser.physics.multibody.composite import mass_matrix
+from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+
+FREE_SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
+
+
+def with_elasticity(machine, link, coordinates, shapes):
+    """The machine, with a link made elastic and the shapes of the joints that hang on it."""
+    links = tuple(replace(one, elastic=coordinates) if one.name == link else one for one in machine.links)
+    joints = tuple(replace(one, elastic_shape=shapes.get(one.name, ())) for one in machine.joints)
+    return replace(machine, links=links, joints=joints)
+
+
+def beam(parts, coordinates, shapes):
+    """A hub that turns about z, with a massless beam along x that bends sideways and carries two nodes."""
+    rigid = parts.machine(
+        '<link name="world"/>',
+        parts.link("hub", 2.0, (0.1, 0.1, 0.1)),
+        parts.link("middle", 0.7, (1e-3, 1e-3, 1e-3)),
+        parts.link("tip", 0.4, (1e-3, 1e-3, 1e-3)),
+        parts.joint("turn", "continuous", "world", "hub", axis=(0, 0, 1)),
+        parts.joint("at_middle", "fixed", "hub", "middle", xyz=(0.5, 0, 0)),
+        parts.joint("at_tip", "fixed", "hub", "tip", xyz=(1.0, 0, 0)),
+    )
+    return with_elasticity(rigid, "hub", coordinates, shapes)
+
+
+# bending and a second mode: deflection along y and slope about z, per unit
+SHAPES = {
+    "at_middle": ((0.0, 0.3, 0.0, 0.0, 0.0, 1.2), (0.0, -0.4, 0.0, 0.0, 0.0, 0.2)),
+    "at_tip": ((0.0, 1.0, 0.0, 0.0, 0.0, 1.5), (0.0, 1.0, 0.0, 0.0, 0.0, 5.0)),
+}
+MODES = (ElasticCoordinate("first", 400.0), ElasticCoordinate("second", 9000.0))
+
+
+def modal_matrices():
+    """Mass and stiffness of the two modes, and their coupling with the turn, from the nodes."""
+    mass, coupling = np.zeros((2, 2)), np.zeros(2)
+    for arm, weight, name in ((0.5, 0.7, "at_middle"), (1.0, 0.4, "at_tip")):
+        shape = np.array(SHAPES[name])
+        deflection, slope = shape[:, 1], shape[:, 5]
+        mass += weight * np.outer(deflection, deflection) + 1e-3 * np.outer(slope, slope)
+        coupling += weight * arm * deflection + 1e-3 * slope
+    turn = 0.1 + 1e-3 * 2 + 0.7 * 0.25 + 0.4
+    return np.block([[np.array([[turn]]), coupling[None, :]], [coupling[:, None], mass]]), np.diag([0.0, 400.0, 9000.0])
+
+
+def test_mass_matrix_is_the_modal_one(parts):
+    model, names = build_model(beam(parts, MODES, SHAPES))
+    assert names.rate_joint == ("turn", "hub.first", "hub.second")
+    kinematics, mass = make_kinematics(model), np.zeros((3, 3))
+    update_kinematics(model, model.q_initial, np.zeros(3), kinematics)
+    mass_matrix(model, kinematics, np.zeros((len(model.body_parent), 10)), mass)
+    expected, _ = modal_matrices()
+    assert np.tril(mass) == pytest.approx(np.tril(expected), rel=1e-12)
+
+
+def test_natural_frequency_of_the_free_hub(parts):
+    mass, stiffness = modal_matrices()
+    squares, vectors = np.linalg.eig(np.linalg.solve(mass, stiffness))
+    order = np.argsort(squares.real)
+    frequency = np.sqrt(squares.real[order[1]])
+    mode = vectors.real[:, order[1]]
+    simulation = Simulation(beam(parts, MODES, SHAPES), FREE_SPACE, step=2e-5)
+    simulation.state.v[:] = 1e-3 * mode
+    crossings, before = [], 1e-9
+    while len(crossings) < 3:
+        simulation.step()
+        now = simulation.state.q[1] * np.sign(mode[1])
+        if before > 0.0 >= now or before < 0.0 <= now:
+            crossings.append(simulation.time - simulation.step_size * now / (now - before))
+        before = now
+    # implicit springs: period off by (w h)^2 / 2 and damped by w h / 2 a radian; w h = 5e-4
+    assert 2 * np.pi / (crossings[2] - crossings[0]) == pytest.approx(frequency, rel=1e-3)
+
+
+def test_stiff_modes_are_stable_at_ten_milliseconds(parts):
+    modes = (ElasticCoordinate("first", 1e9, damping=1.0), ElasticCoordinate("second", 1e10))
+    simulation = Simulation(beam(parts, modes, SHAPES), World(ground=None), step=0.01)
+    simulation.state.v[:] = [2.0, 0.5, -0.5]
+    simulation.step(500)
+    assert abs(simulation.state.v[0]) < 3.0
+    assert np.abs(simulation.state.q[1:]).max() < 1e-6
+
+
+def test_zero_elastic_coordinates_change_nothing(parts):
+    rigid, _ = build_model(beam(parts, (), {}))
+    assert len(rigid.rate_damping) == 1
+    assert len(rigid.spring_rate) == 0
+
+
+def test_elastic_energy_is_part_of_the_balance(parts):
+    simulation = Simulation(beam(parts, MODES, SHAPES), FREE_SPACE, step=1e-5)
+    simulation.state.v[:] = [0.0, 0.5, 0.0]
+    start = simulation.energy()
+    simulation.step(2000)
+    now = simulation.energy()
+    assert now.elastic > 0.1 * start.kinetic
+    # implicit springs dissipate with the first order of the step: w h / 2 a radian, w = 100 rad/s over 2 rad
+    assert now.kinetic + now.elastic == pytest.approx(start.kinetic, rel=5e-3)
+
+
+def test_a_missing_shape_is_named(parts):
+    with pytest.raises(MachineError, match="at_tip.*0 elastic shapes.*2 elastic coordinates"):
+        build_model(beam(parts, MODES, {"at_middle": SHAPES["at_middle"]}))
