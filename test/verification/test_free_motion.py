@@ -37,14 +37,14 @@ def test_lone_body_keeps_its_momentum_through_flips(parts, com, frame):
     simulation = Simulation(body, World(gravity=(0.0, 0.0, 0.0), ground=None, spawn=Pose((1.0, -2.0, 3.0))))
     simulation.state.v[:] = [0.3, -0.2, 0.1, 0.1, 20.0, 0.0]
     start = momentum_of(simulation)
-    lowest = 20.0
+    lowest, limit = 20.0, 2e-12 if frame else 1e-12
     for _ in range(40):
         simulation.step(50)
         lowest = min(lowest, simulation.state.v[4])
-        # round-off of 2000 steps
+        # round-off of 2000 steps; a turned frame's matrix is orthonormal to 1e-16 only, which every step repeats
         change = momentum_of(simulation) - start
-        assert np.linalg.norm(change[:3]) < 1e-12 * np.linalg.norm(start[:3])
-        assert np.linalg.norm(change[3:]) < 1e-12 * np.linalg.norm(start[3:])
+        assert np.linalg.norm(change[:3]) < limit * np.linalg.norm(start[:3])
+        assert np.linalg.norm(change[3:]) < limit * np.linalg.norm(start[3:])
     assert lowest < -15.0, "it should have flipped"
 
 
