@@ -42,7 +42,7 @@ class CommandMap(Mapping):
             raise unknown_name("command", name, self._place)
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ParameterError(name, value, "a finite number") from None
         if not math.isfinite(number):
             raise ParameterError(name, value, "a finite number")

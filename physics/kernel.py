@@ -58,18 +58,26 @@ class _CompilationListener(event.Listener):
     def __init__(self, report):
         self._report = report
         self._done = 0
+        self._begun = []
 
     def on_start(self, event):
-        """Numba begins a function."""
+        """Numba begins a function, perhaps in the middle of one that calls it."""
+        self._begun.append(event.data["dispatcher"].py_func.__name__)
 
     def on_end(self, event):
-        """Numba has finished a function."""
+        """Numba has finished a function, and goes on with the one around it."""
+        name = self._begun.pop()
         self._done += 1
-        self._report(self._done, event.data["dispatcher"].py_func.__name__)
+        self._report(self._done, self._begun[-1] if self._begun else name)
 
 
 @contextmanager
 def reporting_compilation(report: Callable[[int, str], None]) -> Iterator[None]:
-    """Tells what is compiled meanwhile: `report(count, name)` after each function, from the thread that compiles."""
+    """Tells what is compiled meanwhile.
+
+    Args:
+        report: told, by the thread that compiles, after each function how many are done and which one is compiled now:
+            the one around it, or itself when it was the outermost.
+    """
     with event.install_listener("numba:compile", _CompilationListener(report)):
         yield

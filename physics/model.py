@@ -250,6 +250,7 @@ class _Tree:
                 body, followed = self.joint_body[joint.name], self.joint_body[joint.mimic.joint]
                 self.q_start[body], self.v_start[body] = self.q_start[followed], self.v_start[followed]
                 self.multiplier[body], self.offset[body] = joint.mimic.multiplier, joint.mimic.offset
+                self.damping[self.v_start[body]] += joint.mimic.multiplier**2 * self._viscous(joint)
 
     def _place(self, name, body, rotation, position):
         self.pose[name] = (body, rotation, position)
@@ -299,8 +300,11 @@ class _Tree:
         if joint.mimic is None:
             start = [0.0] * _POSITIONS[kind]
             start[-1] = 1.0 if kind == FREE else self.initial.get(joint.name, 0.0)
-            viscous = sum(law.viscous for law in self.machine.frictions if law.joint == joint.name)
-            self._add_coordinate(start, joint.damping + viscous, joint.name, _RATES[kind])
+            self._add_coordinate(start, self._viscous(joint), joint.name, _RATES[kind])
+
+    def _viscous(self, joint: Joint):
+        """Viscous coefficient of a joint."""
+        return joint.damping + sum(law.viscous for law in self.machine.frictions if law.joint == joint.name)
 
     def _append(self, name, kind, twist, parent, rotation, position, mimics):
         """One more body, whose coordinate is the next new one until told otherwise."""

@@ -1,6 +1,7 @@
 """The façade: a machine in a world, commanded and read by name."""
 
 import math
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -93,7 +94,7 @@ class Simulation:
             model,
             make_candidates(machine, names, world.ground),
             make_joint_laws(machine, names),
-            make_circuit(machine, names),
+            make_circuit(machine, names, model),
             Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps)),
         )
         self._workspace = make_workspace(self._system)
@@ -131,8 +132,8 @@ class Simulation:
             ParameterError: a negative count.
             DivergenceError: the state is no longer finite; restore a snapshot or reset.
         """
-        if count < 0:
-            raise ParameterError("count", count, "a number of steps >= 0")
+        if not isinstance(count, Integral) or count < 0:
+            raise ParameterError("count", count, "a whole number of steps, at least 0")
         self._stale = True
         done = run_steps(count, self._system, self.state, self._command, self._workspace)
         if done < count:
@@ -355,18 +356,17 @@ class Simulation:
 
     def _cylinder_state(self, c) -> CylinderState:
         work, state = self._workspace, self.state
-        # the cylinders' rows come last, in order
-        row = work.rows.count[0] - len(self.cylinder) + c
-        ran = row >= 0
+        # the cylinders' rows come first, in order
+        ran = work.rows.count[0] > 0
         return CylinderState(
             position=float(state.piston[c]),
-            velocity=float(work.rows.half[row] @ work.u) if ran else 0.0,
+            velocity=float(work.rows.half[c] @ work.u) if ran else 0.0,
             pressure_piston_side=float(state.pressure[c, 0]),
             pressure_rod_side=float(state.pressure[c, 1]),
             flow_piston_side=float(work.prediction.flow[c, 0]),
             flow_rod_side=float(work.prediction.flow[c, 1]),
             spool_position=float(state.spool[self._system.circuit.valve[c], 0]),
-            force=float(work.rows.impulse[row]) / self.step_size if ran else 0.0,
+            force=float(work.rows.impulse[c]) / self.step_size if ran else 0.0,
             power=float(work.prediction.supply_power[c]),
             brake_engaged=bool(work.brake[c]),
         )

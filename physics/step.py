@@ -9,8 +9,13 @@ import numpy as np
 from grouser.physics.constraints.contact_rows import ContactRows, build_contact_rows, make_contact_rows
 from grouser.physics.constraints.impulses import dot, solve_positions, solve_rows, warm_start
 from grouser.physics.constraints.joint_rows import JointLaws, build_joint_rows
-from grouser.physics.constraints.piston_rows import open_piston_rows, predict_pistons, settle_pistons
-from grouser.physics.constraints.rows import Rows, make_rows
+from grouser.physics.constraints.piston_rows import (
+    lock_pistons,
+    open_piston_rows,
+    predict_pistons,
+    settle_pistons,
+)
+from grouser.physics.constraints.rows import Rows, close_row, make_rows
 from grouser.physics.contact.candidates import ContactCandidates
 from grouser.physics.contact.detection import Contacts, detect_contacts, make_contacts
 from grouser.physics.hydraulics.circuit import Circuit
@@ -68,6 +73,7 @@ class Workspace(NamedTuple):
         row_shift, contact_shift: impulses of the position pass.
         length: of each cylinder [m].
         brake: of each cylinder, whether it is engaged.
+        lock: of each cylinder, impulse per speed of the damper that locks it [kg]; 0 while its row acts.
         valve_command: spool commands of this step.
         direction: buffer, (3,).
         sweeps: of the last step, most since cleared, (2,).
@@ -92,6 +98,7 @@ class Workspace(NamedTuple):
     contact_shift: np.ndarray
     length: np.ndarray
     brake: np.ndarray
+    lock: np.ndarray
     valve_command: np.ndarray
     direction: np.ndarray
     sweeps: np.ndarray
@@ -122,6 +129,7 @@ def make_workspace(system: System) -> Workspace:
         contact_shift=np.zeros(candidates),
         length=np.zeros(cylinders),
         brake=np.zeros(cylinders, dtype=np.bool_),
+        lock=np.zeros(cylinders),
         valve_command=np.zeros(len(system.circuit.flow_gain)),
         direction=np.zeros(3),
         sweeps=np.zeros(2, dtype=np.int64),
@@ -156,17 +164,25 @@ def make_step(system, state, command, workspace):
 
     mass_matrix(model, kinematics, workspace.composite, factor)
     _soften(model, step, factor)
+    _set_brakes(system.circuit, state, command, workspace)
+    workspace.rows.count[0] = 0
+    open_piston_rows(
+        model,
+        system.circuit,
+        kinematics,
+        system.laws.rate_index.shape[0],
+        state.row_impulse,
+        workspace.direction,
+        workspace.rows,
+        workspace.length,
+    )
+    lock_pistons(system.circuit, workspace.brake, step, state.v, workspace.rows, factor, workspace.lock)
     factorise(start, pattern, factor)
     inverse_dynamics(model, kinematics, workspace.still, workspace.wrench, workspace.motion, workspace.force)
     release_gyroscopic_force(model, kinematics, workspace.force)
-    for d in range(u.shape[0]):
-        workspace.force[d] = -workspace.force[d] - model.rate_damping[d] * state.v[d]
-    for k in range(model.spring_rate.shape[0]):
-        d = model.spring_rate[k]
-        workspace.force[d] -= model.spring_stiffness[k] * (state.q[model.spring_position[k]] + step * state.v[d])
+    _applied_force(model, system.circuit, state, workspace, step)
     multiply(start, pattern, factor, state.v, u_start)
-
-    first_piston = _build_rows(system, state, command, workspace)
+    _build_rows(system, state, command, workspace)
 
     solve_transposed(start, pattern, factor, workspace.force)
     for d in range(u.shape[0]):
@@ -178,26 +194,26 @@ def make_step(system, state, command, workspace):
         settings.scheme,
         workspace.valve_command,
         workspace.brake,
+        workspace.lock,
         u_start,
         u,
         step,
-        first_piston,
         workspace.rows,
         workspace.prediction,
     )
     sweeps, residual = solve_rows(workspace.rows, workspace.contact_rows, u, settings.tolerance, settings.most_sweeps)
-    _remember(workspace, state, sweeps, residual, len(system.laws.rate_index), settings.tolerance)
     settle_pistons(
         system.circuit,
         state,
         settings.scheme,
+        workspace.lock,
         u,
         step,
-        first_piston,
         workspace.length,
         workspace.rows,
         workspace.prediction,
     )
+    _remember(workspace, state, sweeps, residual, len(system.laws.rate_index), settings.tolerance)
     _move(model, state, workspace, settings)
 
 
@@ -212,10 +228,8 @@ def _soften(model, step, mass):
 
 
 @inlined
-def _build_rows(system, state, command, workspace):
-    """Opens all rows of the step; returns the index of the first cylinder's."""
-    model, circuit, kinematics, rows = system.model, system.circuit, workspace.kinematics, workspace.rows
-    step = system.settings.step
+def _set_brakes(circuit, state, command, workspace):
+    """Commands of the valves, and the holding brakes that are engaged."""
     stopped = command.emergency_stop[0]
     for valve in range(circuit.flow_gain.shape[0]):
         workspace.valve_command[valve] = 0.0 if stopped else command.valve[valve]
@@ -223,7 +237,31 @@ def _build_rows(system, state, command, workspace):
         # the brake lets go once the spool has opened its supply edge
         closed = abs(state.spool[circuit.valve[c], 0]) <= circuit.supply_overlap[circuit.valve[c]]
         workspace.brake[c] = circuit.holding_force[c] > 0.0 and (stopped or closed)
-    rows.count[0] = 0
+
+
+@inlined
+def _applied_force(model, circuit, state, workspace, step):
+    """Turns the bias force into the force that acts, with dampers, elastic springs and locks at the old speed."""
+    force = workspace.force
+    for d in range(force.shape[0]):
+        force[d] = -force[d] - model.rate_damping[d] * state.v[d]
+    for k in range(model.spring_rate.shape[0]):
+        d = model.spring_rate[k]
+        force[d] -= model.spring_stiffness[k] * (state.q[model.spring_position[k]] + step * state.v[d])
+    for c in range(circuit.valve.shape[0]):
+        if workspace.lock[c] > 0.0:
+            d = circuit.lone_rate[c]
+            lever = workspace.rows.jacobian[c, d]
+            force[d] -= workspace.lock[c] * lever * lever / step * state.v[d]
+
+
+@inlined
+def _build_rows(system, state, command, workspace):
+    """Half-solves the cylinders' rows and opens those of joints and contacts."""
+    model, rows = system.model, workspace.rows
+    step = system.settings.step
+    for r in range(rows.count[0]):
+        close_row(rows, r, model.pattern_start, model.pattern, workspace.factor)
     build_joint_rows(
         model,
         system.laws,
@@ -232,36 +270,23 @@ def _build_rows(system, state, command, workspace):
         workspace.factor,
         step,
         command.drive,
-        stopped,
+        command.emergency_stop[0],
         state.sliding,
         state.row_impulse,
         rows,
         workspace.force,
     )
-    first_piston = rows.count[0]
-    open_piston_rows(
-        model,
-        circuit,
-        kinematics,
-        workspace.factor,
-        system.laws.rate_index.shape[0],
-        state.row_impulse,
-        workspace.direction,
-        rows,
-        workspace.length,
-    )
     build_contact_rows(
         model,
         system.candidates,
         workspace.contacts,
-        kinematics,
+        workspace.kinematics,
         workspace.factor,
         workspace.u_start,
         step,
         state.contact_impulse,
         workspace.contact_rows,
     )
-    return first_piston
 
 
 @inlined

@@ -142,7 +142,7 @@ def _normal_law(gap, approach, restitution, stiffness, damping, step):
         resistance = step * stiffness + damping
         return 1.0 / (step * resistance), -stiffness * gap / resistance, -math.inf
     target = -max(gap - CONTACT_SLOP, 0.0) / step
-    if approach < -RESTITUTION_SPEED and gap + step * approach <= 0.0:
+    if restitution > 0.0 and approach < -RESTITUTION_SPEED and gap + step * approach <= 0.0:
         target = max(target, -restitution * approach)
     shift = target if gap > 0.0 else PENETRATION_RELIEF * max(-gap - CONTACT_SLOP, 0.0) / step
     return 0.0, target, shift

@@ -46,24 +46,23 @@ class JointLaws(NamedTuple):
 def make_joint_laws(machine: Machine, names: Names) -> JointLaws:
     """Laws of every joint that has limits, dry friction or a drive.
 
-    A mimicking joint's limits bind the one that it follows.
+    A mimicking joint's limits and dry friction act on the coordinate of the joint that it follows.
     """
-    frictions = {law.joint: law for law in machine.frictions}
     drives = {drive.joint: (number, drive) for number, drive in enumerate(machine.drives)}
-    limits = _limits(machine, names)
+    limits, frictions = _limits(machine, names), _frictions(machine, names)
     columns: dict[str, list] = {field: [] for field in JointLaws._fields}
     for joint in machine.joints:
         coordinate = names.joints.get(joint.name)
         if coordinate is None or joint.mimic is not None:
             continue
         lower, upper = limits[coordinate.v]
-        friction = frictions.get(joint.name, JointFriction(joint.name, joint.friction, joint.friction))
+        static, kinetic = frictions[coordinate.v]
         number, drive = drives.get(joint.name, (NO_DRIVE, None))
-        if lower == -np.inf and upper == np.inf and friction.static == 0.0 and drive is None:
+        if lower == -np.inf and upper == np.inf and static == 0.0 and drive is None:
             continue
         drive = drive or ServoDrive(joint.name, "effort", 0.0, 0.0, 0.0)
         values = (
-            *(coordinate.q, coordinate.v, lower, upper, friction.static, friction.kinetic, number),
+            *(coordinate.q, coordinate.v, lower, upper, static, kinetic, number),
             *(MODES[drive.mode], drive.stiffness, drive.damping, drive.effort_limit, joint.limit.velocity),
         )
         for field, value in zip(JointLaws._fields, values, strict=True):
@@ -73,6 +72,20 @@ def make_joint_laws(machine: Machine, names: Names) -> JointLaws:
     for array in laws:
         array.flags.writeable = False
     return laws
+
+
+def _frictions(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:
+    """Static and kinetic dry friction along each coordinate rate, of all joints that share it."""
+    laws = {law.joint: law for law in machine.frictions}
+    levels: dict[int, tuple[float, float]] = {}
+    for joint in machine.joints:
+        coordinate = names.joints.get(joint.name)
+        if coordinate is not None:
+            law = laws.get(joint.name, JointFriction(joint.name, joint.friction, joint.friction))
+            static, kinetic = levels.get(coordinate.v, (0.0, 0.0))
+            lever = abs(coordinate.multiplier)
+            levels[coordinate.v] = (static + lever * law.static, kinetic + lever * law.kinetic)
+    return levels
 
 
 def _limits(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:

@@ -8,10 +8,14 @@ impulse is equation (9) of Strashnov and Mironenko (2023).
 import math
 
 from grouser.physics.constraints.impulses import dot
-from grouser.physics.constraints.rows import close_row, open_row
-from grouser.physics.hydraulics.cylinder import SPLIT, advance_cylinder, oil_stiffness
+from grouser.physics.constraints.rows import open_row
+from grouser.physics.hydraulics.cylinder import SPLIT, STILL, advance_cylinder, chamber_volumes, oil_stiffness
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.jacobian import distance_row
+
+# A locked cylinder's damper, as a multiple of what it holds, and the least lever arm that it works on [m/rad or -].
+_LOCK = 1e7
+_LEAST_LEVER = 1e-6
 
 
 @kernel
@@ -38,13 +42,12 @@ def cylinder_length(circuit, kinematics, c, direction):
 
 
 @inlined
-def open_piston_rows(model, circuit, kinematics, factor, first_slot, remembered, direction, rows, length):
-    """Opens a row for each cylinder, in order, with its Jacobian only.
+def open_piston_rows(model, circuit, kinematics, first_slot, remembered, direction, rows, length):
+    """Opens a row for each cylinder, before all others and in order, with its Jacobian only.
 
     Args:
         model, circuit: the machine.
         kinematics: filled for the current state.
-        factor: of the mass matrix.
         first_slot: slot of the first cylinder's row.
         remembered: impulses of the last step by slot [N s].
         direction: workspace, (3,).
@@ -52,7 +55,7 @@ def open_piston_rows(model, circuit, kinematics, factor, first_slot, remembered,
         length: distance between the attachments of each cylinder [m], result.
     """
     for c in range(circuit.valve.shape[0]):
-        r = open_row(rows, first_slot + c, remembered[first_slot + c])
+        open_row(rows, first_slot + c, remembered[first_slot + c])
         length[c] = cylinder_length(circuit, kinematics, c, direction)
         distance_row(
             model.body_parent,
@@ -68,13 +71,42 @@ def open_piston_rows(model, circuit, kinematics, factor, first_slot, remembered,
             direction[1],
             direction[2],
             rows.jacobian,
-            r,
+            c,
         )
-        close_row(rows, r, model.pattern_start, model.pattern, factor)
 
 
 @inlined
-def predict_pistons(circuit, state, scheme, command, brake, u_start, u, step, first_row, rows, prediction):
+def lock_pistons(circuit, brake, step, v, rows, mass, lock):
+    """Takes the cylinders whose brake holds out of the rows: a damper in the mass matrix locks them.
+
+    Braked legs under a heavy machine are what Gauss-Seidel is slowest at; the factorisation solves them exactly. The
+    damper gives way by 1e-7 of what the free joint would. It stands in only while the brake held in the last step with
+    less than its force, and only for a cylinder that drives a coordinate of its own; the others keep their rows.
+
+    Args:
+        circuit: hydraulics.
+        brake: of each cylinder, whether its brake is engaged.
+        step: [s].
+        v: coordinate rates at the start of the step.
+        rows: opened by `open_piston_rows`, with the last impulses.
+        mass: mass matrix, before it is factorised.
+        lock: impulse per speed of each locked cylinder [kg], 0 for the others; result.
+    """
+    for c in range(circuit.valve.shape[0]):
+        lock[c] = 0.0
+        rate = circuit.lone_rate[c]
+        if brake[c] and rate >= 0:
+            lever = rows.jacobian[c, rate]
+            held = abs(rows.impulse[c])
+            holds = 0.0 < held < step * circuit.holding_force[c]
+            if holds and abs(lever) > _LEAST_LEVER and abs(lever * v[rate]) < STILL:
+                lock[c] = _LOCK * mass[rate, rate] / (lever * lever)
+                mass[rate, rate] += lock[c] * lever * lever
+                rows.impulse[c] = 0.0
+
+
+@inlined
+def predict_pistons(circuit, state, scheme, command, brake, lock, u_start, u, step, rows, prediction):
     """Integrates each circuit over the step and gives its row the law that follows.
 
     The load's mass and acceleration come from the row: 1 / (J M^-1 J^T), and the change of J v from the start of the
@@ -85,18 +117,17 @@ def predict_pistons(circuit, state, scheme, command, brake, u_start, u, step, fi
         scheme: SPLIT or SEMI_IMPLICIT.
         command: of each valve [-].
         brake: of each cylinder, whether the holding brake is engaged.
+        lock: from `lock_pistons`; nothing else acts along the row of a locked cylinder.
         u_start: half-solved velocity at the start of the step.
         u: half-solved velocity with forces and warm-start impulses.
         step: [s].
-        first_row: row of the first cylinder.
-        rows: opened by `open_piston_rows`.
+        rows: opened by `open_piston_rows` and half-solved.
         prediction: result.
     """
     for c in range(circuit.valve.shape[0]):
-        r = first_row + c
-        inverse_mass = max(rows.inverse_mass[r], 1e-12)
-        velocity = dot(rows.half[r], u_start)
-        free = dot(rows.half[r], u) - rows.inverse_mass[r] * rows.impulse[r]
+        inverse_mass = max(rows.inverse_mass[c], 1e-12)
+        velocity = dot(rows.half[c], u_start)
+        free = dot(rows.half[c], u) - rows.inverse_mass[c] * rows.impulse[c]
         advance_cylinder(
             circuit,
             state,
@@ -110,51 +141,57 @@ def predict_pistons(circuit, state, scheme, command, brake, u_start, u, step, fi
             step,
             prediction,
         )
+        if lock[c] > 0.0:
+            continue
         foreseen = prediction.velocity[c]
         conductance = circuit.piston_mass[c]
         if scheme == SPLIT:
-            rows.target[r] = foreseen
-            rows.hold_bound[r] = step * prediction.hold[c]
+            rows.target[c] = foreseen
+            rows.hold_bound[c] = step * prediction.hold[c]
         else:
             conductance += step * (
                 circuit.viscous_friction[c] + step * oil_stiffness(circuit, c, prediction.position[c])
             )
-            rows.target[r] = foreseen + prediction.impulse[c] / conductance
-            rows.hold_bound[r] = step * prediction.hold[c] if prediction.stuck[c] else 0.0
-        rows.conductance[r] = conductance
-        _stroke_ends(circuit, state, prediction, c, step, r, rows)
+            rows.target[c] = foreseen + prediction.impulse[c] / conductance
+            rows.hold_bound[c] = step * prediction.hold[c] if prediction.stuck[c] else 0.0
+        rows.conductance[c] = conductance
+        _stroke_ends(circuit, state, prediction, c, step, rows)
 
 
 @inlined
-def _stroke_ends(circuit, state, prediction, c, step, r, rows):
-    """Stops of row r: no further than the stroke, and at rest where the piston is foreseen at its end."""
+def _stroke_ends(circuit, state, prediction, c, step, rows):
+    """Stops of row c: no further than the stroke, and at rest where the piston is foreseen at its end."""
     position = state.piston[c]
-    rows.slowest[r] = 0.0 if prediction.position[c] <= 0.0 else -position / step
-    rows.fastest[r] = 0.0 if prediction.position[c] >= circuit.stroke[c] else (circuit.stroke[c] - position) / step
+    rows.slowest[c] = 0.0 if prediction.position[c] <= 0.0 else -position / step
+    rows.fastest[c] = 0.0 if prediction.position[c] >= circuit.stroke[c] else (circuit.stroke[c] - position) / step
 
 
 @inlined
-def settle_pistons(circuit, state, scheme, u, step, first_row, length, rows, prediction):
+def settle_pistons(circuit, state, scheme, lock, u, step, length, rows, prediction):
     """Takes the velocities found back into the hydraulics, and asks the position pass to follow the pistons.
 
     Where other rows kept the piston from the speed foreseen, it has moved the less, and its oil is squeezed by as much.
+    A locked one stays where it is, and its row gets the impulse that the lock has given.
     """
-    beta = circuit.bulk_modulus[0]
     for c in range(circuit.valve.shape[0]):
-        r = first_row + c
-        velocity = dot(rows.half[r], u)
-        if scheme == SPLIT:
-            position = state.piston[c] + step * velocity
+        velocity = dot(rows.half[c], u)
+        if lock[c] > 0.0:
+            rows.impulse[c] = -lock[c] * velocity
+        elif scheme == SPLIT:
+            state.piston[c] = min(max(state.piston[c] + step * velocity, 0.0), circuit.stroke[c])
         else:
-            position = prediction.position[c] + step * (velocity - prediction.velocity[c])
-        position = min(max(position, 0.0), circuit.stroke[c])
-        if scheme != SPLIT:
-            surplus = position - prediction.position[c]
-            volume_a = circuit.piston_dead_volume[c] + circuit.piston_area[c] * position
-            volume_b = circuit.rod_dead_volume[c] + circuit.rod_area[c] * (circuit.stroke[c] - position)
-            state.pressure[c, 0] = max(state.pressure[c, 0] - beta * circuit.piston_area[c] / volume_a * surplus, 0.0)
-            state.pressure[c, 1] = max(state.pressure[c, 1] + beta * circuit.rod_area[c] / volume_b * surplus, 0.0)
-        state.piston[c] = position
-        rows.shift[r] = (circuit.retracted_length[c] + position - length[c]) / step
-        rows.shift_lower[r] = -math.inf
-        rows.shift_upper[r] = math.inf
+            _squeeze(circuit, state, c, step * (velocity - prediction.velocity[c]), prediction.position[c])
+        rows.shift[c] = (circuit.retracted_length[c] + state.piston[c] - length[c]) / step
+        rows.shift_lower[c] = -math.inf
+        rows.shift_upper[c] = math.inf
+
+
+@kernel
+def _squeeze(circuit, state, c, surplus, foreseen):
+    """Piston c has moved further than foreseen by `surplus` [m]: its position and its chambers' pressures."""
+    position = min(max(foreseen + surplus, 0.0), circuit.stroke[c])
+    volume_a, volume_b = chamber_volumes(circuit, c, position)
+    stretch = circuit.bulk_modulus[0] * (position - foreseen)
+    state.pressure[c, 0] = max(state.pressure[c, 0] - circuit.piston_area[c] / volume_a * stretch, 0.0)
+    state.pressure[c, 1] = max(state.pressure[c, 1] + circuit.rod_area[c] / volume_b * stretch, 0.0)
+    state.piston[c] = position

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.description.machine import Fluid, HydraulicCylinder, Machine, Pump
-from grouser.physics.model import Names
+from grouser.physics.model import Model, Names
 
 # Columns of the energy account of a cylinder [J].
 SUPPLIED, RETURNED, THROTTLED, COMPRESSED, VISCOUS_LOSS, FRICTION_LOSS, STOP_LOSS, PISTON_WORK = range(8)
@@ -24,6 +24,7 @@ class Circuit(NamedTuple):
         spool_gain, spool_frequency, spool_damping: K_v [-], w_v [rad/s], D_v [-].
         valve: valve of each cylinder.
         barrel_body, rod_body: bodies that it joins.
+        lone_rate: index in v of the coordinate that it drives, if it drives one that moves nothing else; else -1.
         barrel_point, rod_point: attachments in the body frames [m], (cylinders, 3).
         piston_area, rod_area: S_A, S_B [m2].
         stroke, retracted_length: [m].
@@ -46,6 +47,7 @@ class Circuit(NamedTuple):
     valve: np.ndarray
     barrel_body: np.ndarray
     rod_body: np.ndarray
+    lone_rate: np.ndarray
     barrel_point: np.ndarray
     rod_point: np.ndarray
     piston_area: np.ndarray
@@ -60,7 +62,7 @@ class Circuit(NamedTuple):
     holding_force: np.ndarray
 
 
-def make_circuit(machine: Machine, names: Names) -> Circuit:
+def make_circuit(machine: Machine, names: Names, model: Model) -> Circuit:
     """Arrays of the machine's hydraulics; empty arrays when it has none."""
     fluid = machine.fluid or Fluid(850.0, 1.4e9)
     pump = machine.pumps[0] if machine.pumps else Pump("none", 1e5, 1e5)
@@ -87,6 +89,10 @@ def make_circuit(machine: Machine, names: Names) -> Circuit:
         valve=np.array([numbers[c.valve] for c in cylinders], dtype=np.int64),
         barrel_body=np.array([body for body, _ in barrels], dtype=np.int64),
         rod_body=np.array([body for body, _ in rods], dtype=np.int64),
+        lone_rate=np.array(
+            [_lone_rate(model, barrel, rod) for (barrel, _), (rod, _) in zip(barrels, rods, strict=True)],
+            dtype=np.int64,
+        ),
         barrel_point=_reals([point for _, point in barrels]).reshape(-1, 3),
         rod_point=_reals([point for _, point in rods]).reshape(-1, 3),
         piston_area=_reals([piston_area(c) for c in cylinders]),
@@ -124,3 +130,12 @@ def _attachment(names: Names, attachment):
     link = names.link_index(attachment.link)
     point = names.link_position[link] + names.link_rotation[link] @ np.array(attachment.xyz)
     return names.link_body[link], point
+
+
+def _lone_rate(model: Model, barrel: int, rod: int) -> int:
+    """The one coordinate rate between two neighbouring bodies, if no other body shares it; else -1."""
+    child, parent = max(barrel, rod), min(barrel, rod)
+    if model.body_parent[child] != parent or model.column_start[child + 1] - model.column_start[child] != 1:
+        return -1
+    rate = model.column_rate[model.column_start[child]]
+    return int(rate) if np.count_nonzero(model.column_rate == rate) == 1 else -1

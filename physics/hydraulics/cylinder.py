@@ -34,7 +34,7 @@ _PHASE = 0.5
 _MOST_SUBSTEPS = 1000
 # A spool closer to its target than this share of its travel rests there [-]; a slower piston stands still [m/s].
 _SPOOL_REST = 1e-9
-_STILL = 1e-6
+STILL = 1e-6
 # Columns of the trace.
 TRACE_TIME, TRACE_POSITION, TRACE_VELOCITY, TRACE_PISTON_PRESSURE, TRACE_ROD_PRESSURE, TRACE_SPOOL = range(6)
 
@@ -150,7 +150,7 @@ def advance_cylinder(
     if resting:
         spool, spool_velocity = target, 0.0
     # a locked piston under a resting spool leaves only the slow flows, which are taken implicitly
-    still = coupled and brake and resting and abs(v) < _STILL
+    still = coupled and brake and resting and abs(v) < STILL
     count = substep_count(circuit, c, scheme, x, mass, still, step, trace.shape[0])
     h = step / count
     stuck = ended = False

@@ -35,11 +35,12 @@ def turbulent(drop):
 
 
 @kernel
-def smooth_turbulent(drop):
-    """d / (d^2 + e^2)^(1/4) and its derivative: the square root with a laminar middle of width e."""
-    square = drop * drop + LAMINAR_DROP * LAMINAR_DROP
-    root = 1.0 / math.sqrt(math.sqrt(square))
-    return drop * root, root * (1.0 - 0.5 * drop * drop / square)
+def conductance(drop):
+    """What takes a pressure drop d to the square root's flow, sqrt(|d|) / |d|, finite at zero [1/sqrt(Pa)].
+
+    d / (d^2 + e^2)^(1/4): the turbulent law with a laminar middle of width e.
+    """
+    return 1.0 / math.sqrt(math.sqrt(drop * drop + LAMINAR_DROP * LAMINAR_DROP))
 
 
 @kernel
@@ -52,20 +53,21 @@ def fill_chamber(pressure, supply, tank, open_supply, open_tank, swept, stiffnes
         open_supply, open_tank: flow gain times opening of its two edges [m3/s/sqrt(Pa)].
         swept: volume rate that the piston makes room for [m3/s].
         stiffness: sub-step * beta / V: pressure rise per unit of net flow [Pa s/m3].
-        implicit: linearly implicit in the orifice flow, which is stiff where the drop across it vanishes; else
-            explicit.
+        implicit: flows at the new pressure, by the old one's conductances: they can level a pressure drop at most,
+            however stiff the chamber; else explicit.
 
     Returns:
         The new pressure, the flow into the chamber and the part of it that the supply delivers [m3/s].
     """
+    up, down = supply - pressure, pressure - tank
     if implicit:
-        up, slope_up = smooth_turbulent(supply - pressure)
-        down, slope_down = smooth_turbulent(pressure - tank)
+        from_supply, to_tank = open_supply * conductance(up), open_tank * conductance(down)
+        rise = stiffness * (from_supply * up - to_tank * down - swept) / (1.0 + stiffness * (from_supply + to_tank))
+        delivered = from_supply * (up - rise)
+        flow = delivered - to_tank * (down + rise)
     else:
-        up, slope_up = turbulent(supply - pressure), 0.0
-        down, slope_down = turbulent(pressure - tank), 0.0
-    slope = open_supply * slope_up + open_tank * slope_down
-    flow = open_supply * up - open_tank * down
-    rise = stiffness * (flow - swept) / (1.0 + stiffness * slope)
+        delivered = open_supply * turbulent(up)
+        flow = delivered - open_tank * turbulent(down)
+        rise = stiffness * (flow - swept)
     # oil carries no tension: a chamber cavitates at zero absolute pressure
-    return max(pressure + rise, 0.0), flow - slope * rise, open_supply * (up - slope_up * rise)
+    return max(pressure + rise, 0.0), flow, delivered

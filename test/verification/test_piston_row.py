@@ -7,7 +7,7 @@ from grouser import Simulation, World
 from grouser.physics.constraints.contact_rows import make_contact_rows
 from grouser.physics.constraints.impulses import solve_rows
 from grouser.physics.constraints.piston_rows import open_piston_rows
-from grouser.physics.constraints.rows import make_rows
+from grouser.physics.constraints.rows import close_row, make_rows
 from grouser.physics.contact.candidates import make_candidates
 from grouser.physics.hydraulics.circuit import make_circuit
 from grouser.physics.model import build_model
@@ -37,7 +37,7 @@ def test_impulse_of_equation_9(parts):
         extension=HYDRAULICS,
     )
     model, names = build_model(machine)
-    circuit, kinematics = make_circuit(machine, names), make_kinematics(model)
+    circuit, kinematics = make_circuit(machine, names, model), make_kinematics(model)
     v = np.array([0.1, -0.2, 0.05, 0.2, -0.1, 0.3, 0.4, 0.1, -0.3, -0.5, 0.3, 0.2])
     update_kinematics(model, model.q_initial, v, kinematics)
     factor = np.zeros((12, 12))
@@ -47,7 +47,8 @@ def test_impulse_of_equation_9(parts):
     multiply(model.pattern_start, model.pattern, factor, v, u)
     rows, found = make_rows(1, 12), np.zeros(1)
     rows.count[0] = 0
-    open_piston_rows(model, circuit, kinematics, factor, 0, np.zeros(1), np.zeros(3), rows, found)
+    open_piston_rows(model, circuit, kinematics, 0, np.zeros(1), np.zeros(3), rows, found)
+    close_row(rows, 0, model.pattern_start, model.pattern, factor)
     assert found[0] == pytest.approx(length, abs=1e-15)
     # the piston: 2 kg that move at 0.25 m/s
     rows.conductance[0], rows.target[0] = 2.0, 0.25
