@@ -318,6 +318,7 @@ class Simulation:
         work.prediction.flow[:] = 0.0
         work.prediction.supply_power[:] = 0.0
         work.prediction.trace_length[:] = 0
+        work.effort[:] = 0.0
         work.brake[:] = False
         self.clear_diagnostics()
 
@@ -342,11 +343,7 @@ class Simulation:
     def _joint_efforts(self):
         work = self._workspace
         count = work.rows.count[0]
-        effort = work.rows.impulse[:count] @ work.rows.jacobian[:count] / self.step_size
-        for number, drive in enumerate(self.machine.drives):
-            if drive.mode == "effort" and not self.emergency_stop:
-                limited = min(max(self._command.drive[number], -drive.effort_limit), drive.effort_limit)
-                effort[self.names.joints[drive.joint].v] += limited
+        effort = work.effort + work.rows.impulse[:count] @ work.rows.jacobian[:count] / self.step_size
         return effort[self._v_index]
 
     def _cylinder_index(self, name):

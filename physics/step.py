@@ -70,6 +70,7 @@ class Workspace(NamedTuple):
         factor: of the mass matrix, (coordinates, coordinates).
         still: zeros, (coordinates,).
         force, u_start, u, displacement: buffers, (coordinates,).
+        effort: of effort drives in the last step, (coordinates,) [N or N m].
         row_shift, contact_shift: impulses of the position pass.
         length: of each cylinder [m].
         brake: of each cylinder, whether it is engaged.
@@ -91,6 +92,7 @@ class Workspace(NamedTuple):
     factor: np.ndarray
     still: np.ndarray
     force: np.ndarray
+    effort: np.ndarray
     u_start: np.ndarray
     u: np.ndarray
     displacement: np.ndarray
@@ -122,6 +124,7 @@ def make_workspace(system: System) -> Workspace:
         factor=np.zeros((coordinates, coordinates)),
         still=np.zeros(coordinates),
         force=np.zeros(coordinates),
+        effort=np.zeros(coordinates),
         u_start=np.zeros(coordinates),
         u=np.zeros(coordinates),
         displacement=np.zeros(coordinates),
@@ -184,6 +187,8 @@ def make_step(system, state, command, workspace):
     multiply(start, pattern, factor, state.v, u_start)
     _build_rows(system, state, command, workspace)
 
+    for d in range(u.shape[0]):
+        workspace.force[d] += workspace.effort[d]
     solve_transposed(start, pattern, factor, workspace.force)
     for d in range(u.shape[0]):
         u[d] = u_start[d] + step * workspace.force[d]
@@ -274,7 +279,7 @@ def _build_rows(system, state, command, workspace):
         state.sliding,
         state.row_impulse,
         rows,
-        workspace.force,
+        workspace.effort,
     )
     build_contact_rows(
         model,

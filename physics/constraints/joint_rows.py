@@ -111,8 +111,8 @@ def _limits(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:
 
 
 @inlined
-def build_joint_rows(model, laws, q, v, factor, step, drive_command, braked, sliding, remembered, rows, force):
-    """Opens a row for each joint law that may act in this step; an effort drive adds to `force` instead.
+def build_joint_rows(model, laws, q, v, factor, step, drive_command, braked, sliding, remembered, rows, effort):
+    """Opens a row for each joint law that may act in this step; an effort drive adds to `effort` instead.
 
     Args:
         model, laws: the machine.
@@ -124,8 +124,9 @@ def build_joint_rows(model, laws, q, v, factor, step, drive_command, braked, sli
         sliding: of each law, whether its dry friction slid in the last step.
         remembered: impulse of each law in the last step.
         rows: result.
-        force: generalised forces [N or N m].
+        effort: of the effort drives on each coordinate [N or N m], result.
     """
+    effort[:] = 0.0
     for law in range(laws.rate_index.shape[0]):
         rate = laws.rate_index[law]
         position, speed = q[laws.position_index[law]], v[rate]
@@ -150,7 +151,7 @@ def build_joint_rows(model, laws, q, v, factor, step, drive_command, braked, sli
             if braked:
                 rows.hold_bound[r] = grip + step * limit
             elif laws.mode[law] == EFFORT:
-                force[rate] += min(max(command, -limit), limit)
+                effort[rate] += min(max(command, -limit), limit)
             else:
                 if laws.mode[law] == VELOCITY:
                     command = min(max(command, -laws.speed_limit[law]), laws.speed_limit[law])

@@ -1,0 +1,267 @@
+"""Leaves of the constraint rows and of the hydraulics, compiled and interpreted, against plain lines of their own."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+from grouser.physics.constraints.contact_rows import (
+    CONTACT_SLOP,
+    PENETRATION_RELIEF,
+    RESTITUTION_SPEED,
+    _normal_law,
+    make_contact_rows,
+)
+from grouser.physics.constraints.impulses import solve_rows
+from grouser.physics.constraints.rows import make_rows, open_row, row_speed
+from grouser.physics.description import parse_machine
+from grouser.physics.hydraulics.circuit import make_circuit
+from grouser.physics.hydraulics.cylinder import chamber_volumes, oil_stiffness
+from grouser.physics.hydraulics.valve import (
+    LAMINAR_DROP,
+    advance_spool,
+    conductance,
+    edge_openings,
+    fill_chamber,
+    turbulent,
+)
+from grouser.physics.model import build_model
+
+SUPPLY, TANK = 1e7, 1e5
+
+
+def both(function):
+    """The compiled function and the Python that it was compiled from."""
+    return pytest.mark.parametrize("leaf", [function, function.py_func], ids=["compiled", "interpreted"])
+
+
+# --- the closed form of a row -----------------------------------------------------------------------------------------
+
+numbers = st.floats(-10.0, 10.0)
+maybe = lambda strategy, absent: st.one_of(st.just(absent), strategy)  # noqa: E731
+row_laws = st.fixed_dictionaries(
+    {
+        "conductance": maybe(st.floats(1e-6, 1e8), 0.0),
+        "target": numbers,
+        "spring_bound": maybe(st.floats(0.0, 1e3), math.inf),
+        "hold_bound": maybe(st.floats(1e-6, 1e2), 0.0),
+        "hold_speed": maybe(numbers, 0.0),
+        "slowest": maybe(st.floats(-10.0, 0.0), -math.inf),
+        "fastest": maybe(st.floats(0.0, 10.0), math.inf),
+    }
+)
+
+
+def speed_by_bisection(law, speed, inverse_mass):
+    """The root of v - s - K (spring + hold + stops), which rises with v and jumps where a hold or stop acts."""
+
+    def excess(v):
+        if v > law["fastest"]:
+            return math.inf
+        if v < law["slowest"]:
+            return -math.inf
+        spring = law["conductance"] * (law["target"] - v)
+        spring = min(max(spring, -law["spring_bound"]), law["spring_bound"])
+        hold = -law["hold_bound"] * np.sign(v - law["hold_speed"])
+        return v - speed - inverse_mass * (spring + hold)
+
+    # signs alone: the jumps of a set-valued law have no values to interpolate between
+    return brentq(lambda v: math.copysign(1.0, excess(v)), -1e5, 1e5, xtol=1e-13, maxiter=500)
+
+
+@both(row_speed)
+@given(law=row_laws, speed=numbers, inverse_mass=st.floats(1e-4, 1e2))
+@settings(max_examples=300, deadline=None)
+def test_row_speed_is_the_root_of_its_law(leaf, law, speed, inverse_mass):
+    rows = make_rows(1, 1)
+    assert open_row(rows, 0, 0.0) == 0
+    for name, value in law.items():
+        getattr(rows, name)[0] = value
+    # K (spring bound + hold bound) < 1.1e5 moves the answer out of the bracket only at the extremes of both
+    assume(law["conductance"] == 0.0 or inverse_mass * min(law["spring_bound"], 1e3) < 5e4)
+    found = leaf(rows, 0, speed, inverse_mass)
+    # round-off: terms of 1e5 at most cancel to leave the speed
+    assert found == pytest.approx(speed_by_bisection(law, speed, inverse_mass), abs=1e-9)
+
+
+def test_an_open_row_does_nothing():
+    rows = make_rows(1, 2)
+    open_row(rows, 0, 0.0)
+    assert row_speed(rows, 0, 3.7, 2.0) == 3.7
+
+
+# --- contacts ---------------------------------------------------------------------------------------------------------
+
+
+@both(_normal_law)
+def test_rigid_normal_closes_the_gap_and_no_more(leaf):
+    step, gap = 1e-3, 0.004
+    for approach in (0.0, -1.0, -10.0):  # the last one arrives within the step: without a bounce it ends on the ground
+        compliance, target, shift = leaf(gap, approach, 0.0, 0.0, 0.0, step)
+        assert compliance == 0.0
+        assert target == shift == pytest.approx(-(gap - CONTACT_SLOP) / step)
+    # inside the slop it must not approach at all; beyond it a share of the depth comes back without momentum
+    assert leaf(0.5 * CONTACT_SLOP, -10.0, 0.0, 0.0, 0.0, step)[1:] == (0.0, 0.0)
+    _, target, shift = leaf(-0.004, -10.0, 0.0, 0.0, 0.0, step)
+    assert target == 0.0
+    assert shift == pytest.approx(PENETRATION_RELIEF * (0.004 - CONTACT_SLOP) / step)
+
+
+@both(_normal_law)
+def test_rigid_normal_bounces_only_when_it_arrives(leaf):
+    step = 1e-3
+    assert leaf(0.0, -2.0, 0.6, 0.0, 0.0, step)[1] == pytest.approx(1.2)
+    assert leaf(0.003, -2.0, 0.6, 0.0, 0.0, step)[1] < 0.0, "it arrives in the next step"
+    assert leaf(0.0, -0.9 * RESTITUTION_SPEED, 0.6, 0.0, 0.0, step)[1] == 0.0
+
+
+@both(_normal_law)
+@given(gap=st.floats(-0.01, 0.01), stiffness=st.floats(1.0, 1e9), damping=st.floats(0.0, 1e6), speed=numbers)
+@settings(deadline=None)
+def test_compliant_normal_is_a_spring_at_the_end_of_the_step(leaf, gap, stiffness, damping, speed):
+    step = 1e-3
+    compliance, target, _ = leaf(gap, -1.0, 0.5, stiffness, damping, step)
+    impulse = (target - speed) / compliance
+    expected = -step * (stiffness * (gap + step * speed) + damping * speed)
+    assert impulse == pytest.approx(expected, rel=1e-9, abs=1e-12 * step * (stiffness + damping))
+
+
+@given(heading=st.floats(-math.pi, math.pi), friction=st.floats(0.05, 1.5), inertia_ratio=st.floats(0.2, 5.0))
+@settings(deadline=None)
+def test_sliding_friction_opposes_the_slip_from_every_side(heading, friction, inertia_ratio):
+    # normal and tangents of a point whose mass differs along both tangents: the cone must not favour an axis
+    contacts, rows = make_contact_rows(1, 3), make_rows(0, 3)
+    contacts.count[0] = 1
+    contacts.half[:] = np.diag([1.0, 1.0, math.sqrt(inertia_ratio)])
+    contacts.inverse_mass[:] = [1.0, 1.0, inertia_ratio]
+    contacts.friction[0] = friction
+    slip = 10.0 * np.array([math.cos(heading), math.sin(heading)])
+    u = np.array([-1.0, slip[0], slip[1] / math.sqrt(inertia_ratio)])
+    sweeps, change = solve_rows(rows, contacts, u, 1e-12, 1000)
+    assert sweeps < 1000 and change <= 1e-12
+    normal, *tangent = contacts.impulse
+    assert normal == pytest.approx(1.0, abs=1e-11)
+    assert np.linalg.norm(tangent) == pytest.approx(friction, rel=1e-11)
+    left = contacts.half[1:, :] @ u
+    # a mass of 1/5 kg slows by 7.5 m/s at most, so that it still slides
+    assert left[0] * tangent[1] - left[1] * tangent[0] == pytest.approx(0.0, abs=1e-9)
+    assert left @ tangent < 0.0
+
+
+# --- the valve --------------------------------------------------------------------------------------------------------
+
+
+@both(edge_openings)
+@given(spool=st.floats(-1.0, 1.0))
+def test_edges_open_by_their_laps(leaf, spool):
+    supply_a, tank_a, supply_b, tank_b = leaf(spool, 0.05, 0.03)
+    assert (supply_a, tank_b) == (max(0.0, spool - 0.05), max(0.0, spool + 0.03))
+    # the valve is symmetric: what feeds A at +x feeds B at -x
+    mirrored = leaf(-spool, 0.05, 0.03)
+    assert (supply_b, tank_a) == (mirrored[0], mirrored[3])
+
+
+@both(conductance)
+@given(drop=st.one_of(st.floats(-1e7, 1e7), st.floats(-2e3, 2e3)))
+def test_conductance_makes_the_square_root_with_a_laminar_middle(leaf, drop):
+    flow = leaf(drop) * drop
+    assert leaf(-drop) == leaf(drop)
+    # between the turbulent law and the laminar slope at zero, 1 / sqrt(e)
+    assert abs(flow) <= min(abs(turbulent(drop)), abs(drop) / math.sqrt(LAMINAR_DROP)) * (1 + 1e-12)
+    if abs(drop) > 100 * LAMINAR_DROP:
+        # (1 + (e/d)^2)^(1/4): a quarter of 1e-4
+        assert flow == pytest.approx(turbulent(drop), rel=2.6e-5)
+
+
+@both(fill_chamber)
+@pytest.mark.parametrize("implicit", [False, True])
+def test_closed_chamber_is_compressed_by_its_bulk_modulus(leaf, implicit):
+    pressure, flow, from_supply = leaf(2e6, SUPPLY, TANK, 0.0, 0.0, -1e-5, 1e9, implicit)
+    assert pressure == pytest.approx(2e6 + 1e4)
+    assert flow == from_supply == 0.0
+    assert leaf(2e6, SUPPLY, TANK, 0.0, 0.0, 1.0, 1e9, implicit)[0] == 0.0, "oil carries no tension"
+
+
+@both(fill_chamber)
+def test_stiff_chamber_follows_the_flow_without_oscillating(leaf):
+    # a hundred times the stiffness at which the explicit form would swing about the supply's pressure without end
+    pressure, flow = SUPPLY - 0.5 * LAMINAR_DROP, 0.0
+    assert 1e-6 * 1e10 * conductance(0.0) > 100 * 2.0
+    for _ in range(20):
+        before = pressure
+        pressure, flow, _ = leaf(pressure, SUPPLY, TANK, 1e-6, 0.0, 0.0, 1e10, True)
+        assert abs(pressure - SUPPLY) < 0.5 * abs(before - SUPPLY) + 1e-6
+    assert pressure == pytest.approx(SUPPLY, abs=1e-3)
+    assert flow == pytest.approx(0.0, abs=1e-12)
+
+
+@both(fill_chamber)
+@given(pressure=st.floats(TANK, SUPPLY), stiffness=st.floats(1e6, 1e13), opening=st.floats(1e-9, 1e-5))
+@settings(deadline=None)
+def test_still_chamber_stays_between_tank_and_supply(leaf, pressure, stiffness, opening):
+    # nothing moves: oil flows down the pressure drop and can at most level it
+    filled = leaf(pressure, SUPPLY, TANK, opening, 0.0, 0.0, stiffness, True)[0]
+    assert filled <= SUPPLY * (1 + 1e-9)
+    emptied = leaf(pressure, SUPPLY, TANK, 0.0, opening, 0.0, stiffness, True)[0]
+    assert emptied >= TANK * (1 - 1e-9)
+
+
+def spool_response(leaf, damping, time, steps, frequency=120.0):
+    position, velocity = 0.0, 0.0
+    for _ in range(steps):
+        position, velocity = leaf(position, velocity, 0.5, 1.6, frequency, damping, time / steps)
+    return position
+
+
+@both(advance_spool)
+@pytest.mark.parametrize("damping", [0.3, 1.0])
+def test_spool_converges_to_the_second_order_response(leaf, damping):
+    time, final = 0.012, 0.8
+    phase = 120.0 * time
+    if damping == 1.0:
+        exact = final * (1.0 - (1.0 + phase) * math.exp(-phase))
+    else:
+        root = math.sqrt(1.0 - damping**2)
+        sway = math.cos(root * phase) + damping / root * math.sin(root * phase)
+        exact = final * (1.0 - math.exp(-damping * phase) * sway)
+    coarse, fine = (abs(spool_response(leaf, damping, time, steps) - exact) for steps in (120, 480))
+    # semi-implicit Euler is of first order; with sub-steps of 0.1 ms it misses by less than w h = 1.2 % of the way
+    assert math.log(coarse / fine, 4) == pytest.approx(1.0, abs=0.1)
+    assert coarse < 0.012 * final
+
+
+@both(advance_spool)
+def test_spool_stops_at_its_end(leaf):
+    assert leaf(0.99, 100.0, 1.0, 1.0, 120.0, 1.0, 1e-3) == (1.0, 0.0)
+    assert leaf(-0.99, -100.0, -1.0, 1.0, 120.0, 1.0, 1e-3) == (-1.0, 0.0)
+
+
+# --- the chambers -----------------------------------------------------------------------------------------------------
+
+
+def test_chambers_share_the_stroke():
+    machine = parse_machine(
+        """<robot name="rig"><link name="world"/>
+        <link name="load"><inertial><mass value="1"/>
+        <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <joint name="slide" type="prismatic"><parent link="world"/><child link="load"/><origin xyz="0 0 0.6"/>
+        <axis xyz="0 0 1"/><limit lower="0" upper="0.5" effort="1e9" velocity="1"/></joint>
+        <grouser><fluid/><pump supply_pressure="1e7"/>
+        <directional_valve name="valve" spool_diameter="6e-3" spool_travel="2e-4"/>
+        <cylinder name="lift" valve="valve" bore="0.04" rod_diameter="0.025" stroke="0.5" retracted_length="0.6"
+         piston_mass="5" dead_volume_piston_side="1e-4" dead_volume_rod_side="2e-4">
+        <barrel link="world"/><rod link="load"/></cylinder></grouser></robot>""",
+        "rig.urdf",
+    )
+    model, names = build_model(machine)
+    circuit = make_circuit(machine, names, model)
+    area_a, area_b = 1.2566371e-3, 7.6576321e-4  # of the published case, to its digits
+    for leaf in (chamber_volumes, chamber_volumes.py_func):
+        assert leaf(circuit, 0, 0.0) == pytest.approx((1e-4, 2e-4 + 0.5 * area_b), rel=1e-7)
+        assert leaf(circuit, 0, 0.5) == pytest.approx((1e-4 + 0.5 * area_a, 2e-4), rel=1e-7)
+        assert leaf(circuit, 0, 0.2) == pytest.approx((1e-4 + 0.2 * area_a, 2e-4 + 0.3 * area_b), rel=1e-7)
+    expected = 1.4e9 * (area_a**2 / (1e-4 + 0.2 * area_a) + area_b**2 / (2e-4 + 0.3 * area_b))
+    assert oil_stiffness(circuit, 0, 0.2) == pytest.approx(expected, rel=1e-6)

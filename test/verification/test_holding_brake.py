@@ -1,0 +1,235 @@
+"""The holding brake of a cylinder: holds, lets go, stops, slips at its limit; and what else can block an arm."""
+
+import math
+
+import numpy as np
+import pytest
+
+from grouser import Simulation, World
+from grouser.physics.description.machine import Ground
+from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.newton_euler import inverse_dynamics
+
+GRAVITY = 9.81
+SUPPLY, TANK = 10e6, 1e5
+AREA_A, AREA_B = math.pi / 4 * 0.04**2, math.pi / 4 * (0.04**2 - 0.025**2)
+AIR = World(ground=None)
+
+
+def hydraulics(brake, barrel, rod, stroke, retracted, valve='spool_diameter="6e-3" spool_travel="2e-4"'):
+    return f"""
+    <fluid/><pump supply_pressure="{SUPPLY}"/><directional_valve name="valve" {valve}/>
+    <cylinder name="piston" valve="valve" bore="0.04" rod_diameter="0.025" stroke="{stroke}"
+              retracted_length="{retracted}" piston_mass="2" dead_volume_piston_side="1e-4"
+              dead_volume_rod_side="1e-4" {brake}>
+      {barrel}{rod}</cylinder>"""
+
+
+def braked(force):
+    return f'holding_brake="true" holding_force="{force}"'
+
+
+def arm(parts, brake='holding_brake="true"', *, world=AIR, scheme="semi_implicit", step=1e-3):
+    """A level arm of 40 kg, its cylinder below it; it extends to raise the arm."""
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("arm", 40, (1.0, 1.0, 1.0), '<sphere radius="0.05"/>', com=(0.5, 0, 0)).replace(
+            "<collision>", '<collision><origin xyz="1 0 0"/>'
+        ),
+        parts.joint("hinge", "continuous", "world", "arm", axis=(0, -1, 0)),
+        extension=hydraulics(
+            brake, '<barrel link="world" xyz="0.2 0 -0.6"/>', '<rod link="arm" xyz="0.5 0 0"/>', 0.5, 0.55
+        ),
+    )
+    return Simulation(machine, world, step=step, scheme=scheme)
+
+
+def gravity_torque(simulation):
+    """Torque at the hinge that holds the arm up [N m]."""
+    kinematics, torque = make_kinematics(simulation.model), np.zeros(1)
+    update_kinematics(simulation.model, simulation.state.q, np.zeros(1), kinematics)
+    inverse_dynamics(simulation.model, kinematics, np.zeros(1), np.zeros((1, 6)), np.zeros((1, 6)), torque)
+    return torque[0]
+
+
+def lever(simulation):
+    """Change of the cylinder's length with the hinge's angle [m/rad]."""
+    angle = simulation.joint_position["hinge"]
+    rod = 0.5 * np.array([math.cos(angle), math.sin(angle)])
+    along = rod - [0.2, -0.6]
+    return (along[1] * rod[0] - along[0] * rod[1]) / np.linalg.norm(along)
+
+
+def run_until_standing(simulation):
+    for _ in range(2000):
+        simulation.step()
+        if abs(simulation.cylinder["piston"].velocity) < 1e-9:
+            return
+    raise AssertionError("it still moves after 2000 steps")
+
+
+@pytest.mark.parametrize("scheme", ["semi_implicit", "split"])
+def test_arm_hangs_on_its_brake_without_creeping(parts, scheme):
+    simulation = arm(parts, scheme=scheme)
+    start = simulation.cylinder["piston"].position
+    simulation.step(20_000)
+    held = simulation.cylinder["piston"]
+    assert held.brake_engaged
+    assert held.position == pytest.approx(start, abs=1e-6)
+    assert held.force * lever(simulation) == pytest.approx(gravity_torque(simulation), rel=1e-6)
+    # the neutral valve has the oil at tank pressure (the split scheme with its explicit orifice swings
+    # about it): without the brake the arm sinks
+    stray = 1e-3 if scheme == "semi_implicit" else 0.5
+    assert (held.pressure_piston_side, held.pressure_rod_side) == pytest.approx((TANK, TANK), rel=stray)
+    sinking = arm(parts, "", scheme=scheme)
+    sinking.step(1000)
+    assert sinking.cylinder["piston"].position < start - 1e-4
+    assert not sinking.cylinder["piston"].brake_engaged
+
+
+def test_brake_lets_go_on_command_and_grips_again_at_neutral(parts):
+    simulation = arm(parts)
+    simulation.command["valve"] = 0.6
+    for _ in range(1000):
+        before = simulation.cylinder["piston"]
+        simulation.step()
+        # it lets go as soon as the spool has opened its supply edge
+        assert simulation.cylinder["piston"].brake_engaged == (abs(before.spool_position) <= 0.05)
+    raised = simulation.cylinder["piston"].position
+    assert raised > before.position > 0.2
+    simulation.command["valve"] = 0.0
+    run_until_standing(simulation)
+    stopped = simulation.cylinder["piston"].position
+    assert simulation.cylinder["piston"].brake_engaged
+    simulation.step(5000)
+    assert simulation.cylinder["piston"].position == pytest.approx(stopped, abs=1e-6)
+    simulation.command["valve"] = -0.6
+    simulation.step(500)
+    assert simulation.cylinder["piston"].position < stopped - 0.02
+
+
+@pytest.mark.parametrize("command", [0.6, -0.6])
+def test_emergency_stop_brakes_within_what_the_brake_can(parts, command):
+    holding = 2e4
+    simulation = arm(parts, braked(holding))
+    simulation.command["valve"] = command
+    simulation.step(400)
+    moving = simulation.cylinder["piston"]
+    assert abs(moving.velocity) > 0.05 and not moving.brake_engaged
+    simulation.emergency_stop = True
+    start = simulation.step_count
+    run_until_standing(simulation)
+    # the brake stops the arm's mass against the most that the oil and the weight can push; the ends are whole steps
+    mass = (1.0 + 40 * 0.5**2) / lever(simulation) ** 2 + 2.0
+    pushing = AREA_A * SUPPLY + abs(gravity_torque(simulation) / lever(simulation))
+    longest = mass * abs(moving.velocity) / (holding - pushing)
+    assert (simulation.step_count - start) * 1e-3 < longest + 2e-3
+    stopped = simulation.cylinder["piston"]
+    assert stopped.brake_engaged
+    assert abs(stopped.position - moving.position) < abs(moving.velocity) * (longest + 2e-3)
+    simulation.step(2000)
+    assert simulation.cylinder["piston"].position == pytest.approx(stopped.position, abs=1e-6)
+
+
+def hoist(parts, brake, valve):
+    """100 kg on an upright cylinder."""
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("load", 100),
+        parts.joint("slide", "prismatic", "world", "load", xyz=(0, 0, 0.9)),
+        extension=hydraulics(brake, '<barrel link="world"/>', '<rod link="load"/>', 0.5, 0.6, valve),
+    )
+    return Simulation(machine, AIR)
+
+
+def test_overloaded_brake_slips_at_its_force(parts):
+    # the rest of the weight is carried by the oil that leaves through the tank edges, open by 5 % at neutral
+    holding = 600.0
+    simulation = hoist(parts, braked(holding), 'spool_diameter="6e-3" spool_travel="2e-4"')
+    simulation.step(1000)
+    before, friction = simulation.cylinder["piston"], simulation.cylinder_energy["piston"].friction_loss
+    simulation.step(1000)
+    after, friction = simulation.cylinder["piston"], simulation.cylinder_energy["piston"].friction_loss - friction
+    edge = 0.62 * math.pi * 6e-3 * 2e-4 * math.sqrt(2 / 850) * 0.05
+    surplus = 100 * GRAVITY - holding - TANK * (AREA_A - AREA_B)
+    speed = edge * math.sqrt(surplus / (AREA_A**3 + AREA_B**3))
+    # the turbulent root is smoothed: (1 + (1 kPa / drop)^2)^(1/4), at the rod side's drop of 8e4 Pa 4e-5
+    assert before.position - after.position == pytest.approx(speed * 1.0, rel=1e-3)
+    assert friction == pytest.approx(holding * (before.position - after.position), rel=1e-6)
+    assert after.force == pytest.approx(100 * GRAVITY, rel=1e-6)
+    assert after.pressure_piston_side * AREA_A - after.pressure_rod_side * AREA_B + holding == pytest.approx(
+        after.force, rel=1e-4
+    )
+
+
+def test_overloaded_brake_leaves_the_rest_to_gravity(parts):
+    # edges a hundred times as wide: the oil hardly resists
+    holding = 600.0
+    simulation = hoist(parts, braked(holding), 'spool_diameter="6e-2" spool_travel="2e-3"')
+    simulation.step(40)
+    edge = 0.62 * math.pi * 6e-2 * 2e-3 * math.sqrt(2 / 850) * 0.05
+    surplus = 100 * GRAVITY - holding - TANK * (AREA_A - AREA_B)
+    drag = (AREA_A**3 + AREA_B**3) / edge**2
+    terminal = math.sqrt(surplus / drag)
+    speed = terminal * math.tanh(math.sqrt(surplus * drag) / 102.0 * 0.04)
+    assert speed < 0.7 * terminal, "it should still accelerate"
+    # first order in the sub-step of 0.1 ms, and the smoothed root
+    assert -simulation.joint_velocity["slide"] == pytest.approx(speed, rel=5e-3)
+
+
+@pytest.mark.parametrize("command, end", [(1.0, 0.5), (-1.0, 0.0)])
+@pytest.mark.parametrize("brake", ["", 'holding_brake="true"'])
+def test_ends_of_the_stroke_hold(parts, brake, command, end):
+    simulation = arm(parts, brake)
+    simulation.command["valve"] = command
+    for _ in range(4000):
+        simulation.step()
+        assert -1e-12 <= simulation.cylinder["piston"].position <= 0.5 + 1e-12
+    blocked = simulation.cylinder["piston"]
+    assert blocked.position == pytest.approx(end, abs=1e-9)
+    assert blocked.velocity == pytest.approx(0.0, abs=1e-6)
+    pressures = (SUPPLY, TANK) if command > 0 else (TANK, SUPPLY)
+    assert (blocked.pressure_piston_side, blocked.pressure_rod_side) == pytest.approx(pressures, rel=1e-3)
+    # oil, stop and brake together carry the arm and nothing else
+    assert blocked.force * lever(simulation) == pytest.approx(gravity_torque(simulation), rel=1e-5)
+    angle = simulation.joint_position["hinge"]
+    length = math.hypot(0.5 * math.cos(angle) - 0.2, 0.5 * math.sin(angle) + 0.6)
+    assert length - 0.55 == pytest.approx(end, abs=1e-6)
+
+
+def contact_torque(simulation):
+    """Torque of the contacts about the hinge [N m], positive when it raises the arm."""
+    return sum(
+        contact.point_world[0] * contact.force_world[2] - contact.point_world[2] * contact.force_world[0]
+        for contact in simulation.contacts()
+    )
+
+
+def test_arm_pressed_on_the_ground_is_in_balance(parts):
+    simulation = arm(parts, world=World(ground=Ground(point=(0.0, 0.0, -0.1))))
+    simulation.command["valve"] = -1.0
+    simulation.step(3000)
+    pressed = simulation.cylinder["piston"]
+    push = AREA_A * pressed.pressure_piston_side - AREA_B * pressed.pressure_rod_side
+    assert push == pytest.approx(AREA_A * TANK - AREA_B * SUPPLY, rel=1e-3)
+    assert pressed.force == pytest.approx(push, rel=1e-6)
+    assert not pressed.brake_engaged
+    torque = pressed.force * lever(simulation) + contact_torque(simulation)
+    assert torque == pytest.approx(gravity_torque(simulation), abs=1e-3)
+    press = simulation.contacts()[0].force_world[2]
+    assert press > 2000.0
+    # at neutral the oil goes to the tank and the brake keeps what it gripped; nothing grows
+    simulation.command["valve"] = 0.0
+    simulation.step(500)
+    held, first = simulation.cylinder["piston"], simulation.contacts()[0].force_world[2]
+    simulation.step(10_000)
+    assert held.brake_engaged
+    assert 0.0 < first < 1.01 * press
+    assert simulation.contacts()[0].force_world[2] == pytest.approx(first, rel=1e-3)
+    assert simulation.cylinder["piston"].position == pytest.approx(held.position, abs=1e-6)
+    torque = simulation.cylinder["piston"].force * lever(simulation) + contact_torque(simulation)
+    assert torque == pytest.approx(gravity_torque(simulation), abs=1e-3)
+    # and it comes off the ground again
+    simulation.command["valve"] = 1.0
+    simulation.step(500)
+    assert simulation.contacts() == []
