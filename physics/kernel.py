@@ -45,7 +45,10 @@ _forget_old_caches(CACHE_FOLDER)
 numba.config.CACHE_DIR = str(CACHE_FOLDER)
 
 # Sums may be reassociated and contracted, but NaN and infinity keep their meaning: the finite check depends on them.
-kernel = functools.partial(numba.njit, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"})
+# Kernels allocate nothing and own no array, so that they need no reference counts: those would take half of a step.
+kernel = functools.partial(
+    numba.njit, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"}, _nrt=False
+)
 
 
 # For the functions that hand whole named tuples on: as calls, they would spend a microsecond on copying the tuples.

@@ -334,18 +334,22 @@ class _Tree:
             )
 
     def check_masses(self):
-        """Refuses a moving body with neither mass nor anything heavy beyond it: its acceleration is undefined."""
+        """Refuses a coordinate that moves neither mass nor anything heavy beyond it: its acceleration is undefined."""
         heavy = [inertia.mass > 0.0 or np.any(inertia.about_com) for inertia in self.inertia]
+        moved = set()
         for body in range(len(self.parent) - 1, -1, -1):
-            if not heavy[body]:
+            if heavy[body]:
+                moved.add(self.v_start[body])
+                if self.parent[body] >= 0:
+                    heavy[self.parent[body]] = True
+        for body, rate in enumerate(self.v_start):
+            if rate not in moved:
                 raise MachineError(
                     "moves a part that has no mass, nor has anything beyond it",
                     file=self.machine.file,
                     element=f'<joint name="{self.body_joint[body]}">',
                     remedy="give its link an <inertial>, or make the joint fixed",
                 )
-            if self.parent[body] >= 0:
-                heavy[self.parent[body]] = True
 
     def alone(self):
         """Of each body, whether it floats in the world by itself."""

@@ -99,6 +99,7 @@ class Simulation:
         )
         self._workspace = make_workspace(self._system)
         self._seen = make_kinematics(model)
+        self._stale: bool = True
         self._initial = self._make_initial_state()
         self.state: State = State(*[np.array(array) for array in self._initial])
         self._command = make_command(valves=len(machine.valves), drives=len(machine.drives))

@@ -64,7 +64,8 @@ def screw_displacement(rx, ry, rz, tx, ty, tz):
         c = 1.0 / 6.0 - square * (1.0 / 120.0 - square / 5040.0)
     else:
         angle = math.sqrt(square)
-        b = (1.0 - math.cos(angle)) / square
+        half = math.sin(0.5 * angle)
+        b = 2.0 * half * half / square
         c = (angle - math.sin(angle)) / (square * angle)
     ux, uy, uz = cross(rx, ry, rz, tx, ty, tz)
     wx, wy, wz = cross(rx, ry, rz, ux, uy, uz)

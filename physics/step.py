@@ -322,7 +322,8 @@ def _remember(workspace, state, sweeps, residual, laws, tolerance):
 def _move(model, state, workspace, settings):
     """Velocities from the solved u; positions with them, corrected by the position pass."""
     start, pattern, u, displacement = model.pattern_start, model.pattern, workspace.u, workspace.displacement
-    displacement[:] = u
+    for d in range(u.shape[0]):
+        displacement[d] = u[d]
     solve_positions(
         workspace.rows,
         workspace.contact_rows,
@@ -332,7 +333,8 @@ def _move(model, state, workspace, settings):
         workspace.row_shift,
         workspace.contact_shift,
     )
-    state.v[:] = u
+    for d in range(u.shape[0]):
+        state.v[d] = u[d]
     solve(start, pattern, workspace.factor, state.v)
     solve(start, pattern, workspace.factor, displacement)
     integrate_positions(model, state.q, displacement, settings.step)

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import inlined, kernel
-from grouser.physics.multibody.factorisation import solve_transposed_row
+from grouser.physics.kernel import inlined
+from grouser.physics.multibody.factorisation import solve_transposed_three
 from grouser.physics.multibody.jacobian import point_rows
 
 # Gap and penetration that are left alone [m]. Where more points touch than can be told apart by the machine's freedom,
@@ -82,8 +82,7 @@ def build_contact_rows(model, candidates, contacts, kinematics, factor, u, step,
         point_rows(parent, column_start, column_rate, column, body, x, y, z, frame[c], half, 3 * c)
         if candidates.surface_rate[candidate] >= 0:
             _move_surface(candidates, kinematics.rotation, candidate, frame[c], half, 3 * c)
-        for r in range(3 * c, 3 * c + 3):
-            inverse_mass[r] = solve_transposed_row(pattern_start, pattern, factor, half, r)
+        solve_transposed_three(pattern_start, pattern, factor, half, 3 * c, inverse_mass)
         approach = 0.0
         for d in range(u.shape[0]):
             approach += half[3 * c, d] * u[d]
@@ -135,7 +134,7 @@ def _move_surface(candidates, rotation, candidate, frame, half, first):
         half[first + 2, rate] -= frame[2, k] * along
 
 
-@kernel
+@inlined
 def _normal_law(gap, approach, restitution, stiffness, damping, step):
     """Compliance, target speed and least mean speed over the step of a contact's normal."""
     if stiffness > 0.0:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Model
 from grouser.physics.spatial import cross_force, momentum
 
@@ -76,7 +76,7 @@ def forward_dynamics(model, kinematics, force, workspace, acceleration):
             a[i, k] += kinematics.bias[i, k]
 
 
-@kernel
+@inlined
 def _rigid_parts(model, kinematics, workspace):
     """Starts the articulated inertias and biases with the bodies' own."""
     twist, inertia = kinematics.twist, kinematics.inertia
@@ -99,7 +99,7 @@ def _rigid_parts(model, kinematics, workspace):
         a[4, 4], a[5, 4], a[5, 5] = inertia[i, 3], inertia[i, 4], inertia[i, 5]
 
 
-@kernel
+@inlined
 def _eliminate_body(model, i, column, velocity_bias, force, workspace):
     """Takes the columns of body i out of its articulated inertia and hands the rest to its parent."""
     a, p, reaction, drive = workspace.inertia[i], workspace.bias, workspace.reaction, workspace.drive

@@ -7,7 +7,7 @@ Jacobian J acts on it by W = L^-T J^T.
 
 import math
 
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import inlined, kernel
 
 
 @kernel
@@ -57,6 +57,30 @@ def solve_transposed_row(start, pattern, factor, rows, r):
             for a in range(start[k], start[k + 1]):
                 rows[r, pattern[a]] -= factor[k, pattern[a]] * value
     return total
+
+
+@inlined
+def solve_transposed_three(start, pattern, factor, rows, r, squares):
+    """Rows r, r + 1, r + 2 <- L^-T of them in one pass; the squares of their lengths into squares[r], ..."""
+    square_x = square_y = square_z = 0.0
+    for k in range(rows.shape[1] - 1, -1, -1):
+        x, y, z = rows[r, k], rows[r + 1, k], rows[r + 2, k]
+        if x != 0.0 or y != 0.0 or z != 0.0:
+            inverse = factor[k, k]
+            x *= inverse
+            y *= inverse
+            z *= inverse
+            rows[r, k], rows[r + 1, k], rows[r + 2, k] = x, y, z
+            square_x += x * x
+            square_y += y * y
+            square_z += z * z
+            for a in range(start[k], start[k + 1]):
+                i = pattern[a]
+                entry = factor[k, i]
+                rows[r, i] -= entry * x
+                rows[r + 1, i] -= entry * y
+                rows[r + 2, i] -= entry * z
+    squares[r], squares[r + 1], squares[r + 2] = square_x, square_y, square_z
 
 
 @kernel

@@ -52,7 +52,7 @@ def _integrate_planar(q, at, v, rate, step):
         b = turn * (0.5 - turn * turn / 24.0)
     else:
         a = math.sin(turn) / turn
-        b = (1.0 - math.cos(turn)) / turn
+        b = 2.0 * math.sin(0.5 * turn) ** 2 / turn
     dx, dy = a * tx - b * ty, b * tx + a * ty
     sine, cosine = math.sin(q[at + 2]), math.cos(q[at + 2])
     q[at] += cosine * dx - sine * dy

@@ -4,10 +4,10 @@ These run many times a step. They take the arrays that they use, and a row by it
 tuples or array views would cost more than the work.
 """
 
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import inlined, kernel
 
 
-@kernel
+@inlined
 def point_rows(parent, column_start, column_rate, column, body, x, y, z, frame, rows, first):
     """Rows first, first + 1, first + 2: velocity of a point of a body along the three axes of a frame.
 

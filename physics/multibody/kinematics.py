@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import FREE, PLANAR, PRISMATIC, REVOLUTE, TWIST, Model
 from grouser.physics.spatial import cross_motion, quaternion_exponential, rotation_matrix, screw_displacement
 
@@ -74,7 +74,7 @@ def update_positions(model, q, kinematics):
         _inertia_in_world(model, i, rotation, position, kinematics.inertia)
 
 
-@kernel
+@inlined
 def _place_body(model, i, q, origin, rotation, position, column):
     """Pose of body i and the columns of its joint."""
     parent = model.body_parent[i]
@@ -204,7 +204,7 @@ def _angular_column(column, c, px, py, pz, x, y, z, scale):
     column[c, 3], column[c, 4], column[c, 5] = scale * x, scale * y, scale * z
 
 
-@kernel
+@inlined
 def _inertia_in_world(model, i, rotation, position, inertia):
     """Inertia of body i about the origin: R I R^T with Steiner's term."""
     r = rotation[i]

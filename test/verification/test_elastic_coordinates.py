@@ -110,6 +110,18 @@ def test_elastic_energy_is_part_of_the_balance(parts):
     assert now.kinetic + now.elastic == pytest.approx(start.kinetic, rel=5e-3)
 
 
+def test_a_frame_without_mass_may_ride_on_an_elastic_link(parts):
+    machine = beam(parts, MODES, SHAPES)
+    sensor = replace(machine.links[-1], name="sensor", inertial=None)
+    mount = replace(machine.joints[-1], name="mount", child="sensor", elastic_shape=SHAPES["at_middle"])
+    machine = replace(machine, links=(*machine.links, sensor), joints=(*machine.joints, mount))
+    simulation = Simulation(machine, World(ground=None))
+    simulation.state.q[1] = 0.1
+    # carried along by its shape: a turn of 1.2 rad per unit about z at the joint's place
+    _, (_, _, z, w) = simulation.link_pose("sensor")
+    assert 2 * np.arctan2(z, w) == pytest.approx(0.12, rel=1e-12)
+
+
 def test_a_missing_shape_is_named(parts):
     with pytest.raises(MachineError, match="at_tip.*0 elastic shapes.*2 elastic coordinates"):
         build_model(beam(parts, MODES, {"at_middle": SHAPES["at_middle"]}))
