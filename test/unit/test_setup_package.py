@@ -14,7 +14,7 @@ import grouser
 from grouser.resources import share_path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-CODE = ("grouser", "physics", "nodes", "launch")
+CODE = ("grouser", "physics", "nodes", "benchmarks", "launch")
 
 # Import names of what setup.py asks pip for, where they differ.
 IMPORT_NAMES = {"pyyaml": "yaml"}
@@ -111,7 +111,7 @@ def test_every_shared_file_is_installed(setup_arguments, folder):
 
 def test_every_package_folder_is_installed(setup_arguments):
     folders = {
-        path.parent for top in ("grouser", "physics", "nodes") for path in (ROOT / top).rglob("*.py")
+        path.parent for top in ("grouser", "physics", "nodes", "benchmarks") for path in (ROOT / top).rglob("*.py")
     }
     modules = {"grouser" if folder == ROOT / "grouser" else _module(folder) for folder in folders}
 
@@ -119,7 +119,7 @@ def test_every_package_folder_is_installed(setup_arguments):
 
 
 def _module(folder):
-    """Dotted name of a folder of the tree: physics and nodes are reached through grouser."""
+    """Dotted name of a folder of the tree: all but grouser itself are reached through it."""
     parts = folder.relative_to(ROOT).parts
     return ".".join(parts if parts[0] == "grouser" else ("grouser", *parts))
 

@@ -1,0 +1,36 @@
+"""What grouser's speed is measured by: one module for each subject, beside a peer in the same run where there is one.
+
+A module has `DESCRIPTION` and `run()`, which returns its figures or raises `SkippedError`. Nothing here asserts: a
+figure is looked at, not passed. `grouser bench` shows them.
+"""
+
+import difflib
+from importlib import import_module
+from typing import Protocol
+
+from grouser.benchmarks.figure import Figure
+from grouser.physics.errors import ParameterError
+
+NAMES: tuple[str, ...] = ("articulated_body", "step", "demolition_robot", "start", "setup_time")
+
+
+class Benchmark(Protocol):
+    """A module of this package."""
+
+    DESCRIPTION: str
+
+    def run(self) -> list[Figure]:
+        """Measures."""
+
+
+def load(name: str) -> Benchmark:
+    """Returns the module of a benchmark.
+
+    Raises:
+        ParameterError: there is none of that name.
+    """
+    if name not in NAMES:
+        close = difflib.get_close_matches(name, NAMES, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else "there are " + ", ".join(NAMES)
+        raise ParameterError("benchmark", name, hint)
+    return import_module(f"grouser.benchmarks.{name}")

@@ -1,0 +1,52 @@
+"""A measured figure, and the way of measuring that lets two programs be compared on a busy machine."""
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+
+class SkippedError(Exception):
+    """A benchmark cannot be made here; the message says why."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure.
+
+    Attributes:
+        name: what was measured.
+        value: of grouser.
+        unit: of `value`, and of `peer_value`.
+        peer: who it is compared with; "" for nobody.
+        peer_value: of the peer, in the same run.
+        details: what else one must know to judge it: conditions, tolerances, checks that both did the same.
+    """
+
+    name: str
+    value: float
+    unit: str
+    peer: str = ""
+    peer_value: float | None = None
+    details: Mapping[str, float | int | str] = field(default_factory=dict)
+
+    @property
+    def ratio(self) -> float | None:
+        """grouser's value by the peer's: below one, grouser takes less."""
+        return None if self.peer_value is None else self.value / self.peer_value
+
+
+def cpu_time(work: Callable[[], object]) -> float:
+    """Processor time that `work` takes [s]: what other programs take on the machine does not count."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def alternating_medians(repeats: int, *works: Callable[[], object]) -> list[float]:
+    """Median processor time of each work [s], measured in turns, so that a slow spell of the machine meets all."""
+    times: list[list[float]] = [[] for _ in works]
+    for _ in range(repeats):
+        for work, taken in zip(works, times, strict=True):
+            taken.append(cpu_time(work))
+    return [statistics.median(taken) for taken in times]

@@ -1,0 +1,32 @@
+"""The programs that grouser is measured beside, and the machines that both are given."""
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from grouser.benchmarks.figure import SkippedError
+from grouser.resources import share_path
+
+
+def require(module: str) -> ModuleType:
+    """Imports a peer.
+
+    Raises:
+        SkippedError: it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise SkippedError(f"needs {module}, which comes with the test packages: make setup ({error})") from None
+
+
+def source_file(*parts: str) -> Path:
+    """A file of the source tree, which an installation does not bring.
+
+    Raises:
+        SkippedError: there is no source tree.
+    """
+    try:
+        return share_path(*parts)
+    except FileNotFoundError:
+        raise SkippedError(f"needs {'/'.join(parts)} of grouser's sources") from None

@@ -1,0 +1,376 @@
+"""Kinematics and dynamics of a machine with every kind of joint, compiled and not, against their definitions."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import grouser
+from grouser.physics.description.machine import ElasticCoordinate, Inertial, Joint, Link, Machine, Pose
+from grouser.physics.errors import MachineError
+from grouser.physics.model import build_model
+from grouser.physics.multibody.articulated import forward_dynamics, make_articulated_workspace
+from grouser.physics.multibody.composite import mass_matrix
+from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, total_momentum
+from grouser.physics.multibody.integration import integrate_positions
+from grouser.physics.multibody.jacobian import distance_row, point_rows
+from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics, update_positions, update_velocities
+from grouser.physics.multibody.newton_euler import inverse_dynamics
+
+BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
+MACHINES = Path(__file__).parents[1] / "data"
+ALL_JOINTS, ROVER = MACHINES / "machines" / "all_joints.urdf", MACHINES / "models" / "rover.urdf"
+
+
+def elastic_machine():
+    """The machine of all joints, of which the base (three branches), the mast and the slide deform."""
+    machine = grouser.load_machine(ALL_JOINTS, base="fixed")
+    elastic = {"mast": (ElasticCoordinate("sway", 1.0),)}
+    elastic["slide"] = (ElasticCoordinate("bending", 1.0), ElasticCoordinate("torsion", 2.0))
+    elastic["base"] = (ElasticCoordinate("sagging", 3.0),)
+    random = np.random.default_rng(8)
+    shapes = {joint.name: random.normal(size=(len(elastic.get(joint.parent, ())), 6)) for joint in machine.joints}
+    return replace(
+        machine,
+        links=tuple(replace(link, elastic=elastic.get(link.name, ())) for link in machine.links),
+        joints=tuple(replace(joint, elastic_shape=tuple(map(tuple, shapes[joint.name]))) for joint in machine.joints),
+    )
+
+
+CASES = {
+    "all_joints-floating": lambda: grouser.load_machine(ALL_JOINTS, base="floating"),
+    "all_joints-fixed": lambda: grouser.load_machine(ALL_JOINTS, base="fixed"),
+    "rover": lambda: grouser.load_machine(ROVER),
+    "elastic": elastic_machine,
+}
+
+# Central differences: an error of STEP squared, and round-off by STEP.
+STEP = 1e-5
+DIFFERENCE = 2e-9
+ROUND_OFF = 1e-11
+
+
+class Case:
+    """A machine in a random state.
+
+    Attributes:
+        q, v, acceleration: the state, and random accelerations.
+    """
+
+    def __init__(self, machine):
+        self.model, self.names = build_model(machine, gravity=(1.0, -2.0, -9.0))
+        self.rates, self.bodies = len(self.model.rate_damping), len(self.model.body_parent)
+        random = np.random.default_rng(11)
+        self.q = np.array(self.model.q_initial)
+        integrate_positions(self.model, self.q, random.normal(size=self.rates), 1.0)
+        self.v, self.acceleration = random.normal(size=(2, self.rates))
+        self.point = random.normal(size=3)
+
+    def kinematics(self, q=None, v=None, of=lambda leaf: leaf):
+        result = make_kinematics(self.model)
+        of(update_kinematics)(self.model, self.q if q is None else q, self.v if v is None else v, result)
+        return result
+
+    def moved(self, rates, step):
+        """Positions after a step along coordinate rates."""
+        q = self.q.copy()
+        integrate_positions(self.model, q, rates, step)
+        return q
+
+    def slope(self, measure, rates):
+        """Rate of `measure(q)` along coordinate rates, by central differences."""
+        return (measure(self.moved(rates, STEP)) - measure(self.moved(rates, -STEP))) / (2.0 * STEP)
+
+    def path(self, body):
+        """The body and all above it."""
+        while body >= 0:
+            yield body
+            body = self.model.body_parent[body]
+
+    def jacobian(self, kinematics, body):
+        """Twist of a body per coordinate rate, (6, coordinates)."""
+        result = np.zeros((6, self.rates))
+        for above in self.path(body):
+            for c in range(self.model.column_start[above], self.model.column_start[above + 1]):
+                result[:, self.model.column_rate[c]] += kinematics.column[c]
+        return result
+
+    def inertia(self, kinematics, body):
+        """6 x 6 inertia of a body about the origin, built from its own mass properties."""
+        turn, mass = kinematics.rotation[body], self.model.body_mass[body]
+        xx, xy, xz, yy, yz, zz = self.model.body_inertia[body]
+        about_com = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
+        com = kinematics.position[body] + turn @ self.model.body_com[body]
+        arm = np.array([[0.0, -com[2], com[1]], [com[2], 0.0, -com[0]], [-com[1], com[0], 0.0]])
+        return np.block([[mass * np.eye(3), -mass * arm], [mass * arm, about_com - mass * arm @ arm]])
+
+    def forces(self, acceleration, of=lambda leaf: leaf, kinematics=None):
+        result, buffers = np.zeros(self.rates), np.full((2, self.bodies, 6), np.nan)
+        kinematics = self.kinematics() if kinematics is None else kinematics
+        of(inverse_dynamics)(self.model, kinematics, acceleration, buffers[0], buffers[1], result)
+        return result
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(request):
+    return Case(CASES[request.param]())
+
+
+def close(value, expected, tolerance):
+    """Within a tolerance relative to the largest number expected."""
+    np.testing.assert_allclose(value, expected, rtol=0.0, atol=tolerance * max(1.0, np.abs(expected).max()))
+
+
+@BOTH
+def test_columns_are_the_rates_of_the_poses(case, of):
+    """Each coordinate's column gives the velocity of a point of every body that it moves, and of no other."""
+
+    def world_points(q):
+        here = make_kinematics(case.model)
+        of(update_positions)(case.model, q, here)
+        return np.array([here.origin + here.position[i] + here.rotation[i] @ case.point for i in range(case.bodies)])
+
+    kinematics = case.kinematics(of=of)
+    for d in range(case.rates):
+        found = case.slope(world_points, np.eye(case.rates)[d])
+        for body in range(case.bodies):
+            column = case.jacobian(kinematics, body)[:, d]
+            point = kinematics.position[body] + kinematics.rotation[body] @ case.point
+            close(found[body], column[:3] + np.cross(column[3:], point), DIFFERENCE)
+
+
+@BOTH
+def test_twists_are_columns_times_rates(case, of):
+    kinematics = case.kinematics(v=np.zeros(case.rates))
+    of(update_velocities)(case.model, case.v, kinematics)
+
+    for body in range(case.bodies):
+        close(kinematics.twist[body], case.jacobian(kinematics, body) @ case.v, ROUND_OFF)
+
+
+@BOTH
+def test_bias_is_the_acceleration_at_constant_rates(case, of):
+    """The biases of a body's chain add up to the rate of its twist about a fixed point."""
+    here = case.kinematics(of=of)
+
+    def twists(q):
+        there = case.kinematics(q=q)
+        about_here = there.twist.copy()
+        about_here[:, :3] += np.cross(there.twist[:, 3:], here.origin - there.origin)
+        return about_here
+
+    rates = case.slope(twists, case.v)
+    for body in range(case.bodies):
+        close(sum(here.bias[above] for above in case.path(body)), rates[body], 1e2 * DIFFERENCE)
+
+
+@BOTH
+def test_inertias_in_the_world(case, of):
+    kinematics = case.kinematics(of=of)
+    for body in range(case.bodies):
+        full = case.inertia(kinematics, body)
+        xx, xy, xz, yy, yz, zz, hx, hy, hz, mass = kinematics.inertia[body]
+        close([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], full[3:, 3:], ROUND_OFF)
+        close([hx, hy, hz, mass], [full[5, 1], full[3, 2], full[4, 0], full[0, 0]], ROUND_OFF)
+
+
+@BOTH
+def test_mass_matrix(case, of):
+    kinematics = case.kinematics()
+    found = np.full((case.rates, case.rates), 7.0)
+    of(mass_matrix)(case.model, kinematics, np.zeros((case.bodies, 10)), found)
+    jacobians = [case.jacobian(kinematics, body) for body in range(case.bodies)]
+    expected = sum(j.T @ case.inertia(kinematics, body) @ j for body, j in enumerate(jacobians))
+
+    close(np.tril(found), np.tril(expected), ROUND_OFF)
+    assert (found[np.triu_indices(case.rates, 1)] == 7.0).all()  # the upper triangle is nobody's business
+
+
+@BOTH
+def test_inverse_dynamics(case, of):
+    """Newton and Euler body by body: force = sum of J^T (I a + V x* I V - I g)."""
+    kinematics = case.kinematics()
+    gravity = np.concatenate([case.model.gravity, np.zeros(3)])
+    expected = np.zeros(case.rates)
+    for body in range(case.bodies):
+        jacobian, inertia = case.jacobian(kinematics, body), case.inertia(kinematics, body)
+        twist = jacobian @ case.v
+        acceleration = jacobian @ case.acceleration + sum(kinematics.bias[above] for above in case.path(body))
+        momentum = inertia @ twist
+        carried = np.concatenate(
+            [
+                np.cross(twist[3:], momentum[:3]),
+                np.cross(twist[3:], momentum[3:]) + np.cross(twist[:3], momentum[:3]),
+            ]
+        )
+        expected += jacobian.T @ (inertia @ (acceleration - gravity) + carried)
+
+    close(case.forces(case.acceleration, of), expected, ROUND_OFF)
+
+
+@BOTH
+def test_forward_dynamics_undoes_inverse_dynamics(of):
+    case = Case(grouser.load_machine(ROVER))
+    found = np.zeros(case.rates)
+
+    workspace = make_articulated_workspace(case.model)
+    of(forward_dynamics)(case.model, case.kinematics(), case.forces(case.acceleration), workspace, found)
+
+    close(found, case.acceleration, 1e-9)
+
+
+@BOTH
+def test_energies_are_their_integrals(case, of):
+    kinematics = case.kinematics()
+    twists = [case.jacobian(kinematics, body) @ case.v for body in range(case.bodies)]
+    kinetic = sum(0.5 * t @ case.inertia(kinematics, body) @ t for body, t in enumerate(twists))
+    heights = [kinematics.position[i] + kinematics.rotation[i] @ case.model.body_com[i] for i in range(case.bodies)]
+    weights = -case.model.body_mass[:, None] * case.model.gravity
+    potential = ((kinematics.origin + np.array(heights)) * weights).sum()
+
+    assert of(kinetic_energy)(case.model, kinematics) == pytest.approx(kinetic, rel=ROUND_OFF)
+    assert of(potential_energy)(case.model, kinematics) == pytest.approx(potential, rel=ROUND_OFF)
+
+
+@BOTH
+def test_elastic_energy(of):
+    """Half k q^2 of each elastic coordinate, however many branches share it; none where nothing is elastic."""
+    case = Case(elastic_machine())
+    stiffness = {"base.sagging": 3.0, "mast.sway": 1.0, "slide.bending": 1.0, "slide.torsion": 2.0}
+    q, deflections = np.array(case.model.q_initial), np.linspace(0.1, 1.0, case.rates)
+    integrate_positions(case.model, q, deflections, 1.0)
+    expected = sum(
+        0.5 * stiffness.get(name, 0.0) * deflection**2
+        for name, deflection in zip(case.names.rate_joint, deflections, strict=True)
+    )
+
+    assert of(elastic_energy)(case.model, q) == pytest.approx(expected, rel=ROUND_OFF)
+    rover = Case(grouser.load_machine(ROVER))
+    assert of(elastic_energy)(rover.model, rover.q) == 0.0
+
+
+def test_weight_is_the_slope_of_the_potential_energy(case):
+    at_rest = case.kinematics(v=np.zeros(case.rates))
+    weight = case.forces(np.zeros(case.rates), kinematics=at_rest)
+    for d in range(case.rates):
+        slope = case.slope(lambda q: potential_energy(case.model, case.kinematics(q=q)), np.eye(case.rates)[d])
+        assert slope == pytest.approx(weight[d], abs=1e-6 * np.abs(weight).max())
+
+
+def test_power_is_the_rate_of_the_energy(case):
+    """With the forces that give an acceleration: v . force = dE/dt along the motion."""
+
+    def energy(sign):
+        after = case.v + sign * STEP * case.acceleration
+        # the mean rate of the step carries the positions, exact to second order
+        there = case.kinematics(q=case.moved(0.5 * (case.v + after), sign * STEP), v=after)
+        return kinetic_energy(case.model, there) + potential_energy(case.model, there)
+
+    power = case.v @ case.forces(case.acceleration)
+
+    assert (energy(1.0) - energy(-1.0)) / (2.0 * STEP) == pytest.approx(power, rel=1e-6)
+
+
+@BOTH
+def test_momentum_about_the_world_origin(case, of):
+    kinematics = case.kinematics()
+    expected = np.zeros(6)
+    for body in range(case.bodies):
+        momentum = case.inertia(kinematics, body) @ case.jacobian(kinematics, body) @ case.v
+        expected[:3] += momentum[:3]
+        expected[3:] += momentum[3:] + np.cross(kinematics.origin, momentum[:3])
+    found = np.full(6, np.nan)
+    of(total_momentum)(case.model, kinematics, found)
+
+    close(found, expected, ROUND_OFF)
+
+
+@BOTH
+def test_point_rows(case, of):
+    kinematics, model = case.kinematics(), case.model
+    frame = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
+    arrays = model.body_parent, model.column_start, model.column_rate, kinematics.column
+    for body in range(-1, case.bodies):
+        rows = np.full((5, case.rates), np.nan)
+        of(point_rows)(*arrays, body, *case.point, frame, rows, 1)
+        jacobian = case.jacobian(kinematics, body)
+        close(rows[1:4], frame @ (jacobian[:3] + np.cross(jacobian[3:].T, case.point).T), ROUND_OFF)
+        assert np.isnan(rows[[0, 4]]).all()
+
+
+@BOTH
+def test_distance_row_is_the_rate_of_the_distance(case, of):
+    """Between points of any two bodies, the world among them; zero between points of one body."""
+    here = case.kinematics()
+    model, random = case.model, np.random.default_rng(6)
+    arrays = model.body_parent, model.column_start, model.column_rate, here.column
+    for _ in range(20):
+        body, other = random.integers(-1, case.bodies, size=2)
+        ends = random.normal(size=(2, 3))
+
+        def points(kinematics, pair=(body, other), ends=ends):
+            return [
+                end if i < 0 else kinematics.origin + kinematics.position[i] + kinematics.rotation[i] @ end
+                for i, end in zip(pair, ends, strict=True)
+            ]
+
+        start = points(here)
+        normal = (start[0] - start[1]) / np.linalg.norm(start[0] - start[1])
+        row = np.full((1, case.rates), np.nan)
+        of(distance_row)(*arrays, body, other, *(start[1] - here.origin), *normal, row, 0)
+        for d in range(case.rates):
+
+            def distance(q, points=points):
+                first, second = points(case.kinematics(q=q))
+                return np.linalg.norm(first - second)
+
+            assert case.slope(distance, np.eye(case.rates)[d]) == pytest.approx(row[0, d], abs=20 * DIFFERENCE)
+        if body == other:
+            assert not row.any()
+
+
+# --- what the arrays are made from ------------------------------------------------------------------------------------
+
+
+def two_links(inertials, joints, base="floating"):
+    links = tuple(Link(f"link{i}", inertial) for i, inertial in enumerate(inertials))
+    return Machine("two", links, joints, "link0", floating_base=base == "floating")
+
+
+def test_links_on_fixed_joints_become_one_body():
+    """Two points of mass: their centre, and the reduced mass times the square of their distance."""
+    point = (0.0,) * 6
+    machine = two_links(
+        (Inertial(Pose((1.0, 0.0, 0.0)), 3.0, point), Inertial(Pose((0.0, 0.0, 0.0)), 1.0, point)),
+        (Joint("weld", "fixed", "link0", "link1", Pose((5.0, 0.0, 0.0))),),
+    )
+    model, names = build_model(machine)
+
+    assert model.body_mass.tolist() == [4.0]
+    assert model.body_com.tolist() == [[2.0, 0.0, 0.0]]
+    assert model.body_inertia[0] == pytest.approx([0.0, 0.0, 0.0, 12.0, 0.0, 12.0])
+    assert names.link_body.tolist() == [0, 0]
+    assert names.link_position[1].tolist() == [5.0, 0.0, 0.0]
+
+
+def test_the_arrays_are_read_only(case):
+    with pytest.raises(ValueError, match="read-only"):
+        case.model.body_mass[0] = 1.0
+
+
+def test_a_joint_that_moves_no_mass_is_refused():
+    machine = two_links(
+        (Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)), None),
+        (Joint("idle", "revolute", "link0", "link1"),),
+    )
+    with pytest.raises(MachineError, match='joint name="idle"'):
+        build_model(machine)
+
+
+def test_too_many_coordinates_are_refused():
+    inertial = Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
+    joints = tuple(Joint(f"joint{i}", "continuous", f"link{i}", f"link{i + 1}") for i in range(1001))
+
+    with pytest.raises(MachineError, match="more than 1000 coordinates"):
+        build_model(two_links((inertial,) * 1002, joints, base="fixed"))

@@ -1,0 +1,174 @@
+"""Mass matrix and its branch-sparse factors on random trees, with coordinates that move several bodies."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grouser.physics.description.machine import ElasticCoordinate, Inertial, Joint, Link, Machine, Mimic, Pose
+from grouser.physics.model import build_model
+from grouser.physics.multibody.composite import mass_matrix
+from grouser.physics.multibody.factorisation import (
+    factorise,
+    multiply,
+    solve,
+    solve_transposed,
+    solve_transposed_row,
+)
+from grouser.physics.multibody.integration import integrate_positions
+from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+
+BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
+ROUND_OFF = 1e-11  # of matrices whose largest entry is one
+
+ONE = ("revolute", "continuous", "prismatic")
+KINDS = (*ONE, "planar", "floating", "fixed")
+
+
+@st.composite
+def random_models(draw):
+    """A tree of up to nine joints of any kind on random parents, with elastic links and joints that follow others."""
+    count = draw(st.integers(1, 9))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    kinds = [draw(st.sampled_from(KINDS)) for _ in range(count)]
+    parents = [draw(st.integers(0, i)) for i in range(count)]
+    # a free body on an elastic link would move in more ways than it has
+    stiff = {parent for parent, kind in zip(parents, kinds, strict=True) if kind == "floating"}
+    elastic = [0 if i in stiff else draw(st.sampled_from((0, 0, 1, 2))) for i in range(count + 1)]
+    leaders = [i for i, kind in enumerate(kinds) if kind in ONE and draw(st.booleans())]
+    links = tuple(
+        Link(f"link{i}", _inertial(random), elastic=(ElasticCoordinate("bending", 1.0),) * number)
+        for i, number in enumerate(elastic)
+    )
+    joints = []
+    for i, (kind, parent) in enumerate(zip(kinds, parents, strict=True)):
+        mimic = None
+        if kind in ONE and leaders and i not in leaders and draw(st.booleans()):
+            mimic = Mimic(f"joint{draw(st.sampled_from(leaders))}", random.uniform(-2.0, 2.0), 0.3)
+        shape = tuple(tuple(random.uniform(-1.0, 1.0, 6)) for _ in range(elastic[parent]))
+        pose = Pose(tuple(random.uniform(-1.0, 1.0, 3)), _unit(random, 4))
+        names = f"joint{i}", kind, f"link{parent}", f"link{i + 1}"
+        joints.append(Joint(*names, pose, _unit(random, 3), mimic=mimic, elastic_shape=shape))
+    floating = draw(st.booleans()) or all(kind == "fixed" for kind in kinds)
+    model, _ = build_model(Machine("tree", links, tuple(joints), "link0", floating_base=floating))
+    q = np.array(model.q_initial)
+    integrate_positions(model, q, random.normal(size=len(model.rate_damping)), 1.0)
+    return model, q
+
+
+def _unit(random, size):
+    vector = random.normal(size=size)
+    return tuple(vector / np.linalg.norm(vector))
+
+
+def _inertial(random):
+    pose = Pose(tuple(random.uniform(-0.3, 0.3, 3)), _unit(random, 4))
+    return Inertial(pose, random.uniform(0.5, 5.0), (*(1.0, 0.1, 0.0), *(1.2, 0.05), 0.9))
+
+
+def own_mass_matrix(of, model, q):
+    """Our lower triangle, and the whole matrix as the sum of J^T I J over the bodies."""
+    kinematics = make_kinematics(model)
+    size, bodies = len(model.rate_damping), len(model.body_parent)
+    update_kinematics(model, q, np.zeros(size), kinematics)
+    lower = np.zeros((size, size))
+    of(mass_matrix)(model, kinematics, np.zeros((bodies, 10)), lower)
+    reference = np.zeros((size, size))
+    for body in range(bodies):
+        jacobian = np.zeros((6, size))
+        above = body
+        while above >= 0:
+            for c in range(model.column_start[above], model.column_start[above + 1]):
+                jacobian[:, model.column_rate[c]] += kinematics.column[c]
+            above = model.body_parent[above]
+        xx, xy, xz, yy, yz, zz, hx, hy, hz, mass = kinematics.inertia[body]
+        first = np.array([[0.0, -hz, hy], [hz, 0.0, -hx], [-hy, hx, 0.0]])
+        inertia = np.block([[mass * np.eye(3), -first], [first, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])]])
+        reference += jacobian.T @ inertia @ jacobian
+    return lower, reference
+
+
+def expanded(factor):
+    """L with its diagonal, of which `factorise` keeps the inverse."""
+    lower = np.tril(factor)
+    np.fill_diagonal(lower, 1.0 / np.diag(factor))
+    return lower
+
+
+@BOTH
+@settings(deadline=None)
+@given(case=random_models())
+def test_mass_matrix_is_the_sum_over_bodies(of, case):
+    lower, reference = own_mass_matrix(of, *case)
+
+    np.testing.assert_allclose(lower, np.tril(reference), rtol=0.0, atol=ROUND_OFF * np.abs(reference).max())
+
+
+@BOTH
+@settings(deadline=None)
+@given(case=random_models())
+def test_factors_and_pattern(of, case):
+    """M = L^T L, and L has nothing outside the pattern, fill included."""
+    model, q = case
+    lower, reference = own_mass_matrix(lambda leaf: leaf, model, q)
+    assert of(factorise)(model.pattern_start, model.pattern, lower) == -1
+    factor = expanded(lower)
+
+    np.testing.assert_allclose(factor.T @ factor, reference, rtol=0.0, atol=ROUND_OFF * np.abs(reference).max())
+    allowed = np.eye(len(factor), dtype=bool)
+    for k in range(len(factor)):
+        columns = model.pattern[model.pattern_start[k] : model.pattern_start[k + 1]]
+        assert (np.diff(columns) > 0).all() and (columns < k).all()
+        allowed[k, columns] = True
+    assert not factor[~allowed].any()
+
+
+@BOTH
+@settings(deadline=None)
+@given(case=random_models(), seed=st.integers(0, 1000))
+def test_products_with_the_factors(of, case, seed):
+    model, q = case
+    factored, reference = own_mass_matrix(lambda leaf: leaf, model, q)
+    start, pattern = model.pattern_start, model.pattern
+    factorise(start, pattern, factored)
+    factor = expanded(factored)
+    x = np.random.default_rng(seed).normal(size=len(factor))
+    product, half, forward, whole = np.empty_like(x), x.copy(), x.copy(), x.copy()
+    rows = np.full((3, len(x)), np.nan)
+    rows[1] = x
+
+    of(multiply)(start, pattern, factored, x, product)
+    of(solve_transposed)(start, pattern, factored, half)
+    square = of(solve_transposed_row)(start, pattern, factored, rows, 1)
+    of(solve)(start, pattern, factored, forward)
+    of(solve_transposed)(start, pattern, factored, whole)
+    of(solve)(start, pattern, factored, whole)
+
+    conditioning = np.linalg.cond(reference) * 1e-14
+    tolerance = {"rtol": 0.0, "atol": ROUND_OFF + conditioning * np.abs(x).max()}
+    np.testing.assert_allclose(product, factor @ x, **tolerance)
+    np.testing.assert_allclose(factor.T @ half, x, **tolerance)
+    np.testing.assert_allclose(rows[1], half, **tolerance)
+    assert square == pytest.approx(half @ half, rel=1e-12)
+    assert np.isnan(rows[[0, 2]]).all()
+    np.testing.assert_allclose(factor @ forward, x, **tolerance)
+    np.testing.assert_allclose(reference @ whole, x, rtol=0.0, atol=tolerance["atol"] * np.abs(reference).max())
+
+
+@BOTH
+def test_multiply_in_place(of):
+    start, pattern = np.array([0, 0, 1]), np.array([0])
+    factor = np.array([[0.5, 0.0], [3.0, 0.25]])  # L = [[2, 0], [3, 4]]
+    x = np.array([10.0, 1.0])
+
+    of(multiply)(start, pattern, factor, x, x)
+
+    assert x.tolist() == [20.0, 34.0]
+
+
+@BOTH
+@pytest.mark.parametrize("pivot", [0.0, -1.0, np.nan])
+def test_a_bad_pivot_is_named(of, pivot):
+    matrix = np.diag([1.0, pivot, 1.0])
+
+    assert of(factorise)(np.array([0, 0, 1, 3]), np.array([0, 0, 1]), matrix) == 1
