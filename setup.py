@@ -69,8 +69,8 @@ setup(
     entry_points={
         "console_scripts": [
             "grouser = grouser.cli:main",
-            "simulator = grouser.nodes.simulator:main",
-            "viewer = grouser.nodes.viewer:main",
+            "simulator = grouser.cli:simulator",
+            "viewer = grouser.cli:viewer",
         ],
     },
 )

@@ -1,4 +1,4 @@
-"""The `grouser` command. Each sub-command lives in its own module, loaded only when it is called."""
+"""The commands of the package. Each lives in its own module, loaded only when it is called."""
 
 import argparse
 import os
@@ -8,6 +8,8 @@ from importlib import import_module
 
 from grouser import __version__
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
+
+_ROS_NAMES = ("rclpy", "_msgs", "_srvs", "_interfaces", "_index_python")  # how the modules of ROS 2 end
 
 # Name: (module whose main(arguments) returns the exit status, help).
 COMMANDS = {
@@ -40,13 +42,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"grouser {__version__}")
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="what to do")
     command = parser.parse_args(arguments[:1]).command
+    return _call(f"grouser {command}", COMMANDS[command][0], arguments[1:])
+
+
+def simulator() -> int:
+    """Runs the node of `grouser.nodes.simulator`; returns its exit status."""
+    return _call("simulator", "grouser.nodes.simulator", None)
+
+
+def viewer() -> int:
+    """Runs the node of `grouser.nodes.viewer`; returns its exit status."""
+    return _call("viewer", "grouser.nodes.viewer", None)
+
+
+def _call(program: str, module: str, arguments: Sequence[str] | None) -> int:
+    """Calls a module's `main`; what goes wrong becomes one message and an exit status."""
     try:
-        return import_module(COMMANDS[command][0]).main(arguments[1:])
+        return import_module(module).main(arguments)
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package == "grouser":
+            raise
+        print(f"{program}: {_missing(package)}", file=sys.stderr)
+        return EXIT_BAD_INPUT
     except (MachineError, ParameterError) as error:
-        print(f"grouser {command}: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return EXIT_BAD_INPUT
     except DivergenceError as error:
-        print(f"grouser {command}: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return EXIT_FAILED
     except KeyboardInterrupt:
         return EXIT_FAILED
@@ -54,6 +77,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output (head, less) has gone; what is still buffered must not fail once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
+
+
+def _missing(package: str) -> str:
+    """What to do about a Python package that is not installed."""
+    if not package.endswith(_ROS_NAMES):
+        return f"the Python package {package} is not installed: pip install -e . in grouser's source folder"
+    return (
+        f"the ROS 2 package {package} is not installed, or ROS 2 is not sourced.\n"
+        f"  With ROS 2: source /opt/ros/$ROS_DISTRO/setup.bash "
+        f"(and apt install ros-$ROS_DISTRO-{package.replace('_', '-')}).\n"
+        "  Without it, in grouser's source folder: make run, which sets up its own; or into an environment of yours\n"
+        "  pip install -e '.[ros]' && python tooling/build_interfaces.py"
+    )
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NoReturn
 
 import rclpy
 from rclpy.parameter import Parameter
@@ -18,11 +20,13 @@ from grouser.nodes.parameters import DECLARATIONS
 from grouser.nodes.report import LoopReport
 from grouser.nodes.simulator import SimulatorNode, leave, spinning, stop_on_signals
 from grouser.physics.errors import GrouserError
+from grouser.progress import compilation_text
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 VIEWER_ADDRESS = "http://localhost:8080"
-_VIEWER_MODULE = "grouser.nodes.viewer"
+# Quiet, so that it does not write into the status line; its address is said at the start.
+_VIEWER = ("-m", "grouser.nodes.viewer", "--ros-args", "--log-level", "viewer:=warn")
 _VIEWER_PATIENCE = 0.5  # [s] that the viewer gets to end by itself
 _PERIOD_TERMINAL = 0.25  # [s] between two states of the live line
 _PERIOD_PLAIN = 1.0  # [s] between two lines where there is no terminal
@@ -30,34 +34,36 @@ _PERIOD_BUILDING = 0.1  # [s] after which a signal is noticed at the latest whil
 _ROS_ARGUMENTS = "--ros-args"
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Runs `grouser run`.
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Runs `grouser run`, then ends the process.
+
+    The exit status is 0; 1 if the simulation left the finite numbers, or did not keep real time over `--duration`; 2
+    for bad input.
 
     Args:
         arguments: without the program's and the command's name; what follows ``--ros-args`` goes to ROS.
-
-    Returns:
-        Exit status: 0; 1 if the simulation left the finite numbers, or did not keep real time over `--duration`;
-        2 for bad input.
     """
     own, ros = _split(list(arguments))
     options = _parser().parse_args(own)
     stop = threading.Event()
     stop_on_signals(stop)
+    compiled: deque[tuple[int, str]] = deque(maxlen=1)
     rclpy.init(args=["grouser", *ros], signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = SimulatorNode(_overrides(options), ended=stop)
+        node = SimulatorNode(_overrides(options), stop, lambda count, name: compiled.append((count, name)))
     except GrouserError as error:
+        if stop.is_set():  # a Ctrl-C ends whatever was just reading the machine for us
+            leave(0)
         print(f"grouser run: {error}", file=sys.stderr)
-        return leave(EXIT_BAD_INPUT)
+        leave(EXIT_BAD_INPUT)
     line = StatusLine()
-    _introduce(node, options.view)
     with _viewer(options.view) as viewer, spinning(node):
-        _wait_until_built(node, stop, line)
+        _introduce(node, options.view)
+        _wait_until_built(node, stop, line, compiled)
         _watch(node, viewer, stop, options.duration, line)
         if viewer is not None:
             viewer.terminate()  # it ends while the node does
-    return leave(_verdict(node, options.duration, line))
+    leave(_verdict(node, options.duration, line))
 
 
 class StatusLine:
@@ -177,14 +183,16 @@ def _introduce(node: SimulatorNode, view: bool) -> None:
     print("  end it:    Ctrl-C", flush=True)
 
 
-def _wait_until_built(node: SimulatorNode, stop: threading.Event, line: StatusLine) -> None:
-    """Shows that something happens while the physics is compiled."""
+def _wait_until_built(
+    node: SimulatorNode, stop: threading.Event, line: StatusLine, compiled: Sequence[tuple[int, str]]
+) -> None:
+    """Shows how far the compiler is; `compiled` holds its last report, or nothing as long as all is in the cache."""
     started = shown = time.monotonic()
     while not node.built.wait(_PERIOD_BUILDING) and not stop.is_set():
         now = time.monotonic()
-        if now - shown >= line.period:
+        if compiled and now - shown >= line.period:
             shown = now
-            line.show(f"getting the physics ready: {now - started:.0f} s (a first run compiles it: up to a minute)")
+            line.show(compilation_text(*compiled[0], now - started))
     if node.built.is_set() and node.error is None:
         line.say(f"ready after {time.monotonic() - started:.1f} s")
 
@@ -226,11 +234,14 @@ def _verdict(node: SimulatorNode, duration: float | None, line: StatusLine) -> i
 
 @contextmanager
 def _viewer(wanted: bool) -> Iterator[subprocess.Popen | None]:
-    """Runs the viewer as a process of its own, so that drawing takes no time from the physics."""
+    """Runs the viewer as a process of its own, so that drawing takes no time from the physics.
+
+    Its session is its own too: a Ctrl-C reaches it by way of this process only, not in the middle of its start.
+    """
     if not wanted:
         yield None
         return
-    process = subprocess.Popen([sys.executable, "-m", _VIEWER_MODULE])
+    process = subprocess.Popen([sys.executable, *_VIEWER], start_new_session=True)
     try:
         yield process
     finally:

@@ -11,7 +11,7 @@ KEPT_REAL_TIME = 0.98  # share of the wanted pace below which the simulation is 
 def diagnostics_message(
     name: str, report: LoopReport | None, wanted_factor: float, refused_commands: int
 ) -> DiagnosticArray:
-    """Three statuses: pace, solver and commands.
+    """Four statuses: pace, solver, energy and commands.
 
     Args:
         name: of the node; the statuses are called `<name>: pace` and so on.
@@ -20,12 +20,13 @@ def diagnostics_message(
         refused_commands: how many commands were refused, here and by the simulation.
     """
     if report is None:
-        waiting = DiagnosticStatus(name=f"{name}: pace", level=DiagnosticStatus.OK, message="compiling the physics")
+        waiting = DiagnosticStatus(name=f"{name}: pace", level=DiagnosticStatus.OK, message="getting the physics ready")
         return DiagnosticArray(status=[waiting])
     message = DiagnosticArray(
         status=[
             _pace(name, report, wanted_factor),
             _solver(name, report),
+            _energy(name, report),
             _commands(name, report, refused_commands),
         ]
     )
@@ -66,6 +67,13 @@ def _solver(name, report):
         "contacts": str(report.contact_count),
     }
     return _status(f"{name}: solver", DiagnosticStatus.OK, "", values)
+
+
+def _energy(name, report):
+    """The machine's energy now, and what its cylinders have taken and lost together since the start."""
+    amounts = {"kinetic": report.kinetic_energy, "potential": report.potential_energy, **report.cylinder_energy}
+    values = {f"{account} [J]": f"{amount:.6g}" for account, amount in amounts.items()}
+    return _status(f"{name}: energy", DiagnosticStatus.OK, "", values)
 
 
 def _commands(name, report, refused_commands):

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from grouser.nodes.mailbox import Mailbox
 from grouser.nodes.pacing import Pacer
@@ -12,6 +12,7 @@ from grouser.nodes.samples import Sample, nanoseconds_at, take_sample
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.supervision import CommandSupervisor
 from grouser.physics.errors import DivergenceError, ParameterError
+from grouser.physics.measurements import CylinderEnergy
 from grouser.physics.simulation import Simulation
 
 
@@ -194,7 +195,7 @@ class PhysicsLoop:
         figures = self._meter.figures()
         if self._paused or self._failure:
             figures["real_time_factor"] = 0.0
-        solver = self._simulation.diagnostics
+        solver, energy = self._simulation.diagnostics, self._simulation.energy()
         self.report = LoopReport(
             time=self._time(),
             paused=self._paused,
@@ -206,6 +207,9 @@ class PhysicsLoop:
             residual=solver.residual,
             residual_max=solver.residual_max,
             contact_count=solver.contact_count,
+            kinetic_energy=energy.kinetic,
+            potential_energy=energy.potential,
+            cylinder_energy=self._cylinder_energy(),
             emergency_stop=bool(self._simulation.emergency_stop),
             watchdog_trips=self._supervisor.trips,
             silent_sources=self._supervisor.silent_sources,
@@ -213,3 +217,9 @@ class PhysicsLoop:
             refused_commands=self._refused,
             **figures,
         )
+
+    def _cylinder_energy(self) -> dict[str, float]:
+        """Each account, summed over the cylinders [J]."""
+        cylinders = self._simulation.cylinder_energy.values()
+        accounts = [field.name for field in fields(CylinderEnergy)] if cylinders else []
+        return {account: sum(getattr(energy, account) for energy in cylinders) for account in accounts}

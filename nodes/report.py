@@ -2,8 +2,8 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,6 +28,8 @@ class LoopReport:
         iterations, iterations_max: of the contact solver, last and largest.
         residual, residual_max: of the contact solver [m/s], last and largest.
         contact_count: number of contact points.
+        kinetic_energy, potential_energy: of the machine [J].
+        cylinder_energy: the accounts of `CylinderEnergy`, each the sum over all cylinders [J]; empty without cylinders.
         emergency_stop: whether it is latched.
         refused_commands: how many commands the simulation refused.
         watchdog_trips: how often a command source fell silent.
@@ -51,6 +53,9 @@ class LoopReport:
     residual: float = 0.0
     residual_max: float = 0.0
     contact_count: int = 0
+    kinetic_energy: float = 0.0
+    potential_energy: float = 0.0
+    cylinder_energy: Mapping[str, float] = field(default_factory=dict)
     emergency_stop: bool = False
     refused_commands: int = 0
     watchdog_trips: int = 0

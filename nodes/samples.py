@@ -6,6 +6,7 @@ import numpy as np
 
 from grouser.physics.simulation import Simulation
 
+STREAMS = frozenset({"clock", "joint_states", "contact_wrenches", "hydraulics"})
 HYDRAULIC_INTERFACES = ("pressure_piston_side", "pressure_rod_side", "flow", "spool_position", "force", "power")
 
 
@@ -42,16 +43,15 @@ def take_sample(simulation: Simulation, nanoseconds: int, streams: frozenset[str
     Args:
         simulation: where to read.
         nanoseconds: the stamp; the simulation's own time differs from it after a reset.
-        streams: names of the streams that are due: clock, joint_states, contact_wrenches, hydraulics.
+        streams: names of the streams that are due, of `STREAMS`.
     """
     joints = link_poses = wrenches = hydraulics = None
     if "joint_states" in streams:
         measured = (simulation.joint_position, simulation.joint_velocity, simulation.joint_effort)
         joints = np.array([quantity.values() for quantity in measured])
-        link_poses = np.array(simulation.link_poses())
+        link_poses = simulation.link_poses()
     if "contact_wrenches" in streams:
-        contact = simulation.contact_wrench
-        wrenches = np.array([contact[name] for name in contact.names]).reshape(-1, 6)
+        wrenches = simulation.contact_wrench.values()
     if "hydraulics" in streams:
         hydraulics = np.array([hydraulic_values(simulation, name) for name in simulation.cylinder]).reshape(-1, 6)
     return Sample(nanoseconds, streams, joints, link_poses, wrenches, hydraulics)

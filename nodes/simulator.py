@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from typing import NoReturn
 
 import rclpy
 from control_msgs.msg import DynamicInterfaceGroupValues
@@ -31,11 +32,13 @@ from grouser.nodes.parameters import declare_parameters, updated
 from grouser.nodes.physics_loop import Outcome, PhysicsLoop
 from grouser.nodes.publishing import StatePublisher
 from grouser.nodes.report import LoopReport
+from grouser.nodes.samples import STREAMS, take_sample
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.supervision import CommandSupervisor
 from grouser.physics.description import load_machine, load_world
 from grouser.physics.description.machine import Machine
 from grouser.physics.errors import GrouserError, ParameterError
+from grouser.physics.kernel import reporting_compilation
 from grouser.physics.simulation import Simulation
 from grouser.program import CommandProgram, load_program
 
@@ -53,6 +56,8 @@ class SimulatorNode(Node):
     Args:
         overrides: parameters that come before those of the command line and of files.
         ended: set by the node when the simulation cannot be built.
+        compiled: told, by the physics thread, how many functions are compiled and which one is at work; None: the log
+            says that a compilation goes on.
 
     Raises:
         GrouserError: a parameter, the machine, the world or the program is not valid.
@@ -63,11 +68,17 @@ class SimulatorNode(Node):
         machine: what is simulated.
     """
 
-    def __init__(self, overrides: Sequence[Parameter] = (), ended: threading.Event | None = None) -> None:
+    def __init__(
+        self,
+        overrides: Sequence[Parameter] = (),
+        ended: threading.Event | None = None,
+        compiled: Callable[[int, str], None] | None = None,
+    ) -> None:
         super().__init__("simulator", parameter_overrides=list(overrides))
         self.parameters = declare_parameters(self)
         self.built = threading.Event()
         self._ended = threading.Event() if ended is None else ended
+        self._compiled = self._log_compilation if compiled is None else compiled
         self._stopping = threading.Event()
         self.error: GrouserError | None = None
         arguments = self.parameters.xacro_arguments()
@@ -217,7 +228,8 @@ class SimulatorNode(Node):
     def _simulate(self) -> None:
         """The physics thread: builds the simulation and runs it."""
         try:
-            self._loop = self._build()
+            with reporting_compilation(self._compiled):
+                self._loop = self._build()
         except GrouserError as error:
             self.error = error
             self._ended.set()
@@ -228,7 +240,10 @@ class SimulatorNode(Node):
     def _build(self) -> PhysicsLoop:
         parameters = self.parameters
         simulation = Simulation(self.machine, self._world, step=parameters.step, scheme=parameters.scheme)
-        simulation.step(1)  # compiles what is not in the cache
+        # What is not in the cache is compiled now, not while there is a pace to keep.
+        simulation.step(1)
+        take_sample(simulation, 0, STREAMS)
+        simulation.energy()
         simulation.reset()
         rates = {
             "clock": parameters.clock_rate,
@@ -259,6 +274,9 @@ class SimulatorNode(Node):
 
     def _warn(self, text: str) -> None:
         self.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)
+
+    def _log_compilation(self, _count: int, _name: str) -> None:
+        self.get_logger().info("compiling the physics: up to a minute, once for every version", once=True)
 
     def _fail(self, text: str) -> None:
         self.get_logger().error(f"paused: {text}")
@@ -302,33 +320,31 @@ def spinning(node: SimulatorNode) -> Iterator[SimulatorNode]:
 
 
 def stop_on_signals(stop: threading.Event) -> None:
-    """Has Ctrl-C and SIGTERM set `stop` rather than tear the ROS context down under running threads."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    """Has Ctrl-C, SIGTERM and a closed terminal set `stop` rather than end the process under running threads."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup has it ignored
+            signal.signal(number, lambda *_: stop.set())
 
 
-def leave(status: int) -> int:
-    """Ends the ROS context; returns `status`, or leaves at once where a thread cannot be ended.
+def leave(status: int) -> NoReturn:
+    """Ends the ROS context, then the process at once.
 
-    The physics thread of a first run may be deep in the compiler, which cannot be interrupted; what it has finished is
-    in the cache already.
+    The physics thread of a first run may be deep in the compiler, which cannot be interrupted (what it has finished is
+    in the cache already); and taking all compiled code apart in good order takes half a second that nobody needs.
     """
     rclpy.try_shutdown()
-    if any(thread.name == "physics" for thread in threading.enumerate()):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
-    return status
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the node until Ctrl-C or SIGTERM.
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs the node until Ctrl-C or SIGTERM, then ends the process.
+
+    The exit status is 0, or 2 if the machine, the world or a parameter is not valid.
 
     Args:
         arguments: the command line; None: that of the process.
-
-    Returns:
-        Exit status: 0, or 2 if the machine, the world or a parameter is not valid.
     """
     stop = threading.Event()
     stop_on_signals(stop)
@@ -336,15 +352,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         node = SimulatorNode(ended=stop)
     except GrouserError as error:
+        if stop.is_set():  # a Ctrl-C ends whatever was just reading the machine for us
+            leave(0)
         print(f"simulator: {error}", file=sys.stderr)
-        return leave(2)
+        leave(2)
     with spinning(node):
         stop.wait()
     if node.error is not None:
         print(f"simulator: {node.error}", file=sys.stderr)
-        return leave(2)
-    return leave(0)
+        leave(2)
+    leave(0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

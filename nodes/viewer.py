@@ -11,6 +11,7 @@ import threading
 from functools import partial
 from time import monotonic
 
+import numpy as np
 import rclpy
 from geometry_msgs.msg import WrenchStamped
 from rclpy.clock import Clock, ClockType
@@ -29,7 +30,7 @@ from grouser.nodes.parameters import Declaration, declare
 from grouser.nodes.viewer_frames import HeardFrames
 from grouser.nodes.viewer_scene import Scene
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import Machine, Pose, Vector3
+from grouser.physics.description.machine import Machine, Pose
 from grouser.physics.errors import GrouserError, MachineError
 
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
@@ -152,19 +153,21 @@ class Viewer(Node):
         with self.scene.server.atomic():
             for link in self.scene.links:
                 self.scene.move(link, self._frames.world(link))
+            self.scene.stretch_cylinders()
             self.scene.draw_forces(self._forces(), self._contact_scale)
             self.scene.refresh_visibility()
         if self._aim_wanted and self._frames.heard(self._root):
             self._aim_wanted = False
             self.scene.aim()
 
-    def _forces(self) -> dict[str, Vector3]:
-        """Contact force by link, in the link frame [N]."""
+    def _forces(self) -> dict[str, np.ndarray]:
+        """Contact force [N] and moment [N m] by link, in the link frame."""
         forces = {}
         for link, raw in self._wrenches.items():
-            force = deserialize_message(raw, WrenchStamped).wrench.force
+            wrench = deserialize_message(raw, WrenchStamped).wrench
+            force, torque = wrench.force, wrench.torque
             if math.hypot(force.x, force.y, force.z) > SMALLEST_FORCE:
-                forces[link] = (force.x, force.y, force.z)
+                forces[link] = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
         return forces
 
     def _show_progress(self) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import logging
 import socket
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import numpy as np
 import trimesh
 import viser
 
+from grouser.nodes.viewer_cylinders import CylinderView
+from grouser.nodes.viewer_forces import contact_ball, force_point
 from grouser.physics.description.machine import Box, Collision, Cylinder, Machine, Mesh, Pose, Sphere, Vector3, Visual
 from grouser.physics.description.meshes import MeshError, triangles
 from grouser.physics.description.rotation import compose, rotate
@@ -59,6 +62,8 @@ class Scene:
 
     def __init__(self, host: str, port: int) -> None:
         check_port(host, port)
+        # Browsers open connections on speculation and drop them again: no reason for a traceback.
+        logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
         # viser prints a box of its own where `make run` shows its status line; the node says the address in one line.
         with contextlib.redirect_stdout(io.StringIO()):
             self.server = viser.ViserServer(host=host, port=port, label="grouser", verbose=False)
@@ -72,6 +77,8 @@ class Scene:
         self._visuals: list[viser.SceneNodeHandle] = []
         self._collisions: list[viser.SceneNodeHandle] = []
         self._arrows: viser.ArrowsHandle | None = None
+        self._contact_balls: dict[str, tuple[np.ndarray, float]] = {}
+        self._cylinders: list[CylinderView] = []
         self._size = 1.0
         self._weight = 1.0
         self._add_ground()
@@ -129,6 +136,8 @@ class Scene:
                     continue
                 if link.visuals and link.collisions:
                     (self._visuals if isinstance(shape, Visual) else self._collisions).append(handle)
+        self._cylinders = [CylinderView(self.server.scene, cylinder) for cylinder in machine.cylinders]
+        self._contact_balls = {link.name: contact_ball(link) for link in machine.links if link.collisions}
         self._machine_text.value = machine.name
         self.refresh_visibility()
         return problems
@@ -137,8 +146,11 @@ class Scene:
         self.draw_forces({}, 0.0)
         for frame in self._links.values():
             frame.remove()
+        for cylinder in self._cylinders:
+            cylinder.remove()
         self._links.clear()
         self._poses.clear()
+        self._cylinders.clear()
         self._balls.clear()
         self._visuals.clear()
         self._collisions.clear()
@@ -180,20 +192,31 @@ class Scene:
         frame.wxyz = wxyz(pose)
         frame.position = pose.position
 
-    def draw_forces(self, forces: dict[str, Vector3], scale: float) -> None:
-        """Draws an arrow from the origin of each link along the force on it; replaces those drawn before.
+    def stretch_cylinders(self) -> None:
+        """Puts every hydraulic cylinder between its attachments, after its links have moved."""
+        for cylinder in self._cylinders:
+            cylinder.stretch(self._poses)
+
+    def draw_forces(self, wrenches: dict[str, np.ndarray], scale: float) -> None:
+        """Draws an arrow along the contact force on each link, from where it acts; replaces those drawn before.
 
         Args:
-            forces: by link, the contact force [N] in the link frame.
+            wrenches: by link, the force [N] and the moment about the link's origin [N m] in the link frame, (6,).
             scale: length of an arrow per newton [m/N]; 0: the machine's weight is drawn as long as the machine.
         """
-        if not forces:
+        if not wrenches:
             if self._arrows is not None:
                 self._arrows.remove()
                 self._arrows = None
             return
         scale = scale or self._size / self._weight
-        tails = np.array([self._poses[link].position for link in forces])
+        tails = np.array(
+            [
+                compose(self._poses[link], Pose(force_point(wrench, *self._contact_balls[link]))).position
+                for link, wrench in wrenches.items()
+            ]
+        )
+        forces = {link: (wrench[0], wrench[1], wrench[2]) for link, wrench in wrenches.items()}
         along = np.array([rotate(self._poses[link].quaternion, force) for link, force in forces.items()])
         arrows = np.stack([tails, tails + scale * along], axis=1).astype(np.float32)
         if self._arrows is None:

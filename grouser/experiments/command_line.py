@@ -15,6 +15,7 @@ import yaml
 from grouser import experiments
 from grouser.experiments.protocol import Experiment, Result, as_json, complete_parameters
 from grouser.physics.errors import ParameterError
+from grouser.progress import showing_compilation
 
 _TABLE = "a CSV file with one line of headings and lines with as many numbers"
 
@@ -61,7 +62,8 @@ def main(arguments: Sequence[str]) -> int:
     reference = None if options.reference is None else read_reference(options.reference)
     _check_writable(options.json, options.plot)
     parameters = complete_parameters(experiment, read_settings(options.set))
-    result = experiment.run(**parameters)
+    with showing_compilation():
+        result = experiment.run(**parameters)
     document = as_json(options.experiment, parameters, result)
     if options.json is not None:
         text = json.dumps(document, indent=1, allow_nan=False)

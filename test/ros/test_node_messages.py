@@ -16,7 +16,9 @@ from std_msgs.msg import Float64MultiArray
 
 import grouser
 from grouser.nodes import messages, topics
+from grouser.nodes.diagnostics import diagnostics_message
 from grouser.nodes.frames import FrameTree, footprint_pose, relative_poses
+from grouser.nodes.report import LoopReport
 from grouser.physics import spatial
 from grouser.physics.description.machine import Ground
 from grouser.physics.errors import ParameterError
@@ -182,6 +184,20 @@ def test_a_refusal_names_the_field_and_the_value():
 def test_a_machine_without_drives_hears_no_joint_commands():
     with pytest.raises(ParameterError, match="there is none to choose from"):
         messages.joint_commands(JointState(name=["drum"], position=[1.0]), {})
+
+
+def test_energy_diagnostics_add_up_the_cylinders_where_there_are_some():
+    def energy(report):
+        message = diagnostics_message("simulator", report, 1.0, 0)
+        (status,) = [status for status in message.status if status.name == "simulator: energy"]
+        return {pair.key: pair.value for pair in status.values}
+
+    plain = LoopReport(kinetic_energy=2.5, potential_energy=-1234.5)
+    assert energy(plain) == {"kinetic [J]": "2.5", "potential [J]": "-1234.5"}
+    with_cylinders = LoopReport(cylinder_energy={"supplied": 7.0, "returned": 0.5})
+    assert energy(with_cylinders) == {
+        "kinetic [J]": "0", "potential [J]": "0", "supplied [J]": "7", "returned [J]": "0.5",
+    }
 
 
 @settings(deadline=None)

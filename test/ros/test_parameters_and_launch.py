@@ -9,6 +9,7 @@ import pytest
 import yaml
 from rcl_interfaces.msg import ParameterType
 
+from grouser import cli
 from grouser.nodes.parameters import DECLARATIONS, SimulatorParameters
 from grouser.resources import share_path
 
@@ -77,7 +78,8 @@ def test_a_launch_file_names_what_exists(file):
     for call in calls(tree, "Node"):
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         assert given["package"].value == "grouser"
-        assert re.search(rf'"{given["executable"].value} = grouser\.nodes\.', setup)
+        executable = given["executable"].value
+        assert f'"{executable} = grouser.cli:{executable}"' in setup and callable(getattr(cli, executable))
         if "parameters" in given and given["executable"].value == "simulator":
             for dictionary in (node for node in ast.walk(given["parameters"]) if isinstance(node, ast.Dict)):
                 assert {key.value for key in dictionary.keys} <= set(DECLARATIONS)

@@ -1,10 +1,16 @@
 """The simulator as a process: how it starts, ends and says whether it kept real time."""
 
+import contextlib
+import fcntl
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 from rosgraph_msgs.msg import Clock
@@ -40,6 +46,14 @@ def launch():
         process.communicate()
 
 
+@pytest.fixture
+def only_viewer():
+    """Waits until no other test on this machine uses port 8080, the one of the viewer of `grouser run`."""
+    with (Path(tempfile.gettempdir()) / f"grouser_test_viewer_{os.getuid()}").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def end(process, number) -> float:
     """Signals a process and returns how long it then took to end [s]."""
     started = time.monotonic()
@@ -70,7 +84,7 @@ def test_the_node_ends_while_it_compiles(launch, loader_file, tmp_path, number):
     )
     try:
         line = ""
-        while "getting the physics ready" not in line:
+        while not re.match(r"compiling the physics: \d+ functions?, \w+, \d+ s", line):
             line = process.stdout.readline()
             assert line, "ended by itself"
         assert end(process, number) < LONGEST_EXIT
@@ -88,6 +102,7 @@ def test_run_ends_by_itself_and_kept_real_time(compiled, launch, loader_file):
     assert "kept real time: factor" in output
     assert "/clock" in output
     assert output.count("| residual") >= 1
+    assert "compiling" not in output  # all was in the cache
 
 
 def test_run_says_when_it_did_not_keep_real_time(compiled, launch, loader_file):
@@ -99,6 +114,72 @@ def test_run_says_when_it_did_not_keep_real_time(compiled, launch, loader_file):
     output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1, output
     assert "did not keep real time: factor" in output
+
+
+def descendants(process) -> list[int]:
+    """Process identifiers of the living children, and of theirs."""
+    found = []
+    pending = [process.pid]
+    while pending:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            parent = pending.pop()
+            for task in Path(f"/proc/{parent}/task").iterdir():
+                children = [int(child) for child in (task / "children").read_text().split()]
+                found += children
+                pending += children
+    return found
+
+
+def alive(number) -> bool:
+    """Whether a process runs; one that has ended and waits for its parent does not."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def listening(port) -> bool:
+    """Whether a server on this machine takes connections at a port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.parametrize("on_show", [False, True], ids=["while it starts", "on show"])
+def test_ctrl_c_ends_run_and_its_viewer(compiled, launch, loader_file, only_viewer, on_show):
+    """As a terminal does it: the interrupt goes to every process of the group."""
+    if listening(8080):
+        pytest.skip("another program on this machine has port 8080, which the viewer needs")
+    process = launch("grouser.cli", "run", "--machine", str(loader_file), start_new_session=True)
+    output = ""
+    while "end it:" not in output or (on_show and not listening(8080)):
+        line = process.stdout.readline()
+        assert line, output
+        output += line
+    children = descendants(process)
+    assert children
+    started = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    process.wait(PATIENCE)
+    assert time.monotonic() - started < LONGEST_EXIT
+    assert not [child for child in children if alive(child)]
+    output += process.stdout.read()
+    assert process.returncode == 0, output
+    assert "Traceback" not in output and "KeyboardInterrupt" not in output
+
+
+def test_run_goes_on_without_a_viewer_when_its_port_is_taken(compiled, launch, loader_file, only_viewer):
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):  # somebody else has it: just as well
+            other.bind(("127.0.0.1", 8080))
+            other.listen()
+        process = launch("grouser.cli", "run", "--machine", str(loader_file), "--duration", "5")
+        output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, output
+    assert "port = 8080" in output and "Address already in use" in output
+    assert "the viewer ended with status 2; the simulation goes on without it" in output
+    assert "kept real time" in output
+    assert "Traceback" not in output
 
 
 DIVERGING = """<robot name="diverging"><link name="world"/>

@@ -30,9 +30,10 @@ from websockets.sync.client import connect
 
 from grouser.nodes import topics
 from grouser.nodes.viewer import Viewer
+from grouser.nodes.viewer_forces import contact_ball, force_point
 from grouser.nodes.viewer_frames import HeardFrames
 from grouser.nodes.viewer_scene import node_name
-from grouser.physics.description import load_machine
+from grouser.physics.description import load_machine, parse_machine
 from grouser.physics.description.machine import Pose
 
 DEADLINE = 60.0  # [s], after which what a test waits for is taken to be never coming
@@ -59,6 +60,14 @@ MACHINE = """<robot name="red_box">
   </joint>
 </robot>"""
 
+CYLINDER = """<grouser>
+  <fluid density="850" bulk_modulus="1.4e9"/><pump name="pump" supply_pressure="2e7"/>
+  <directional_valve name="valve" spool_diameter="0.01" spool_travel="0.001"/>
+  <cylinder name="lift" valve="valve" bore="0.1" rod_diameter="0.06" stroke="0.6" retracted_length="0.8"
+            piston_mass="5" dead_volume_piston_side="1e-4" dead_volume_rod_side="1e-4">
+    <barrel link="base_link" xyz="0 0 1"/><rod link="arm"/>
+  </cylinder></grouser>"""
+
 OTHER_MACHINE = """<robot name="ball">
   <link name="ball"><collision><geometry><sphere radius="0.4"/></geometry></collision></link>
 </robot>"""
@@ -71,6 +80,7 @@ class Stage(Node):
         super().__init__("stage")
         self.transforms: dict[str, TransformStamped] = {}
         self.forces: dict[str, tuple[float, float, float]] = {}
+        self.moments: dict[str, tuple[float, float, float]] = {}
         self._description = self.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
         self._tf = self.create_publisher(TFMessage, topics.TF, topics.TF_QUALITY)
         self._wrenches = {
@@ -98,6 +108,8 @@ class Stage(Node):
             message = WrenchStamped()
             message.header.frame_id = link
             message.wrench.force.x, message.wrench.force.y, message.wrench.force.z = force
+            torque = message.wrench.torque
+            torque.x, torque.y, torque.z = self.moments.get(link, (0.0, 0.0, 0.0))
             self._wrenches[link].publish(message)
 
 
@@ -219,8 +231,11 @@ def test_a_contact_force_is_an_arrow_in_the_world(theatre: Theatre) -> None:
     theatre.stage.describe(MACHINE)
     theatre.stage.place("base_link", "odom", (1, 2, 0.5), QUARTER_TURN)
     theatre.stage.forces = {"base_link": (100.0, 0.0, 50.0), "arm": (0.0, 0.0, 0.0)}
+    # The force acts at (0.2, 0.1, 0.5) in the link; the point of its line nearest to the middle of the collision box,
+    # (0, 0, 0.5), is (0.04, 0.1, 0.42).
+    theatre.stage.moments = {"base_link": (5.0, 40.0, -10.0)}
     # 0.01 m/N; the link's x axis is the world's y axis; no force, no arrow.
-    expected = [[[1, 2, 0.5], [1, 3, 1.0]]]
+    expected = [[[0.9, 2.04, 0.92], [0.9, 3.04, 1.42]]]
     theatre.wait_for(
         lambda: (
             (arrows := handle(viewer, "/contact_forces"))
@@ -233,6 +248,49 @@ def test_a_contact_force_is_an_arrow_in_the_world(theatre: Theatre) -> None:
     theatre.wait_for(lambda: not handle(viewer, "/contact_forces").visible, "no arrows without a tick in their box")
     theatre.stage.forces = {"base_link": (0.0, 0.0, 0.0)}
     theatre.wait_for(lambda: handle(viewer, "/contact_forces") is None, "no arrow once the force is gone")
+
+
+def test_a_cylinder_stretches_between_its_attachments(theatre: Theatre) -> None:
+    """The barrel begins at its point, the rod ends at its own, and the rod comes out of the barrel."""
+    viewer = theatre.open_viewer()
+    theatre.stage.describe(MACHINE.replace("</robot>", f"{CYLINDER}</robot>"))
+
+    def spans(part: str, start: tuple, end: tuple) -> bool:
+        drawn = handle(viewer, f"/cylinders/lift/{part}")
+        if drawn is None or not drawn.visible:
+            return False
+        w, x, y, z = drawn.wxyz
+        axis = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
+        reach = 0.5 * drawn.height * axis
+        return np.allclose([drawn.position - reach, drawn.position + reach], [start, end], atol=1e-6)
+
+    # Retracted it is 0.8 m long with a stroke of 0.6 m: the barrel leaves half of the other 0.2 m free.
+    theatre.wait_for(lambda: spans("barrel", (0, 0, 1), (0.7, 0, 1)), "the barrel at the joint's zero, before TF")
+    assert spans("rod", (0.2, 0, 1), (1, 0, 1))
+    theatre.stage.place("base_link", "odom", (0, 0, 0.5), QUARTER_TURN)
+    theatre.stage.place("arm", "base_link", (1.2, 0, 1))
+    theatre.wait_for(lambda: spans("rod", (0, 0.4, 1.5), (0, 1.2, 1.5)), "the rod further out")
+    assert spans("barrel", (0, 0, 1.5), (0, 0.7, 1.5))
+    barrel, rod = (handle(viewer, f"/cylinders/lift/{part}") for part in ("barrel", "rod"))
+    assert barrel.radius > 0.05 and rod.radius == 0.03
+    theatre.stage.place("arm", "base_link", (0, 0, 0.1))
+    theatre.wait_for(lambda: spans("rod", (0, 0, 1.4), (0, 0, 0.6)), "the rod straight down")
+    theatre.stage.describe(OTHER_MACHINE)
+    theatre.wait_for(lambda: viewer.scene.links == ("ball",), "the other machine")
+    assert handle(viewer, "/cylinders/lift/barrel") is None and handle(viewer, "/cylinders/lift/rod") is None
+
+
+def test_a_force_acts_near_its_shapes() -> None:
+    middle, reach = contact_ball(parse_machine(MACHINE, file="red_box").links[0])
+    assert middle == pytest.approx([0.0, 0.0, 0.5]) and reach == pytest.approx(np.linalg.norm([1.6, 1, 1]) / 2)
+    upwards = np.array([0.0, 0.0, 10.0])
+    foot = np.array([0.3, -0.2, 0.0])
+    wrench = np.concatenate([upwards, np.cross(foot, upwards)])
+    assert force_point(wrench, middle, reach) == pytest.approx([0.3, -0.2, 0.5])
+    far = np.concatenate([upwards, np.cross([50.0, 0.0, 0.0], upwards)])
+    assert force_point(far, middle, reach) == pytest.approx([reach, 0.0, 0.5])
+    through = np.concatenate([upwards, np.zeros(3)])
+    assert force_point(through, middle, reach) == pytest.approx([0.0, 0.0, 0.5])
 
 
 def test_a_page_opened_later_looks_at_the_machine_where_it_is_then(theatre: Theatre) -> None:

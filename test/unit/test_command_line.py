@@ -77,6 +77,24 @@ def test_bad_input_ends_with_status_2_and_one_line(arguments, capsys):
     assert said.err.startswith(f"grouser {arguments[0]}: ") and said.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("call", "package", "words"),
+    [
+        ("main(['run'])", "rclpy", ["grouser run: ", "source /opt/ros", "make run", "pip install -e '.[ros]'"]),
+        ("simulator()", "control_msgs", ["simulator: ", "source /opt/ros", "apt install ros-$ROS_DISTRO-control-msgs"]),
+        ("viewer()", "rclpy", ["viewer: ", "source /opt/ros"]),
+        ("viewer()", "viser", ["viewer: ", "the Python package viser is not installed: pip install"]),
+    ],
+)
+def test_a_missing_package_ends_with_status_2_and_what_to_do(call, package, words):
+    """None among the loaded modules makes Python take a package for not installed."""
+    code = f"import sys; sys.modules['{package}'] = None; from grouser import cli; sys.exit(cli.{call})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == cli.EXIT_BAD_INPUT, done.stderr
+    assert package in done.stderr and all(word in done.stderr for word in words), done.stderr
+    assert "Traceback" not in done.stderr and done.stdout == ""
+
+
 def test_a_diverged_simulation_ends_with_status_1(monkeypatch, capsys):
     def diverge(arguments):
         raise grouser.DivergenceError(1.5, "boom", float("nan"))

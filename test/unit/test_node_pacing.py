@@ -126,9 +126,7 @@ def test_rates_become_whole_steps():
 
 
 @settings(deadline=None)
-@given(
-    st.lists(st.integers(1, 50), min_size=1, max_size=4), st.integers(1, 60), st.integers(0, 1000)
-)
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=4), st.integers(1, 60), st.integers(0, 1000))
 def test_a_tick_ends_at_the_next_sample_or_at_its_longest(intervals, longest, step):
     schedule = StreamSchedule({str(number): interval for number, interval in enumerate(intervals)}, longest)
     count = schedule.steps_to_next(step)

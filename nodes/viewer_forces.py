@@ -1,0 +1,48 @@
+"""Where the arrow of a contact force begins: a resultant says which line it acts along, not where on the line."""
+
+import numpy as np
+
+from grouser.physics.description.machine import Box, Cylinder, Link, Mesh, Sphere
+
+
+def contact_ball(link: Link) -> tuple[np.ndarray, float]:
+    """Middle of a link's collision shapes in the link frame, and how far they reach from there [m].
+
+    Args:
+        link: with one collision shape at least.
+    """
+    centres = np.array([shape.pose.position for shape in link.collisions])
+    middle = centres.mean(axis=0)
+    reaches = [_reach(shape.geometry) for shape in link.collisions]
+    return middle, float((np.linalg.norm(centres - middle, axis=1) + reaches).max())
+
+
+def force_point(wrench: np.ndarray, middle: np.ndarray, reach: float) -> tuple[float, float, float]:
+    """A point on the line along which a force acts: the one nearest to the shapes that it acts on.
+
+    Forces that nearly cancel have a line far away; the point is then drawn back to the shapes.
+
+    Args:
+        wrench: force, not zero [N], and moment about the link's origin [N m], in the link frame.
+        middle, reach: of the shapes, from `contact_ball`.
+    """
+    force, moment = wrench[:3], wrench[3:]
+    square = force @ force
+    on_line = np.cross(force, moment) / square
+    beside = on_line + ((middle - on_line) @ force / square) * force - middle
+    distance = float(np.linalg.norm(beside))
+    x, y, z = middle + beside * min(1.0, reach / max(distance, 1e-12))
+    return (float(x), float(y), float(z))
+
+
+def _reach(geometry: Box | Cylinder | Sphere | Mesh) -> float:
+    """Largest distance of a shape's points from its centre [m]."""
+    match geometry:
+        case Box(size):
+            return float(np.linalg.norm(size)) / 2
+        case Cylinder(radius, length):
+            return float(np.hypot(radius, length / 2))
+        case Sphere(radius):
+            return radius
+        case Mesh() as mesh:
+            return float(np.linalg.norm(mesh.hull, axis=1).max())
