@@ -18,7 +18,7 @@ from grouser import __version__, catalogue
 from grouser.nodes.diagnostics import KEPT_REAL_TIME
 from grouser.nodes.parameters import DECLARATIONS
 from grouser.nodes.report import LoopReport
-from grouser.nodes.simulator import SimulatorNode, leave, spinning, stop_on_signals
+from grouser.nodes.simulator import SimulatorNode, failure_text, leave, spinning, stop_on_signals
 from grouser.physics.errors import GrouserError
 from grouser.progress import compilation_text
 
@@ -37,8 +37,8 @@ _ROS_ARGUMENTS = "--ros-args"
 def main(arguments: Sequence[str]) -> NoReturn:
     """Runs `grouser run`, then ends the process.
 
-    The exit status is 0; 1 if the simulation left the finite numbers, or did not keep real time over `--duration`; 2
-    for bad input.
+    The exit status is 0; 1 if the simulation left the finite numbers, did not keep real time over `--duration`, or
+    failed otherwise; 2 for bad input.
 
     Args:
         arguments: without the program's and the command's name; what follows ``--ros-args`` goes to ROS.
@@ -219,8 +219,8 @@ def _watch(
 
 def _verdict(node: SimulatorNode, duration: float | None, line: StatusLine) -> int:
     if node.error is not None:
-        line.say(f"grouser run: {node.error}")
-        return EXIT_BAD_INPUT
+        line.say(f"grouser run: {failure_text(node.error)}")
+        return node.exit_status
     report = node.report
     if report is None:
         return 0 if duration is None else EXIT_FAILED

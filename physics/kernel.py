@@ -9,6 +9,8 @@ import functools
 import hashlib
 import os
 import shutil
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +18,7 @@ from pathlib import Path
 import numba
 from numba.core import event
 
-_KEPT_CACHES = 3
+_KEPT_SECONDS = 7 * 24 * 3600
 
 
 def _cache_folder():
@@ -32,15 +34,25 @@ def _cache_folder():
     return home / f"kernels-{digest.hexdigest()[:16]}"
 
 
+def _make_cache_folder():
+    """The cache folder, made and marked as used; a temporary one where that cannot be written."""
+    folder = _cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.touch()
+        return folder
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="grouser-kernels-"))
+
+
 def _forget_old_caches(folder):
-    """Keeps the newest few caches: each edit of the physics makes one."""
-    siblings = sorted(folder.parent.glob("kernels-*"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in siblings[_KEPT_CACHES:]:
-        shutil.rmtree(old, ignore_errors=True)
+    """Deletes caches that nobody has used for a week: each edit of the physics makes one."""
+    for cache in folder.parent.glob("kernels-*"):
+        if time.time() - cache.stat().st_mtime > _KEPT_SECONDS:
+            shutil.rmtree(cache, ignore_errors=True)
 
 
-CACHE_FOLDER = _cache_folder()
-CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
+CACHE_FOLDER = _make_cache_folder()
 _forget_old_caches(CACHE_FOLDER)
 numba.config.CACHE_DIR = str(CACHE_FOLDER)
 

@@ -26,7 +26,8 @@ from grouser.physics.errors import MachineError
 
 REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST = range(5)
 _KIND = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC, "planar": PLANAR, "floating": FREE}
-_POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7, TWIST: 1}
+# Numbers in q and in v of each kind of body.
+POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7, TWIST: 1}
 _RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6, TWIST: 1}
 _MOST_COORDINATES = 1000
 
@@ -40,7 +41,7 @@ class Model(NamedTuple):
         body_twist: of a TWIST body, per unit of its coordinate, linear then angular in the joint's axes, (bodies, 6).
         body_rotation, body_position: joint frame in the parent body's frame, (bodies, 3, 3) and (bodies, 3) [m].
         body_q: first index of the joint's position in q.
-        body_alone: whether the body floats by itself, with no other hanging on it.
+        body_alone: whether the body floats in the world by itself, with no other hanging on it.
         body_mimics: whether the joint follows another one's coordinate.
         body_multiplier, body_offset: a joint's position is multiplier * q + offset; 1 and 0 unless it mimics.
         body_mass: [kg].
@@ -298,7 +299,7 @@ class _Tree:
         self.joint_body[joint.name] = len(self.parent)
         self._append(joint.name, kind, [0.0] * 6, parent, rotation, position, mimics=joint.mimic is not None)
         if joint.mimic is None:
-            start = [0.0] * _POSITIONS[kind]
+            start = [0.0] * POSITIONS[kind]
             start[-1] = 1.0 if kind == FREE else self.initial.get(joint.name, 0.0)
             self._add_coordinate(start, self._viscous(joint), joint.name, _RATES[kind])
 

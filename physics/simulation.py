@@ -1,7 +1,8 @@
 """The façade: a machine in a world, commanded and read by name."""
 
+import hashlib
 import math
-from numbers import Integral
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from grouser.physics.command_map import CommandMap
 from grouser.physics.constraints.joint_rows import make_joint_laws
 from grouser.physics.constraints.piston_rows import cylinder_length
 from grouser.physics.contact.candidates import make_candidates
+from grouser.physics.description.extension_checks import STROKE_TOLERANCE
 from grouser.physics.description.machine import Machine, World
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.hydraulics.circuit import ENERGY_ACCOUNTS, make_circuit
@@ -23,7 +25,7 @@ from grouser.physics.measurements import (
     Energy,
     SolverDiagnostics,
 )
-from grouser.physics.model import Model, Names, build_model
+from grouser.physics.model import POSITIONS, Model, Names, build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy
 from grouser.physics.multibody.factorisation import factorise
@@ -32,15 +34,13 @@ from grouser.physics.names import NamedView, unknown_name
 from grouser.physics.state import Command, State, copy_into, make_command, make_state
 from grouser.physics.step import Settings, System, make_workspace, run_steps
 
-# How far a cylinder may start beyond its stroke, for round-off in the drawing [m].
-_STROKE_SLACK = 1e-6
-
 
 class Snapshot(NamedTuple):
     """A saved state, opaque; restore it into the same machine, world, step and scheme."""
 
     state: State
     command: Command
+    system: str
 
 
 class Simulation:
@@ -79,11 +79,13 @@ class Simulation:
         tolerance: float = 1e-6,
         most_sweeps: int = 100,
     ):
-        if scheme not in SCHEMES:
+        if not isinstance(scheme, str) or scheme not in SCHEMES:
             raise unknown_name("scheme", scheme, SCHEMES)
         _require_range("step", step, 1e-7, 0.1)
         _require_range("tolerance", tolerance, 1e-15, 1.0)
         _require_range("most_sweeps", most_sweeps, 1, 1_000_000)
+        if most_sweeps != int(most_sweeps):
+            raise ParameterError("most_sweeps", most_sweeps, "a whole number")
         self.machine = machine
         self.world = world
         self.scheme = scheme
@@ -97,6 +99,7 @@ class Simulation:
             make_circuit(machine, names, model),
             Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps)),
         )
+        self._fingerprint = _fingerprint(self._system)
         self._workspace = make_workspace(self._system)
         self._seen = make_kinematics(model)
         self._stale: bool = True
@@ -131,7 +134,8 @@ class Simulation:
 
         Raises:
             ParameterError: a negative count.
-            DivergenceError: the state is no longer finite; restore a snapshot or reset.
+            DivergenceError: the state is no longer finite after the step that `step_count` counts last; restore a
+                snapshot or reset.
         """
         if not isinstance(count, Integral) or count < 0:
             raise ParameterError("count", count, "a whole number of steps, at least 0")
@@ -151,17 +155,25 @@ class Simulation:
 
     def snapshot(self) -> Snapshot:
         """Everything that a bit-exact restart needs."""
-        return Snapshot(State(*map(np.array, self.state)), Command(*map(np.array, self._command)))
+        return Snapshot(State(*map(np.array, self.state)), Command(*map(np.array, self._command)), self._fingerprint)
 
     def restore(self, saved: Snapshot) -> None:
-        """Continues from a snapshot; measurements of the last step are empty until the next one."""
+        """Continues from a snapshot, its emergency stop included; measurements of the last step are empty until the
+        next.
+
+        Raises:
+            ParameterError: the snapshot is of another machine, world, step or scheme.
+        """
+        if saved.system != self._fingerprint:
+            valid = f"one of the same machine, world and settings, {self._fingerprint}"
+            raise ParameterError("snapshot", saved.system, valid)
         copy_into(saved.state, self.state)
         copy_into(saved.command, self._command)
         self._forget_outputs()
 
     @property
     def emergency_stop(self) -> bool:
-        """Valves in neutral, holding brakes engaged, drives braked; latched until `reset`."""
+        """Valves in neutral, holding brakes engaged, drives braked; latched until `reset` or `restore`."""
         return bool(self._command.emergency_stop[0])
 
     @emergency_stop.setter
@@ -295,7 +307,7 @@ class Simulation:
         for c, cylinder in enumerate(self.machine.cylinders):
             length = cylinder_length(system.circuit, self._seen, c, self._workspace.direction)
             position = length - cylinder.retracted_length
-            if not -_STROKE_SLACK <= position <= cylinder.stroke + _STROKE_SLACK:
+            if not -STROKE_TOLERANCE <= position <= cylinder.stroke + STROKE_TOLERANCE:
                 raise MachineError(
                     f"starts at a length of {length:.4f} m, outside its range of {cylinder.retracted_length:.4f} to "
                     f"{cylinder.retracted_length + cylinder.stroke:.4f} m",
@@ -392,10 +404,29 @@ class Simulation:
             for value in (*state.pressure[c], state.piston[c]):
                 if not math.isfinite(value):
                     raise DivergenceError(self.time, cylinder.name, float(value))
-        for body, first in enumerate(self.model.body_q):
-            for value in state.q[first : first + 7]:
-                if not math.isfinite(value):
-                    raise DivergenceError(self.time, self.names.body_joint[body], float(value))
+        for joint, value in zip(self._position_joints(), state.q, strict=True):
+            if not math.isfinite(value):
+                raise DivergenceError(self.time, joint, float(value))
+        raise DivergenceError(self.time, "the sum of the pressures of a cylinder", math.inf)
+
+    def _position_joints(self):
+        """Joint of each position in q."""
+        joints = [""] * len(self.state.q)
+        for body, name in enumerate(self.names.body_joint):
+            if not self.model.body_mimics[body]:
+                first = self.model.body_q[body]
+                count = POSITIONS[self.model.body_kind[body]]
+                joints[first : first + count] = [name] * count
+        return joints
+
+
+def _fingerprint(system: System) -> str:
+    """Digest of everything that a step reads besides state and command."""
+    digest = hashlib.sha256(repr(system.settings).encode())
+    for part in (system.model, system.candidates, system.laws, system.circuit):
+        for array in part:
+            digest.update(array.tobytes())
+    return digest.hexdigest()[:16]
 
 
 def _numbers(kind: str, names, read_all) -> NamedView[float]:
@@ -405,5 +436,5 @@ def _numbers(kind: str, names, read_all) -> NamedView[float]:
 
 def _require_range(name: str, value: float, lowest: float, highest: float) -> None:
     """Refuses a number outside its range, NaN included."""
-    if not (isinstance(value, (int, float)) and lowest <= value <= highest):
+    if not (isinstance(value, Real) and lowest <= value <= highest):
         raise ParameterError(name, value, f"a number from {lowest:g} to {highest:g}")

@@ -31,7 +31,7 @@ from grouser.physics.multibody.newton_euler import inverse_dynamics
 
 # A joint that moves faster than this multiple of the solver's tolerance slides.
 _SLIDING = 10.0
-# Sweeps of the position pass, which warm positions let converge early.
+# Sweeps of the position pass; what is left of an error is corrected in the next step.
 _POSITION_SWEEPS = 20
 
 
@@ -166,7 +166,7 @@ def make_step(system, state, command, workspace):
     detect_contacts(system.candidates, kinematics, step, workspace.contacts)
 
     mass_matrix(model, kinematics, workspace.composite, factor)
-    _soften(model, step, factor)
+    _add_implicit_terms(model, step, factor)
     _set_brakes(system.circuit, state, command, workspace)
     workspace.rows.count[0] = 0
     open_piston_rows(
@@ -179,7 +179,7 @@ def make_step(system, state, command, workspace):
         workspace.rows,
         workspace.length,
     )
-    lock_pistons(system.circuit, workspace.brake, step, state.v, workspace.rows, factor, workspace.lock)
+    lock_pistons(system.circuit, state, workspace.brake, step, workspace.rows, factor, workspace.lock)
     factorise(start, pattern, factor)
     inverse_dynamics(model, kinematics, workspace.still, workspace.wrench, workspace.motion, workspace.force)
     release_gyroscopic_force(model, kinematics, workspace.force)
@@ -223,7 +223,7 @@ def make_step(system, state, command, workspace):
 
 
 @kernel
-def _soften(model, step, mass):
+def _add_implicit_terms(model, step, mass):
     """Adds what makes the coordinates' own dampers and springs implicit, M + h D + h^2 K."""
     for d in range(mass.shape[0]):
         mass[d, d] += step * model.rate_damping[d]

@@ -13,6 +13,7 @@ from grouser.experiments.protocol import Parameter, Result
 from grouser.experiments.schedule import read_schedule, schedule_value
 from grouser.physics.description import load_machine
 from grouser.physics.description.machine import World
+from grouser.physics.errors import ParameterError
 from grouser.physics.hydraulics.cylinder import (
     TRACE_PISTON_PRESSURE,
     TRACE_POSITION,
@@ -104,6 +105,8 @@ def run(**parameters: Any) -> Result:
     machine = load_machine(share_path("urdf", "hydraulic_lift.urdf.xacro"), arguments)
     world = World(gravity=(0.0, 0.0, -parameters["gravity"]), ground=None)
     step, stroke = parameters["step"], parameters["stroke"]
+    if parameters["duration"] < step:
+        raise ParameterError("duration", parameters["duration"], f"at least one step, {step:g} s")
     simulation = Simulation(machine, world, step=step, scheme=parameters["scheme"])
     begin = simulation.energy()
     curves, events = _record(simulation, parameters["command"], round(parameters["duration"] / step))

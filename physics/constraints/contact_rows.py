@@ -139,7 +139,9 @@ def _normal_law(gap, approach, restitution, stiffness, damping, step):
     """Compliance, target speed and least mean speed over the step of a contact's normal."""
     if stiffness > 0.0:
         resistance = step * stiffness + damping
-        return 1.0 / (step * resistance), -stiffness * gap / resistance, -math.inf
+        # above the ground neither spring nor damper acts until the gap is closed
+        target = -gap / step if gap > 0.0 else -stiffness * gap / resistance
+        return 1.0 / (step * resistance), target, -math.inf
     target = -max(gap - CONTACT_SLOP, 0.0) / step
     if restitution > 0.0 and approach < -RESTITUTION_SPEED and gap + step * approach <= 0.0:
         target = max(target, -restitution * approach)

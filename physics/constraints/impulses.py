@@ -2,7 +2,7 @@
 
 import math
 
-from grouser.physics.constraints.rows import row_speed
+from grouser.physics.constraints.rows import IMMOVABLE, row_speed
 from grouser.physics.kernel import kernel
 
 
@@ -61,7 +61,7 @@ def _sweep_rows(rows, u):
     largest = 0.0
     for r in range(rows.count[0]):
         inverse_mass = rows.inverse_mass[r]
-        if inverse_mass < 1e-14:
+        if inverse_mass < IMMOVABLE:
             continue
         half = rows.half[r]
         speed = dot(half, u) - inverse_mass * rows.impulse[r]
@@ -81,6 +81,9 @@ def _sweep_contacts(contact_rows, u):
     for c in range(contact_rows.count[0]):
         n = 3 * c
         compliance = contact_rows.compliance[c]
+        slack = max(inverse_mass[n + 1], inverse_mass[n + 2])
+        if inverse_mass[n] < IMMOVABLE:
+            continue
         mass = 1.0 / (inverse_mass[n] + compliance)
         before = impulse[n]
         wanted = before + mass * (contact_rows.target[c] - dot(half[n], u) - compliance * before)
@@ -88,8 +91,9 @@ def _sweep_contacts(contact_rows, u):
         step = impulse[n] - before
         add_scaled(u, half[n], step)
         largest = max(largest, abs(step) / mass)
+        if slack < IMMOVABLE:
+            continue
         # a common step along both tangents keeps the cone round
-        slack = max(inverse_mass[n + 1], inverse_mass[n + 2])
         first, second = impulse[n + 1], impulse[n + 2]
         x = first - dot(half[n + 1], u) / slack
         y = second - dot(half[n + 2], u) / slack
@@ -127,7 +131,7 @@ def solve_positions(rows, contact_rows, u, tolerance, most_sweeps, row_impulse, 
         for r in range(rows.count[0]):
             inverse_mass = rows.inverse_mass[r]
             lower, upper = rows.shift_lower[r], rows.shift_upper[r]
-            if inverse_mass < 1e-14 or (lower == 0.0 and upper == 0.0):
+            if inverse_mass < IMMOVABLE or (lower == 0.0 and upper == 0.0):
                 continue
             wanted = row_impulse[r] + (rows.shift[r] - dot(rows.half[r], u)) / inverse_mass
             wanted = min(max(wanted, lower), upper)
@@ -138,6 +142,8 @@ def solve_positions(rows, contact_rows, u, tolerance, most_sweeps, row_impulse, 
         for c in range(contact_rows.count[0]):
             n = 3 * c
             inverse_mass = contact_rows.inverse_mass[n]
+            if inverse_mass < IMMOVABLE:
+                continue
             wanted = contact_impulse[c] + (contact_rows.shift[c] - dot(contact_rows.half[n], u)) / inverse_mass
             wanted = max(wanted, 0.0)
             step = wanted - contact_impulse[c]

@@ -7,11 +7,14 @@ import numpy as np
 from grouser.physics.constraints.rows import close_row, open_row
 from grouser.physics.description.machine import JointFriction, JointLimit, Machine, ServoDrive
 from grouser.physics.drives.servo import EFFORT, MODES, VELOCITY, servo_spring
+from grouser.physics.errors import MachineError
 from grouser.physics.friction.dry import holding_level
 from grouser.physics.kernel import inlined
 from grouser.physics.model import Names
 
 NO_DRIVE = -1
+# A joint closer to its limit than this gets a row, that it may land softly [rad or m].
+_NEAR = 1e-2
 # Share of a limit's violation that a step takes away.
 LIMIT_RELIEF = 0.2
 
@@ -107,6 +110,13 @@ def _limits(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:
             lower if ends[0] is None else max(lower, ends[0]),
             upper if ends[1] is None else min(upper, ends[1]),
         )
+    for rate, (lower, upper) in narrowest.items():
+        if lower > upper:
+            raise MachineError(
+                f"the limits of the joints that follow it leave no room: {lower:g} to {upper:g}",
+                file=machine.file,
+                element=f'<joint name="{names.rate_joint[rate]}">',
+            )
     return narrowest
 
 
@@ -131,7 +141,7 @@ def build_joint_rows(model, laws, q, v, factor, step, drive_command, braked, sli
         rate = laws.rate_index[law]
         position, speed = q[laws.position_index[law]], v[rate]
         below, above = position - laws.lower[law], laws.upper[law] - position
-        reach = 2.0 * step * abs(speed) + 1e-2
+        reach = 2.0 * step * abs(speed) + _NEAR
         near = below < reach or above < reach
         drive = laws.drive[law]
         grip = step * holding_level(laws.static[law], laws.kinetic[law], sliding[law])

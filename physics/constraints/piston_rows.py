@@ -1,5 +1,8 @@
 """Hydraulic cylinders as rows: the piston (6) to (9), its holding brake, dry friction and stroke ends.
 
+The cylinders' rows are the first of all, in order. While a brake holds, a lock in the mass matrix takes its row's
+place.
+
 The row's Jacobian is the rate of the distance between the attachments. Its spring is the piston: a mass that moves at
 the predicted speed, stiffened by the oil. With a mass alone (conductance m, target the piston's own speed) the row's
 impulse is equation (9) of Strashnov and Mironenko (2023).
@@ -76,18 +79,19 @@ def open_piston_rows(model, circuit, kinematics, first_slot, remembered, directi
 
 
 @inlined
-def lock_pistons(circuit, brake, step, v, rows, mass, lock):
-    """Takes the cylinders whose brake holds out of the rows: a damper in the mass matrix locks them.
+def lock_pistons(circuit, state, brake, step, rows, mass, lock):
+    """Takes the cylinders whose brake holds out of the rows: dampers in the mass matrix lock them.
 
-    Braked legs under a heavy machine are what Gauss-Seidel is slowest at; the factorisation solves them exactly. The
-    damper gives way by 1e-7 of what the free joint would. It stands in only while the brake held in the last step with
-    less than its force, and only for a cylinder that drives a coordinate of its own; the others keep their rows.
+    Braked legs under a heavy machine are what Gauss-Seidel is slowest at; the factorisation solves them exactly. A
+    damper gives way by less than 1e-7 of what the free joint would. It stands in only while the brake held in the last
+    step with less than its force, and only for a cylinder whose coordinate moves nothing but its joint; the others
+    keep their rows. Cylinders that lock one joint share its load.
 
     Args:
         circuit: hydraulics.
+        state: at the start of the step.
         brake: of each cylinder, whether its brake is engaged.
         step: [s].
-        v: coordinate rates at the start of the step.
         rows: opened by `open_piston_rows`, with the last impulses.
         mass: mass matrix, before it is factorised.
         lock: impulse per speed of each locked cylinder [kg], 0 for the others; result.
@@ -97,12 +101,18 @@ def lock_pistons(circuit, brake, step, v, rows, mass, lock):
         rate = circuit.lone_rate[c]
         if brake[c] and rate >= 0:
             lever = rows.jacobian[c, rate]
-            held = abs(rows.impulse[c])
-            holds = 0.0 < held < step * circuit.holding_force[c]
-            if holds and abs(lever) > _LEAST_LEVER and abs(lever * v[rate]) < STILL:
+            push = circuit.piston_area[c] * state.pressure[c, 0] - circuit.rod_area[c] * state.pressure[c, 1]
+            # what the brake carried: all that acted along the cylinder, less what the oil did
+            carried = abs(rows.impulse[c] - step * push)
+            holds = rows.impulse[c] != 0.0 and carried < step * circuit.holding_force[c]
+            if holds and abs(lever) > _LEAST_LEVER and abs(lever * state.v[rate]) < STILL:
                 lock[c] = _LOCK * mass[rate, rate] / (lever * lever)
-                mass[rate, rate] += lock[c] * lever * lever
-                rows.impulse[c] = 0.0
+    for c in range(circuit.valve.shape[0]):
+        if lock[c] > 0.0:
+            rate = circuit.lone_rate[c]
+            lever = rows.jacobian[c, rate]
+            mass[rate, rate] += lock[c] * lever * lever
+            rows.impulse[c] = 0.0
 
 
 @inlined
@@ -126,7 +136,7 @@ def predict_pistons(circuit, state, scheme, command, brake, lock, u_start, u, st
     """
     for c in range(circuit.valve.shape[0]):
         inverse_mass = max(rows.inverse_mass[c], 1e-12)
-        velocity = dot(rows.half[c], u_start)
+        velocity = 0.0 if lock[c] > 0.0 else dot(rows.half[c], u_start)
         free = dot(rows.half[c], u) - rows.inverse_mass[c] * rows.impulse[c]
         advance_cylinder(
             circuit,

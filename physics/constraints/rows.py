@@ -21,6 +21,9 @@ import numpy as np
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.factorisation import solve_transposed_row
 
+# A row with less inverse mass than this points where the machine cannot move: no impulse along it does anything [1/kg].
+IMMOVABLE = 1e-14
+
 
 class Rows(NamedTuple):
     """Rows of the current step; the first `count[0]` hold.

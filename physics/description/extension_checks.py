@@ -15,7 +15,7 @@ from grouser.physics.description.urdf import Robot
 from grouser.physics.description.xml_tree import Element
 
 # A cylinder may start this far [m] outside its stroke: initial joint positions are written with few digits.
-_STROKE_TOLERANCE = 1e-3
+STROKE_TOLERANCE = 1e-3
 
 
 def complete_extension(extension: Extension, robot: Robot) -> Extension:
@@ -60,7 +60,7 @@ def check_cylinders_fit(machine: Machine, entries: Collection[Entry]) -> None:
         ends = [point_on_link(poses[end.link], end.xyz) for end in (cylinder.barrel, cylinder.rod)]
         length = float(np.linalg.norm(ends[1] - ends[0]))
         shortest, longest = cylinder.retracted_length, cylinder.retracted_length + cylinder.stroke
-        if not shortest - _STROKE_TOLERANCE <= length <= longest + _STROKE_TOLERANCE:
+        if not shortest - STROKE_TOLERANCE <= length <= longest + STROKE_TOLERANCE:
             raise entry.element.error(
                 f"at the initial joint positions its attachments are {length:.4f} m apart; "
                 f"valid: {shortest:g} to {longest:g} m (retracted_length to retracted_length + stroke)",
@@ -129,6 +129,10 @@ def _complete_contact(entry: Entry, links: Mapping[str, Link], joints: Mapping[s
         )
     if contact.damping > 0.0 and contact.stiffness is None:
         raise element.error("damping is given without stiffness", "give both, or neither for a rigid contact")
+    if contact.restitution > 0.0 and contact.stiffness is not None:
+        raise element.error(
+            "restitution and stiffness are both given", "an elastic contact returns what its damping leaves"
+        )
     if contact.surface_joint is None:
         if "surface_radius" in element.attributes or "surface_direction" in element.attributes:
             raise element.error(

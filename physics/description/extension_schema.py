@@ -228,8 +228,16 @@ ELEMENTS: tuple[ElementKind, ...] = (
         "How a link's collision shapes touch the ground.",
         (
             _link("link with at least one collision shape"),
-            _non_negative("friction", "-", "Coulomb coefficient", default_text="the ground's"),
-            _non_negative("restitution", "-", "share of the approach speed that returns", default=0.0, maximum=1.0),
+            _non_negative(
+                "friction", "-", "Coulomb coefficient; the ground's where that is less", default_text="the ground's"
+            ),
+            _non_negative(
+                "restitution",
+                "-",
+                "share of the approach speed that returns; the ground's where that is more",
+                default=0.0,
+                maximum=1.0,
+            ),
             _positive("stiffness", "N/m", "of each contact point", default_text="rigid"),
             _non_negative("damping", "N s/m", "of each contact point; needs a stiffness", default=0.0),
             Attribute(

@@ -15,6 +15,7 @@ from grouser.physics.errors import MachineError
 _BYTES_MAX = 1_000_000
 _NULLS = ("", "~", "null", "Null", "NULL")
 _VALUE_MAX = 1e9
+_STEEPEST_NORMAL = 1e-3  # least |z| of the unit normal: a plane needs a height below every point
 
 
 class _Reader:
@@ -129,6 +130,13 @@ def _read_ground(reader: _Reader, node: yaml.Node) -> Ground | None:
         if length < 1e-9:
             raise reader.error(nodes["normal"], "ground normal", "it has no direction", "give a vector of length one")
         normal = (x / length, y / length, z / length)
+        if abs(normal[2]) < _STEEPEST_NORMAL:
+            raise reader.error(
+                nodes["normal"],
+                "ground normal",
+                f"[{x:g}, {y:g}, {z:g}] makes the ground a vertical wall",
+                "give a normal that points up, such as [0, 0, 1]",
+            )
     friction, restitution = default.friction, default.restitution
     if "friction" in nodes:
         friction = reader.number(nodes["friction"], "ground friction", low=0.0, high=100.0)

@@ -186,3 +186,55 @@ def test_surface_drives_the_body_and_is_driven_by_it(parts):
     assert simulation.base_twist()[0][0] == pytest.approx(0.1 * simulation.joint_velocity["drive"], rel=1e-4)
     # the drive's reaction on the rolling chassis vanishes at constant speed
     assert simulation.joint_velocity["drive"] == pytest.approx(5.0, rel=1e-3)
+
+
+# the ground's push has no way to move these: along a guide, about a pin, in a plane
+@pytest.mark.parametrize(
+    "kind, axis, height",
+    [
+        ("prismatic", (0, 0, 1), 0.3),
+        ("prismatic", (1, 0, 0), 0.1),
+        ("continuous", (0, 0, 1), 0.1),
+        ("planar", (0, 0, 1), 0.1),
+    ],
+)
+def test_guided_body_may_touch_the_ground(parts, kind, axis, height):
+    guided = parts.machine(
+        '<link name="world"/>',
+        parts.link("body", 2.0, (0.01, 0.01, 0.01), '<box size="0.2 0.2 0.2"/>'),
+        parts.joint("guide", kind, "world", "body", axis=axis, xyz=(0, 0, height)),
+    )
+    simulation = Simulation(guided)
+    simulation.state.v[-1] = 0.2
+    simulation.step(1000)
+    assert simulation.link_pose("body")[0][2] == pytest.approx(0.1, abs=2e-5)
+    if kind == "prismatic" and axis == (0, 0, 1):
+        weight = sum(contact.force_world[2] for contact in simulation.contacts())
+        assert weight == pytest.approx(2.0 * GRAVITY, rel=1e-6)
+
+
+def test_soft_contact_does_nothing_before_it_is_touched(parts):
+    ball = parts.machine(
+        parts.link("ball", 2.0, (0.008,) * 3, '<sphere radius="0.1"/>'),
+        extension='<contact link="ball" stiffness="1e5" damping="1e4"/>',
+    )
+    simulation = Simulation(ball, World(gravity=(0.0, 0.0, 0.0), spawn=Pose((0.0, 0.0, 0.105))))
+    simulation.state.v[2] = -1.3
+    for _ in range(3):
+        simulation.step()
+        assert simulation.base_twist()[0][2] == pytest.approx(-1.3, rel=1e-12)
+    simulation.step(2)
+    assert simulation.base_twist()[0][2] > -0.5, "it has touched by now"
+
+
+@pytest.mark.parametrize("slope_deg", [10.0])
+def test_box_stands_on_sloping_ground(parts, slope_deg):
+    slope = math.radians(slope_deg)
+    normal = (-math.sin(slope), 0.0, math.cos(slope))
+    turn = (0.0, -math.sin(slope / 2), 0.0, math.cos(slope / 2))
+    world = World(ground=Ground(normal=normal, friction=0.8), spawn=Pose(tuple(0.1 * n for n in normal), turn))
+    simulation = Simulation(parts.machine(parts.link("box", 10, BOX_INERTIA, BOX)), world)
+    simulation.step(1000)
+    start = simulation.base_pose()[0]
+    simulation.step(5000)
+    assert np.linalg.norm(simulation.base_pose()[0] - start) < 5e-6  # 1e-6 m/s

@@ -233,3 +233,48 @@ def test_arm_pressed_on_the_ground_is_in_balance(parts):
     simulation.command["valve"] = 1.0
     simulation.step(500)
     assert simulation.contacts() == []
+
+
+def test_brake_carries_the_oil_as_well(parts):
+    # closed centre; 18 MPa push with 22.6 kN against a load of 0.98 kN: 15 kN hold the load, but not the oil
+    holding = 15_000.0
+    simulation = hoist(parts, braked(holding), 'spool_diameter="6e-3" spool_travel="2e-4" tank_underlap="-0.05"')
+    simulation.step(20)
+    start = simulation.cylinder["piston"].position
+    simulation.state.pressure[0, 0] = 18e6
+    simulation.step(200)
+    now = simulation.cylinder["piston"]
+    push = now.pressure_piston_side * AREA_A - now.pressure_rod_side * AREA_B
+    assert now.position > start + 1e-3
+    assert push - 100 * GRAVITY < holding * 1.001
+    assert abs(simulation.joint_velocity["slide"]) < 1e-6
+
+
+def test_twin_cylinders_share_the_load(parts):
+    twins = parts.machine(
+        '<link name="world"/>',
+        parts.link("load", 100),
+        parts.joint("slide", "prismatic", "world", "load", xyz=(0, 0, 0.9)),
+        extension="".join(
+            hydraulics(
+                braked(10_000.0),
+                f'<barrel link="world" xyz="{x} 0 0"/>',
+                f'<rod link="load" xyz="{x} 0 0"/>',
+                0.5,
+                0.6,
+            )
+            .replace('name="valve"', f'name="valve{number}"')
+            .replace('valve="valve"', f'valve="valve{number}"')
+            .replace('name="piston"', f'name="piston{number}"')
+            .replace("<fluid/>", "<fluid/>" if number == 0 else "")
+            .replace(
+                f'<pump supply_pressure="{SUPPLY}"/>', f'<pump supply_pressure="{SUPPLY}"/>' if number == 0 else ""
+            )
+            for number, x in enumerate((-0.2, 0.2))
+        ),
+    )
+    simulation = Simulation(twins, AIR)
+    simulation.step(1000)
+    forces = [simulation.cylinder[name].force for name in simulation.cylinder]
+    assert forces == pytest.approx([50 * GRAVITY] * 2, rel=1e-6)
+    assert simulation.joint_position["slide"] == pytest.approx(0.0, abs=1e-6)
