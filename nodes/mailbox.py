@@ -15,7 +15,7 @@ class Mailbox:
     ticks; it wakes that thread at once, and its result arrives in a future.
 
     Attributes:
-        attention: set while a call is waiting.
+        attention: set while a call is waiting, and for good once the mailbox is closed.
     """
 
     def __init__(self) -> None:
@@ -54,17 +54,32 @@ class Mailbox:
         return commands
 
     def run_calls(self, loop: Any) -> None:
-        """Runs the waiting calls on the physics loop; by its thread only."""
-        with self._lock:
-            self.attention.clear()
-            calls, self._calls = self._calls, []
-        for function, future in calls:
-            future.set_result(function(loop))
+        """Runs the waiting calls on the physics loop, in their order; by its thread only.
+
+        A call may serve those behind it by calling this again. One that raises tells whoever asked, then ends the
+        thread: nobody knows in what state it left the loop.
+        """
+        while (entry := self._next_call()) is not None:
+            function, future = entry
+            try:
+                future.set_result(function(loop))
+            except BaseException as error:
+                future.set_exception(error)
+                raise
 
     def close(self) -> None:
         """Cancels what is waiting and what comes later."""
         with self._lock:
             self._closed = True
             calls, self._calls = self._calls, []
+            self.attention.set()
         for _, future in calls:
             future.cancel()
+
+    def _next_call(self) -> tuple[Call, Future] | None:
+        with self._lock:
+            if self._calls:
+                return self._calls.pop(0)
+            if not self._closed:
+                self.attention.clear()
+            return None

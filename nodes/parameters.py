@@ -17,8 +17,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from grouser.physics.errors import GrouserError, ParameterError
+from grouser.physics.hydraulics.cylinder import SCHEMES
 
-SCHEMES = ("semi_implicit", "split")
 _HIGHEST_RATE = 10_000.0
 
 
@@ -73,7 +73,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "machine_arguments": Declaration(("",), "Arguments of the machine's xacro file, each as name:=value."),
     "world": Declaration("flat", "World: path of a YAML file, or the name of one that comes with grouser."),
     "step": Declaration(0.001, "Size of a simulation step [s].", True, 1e-5, 0.1),
-    "scheme": Declaration("semi_implicit", "How hydraulics and mechanism are coupled.", choices=SCHEMES),
+    "scheme": Declaration("semi_implicit", "How hydraulics and mechanism are coupled.", choices=tuple(sorted(SCHEMES))),
     "program": Declaration("", "Timed command program that the node plays: path of a YAML file, or a name; '': none."),
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
     "clock_rate": _rate("/clock"),

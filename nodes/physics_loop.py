@@ -24,6 +24,9 @@ class Outcome:
     message: str
 
 
+_STEPPING = Outcome(False, "a request for steps is being carried out")
+
+
 class PhysicsLoop:
     """Steps a simulation in its own thread.
 
@@ -69,6 +72,7 @@ class PhysicsLoop:
         self._fail = fail
         self._meter = LoopMeter(simulation.step_size)
         self._paused = start_paused
+        self._stepping = False
         self._failure = ""
         self._dropped = 0
         self._refused = 0
@@ -86,8 +90,12 @@ class PhysicsLoop:
         self._hand_out(self._schedule.names)
         self._pacer.restart(self.step)
         self._meter.restart()
-        while not self._finished.is_set():
+        while True:
             self._mailbox.run_calls(self)
+            # Looked at after the calls only: running them takes back the attention that `finish` asks for, and a finish
+            # that comes later than this look asks for it anew.
+            if self._finished.is_set():
+                break
             if self._paused or self._failure:
                 self._mailbox.attention.wait()
                 continue
@@ -104,6 +112,8 @@ class PhysicsLoop:
 
     def set_paused(self, paused: bool) -> Outcome:
         """Pauses, or goes on from where it paused."""
+        if self._stepping:
+            return _STEPPING
         if self._failure and not paused:
             return Outcome(False, f"reset first: {self._failure}")
         if self._paused and not paused:
@@ -114,14 +124,23 @@ class PhysicsLoop:
         return Outcome(True, "paused" if paused else "running")
 
     def step_paused(self, count: int) -> Outcome:
-        """Advances exactly `count` steps of a paused simulation, as fast as possible."""
+        """Advances exactly `count` steps of a paused simulation, as fast as possible.
+
+        Between its ticks it serves the mailbox, so that an emergency stop is heard however many steps there are; what
+        would change the count (a pause, a reset, more steps) is refused meanwhile.
+        """
+        if self._stepping:
+            return _STEPPING
         if self._failure:
             return Outcome(False, f"reset first: {self._failure}")
         if not self._paused:
             return Outcome(False, "stepping requires a paused simulation")
         target = self.step + count
+        self._stepping = True
         while self.step < target and not self._failure and not self._finished.is_set():
+            self._mailbox.run_calls(self)
             self._advance(min(target - self.step, self._schedule.steps_to_next(self.step)))
+        self._stepping = False
         self._refresh_report()
         if self._failure:
             return Outcome(False, self._failure)
@@ -129,7 +148,13 @@ class PhysicsLoop:
         return Outcome(self.step == target, f"{count} steps, now at t = {self._time():.6f} s")
 
     def reset(self, rewind_time: bool) -> Outcome:
-        """Puts the machine back to its start; stamps keep running forward unless `rewind_time`."""
+        """Puts the machine back to its start; stamps keep running forward unless `rewind_time`.
+
+        Commands that still wait, from a pause or a failure, were meant for the machine as it was: they are dropped.
+        """
+        if self._stepping:
+            return _STEPPING
+        self._mailbox.take_commands()
         reached = 0 if rewind_time else self.step
         self._simulation.reset()
         self._earlier_steps = reached - self._simulation.step_count

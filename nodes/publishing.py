@@ -5,9 +5,10 @@ subscriber can hold a reliable writer up. While there is a pace to keep, a sampl
 and counted; where there is none (as fast as possible, or stepped by hand) the simulation waits for room instead.
 """
 
+import contextlib
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from control_msgs.msg import DynamicInterfaceGroupValues
@@ -36,6 +37,7 @@ class StatePublisher:
         cylinders: names of the cylinders, in the order of the samples.
         frames: the transform tree.
         publish_link_tf: whether the transforms of the joints are published too.
+        fail: takes, in the publishing thread, the error that ended it.
     """
 
     def __init__(
@@ -46,9 +48,12 @@ class StatePublisher:
         cylinders: Sequence[str],
         frames: FrameTree,
         publish_link_tf: bool,
+        fail: Callable[[BaseException], None],
     ) -> None:
         self._queue: queue.Queue[Sample | None] = queue.Queue(_QUEUE_LENGTH)
         self._thread = threading.Thread(target=self._run, name="publishing")
+        self._fail = fail
+        self._ended = threading.Event()
         self._frames = frames
         self._publish_link_tf = publish_link_tf
 
@@ -90,6 +95,8 @@ class StatePublisher:
         Returns:
             Whether it was queued.
         """
+        if self._ended.is_set():
+            return False
         try:
             self._queue.put(sample, block=may_wait)
         except queue.Full:
@@ -131,5 +138,15 @@ class StatePublisher:
             self._transform_publisher.publish(self._transforms)
 
     def _run(self):
-        while (sample := self._queue.get()) is not None:
-            self.publish(sample)
+        try:
+            while (sample := self._queue.get()) is not None:
+                self.publish(sample)
+        except BaseException as error:
+            self._fail(error)
+            raise
+        finally:
+            # Nobody takes from the queue any more: whoever waits for room, or is just about to, finds some.
+            self._ended.set()
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    self._queue.get_nowait()

@@ -12,8 +12,9 @@ from typing import NoReturn
 import rclpy
 from control_msgs.msg import DynamicInterfaceGroupValues
 from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
@@ -44,6 +45,8 @@ from grouser.program import CommandProgram, load_program
 
 _LONGEST_TICK = 0.01  # [s]: how long a command may wait for the next tick when all streams are slower
 _WARNING_PERIOD = 1.0  # [s]
+_EXIT_FAILED = 1
+_EXIT_BAD_INPUT = 2
 _SINGLE_COORDINATE = ("revolute", "continuous", "prismatic")
 
 
@@ -55,7 +58,7 @@ class SimulatorNode(Node):
 
     Args:
         overrides: parameters that come before those of the command line and of files.
-        ended: set by the node when the simulation cannot be built.
+        ended: set by the node when the simulation cannot be built, or one of its threads fails.
         compiled: told, by the physics thread, how many functions are compiled and which one is at work; None: the log
             says that a compilation goes on.
 
@@ -64,7 +67,8 @@ class SimulatorNode(Node):
 
     Attributes:
         built: set when the simulation is ready to step, or could not be built.
-        error: why it could not be built, or None.
+        error: why it could not be built, or what ended one of its threads; None if all is well.
+        exit_status: of the process, by `error`: 0 for none, 2 for bad input, 1 for anything else.
         machine: what is simulated.
     """
 
@@ -80,7 +84,8 @@ class SimulatorNode(Node):
         self._ended = threading.Event() if ended is None else ended
         self._compiled = self._log_compilation if compiled is None else compiled
         self._stopping = threading.Event()
-        self.error: GrouserError | None = None
+        self.error: BaseException | None = None
+        self.exit_status = 0
         arguments = self.parameters.xacro_arguments()
         self.machine = load_machine(catalogue.machine_file(self.parameters.machine), arguments)
         self._world = load_world(catalogue.world_file(self.parameters.world))
@@ -146,6 +151,7 @@ class SimulatorNode(Node):
             [cylinder.name for cylinder in machine.cylinders],
             frames,
             parameters.publish_link_tf,
+            self._give_up,
         )
 
     def _create_inputs(self) -> None:
@@ -173,9 +179,12 @@ class SimulatorNode(Node):
         # emergency stop is heard from whoever sends it. Hearing one twice does no harm: it is latched.
         for quality in (topics.LATCHED, QoSProfile(depth=1)):
             self.create_subscription(Bool, topics.EMERGENCY_STOP, self._on_emergency_stop, quality)
-        self.create_service(Trigger, topics.RESET, self._on_reset)
-        self.create_service(SetBool, topics.PAUSE, self._on_pause)
-        self.create_service(Trigger, topics.STEP, self._on_step)
+        # The services wait for the physics thread, a request for many steps for long: a group of their own keeps them
+        # from the subscriptions, above all from the emergency stop.
+        services = MutuallyExclusiveCallbackGroup()
+        self.create_service(Trigger, topics.RESET, self._on_reset, callback_group=services)
+        self.create_service(SetBool, topics.PAUSE, self._on_pause, callback_group=services)
+        self.create_service(Trigger, topics.STEP, self._on_step, callback_group=services)
 
     def _hear(self, source: str, convert: Callable, message: object, known: object) -> None:
         """Converts a command and leaves it for the physics thread, or refuses it whole."""
@@ -206,10 +215,13 @@ class SimulatorNode(Node):
         if self._loop is None:
             outcome = Outcome(False, "the simulation is still being built")
         else:
+            future = self._mailbox.call(call)
             try:
-                outcome = self._mailbox.call(call).result()
+                error = future.exception()
             except CancelledError:
                 outcome = Outcome(False, "the simulator is ending")
+            else:
+                outcome = future.result() if error is None else Outcome(False, f"the simulator failed: {error!r}")
         response.success, response.message = outcome.success, outcome.message
         return response
 
@@ -230,12 +242,25 @@ class SimulatorNode(Node):
         try:
             with reporting_compilation(self._compiled):
                 self._loop = self._build()
-        except GrouserError as error:
+            self.built.set()
+            if not self._stopping.is_set():
+                self._loop.run()
+        except BaseException as error:
+            self._give_up(error)
+            # What the user can mend needs one line, which `error` is; a defect needs its traceback.
+            if not isinstance(error, GrouserError):
+                raise
+        finally:
+            self.built.set()
+            self._mailbox.close()
+
+    def _give_up(self, error: BaseException) -> None:
+        """Keeps the error that ended a thread, the first one if there are more, and has the process end."""
+        if self.error is None:
+            bad_input = isinstance(error, GrouserError) and not self.built.is_set()
+            self.exit_status = _EXIT_BAD_INPUT if bad_input else _EXIT_FAILED
             self.error = error
-            self._ended.set()
-        self.built.set()
-        if self._loop is not None and not self._stopping.is_set():
-            self._loop.run()
+        self._ended.set()
 
     def _build(self) -> PhysicsLoop:
         parameters = self.parameters
@@ -304,7 +329,7 @@ def spinning(node: SimulatorNode) -> Iterator[SimulatorNode]:
     Physics ends first, so that nothing is published on a context that is gone; then the executor; only when its thread
     has ended is the node destroyed. A spinning thread that outlives the context aborts the process.
     """
-    executor = SingleThreadedExecutor()
+    executor = MultiThreadedExecutor(2)  # one for the services, which wait, and one for everything else
     executor.add_node(node)
     thread = threading.Thread(target=executor.spin, name="executor")
     thread.start()
@@ -326,6 +351,11 @@ def stop_on_signals(stop: threading.Event) -> None:
             signal.signal(number, lambda *_: stop.set())
 
 
+def failure_text(error: BaseException) -> str:
+    """An error in one line: those of grouser speak for themselves, others begin with their kind."""
+    return str(error) if isinstance(error, GrouserError) else f"{type(error).__name__}: {error}"
+
+
 def leave(status: int) -> NoReturn:
     """Ends the ROS context, then the process at once.
 
@@ -341,7 +371,7 @@ def leave(status: int) -> NoReturn:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the node until Ctrl-C or SIGTERM, then ends the process.
 
-    The exit status is 0, or 2 if the machine, the world or a parameter is not valid.
+    The exit status is 0; 2 if the machine, the world or a parameter is not valid; 1 if a thread of the node failed.
 
     Args:
         arguments: the command line; None: that of the process.
@@ -355,13 +385,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if stop.is_set():  # a Ctrl-C ends whatever was just reading the machine for us
             leave(0)
         print(f"simulator: {error}", file=sys.stderr)
-        leave(2)
+        leave(_EXIT_BAD_INPUT)
     with spinning(node):
         stop.wait()
     if node.error is not None:
-        print(f"simulator: {node.error}", file=sys.stderr)
-        leave(2)
-    leave(0)
+        print(f"simulator: {failure_text(node.error)}", file=sys.stderr)
+    leave(node.exit_status)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,6 @@ from tf2_msgs.msg import TFMessage
 from grouser.nodes import topics
 from grouser.nodes.parameters import Declaration, declare
 from grouser.nodes.viewer_frames import HeardFrames
-from grouser.nodes.viewer_scene import Scene
 from grouser.physics.description import parse_machine
 from grouser.physics.description.machine import Machine, Pose
 from grouser.physics.errors import GrouserError, MachineError
@@ -76,6 +75,9 @@ class Viewer(Node):
         parameters = declare(self, DECLARATIONS)
         self.period = 1.0 / parameters["rate"]
         self._contact_scale = parameters["contact_scale"]
+        # Here, not above: viser and trimesh are no ROS packages, and `main` can say so when one is not there.
+        from grouser.nodes.viewer_scene import Scene
+
         self.scene = Scene(parameters["host"], parameters["port"])
         self._frames = HeardFrames()
         self._description = ""
@@ -198,7 +200,7 @@ def spin_in_bursts(executor: Executor, period: float, stop: threading.Event) -> 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the viewer until it is told to stop; returns the exit status, 2 for a parameter that is not valid."""
+    """Runs the viewer until it is told to stop; returns the exit status, 2 for a bad parameter or a missing package."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -207,6 +209,15 @@ def main(arguments: list[str] | None = None) -> int:
         viewer = Viewer()
     except GrouserError as error:
         print(f"viewer: {error}", file=sys.stderr)
+        rclpy.try_shutdown()
+        return 2
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        print(
+            f"viewer: the Python package {package} is not installed: pip install {package} (for the Python that runs "
+            f"ROS 2: {sys.executable})",
+            file=sys.stderr,
+        )
         rclpy.try_shutdown()
         return 2
     executor = SingleThreadedExecutor()

@@ -15,7 +15,7 @@ from grouser.physics.errors import MachineError
 _BYTES_MAX = 1_000_000
 _NULLS = ("", "~", "null", "Null", "NULL")
 _VALUE_MAX = 1e9
-_STEEPEST_NORMAL = 1e-3  # least |z| of the unit normal: a plane needs a height below every point
+_SMALLEST_RISE = 1e-3  # least |z| of the unit normal: the ground needs a height below every point
 
 
 class _Reader:
@@ -130,7 +130,7 @@ def _read_ground(reader: _Reader, node: yaml.Node) -> Ground | None:
         if length < 1e-9:
             raise reader.error(nodes["normal"], "ground normal", "it has no direction", "give a vector of length one")
         normal = (x / length, y / length, z / length)
-        if abs(normal[2]) < _STEEPEST_NORMAL:
+        if abs(normal[2]) < _SMALLEST_RISE:
             raise reader.error(
                 nodes["normal"],
                 "ground normal",

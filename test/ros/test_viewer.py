@@ -382,6 +382,16 @@ def test_it_stops_within_a_second_with_the_page_open(
     assert taken < 1.0
 
 
+@pytest.mark.parametrize("package", ["viser", "trimesh"])
+def test_a_missing_package_is_named(package: str) -> None:
+    """None among the loaded modules makes Python take a package for not installed."""
+    code = f"import sys; sys.modules['{package}'] = None; from grouser.nodes.viewer import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2, done.stderr
+    assert f"viewer: the Python package {package} is not installed: pip install {package}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_taken_port_is_named() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

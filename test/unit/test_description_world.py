@@ -51,6 +51,7 @@ def test_what_is_not_said_has_its_default(tmp_path):
     assert load(tmp_path, "gravity: 1e1") == World(name="yard", gravity=(0.0, 0.0, -10.0))
     assert load(tmp_path, "ground: {height: -2}").ground == Ground((0.0, 0.0, -2.0))
     assert load(tmp_path, "spawn: {xyz: [1, 0, 0]}").spawn == Pose((1.0, 0.0, 0.0))
+    assert load(tmp_path, "ground: {normal: [1, 0, 0.01]}").ground.normal[2] == pytest.approx(0.01, rel=1e-3)
     assert load(tmp_path, "ground: null").ground is None
     assert load(tmp_path, "ground: ~").ground is None
 
@@ -66,6 +67,8 @@ BAD = {
     "gravity of two numbers": ("gravity: [0, 1]", 1, ["three numbers"]),
     "gravity as words": ("gravity: [0, 0, down]", 1, ["'down'"]),
     "no direction": ("ground: {normal: [0, 0, 0]}", 1, ["no direction"]),
+    "vertical ground": ("ground:\n  normal: [1, 0, 0]", 2, ["ground normal", "vertical wall", "points up"]),
+    "almost vertical ground": ("ground: {normal: [0, 1000, 0.9]}", 1, ["vertical wall"]),
     "negative friction": ("ground: {friction: -1}", 1, ["-1 is out of range"]),
     "restitution above one": ("ground: {restitution: 2}", 1, ["2 is out of range; valid: 0 to 1"]),
     "height and point": ("ground:\n  height: 1\n  point: [0, 0, 0]", 3, ["height and point"]),

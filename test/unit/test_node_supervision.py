@@ -136,3 +136,30 @@ def test_a_closed_mailbox_cancels_calls():
     for future in (early, late):
         with pytest.raises(CancelledError):
             future.result(0)
+
+
+def test_a_closed_mailbox_calls_for_attention_for_good():
+    mailbox = Mailbox()
+    mailbox.close()
+    mailbox.run_calls("loop")
+    assert mailbox.attention.is_set()
+
+
+def test_a_call_that_raises_tells_who_asked_and_who_serves():
+    mailbox = Mailbox()
+    failing = mailbox.call(lambda loop: loop["missing"])
+    behind = mailbox.call(len)
+    with pytest.raises(KeyError, match="missing"):
+        mailbox.run_calls({})
+    assert isinstance(failing.exception(0), KeyError)
+    mailbox.close()
+    assert behind.cancelled()
+
+
+def test_a_call_may_serve_those_behind_it():
+    mailbox = Mailbox()
+    served = []
+    mailbox.call(lambda loop: (mailbox.run_calls(loop), served.append("first")))
+    mailbox.call(lambda loop: served.append("second"))
+    mailbox.run_calls("loop")
+    assert served == ["second", "first"]

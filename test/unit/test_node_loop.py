@@ -1,0 +1,114 @@
+"""The loop of the physics thread, without ROS: how it ends, is stepped by hand, stopped and reset."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+import grouser
+from grouser.nodes.mailbox import Mailbox
+from grouser.nodes.pacing import Pacer
+from grouser.nodes.physics_loop import PhysicsLoop
+from grouser.nodes.schedule import StreamSchedule
+from grouser.nodes.supervision import CommandSupervisor
+
+MACHINE = Path(__file__).parents[1] / "ros" / "data" / "loader.urdf"
+STEP = 0.001
+DEADLINE = 30.0  # [s]
+
+
+@pytest.fixture(scope="module")
+def machine():
+    return grouser.load_machine(MACHINE)
+
+
+@pytest.fixture
+def simulation(machine):
+    return grouser.Simulation(machine, grouser.World(), step=STEP)
+
+
+@pytest.fixture
+def make_loop(simulation):
+    """Makes a paused loop with a mailbox; `emit` sees every sample."""
+
+    def make(mailbox, emit=lambda sample, may_wait: True):
+        return PhysicsLoop(
+            simulation,
+            StreamSchedule.from_rates({"clock": 100.0}, STEP, 0.01),
+            Pacer(STEP, 1.0, 0.1),
+            CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None),
+            mailbox,
+            emit,
+            lambda text: None,
+            lambda text: None,
+            start_paused=True,
+        )
+
+    return make
+
+
+def test_a_finish_just_before_the_attention_is_taken_back_is_not_lost(make_loop):
+    """The worst moment for a Ctrl-C: the loop is about to wait for the next call."""
+
+    class LateMailbox(Mailbox):
+        def run_calls(self, loop):
+            loop.finish()
+            super().run_calls(loop)
+
+    loop = make_loop(LateMailbox())
+    thread = threading.Thread(target=loop.run, daemon=True)
+    thread.start()
+    thread.join(DEADLINE)
+    assert not thread.is_alive()
+
+
+def test_a_finish_ends_a_loop_that_waits(make_loop):
+    mailbox = Mailbox()
+    loop = make_loop(mailbox)
+    thread = threading.Thread(target=loop.run, daemon=True)
+    thread.start()
+    assert mailbox.call(lambda loop: loop.report.paused).result(DEADLINE)
+    loop.finish()
+    thread.join(DEADLINE)
+    assert not thread.is_alive()
+
+
+def test_an_emergency_stop_is_heard_between_the_ticks_of_a_request_for_steps(make_loop, simulation):
+    mailbox = Mailbox()
+    requests = []
+    stopped_at = []
+
+    def emit(sample, may_wait):
+        if simulation.step_count == 20 and not requests:
+            mailbox.call(PhysicsLoop.stop_machine)
+            requests.extend(
+                mailbox.call(request)
+                for request in (
+                    lambda loop: loop.reset(False),
+                    lambda loop: loop.set_paused(False),
+                    lambda loop: loop.step_paused(1),
+                )
+            )
+        if simulation.emergency_stop:
+            stopped_at.append(simulation.step_count)
+        return True
+
+    outcome = make_loop(mailbox, emit).step_paused(200)
+    assert outcome.success
+    assert simulation.step_count == 200
+    assert stopped_at[0] == 30  # the tick after
+    for request in requests:
+        assert not request.result(0).success
+        assert "being carried out" in request.result(0).message
+
+
+def test_a_reset_drops_the_commands_that_wait(make_loop, simulation):
+    mailbox = Mailbox()
+    loop = make_loop(mailbox)
+    mailbox.post_commands("valves", {"boom_valve": 0.5})
+    assert loop.reset(False).success
+    assert loop.step_paused(1).success
+    assert simulation.command["boom_valve"] == 0.0
+    mailbox.post_commands("valves", {"boom_valve": 0.5})
+    assert loop.step_paused(1).success
+    assert simulation.command["boom_valve"] == 0.5
