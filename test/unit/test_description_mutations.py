@@ -1,4 +1,4 @@
-"""Machines mutated at random: each loads and can be inspected, or is refused with a MachineError."""
+"""Machines mutated at random: each loads, can be inspected and stepped, or is refused with a MachineError."""
 
 import json
 import re
@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import grouser
 from grouser.inspection import machine_facts, report
-from grouser.physics.errors import MachineError
+from grouser.physics.errors import DivergenceError, MachineError
+from grouser.resources import share_path
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -58,7 +59,8 @@ def originals(folder):
     xacro.write_text((DATA / "machines" / "every_joint.urdf.xacro").read_text())
     every_joint = grouser.load_machine(xacro).urdf
     rover = (DATA / "models" / "rover_cyl.urdf").read_text()
-    return [every_joint, rover]
+    robot = grouser.load_machine(share_path("urdf", "demolition_robot.urdf.xacro")).urdf
+    return [every_joint, rover, robot]
 
 
 def is_fine_or_refused(path):
@@ -71,6 +73,10 @@ def is_fine_or_refused(path):
     facts = machine_facts(machine)
     json.dumps(facts, allow_nan=False)
     assert "\n".join(report(machine, facts))
+    try:
+        grouser.Simulation(machine).step(3)
+    except (MachineError, DivergenceError) as error:
+        assert "\n" not in str(error)
 
 
 def spans(text):
