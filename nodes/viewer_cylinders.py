@@ -30,7 +30,7 @@ class CylinderView:
         spare = max(0.0, cylinder.retracted_length - cylinder.stroke)
         self._barrel_length = cylinder.retracted_length - EYE * spare
         self._rod_length = cylinder.retracted_length
-        self._ends = np.zeros((2, 3))
+        self._ends: np.ndarray = np.zeros((2, 3))
         name = f"/cylinders/{cylinder.name.replace('/', '|')}"
         self._barrel_handle = scene.add_cylinder(
             f"{name}/barrel",

@@ -14,7 +14,7 @@ def contact_ball(link: Link) -> tuple[np.ndarray, float]:
     centres = np.array([shape.pose.position for shape in link.collisions])
     middle = centres.mean(axis=0)
     reaches = [_reach(shape.geometry) for shape in link.collisions]
-    return middle, float((np.linalg.norm(centres - middle, axis=1) + reaches).max())
+    return middle, float(np.max(np.linalg.norm(centres - middle, axis=1) + np.array(reaches)))
 
 
 def force_point(wrench: np.ndarray, middle: np.ndarray, reach: float) -> tuple[float, float, float]:
