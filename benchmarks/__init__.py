@@ -4,12 +4,11 @@ A module has `DESCRIPTION` and `run()`, which returns its figures or raises `Ski
 figure is looked at, not passed. `grouser bench` shows them.
 """
 
-import difflib
 from importlib import import_module
 from typing import Protocol
 
 from grouser.benchmarks.figure import Figure
-from grouser.physics.errors import ParameterError
+from grouser.physics.names import unknown_name
 
 NAMES: tuple[str, ...] = ("articulated_body", "step", "demolition_robot", "start", "setup_time")
 
@@ -30,7 +29,5 @@ def load(name: str) -> Benchmark:
         ParameterError: there is none of that name.
     """
     if name not in NAMES:
-        close = difflib.get_close_matches(name, NAMES, n=1)
-        hint = f"did you mean '{close[0]}'?" if close else "there are " + ", ".join(NAMES)
-        raise ParameterError("benchmark", name, hint)
+        raise unknown_name("benchmark", name, NAMES)
     return import_module(f"grouser.benchmarks.{name}")

@@ -1,11 +1,11 @@
-"""Read-only views by name, and the closest match when a name is unknown."""
+"""Read-only views by name, and the error for a name that is unknown."""
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 import numpy as np
 
+from grouser.physics.description.names import closest
 from grouser.physics.errors import ParameterError
 
 T = TypeVar("T")
@@ -13,11 +13,7 @@ T = TypeVar("T")
 
 def unknown_name(kind: str, name: object, known) -> ParameterError:
     """The error for a name that is not known, with the closest one that is."""
-    known = list(known)
-    close = difflib.get_close_matches(str(name), known, n=1)
-    if close:
-        return ParameterError(kind, name, f"did you mean {close[0]!r}?")
-    return ParameterError(kind, name, f"known names: {', '.join(known) or 'none'}")
+    return ParameterError(kind, name, closest(str(name), known))
 
 
 class NamedView(Mapping, Generic[T]):

@@ -1,11 +1,10 @@
 """The reproducible results: one module each, in the form that `protocol` describes, found here by name."""
 
-import difflib
 from importlib import import_module
 from typing import Any
 
 from grouser.experiments.protocol import Experiment, Parameter, Result, complete_parameters
-from grouser.physics.errors import ParameterError
+from grouser.physics.names import unknown_name
 
 __all__ = ["NAMES", "Experiment", "Parameter", "Result", "load", "run"]
 
@@ -19,9 +18,7 @@ def load(name: str) -> Experiment:
         ParameterError: there is none of that name.
     """
     if name not in NAMES:
-        close = difflib.get_close_matches(name, NAMES, n=1)
-        hint = f"did you mean '{close[0]}'?" if close else "there are " + ", ".join(NAMES)
-        raise ParameterError("experiment", name, hint)
+        raise unknown_name("experiment", name, NAMES)
     return import_module(f"grouser.experiments.{name}")
 
 
