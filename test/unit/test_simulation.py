@@ -2,26 +2,15 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from grouser import DivergenceError, MachineError, ParameterError, Simulation, World, load_machine
+from grouser import DivergenceError, MachineError, ParameterError, Simulation, World
 from grouser.physics.description import parse_machine
 from grouser.physics.description.machine import Pose
 
 WORLD = World(spawn=Pose((0.0, 0.0, 0.1)))
-
-
-@pytest.fixture(scope="module")
-def crane():
-    return load_machine(Path(__file__).parent.parent / "data" / "machines" / "small_crane.urdf")
-
-
-@pytest.fixture
-def simulation(crane):
-    return Simulation(crane, WORLD)
 
 
 def drive_about(simulation):

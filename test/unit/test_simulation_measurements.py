@@ -1,11 +1,10 @@
 """What a simulation measures: contacts, poses, efforts and energy that agree with one another."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from grouser import Simulation, World, load_machine
+from grouser import Simulation, World
 from grouser.physics import spatial
 from grouser.physics.description import parse_machine
 from grouser.physics.description.machine import Pose
@@ -14,16 +13,6 @@ from grouser.physics.multibody.newton_euler import inverse_dynamics
 
 GRAVITY = 9.81
 WORLD = World(spawn=Pose((0.0, 0.0, 0.1)))
-
-
-@pytest.fixture(scope="module")
-def crane():
-    return load_machine(Path(__file__).parent.parent / "data" / "machines" / "small_crane.urdf")
-
-
-@pytest.fixture
-def simulation(crane):
-    return Simulation(crane, WORLD)
 
 
 def drive_about(simulation):
