@@ -67,6 +67,11 @@ kernel = functools.partial(
 inlined = functools.partial(kernel, inline="always")
 
 
+# For functions of some size that read whole named tuples and are called from many places: inlined by LLVM instead. A
+# call would copy the tuples, and numba's inlining would type and optimise the function anew for each caller.
+embedded = functools.partial(kernel, forceinline=True)
+
+
 class _CompilationListener(event.Listener):
     """Counts functions that are compiled, not those that come from the cache."""
 

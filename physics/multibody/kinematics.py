@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.kernel import embedded, inlined, kernel
 from grouser.physics.model import FREE, PLANAR, PRISMATIC, REVOLUTE, TWIST, Model
 from grouser.physics.spatial import cross_motion, quaternion_exponential, rotation_matrix, screw_displacement
 
@@ -46,14 +46,14 @@ def make_kinematics(model: Model) -> Kinematics:
     )
 
 
-@kernel
+@embedded
 def update_kinematics(model, q, v, kinematics):
     """Fills `kinematics` for the positions q and rates v."""
     update_positions(model, q, kinematics)
     update_velocities(model, v, kinematics)
 
 
-@kernel
+@inlined
 def update_positions(model, q, kinematics):
     """Origin, rotations, positions, columns and inertias for the positions q."""
     origin, rotation, position, column = (
@@ -235,7 +235,7 @@ def _inertia_in_world(model, i, rotation, position, inertia):
     inertia[i, 9] = m
 
 
-@kernel
+@inlined
 def update_velocities(model, v, kinematics):
     """Twists and bias accelerations for the rates v; positions must be up to date.
 
@@ -243,15 +243,7 @@ def update_velocities(model, v, kinematics):
     """
     column, twist, bias = kinematics.column, kinematics.twist, kinematics.bias
     for i in range(model.body_parent.shape[0]):
-        j0 = j1 = j2 = j3 = j4 = j5 = 0.0
-        for c in range(model.column_start[i], model.column_start[i + 1]):
-            rate = v[model.column_rate[c]]
-            j0 += column[c, 0] * rate
-            j1 += column[c, 1] * rate
-            j2 += column[c, 2] * rate
-            j3 += column[c, 3] * rate
-            j4 += column[c, 4] * rate
-            j5 += column[c, 5] * rate
+        j0, j1, j2, j3, j4, j5 = joint_motion(model, i, column, v)
         parent = model.body_parent[i]
         if parent < 0:
             p0 = p1 = p2 = p3 = p4 = p5 = 0.0
@@ -263,3 +255,25 @@ def update_velocities(model, v, kinematics):
         b0, b1, b2, b3, b4, b5 = cross_motion(p0, p1, p2, p3, p4, p5, j0, j1, j2, j3, j4, j5)
         bias[i, 0], bias[i, 1], bias[i, 2] = b0, b1, b2
         bias[i, 3], bias[i, 4], bias[i, 5] = b3, b4, b5
+
+
+@inlined
+def joint_motion(model, i, column, rate):
+    """Sum of the columns of body i, each times its coordinate's rate (or acceleration)."""
+    # The first column stands outside the loop: most joints have no other, and vectors do not pay for one.
+    c = model.column_start[i]
+    amount = rate[model.column_rate[c]]
+    x0, x1, x2 = column[c, 0] * amount, column[c, 1] * amount, column[c, 2] * amount
+    x3, x4, x5 = column[c, 3] * amount, column[c, 4] * amount, column[c, 5] * amount
+    for c in range(model.column_start[i] + 1, model.column_start[i + 1]):
+        amount = rate[model.column_rate[c]]
+        x0, x1, x2 = x0 + column[c, 0] * amount, x1 + column[c, 1] * amount, x2 + column[c, 2] * amount
+        x3, x4, x5 = x3 + column[c, 3] * amount, x4 + column[c, 4] * amount, x5 + column[c, 5] * amount
+    return x0, x1, x2, x3, x4, x5
+
+
+@kernel
+def force_along(column, c, fx, fy, fz, nx, ny, nz):
+    """Generalised force of a wrench (f, n) along column c."""
+    linear = column[c, 0] * fx + column[c, 1] * fy + column[c, 2] * fz
+    return linear + column[c, 3] * nx + column[c, 4] * ny + column[c, 5] * nz

@@ -1,10 +1,12 @@
 """Recursive Newton-Euler: forces that give an acceleration (Featherstone 2008, table 5.1)."""
 
-from grouser.physics.kernel import kernel
+
+from grouser.physics.kernel import embedded, inlined
+from grouser.physics.multibody.kinematics import force_along, joint_motion
 from grouser.physics.spatial import cross_force, momentum
 
 
-@kernel
+@embedded
 def inverse_dynamics(model, kinematics, acceleration, wrench, spatial_acceleration, force):
     """Generalised forces that give the coordinates an acceleration, gravity included.
 
@@ -18,32 +20,49 @@ def inverse_dynamics(model, kinematics, acceleration, wrench, spatial_accelerati
         spatial_acceleration: workspace, (bodies, 6).
         force: result, (coordinates,).
     """
-    column, twist, bias, inertia = kinematics.column, kinematics.twist, kinematics.bias, kinematics.inertia
-    a = spatial_acceleration
+    column, bias, motion = kinematics.column, kinematics.bias, spatial_acceleration
     for i in range(model.body_parent.shape[0]):
-        parent = model.body_parent[i]
-        for k in range(6):
-            above = a[parent, k] if parent >= 0 else (-model.gravity[k] if k < 3 else 0.0)
-            a[i, k] = above + bias[i, k]
-        for c in range(model.column_start[i], model.column_start[i + 1]):
-            for k in range(6):
-                a[i, k] += column[c, k] * acceleration[model.column_rate[c]]
-        vx, vy, vz = twist[i, 0], twist[i, 1], twist[i, 2]
-        wx, wy, wz = twist[i, 3], twist[i, 4], twist[i, 5]
-        m0, m1, m2, m3, m4, m5 = momentum(inertia, i, vx, vy, vz, wx, wy, wz)
-        c0, c1, c2, c3, c4, c5 = cross_force(vx, vy, vz, wx, wy, wz, m0, m1, m2, m3, m4, m5)
-        f0, f1, f2, f3, f4, f5 = momentum(inertia, i, a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5])
-        wrench[i, 0], wrench[i, 1], wrench[i, 2] = f0 + c0, f1 + c1, f2 + c2
-        wrench[i, 3], wrench[i, 4], wrench[i, 5] = f3 + c3, f4 + c4, f5 + c5
+        a0, a1, a2, a3, a4, a5 = acceleration_above(model, i, motion)
+        j0, j1, j2, j3, j4, j5 = joint_motion(model, i, column, acceleration)
+        a0, a1, a2 = a0 + bias[i, 0] + j0, a1 + bias[i, 1] + j1, a2 + bias[i, 2] + j2
+        a3, a4, a5 = a3 + bias[i, 3] + j3, a4 + bias[i, 4] + j4, a5 + bias[i, 5] + j5
+        motion[i, 0], motion[i, 1], motion[i, 2] = a0, a1, a2
+        motion[i, 3], motion[i, 4], motion[i, 5] = a3, a4, a5
+        f0, f1, f2, f3, f4, f5 = required_wrench(kinematics.inertia, kinematics.twist, i, a0, a1, a2, a3, a4, a5)
+        wrench[i, 0], wrench[i, 1], wrench[i, 2] = f0, f1, f2
+        wrench[i, 3], wrench[i, 4], wrench[i, 5] = f3, f4, f5
     for d in range(force.shape[0]):
         force[d] = 0.0
     for i in range(model.body_parent.shape[0] - 1, -1, -1):
+        f0, f1, f2, f3, f4, f5 = wrench[i, 0], wrench[i, 1], wrench[i, 2], wrench[i, 3], wrench[i, 4], wrench[i, 5]
         for c in range(model.column_start[i], model.column_start[i + 1]):
-            total = 0.0
-            for k in range(6):
-                total += column[c, k] * wrench[i, k]
-            force[model.column_rate[c]] += total
+            force[model.column_rate[c]] += force_along(column, c, f0, f1, f2, f3, f4, f5)
         parent = model.body_parent[i]
         if parent >= 0:
-            for k in range(6):
-                wrench[parent, k] += wrench[i, k]
+            wrench[parent, 0] += f0
+            wrench[parent, 1] += f1
+            wrench[parent, 2] += f2
+            wrench[parent, 3] += f3
+            wrench[parent, 4] += f4
+            wrench[parent, 5] += f5
+
+
+@inlined
+def acceleration_above(model, i, motion):
+    """Spatial acceleration of the parent of body i; the world's pushes against gravity."""
+    a0, a1, a2, a3, a4, a5 = -model.gravity[0], -model.gravity[1], -model.gravity[2], 0.0, 0.0, 0.0
+    parent = model.body_parent[i]
+    if parent >= 0:
+        a0, a1, a2 = motion[parent, 0], motion[parent, 1], motion[parent, 2]
+        a3, a4, a5 = motion[parent, 3], motion[parent, 4], motion[parent, 5]
+    return a0, a1, a2, a3, a4, a5
+
+
+@inlined
+def required_wrench(inertia, twist, i, a0, a1, a2, a3, a4, a5):
+    """Wrench I a + V x* I V that body i needs for the acceleration a."""
+    vx, vy, vz, wx, wy, wz = twist[i, 0], twist[i, 1], twist[i, 2], twist[i, 3], twist[i, 4], twist[i, 5]
+    m0, m1, m2, m3, m4, m5 = momentum(inertia, i, vx, vy, vz, wx, wy, wz)
+    c0, c1, c2, c3, c4, c5 = cross_force(vx, vy, vz, wx, wy, wz, m0, m1, m2, m3, m4, m5)
+    f0, f1, f2, f3, f4, f5 = momentum(inertia, i, a0, a1, a2, a3, a4, a5)
+    return f0 + c0, f1 + c1, f2 + c2, f3 + c3, f4 + c4, f5 + c5
