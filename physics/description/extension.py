@@ -1,13 +1,15 @@
 """Reads ``<grouser>`` elements by the table in `extension_schema`; `extension_checks` compares their values."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from grouser.physics.description import numbers
-from grouser.physics.description.extension_schema import ELEMENTS, TAG, Attribute, ElementKind, Kind
+from grouser.physics.description.extension_attributes import Attribute, ElementKind, Kind
+from grouser.physics.description.extension_schema import ELEMENTS, TAG
+from grouser.physics.description.machine import Vector3
 from grouser.physics.description.names import closest, shortened
-from grouser.physics.description.origin import direction, read_position
+from grouser.physics.description.origin import direction, read_points, read_position
 from grouser.physics.description.xml_tree import Element
 
 # Beyond this a value is a typing error in every unit that the table knows.
@@ -81,25 +83,69 @@ def _check_attributes(element: Element, valid: tuple[str, ...]) -> None:
 def _read(element: Element, attribute: Attribute) -> Any:
     if attribute.name not in element.attributes and not attribute.required:
         return attribute.default
-    if attribute.kind is Kind.NUMBER:
-        return _number(element, attribute)
-    if attribute.kind is Kind.POINT:
-        return read_position(element, attribute.name)
-    if attribute.kind is Kind.DIRECTION:
-        return direction(element, attribute.name)
-    text = element.text(attribute.name)
-    if attribute.kind is Kind.BOOLEAN:
-        try:
-            return numbers.boolean(text)
-        except ValueError as problem:
-            raise element.error(f"{attribute.name} = {shortened(text)} is {problem}") from None
-    if attribute.kind is Kind.CHOICE and text not in attribute.choices:
-        raise element.error(f"{attribute.name} = {shortened(text)} is not valid", closest(text, attribute.choices))
-    return text
+    reader = _READERS.get(attribute.kind)
+    return element.text(attribute.name) if reader is None else reader(element, attribute)
 
 
 def _number(element: Element, attribute: Attribute) -> float:
     value = element.number(attribute.name)
+    _check_range(element, attribute, value)
+    return value
+
+
+def _count(element: Element, attribute: Attribute) -> int:
+    value = element.number(attribute.name)
+    if not value.is_integer():
+        raise element.error(f"{attribute.name} = {value:g} is not a whole number")
+    _check_range(element, attribute, value)
+    return int(value)
+
+
+def _directional(element: Element, attribute: Attribute) -> float | Vector3:
+    count = len(element.text(attribute.name).split())
+    if count == 1:
+        return _number(element, attribute)
+    if count != 3:
+        raise element.error(
+            f"{attribute.name} = {shortened(element.text(attribute.name))}: {count} numbers",
+            "give one number, or three for x, y and z",
+        )
+    values = element.triple(attribute.name)
+    for value in values:
+        _check_range(element, attribute, value)
+    return values
+
+
+def _boolean(element: Element, attribute: Attribute) -> bool:
+    text = element.text(attribute.name)
+    try:
+        return numbers.boolean(text)
+    except ValueError as problem:
+        raise element.error(f"{attribute.name} = {shortened(text)} is {problem}") from None
+
+
+def _choice(element: Element, attribute: Attribute) -> str:
+    text = element.text(attribute.name)
+    if text not in attribute.choices:
+        raise element.error(f"{attribute.name} = {shortened(text)} is not valid", closest(text, attribute.choices))
+    return text
+
+
+# The other kinds are names: their text is their value.
+_READERS: Mapping[Kind, Callable[[Element, Attribute], Any]] = {
+    Kind.NUMBER: _number,
+    Kind.COUNT: _count,
+    Kind.POINT: lambda element, attribute: read_position(element, attribute.name),
+    Kind.POINTS: lambda element, attribute: read_points(element, attribute.name),
+    Kind.ANGLES: lambda element, attribute: element.triple(attribute.name),
+    Kind.DIRECTION: lambda element, attribute: direction(element, attribute.name),
+    Kind.DIRECTIONAL: _directional,
+    Kind.BOOLEAN: _boolean,
+    Kind.CHOICE: _choice,
+}
+
+
+def _check_range(element: Element, attribute: Attribute, value: float) -> None:
     low, high = attribute.minimum, attribute.maximum
     too_low = low is not None and (value <= low if attribute.above_minimum else value < low)
     if too_low or (high is not None and value > high):
@@ -107,4 +153,3 @@ def _number(element: Element, attribute: Attribute) -> float:
         raise element.error(f"{attribute.name} = {value:g}{unit} is out of range; valid: {attribute.valid()}")
     if abs(value) > _NUMBER_MAX:
         raise element.error(f"{attribute.name} = {value:g} is beyond {_NUMBER_MAX:g}", f"its unit is {attribute.unit}")
-    return value

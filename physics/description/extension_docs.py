@@ -37,8 +37,12 @@ This page is made from the table that the reader works by (`physics/description/
 
 _KINDS = {
     Kind.NUMBER: "number",
+    Kind.COUNT: "whole number",
     Kind.POINT: "three numbers",
+    Kind.POINTS: "three numbers a point",
+    Kind.ANGLES: "three numbers",
     Kind.DIRECTION: "three numbers, not all zero",
+    Kind.DIRECTIONAL: "one number or three",
     Kind.BOOLEAN: "true or false",
     Kind.NAME: "a name",
     Kind.CHOICE: "a word",
@@ -73,7 +77,7 @@ def _how_often(kind: ElementKind) -> str:
         return " At most one."
     if kind.unique is not None:
         return f" Each has its own `{kind.unique}`."
-    return " Exactly one in each."
+    return "" if kind.field else " Exactly one in each."
 
 
 def _default(attribute: Attribute) -> str:
@@ -89,6 +93,8 @@ def _default(attribute: Attribute) -> str:
 
 
 def _valid(attribute: Attribute) -> str:
+    if attribute.kind in (Kind.COUNT, Kind.DIRECTIONAL):
+        return f"{_KINDS[attribute.kind]}, {attribute.valid()}"
     return attribute.valid() or _KINDS[attribute.kind]
 
 

@@ -5,101 +5,51 @@ To add an element: a frozen dataclass in `machine`, a row in ELEMENTS here, a fi
 """
 
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any
 
+import numpy as np
+
+from grouser.physics.description.extension_attributes import (
+    Attribute,
+    ElementKind,
+    Kind,
+    attachment,
+    choice,
+    directional,
+    joint,
+    joint_frame,
+    link,
+    name_of,
+    non_negative,
+    place,
+    positive,
+)
+from grouser.physics.description.loop_joints import PAIR_TYPES
 from grouser.physics.description.machine import (
-    Attachment,
+    CompliantJoint,
     ContactMaterial,
     DirectionalValve,
+    DisabledCollision,
     Fluid,
     HydraulicCylinder,
     InitialPosition,
+    Integrator,
     JointFriction,
+    LoopJoint,
+    MaterialPair,
     Pump,
+    SelfCollision,
     ServoDrive,
+    Vector3,
 )
 
 TAG = "grouser"
-
-
-class Kind(Enum):
-    """How an attribute's text is read."""
-
-    NUMBER = "number"
-    POINT = "point"
-    DIRECTION = "direction"
-    BOOLEAN = "boolean"
-    NAME = "name"
-    CHOICE = "choice"
-    LINK = "link"
-    JOINT = "joint"
-    VALVE = "valve"
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """One attribute.
-
-    Attributes:
-        name: as written, and the dataclass's field.
-        kind: how its text is read.
-        unit: SI unit, "-" for none.
-        description: for the documentation and nothing else.
-        required: whether it must be given.
-        default: its value when it is not given; None where `default_text` says what then holds.
-        default_text: the default in words, where it is not a plain value.
-        minimum, maximum: valid range; None: open.
-        above_minimum: whether the minimum itself is out of range.
-        choices: valid words of a CHOICE.
-    """
-
-    name: str
-    kind: Kind
-    unit: str
-    description: str
-    required: bool = False
-    default: Any = None
-    default_text: str = ""
-    minimum: float | None = None
-    maximum: float | None = None
-    above_minimum: bool = False
-    choices: tuple[str, ...] = ()
-
-    def valid(self) -> str:
-        """The valid values in words; empty where every value of its kind is valid."""
-        if self.choices:
-            return " or ".join(self.choices)
-        if self.minimum is not None and self.maximum is not None:
-            return f"{'above ' if self.above_minimum else ''}{self.minimum:g} to {self.maximum:g}"
-        if self.minimum is not None:
-            return f"above {self.minimum:g}" if self.above_minimum else f"{self.minimum:g} or more"
-        return "" if self.maximum is None else f"{self.maximum:g} or less"
-
-
-@dataclass(frozen=True)
-class ElementKind:
-    """One element.
-
-    Attributes:
-        tag: as written.
-        description: for the documentation.
-        attributes: in the order of the documentation.
-        build: the dataclass that its values fill.
-        field: field of the result that collects the elements ("" for a part of another element).
-        single: at most one in a machine.
-        unique: attribute that no two elements of this tag share.
-        parts: elements in it; each exactly once.
-    """
-
-    tag: str
-    description: str
-    attributes: tuple[Attribute, ...]
-    build: type
-    field: str = ""
-    single: bool = False
-    unique: str | None = None
-    parts: tuple["ElementKind", ...] = ()
+ELEMENTS_MAX = 200
+_BLOCKED = "one number: every direction that the joint blocks; in three numbers 0 is rigid"
+_CONSTRAINED = "one number: every direction that the type constrains; three: also springs along free ones"
+_FRAME = (
+    "Its directions are those of the joint's frame; for a joint with an axis, of that frame turned the shortest way "
+    "until its z axis is the joint's axis."
+)
 
 
 @dataclass(frozen=True)
@@ -110,31 +60,32 @@ class Density:
     value: float
 
 
-def _positive(name: str, unit: str, description: str, **more: Any) -> Attribute:
-    more.setdefault("required", "default" not in more and "default_text" not in more)
-    return Attribute(name, Kind.NUMBER, unit, description, minimum=0.0, above_minimum=True, **more)
+@dataclass(frozen=True, eq=False)
+class ContactPoints:
+    """Points that become a collision shape of a link: positions in the link frame [m], shape (n, 3), and radius [m]."""
+
+    link: str
+    points: np.ndarray
+    radius: float
 
 
-def _non_negative(name: str, unit: str, description: str, **more: Any) -> Attribute:
-    more.setdefault("required", "default" not in more and "default_text" not in more)
-    return Attribute(name, Kind.NUMBER, unit, description, minimum=0.0, **more)
+@dataclass(frozen=True)
+class WrittenFlexibleLink:
+    """A `FlexibleLink` as written: three stiffnesses [N m2], or two moduli [Pa] and the diameter [m] of a round rod."""
 
-
-def _name(description: str, default: str | None = None) -> Attribute:
-    return Attribute("name", Kind.NAME, "-", description, required=default is None, default=default)
-
-
-def _joint(description: str) -> Attribute:
-    return Attribute("joint", Kind.JOINT, "-", description, required=True)
-
-
-def _link(description: str) -> Attribute:
-    return Attribute("link", Kind.LINK, "-", description, required=True)
-
-
-def _attachment(tag: str, description: str) -> ElementKind:
-    point = Attribute("xyz", Kind.POINT, "m", "point in the link's frame", default=(0.0, 0.0, 0.0))
-    return ElementKind(tag, description, (_link("link that it is fixed to"), point), Attachment)
+    link: str
+    method: str
+    size: int
+    xyz: Vector3
+    rpy: Vector3
+    length: float
+    bending_stiffness_y: float | None
+    bending_stiffness_z: float | None
+    torsional_stiffness: float | None
+    modulus: float | None
+    shear_modulus: float | None
+    diameter: float | None
+    damping_time: float
 
 
 ELEMENTS: tuple[ElementKind, ...] = (
@@ -142,8 +93,8 @@ ELEMENTS: tuple[ElementKind, ...] = (
         "fluid",
         "The hydraulic oil.",
         (
-            _positive("density", "kg/m3", "mass density", default=850.0),
-            _positive("bulk_modulus", "Pa", "stiffness of the oil with its hoses", default=1.4e9),
+            positive("density", "kg/m3", "mass density", default=850.0),
+            positive("bulk_modulus", "Pa", "stiffness of the oil with its hoses", default=1.4e9),
         ),
         Fluid,
         field="fluid",
@@ -153,9 +104,9 @@ ELEMENTS: tuple[ElementKind, ...] = (
         "pump",
         "A supply of constant pressure. One pump feeds all valves.",
         (
-            _name("its name", default="pump"),
-            _positive("supply_pressure", "Pa", "absolute; above the tank pressure"),
-            _non_negative("tank_pressure", "Pa", "absolute", default=1e5),
+            name_of("its name", default="pump"),
+            positive("supply_pressure", "Pa", "absolute; above the tank pressure"),
+            non_negative("tank_pressure", "Pa", "absolute", default=1e5),
         ),
         Pump,
         field="pumps",
@@ -165,11 +116,11 @@ ELEMENTS: tuple[ElementKind, ...] = (
         "directional_valve",
         "A proportional 4/3 valve with a second-order spool; a positive command extends its cylinder.",
         (
-            _name("its name, and the name of its command"),
-            _positive("discharge_coefficient", "-", "of the metering edges", default=0.62, maximum=1.0),
-            _positive("spool_diameter", "m", "diameter whose circumference opens"),
-            _positive("spool_travel", "m", "opening at full spool"),
-            _non_negative(
+            name_of("its name, and the name of its command"),
+            positive("discharge_coefficient", "-", "of the metering edges", default=0.62, maximum=1.0),
+            positive("spool_diameter", "m", "diameter whose circumference opens"),
+            positive("spool_travel", "m", "opening at full spool"),
+            non_negative(
                 "supply_overlap",
                 "-",
                 "positive overlap of the supply edges, share of the travel",
@@ -185,9 +136,9 @@ ELEMENTS: tuple[ElementKind, ...] = (
                 minimum=-0.99,
                 maximum=1.0,
             ),
-            _positive("gain", "-", "spool position per unit of command", default=1.0),
-            _positive("natural_frequency", "rad/s", "of the spool", default=120.0),
-            _non_negative("damping_ratio", "-", "of the spool", default=1.0),
+            positive("gain", "-", "spool position per unit of command", default=1.0),
+            positive("natural_frequency", "rad/s", "of the spool", default=120.0),
+            non_negative("damping_ratio", "-", "of the spool", default=1.0),
         ),
         DirectionalValve,
         field="valves",
@@ -197,49 +148,67 @@ ELEMENTS: tuple[ElementKind, ...] = (
         "cylinder",
         "A double-acting cylinder between two points of the machine.",
         (
-            _name("its name"),
+            name_of("its name"),
             Attribute(
                 "valve", Kind.VALVE, "-", "directional valve that feeds it, and no other cylinder", required=True
             ),
-            _positive("bore", "m", "diameter of the piston"),
-            _positive("rod_diameter", "m", "diameter of the rod; below the bore"),
-            _positive("stroke", "m", "travel of the piston"),
-            _positive("retracted_length", "m", "distance of the two attachments at zero stroke"),
-            _positive("piston_mass", "kg", "piston and rod"),
-            _non_negative("viscous_friction", "N s/m", "of the seals", default=0.0),
-            _non_negative("dry_friction", "N", "of the seals", default=0.0),
-            _positive("dead_volume_piston_side", "m3", "oil left when fully retracted, with the hose"),
-            _positive("dead_volume_rod_side", "m3", "oil left when fully extended, with the hose"),
+            positive("bore", "m", "diameter of the piston"),
+            positive("rod_diameter", "m", "diameter of the rod; below the bore"),
+            positive("stroke", "m", "travel of the piston"),
+            positive("retracted_length", "m", "distance of the two attachments at zero stroke"),
+            positive("piston_mass", "kg", "piston and rod"),
+            non_negative("viscous_friction", "N s/m", "of the seals", default=0.0),
+            non_negative("dry_friction", "N", "of the seals", default=0.0),
+            positive("dead_volume_piston_side", "m3", "oil left when fully retracted, with the hose"),
+            positive("dead_volume_rod_side", "m3", "oil left when fully extended, with the hose"),
             Attribute(
                 "holding_brake", Kind.BOOLEAN, "-", "locks the cylinder at neutral and on emergency stop", default=False
             ),
-            _positive("holding_force", "N", "what the brake holds", default=1e6),
+            positive("holding_force", "N", "what the brake holds", default=1e6),
         ),
         HydraulicCylinder,
         field="cylinders",
         unique="name",
         parts=(
-            _attachment("barrel", "where the barrel is attached"),
-            _attachment("rod", "where the rod's eye is attached"),
+            attachment("barrel", "where the barrel is attached"),
+            attachment("rod", "where the rod's eye is attached"),
         ),
     ),
     ElementKind(
         "contact",
-        "How a link's collision shapes touch the ground.",
+        "How a link's collision shapes touch the ground, obstacles and other links.",
         (
-            _link("link with at least one collision shape"),
-            _non_negative(
-                "friction", "-", "Coulomb coefficient; the ground's where that is less", default_text="the ground's"
+            link("link with at least one collision shape"),
+            name_of(
+                "name that `<material_pair>` knows it by; several links may share it",
+                name="material",
+                default="",
+                default_text="none",
             ),
-            _non_negative(
+            non_negative(
+                "friction",
+                "-",
+                "Coulomb coefficient; the other side's where that is less",
+                default_text="the other side's",
+            ),
+            non_negative(
                 "restitution",
                 "-",
-                "share of the approach speed that returns; the ground's where that is more",
+                "share of the approach speed that returns; the other side's where that is more",
                 default=0.0,
                 maximum=1.0,
             ),
-            _positive("stiffness", "N/m", "of each contact point", default_text="rigid"),
-            _non_negative("damping", "N s/m", "of each contact point; needs a stiffness", default=0.0),
+            non_negative(
+                "rolling_resistance", "m", "lever of the moment against rolling, per normal force", default=0.0
+            ),
+            non_negative(
+                "spinning_resistance",
+                "m",
+                "lever of the moment against spinning about the normal, per normal force",
+                default=0.0,
+            ),
+            positive("stiffness", "N/m", "of each contact point", default_text="rigid"),
+            non_negative("damping", "N s/m", "of each contact point; needs a stiffness", default=0.0),
             Attribute(
                 "surface_joint",
                 Kind.JOINT,
@@ -247,7 +216,7 @@ ELEMENTS: tuple[ElementKind, ...] = (
                 "joint whose turning moves the surface, as a track's sprocket does",
                 default_text="a surface at rest",
             ),
-            _positive(
+            positive(
                 "surface_radius", "m", "surface speed per joint speed; goes with surface_joint", default_text="none"
             ),
             Attribute(
@@ -263,15 +232,69 @@ ELEMENTS: tuple[ElementKind, ...] = (
         unique="link",
     ),
     ElementKind(
+        "material_pair",
+        "How two materials touch each other. What is left out follows from the two materials as without a pair.",
+        (
+            name_of("material of a `<contact>`, or of the world", name="first"),
+            name_of("material of a `<contact>`, or of the world; may be the first one", name="second"),
+            non_negative("friction", "-", "Coulomb coefficient", default_text="from the two"),
+            non_negative(
+                "restitution", "-", "share of the approach speed that returns", default_text="from the two", maximum=1.0
+            ),
+            non_negative(
+                "rolling_resistance",
+                "m",
+                "lever of the moment against rolling, per normal force",
+                default_text="from the two",
+            ),
+            non_negative(
+                "spinning_resistance",
+                "m",
+                "lever of the moment against spinning about the normal, per normal force",
+                default_text="from the two",
+            ),
+            positive("stiffness", "N/m", "of each contact point", default_text="from the two"),
+            non_negative("damping", "N s/m", "of each contact point; needs a stiffness", default_text="from the two"),
+        ),
+        MaterialPair,
+        field="material_pairs",
+    ),
+    ElementKind(
+        "self_collision",
+        "Whether links of the machine touch each other; they do where nothing is said.",
+        (Attribute("enabled", Kind.BOOLEAN, "-", "whether they do", required=True),),
+        SelfCollision,
+        field="self_collision",
+        single=True,
+    ),
+    ElementKind(
+        "disable_collisions",
+        "Two links that do not touch each other.",
+        (link("one of them", name="link1"), link("the other one", name="link2")),
+        DisabledCollision,
+        field="disabled_collisions",
+    ),
+    ElementKind(
+        "contact_points",
+        "Points of a link that touch, beside its collision shapes. A link may have several such elements.",
+        (
+            link("link that they are fixed to"),
+            Attribute("points", Kind.POINTS, "m", "x y z of one point after the other, link's frame", required=True),
+            non_negative("radius", "m", "of the sphere around each point", default=0.0),
+        ),
+        ContactPoints,
+        field="contact_points",
+    ),
+    ElementKind(
         "joint_friction",
         "Dry and viscous friction of a joint with one coordinate.",
         (
-            _joint("revolute, continuous or prismatic joint"),
-            _non_negative("static", "N m or N", "breakaway level"),
-            _non_negative(
+            joint("revolute, continuous or prismatic joint"),
+            non_negative("static", "N m or N", "breakaway level"),
+            non_negative(
                 "kinetic", "N m or N", "level in motion; at most the static one", default_text="the static level"
             ),
-            _non_negative("viscous", "N m s/rad or N s/m", "viscous coefficient", default=0.0),
+            non_negative("viscous", "N m s/rad or N s/m", "viscous coefficient", default=0.0),
         ),
         JointFriction,
         field="frictions",
@@ -281,20 +304,13 @@ ELEMENTS: tuple[ElementKind, ...] = (
         "servo_drive",
         "An electric drive of a joint, a limited spring and damper. Its commands bear the joint's name.",
         (
-            _joint("revolute, continuous or prismatic joint that mimics no other"),
-            Attribute(
-                "mode",
-                Kind.CHOICE,
-                "-",
-                "what a command means",
-                required=True,
-                choices=("position", "velocity", "effort"),
-            ),
-            _non_negative("stiffness", "N m/rad or N/m", "in position mode, where it is needed", default=0.0),
-            _non_negative(
+            joint("revolute, continuous or prismatic joint that mimics no other"),
+            choice("mode", "what a command means", ("position", "velocity", "effort")),
+            non_negative("stiffness", "N m/rad or N/m", "in position mode, where it is needed", default=0.0),
+            non_negative(
                 "damping", "N m s/rad or N s/m", "in position and velocity mode; the latter needs it", default=0.0
             ),
-            _positive("effort_limit", "N m or N", "largest effort", default_text="the joint's effort limit"),
+            positive("effort_limit", "N m or N", "largest effort", default_text="the joint's effort limit"),
         ),
         ServoDrive,
         field="drives",
@@ -304,7 +320,7 @@ ELEMENTS: tuple[ElementKind, ...] = (
         "initial_position",
         "Where a joint starts; zero, or the nearest limit, where nothing is said.",
         (
-            _joint("revolute, continuous or prismatic joint that mimics no other"),
+            joint("revolute, continuous or prismatic joint that mimics no other"),
             Attribute("position", Kind.NUMBER, "rad or m", "within the joint's limits", required=True),
         ),
         InitialPosition,
@@ -312,14 +328,120 @@ ELEMENTS: tuple[ElementKind, ...] = (
         unique="joint",
     ),
     ElementKind(
+        "compliant_joint",
+        "Elasticity of a joint: of the directions that it blocks, and a spring law along its own coordinate. " + _FRAME,
+        (
+            joint("fixed, revolute, continuous or prismatic joint that mimics no other"),
+            directional("stiffness", "N/m", f"translational; {_BLOCKED}", default=0.0, default_text="rigid"),
+            directional("damping", "N s/m", "translational; one number: every direction with a stiffness", default=0.0),
+            directional(
+                "rotational_stiffness", "N m/rad", f"rotational; {_BLOCKED}", default=0.0, default_text="rigid"
+            ),
+            directional(
+                "rotational_damping",
+                "N m s/rad",
+                "rotational; one number: every direction with a stiffness",
+                default=0.0,
+            ),
+            non_negative("axial_stiffness", "N m/rad or N/m", "of a spring along the joint's coordinate", default=0.0),
+            non_negative("axial_damping", "N m s/rad or N s/m", "beside that spring, while it is engaged", default=0.0),
+            non_negative(
+                "cubic_stiffness",
+                "N m/rad3 or N/m3",
+                "of that spring, times the third power of its deflection",
+                default=0.0,
+            ),
+            Attribute("rest_position", Kind.NUMBER, "rad or m", "where that spring is at rest", default=0.0),
+            non_negative(
+                "backlash", "rad or m", "full width of the gap in which that spring does not act", default=0.0
+            ),
+            non_negative("hysteresis", "N m or N", "largest hysteretic effort, beside the spring", default=0.0),
+            non_negative(
+                "hysteresis_stiffness",
+                "N m/rad or N/m",
+                "slope of that effort at a reversal; goes with hysteresis",
+                default=0.0,
+            ),
+        ),
+        CompliantJoint,
+        field="compliant_joints",
+        unique="joint",
+    ),
+    ElementKind(
+        "loop_joint",
+        "A joint that closes a loop between two links. It moves the frame of `<child>` in the frame of `<parent>`, "
+        "whose directions the stiffnesses are given in.",
+        (
+            name_of("its name; no joint of the URDF has it"),
+            choice("type", "what it leaves free", PAIR_TYPES),
+            choice(
+                "axis",
+                "the free motions are along or about it; of a planar pair, in the plane normal to it",
+                ("x", "y", "z"),
+                default="z",
+            ),
+            directional("stiffness", "N/m", f"translational; {_CONSTRAINED}", default_text="rigid"),
+            directional(
+                "damping",
+                "N s/m",
+                "translational; in a constrained direction it needs a stiffness",
+                default=0.0,
+            ),
+            directional("rotational_stiffness", "N m/rad", f"rotational; {_CONSTRAINED}", default_text="rigid"),
+            directional(
+                "rotational_damping",
+                "N m s/rad",
+                "rotational; in a constrained direction it needs a stiffness",
+                default=0.0,
+            ),
+        ),
+        LoopJoint,
+        field="loop_joints",
+        unique="name",
+        parts=(
+            joint_frame("parent", "its frame on one link"),
+            joint_frame("child", "its frame on the other link"),
+        ),
+    ),
+    ElementKind(
+        "flexible_link",
+        "A link that bends and twists along the x axis of a frame. Its stiffness is given by the three stiffnesses, or "
+        "by modulus, shear_modulus and diameter of a round rod.",
+        (
+            link("link with a mass"),
+            choice("method", "how it is divided", ("rigid_elements",)),
+            Attribute("size", Kind.COUNT, "-", "number of elements", required=True, minimum=1, maximum=ELEMENTS_MAX),
+            *place("start of the elastic axis, which runs along x"),
+            positive("length", "m", "of the elastic axis"),
+            positive("bending_stiffness_y", "N m2", "E I of bending about the frame's y", default_text="of the rod"),
+            positive("bending_stiffness_z", "N m2", "E I of bending about the frame's z", default_text="of the rod"),
+            positive("torsional_stiffness", "N m2", "G I_p", default_text="of the rod"),
+            positive("modulus", "Pa", "Young's modulus E of a rod", default_text="none"),
+            positive("shear_modulus", "Pa", "shear modulus G of a rod", default_text="none"),
+            positive("diameter", "m", "of a round rod: I = pi d4 / 64, I_p = pi d4 / 32", default_text="none"),
+            non_negative("damping_time", "s", "damping over stiffness", default=0.0),
+        ),
+        WrittenFlexibleLink,
+        field="flexible_links",
+        unique="link",
+    ),
+    ElementKind(
         "density",
         "Gives a link without `<inertial>` the mass properties of its collision shapes; overlaps count twice.",
         (
-            _link("link without `<inertial>`, with at least one collision shape"),
-            _positive("value", "kg/m3", "mass density"),
+            link("link without `<inertial>`, with at least one collision shape"),
+            positive("value", "kg/m3", "mass density"),
         ),
         Density,
         field="densities",
         unique="link",
+    ),
+    ElementKind(
+        "integrator",
+        "How the machine's motion is integrated; semi_implicit where nothing is said.",
+        (choice("method", "the method", ("semi_implicit", "implicit_midpoint")),),
+        Integrator,
+        field="integrator",
+        single=True,
     ),
 )

@@ -6,7 +6,17 @@ from pathlib import Path
 import numpy as np
 
 from grouser.physics.description import meshes
-from grouser.physics.description.machine import Box, Collision, Cylinder, Geometry, Inertial, Pose, Sphere
+from grouser.physics.description.machine import (
+    Box,
+    Capsule,
+    Collision,
+    Cylinder,
+    Inertial,
+    Mesh,
+    PointSet,
+    Pose,
+    Sphere,
+)
 from grouser.physics.description.origin import read_origin
 from grouser.physics.description.rotation import matrix
 from grouser.physics.description.xml_tree import Element
@@ -61,10 +71,10 @@ def _check_inertia(element: Element, link: str, inertia: tuple[float, ...], warn
 
 
 def inertial_from_density(collisions: Iterable[Collision], density: float) -> tuple[Inertial, bool]:
-    """Returns the mass properties of shapes filled with a density; overlaps count twice.
+    """Returns the mass properties of shapes filled with a density; overlaps count twice, points not at all.
 
     Args:
-        collisions: at least one shape, in the link frame.
+        collisions: at least one shape that is no point set, in the link frame.
         density: [kg/m3].
 
     Returns:
@@ -75,6 +85,8 @@ def inertial_from_density(collisions: Iterable[Collision], density: float) -> tu
     """
     mass, moment, inertia_at_origin, closed = 0.0, np.zeros(3), np.zeros((3, 3)), True
     for collision in collisions:
+        if isinstance(collision.geometry, PointSet):
+            continue
         volume, centre, inertia, shape_closed = _volume_properties(collision.geometry)
         rotation = matrix(collision.pose.quaternion)
         part = density * volume
@@ -90,7 +102,9 @@ def inertial_from_density(collisions: Iterable[Collision], density: float) -> tu
     return Inertial(Pose((x, y, z)), mass, (ixx, ixy, ixz, iyy, iyz, izz)), closed
 
 
-def _volume_properties(geometry: Geometry) -> tuple[float, np.ndarray, np.ndarray, bool]:
+def _volume_properties(
+    geometry: Box | Cylinder | Sphere | Capsule | Mesh,
+) -> tuple[float, np.ndarray, np.ndarray, bool]:
     """Volume, centre, inertia about the centre at unit density, in the shape's frame."""
     if isinstance(geometry, Box):
         x, y, z = geometry.size
@@ -103,9 +117,21 @@ def _volume_properties(geometry: Geometry) -> tuple[float, np.ndarray, np.ndarra
     elif isinstance(geometry, Sphere):
         volume = 4.0 / 3.0 * np.pi * geometry.radius**3
         moments = np.full(3, 0.4 * volume * geometry.radius**2)
+    elif isinstance(geometry, Capsule):
+        volume, moments = _capsule_properties(geometry.radius, geometry.length)
     else:
         return meshes.mass_properties(Path(geometry.path), geometry.scale)
     return float(volume), np.zeros(3), np.diag(moments), True
+
+
+def _capsule_properties(radius: float, length: float) -> tuple[float, np.ndarray]:
+    """Volume and principal moments of inertia: a cylinder, and two half spheres of which each has its centre 3/8 of the
+    radius beyond the cylinder's end."""
+    cylinder, ball = np.pi * radius**2 * length, 4.0 / 3.0 * np.pi * radius**3
+    across = cylinder * (radius**2 / 4 + length**2 / 12)
+    across += ball * (0.4 * radius**2 + length**2 / 4 + 0.375 * radius * length)
+    along = cylinder * radius**2 / 2 + ball * 0.4 * radius**2
+    return cylinder + ball, np.array([across, across, along])
 
 
 def _point_inertia(place: np.ndarray) -> np.ndarray:

@@ -1,14 +1,17 @@
 """From a URDF or xacro file to a `Machine`."""
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from grouser.physics.description import meshes
+from grouser.physics.description.contact_checks import with_contact_points
 from grouser.physics.description.expand import expand_xacro, is_xacro
 from grouser.physics.description.extension import Extension, read_extension
-from grouser.physics.description.extension_checks import check_cylinders_fit, complete_extension
-from grouser.physics.description.extension_schema import TAG
+from grouser.physics.description.extension_checks import check_machine, check_references, complete_extension
+from grouser.physics.description.extension_schema import ELEMENTS, TAG
 from grouser.physics.description.inertial import MASS_MAX, inertial_from_density
 from grouser.physics.description.machine import Link, Machine
 from grouser.physics.description.plausibility import plausibility_warnings
@@ -69,7 +72,10 @@ def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
     root = parse(text, file, has_lines=has_lines)
     robot = read_robot(root, warnings)
     _refuse_misplaced(root)
-    extension = complete_extension(read_extension(root), robot)
+    extension = read_extension(root)
+    check_references(extension, robot)
+    robot = replace(robot, links=with_contact_points(robot.links, extension["contact_points"]))
+    extension = complete_extension(extension, robot)
     floating = robot.root != FIXED_ROOT if base is None else base == "floating"
     machine = Machine(
         name=robot.name,
@@ -77,16 +83,23 @@ def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
         joints=robot.joints,
         root=robot.root,
         floating_base=floating,
-        fluid=next((entry.value for entry in extension["fluid"]), None),
         urdf=published_urdf(text, file),
         file=file,
-        **{
-            name: tuple(entry.value for entry in extension[name])
-            for name in ("pumps", "valves", "cylinders", "contacts", "frictions", "drives", "initial_positions")
-        },
+        **_values(extension),
     )
-    check_cylinders_fit(machine, extension["cylinders"])
+    check_machine(machine, extension)
     return replace(machine, warnings=(*warnings, *plausibility_warnings(machine)))
+
+
+def _values(extension: Extension) -> dict[str, Any]:
+    """The fields of `Machine` that the extension fills."""
+    fields = {field.name for field in dataclasses.fields(Machine)}
+    values: dict[str, Any] = {}
+    for kind in ELEMENTS:
+        found = tuple(entry.value for entry in extension[kind.field])
+        if kind.field in fields and (found or not kind.single):
+            values[kind.field] = found[0] if kind.single else found
+    return values
 
 
 def _refuse_misplaced(root: Element) -> None:

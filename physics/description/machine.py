@@ -60,6 +60,22 @@ class Sphere:
     radius: float
 
 
+@dataclass(frozen=True)
+class Capsule:
+    """A cylinder between two half spheres, centred on its frame, axis z; radius and length of the cylinder [m]."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True, eq=False)
+class PointSet:
+    """Points that touch: positions [m], shape (n, 3), and the radius of the sphere around each [m], >= 0."""
+
+    points: np.ndarray
+    radius: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Mesh:
     """A triangle mesh.
@@ -77,7 +93,7 @@ class Mesh:
     hull: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)), repr=False)
 
 
-Geometry = Box | Cylinder | Sphere | Mesh
+Geometry = Box | Cylinder | Sphere | Capsule | Mesh | PointSet
 
 
 @dataclass(frozen=True)
@@ -269,12 +285,15 @@ class HydraulicCylinder:
 
 @dataclass(frozen=True)
 class ContactMaterial:
-    """How a link touches the ground.
+    """How a link touches.
 
     Attributes:
         link: the link whose collision shapes it speaks of.
-        friction: coefficient [-]; None: the ground's.
+        material: name that `MaterialPair` knows it by; "" for none.
+        friction: coefficient [-]; None: the other side's.
         restitution: [-], 0 to 1.
+        rolling_resistance: lever of the moment against rolling, per normal force [m].
+        spinning_resistance: lever of the moment against spinning about the normal [m].
         stiffness, damping: of each contact point [N/m, N s/m]; rigid when stiffness is None.
         surface_joint: joint whose turning moves the surface (a belt or track), or None.
         surface_radius: surface speed per joint speed [m].
@@ -282,13 +301,154 @@ class ContactMaterial:
     """
 
     link: str
+    material: str = ""
     friction: float | None = None
     restitution: float = 0.0
+    rolling_resistance: float = 0.0
+    spinning_resistance: float = 0.0
     stiffness: float | None = None
     damping: float = 0.0
     surface_joint: str | None = None
     surface_radius: float = 0.0
     surface_direction: Vector3 = (1.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class MaterialPair:
+    """How two materials touch each other, instead of the rule that combines them; None leaves a value to that rule.
+
+    Attributes:
+        first, second: names of materials, of links or of the world; the same name twice for a material and itself.
+        friction, restitution, rolling_resistance, spinning_resistance, stiffness, damping: see `ContactMaterial`.
+    """
+
+    first: str
+    second: str
+    friction: float | None = None
+    restitution: float | None = None
+    rolling_resistance: float | None = None
+    spinning_resistance: float | None = None
+    stiffness: float | None = None
+    damping: float | None = None
+
+
+@dataclass(frozen=True)
+class SelfCollision:
+    """Whether links of the machine touch each other."""
+
+    enabled: bool
+
+
+@dataclass(frozen=True)
+class DisabledCollision:
+    """Two links that do not touch each other."""
+
+    link1: str
+    link2: str
+
+
+@dataclass(frozen=True)
+class JointFrame:
+    """A frame fixed to a link: origin [m] and orientation (roll, pitch, yaw) [rad] in the link frame."""
+
+    link: str
+    xyz: Vector3 = (0.0, 0.0, 0.0)
+    rpy: Vector3 = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class LoopJoint:
+    """A joint that closes a loop between two links of the tree.
+
+    Its frame is that of `parent`; it moves the frame of `child`. The free motions of a type are about or along `axis`;
+    in a planar pair they are in the plane normal to it. A scalar stiffness stands for all constrained directions, a
+    triple for each direction of the frame: of a constrained one the stiffness, of a free one that of a spring along it.
+
+    Attributes:
+        type: spherical, revolute, prismatic, cylindrical, planar or fixed.
+        axis: x, y or z of the frame.
+        stiffness: translational, along x, y, z of the frame [N/m]; None: rigid.
+        damping: [N s/m].
+        rotational_stiffness: about x, y, z of the frame [N m/rad]; None: rigid.
+        rotational_damping: [N m s/rad].
+        parent, child: the two frames.
+    """
+
+    name: str
+    type: str
+    axis: str
+    stiffness: Vector3 | None
+    damping: Vector3
+    rotational_stiffness: Vector3 | None
+    rotational_damping: Vector3
+    parent: JointFrame
+    child: JointFrame
+
+
+@dataclass(frozen=True)
+class CompliantJoint:
+    """Elasticity of a joint of the tree: of the directions that it blocks, and a spring law along its own coordinate.
+
+    The frame is the URDF joint's. A direction that the joint blocks is rigid unless it is given a stiffness.
+
+    Attributes:
+        stiffness, damping: translational, along x, y, z [N/m, N s/m]; 0: rigid.
+        rotational_stiffness, rotational_damping: about x, y, z [N m/rad, N m s/rad]; 0: rigid.
+        axial_stiffness: of the spring along the joint's coordinate [N m/rad or N/m]; 0: none.
+        axial_damping: beside that spring, while it is engaged [N m s/rad or N s/m].
+        cubic_stiffness: of the spring, times the deflection's third power [N m/rad3 or N/m3].
+        rest_position: where the spring is at rest [rad or m].
+        backlash: full width of the gap in which the spring does not act [rad or m].
+        hysteresis: largest hysteretic effort, beside the spring [N m or N]; 0: none.
+        hysteresis_stiffness: slope of that effort at a reversal [N m/rad or N/m].
+    """
+
+    joint: str
+    stiffness: Vector3
+    damping: Vector3
+    rotational_stiffness: Vector3
+    rotational_damping: Vector3
+    axial_stiffness: float = 0.0
+    axial_damping: float = 0.0
+    cubic_stiffness: float = 0.0
+    rest_position: float = 0.0
+    backlash: float = 0.0
+    hysteresis: float = 0.0
+    hysteresis_stiffness: float = 0.0
+
+
+@dataclass(frozen=True)
+class FlexibleLink:
+    """A link that bends and twists along the x axis of one of its frames.
+
+    Attributes:
+        link: the link.
+        method: rigid_elements.
+        size: number of elements.
+        xyz, rpy: start of the elastic axis in the link frame [m, rad]; it runs along x of this frame.
+        length: of the elastic axis [m].
+        bending_stiffness_y, bending_stiffness_z: EI of bending about the frame's y and z [N m2].
+        torsional_stiffness: GI_p [N m2].
+        damping_time: damping over stiffness (proportional damping) [s].
+    """
+
+    link: str
+    method: str
+    size: int
+    xyz: Vector3
+    rpy: Vector3
+    length: float
+    bending_stiffness_y: float
+    bending_stiffness_z: float
+    torsional_stiffness: float
+    damping_time: float = 0.0
+
+
+@dataclass(frozen=True)
+class Integrator:
+    """How the machine's motion is integrated: `method` is semi_implicit or implicit_midpoint."""
+
+    method: str
 
 
 @dataclass(frozen=True)
@@ -351,6 +511,13 @@ class Machine:
     valves: tuple[DirectionalValve, ...] = ()
     cylinders: tuple[HydraulicCylinder, ...] = ()
     contacts: tuple[ContactMaterial, ...] = ()
+    material_pairs: tuple[MaterialPair, ...] = ()
+    self_collision: SelfCollision = SelfCollision(True)
+    disabled_collisions: tuple[DisabledCollision, ...] = ()
+    loop_joints: tuple[LoopJoint, ...] = ()
+    compliant_joints: tuple[CompliantJoint, ...] = ()
+    flexible_links: tuple[FlexibleLink, ...] = ()
+    integrator: Integrator = Integrator("semi_implicit")
     frictions: tuple[JointFriction, ...] = ()
     drives: tuple[ServoDrive, ...] = ()
     initial_positions: tuple[InitialPosition, ...] = ()
@@ -359,15 +526,59 @@ class Machine:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Heightfield:
+    """Ground given by its height over a grid; flat at the border's height outside of it.
+
+    Attributes:
+        heights: [m], shape (n_x, n_y), at least 2 x 2: heights[i, j] is at origin + cell * (i, j).
+        cell: spacing of the grid [m].
+        origin: x, y of heights[0, 0] in the world [m].
+    """
+
+    heights: np.ndarray
+    cell: float
+    origin: tuple[float, float]
+
+
 @dataclass(frozen=True)
 class Ground:
-    """A plane to stand on: a point of it [m], its unit normal (world frame), friction and restitution of its surface
-    [-]."""
+    """What to stand on: a plane, or a height field that replaces it.
+
+    Attributes:
+        point: of the plane [m].
+        normal: unit normal of the plane, world frame.
+        friction, restitution: of its surface [-].
+        material: name that `MaterialPair` knows it by.
+        heightfield: None for a plane.
+    """
 
     point: Vector3 = (0.0, 0.0, 0.0)
     normal: Vector3 = (0.0, 0.0, 1.0)
     friction: float = 0.8
     restitution: float = 0.0
+    material: str = "ground"
+    heightfield: Heightfield | None = None
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A shape that stands still in the world.
+
+    Attributes:
+        name: unique in its world.
+        geometry: anything but a point set.
+        pose: of the shape in the world frame.
+        friction, restitution: of its surface [-].
+        material: name that `MaterialPair` knows it by.
+    """
+
+    name: str
+    geometry: Geometry
+    pose: Pose = Pose()
+    friction: float = 0.8
+    restitution: float = 0.0
+    material: str = "obstacle"
 
 
 @dataclass(frozen=True)
@@ -377,10 +588,12 @@ class World:
     Attributes:
         gravity: acceleration in the world frame [m/s2].
         ground: None in free space.
+        obstacles: shapes that stand still.
         spawn: pose of a floating base's link frame at the start, in the world frame.
     """
 
     name: str = "flat"
     gravity: Vector3 = (0.0, 0.0, -9.81)
     ground: Ground | None = Ground()
+    obstacles: tuple[Obstacle, ...] = ()
     spawn: Pose = Pose()

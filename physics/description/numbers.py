@@ -30,10 +30,27 @@ def numbers(text: str, count: int) -> tuple[float, ...]:
     Raises:
         ValueError: another count, or one of them is not a number.
     """
-    words = _SEPARATOR.split(text.strip()) if text.strip() else []
+    words = _words(text)
     if len(words) != count:
         raise ValueError(f"{len(words)} numbers where {count} are needed")
     return tuple(number(word) for word in words)
+
+
+def triples(text: str) -> tuple[tuple[float, float, float], ...]:
+    """Returns the triples of finite numbers that `text` lists one after the other, separated by white space.
+
+    Raises:
+        ValueError: none, no multiple of three, or one of them is not a number.
+    """
+    words = _words(text)
+    if not words or len(words) % 3 != 0:
+        raise ValueError(f"{len(words)} numbers where a multiple of three is needed")
+    values = [number(word) for word in words]
+    return tuple(zip(values[0::3], values[1::3], values[2::3], strict=True))
+
+
+def _words(text: str) -> list[str]:
+    return _SEPARATOR.split(text.strip()) if text.strip() else []
 
 
 def boolean(text: str) -> bool:

@@ -2,7 +2,11 @@
 
 import math
 
+import numpy as np
+
+from grouser.physics.description import numbers
 from grouser.physics.description.machine import Pose, Vector3
+from grouser.physics.description.names import shortened
 from grouser.physics.description.rotation import quaternion_from_rpy
 from grouser.physics.description.xml_tree import Element
 
@@ -36,10 +40,32 @@ def read_position(element: Element, name: str, default: Vector3 | None = None) -
         MachineError: not three numbers of at most COORDINATE_MAX.
     """
     position = element.triple(name, default)
+    _check_coordinates(element, name, position)
+    return position
+
+
+def read_points(element: Element, name: str) -> np.ndarray:
+    """Returns the attribute `name` as points [m], shape (n, 3), read-only.
+
+    Raises:
+        MachineError: none, no multiple of three numbers, or numbers beyond COORDINATE_MAX.
+    """
+    text = element.text(name)
+    try:
+        points = numbers.triples(text)
+    except ValueError as problem:
+        raise element.error(f"{name} = {shortened(text)}: {problem}", "give x y z of each point") from None
+    for point in points:
+        _check_coordinates(element, name, point)
+    array = np.array(points)
+    array.flags.writeable = False
+    return array
+
+
+def _check_coordinates(element: Element, name: str, position: Vector3) -> None:
     for value in position:
         if abs(value) > COORDINATE_MAX:
             raise element.error(f"{name} holds {value:g}, beyond {COORDINATE_MAX:g} m", "lengths are in metres")
-    return position
 
 
 def direction(element: Element, name: str) -> Vector3:

@@ -117,12 +117,18 @@ def subtree_masses(machine: Machine, poses: Mapping[str, Pose]) -> dict[str, Sub
 
 
 def rigid_lumps(machine: Machine) -> dict[str, str]:
-    """Returns, for every link, the topmost link that it is rigidly fixed to (itself when it moves)."""
+    """Returns, for every link, the topmost link that it is rigidly fixed to (itself when it moves).
+
+    What is fixed by a compliant joint, or to a flexible link, moves.
+    """
     above = {joint.child: joint for joint in machine.joints}
+    compliant = {compliance.joint for compliance in machine.compliant_joints}
+    flexible = {bending.link for bending in machine.flexible_links}
     lump = {machine.root: machine.root}
     for link in in_tree_order(machine.root, machine.joints)[1:]:
         joint = above[link]
-        lump[link] = lump[joint.parent] if joint.type == "fixed" else link
+        rigid = joint.type == "fixed" and joint.name not in compliant and joint.parent not in flexible
+        lump[link] = lump[joint.parent] if rigid else link
     return lump
 
 

@@ -26,11 +26,12 @@ def _mass_warnings(machine: Machine, positions: dict[str, float]) -> list[str]:
     lump_mass = dict.fromkeys(lumps.values(), 0.0)
     for link in machine.links:
         lump_mass[lumps[link.name]] += 0.0 if link.inertial is None else link.inertial.mass
+    compliant = {compliance.joint for compliance in machine.compliant_joints}
     found = []
     if machine.floating_base and subtrees[machine.root].mass == 0.0:
         found.append("the machine has no mass, and its base is free to move: it cannot be simulated")
     for joint in machine.joints:
-        if joint.type == "fixed":
+        if joint.type == "fixed" and joint.name not in compliant:
             continue
         subtree = subtrees[joint.child]
         if subtree.mass == 0.0 and not subtree.inertia.any():

@@ -5,6 +5,7 @@ from pathlib import Path
 from xml.sax.saxutils import unescape
 
 from grouser.physics.description.paths import package_directory, resolve
+from grouser.physics.description.plain_shapes import with_plain_shapes
 
 _XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 _MESH = re.compile(r"""(<mesh\s[^>]*?\bfilename\s*=\s*)(["'])(.*?)\2""", re.DOTALL)
@@ -16,9 +17,10 @@ def published_urdf(text: str, file: str) -> str:
 
     It has no XML declaration, since it is no longer bytes in the encoding that that declares. Meshes are named by
     absolute ``file://`` names, but for those of an installed package, which every machine finds in its own place.
+    Capsules are made of shapes that all of them know.
 
     Args:
-        text: the expanded URDF.
+        text: the expanded URDF, which has been read without an error.
         file: where it came from.
     """
 
@@ -33,4 +35,4 @@ def published_urdf(text: str, file: str) -> str:
         except LookupError:
             return mesh[0]  # in a comment: a mesh that is read has been found before
 
-    return _MESH.sub(absolute, _XML_DECLARATION.sub("", text, count=1).lstrip())
+    return _MESH.sub(absolute, with_plain_shapes(_XML_DECLARATION.sub("", text, count=1).lstrip()))

@@ -3,13 +3,23 @@
 from dataclasses import dataclass
 
 from grouser.physics.description import meshes
-from grouser.physics.description.machine import Box, Collision, Cylinder, Geometry, Mesh, Sphere, Vector3, Visual
+from grouser.physics.description.machine import (
+    Box,
+    Capsule,
+    Collision,
+    Cylinder,
+    Geometry,
+    Mesh,
+    Sphere,
+    Vector3,
+    Visual,
+)
 from grouser.physics.description.names import closest, shortened
 from grouser.physics.description.origin import read_origin
 from grouser.physics.description.paths import resolve
 from grouser.physics.description.xml_tree import Element
 
-_SHAPES = ("box", "cylinder", "sphere", "mesh")
+_SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 _SIZE_MAX = 1e6
 Colour = tuple[float, float, float, float]
 
@@ -107,6 +117,8 @@ def _read_geometry(parent: Element, with_hull: bool) -> Geometry:
         return Cylinder(_size(shape, "radius"), _size(shape, "length"))
     if shape.tag == "sphere":
         return Sphere(_size(shape, "radius"))
+    if shape.tag == "capsule":
+        return Capsule(_size(shape, "radius"), _size(shape, "length"))
     if shape.tag == "mesh":
         return _read_mesh(shape, with_hull)
     raise shape.error(f"unknown shape <{shape.tag[:60]}>", closest(shape.tag, _SHAPES))

@@ -63,16 +63,24 @@ def originals(folder):
     return [every_joint, rover, robot]
 
 
-def is_fine_or_refused(path):
+def described_or_refused(path):
+    """The machine, which can be inspected; None when it is refused."""
     try:
         machine = grouser.load_machine(path)
     except MachineError as error:
         assert str(path) in str(error)
         assert "\n" not in str(error)
-        return
+        return None
     facts = machine_facts(machine)
     json.dumps(facts, allow_nan=False)
     assert "\n".join(report(machine, facts))
+    return machine
+
+
+def is_fine_or_refused(path):
+    machine = described_or_refused(path)
+    if machine is None:
+        return
     try:
         grouser.Simulation(machine).step(3)
     except (MachineError, DivergenceError) as error:
@@ -125,6 +133,18 @@ def test_mutated_numbers_load_or_are_refused(folder, originals, data):
     path = folder / "mutated.urdf"
     path.write_text(text, encoding="utf-8")
     is_fine_or_refused(path)
+
+
+@settings(deadline=None, max_examples=300)
+@given(data=st.data())
+def test_mutated_loops_and_springs_load_or_are_refused(folder, data):
+    text = (DATA / "machines" / "loops_and_springs.urdf").read_text()
+    for _ in range(data.draw(st.integers(1, 3))):
+        start, end = data.draw(spans(text))
+        text = text[:start] + data.draw(replacements(text, text[start:end])) + text[end:]
+    path = folder / "mutated.urdf"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    described_or_refused(path)
 
 
 @settings(deadline=None, max_examples=100)

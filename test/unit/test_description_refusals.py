@@ -156,6 +156,8 @@ BODIES = {
     "two shapes": ([shape('<sphere radius="1"/><box size="1 1 1"/>')], 4, ["2 shapes"]),
     "radius zero": ([shape('<sphere radius="0"/>')], 4, ["radius holds 0"]),
     "negative length": ([shape('<cylinder radius="1" length="-2"/>')], 4, ["length holds -2"]),
+    "capsule of no length": ([shape('<capsule radius="1" length="0"/>')], 4, ["length holds 0"]),
+    "capsule without radius": ([shape('<capsule length="1"/>')], 4, ["'radius' is missing"]),
     "flat box": ([shape('<box size="1 0 1"/>')], 4, ["size holds 0"]),
     "colour out of range": (
         ['<material name="m"><color rgba="255 0 0 1"/></material>', LINK_A],

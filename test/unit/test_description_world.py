@@ -1,17 +1,33 @@
 """World files."""
 
 import math
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grouser
-from grouser.physics.description.machine import Ground, Pose, World
+from grouser.physics.description import heightfield, obstacles
+from grouser.physics.description.machine import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ground,
+    Mesh,
+    Obstacle,
+    Pose,
+    Sphere,
+    World,
+)
 from grouser.physics.errors import MachineError
 
-WORLDS = sorted((Path(__file__).parents[2] / "config" / "worlds").glob("*.yaml"))
+ROOT = Path(__file__).parents[2]
+WORLDS = sorted((ROOT / "config" / "worlds").glob("*.yaml"))
+PAGE = ROOT / "docs" / "world_files.md"
 
 
 def load(tmp_path, text):
@@ -36,12 +52,14 @@ def test_everything_can_be_said(tmp_path):
     world = load(
         tmp_path,
         "name: moon yard\ngravity: [0.0, 0.1, -1.62]\n"
-        "ground: {point: [1, 2, 3], normal: [0, 0, 2], friction: 0.5, restitution: 0.1}\n"
+        "ground: {point: [1, 2, 3], normal: [0, 0, 2], friction: 0.5, restitution: 0.1, material: dust}\n"
+        "obstacles: [{sphere: 0.5}]\n"
         "spawn: {xyz: [0, 0, 1e-1], rpy_deg: [0, 0, 90]}\n",
     )
     assert world.name == "moon yard"
     assert world.gravity == (0.0, 0.1, -1.62)
-    assert world.ground == Ground((1, 2, 3), (0, 0, 1), 0.5, 0.1)
+    assert world.ground == Ground((1, 2, 3), (0, 0, 1), 0.5, 0.1, "dust")
+    assert world.obstacles == (Obstacle("obstacle_1", Sphere(0.5)),)
     assert world.spawn.position == (0.0, 0.0, 0.1)
     assert world.spawn.quaternion == pytest.approx((0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)))
 
@@ -54,6 +72,64 @@ def test_what_is_not_said_has_its_default(tmp_path):
     assert load(tmp_path, "ground: {normal: [1, 0, 0.01]}").ground.normal[2] == pytest.approx(0.01, rel=1e-3)
     assert load(tmp_path, "ground: null").ground is None
     assert load(tmp_path, "ground: ~").ground is None
+
+
+def test_obstacles_of_every_shape(tmp_path):
+    trimesh.creation.box(bounds=[[0, 0, 0], [1, 1, 1]]).export(tmp_path / "rock.stl")
+    found = load(
+        tmp_path,
+        "obstacles:\n"
+        "  - {name: kerb, box: [3, 2, 1], xyz: [1, 2, 3], rpy_deg: [0, 0, 180], friction: 0.4, restitution: 0.3,\n"
+        "     material: stone}\n"
+        "  - {sphere: 0.5}\n"
+        "  - {cylinder: {radius: 1, length: 2}}\n"
+        "  - {capsule: {length: 2, radius: 1}}\n"
+        "  - {name: rock, mesh: {file: rock.stl, scale: 2}}\n"
+        "  - {mesh: {file: rock.stl, scale: [1, -1, 2]}}\n"
+        "  - {mesh: {file: rock.stl}}\n",
+    ).obstacles
+    kerb = found[0]
+    assert (kerb.name, kerb.geometry, kerb.material) == ("kerb", Box((3, 2, 1)), "stone")
+    assert (kerb.friction, kerb.restitution) == (0.4, 0.3)
+    assert kerb.pose.position == (1, 2, 3)
+    assert kerb.pose.quaternion == pytest.approx((0, 0, 1, 0), abs=1e-15)
+    assert found[1] == Obstacle("obstacle_2", Sphere(0.5), Pose(), 0.8, 0.0, "obstacle")
+    assert [one.geometry for one in found[2:4]] == [Cylinder(1.0, 2.0), Capsule(1.0, 2.0)]
+    assert [one.name for one in found[4:]] == ["rock", "obstacle_6", "obstacle_7"]
+    for one, corner in zip(found[4:], ((2, 2, 2), (1, -1, 2), (1, 1, 1)), strict=True):
+        assert isinstance(one.geometry, Mesh) and one.geometry.path == str(tmp_path / "rock.stl")
+        corners = one.geometry.hull
+        assert len(corners) == 8 and not corners.flags.writeable
+        np.testing.assert_array_equal(corners[np.abs(corners).sum(axis=1).argmax()], corner)
+
+
+def test_there_may_be_no_obstacle(tmp_path):
+    assert load(tmp_path, "obstacles: []").obstacles == ()
+
+
+def test_the_page_of_world_files_names_every_key():
+    """Each table of the page has the keys that its reader knows, and no others."""
+    sections = re.split(r"^##+ ", PAGE.read_text(), flags=re.MULTILINE)[1:]
+    written = {part.split("\n")[0].strip("`"): set(re.findall(r"^\| `(\w+)`", part, re.MULTILINE)) for part in sections}
+    assert written == {
+        "The world": {"name", "gravity", "ground", "obstacles", "spawn"},
+        "ground": {"height", "point", "normal", "heightfield", "friction", "restitution", "material"},
+        "heightfield": set(heightfield.KEYS),
+        "obstacles": set(obstacles.KEYS),
+        "spawn": {"xyz", "rpy_deg"},
+    }
+
+
+def test_the_example_of_the_page_loads(tmp_path):
+    example = re.search(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)[1]
+    np.savetxt(tmp_path / "yard.csv", np.zeros((5, 9)), delimiter=",")
+    world = load(tmp_path, example)
+    assert world.ground.material == "gravel" and world.ground.heightfield.heights.shape == (5, 9)
+    assert [obstacle.name for obstacle in world.obstacles] == ["kerb", "obstacle_2"]
+
+
+def obstacle(text):
+    return f"obstacles:\n  - {text}"
 
 
 BAD = {
@@ -73,6 +149,41 @@ BAD = {
     "restitution above one": ("ground: {restitution: 2}", 1, ["2 is out of range; valid: 0 to 1"]),
     "height and point": ("ground:\n  height: 1\n  point: [0, 0, 0]", 3, ["height and point"]),
     "ground as text": ("ground: 'null'", 1, ["mapping"]),
+    "ground of no material": ("ground: {material: ''}", 1, ["ground material", "a name is needed"]),
+    "obstacles as a mapping": ("obstacles: {box: [1, 1, 1]}", 1, ["a list is needed", "'- '"]),
+    "obstacle as text": (obstacle("rock"), 2, ["obstacle_1", "a mapping is needed"]),
+    "obstacle with an unknown key": (obstacle("{boxes: [1, 1, 1]}"), 2, ["'boxes'", "did you mean 'box'?"]),
+    "obstacle without shape": (obstacle("{name: rock}"), 2, ["rock", "no shape", "box, sphere"]),
+    "obstacle with two shapes": (obstacle("{box: [1, 1, 1], sphere: 1}"), 2, ["2 shapes (box, sphere)"]),
+    "two obstacles of one name": (
+        obstacle("{name: a, sphere: 1}\n  - {name: a, sphere: 1}"),
+        3,
+        ["already an obstacle of this name", "rename one"],
+    ),
+    "obstacle named as a nameless one": (
+        obstacle("{name: obstacle_2, sphere: 1}\n  - {sphere: 1}"),
+        3,
+        ["obstacle_2", "already an obstacle"],
+    ),
+    "obstacle of no name": (obstacle("{name: '', sphere: 1}"), 2, ["a name is needed"]),
+    "flat box": (obstacle("{box: [1, 0, 1]}"), 2, ["obstacle_1 box", "0 is out of range", "above 0"]),
+    "box of two numbers": (obstacle("{box: [1, 1]}"), 2, ["three numbers"]),
+    "negative radius": (obstacle("{name: a, sphere: -1}"), 2, ["a sphere", "-1 is out of range"]),
+    "sphere of words": (obstacle("{sphere: big}"), 2, ["'big'"]),
+    "cylinder without length": (obstacle("{cylinder: {radius: 1}}"), 2, ["cylinder", "'length' is missing"]),
+    "capsule without radius": (obstacle("{capsule: {length: 1}}"), 2, ["capsule", "'radius' is missing"]),
+    "capsule with a diameter": (obstacle("{capsule: {length: 1, diameter: 1}}"), 2, ["'diameter'"]),
+    "capsule of no length": (obstacle("{capsule: {length: 0, radius: 1}}"), 2, ["capsule length", "above 0"]),
+    "mesh without file": (obstacle("{mesh: {scale: 1}}"), 2, ["'file' is missing"]),
+    "mesh that is not there": (obstacle("{mesh: {file: rock.stl}}"), 2, ["'rock.stl'", "mesh not found"]),
+    "mesh of unknown format": (obstacle("{mesh: {file: rock.step}}"), 2, ["'.step' is not read"]),
+    "mesh of no size": (obstacle("{mesh: {file: rock.stl, scale: 0}}"), 2, ["scale", "factors other than zero"]),
+    "mesh of two scales": (obstacle("{mesh: {file: rock.stl, scale: [1, 1]}}"), 2, ["three numbers"]),
+    "obstacle nowhere": (obstacle("{sphere: 1, xyz: [0, 0, .inf]}"), 2, ["obstacle_1 xyz", "'.inf'"]),
+    "obstacle turned once": (obstacle("{sphere: 1, rpy_deg: 90}"), 2, ["rpy_deg", "three numbers"]),
+    "obstacle that pulls": (obstacle("{sphere: 1, friction: -1}"), 2, ["friction", "-1 is out of range"]),
+    "obstacle that gains energy": (obstacle("{sphere: 1, restitution: 2}"), 2, ["restitution", "0 to 1"]),
+    "obstacle of no material": (obstacle("{sphere: 1, material: []}"), 2, ["material", "a name is needed"]),
     "empty name": ("name: ''", 1, ["a name is needed"]),
     "not YAML": ("gravity: [1, 2", 1, ["not valid YAML"]),
     "tabs": ("ground:\n\tfriction: 1", 2, ["not valid YAML"]),
@@ -111,6 +222,7 @@ def test_aliases_cannot_blow_up(tmp_path):
 
 TEXT = (
     "name: yard\ngravity: [0, 0, -9.81]\nground: {point: [1, 2, 3], normal: [0, 0, 2], friction: 0.5}\n"
+    "obstacles: [{box: [1, 1, 1], xyz: [0, 0, 1]}, {name: b, capsule: {radius: 1, length: 2}, friction: 1}]\n"
     "spawn: {xyz: [0, 0, 1], rpy_deg: [0, 0, 90]}\n"
 )
 
