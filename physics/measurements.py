@@ -70,13 +70,15 @@ class Contact:
 
     Attributes:
         link: name of the link.
+        other: what it touches: the name of a link or of an obstacle, or "ground".
         point_world: where [m].
-        normal_world: from the ground to the machine.
-        force_world: on the machine [N].
+        normal_world: towards the link.
+        force_world: on the link [N].
         depth: of penetration, negative while apart [m].
     """
 
     link: str
+    other: str
     point_world: np.ndarray
     normal_world: np.ndarray
     force_world: np.ndarray
@@ -109,3 +111,38 @@ class Energy:
     kinetic: float
     potential: float
     elastic: float
+
+
+@dataclass(frozen=True)
+class NumericalDamping:
+    """What an implicit step does to the slowest vibration of an elastic joint.
+
+    Attributes:
+        joint: name of the compliant joint, loop joint or flexible link's joint.
+        frequency: of the undamped vibration [Hz].
+        damping_ratio: that the step adds, as a share of the critical damping [-].
+    """
+
+    joint: str
+    frequency: float
+    damping_ratio: float
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyBalance:
+    """Where the mechanical energy came from and went since the accounts were opened [J].
+
+    Attributes:
+        kinetic, potential, elastic: changes of energy.
+        actuator_work: done on the machine by each drive and cylinder.
+        dissipation: lost in each joint's dry friction, limits and damper, in each elastic joint (its damper, its
+            hysteresis and the damping of an implicit step), in each loop joint, and in the contacts of each link.
+        residual: what the step's own error adds: all work, less the dissipation, less the changes.
+    """
+
+    kinetic: float
+    potential: float
+    elastic: float
+    actuator_work: dict[str, float]
+    dissipation: dict[str, float]
+    residual: float

@@ -11,7 +11,8 @@ it gives the body. A mimicking joint has its own columns and shares the coordina
 
 A link may carry elastic coordinates. Whatever is joined to it stands on a chain of *twist* bodies, one for each of
 them: a displacement by the exponential of coordinate times shape. The chains of one link share its coordinates as
-mimicking joints do, and the masses that they carry make its modal mass matrix.
+mimicking joints do, and the masses that they carry make its modal mass matrix. A compliant joint stands on such a chain
+of its own, with a spring in each direction that it blocks elastically.
 """
 
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ class Model(NamedTuple):
         body_twist: of a TWIST body, per unit of its coordinate, linear then angular in the joint's axes, (bodies, 6).
         body_rotation, body_position: joint frame in the parent body's frame, (bodies, 3, 3) and (bodies, 3) [m].
         body_q: first index of the joint's position in q.
-        body_alone: whether the body floats in the world by itself, with no other hanging on it.
+        body_alone: whether the body floats in the world by itself, with no other hanging on it nor joined to it.
         body_mimics: whether the joint follows another one's coordinate.
         body_multiplier, body_offset: a joint's position is multiplier * q + offset; 1 and 0 unless it mimics.
         body_mass: [kg].
@@ -93,12 +94,24 @@ class JointCoordinate:
     offset: float
 
 
+class FrameOfJoint(NamedTuple):
+    """A joint's frame, its z along the axis, in the frame of body `parent` (-1: the world), and the body it moves."""
+
+    body: int
+    parent: int
+    rotation: np.ndarray
+    position: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class Names:
     """What the indices of a Model mean.
 
     Attributes:
         joints: joints with one coordinate (mimicking ones too) -> JointCoordinate, in the order of the file.
+        compliance: compliant joint -> elastic direction (0 to 2 translation along, 3 to 5 rotation about x, y, z) ->
+            index in q and in v of its coordinate.
+        frames: joint with a body of its own, or with compliance -> where it stands.
         links: link names in the order of the file.
         link_body: body of each link (-1: the world).
         link_rotation, link_position: link frame in its body's frame, (links, 3, 3) and (links, 3) [m].
@@ -107,6 +120,8 @@ class Names:
     """
 
     joints: dict[str, JointCoordinate]
+    compliance: dict[str, dict[int, tuple[int, int]]]
+    frames: dict[str, "FrameOfJoint"]
     links: tuple[str, ...]
     link_body: np.ndarray
     link_rotation: np.ndarray
@@ -134,7 +149,9 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
     tree.grow()
     tree.check_masses()
     column_start, column_rate = tree.columns()
-    pattern_start, pattern = _elimination_pattern(tree.parent, column_start, column_rate, tree.rate_count)
+    pattern_start, pattern = _elimination_pattern(
+        tree.parent, column_start, column_rate, tree.rate_count, tree.looped_bodies()
+    )
     model = Model(
         body_parent=np.array(tree.parent, dtype=np.int64),
         body_kind=np.array(tree.kind, dtype=np.int64),
@@ -163,6 +180,13 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
     for array in model:
         array.flags.writeable = False
     return model, tree.names()
+
+
+def with_initial_positions(model: Model, q: np.ndarray) -> Model:
+    """The same system, started elsewhere."""
+    q = np.array(q)
+    q.flags.writeable = False
+    return model._replace(q_initial=q)
 
 
 class _LumpedInertia:
@@ -218,6 +242,9 @@ class _Tree:
         self.inertia, self.body_joint, self.damping, self.q_initial, self.rate_joint = [], [], [], [], []
         self.springs = []  # (index in q, index in v, stiffness)
         self.elastic = {}  # (link, number of its elastic coordinate) -> (index in q, index in v)
+        self.compliant = {compliance.joint: compliance for compliance in machine.compliant_joints}
+        self.frames = {}  # joint -> FrameOfJoint
+        self.compliance = {}  # compliant joint -> direction -> (index in q, index in v)
         self.pose = {}  # link -> (body, rotation, position)
         self.initial = initial_positions(machine)
         self.links = {link.name: link for link in machine.links}
@@ -266,11 +293,18 @@ class _Tree:
         if self.links[joint.parent].elastic:
             parent = self._add_twists(joint, parent, frame, at)
             frame, at = np.eye(3), np.zeros(3)
+        turn = np.eye(3) if joint.type in ("fixed", "floating") else _axis_frame(joint.axis)
+        axes = frame @ turn
+        stand = parent, axes, at
+        if joint.name in self.compliant:
+            parent, axes, at = self._add_compliance(joint, parent, axes, at)
         if joint.type == "fixed":
-            self._place(joint.child, parent, frame, at)
+            self._place(joint.child, parent, axes, at)
+            if joint.name in self.compliant:
+                self.frames[joint.name] = FrameOfJoint(parent, *stand)
             return
-        turn = np.eye(3) if joint.type == "floating" else _axis_frame(joint.axis)
-        self._add_body(joint, parent, frame @ turn, at)
+        self._add_body(joint, parent, axes, at)
+        self.frames[joint.name] = FrameOfJoint(len(self.parent) - 1, *stand)
         self._place(joint.child, len(self.parent) - 1, turn.T, np.zeros(3))
 
     def _add_twists(self, joint: Joint, parent, rotation, position):
@@ -293,6 +327,20 @@ class _Tree:
                 self.q_start[-1], self.v_start[-1] = place
             parent, rotation, position = len(self.parent) - 1, np.eye(3), np.zeros(3)
         return parent
+
+    def _add_compliance(self, joint: Joint, parent, rotation, position):
+        """Chain of bodies, one for each elastic direction of a compliant joint; where the joint stands on it."""
+        law = self.compliant[joint.name]
+        stiffness, damping = (*law.stiffness, *law.rotational_stiffness), (*law.damping, *law.rotational_damping)
+        places = self.compliance[joint.name] = {}
+        for direction in range(6):
+            if stiffness[direction] > 0.0:
+                self._append(joint.name, TWIST, np.eye(6)[direction], parent, rotation, position, mimics=False)
+                places[direction] = (self.q_start[-1], self.v_start[-1])
+                self.springs.append((*places[direction], stiffness[direction]))
+                self._add_coordinate([0.0], damping[direction], joint.name)
+                parent, rotation, position = len(self.parent) - 1, np.eye(3), np.zeros(3)
+        return parent, rotation, position
 
     def _add_body(self, joint: Joint, parent, rotation, position):
         kind = _KIND[joint.type]
@@ -354,11 +402,15 @@ class _Tree:
 
     def alone(self):
         """Of each body, whether it floats in the world by itself."""
-        carrying = set(self.parent)
+        joined = set(self.parent).union(*self.looped_bodies())
         return [
-            kind == FREE and parent < 0 and body not in carrying
+            kind == FREE and parent < 0 and body not in joined
             for body, (kind, parent) in enumerate(zip(self.kind, self.parent, strict=True))
         ]
+
+    def looped_bodies(self):
+        """The two bodies of every loop joint."""
+        return [(self.pose[loop.parent.link][0], self.pose[loop.child.link][0]) for loop in self.machine.loop_joints]
 
     def columns(self):
         """First column of each body, and the coordinate rate of each column."""
@@ -378,6 +430,8 @@ class _Tree:
         links = tuple(link.name for link in self.machine.links)
         return Names(
             joints=joints,
+            compliance=self.compliance,
+            frames=self.frames,
             links=links,
             link_body=np.array([self.pose[name][0] for name in links], dtype=np.int64),
             link_rotation=np.array([self.pose[name][1] for name in links]),
@@ -387,12 +441,23 @@ class _Tree:
         )
 
 
-def _elimination_pattern(parent, column_start, column_rate, rate_count):
+def moving_rates(parent, column_start, column_rate, body: int, other: int) -> list[int]:
+    """Coordinate rates that move two bodies (-1: the world) against each other, ascending."""
+    rates: set[int] = set()
+    while body != other:
+        # the later body is the deeper one, or on another branch: climb from it
+        climbing = max(body, other)
+        rates.update(int(rate) for rate in column_rate[column_start[climbing] : column_start[climbing + 1]])
+        body, other = min(body, other), parent[climbing]
+    return sorted(rates)
+
+
+def _elimination_pattern(parent, column_start, column_rate, rate_count, loops):
     """Off-diagonal pattern of L in L^T L = M, row by row, with the fill that elimination makes.
 
     A coordinate is coupled with those of its own body and of every body between it and the world (Featherstone 2008,
     section 6.5); a coordinate that moves several bodies couples all of their chains, which elimination from the last
-    coordinate to the first then fills in.
+    coordinate to the first then fills in. A loop couples all coordinates between its two bodies.
     """
     rows = [set() for _ in range(rate_count)]
     for body in range(len(parent)):
@@ -404,6 +469,10 @@ def _elimination_pattern(parent, column_start, column_rate, rate_count):
                     if a != b:
                         rows[max(a, b)].add(int(min(a, b)))
             above = parent[above]
+    for body, other in loops:
+        between = moving_rates(parent, column_start, column_rate, body, other)
+        for k in between:
+            rows[k].update(i for i in between if i < k)
     for k in range(rate_count - 1, -1, -1):
         for i in rows[k]:
             rows[i].update(j for j in rows[k] if j < i)

@@ -1,19 +1,28 @@
 """The façade: a machine in a world, commanded and read by name."""
 
+import copy
 import hashlib
 import math
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from grouser.physics import spatial
+from grouser.physics.batch import Batch
 from grouser.physics.command_map import CommandMap
+from grouser.physics.compliance.assembly import assembled_positions
+from grouser.physics.compliance.axial import axial_energy, make_axial_laws
+from grouser.physics.compliance.pairs import make_pair_motion, make_pairs, place_pairs
+from grouser.physics.compliance.rigid_elements import split_flexible_links
+from grouser.physics.compliance.vibration import Mode, implicit_damping_ratio, vibration_modes
 from grouser.physics.constraints.joint_rows import make_joint_laws
 from grouser.physics.constraints.piston_rows import cylinder_length
-from grouser.physics.contact.candidates import make_candidates
+from grouser.physics.contact.collide import forget, make_collision, slot_count
+from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.description.extension_checks import STROKE_TOLERANCE
 from grouser.physics.description.machine import Machine, World
+from grouser.physics.energy_balance import balance_energy, open_accounts
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.hydraulics.circuit import ENERGY_ACCOUNTS, make_circuit
 from grouser.physics.hydraulics.cylinder import SCHEMES
@@ -23,16 +32,23 @@ from grouser.physics.measurements import (
     CylinderPressure,
     CylinderState,
     Energy,
+    EnergyBalance,
+    NumericalDamping,
     SolverDiagnostics,
 )
-from grouser.physics.model import POSITIONS, Model, Names, build_model
+from grouser.physics.midpoint import MidpointBuffers, check_smooth, make_midpoint_buffers, run_midpoint_steps
+from grouser.physics.model import POSITIONS, Model, Names, build_model, with_initial_positions
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.names import NamedView, unknown_name
+from grouser.physics.reactions import transmitted_wrenches
 from grouser.physics.state import Command, State, copy_into, make_command, make_state
-from grouser.physics.step import Settings, System, make_workspace, run_steps
+from grouser.physics.step import INTEGRATORS, Settings, System, Workspace, make_workspace, run_steps
+
+# A vibration that the step damps by more than this share of the critical damping is worth a word [-].
+_NOTABLE_DAMPING = 0.01
 
 
 class Snapshot(NamedTuple):
@@ -53,15 +69,25 @@ class Simulation:
         scheme: of the hydraulics: "semi_implicit", or "split" (the published scheme, to show its error).
         tolerance: of the impulses: the solver stops when no row changes its own speed by more [m/s or rad/s].
         most_sweeps: limit of the solver's sweeps.
+        integrator: of the motion: "semi_implicit", of first order, for everything; "implicit_midpoint", of second
+            order, for smooth mechanisms; None: the machine's.
 
     Attributes:
         machine, world, scheme: as given.
+        integrator: that is used.
+        warnings: what the machine's description and the step bring with them that may not be meant, in words.
+        system: all that a step reads and does not change.
         model, names: the arrays of the multibody system and the names that belong to them.
         command: commands by name, held until changed.
         joint_position, joint_velocity: of every joint with one coordinate [rad or m, per second].
         joint_effort: force that drives, dry friction, limits and cylinders exerted on its coordinate in the last step
             [N m or N].
         pressure, cylinder, cylinder_energy: of every cylinder.
+        joint_reaction: of every loop joint and compliant joint: force [N] and moment [N m] that the child link got
+            through it in the last step, about the joint's origin in the joint's frame, which is fixed to the parent
+            link, (6,).
+        joint_deflection: of every loop joint: translations [m] and rotations [rad] of the child's frame in the joint's,
+            (6,).
         contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
             frame.
 
@@ -78,6 +104,7 @@ class Simulation:
         scheme: str = "semi_implicit",
         tolerance: float = 1e-6,
         most_sweeps: int = 100,
+        integrator: str | None = None,
     ):
         if not isinstance(scheme, str) or scheme not in SCHEMES:
             raise unknown_name("scheme", scheme, SCHEMES)
@@ -86,21 +113,36 @@ class Simulation:
         _require_range("most_sweeps", most_sweeps, 1, 1_000_000)
         if most_sweeps != int(most_sweeps):
             raise ParameterError("most_sweeps", most_sweeps, "a whole number")
+        self.integrator: str = machine.integrator.method if integrator is None else integrator
+        if self.integrator not in INTEGRATORS:
+            raise unknown_name("integrator", integrator, INTEGRATORS)
         self.machine = machine
+        self._parts = machine = split_flexible_links(machine)
         self.world = world
         self.scheme = scheme
         model, names = build_model(machine, world.spawn, world.gravity)
+        pairs = make_pairs(machine, names, model)
+        model = with_initial_positions(model, assembled_positions(machine, model, names, pairs))
         self.model: Model = model
         self.names: Names = names
-        self._system = System(
+        collision, excluded = make_collision(machine, names, model, world)
+        self.system = System(
             model,
-            make_candidates(machine, names, world.ground),
+            collision,
             make_joint_laws(machine, names),
+            make_axial_laws(machine, names),
+            pairs,
             make_circuit(machine, names, model),
-            Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps)),
+            Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[self.integrator]),
         )
-        self._fingerprint = _fingerprint(self._system)
-        self._workspace = make_workspace(self._system)
+        if self.integrator == "implicit_midpoint":
+            check_smooth(self.system, machine.file)
+        self._narrow_phase = (
+            ConvexNarrowPhase(collision.shapes, collision.pairs) if len(collision.pairs.convex_pair) else None
+        )
+        self._fingerprint = _fingerprint(self.system)
+        self._workspace = make_workspace(self.system)
+        self._midpoint_buffers = make_midpoint_buffers(self.system)
         self._seen = make_kinematics(model)
         self._stale: bool = True
         self._initial = self._make_initial_state()
@@ -108,6 +150,7 @@ class Simulation:
         self._command = make_command(valves=len(machine.valves), drives=len(machine.drives))
         self.command = CommandMap(machine, self._command)
         self._make_views()
+        self.warnings = (*excluded, *self._damping_warnings())
         self.reset()
 
     # --- time -------------------------------------------------------------------------------------------------------
@@ -115,7 +158,7 @@ class Simulation:
     @property
     def step_size(self) -> float:
         """Length of a step [s]."""
-        return self._system.settings.step
+        return self.system.settings.step
 
     @property
     def step_count(self) -> int:
@@ -139,10 +182,28 @@ class Simulation:
         """
         if not isinstance(count, Integral) or count < 0:
             raise ParameterError("count", count, "a whole number of steps, at least 0")
-        self._stale = True
-        done = run_steps(count, self._system, self.state, self._command, self._workspace)
-        if done < count:
-            self._report_divergence()
+        self.begin_steps()
+        if self.integrator == "implicit_midpoint":
+            count -= run_midpoint_steps(
+                count, self.system, self.state, self._command, self._workspace, self._midpoint_buffers
+            )
+        else:
+            asks = False
+            while count > 0:
+                done, asks = run_steps(count, asks, self.system, self.state, self._command, self._workspace)
+                count -= done
+                if not asks:
+                    break
+                self.answer_convex_pairs()
+        self.finish_steps(count)
+
+    def batch(self, count: int) -> Batch["Simulation"]:
+        """Copies of this simulation, as it stands, that step together over the cores.
+
+        Raises:
+            ParameterError: a count below one.
+        """
+        return Batch(self, count)
 
     def reset(self) -> None:
         """Back to the start: initial state, neutral commands, emergency stop released."""
@@ -212,7 +273,8 @@ class Simulation:
         found, origin = self._workspace.contacts, self._workspace.kinematics.origin
         return [
             Contact(
-                link=self.names.links[self._system.candidates.link[found.candidate[c]]],
+                link=self._shape_name(found.shape[c]),
+                other=self._shape_name(found.other_shape[c]),
                 point_world=origin + found.point[c],
                 normal_world=np.array(found.normal[c]),
                 force_world=found.impulse[c] / self.step_size,
@@ -233,8 +295,39 @@ class Simulation:
         return Energy(
             kinetic_energy(self.model, self._seen),
             potential_energy(self.model, self._seen),
-            elastic_energy(self.model, self.state.q),
+            elastic_energy(self.model, self.state.q)
+            + axial_energy(self.system.axial, self.state.q)
+            + float(self._pair_energies().sum()),
         )
+
+    def energy_balance(self) -> EnergyBalance:
+        """Work, dissipation and changes of energy since the first step after the start or `reset`.
+
+        Changing `state` by hand after that step leaves the change in the residual.
+        """
+        return balance_energy(self._parts, self.system, self.names, self.state, self.energy(), self._pair_energies())
+
+    def vibration_modes(self) -> tuple[Mode, ...]:
+        """Undamped small vibrations about the present positions at rest, by ascending frequency.
+
+        Elastic joints, flexible links and loop joints make them; gravity, contacts, drives and hydraulics do not count,
+        and motions without a spring are left out.
+        """
+        system, names = self.system, [joint.name for joint in self._parts.loop_joints]
+        return vibration_modes(self.model, system.pairs, system.axial, self.state.q, names, self.names.rate_joint)
+
+    def natural_frequencies(self) -> np.ndarray:
+        """Frequencies of `vibration_modes` [Hz]."""
+        return np.array([mode.frequency for mode in self.vibration_modes()])
+
+    def numerical_damping(self) -> tuple[NumericalDamping, ...]:
+        """What damping the implicit step adds to the slowest vibration of each elastic joint."""
+        slowest: dict[str, NumericalDamping] = {}
+        for mode in self.vibration_modes():
+            joint = max(mode.energy, key=mode.energy.__getitem__)
+            ratio = implicit_damping_ratio(mode.frequency, self.step_size)
+            slowest.setdefault(joint, NumericalDamping(joint, mode.frequency, ratio))
+        return tuple(slowest.values())
 
     @property
     def diagnostics(self) -> SolverDiagnostics:
@@ -254,6 +347,41 @@ class Simulation:
         self._workspace.sweeps[:] = 0
         self._workspace.residual[:] = 0.0
 
+    # --- for batches ------------------------------------------------------------------------------------------------
+
+    def buffers(self) -> tuple[State, Command, Workspace, MidpointBuffers]:
+        """All that does."""
+        return self.state, self._command, self._workspace, self._midpoint_buffers
+
+    def on_buffers(self, *buffers: Any) -> "Simulation":
+        """The same machine in the same world on other buffers, in the order of `buffers`."""
+        twin = copy.copy(self)
+        twin.state, twin._command, twin._workspace, twin._midpoint_buffers = buffers
+        twin.command = CommandMap(self.machine, twin._command)
+        twin._seen, twin._stale = make_kinematics(self.model), True
+        twin._make_views()
+        return twin
+
+    def answer_convex_pairs(self) -> None:
+        """Finds where the convex solids touch that the next step asks about."""
+        assert self._narrow_phase is not None, "only such pairs make a step ask"
+        self._narrow_phase.answer(self._workspace.detection)
+
+    def begin_steps(self) -> None:
+        """Opens the accounts of work before the first step."""
+        if self.step_count == 0:
+            open_accounts(self.system, self.state, self.energy(), self._pair_energies())
+
+    def finish_steps(self, left: int) -> None:
+        """Takes note of steps made, of which some number could not be.
+
+        Raises:
+            DivergenceError: there are such.
+        """
+        self._stale = True
+        if left > 0:
+            self._report_divergence()
+
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def _make_views(self):
@@ -272,7 +400,20 @@ class Simulation:
         self.cylinder_energy = NamedView(
             "cylinder", cylinders, lambda c: CylinderEnergy(*self.state.account[c].tolist())
         )
-        links = self.machine.links
+        self._seen_pairs = make_pair_motion(self.system.pairs, len(self.model.rate_damping))
+        loops = [joint.name for joint in self._parts.loop_joints]
+        self.joint_deflection = NamedView(
+            "loop joint", loops, lambda p: np.array(self._pair_deflections()[p]), self._pair_deflections
+        )
+        compliant = [joint.joint for joint in self.machine.compliant_joints]
+        self._compliant = [self.names.frames[name] for name in compliant]
+        self.joint_reaction = NamedView(
+            "loop or compliant joint",
+            [*loops, *compliant],
+            lambda j: self._joint_reactions()[j],
+            self._joint_reactions,
+        )
+        links = self._parts.links
         self._touching = np.array([index for index, link in enumerate(links) if link.collisions], dtype=np.int64)
         self.contact_wrench = NamedView(
             "link",
@@ -283,11 +424,14 @@ class Simulation:
 
     def _make_initial_state(self) -> State:
         """The state at the start; refuses machines that cannot be stepped."""
-        system = self._system
+        system = self.system
         state = make_state(
             system.model,
             laws=len(system.laws.rate_index),
-            candidates=len(system.candidates.body),
+            slots=slot_count(system.collision),
+            shapes=len(system.collision.shapes.kind),
+            axial_laws=len(system.axial.rate_index),
+            pairs=len(system.pairs.axis),
             cylinders=len(system.circuit.valve),
             valves=len(system.circuit.flow_gain),
             accounts=ENERGY_ACCOUNTS,
@@ -332,7 +476,11 @@ class Simulation:
         work.prediction.supply_power[:] = 0.0
         work.prediction.trace_length[:] = 0
         work.effort[:] = 0.0
+        work.drive_spring[:] = 0.0
         work.brake[:] = False
+        work.pair_rows.impulse[:] = 0.0
+        work.velocity[:] = work.velocity_start[:] = self.state.v
+        forget(work.detection)
         self.clear_diagnostics()
 
     def _look(self):
@@ -356,8 +504,68 @@ class Simulation:
     def _joint_efforts(self):
         work = self._workspace
         count = work.rows.count[0]
-        effort = work.effort + work.rows.impulse[:count] @ work.rows.jacobian[:count] / self.step_size
-        return effort[self._v_index]
+        impulse = work.rows.impulse[:count] @ work.rows.jacobian[:count]
+        rate = self.system.laws.rate_index
+        conductance, target = work.drive_spring.T
+        impulse[rate] += conductance * (target - work.velocity[rate])
+        return (work.effort + impulse / self.step_size)[self._v_index]
+
+    def _shape_name(self, shape):
+        """Link or obstacle that a shape belongs to; "ground" for -1."""
+        shapes, links = self.system.collision.shapes, self.names.links
+        if shape < 0:
+            return "ground"
+        if shapes.link[shape] >= 0:
+            return links[shapes.link[shape]]
+        return self.world.obstacles[shape - len(shapes.kind)].name
+
+    def _pair_energies(self):
+        """Energy in the springs of each loop joint [J]."""
+        pairs = self.system.pairs
+        energies = np.zeros(len(pairs.axis))
+        deflection = self._pair_deflections()[pairs.row_pair, pairs.row_direction]
+        np.add.at(energies, pairs.row_pair, 0.5 * pairs.row_stiffness * deflection**2)
+        return energies
+
+    def _pair_deflections(self):
+        """Translations and rotations of all loop joints now, (pairs, 6)."""
+        if len(self.system.pairs.axis):
+            place_pairs(self.model, self.system.pairs, self.state.q, self._seen, self._seen_pairs)
+            self._stale = True
+        return self._seen_pairs.deflection
+
+    def _loop_reactions(self):
+        """Mean force and moment on the children of all loop joints in the last step, (pairs, 6)."""
+        pairs, rows = self.system.pairs, self._workspace.pair_rows
+        wrench = np.zeros((len(pairs.axis), 6))
+        np.add.at(wrench, (pairs.row_pair, pairs.row_direction), rows.impulse / self.step_size)
+        # the moment of the force at the child's frame about the joint's origin
+        wrench[:, 3:] += np.cross(rows.motion.deflection[:, :3], wrench[:, :3])
+        return wrench
+
+    def _joint_reactions(self):
+        """`_loop_reactions`, and those of the compliant joints."""
+        reactions = list(self._loop_reactions())
+        if self._compliant:
+            wrenches, kinematics = transmitted_wrenches(self.system, self._workspace), self._workspace.kinematics
+            for body, parent, rotation, position in self._compliant:
+                if parent >= 0:
+                    position = kinematics.position[parent] + kinematics.rotation[parent] @ position
+                    rotation = kinematics.rotation[parent] @ rotation
+                else:
+                    position = position - kinematics.origin
+                force, moment = np.split(wrenches[body], 2)
+                reactions.append(np.concatenate([force @ rotation, (moment - np.cross(position, force)) @ rotation]))
+        return np.array(reactions).reshape(-1, 6)
+
+    def _damping_warnings(self):
+        """Says what the implicit step costs the elastic joints."""
+        return [
+            f'joint "{joint.joint}": a step of {1e3 * self.step_size:g} ms damps its vibration at '
+            f"{joint.frequency:.3g} Hz by {joint.damping_ratio:.2g} of the critical damping"
+            for joint in self.numerical_damping()
+            if self.integrator == "semi_implicit" and joint.damping_ratio > _NOTABLE_DAMPING
+        ]
 
     def _cylinder_index(self, name):
         if name not in self.cylinder:
@@ -375,7 +583,7 @@ class Simulation:
             pressure_rod_side=float(state.pressure[c, 1]),
             flow_piston_side=float(work.prediction.flow[c, 0]),
             flow_rod_side=float(work.prediction.flow[c, 1]),
-            spool_position=float(state.spool[self._system.circuit.valve[c], 0]),
+            spool_position=float(state.spool[self.system.circuit.valve[c], 0]),
             force=float(work.rows.impulse[c]) / self.step_size if ran else 0.0,
             power=float(work.prediction.supply_power[c]),
             brake_engaged=bool(work.brake[c]),
@@ -385,12 +593,18 @@ class Simulation:
         """Force and moment on every link with collision shapes, at its origin in its frame, (such links, 6)."""
         found = self._workspace.contacts
         count = found.count[0]
-        link = self._system.candidates.link[found.candidate[:count]]
+        rows, shapes = self._workspace.contact_rows, self.system.collision.shapes
         rotation, position = self._link_frames()
         force = found.impulse[:count] / self.step_size
-        moment = np.cross(self._workspace.kinematics.origin + found.point[:count] - position[link], force)
+        resists = (rows.spinning[:count] > 0.0) | (rows.rolling[:count] > 0.0)
+        turning = np.einsum("ck,ckm->cm", rows.moment[:count], rows.frame[:count]) * resists[:, None] / self.step_size
         wrench = np.zeros((len(position), 2, 3))
-        np.add.at(wrench, link, np.stack([force, moment], axis=1))
+        for shape, sign in ((found.shape[:count], 1.0), (found.other_shape[:count], -1.0)):
+            link = np.where(shape >= 0, shapes.link[shape], -1)
+            on = np.flatnonzero(link >= 0)
+            place = self._workspace.kinematics.origin + found.point[on] - position[link[on]]
+            moment = np.cross(place, force[on]) + turning[on]
+            np.add.at(wrench, link[on], sign * np.stack([force[on], moment], axis=1))
         # row vectors: times the matrix is times its transpose from the left
         return (wrench @ rotation).reshape(-1, 6)[self._touching]
 
@@ -423,10 +637,18 @@ class Simulation:
 def _fingerprint(system: System) -> str:
     """Digest of everything that a step reads besides state and command."""
     digest = hashlib.sha256(repr(system.settings).encode())
-    for part in (system.model, system.candidates, system.laws, system.circuit):
-        for array in part:
-            digest.update(array.tobytes())
+    for array in _arrays(system[:-1]):
+        digest.update(array.tobytes())
     return digest.hexdigest()[:16]
+
+
+def _arrays(part):
+    """All arrays in nested tuples."""
+    if isinstance(part, np.ndarray):
+        yield part
+    else:
+        for inner in part:
+            yield from _arrays(inner)
 
 
 def _numbers(kind: str, names, read_all) -> NamedView[float]:

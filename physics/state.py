@@ -15,24 +15,46 @@ class State(NamedTuple):
         q: positions, in the order of `Model` [m, rad, unit quaternion].
         v: coordinate rates [m/s, rad/s].
         row_impulse: impulse of every possible row in the last step, by slot: joint laws, then cylinders [N s or N m s].
-        contact_impulse: impulse of every contact candidate in the last step, world axes [N s], (candidates, 3).
+        contact_count: number of contacts in the last step, (1,).
+        contact_slot: their slots; the first `contact_count[0]` hold.
+        contact_impulse: impulse that each slot's contact gave in the last step, world axes [N s], (slots, 3).
+        contact_moment: impulse of its moment against turning, world axes [N m s], (slots, 3).
+        contact_anchor: where it was, in the frame of its first body [m], (slots, 3).
         sliding: of each joint law, whether its dry friction slid in the last step.
+        hysteresis: effort of each axial law's hysteresis [N m or N].
         pressure: of each cylinder's piston and rod side [Pa, absolute], (cylinders, 2).
         piston: position of each piston from its retracted end [m].
         spool: position [-] and velocity [1/s] of each valve's spool, (valves, 2).
         account: energy account of each cylinder since the start [J], (cylinders, accounts).
+        energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
+        law_work: on the machine by each joint law's drive, dry friction and limits [J], (laws, 3).
+        rate_work: by each coordinate's damper and spring [J], (coordinates, 2).
+        axial_work, pair_work, cylinder_work: by each axial law, loop joint and cylinder [J].
+        contact_work: by the contacts of each shape [J].
     """
 
     step_count: np.ndarray
     q: np.ndarray
     v: np.ndarray
     row_impulse: np.ndarray
+    contact_count: np.ndarray
+    contact_slot: np.ndarray
     contact_impulse: np.ndarray
+    contact_moment: np.ndarray
+    contact_anchor: np.ndarray
     sliding: np.ndarray
+    hysteresis: np.ndarray
     pressure: np.ndarray
     piston: np.ndarray
     spool: np.ndarray
     account: np.ndarray
+    energy_start: np.ndarray
+    law_work: np.ndarray
+    rate_work: np.ndarray
+    axial_work: np.ndarray
+    pair_work: np.ndarray
+    cylinder_work: np.ndarray
+    contact_work: np.ndarray
 
 
 class Command(NamedTuple):
@@ -49,19 +71,42 @@ class Command(NamedTuple):
     emergency_stop: np.ndarray
 
 
-def make_state(model: Model, *, laws: int, candidates: int, cylinders: int, valves: int, accounts: int) -> State:
+def make_state(
+    model: Model,
+    *,
+    laws: int,
+    slots: int,
+    shapes: int,
+    axial_laws: int,
+    pairs: int,
+    cylinders: int,
+    valves: int,
+    accounts: int,
+) -> State:
     """A state at rest in the initial positions, with no pressure in the cylinders."""
     return State(
         step_count=np.zeros(1, dtype=np.int64),
         q=np.array(model.q_initial),
         v=np.zeros(len(model.rate_damping)),
         row_impulse=np.zeros(laws + cylinders),
-        contact_impulse=np.zeros((candidates, 3)),
+        contact_count=np.zeros(1, dtype=np.int64),
+        contact_slot=np.zeros(slots, dtype=np.int64),
+        contact_impulse=np.zeros((slots, 3)),
+        contact_moment=np.zeros((slots, 3)),
+        contact_anchor=np.zeros((slots, 3)),
         sliding=np.zeros(laws, dtype=np.bool_),
+        hysteresis=np.zeros(axial_laws),
         pressure=np.zeros((cylinders, 2)),
         piston=np.zeros(cylinders),
         spool=np.zeros((valves, 2)),
         account=np.zeros((cylinders, accounts)),
+        energy_start=np.zeros(3),
+        law_work=np.zeros((laws, 3)),
+        rate_work=np.zeros((len(model.rate_damping), 2)),
+        axial_work=np.zeros(axial_laws),
+        pair_work=np.zeros(pairs),
+        cylinder_work=np.zeros(cylinders),
+        contact_work=np.zeros(shapes),
     )
 
 

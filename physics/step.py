@@ -6,9 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.compliance.axial import AxialLaws, hysteresis_after
+from grouser.physics.compliance.coordinates import engage_coordinates
+from grouser.physics.compliance.pairs import Pairs
 from grouser.physics.constraints.contact_rows import ContactRows, build_contact_rows, make_contact_rows
-from grouser.physics.constraints.impulses import dot, solve_positions, solve_rows, warm_start
-from grouser.physics.constraints.joint_rows import JointLaws, build_joint_rows
+from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
+from grouser.physics.constraints.joint_rows import JointLaws, build_joint_rows, engage_drives, relieve_drives
+from grouser.physics.constraints.pair_rows import (
+    PairRows,
+    engage_pairs,
+    make_pair_rows,
+    pull_pairs_together,
+    settle_pairs,
+)
 from grouser.physics.constraints.piston_rows import (
     lock_pistons,
     open_piston_rows,
@@ -16,8 +26,24 @@ from grouser.physics.constraints.piston_rows import (
     settle_pistons,
 )
 from grouser.physics.constraints.rows import Rows, close_row, make_rows
-from grouser.physics.contact.candidates import ContactCandidates
-from grouser.physics.contact.detection import Contacts, detect_contacts, make_contacts
+from grouser.physics.constraints.work import (
+    account_contacts,
+    account_dampers,
+    account_drives,
+    account_pairs,
+    account_rows,
+    account_springs,
+)
+from grouser.physics.contact.collide import (
+    Collision,
+    ContactWorkspace,
+    convex_pairs_due,
+    detect_contacts,
+    make_contact_workspace,
+    make_contacts,
+    slot_count,
+)
+from grouser.physics.contact.contacts import Contacts
 from grouser.physics.hydraulics.circuit import Circuit
 from grouser.physics.hydraulics.cylinder import Prediction, make_prediction
 from grouser.physics.kernel import inlined, kernel
@@ -29,6 +55,8 @@ from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 
+SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT = range(2)
+INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT_EULER, "implicit_midpoint": IMPLICIT_MIDPOINT}
 # A joint that moves faster than this multiple of the solver's tolerance slides.
 _SLIDING = 10.0
 # Sweeps of the position pass; what is left of an error is corrected in the next step.
@@ -43,20 +71,24 @@ class Settings(NamedTuple):
         scheme: of the hydraulics (`hydraulics.cylinder.SCHEMES`).
         tolerance: of the impulses: largest change of a row's speed in the last sweep [m/s or rad/s].
         most_sweeps: limit of the sweeps.
+        integrator: of the motion (`INTEGRATORS`).
     """
 
     step: float
     scheme: int
     tolerance: float
     most_sweeps: int
+    integrator: int
 
 
 class System(NamedTuple):
     """All that does not change."""
 
     model: Model
-    candidates: ContactCandidates
+    collision: Collision
     laws: JointLaws
+    axial: AxialLaws
+    pairs: Pairs
     circuit: Circuit
     settings: Settings
 
@@ -65,12 +97,16 @@ class Workspace(NamedTuple):
     """All that a step fills anew.
 
     Attributes:
-        kinematics, contacts, rows, contact_rows, prediction: see there.
+        kinematics, detection, contacts, rows, contact_rows, pair_rows, prediction: see there.
         composite, wrench, motion: buffers of the dynamics, (bodies, ...).
         factor: of the mass matrix, (coordinates, coordinates).
         still: zeros, (coordinates,).
+        velocity_start, velocity, velocity_mean: rates at the start and at the end of the last step, and their mean, in
+            the poses of its start.
         force, u_start, u, displacement: buffers, (coordinates,).
         effort: of effort drives in the last step, (coordinates,) [N or N m].
+        drive_spring, axial_spring: conductance and target of each joint law's drive and of each axial law, (laws, 2).
+        row_of: row of each joint law, -1 for none.
         row_shift, contact_shift: impulses of the position pass.
         length: of each cylinder [m].
         brake: of each cylinder, whether it is engaged.
@@ -82,9 +118,11 @@ class Workspace(NamedTuple):
     """
 
     kinematics: Kinematics
+    detection: ContactWorkspace
     contacts: Contacts
     rows: Rows
     contact_rows: ContactRows
+    pair_rows: PairRows
     prediction: Prediction
     composite: np.ndarray
     wrench: np.ndarray
@@ -92,10 +130,16 @@ class Workspace(NamedTuple):
     factor: np.ndarray
     still: np.ndarray
     force: np.ndarray
-    effort: np.ndarray
     u_start: np.ndarray
     u: np.ndarray
+    velocity_start: np.ndarray
+    velocity: np.ndarray
+    velocity_mean: np.ndarray
     displacement: np.ndarray
+    effort: np.ndarray
+    drive_spring: np.ndarray
+    axial_spring: np.ndarray
+    row_of: np.ndarray
     row_shift: np.ndarray
     contact_shift: np.ndarray
     length: np.ndarray
@@ -110,13 +154,14 @@ class Workspace(NamedTuple):
 def make_workspace(system: System) -> Workspace:
     """Buffers for a system."""
     bodies, coordinates = len(system.model.body_parent), len(system.model.rate_damping)
-    cylinders, candidates = len(system.circuit.valve), len(system.candidates.body)
-    rows = len(system.laws.rate_index) + cylinders
+    cylinders, slots, laws = len(system.circuit.valve), slot_count(system.collision), len(system.laws.rate_index)
     return Workspace(
         kinematics=make_kinematics(system.model),
-        contacts=make_contacts(system.candidates),
-        rows=make_rows(rows, coordinates),
-        contact_rows=make_contact_rows(candidates, coordinates),
+        detection=make_contact_workspace(system.collision),
+        contacts=make_contacts(system.collision),
+        rows=make_rows(laws + cylinders, coordinates),
+        contact_rows=make_contact_rows(slots, coordinates),
+        pair_rows=make_pair_rows(system.pairs, coordinates),
         prediction=make_prediction(system.circuit, system.settings.step),
         composite=np.zeros((bodies, 10)),
         wrench=np.zeros((bodies, 6)),
@@ -124,12 +169,18 @@ def make_workspace(system: System) -> Workspace:
         factor=np.zeros((coordinates, coordinates)),
         still=np.zeros(coordinates),
         force=np.zeros(coordinates),
-        effort=np.zeros(coordinates),
         u_start=np.zeros(coordinates),
         u=np.zeros(coordinates),
+        velocity_start=np.zeros(coordinates),
+        velocity=np.zeros(coordinates),
+        velocity_mean=np.zeros(coordinates),
         displacement=np.zeros(coordinates),
-        row_shift=np.zeros(rows),
-        contact_shift=np.zeros(candidates),
+        effort=np.zeros(coordinates),
+        drive_spring=np.zeros((laws, 2)),
+        axial_spring=np.zeros((len(system.axial.rate_index), 2)),
+        row_of=np.full(laws, -1),
+        row_shift=np.zeros(laws + cylinders),
+        contact_shift=np.zeros(slots),
         length=np.zeros(cylinders),
         brake=np.zeros(cylinders, dtype=np.bool_),
         lock=np.zeros(cylinders),
@@ -141,57 +192,63 @@ def make_workspace(system: System) -> Workspace:
 
 
 @partial(kernel, nogil=True)
-def run_steps(count, system, state, command, workspace):
-    """Makes `count` steps, or stops after the first that leaves the finite numbers.
+def run_steps(count, answered, system, state, command, workspace):
+    """Makes `count` steps, or stops after the first that leaves the finite numbers, or before one that has to ask.
+
+    A step asks about pairs of convex solids that may touch: `contact.convex.ConvexNarrowPhase` answers, and the next
+    call goes on.
+
+    Args:
+        count: number of steps.
+        answered: whether the pairs that are due for the first step have been answered.
+        system, state, command, workspace: the simulation.
 
     Returns:
-        Number of steps that ended well.
+        Number of steps that ended well, and whether the next one asks.
     """
+    model, kinematics = system.model, workspace.kinematics
     for done in range(count):
+        if not (answered and done == 0):
+            update_kinematics(model, state.q, state.v, kinematics)
+            if convex_pairs_due(system.collision, kinematics, system.settings.step, workspace.detection) > 0:
+                return done, True
         make_step(system, state, command, workspace)
         state.step_count[0] += 1
-        if not _finite(state):
-            return done
-    return count
+        if not is_finite(state):
+            return done, False
+    return count, False
 
 
 @inlined
 def make_step(system, state, command, workspace):
-    """One step: forces, rows, impulses, positions."""
+    """One step, with the kinematics filled: forces, rows, impulses, positions."""
     model, settings, kinematics = system.model, system.settings, workspace.kinematics
-    step, factor, u_start, u = settings.step, workspace.factor, workspace.u_start, workspace.u
+    step, mass, force, u = settings.step, workspace.factor, workspace.force, workspace.u
     start, pattern = model.pattern_start, model.pattern
 
-    update_kinematics(model, state.q, state.v, kinematics)
-    detect_contacts(system.candidates, kinematics, step, workspace.contacts)
-
-    mass_matrix(model, kinematics, workspace.composite, factor)
-    _add_implicit_terms(model, step, factor)
-    _set_brakes(system.circuit, state, command, workspace)
-    workspace.rows.count[0] = 0
-    open_piston_rows(
-        model,
-        system.circuit,
+    detect_contacts(
+        system.collision,
         kinematics,
-        system.laws.rate_index.shape[0],
-        state.row_impulse,
-        workspace.direction,
-        workspace.rows,
-        workspace.length,
+        step,
+        state.contact_anchor,
+        state.contact_impulse,
+        workspace.detection,
+        workspace.contacts,
     )
-    lock_pistons(system.circuit, state, workspace.brake, step, workspace.rows, factor, workspace.lock)
-    factorise(start, pattern, factor)
-    inverse_dynamics(model, kinematics, workspace.still, workspace.wrench, workspace.motion, workspace.force)
-    release_gyroscopic_force(model, kinematics, workspace.force)
-    _applied_force(model, system.circuit, state, workspace, step)
-    multiply(start, pattern, factor, state.v, u_start)
-    _build_rows(system, state, command, workspace)
+    mass_matrix(model, kinematics, workspace.composite, mass)
+    inverse_dynamics(model, kinematics, workspace.still, workspace.wrench, workspace.motion, force)
+    release_gyroscopic_force(model, kinematics, force)
+    for d in range(force.shape[0]):
+        force[d] = -force[d]
+        workspace.velocity_start[d] = state.v[d]
+    _engage(system, state, command, workspace)
+    factorise(start, pattern, mass)
 
+    multiply(start, pattern, mass, state.v, workspace.u_start)
+    _build_rows(system, state, command, workspace)
+    solve_transposed(start, pattern, mass, force)
     for d in range(u.shape[0]):
-        workspace.force[d] += workspace.effort[d]
-    solve_transposed(start, pattern, factor, workspace.force)
-    for d in range(u.shape[0]):
-        u[d] = u_start[d] + step * workspace.force[d]
+        u[d] = workspace.u_start[d] + step * force[d]
     warm_start(workspace.rows, workspace.contact_rows, u)
     predict_pistons(
         system.circuit,
@@ -200,13 +257,13 @@ def make_step(system, state, command, workspace):
         workspace.valve_command,
         workspace.brake,
         workspace.lock,
-        u_start,
+        workspace.u_start,
         u,
         step,
         workspace.rows,
         workspace.prediction,
     )
-    sweeps, residual = solve_rows(workspace.rows, workspace.contact_rows, u, settings.tolerance, settings.most_sweeps)
+    sweeps, residual = _find_impulses(system, workspace)
     settle_pistons(
         system.circuit,
         state,
@@ -218,18 +275,58 @@ def make_step(system, state, command, workspace):
         workspace.rows,
         workspace.prediction,
     )
-    _remember(workspace, state, sweeps, residual, len(system.laws.rate_index), settings.tolerance)
-    _move(model, state, workspace, settings)
+    if system.pairs.axis.shape[0] > 0:
+        workspace.pair_rows.impulse[:] = 0.0
+        settle_pairs(workspace.velocity, 1.0, workspace.pair_rows)
+    _account(system, state, workspace)
+    _remember(system, state, workspace, sweeps, residual)
+    _move(system, state, workspace)
 
 
-@kernel
-def _add_implicit_terms(model, step, mass):
-    """Adds what makes the coordinates' own dampers and springs implicit, M + h D + h^2 K."""
-    for d in range(mass.shape[0]):
-        mass[d, d] += step * model.rate_damping[d]
-    for k in range(model.spring_rate.shape[0]):
-        d = model.spring_rate[k]
-        mass[d, d] += step * step * model.spring_stiffness[k]
+@inlined
+def _engage(system, state, command, workspace):
+    """Puts into the mass matrix and the force all that acts along coordinates, in pairs and in locked cylinders."""
+    model, step, mass, force = system.model, system.settings.step, workspace.factor, workspace.force
+    engage_coordinates(
+        model, system.axial, state.q, state.v, state.hysteresis, step, mass, force, workspace.axial_spring
+    )
+    engage_drives(
+        system.laws,
+        state.q,
+        state.v,
+        step,
+        command.drive,
+        command.emergency_stop[0],
+        mass,
+        force,
+        workspace.drive_spring,
+        workspace.effort,
+    )
+    if system.pairs.axis.shape[0] > 0:
+        engage_pairs(
+            model,
+            system.pairs,
+            workspace.kinematics,
+            workspace.motion,
+            state.v,
+            step,
+            workspace.pair_rows,
+            mass,
+            force,
+        )
+    _set_brakes(system.circuit, state, command, workspace)
+    workspace.rows.count[0] = 0
+    open_piston_rows(
+        model,
+        system.circuit,
+        workspace.kinematics,
+        system.laws.rate_index.shape[0],
+        state.row_impulse,
+        workspace.direction,
+        workspace.rows,
+        workspace.length,
+    )
+    lock_pistons(system.circuit, state, workspace.brake, step, workspace.rows, mass, force, workspace.lock)
 
 
 @inlined
@@ -242,22 +339,6 @@ def _set_brakes(circuit, state, command, workspace):
         # the brake lets go once the spool has opened its supply edge
         closed = abs(state.spool[circuit.valve[c], 0]) <= circuit.supply_overlap[circuit.valve[c]]
         workspace.brake[c] = circuit.holding_force[c] > 0.0 and (stopped or closed)
-
-
-@inlined
-def _applied_force(model, circuit, state, workspace, step):
-    """Turns the bias force into the force that acts, with dampers, elastic springs and locks at the old speed."""
-    force = workspace.force
-    for d in range(force.shape[0]):
-        force[d] = -force[d] - model.rate_damping[d] * state.v[d]
-    for k in range(model.spring_rate.shape[0]):
-        d = model.spring_rate[k]
-        force[d] -= model.spring_stiffness[k] * (state.q[model.spring_position[k]] + step * state.v[d])
-    for c in range(circuit.valve.shape[0]):
-        if workspace.lock[c] > 0.0:
-            d = circuit.lone_rate[c]
-            lever = workspace.rows.jacobian[c, d]
-            force[d] -= workspace.lock[c] * lever * lever / step * state.v[d]
 
 
 @inlined
@@ -274,30 +355,75 @@ def _build_rows(system, state, command, workspace):
         state.v,
         workspace.factor,
         step,
-        command.drive,
         command.emergency_stop[0],
         state.sliding,
         state.row_impulse,
+        workspace.drive_spring,
         rows,
-        workspace.effort,
+        workspace.row_of,
     )
     build_contact_rows(
         model,
-        system.candidates,
+        system.collision,
         workspace.contacts,
         workspace.kinematics,
         workspace.factor,
         workspace.u_start,
         step,
         state.contact_impulse,
+        state.contact_moment,
         workspace.contact_rows,
     )
 
 
 @inlined
-def _remember(workspace, state, sweeps, residual, laws, tolerance):
+def _find_impulses(system, workspace):
+    """Impulses of all rows, and the rates that they lead to; number of sweeps and residual."""
+    model, settings, velocity = system.model, system.settings, workspace.velocity
+    sweeps, residual, searching = 0, 0.0, True
+    while searching:
+        more, residual = solve_rows(
+            workspace.rows, workspace.contact_rows, workspace.u, settings.tolerance, settings.most_sweeps
+        )
+        sweeps += more
+        for d in range(velocity.shape[0]):
+            velocity[d] = workspace.u[d]
+        solve(model.pattern_start, model.pattern, workspace.factor, velocity)
+        searching = relieve_drives(
+            model,
+            system.laws,
+            workspace.factor,
+            settings.step,
+            velocity,
+            workspace.drive_spring,
+            workspace.rows,
+            workspace.row_of,
+        )
+    return sweeps, residual
+
+
+@inlined
+def _account(system, state, workspace):
+    """Adds the work of the step to the accounts."""
+    end, mean = workspace.velocity, workspace.velocity_mean
+    for d in range(mean.shape[0]):
+        mean[d] = 0.5 * (workspace.velocity_start[d] + end[d])
+    model, step, laws, rows = system.model, system.settings.step, system.laws, workspace.rows
+    account_dampers(model.rate_damping, step, end, mean, state.rate_work)
+    account_springs(
+        model, system.axial, state.q, end, mean, step, step, workspace.axial_spring, state.rate_work, state.axial_work
+    )
+    account_drives(laws.rate_index, step, workspace.effort, workspace.drive_spring, end, mean, state.law_work)
+    pair_rows = workspace.pair_rows
+    account_pairs(system.pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, mean, state.pair_work)
+    account_rows(rows, system.circuit.valve.shape[0], laws.rate_index, end, mean, state.law_work, state.cylinder_work)
+    account_contacts(workspace.contacts, workspace.contact_rows, workspace.u_start, workspace.u, state.contact_work)
+
+
+@inlined
+def _remember(system, state, workspace, sweeps, residual):
     """Keeps the impulses for the next step's warm start, and the solver's figures."""
-    rows, contact_rows, contacts = workspace.rows, workspace.contact_rows, workspace.contacts
+    rows, laws, tolerance = workspace.rows, system.laws, system.settings.tolerance
     workspace.sweeps[0] = sweeps
     workspace.sweeps[1] = max(workspace.sweeps[1], sweeps)
     workspace.residual[0] = residual
@@ -306,24 +432,54 @@ def _remember(workspace, state, sweeps, residual, laws, tolerance):
     for r in range(rows.count[0]):
         slot = rows.slot[r]
         state.row_impulse[slot] = rows.impulse[r]
-        if slot < laws:
-            state.sliding[slot] = abs(dot(rows.half[r], workspace.u) - rows.hold_speed[r]) > _SLIDING * tolerance
-    state.contact_impulse[:] = 0.0
-    for c in range(contacts.count[0]):
-        for k in range(3):
-            impulse = 0.0
-            for m in range(3):
-                impulse += contact_rows.impulse[3 * c + m] * contact_rows.frame[c, m, k]
-            contacts.impulse[c, k] = impulse
-            state.contact_impulse[contacts.candidate[c], k] = impulse
+        if slot < laws.rate_index.shape[0]:
+            speed = workspace.velocity[laws.rate_index[slot]]
+            state.sliding[slot] = abs(speed - rows.hold_speed[r]) > _SLIDING * tolerance
+    for law in range(system.axial.rate_index.shape[0]):
+        d = system.axial.rate_index[law]
+        state.hysteresis[law] = hysteresis_after(
+            system.axial, law, state.hysteresis[law], state.v[d], workspace.velocity[d], system.settings.step
+        )
+    _remember_contacts(state, workspace)
 
 
 @inlined
-def _move(model, state, workspace, settings):
-    """Velocities from the solved u; positions with them, corrected by the position pass."""
-    start, pattern, u, displacement = model.pattern_start, model.pattern, workspace.u, workspace.displacement
+def _remember_contacts(state, workspace):
+    """Keeps the contacts' impulses by their slots, and forgets those of the step before."""
+    contact_rows, contacts = workspace.contact_rows, workspace.contacts
+    for c in range(state.contact_count[0]):
+        slot = state.contact_slot[c]
+        for k in range(3):
+            state.contact_impulse[slot, k] = 0.0
+            state.contact_moment[slot, k] = 0.0
+    state.contact_count[0] = contacts.count[0]
+    for c in range(contacts.count[0]):
+        slot = contacts.slot[c]
+        state.contact_slot[c] = slot
+        resists = contact_rows.spinning[c] > 0.0 or contact_rows.rolling[c] > 0.0
+        for k in range(3):
+            impulse = moment = 0.0
+            for m in range(3):
+                impulse += contact_rows.impulse[c, m] * contact_rows.frame[c, m, k]
+                moment += contact_rows.moment[c, m] * contact_rows.frame[c, m, k]
+            contacts.impulse[c, k] = impulse
+            state.contact_impulse[slot, k] = impulse
+            state.contact_moment[slot, k] = moment if resists else 0.0
+            state.contact_anchor[slot, k] = contacts.anchor[c, k]
+
+
+@inlined
+def _move(system, state, workspace):
+    """The new velocities; positions with them, corrected by the position pass."""
+    model, settings, u, displacement = system.model, system.settings, workspace.u, workspace.displacement
+    start, pattern, factor = model.pattern_start, model.pattern, workspace.factor
     for d in range(u.shape[0]):
-        displacement[d] = u[d]
+        displacement[d] = 0.0
+    if system.pairs.axis.shape[0] > 0:
+        pull_pairs_together(system.pairs, workspace.pair_rows, settings.step, displacement)
+        solve_transposed(start, pattern, factor, displacement)
+    for d in range(u.shape[0]):
+        displacement[d] += u[d]
     solve_positions(
         workspace.rows,
         workspace.contact_rows,
@@ -333,16 +489,15 @@ def _move(model, state, workspace, settings):
         workspace.row_shift,
         workspace.contact_shift,
     )
+    solve(start, pattern, factor, displacement)
     for d in range(u.shape[0]):
-        state.v[d] = u[d]
-    solve(start, pattern, workspace.factor, state.v)
-    solve(start, pattern, workspace.factor, displacement)
+        state.v[d] = workspace.velocity[d]
     integrate_positions(model, state.q, displacement, settings.step)
     carry_momentum(model, workspace.kinematics, displacement, settings.step, state.q, state.v)
 
 
 @kernel
-def _finite(state):
+def is_finite(state):
     """Whether positions, velocities and pressures are finite numbers."""
     for d in range(state.v.shape[0]):
         if not math.isfinite(state.v[d]):

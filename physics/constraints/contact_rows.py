@@ -1,13 +1,17 @@
-"""Contacts -> rows: a unilateral normal and two tangents inside a friction cone."""
+"""Contacts -> rows: a unilateral normal, two tangents inside a friction cone, and resistance against turning.
+
+A contact moves the coordinates between its two bodies only. Its rows are kept for these alone, packed, with the list of
+their numbers; sweeping over them is then as long as the bodies' chains and not as the machine.
+"""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import inlined
+from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.factorisation import solve_transposed_three
-from grouser.physics.multibody.jacobian import point_rows
+from grouser.physics.multibody.jacobian import point_rows, turning_rows
 
 # Gap and penetration that are left alone [m]. Where more points touch than can be told apart by the machine's freedom,
 # gaps of a nanometre cannot all be closed: to try would pump stress into the machine without end.
@@ -19,119 +23,175 @@ RESTITUTION_SPEED = 1e-2
 
 
 class ContactRows(NamedTuple):
-    """Three rows a contact: normal, first and second tangent; the first `count[0]` contacts hold.
+    """Rows of contacts: normal, first and second tangent, and turning about these; the first `count[0]` contacts hold.
 
     Attributes:
         count: number of contacts, (1,).
+        size: number of coordinates that the contact moves.
+        index: their numbers, (contacts, coordinates).
         frame: normal, first and second tangent, world axes, (contacts, 3, 3).
-        half: W, (3 * contacts, coordinates).
-        inverse_mass: W.W of each row [1/kg].
-        impulse: of each row [N s].
+        half: W of normal and tangents, packed, (contacts, coordinates, 3).
+        turning: W of turning about normal and tangents; only for contacts that resist it.
+        dense: buffer for three rows, (3, coordinates).
+        squares: buffer, (3,).
+        inverse_mass: W.W of normal and tangents [1/kg], (contacts, 3).
+        turning_inverse: W.W of turning [1/(kg m2)], (contacts, 3).
+        impulse: along normal and tangents [N s], (contacts, 3).
+        moment: impulse of the moments about normal and tangents [N m s], (contacts, 3).
         compliance: of the normal [1/kg].
         target: normal speed wanted [m/s].
         friction: coefficient [-].
+        spinning, rolling: levers of the moments against turning [m].
         shift: least mean normal speed over the step that the position allows [m/s].
     """
 
     count: np.ndarray
+    size: np.ndarray
+    index: np.ndarray
     frame: np.ndarray
     half: np.ndarray
+    turning: np.ndarray
+    dense: np.ndarray
+    squares: np.ndarray
     inverse_mass: np.ndarray
+    turning_inverse: np.ndarray
     impulse: np.ndarray
+    moment: np.ndarray
     compliance: np.ndarray
     target: np.ndarray
     friction: np.ndarray
+    spinning: np.ndarray
+    rolling: np.ndarray
     shift: np.ndarray
 
 
 def make_contact_rows(most: int, coordinates: int) -> ContactRows:
     """Room for `most` contacts."""
+    vectors, numbers = ContactRows._fields[8:12], ContactRows._fields[12:]
     return ContactRows(
         np.zeros(1, dtype=np.int64),
+        np.zeros(most, dtype=np.int64),
+        np.zeros((most, coordinates), dtype=np.uintp),
         np.zeros((most, 3, 3)),
-        np.zeros((3 * most, coordinates)),
-        np.zeros(3 * most),
-        np.zeros(3 * most),
-        *[np.zeros(most) for _ in range(4)],
+        np.zeros((most, coordinates, 3)),
+        np.zeros((most, coordinates, 3)),
+        np.zeros((3, coordinates)),
+        np.zeros(3),
+        **{name: np.zeros((most, 3)) for name in vectors},
+        **{name: np.zeros(most) for name in numbers},
     )
 
 
-@inlined
-def build_contact_rows(model, candidates, contacts, kinematics, factor, u, step, remembered, rows):
+@kernel
+def build_contact_rows(model, collision, contacts, kinematics, factor, u, step, impulse, moment, rows):
     """Fills `rows` for the contacts found.
 
     Args:
-        model, candidates: the machine.
+        model, collision: the machine.
         contacts: found in this step.
         kinematics: filled for the current state.
         factor: of the mass matrix.
         u: half-solved velocity at the start of the step, for the speed of approach.
         step: [s].
-        remembered: impulse of each candidate in the last step, world axes [N s], (candidates, 3).
+        impulse, moment: that each slot remembers of the last step, world axes [N s, N m s], (slots, 3).
         rows: result.
     """
     parent, column_start, column_rate = model.body_parent, model.column_start, model.column_rate
     pattern_start, pattern = model.pattern_start, model.pattern
-    column, half, frame, inverse_mass = kinematics.column, rows.half, rows.frame, rows.inverse_mass
+    laws, shapes, dense, squares = collision.laws, collision.shapes, rows.dense, rows.squares
     rows.count[0] = contacts.count[0]
     for c in range(contacts.count[0]):
-        candidate = contacts.candidate[c]
-        body = candidates.body[candidate]
-        _contact_frame(contacts.normal, frame, c)
+        slot, law = contacts.slot[c], contacts.law[c]
+        body, other = contacts.body[c], contacts.other[c]
+        frame = rows.frame[c]
+        _contact_frame(contacts.normal[c, 0], contacts.normal[c, 1], contacts.normal[c, 2], frame)
         x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
-        point_rows(parent, column_start, column_rate, column, body, x, y, z, frame[c], half, 3 * c)
-        if candidates.surface_rate[candidate] >= 0:
-            _move_surface(candidates, kinematics.rotation, candidate, frame[c], half, 3 * c)
-        solve_transposed_three(pattern_start, pattern, factor, half, 3 * c, inverse_mass)
+        point_rows(parent, column_start, column_rate, kinematics.column, body, other, x, y, z, frame, dense, 0)
+        _move_surface(shapes, kinematics.rotation, contacts.shape[c], body, 1.0, frame, dense)
+        _move_surface(shapes, kinematics.rotation, contacts.other_shape[c], other, -1.0, frame, dense)
+        solve_transposed_three(pattern_start, pattern, factor, dense, 0, squares)
+        rows.size[c] = _list_entries(dense, rows.index[c])
+        _pack(dense, rows.size[c], rows.index[c], rows.half[c], squares, rows.inverse_mass[c])
         approach = 0.0
-        for d in range(u.shape[0]):
-            approach += half[3 * c, d] * u[d]
-        rows.friction[c] = candidates.friction[candidate]
+        for k in range(rows.size[c]):
+            approach += rows.half[c, k, 0] * u[rows.index[c, k]]
+        rows.friction[c], rows.spinning[c], rows.rolling[c] = laws.friction[law], laws.spinning[law], laws.rolling[law]
         rows.compliance[c], rows.target[c], rows.shift[c] = _normal_law(
-            contacts.gap[c],
-            approach,
-            candidates.restitution[candidate],
-            candidates.stiffness[candidate],
-            candidates.damping[candidate],
-            step,
+            contacts.gap[c], approach, laws.restitution[law], laws.stiffness[law], laws.damping[law], step
         )
-        for k in range(3):
-            rows.impulse[3 * c + k] = (
-                remembered[candidate, 0] * frame[c, k, 0]
-                + remembered[candidate, 1] * frame[c, k, 1]
-                + remembered[candidate, 2] * frame[c, k, 2]
-            )
-        rows.impulse[3 * c] = max(rows.impulse[3 * c], 0.0)
+        _recall(impulse[slot], frame, rows.impulse[c])
+        rows.impulse[c, 0] = max(rows.impulse[c, 0], 0.0)
+        if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
+            turning_rows(parent, column_start, column_rate, kinematics.column, body, other, frame, dense, 0)
+            solve_transposed_three(pattern_start, pattern, factor, dense, 0, squares)
+            _pack(dense, rows.size[c], rows.index[c], rows.turning[c], squares, rows.turning_inverse[c])
+            _recall(moment[slot], frame, rows.moment[c])
 
 
-@inlined
-def _contact_frame(normal, frame, c):
+@kernel
+def _list_entries(dense, index):
+    """Numbers of the coordinates in which one of three rows is not zero; how many they are."""
+    size = 0
+    for d in range(dense.shape[1]):
+        if dense[0, d] != 0.0 or dense[1, d] != 0.0 or dense[2, d] != 0.0:
+            index[size] = d
+            size += 1
+    return size
+
+
+@kernel
+def _pack(dense, size, index, packed, squares, inverse):
+    """Keeps three rows' entries at the numbers in `index`, and the squares of their lengths."""
+    for k in range(size):
+        d = index[k]
+        packed[k, 0], packed[k, 1], packed[k, 2] = dense[0, d], dense[1, d], dense[2, d]
+    inverse[0], inverse[1], inverse[2] = squares[0], squares[1], squares[2]
+
+
+@kernel
+def _recall(vector, frame, components):
+    """Components of a world vector along the axes of a contact's frame."""
+    x, y, z = vector[0], vector[1], vector[2]
+    for k in range(3):
+        components[k] = x * frame[k, 0] + y * frame[k, 1] + z * frame[k, 2]
+
+
+@kernel
+def _contact_frame(nx, ny, nz, frame):
     """The normal and two tangents that complete it to a right-handed frame; the same for the same normal."""
-    nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
     if abs(nx) < 0.7:
         scale = 1.0 / math.sqrt(ny * ny + nz * nz)
         tx, ty, tz = 0.0, nz * scale, -ny * scale
     else:
         scale = 1.0 / math.sqrt(nx * nx + nz * nz)
         tx, ty, tz = -nz * scale, 0.0, nx * scale
-    frame[c, 0, 0], frame[c, 0, 1], frame[c, 0, 2] = nx, ny, nz
-    frame[c, 1, 0], frame[c, 1, 1], frame[c, 1, 2] = tx, ty, tz
-    frame[c, 2, 0] = ny * tz - nz * ty
-    frame[c, 2, 1] = nz * tx - nx * tz
-    frame[c, 2, 2] = nx * ty - ny * tx
+    frame[0, 0], frame[0, 1], frame[0, 2] = nx, ny, nz
+    frame[1, 0], frame[1, 1], frame[1, 2] = tx, ty, tz
+    frame[2, 0] = ny * tz - nz * ty
+    frame[2, 1] = nz * tx - nx * tz
+    frame[2, 2] = nx * ty - ny * tx
 
 
 @inlined
-def _move_surface(candidates, rotation, candidate, frame, half, first):
-    """Takes the speed of a moving surface into the tangents: it runs backwards as its joint turns forward."""
-    rate = candidates.surface_rate[candidate]
-    body = candidates.body[candidate]
-    for k in range(3):
-        along = 0.0
-        for m in range(3):
-            along += rotation[body, k, m] * candidates.surface_direction[candidate, m]
-        half[first + 1, rate] -= frame[1, k] * along
-        half[first + 2, rate] -= frame[2, k] * along
+def _move_surface(shapes, rotation, shape, body, sign, frame, dense):
+    """Takes the speed of a moving surface into the tangents: it runs backwards as its joint turns forward.
+
+    Args:
+        shapes: all shapes.
+        rotation: of the bodies, world from body.
+        shape, body: whose surface it is; -1 for the ground, the world.
+        sign: 1 for the body that the normal points to, -1 for the other.
+        frame: of the contact.
+        dense: normal and tangents, changed in place.
+    """
+    if shape >= 0 and body >= 0 and shapes.surface_rate[shape] >= 0:
+        rate = shapes.surface_rate[shape]
+        for k in range(3):
+            along = 0.0
+            for m in range(3):
+                along += rotation[body, k, m] * shapes.surface_direction[shape, m]
+            dense[1, rate] -= sign * frame[1, k] * along
+            dense[2, rate] -= sign * frame[2, k] * along
 
 
 @inlined

@@ -3,7 +3,7 @@
 import math
 
 from grouser.physics.constraints.rows import IMMOVABLE, row_speed
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import inlined, kernel
 
 
 @kernel
@@ -27,8 +27,19 @@ def warm_start(rows, contact_rows, u):
     """Gives u the impulses that the rows begin with."""
     for r in range(rows.count[0]):
         add_scaled(u, rows.half[r], rows.impulse[r])
-    for r in range(3 * contact_rows.count[0]):
-        add_scaled(u, contact_rows.half[r], contact_rows.impulse[r])
+    for c in range(contact_rows.count[0]):
+        x, y, z = contact_rows.impulse[c, 0], contact_rows.impulse[c, 1], contact_rows.impulse[c, 2]
+        add_packed(u, contact_rows.half[c], contact_rows.index[c], contact_rows.size[c], x, y, z)
+        if contact_rows.spinning[c] > 0.0 or contact_rows.rolling[c] > 0.0:
+            x, y, z = contact_rows.moment[c, 0], contact_rows.moment[c, 1], contact_rows.moment[c, 2]
+            add_packed(u, contact_rows.turning[c], contact_rows.index[c], contact_rows.size[c], x, y, z)
+
+
+@kernel
+def add_packed(u, half, index, size, x, y, z):
+    """u <- u + the three packed rows times x, y, z."""
+    for k in range(size):
+        u[index[k]] += half[k, 0] * x + half[k, 1] * y + half[k, 2] * z
 
 
 @kernel
@@ -55,7 +66,7 @@ def solve_rows(rows, contact_rows, u, tolerance, most_sweeps):
     return sweeps, change
 
 
-@kernel
+@inlined
 def _sweep_rows(rows, u):
     """One Gauss-Seidel pass over the rows; the largest change of a row's own speed."""
     largest = 0.0
@@ -67,46 +78,84 @@ def _sweep_rows(rows, u):
         speed = dot(half, u) - inverse_mass * rows.impulse[r]
         impulse = (row_speed(rows, r, speed, inverse_mass) - speed) / inverse_mass
         step = impulse - rows.impulse[r]
-        rows.impulse[r] = impulse
-        add_scaled(u, half, step)
-        largest = max(largest, abs(step) * inverse_mass)
+        if step != 0.0:
+            rows.impulse[r] = impulse
+            add_scaled(u, half, step)
+            largest = max(largest, abs(step) * inverse_mass)
+    return largest
+
+
+@inlined
+def _sweep_contacts(rows, u):
+    """One pass over the contacts: each normal, then its two tangents inside the friction cone, then its moments."""
+    largest = 0.0
+    for c in range(rows.count[0]):
+        half, index, size, impulse = rows.half[c], rows.index[c], rows.size[c], rows.impulse[c]
+        mobility, mobility_x, mobility_y = rows.inverse_mass[c, 0], rows.inverse_mass[c, 1], rows.inverse_mass[c, 2]
+        if mobility < IMMOVABLE:
+            continue
+        speed = 0.0
+        for k in range(size):
+            speed += half[k, 0] * u[index[k]]
+        compliance = rows.compliance[c]
+        before = impulse[0]
+        after = max(before + (rows.target[c] - speed - compliance * before) / (mobility + compliance), 0.0)
+        impulse[0] = after
+        step = after - before
+        largest = max(largest, abs(step) * (mobility + compliance))
+        speed_x = speed_y = 0.0
+        for k in range(size):
+            moved = u[index[k]] + half[k, 0] * step
+            u[index[k]] = moved
+            speed_x += half[k, 1] * moved
+            speed_y += half[k, 2] * moved
+        # a common step along both tangents keeps the cone round
+        slack = max(mobility_x, mobility_y)
+        if slack >= IMMOVABLE:
+            x, y = _in_disk(impulse[1] - speed_x / slack, impulse[2] - speed_y / slack, rows.friction[c] * after)
+            dx, dy = x - impulse[1], y - impulse[2]
+            impulse[1], impulse[2] = x, y
+            for k in range(size):
+                u[index[k]] += half[k, 1] * dx + half[k, 2] * dy
+            largest = max(largest, slack * max(abs(dx), abs(dy)))
+        if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
+            change = _resist_turning(
+                *(rows.turning[c], index, size, rows.turning_inverse[c], rows.moment[c]),
+                *(rows.spinning[c] * after, rows.rolling[c] * after, u),
+            )
+            # as the speed of a point at the radius of gyration
+            largest = max(largest, change * math.sqrt(mobility / max(rows.turning_inverse[c, 1], IMMOVABLE)))
     return largest
 
 
 @kernel
-def _sweep_contacts(contact_rows, u):
-    """One pass over the contacts: each normal, then its two tangents inside the friction cone."""
-    half, impulse, inverse_mass = contact_rows.half, contact_rows.impulse, contact_rows.inverse_mass
-    largest = 0.0
-    for c in range(contact_rows.count[0]):
-        n = 3 * c
-        compliance = contact_rows.compliance[c]
-        slack = max(inverse_mass[n + 1], inverse_mass[n + 2])
-        if inverse_mass[n] < IMMOVABLE:
-            continue
-        mass = 1.0 / (inverse_mass[n] + compliance)
-        before = impulse[n]
-        wanted = before + mass * (contact_rows.target[c] - dot(half[n], u) - compliance * before)
-        impulse[n] = max(wanted, 0.0)
-        step = impulse[n] - before
-        add_scaled(u, half[n], step)
-        largest = max(largest, abs(step) / mass)
-        if slack < IMMOVABLE:
-            continue
-        # a common step along both tangents keeps the cone round
-        first, second = impulse[n + 1], impulse[n + 2]
-        x = first - dot(half[n + 1], u) / slack
-        y = second - dot(half[n + 2], u) / slack
-        most = contact_rows.friction[c] * impulse[n]
-        size = math.sqrt(x * x + y * y)
-        if size > most:
-            x *= most / size
-            y *= most / size
-        impulse[n + 1], impulse[n + 2] = x, y
-        add_scaled(u, half[n + 1], x - first)
-        add_scaled(u, half[n + 2], y - second)
-        largest = max(largest, slack * max(abs(x - first), abs(y - second)))
-    return largest
+def _in_disk(x, y, radius):
+    """The point of a disk about zero that is nearest to (x, y)."""
+    size = math.sqrt(x * x + y * y)
+    if size > radius:
+        return x * radius / size, y * radius / size
+    return x, y
+
+
+@kernel
+def _resist_turning(turning, index, size, inverse, moment, most_spinning, most_rolling, u):
+    """Moments about the normal and the tangents, each as far as it goes; the largest change of angular speed."""
+    spin = roll_x = roll_y = 0.0
+    for k in range(size):
+        spin += turning[k, 0] * u[index[k]]
+        roll_x += turning[k, 1] * u[index[k]]
+        roll_y += turning[k, 2] * u[index[k]]
+    # one step of all three, none longer than any two of them allow together
+    slack = inverse[0] + inverse[1] + inverse[2]
+    if slack < IMMOVABLE:
+        return 0.0
+    about = min(max(moment[0] - spin / slack, -most_spinning), most_spinning)
+    x, y = _in_disk(moment[1] - roll_x / slack, moment[2] - roll_y / slack, most_rolling)
+    dn, dx, dy = about - moment[0], x - moment[1], y - moment[2]
+    moment[0], moment[1], moment[2] = about, x, y
+    for k in range(size):
+        u[index[k]] += turning[k, 0] * dn + turning[k, 1] * dx + turning[k, 2] * dy
+    return slack * max(abs(dn), abs(dx), abs(dy))
 
 
 @kernel
@@ -140,15 +189,19 @@ def solve_positions(rows, contact_rows, u, tolerance, most_sweeps, row_impulse, 
             add_scaled(u, rows.half[r], step)
             largest = max(largest, abs(step) * inverse_mass)
         for c in range(contact_rows.count[0]):
-            n = 3 * c
-            inverse_mass = contact_rows.inverse_mass[n]
-            if inverse_mass < IMMOVABLE:
+            half, index, size = contact_rows.half[c], contact_rows.index[c], contact_rows.size[c]
+            mobility = contact_rows.inverse_mass[c, 0]
+            if mobility < IMMOVABLE:
                 continue
-            wanted = contact_impulse[c] + (contact_rows.shift[c] - dot(contact_rows.half[n], u)) / inverse_mass
-            wanted = max(wanted, 0.0)
+            speed = 0.0
+            for k in range(size):
+                speed += half[k, 0] * u[index[k]]
+            wanted = max(contact_impulse[c] + (contact_rows.shift[c] - speed) / mobility, 0.0)
             step = wanted - contact_impulse[c]
-            contact_impulse[c] = wanted
-            add_scaled(u, contact_rows.half[n], step)
-            largest = max(largest, abs(step) * inverse_mass)
+            if step != 0.0:
+                contact_impulse[c] = wanted
+                for k in range(size):
+                    u[index[k]] += half[k, 0] * step
+                largest = max(largest, abs(step) * mobility)
         if largest <= tolerance:
             break

@@ -9,7 +9,7 @@ from grouser.physics.description.machine import JointFriction, JointLimit, Machi
 from grouser.physics.drives.servo import EFFORT, MODES, VELOCITY, servo_spring
 from grouser.physics.errors import MachineError
 from grouser.physics.friction.dry import holding_level
-from grouser.physics.kernel import inlined
+from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Names
 
 NO_DRIVE = -1
@@ -120,55 +120,113 @@ def _limits(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:
     return narrowest
 
 
-@inlined
-def build_joint_rows(model, laws, q, v, factor, step, drive_command, braked, sliding, remembered, rows, effort):
-    """Opens a row for each joint law that may act in this step; an effort drive adds to `effort` instead.
+@kernel
+def engage_drives(laws, q, v, step, drive_command, braked, mass, force, springs, effort):
+    """Puts the drives' springs into the mass matrix, and their efforts into the force.
+
+    The factorisation then solves them exactly; rows are left for those that reach their limit.
+
+    Args:
+        laws: the machine's.
+        q, v: state.
+        step: [s].
+        drive_command: command of each drive.
+        braked: drives hold their joints (emergency stop) by rows.
+        mass, force: of the equations of motion, changed in place.
+        springs: conductance and target of each law's drive, 0 for none, (laws, 2), result.
+        effort: of the effort drives on each coordinate [N or N m], result.
+    """
+    effort[:] = 0.0
+    for law in range(laws.rate_index.shape[0]):
+        springs[law, 0] = springs[law, 1] = 0.0
+        drive = laws.drive[law]
+        if drive == NO_DRIVE or braked:
+            continue
+        rate = laws.rate_index[law]
+        command, limit = drive_command[drive], laws.effort_limit[law]
+        if laws.mode[law] == EFFORT:
+            effort[rate] += min(max(command, -limit), limit)
+            force[rate] += min(max(command, -limit), limit)
+            continue
+        if laws.mode[law] == VELOCITY:
+            command = min(max(command, -laws.speed_limit[law]), laws.speed_limit[law])
+        g, b = servo_spring(
+            laws.mode[law], laws.stiffness[law], laws.damping[law], q[laws.position_index[law]], command, step
+        )
+        springs[law, 0], springs[law, 1] = g, b
+        mass[rate, rate] += g
+        force[rate] += g * (b - v[rate]) / step
+
+
+@kernel
+def build_joint_rows(model, laws, q, v, factor, step, braked, sliding, remembered, springs, rows, row_of):
+    """Opens a row for each joint law that may do more in this step than the spring in the mass matrix.
 
     Args:
         model, laws: the machine.
         q, v: state.
         factor: of the mass matrix.
         step: [s].
-        drive_command: command of each drive.
         braked: drives hold their joints (emergency stop).
         sliding: of each law, whether its dry friction slid in the last step.
         remembered: impulse of each law in the last step.
+        springs: from `engage_drives`.
         rows: result.
-        effort: of the effort drives on each coordinate [N or N m], result.
+        row_of: row of each law, -1 for none, result.
     """
-    effort[:] = 0.0
     for law in range(laws.rate_index.shape[0]):
-        rate = laws.rate_index[law]
-        position, speed = q[laws.position_index[law]], v[rate]
+        row_of[law] = -1
+        position, speed = q[laws.position_index[law]], v[laws.rate_index[law]]
         below, above = position - laws.lower[law], laws.upper[law] - position
         reach = 2.0 * step * abs(speed) + _NEAR
         near = below < reach or above < reach
-        drive = laws.drive[law]
-        grip = step * holding_level(laws.static[law], laws.kinetic[law], sliding[law])
-        if not (near or drive != NO_DRIVE or laws.static[law] > 0.0):
+        holds = laws.static[law] > 0.0 or (braked and laws.drive[law] != NO_DRIVE)
+        if not (near or holds or remembered[law] != 0.0 or _overloaded(laws, law, springs, speed, step, 0.5)):
             continue
-        r = open_row(rows, law, remembered[law])
-        rows.jacobian[r, rate] = 1.0
-        close_row(rows, r, model.pattern_start, model.pattern, factor)
+        r = _open_joint_row(model, laws, law, factor, remembered[law], step, springs, rows, row_of)
         if near:
             rows.slowest[r] = -max(below, 0.0) / step
             rows.fastest[r] = max(above, 0.0) / step
             _keep_within_limits(rows, r, below, above, step)
-        rows.hold_bound[r] = grip
-        if drive != NO_DRIVE:
-            limit = laws.effort_limit[law]
-            command = drive_command[drive]
-            if braked:
-                rows.hold_bound[r] = grip + step * limit
-            elif laws.mode[law] == EFFORT:
-                effort[rate] += min(max(command, -limit), limit)
-            else:
-                if laws.mode[law] == VELOCITY:
-                    command = min(max(command, -laws.speed_limit[law]), laws.speed_limit[law])
-                rows.conductance[r], rows.target[r] = servo_spring(
-                    laws.mode[law], laws.stiffness[law], laws.damping[law], position, command, step
-                )
-                rows.spring_bound[r] = step * limit
+        rows.hold_bound[r] = step * holding_level(laws.static[law], laws.kinetic[law], sliding[law])
+        if braked and laws.drive[law] != NO_DRIVE:
+            rows.hold_bound[r] += step * laws.effort_limit[law]
+
+
+@kernel
+def relieve_drives(model, laws, factor, step, v, springs, rows, row_of):
+    """Opens rows for the drives that turn out to be beyond their limit; returns whether there are any.
+
+    Args:
+        v: rates that the impulses found lead to.
+        model, laws, factor, step, springs, rows, row_of: as in `build_joint_rows`.
+    """
+    opened = False
+    for law in range(laws.rate_index.shape[0]):
+        speed = v[laws.rate_index[law]]
+        if row_of[law] < 0 and _overloaded(laws, law, springs, speed, step, 1.0):
+            _open_joint_row(model, laws, law, factor, 0.0, step, springs, rows, row_of)
+            opened = True
+    return opened
+
+
+@inlined
+def _overloaded(laws, law, springs, speed, step, share):
+    """Whether a drive would give more than a share of its limit at a speed."""
+    return springs[law, 0] * abs(springs[law, 1] - speed) > share * step * laws.effort_limit[law]
+
+
+@inlined
+def _open_joint_row(model, laws, law, factor, impulse, step, springs, rows, row_of):
+    """A row along the coordinate of a law, with its drive's spring; its number."""
+    r = open_row(rows, law, impulse)
+    row_of[law] = r
+    rows.jacobian[r, laws.rate_index[law]] = 1.0
+    close_row(rows, r, model.pattern_start, model.pattern, factor)
+    rows.conductance[r], rows.target[r] = springs[law, 0], springs[law, 1]
+    rows.spring_bound[r] = step * laws.effort_limit[law]
+    rows.built_in[r] = springs[law, 0] > 0.0
+    return r
 
 
 @inlined

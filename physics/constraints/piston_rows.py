@@ -14,7 +14,8 @@ from grouser.physics.constraints.impulses import dot
 from grouser.physics.constraints.rows import open_row
 from grouser.physics.hydraulics.cylinder import SPLIT, STILL, advance_cylinder, chamber_volumes, oil_stiffness
 from grouser.physics.kernel import inlined, kernel
-from grouser.physics.multibody.jacobian import distance_row
+from grouser.physics.multibody.jacobian import wrench_row
+from grouser.physics.spatial import cross
 
 # A locked cylinder's damper, as a multiple of what it holds, and the least lever arm that it works on [m/rad or -].
 _LOCK = 1e7
@@ -44,7 +45,7 @@ def cylinder_length(circuit, kinematics, c, direction):
     return length
 
 
-@inlined
+@kernel
 def open_piston_rows(model, circuit, kinematics, first_slot, remembered, direction, rows, length):
     """Opens a row for each cylinder, before all others and in order, with its Jacobian only.
 
@@ -60,26 +61,19 @@ def open_piston_rows(model, circuit, kinematics, first_slot, remembered, directi
     for c in range(circuit.valve.shape[0]):
         open_row(rows, first_slot + c, remembered[first_slot + c])
         length[c] = cylinder_length(circuit, kinematics, c, direction)
-        distance_row(
-            model.body_parent,
-            model.column_start,
-            model.column_rate,
-            kinematics.column,
-            circuit.rod_body[c],
-            circuit.barrel_body[c],
-            attachment_point(kinematics, circuit.rod_body[c], circuit.rod_point[c], 0),
-            attachment_point(kinematics, circuit.rod_body[c], circuit.rod_point[c], 1),
-            attachment_point(kinematics, circuit.rod_body[c], circuit.rod_point[c], 2),
-            direction[0],
-            direction[1],
-            direction[2],
-            rows.jacobian,
-            c,
+        x = attachment_point(kinematics, circuit.rod_body[c], circuit.rod_point[c], 0)
+        y = attachment_point(kinematics, circuit.rod_body[c], circuit.rod_point[c], 1)
+        z = attachment_point(kinematics, circuit.rod_body[c], circuit.rod_point[c], 2)
+        mx, my, mz = cross(x, y, z, direction[0], direction[1], direction[2])
+        wrench_row(
+            *(model.body_parent, model.column_start, model.column_rate, kinematics.column),
+            *(circuit.rod_body[c], circuit.barrel_body[c]),
+            *(direction[0], direction[1], direction[2], mx, my, mz, rows.jacobian, c),
         )
 
 
-@inlined
-def lock_pistons(circuit, state, brake, step, rows, mass, lock):
+@kernel
+def lock_pistons(circuit, state, brake, step, rows, mass, force, lock):
     """Takes the cylinders whose brake holds out of the rows: dampers in the mass matrix lock them.
 
     Braked legs under a heavy machine are what Gauss-Seidel is slowest at; the factorisation solves them exactly. A
@@ -93,7 +87,7 @@ def lock_pistons(circuit, state, brake, step, rows, mass, lock):
         brake: of each cylinder, whether its brake is engaged.
         step: [s].
         rows: opened by `open_piston_rows`, with the last impulses.
-        mass: mass matrix, before it is factorised.
+        mass, force: of the equations of motion, before the factorisation; changed in place.
         lock: impulse per speed of each locked cylinder [kg], 0 for the others; result.
     """
     for c in range(circuit.valve.shape[0]):
@@ -112,10 +106,11 @@ def lock_pistons(circuit, state, brake, step, rows, mass, lock):
             rate = circuit.lone_rate[c]
             lever = rows.jacobian[c, rate]
             mass[rate, rate] += lock[c] * lever * lever
+            force[rate] -= lock[c] * lever * lever * state.v[rate] / step
             rows.impulse[c] = 0.0
 
 
-@inlined
+@kernel
 def predict_pistons(circuit, state, scheme, command, brake, lock, u_start, u, step, rows, prediction):
     """Integrates each circuit over the step and gives its row the law that follows.
 
@@ -176,7 +171,7 @@ def _stroke_ends(circuit, state, prediction, c, step, rows):
     rows.fastest[c] = 0.0 if prediction.position[c] >= circuit.stroke[c] else (circuit.stroke[c] - position) / step
 
 
-@inlined
+@kernel
 def settle_pistons(circuit, state, scheme, lock, u, step, length, rows, prediction):
     """Takes the velocities found back into the hydraulics, and asks the position pass to follow the pistons.
 

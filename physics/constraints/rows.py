@@ -31,6 +31,8 @@ class Rows(NamedTuple):
     Attributes:
         count: number of rows, (1,).
         slot: where the impulse is remembered between steps.
+        built_in: whether the mass matrix holds the spring already; the row's impulse is then what the spring's limit,
+            the hold and the stops add to it.
         jacobian: J, (rows, coordinates).
         half: W, (rows, coordinates).
         inverse_mass: W.W [1/kg or 1/(kg m2)].
@@ -44,6 +46,7 @@ class Rows(NamedTuple):
 
     count: np.ndarray
     slot: np.ndarray
+    built_in: np.ndarray
     jacobian: np.ndarray
     half: np.ndarray
     inverse_mass: np.ndarray
@@ -65,6 +68,7 @@ def make_rows(most: int, coordinates: int) -> Rows:
     return Rows(
         np.zeros(1, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
+        np.zeros(most, dtype=np.bool_),
         np.zeros((most, coordinates)),
         np.zeros((most, coordinates)),
         *[np.zeros(most) for _ in range(12)],
@@ -82,6 +86,7 @@ def open_row(rows, slot, impulse):
     rows.conductance[r] = 0.0
     rows.target[r] = 0.0
     rows.spring_bound[r] = np.inf
+    rows.built_in[r] = False
     rows.hold_bound[r] = 0.0
     rows.hold_speed[r] = 0.0
     rows.slowest[r] = -np.inf
@@ -114,6 +119,11 @@ def row_speed(rows, r, speed, inverse_mass):
         inverse_mass: K = J M^-1 J^T.
     """
     g, b, bound = rows.conductance[r], rows.target[r], rows.spring_bound[r]
+    if rows.built_in[r]:
+        # take the spring out of the mass matrix, as far as this row feels it
+        softer = 1.0 / (1.0 - inverse_mass * g)
+        inverse_mass *= softer
+        speed = speed * softer - inverse_mass * g * b
     held = rows.hold_speed[r]
     grip = inverse_mass * rows.hold_bound[r]
     slip = speed + inverse_mass * min(max(g * (b - held), -bound), bound) - held

@@ -16,7 +16,7 @@ from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import kinetic_energy, potential_energy, total_momentum
 from grouser.physics.multibody.factorisation import factorise, solve, solve_transposed
 from grouser.physics.multibody.integration import integrate_positions
-from grouser.physics.multibody.jacobian import distance_row, point_rows
+from grouser.physics.multibody.jacobian import point_rows, wrench_row
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 
@@ -234,10 +234,10 @@ def _unit(random, size):
 def _point_rows(case, body, point, axes, rows, first):
     model, about = case.model, point - case.kinematics.origin
     arrays = model.body_parent, model.column_start, model.column_rate, case.kinematics.column
-    point_rows(*arrays, body, *about, axes, rows, first)
+    point_rows(*arrays, body, -1, *about, axes, rows, first)
 
 
-def test_distance_row(case):
+def test_wrench_row(case):
     """Rate of the distance between random points of two random links."""
     worst = Worst()
     rows = np.full((3, case.rates), np.nan)
@@ -250,7 +250,7 @@ def test_distance_row(case):
         on_line = points[0] + case.random.uniform(-2.0, 2.0) * normal - case.kinematics.origin
         model = case.model
         arrays = model.body_parent, model.column_start, model.column_rate, case.kinematics.column
-        distance_row(*arrays, frames[0][2], frames[1][2], *on_line, *normal, rows, 1)
+        wrench_row(*arrays, frames[0][2], frames[1][2], *normal, *np.cross(on_line, normal), rows, 1)
         jacobians = [
             case.twin.point_jacobian(pq, case.names.links[index], point)
             for index, point in zip(ends, points, strict=True)

@@ -14,7 +14,7 @@ from grouser.physics.multibody.articulated import forward_dynamics, make_articul
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, total_momentum
 from grouser.physics.multibody.integration import integrate_positions
-from grouser.physics.multibody.jacobian import distance_row, point_rows
+from grouser.physics.multibody.jacobian import point_rows, wrench_row
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics, update_positions, update_velocities
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 
@@ -293,14 +293,14 @@ def test_point_rows(case, of):
     arrays = model.body_parent, model.column_start, model.column_rate, kinematics.column
     for body in range(-1, case.bodies):
         rows = np.full((5, case.rates), np.nan)
-        of(point_rows)(*arrays, body, *case.point, frame, rows, 1)
+        of(point_rows)(*arrays, body, -1, *case.point, frame, rows, 1)
         jacobian = case.jacobian(kinematics, body)
         close(rows[1:4], frame @ (jacobian[:3] + np.cross(jacobian[3:].T, case.point).T), ROUND_OFF)
         assert np.isnan(rows[[0, 4]]).all()
 
 
 @BOTH
-def test_distance_row_is_the_rate_of_the_distance(case, of):
+def test_wrench_row_of_a_line_is_the_rate_of_the_distance(case, of):
     """Between points of any two bodies, the world among them; zero between points of one body."""
     here = case.kinematics()
     model, random = case.model, np.random.default_rng(6)
@@ -318,7 +318,8 @@ def test_distance_row_is_the_rate_of_the_distance(case, of):
         start = points(here)
         normal = (start[0] - start[1]) / np.linalg.norm(start[0] - start[1])
         row = np.full((1, case.rates), np.nan)
-        of(distance_row)(*arrays, body, other, *(start[1] - here.origin), *normal, row, 0)
+        moment = np.cross(start[1] - here.origin, normal)
+        of(wrench_row)(*arrays, body, other, *normal, *moment, row, 0)
         for d in range(case.rates):
 
             def distance(q, points=points):

@@ -130,7 +130,7 @@ def test_diagnostics_say_how_the_impulses_converged(crane):
     assert figures.residual <= figures.residual_max
     assert figures.residual <= 1e-7 or figures.iterations == 60
     assert figures.contact_count == len(simulation.contacts()) >= 4
-    # three rows a contact, the cylinder's and those of the three drives
-    assert figures.row_count >= 3 * figures.contact_count + 4
+    # three rows a contact, and the cylinder's; drives below their limit are in the mass matrix
+    assert figures.row_count >= 3 * figures.contact_count + 1
     simulation.clear_diagnostics()
     assert (simulation.diagnostics.iterations_max, simulation.diagnostics.residual_max) == (0, 0.0)

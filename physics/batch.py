@@ -1,0 +1,178 @@
+"""Many copies of a machine at once, over the cores.
+
+The copies' arrays are stacked, so that a thread takes its share of them in one crossing into compiled code. The threads
+are Python's, and the compiled code runs without the interpreter's lock: numba's own parallel loops cannot hand nested
+tuples on.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+
+from grouser.physics.errors import ParameterError
+from grouser.physics.midpoint import run_midpoint_steps
+from grouser.physics.step import run_steps
+
+
+class Steppable(Protocol):
+    """What a batch needs of a simulation; see `simulation.Simulation`."""
+
+    integrator: str
+    system: Any
+
+    def buffers(self) -> tuple[Any, ...]: ...
+    def on_buffers(self, *buffers: Any) -> Any: ...
+    def begin_steps(self) -> None: ...
+    def answer_convex_pairs(self) -> None: ...
+    def finish_steps(self, left: int) -> None: ...
+
+
+Copy = TypeVar("Copy", bound=Steppable)
+
+def stacked(tree, count: int):
+    """`count` copies of every array in nested tuples, along a new first axis."""
+    if isinstance(tree, np.ndarray):
+        return np.stack([tree] * count)
+    return type(tree)(*[stacked(part, count) for part in tree])
+
+
+def part_of(tree, i):
+    """Element i of every array in nested tuples, along the first axis."""
+    if isinstance(tree, np.ndarray):
+        return tree[i]
+    return type(tree)(*[part_of(part, i) for part in tree])
+
+
+@overload(part_of)
+def _part_of(tree, i):
+    """The same in compiled code: numba cannot loop over a tuple of different types, so that the loop is written out."""
+    if isinstance(tree, types.Array):
+        return lambda tree, i: tree[i]
+    parts = ", ".join(f"part_of(tree.{field}, i)" for field in tree.fields)
+    scope = {"make": tree.instance_class, "part_of": part_of}
+    exec(f"def implementation(tree, i):\n    return make({parts})\n", scope)
+    return scope["implementation"]
+
+
+# These two make array views, which need reference counts.
+_kernel_with_views = partial(njit, cache=True, nogil=True, error_model="numpy")
+
+
+@_kernel_with_views
+def _run_copies(first, last, remaining, running, answered, asks, system, states, commands, workspaces, _):
+    """Steps the running ones of the copies first to last - 1 as far as they go; `remaining` is what is left to do."""
+    for i in range(first, last):
+        if running[i]:
+            done, asks[i] = run_steps(
+                remaining[i], answered[i], system, part_of(states, i), part_of(commands, i), part_of(workspaces, i)
+            )
+            remaining[i] -= done
+
+
+@_kernel_with_views
+def _run_midpoint_copies(
+    first, last, remaining, running, answered, asks, system, states, commands, workspaces, buffers
+):
+    """The same by the midpoint rule, which never asks."""
+    for i in range(first, last):
+        if running[i]:
+            remaining[i] -= run_midpoint_steps(
+                remaining[i],
+                system,
+                part_of(states, i),
+                part_of(commands, i),
+                part_of(workspaces, i),
+                part_of(buffers, i),
+            )
+
+
+class Batch(Generic[Copy]):
+    """Copies of a simulation that step together; each is a `Simulation` of its own to command, read and reset.
+
+    Args:
+        simulation: what is copied, with its state and commands.
+        count: number of copies.
+
+    Attributes:
+        simulations: the copies.
+        state, command: all copies' states and commands, stacked along the first axis of every array; they may be read
+            and written in place of `simulations[i].state`.
+
+    Raises:
+        ParameterError: a count below one.
+    """
+
+    def __init__(self, simulation: Copy, count: int):
+        if not isinstance(count, Integral) or count < 1:
+            raise ParameterError("count", count, "a whole number of copies, at least 1")
+        buffers: tuple[Any, ...] = tuple(stacked(tree, count) for tree in simulation.buffers())
+        self.state: Any = buffers[0]
+        self.command: Any = buffers[1]
+        self.simulations: tuple[Copy, ...] = tuple(
+            simulation.on_buffers(*[part_of(tree, i) for tree in buffers]) for i in range(count)
+        )
+        smooth = simulation.integrator == "implicit_midpoint"
+        self._run: Callable[..., None] = _run_midpoint_copies if smooth else _run_copies
+        self._arguments: tuple[Any, ...] = (simulation.system, *buffers)
+        self._pool: ThreadPoolExecutor | None = None
+        self._pool_size: int = 0
+
+    def __len__(self) -> int:
+        return len(self.simulations)
+
+    def __getitem__(self, index: int) -> Copy:
+        return self.simulations[index]
+
+    def step(self, count: int = 1, threads: int | None = None) -> None:
+        """Makes `count` steps of every copy; the result does not depend on the number of threads.
+
+        Args:
+            count: number of steps.
+            threads: as many as there are cores when None.
+
+        Raises:
+            ParameterError: a negative count, or no thread.
+            DivergenceError: a copy's state is no longer finite; the others have made their steps.
+        """
+        if not isinstance(count, Integral) or count < 0:
+            raise ParameterError("count", count, "a whole number of steps, at least 0")
+        threads = len(os.sched_getaffinity(0)) if threads is None else threads
+        if not isinstance(threads, Integral) or threads < 1:
+            raise ParameterError("threads", threads, "a whole number, at least 1")
+        for simulation in self.simulations:
+            simulation.begin_steps()
+        copies = len(self)
+        remaining = np.full(copies, count)
+        running, asks, answered = (np.full(copies, flag) for flag in (True, False, False))
+        while running.any():
+            self._run_all(min(threads, copies), remaining, running, answered, asks)
+            for i in np.flatnonzero(asks):
+                self.simulations[i].answer_convex_pairs()
+            running[:] = answered[:] = asks
+            asks[:] = False
+        for simulation, left in zip(self.simulations, remaining.tolist(), strict=True):
+            simulation.finish_steps(left)
+
+    def _run_all(self, threads, remaining, running, answered, asks):
+        """Shares the copies out to the threads."""
+        arguments = (remaining, running, answered, asks, *self._arguments)
+        if threads == 1:
+            self._run(0, len(self), *arguments)
+            return
+        if self._pool is None or self._pool_size != threads:
+            self._pool, self._pool_size = ThreadPoolExecutor(threads), threads
+        bounds = np.linspace(0, len(self), threads + 1).round().astype(int).tolist()
+        shares = [
+            self._pool.submit(self._run, first, last, *arguments)
+            for first, last in pairwise(bounds)
+        ]
+        for share in shares:
+            share.result()

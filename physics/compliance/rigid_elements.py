@@ -1,0 +1,262 @@
+"""Flexible links as chains of rigid elements with springs between them: the rigid finite element method.
+
+After Wittbrodt, Adamiec-Wojcik and Wojciech, "Dynamics of Flexible Multibody Systems: Rigid Finite Element Method"
+(2006). The elastic axis is cut into n - 1 equal segments of length D. What a segment bends and twists gathers in a
+spring in its middle: E I / D about the two transverse axes, G I_p / D about the axis. What lies between the springs is
+rigid, so that there are n elements, those at the ends half as long as the others.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from grouser.physics.description.machine import (
+    CompliantJoint,
+    DisabledCollision,
+    FlexibleLink,
+    Inertial,
+    InitialPosition,
+    Joint,
+    Link,
+    Machine,
+    Pose,
+    Vector3,
+)
+from grouser.physics.description.placement import rigid_lumps
+from grouser.physics.description.rotation import matrix, quaternion_from_rpy
+from grouser.physics.errors import MachineError
+
+_TURNS = "zyx"
+_NO_STIFFNESS = (0.0, 0.0, 0.0)
+# Of the mean density: what round-off may leave below zero where a density ends at zero.
+_DENSITY_ROUND_OFF = 1e-9
+
+
+def split_flexible_links(machine: Machine) -> Machine:
+    """Divides the flexible links of the method `rigid_elements`; the result has none of them left.
+
+    The first element keeps the link's name, frame, visuals and collision shapes (none of which bends), and the joint
+    that carries the link. Element k is the link `<link>.k`; its frame is the link's frame, moved along the elastic axis
+    to the spring where the element begins. Three revolute joints `<link>.k.z`, `<link>.k.y` and `<link>.k.x` join it
+    to the element before it, about the axes of the elastic frame in this order; the springs are their axial
+    stiffnesses, and the massless links between them have the names of the joints that move them. New links and joints
+    come after those of the file. Joints, loop joints and cylinders on the link go to the element beside them.
+    The chain starts straight, and closing a loop at the start does not bend it.
+
+    The link's mass is spread along the axis with a density that is a parabola, such that mass, centre of mass and
+    inertia of the straight chain are the link's; a uniform rod gives uniform elements.
+
+    Args:
+        machine: from the description.
+
+    Raises:
+        MachineError: an inertial that no density along the axis has, or a name that an element needs and a link or
+            joint already has.
+    """
+    for flexible in machine.flexible_links:
+        if flexible.method == "rigid_elements" and flexible.size > 1:
+            machine = _Division(machine, flexible).divided()
+    others = tuple(flexible for flexible in machine.flexible_links if flexible.method != "rigid_elements")
+    return replace(machine, flexible_links=others)
+
+
+class _Division:
+    """One flexible link and where it is cut.
+
+    Attributes:
+        axes: unit vectors of the elastic frame in the link frame, as columns, (3, 3).
+        springs: places of the springs along the elastic axis [m], (n - 1,).
+        names: of the elements.
+        shifts: origins of the elements' frames in the link frame [m], (n, 3).
+    """
+
+    def __init__(self, machine: Machine, flexible: FlexibleLink):
+        self.machine = machine
+        self.flexible = flexible
+        self.start = np.array(flexible.xyz)
+        self.axes = matrix(quaternion_from_rpy(*flexible.rpy))
+        self.segment = flexible.length / (flexible.size - 1)
+        self.springs = self.segment * (np.arange(flexible.size - 1) + 0.5)
+        self.names = [flexible.link, *(f"{flexible.link}.{k}" for k in range(1, flexible.size))]
+        self.shifts = np.zeros((flexible.size, 3))
+        self.shifts[1:] = self.start + np.outer(self.springs, self.axes[:, 0])
+
+    def divided(self) -> Machine:
+        """The machine with this link divided."""
+        machine, inertials = self.machine, self._inertials()
+        links = [
+            replace(link, inertial=next(inertials)) if link.name == self.flexible.link else link
+            for link in machine.links
+        ]
+        joints = [
+            replace(joint, parent=name, pose=replace(joint.pose, position=xyz))
+            for joint in machine.joints
+            for name, xyz in [self._place(joint.parent, joint.pose.position)]
+        ]
+        compliances, straight = list(machine.compliant_joints), []
+        for k, inertial in enumerate(inertials, start=1):
+            for turn, joint in zip(_TURNS, self._turns(k), strict=True):
+                joints.append(joint)
+                links.append(Link(joint.child, inertial if turn == "x" else None))
+                compliances.append(self._spring(joint.name, turn))
+                straight.append(InitialPosition(joint.name, 0.0))
+        self._refuse_repeated("link", [link.name for link in links])
+        self._refuse_repeated(
+            "joint", [*(joint.name for joint in joints), *(loop.name for loop in machine.loop_joints)]
+        )
+        return replace(
+            machine,
+            links=tuple(links),
+            joints=tuple(joints),
+            compliant_joints=tuple(compliances),
+            cylinders=tuple(
+                replace(cylinder, barrel=self._moved(cylinder.barrel), rod=self._moved(cylinder.rod))
+                for cylinder in machine.cylinders
+            ),
+            loop_joints=tuple(
+                replace(loop, parent=self._moved(loop.parent), child=self._moved(loop.child))
+                for loop in machine.loop_joints
+            ),
+            disabled_collisions=(*machine.disabled_collisions, *self._held_apart()),
+            initial_positions=(*machine.initial_positions, *straight),
+        )
+
+    def _turns(self, k: int) -> Iterator[Joint]:
+        """The three joints between element k - 1 and element k."""
+        before = self.names[k - 1]
+        at = Pose(_vector(self.shifts[k] - self.shifts[k - 1]))
+        for turn in _TURNS:
+            name = f"{self.names[k]}.{turn}"
+            after = self.names[k] if turn == "x" else name
+            yield Joint(name, "continuous", before, after, at, _vector(self.axes[:, "xyz".index(turn)]))
+            before, at = after, Pose()
+
+    def _spring(self, joint: str, turn: str) -> CompliantJoint:
+        flexible = self.flexible
+        modulus = {
+            "x": flexible.torsional_stiffness,
+            "y": flexible.bending_stiffness_y,
+            "z": flexible.bending_stiffness_z,
+        }[turn]
+        stiffness = modulus / self.segment
+        none = _NO_STIFFNESS
+        return CompliantJoint(
+            *(joint, none, none, none, none), axial_stiffness=stiffness, axial_damping=flexible.damping_time * stiffness
+        )
+
+    def _place(self, link: str, xyz: Vector3) -> tuple[str, Vector3]:
+        """Element that carries a point of the link, and the point in its frame; other links' points stay."""
+        if link != self.flexible.link:
+            return link, xyz
+        along = (np.array(xyz) - self.start) @ self.axes[:, 0]
+        k = int(np.searchsorted(self.springs, along, side="right"))
+        return self.names[k], _vector(xyz - self.shifts[k])
+
+    def _moved(self, frame):
+        """A cylinder's attachment or a loop joint's frame, on its element."""
+        link, xyz = self._place(frame.link, frame.xyz)
+        return replace(frame, link=link, xyz=xyz)
+
+    def _inertials(self) -> Iterator[Inertial]:
+        """Mass properties of the elements, each in its frame.
+
+        With the second moments W = tr(I) / 2 - I about the centre of mass, matter at x along the axis is centred on the
+        line c + (x - c_x) g with g = W x / W_xx, and has W - W_xx g g^T around it: then not only the moments along the
+        axis, which the density gives, but all of the link's are met.
+        """
+        whole = next(link.inertial for link in self.machine.links if link.name == self.flexible.link)
+        if whole is None or whole.mass <= 0.0:
+            raise self._error("has no mass to divide", "give it an <inertial> or a <density>")
+        along, half = self.axes[:, 0], 0.5 * self.flexible.length
+        centre, moments = np.array(whole.pose.position), _second_moments(whole)
+        middle = along @ (centre - self.start) - half
+        variance = along @ moments @ along / whole.mass
+        density = self._density(middle / half, (variance + middle**2) / half**2)
+        slope = moments @ along / (whole.mass * variance)
+        around = moments - whole.mass * variance * np.outer(slope, slope)
+        ends = np.concatenate([[-half], self.springs - half, [half]])
+        for k in range(self.flexible.size):
+            share, place, spread = _span(density, ends[k] / half, ends[k + 1] / half)
+            own = whole.mass * half**2 * spread * np.outer(slope, slope) + share * around
+            position = centre + (place * half - middle) * slope - self.shifts[k]
+            yield Inertial(Pose(_vector(position)), share * whole.mass, _inertia(own))
+
+    def _density(self, mean: float, mean_square: float) -> tuple[float, float]:
+        """Coefficients b and c of the density over its mean, 1 + b s + c (3 s2 - 1) / 2; s is -1 to 1 along the axis.
+
+        Args:
+            mean, mean_square: what s and its square are to be on average.
+        """
+        b, c = 3.0 * mean, 7.5 * mean_square - 2.5
+        lowest = 1.0 - abs(b) + c
+        if 3.0 * c > abs(b):
+            lowest = 1.0 - 0.5 * c - b * b / (6.0 * c)
+        if lowest < -_DENSITY_ROUND_OFF:
+            length = self.flexible.length
+            centre, gyration = 0.5 * length * (1.0 + mean), 0.5 * length * max(mean_square - mean**2, 0.0) ** 0.5
+            raise self._error(
+                f"has its mass centred at {centre:.4g} m along an elastic axis of {length:.4g} m, with a radius of "
+                f"gyration of {gyration:.4g} m along it: it cannot be spread over the axis",
+                "give what is concentrated a link of its own, fixed to this one",
+            )
+        return b, c
+
+    def _held_apart(self) -> Iterator[DisabledCollision]:
+        """Pairs of shapes that could not touch while the link was rigid, because of a joint on it."""
+        machine = self.machine
+        lumps = rigid_lumps(replace(machine, flexible_links=()))
+        divided = lumps[self.flexible.link]
+        compliant = {compliance.joint for compliance in machine.compliant_joints}
+        joints = [joint for joint in machine.joints if joint.type != "floating" or joint.name in compliant]
+        held = {frozenset((lumps[joint.parent], lumps[joint.child])) for joint in joints}
+        held |= {frozenset((lumps[loop.parent.link], lumps[loop.child.link])) for loop in machine.loop_joints}
+        touching = [link.name for link in machine.links if link.collisions]
+        for one, other in combinations(touching, 2):
+            pair = frozenset((lumps[one], lumps[other]))
+            if divided in pair and (len(pair) == 1 or pair in held):
+                yield DisabledCollision(one, other)
+
+    def _refuse_repeated(self, kind: str, names: list[str]) -> None:
+        for name, count in Counter(names).items():
+            if count > 1:
+                raise self._error(
+                    f"needs the name '{name}' for an element, and a {kind} has it already", "rename that one"
+                )
+
+    def _error(self, problem: str, remedy: str) -> MachineError:
+        element = f'<flexible_link link="{self.flexible.link}">'
+        return MachineError(f"the link {problem}", file=self.machine.file, element=element, remedy=remedy)
+
+
+def _span(density: tuple[float, float], begin: float, end: float) -> tuple[float, float, float]:
+    """Share of the mass between two places, its centre, and share times variance about that centre; see `_density`."""
+    b, c = density
+    middle, half = 0.5 * (begin + end), 0.5 * (end - begin)
+    # the density around the middle, in powers of the distance from it: no digits are lost in short spans
+    constant, linear, square = 1.0 + b * middle + c * (1.5 * middle**2 - 0.5), b + 3.0 * c * middle, 1.5 * c
+    share = half * constant + square * half**3 / 3.0
+    first = linear * half**3 / 3.0
+    second = constant * half**3 / 3.0 + square * half**5 / 5.0
+    return share, middle + first / share, second - first**2 / share
+
+
+def _second_moments(inertial: Inertial) -> np.ndarray:
+    """Second moments of mass about the centre of mass, link axes [kg m2], (3, 3)."""
+    xx, xy, xz, yy, yz, zz = inertial.inertia
+    turn = matrix(inertial.pose.quaternion)
+    inertia = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
+    return 0.5 * np.trace(inertia) * np.eye(3) - inertia
+
+
+def _inertia(moments: np.ndarray) -> tuple[float, float, float, float, float, float]:
+    """Inertia tensor of second moments."""
+    i = np.trace(moments) * np.eye(3) - moments
+    return float(i[0, 0]), float(i[0, 1]), float(i[0, 2]), float(i[1, 1]), float(i[1, 2]), float(i[2, 2])
+
+
+def _vector(array: np.ndarray) -> Vector3:
+    x, y, z = array.tolist()
+    return x, y, z

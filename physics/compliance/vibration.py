@@ -1,0 +1,103 @@
+"""Small vibrations of a machine with elastic joints about where it stands, and how an implicit step damps them."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from grouser.physics.compliance.axial import AxialLaws
+from grouser.physics.compliance.pairs import Pairs, make_pair_motion, place_pairs
+from grouser.physics.model import Model
+from grouser.physics.multibody.composite import mass_matrix
+from grouser.physics.multibody.kinematics import make_kinematics
+
+# A mode whose square of frequency is below this share of the largest is a rigid motion.
+_RIGID_MOTION = 1e-13
+# A direction counts as blocked when its singular value is above this share of the largest.
+_RANK = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """An undamped small vibration.
+
+    Attributes:
+        frequency: [Hz].
+        shape: coordinate rates, of unit modal mass, (coordinates,).
+        energy: share of the elastic energy in each elastic element, by its name.
+    """
+
+    frequency: float
+    shape: np.ndarray
+    energy: dict[str, float]
+
+
+def vibration_modes(
+    model: Model, pairs: Pairs, axial: AxialLaws, q: np.ndarray, pair_names, rate_names
+) -> tuple[Mode, ...]:
+    """Modes of the undamped machine about q at rest, rigid pairs closed, by ascending frequency; no rigid motions.
+
+    Gravity, contacts, drives and hydraulics are no part of it; a backlash counts as closed.
+    """
+    elements = _elements(model, pairs, axial, q, pair_names, rate_names)
+    if not elements:
+        return ()
+    kinematics, motion = make_kinematics(model), make_pair_motion(pairs, len(model.rate_damping))
+    place_pairs(model, pairs, q, kinematics, motion)
+    size = len(model.rate_damping)
+    mass = np.zeros((size, size))
+    mass_matrix(model, kinematics, np.zeros((len(model.body_parent), 10)), mass)
+    mass = np.tril(mass) + np.tril(mass, -1).T
+    rows = np.array([row(motion) for _, _, row in elements])
+    stiffness = np.array([k for _, k, _ in elements])
+    free = _free_motions(motion.jacobian[pairs.row_rigid], size)
+    root = np.linalg.cholesky(free.T @ mass @ free)
+    flexing = np.linalg.solve(root, (rows @ free).T).T
+    squares, vectors = np.linalg.eigh(flexing.T * stiffness @ flexing)
+    modes = []
+    for square, vector in zip(squares, vectors.T, strict=True):
+        if square > _RIGID_MOTION * squares[-1]:
+            shares: dict[str, float] = {}
+            for (name, k, _), bend in zip(elements, flexing @ vector, strict=True):
+                shares[name] = shares.get(name, 0.0) + k * bend * bend / square
+            shape = free @ np.linalg.solve(root.T, vector)
+            modes.append(Mode(math.sqrt(square) / (2.0 * math.pi), shape, shares))
+    return tuple(modes)
+
+
+def implicit_damping_ratio(frequency: float, step: float) -> float:
+    """Damping ratio that an implicit Euler step gives to a vibration without damping [-].
+
+    A step multiplies its amplitude by 1 / (1 - i w h): the logarithm of that is the decay and the turn of a step.
+
+    Args:
+        frequency: [Hz].
+        step: h [s].
+    """
+    angle = 2.0 * math.pi * frequency * step
+    decay, turn = 0.5 * math.log1p(angle * angle), math.atan(angle)
+    return decay / math.hypot(decay, turn) if angle > 0.0 else 0.0
+
+
+def _elements(model, pairs, axial, q, pair_names, rate_names):
+    """Name, stiffness and row (a function of the pairs' motion) of everything elastic."""
+    found = []
+    unit = np.eye(len(model.rate_damping))
+    for rate, stiffness in zip(model.spring_rate, model.spring_stiffness, strict=True):
+        found.append((rate_names[rate], stiffness, lambda _, row=unit[rate]: row))
+    for law, rate in enumerate(axial.rate_index):
+        bend = abs(q[axial.position_index[law]] - axial.rest_position[law]) - axial.half_gap[law]
+        stiffness = axial.stiffness[law] + 3.0 * axial.cubic_stiffness[law] * max(bend, 0.0) ** 2
+        found.append((rate_names[rate], stiffness, lambda _, row=unit[rate]: row))
+    for r in np.flatnonzero(pairs.row_stiffness > 0.0):
+        found.append((pair_names[pairs.row_pair[r]], pairs.row_stiffness[r], lambda motion, r=r: motion.jacobian[r]))
+    return [element for element in found if element[1] > 0.0]
+
+
+def _free_motions(blocked: np.ndarray, size: int) -> np.ndarray:
+    """Basis of the coordinate rates that break no rigid pair, as columns."""
+    if not len(blocked):
+        return np.eye(size)
+    _, singular, right = np.linalg.svd(blocked)
+    rank = int(np.count_nonzero(singular > _RANK * singular[0]))
+    return right[rank:].T

@@ -1,0 +1,131 @@
+"""Work that everything does on the machine, impulse times mean speed of the step.
+
+With the mass matrix held, the works of a step add up to the change of kinetic energy to the last digit; what is left
+over in the balance is what the step makes of gravity and of the turning of the bodies, an error of its own order.
+"""
+
+from grouser.physics.constraints.impulses import dot
+from grouser.physics.kernel import kernel
+
+# Columns of `State.law_work` and of `State.rate_work`.
+DRIVE, FRICTION, LIMIT = range(3)
+DAMPER, SPRING = range(2)
+
+
+@kernel
+def account_dampers(damping, step, end, mean, rate_work):
+    """Adds the work of the dampers along coordinates.
+
+    Args:
+        damping: of each coordinate rate [N m s/rad or N s/m].
+        step: [s].
+        end: rates at which the dampers were taken implicitly.
+        mean: mean rates over the step.
+        rate_work: account.
+    """
+    for d in range(end.shape[0]):
+        rate_work[d, DAMPER] -= step * damping[d] * end[d] * mean[d]
+
+
+@kernel
+def account_springs(model, axial, q, end, mean, step, implicit_step, axial_spring, rate_work, axial_work):
+    """Adds the work of elastic coordinates and axial laws.
+
+    Args:
+        model, axial: the machine.
+        q: positions at the start of the step.
+        end: rates at which the springs were taken implicitly.
+        mean: mean rates over the step.
+        step: [s].
+        implicit_step: [s] over which they were.
+        axial_spring: conductance and target of the axial laws over that step, (laws, 2).
+        rate_work, axial_work: accounts.
+    """
+    for k in range(model.spring_rate.shape[0]):
+        d = model.spring_rate[k]
+        deflection = q[model.spring_position[k]] + implicit_step * end[d]
+        rate_work[d, SPRING] -= step * model.spring_stiffness[k] * deflection * mean[d]
+    scale = step / implicit_step
+    for law in range(axial.rate_index.shape[0]):
+        d = axial.rate_index[law]
+        axial_work[law] += scale * axial_spring[law, 0] * (axial_spring[law, 1] - end[d]) * mean[d]
+
+
+@kernel
+def account_drives(rate_index, step, effort, spring, end, mean, law_work):
+    """Adds the work of drives, as far as they are not rows.
+
+    Args:
+        rate_index: coordinate rate of each joint law.
+        step: [s].
+        effort: of the effort drives on each coordinate [N or N m].
+        spring: conductance and target of each law's drive, (laws, 2).
+        end, mean: rates at the end of the step, and their mean over it.
+        law_work: account.
+    """
+    for law in range(rate_index.shape[0]):
+        d = rate_index[law]
+        impulse = step * effort[d] + spring[law, 0] * (spring[law, 1] - end[d])
+        law_work[law, DRIVE] += impulse * mean[d]
+
+
+@kernel
+def account_pairs(row_pair, impulse, jacobian, mean, pair_work):
+    """Adds the work of the loop joints: rows with their impulses and Jacobians."""
+    for r in range(row_pair.shape[0]):
+        pair_work[row_pair[r]] += impulse[r] * dot(jacobian[r], mean)
+
+
+@kernel
+def account_rows(rows, cylinders, rate_index, end, mean, law_work, cylinder_work):
+    """Adds the work of the rows: of cylinders, dry friction, joint limits, and of drives at their limit.
+
+    Args:
+        rows: solved; the first are the cylinders'.
+        cylinders: number of cylinders.
+        rate_index: coordinate rate of each joint law.
+        end, mean: rates at the end of the step, and their mean over it.
+        law_work, cylinder_work: accounts.
+    """
+    for r in range(rows.count[0]):
+        impulse = rows.impulse[r]
+        if r < cylinders:
+            cylinder_work[r] += impulse * dot(rows.jacobian[r], mean)
+            continue
+        law = rows.slot[r]
+        d = rate_index[law]
+        full = rows.conductance[r] * (rows.target[r] - end[d])
+        spring = min(max(full, -rows.spring_bound[r]), rows.spring_bound[r])
+        built_in = full if rows.built_in[r] else 0.0
+        held = min(max(impulse + built_in - spring, -rows.hold_bound[r]), rows.hold_bound[r])
+        law_work[law, DRIVE] += (spring - built_in) * mean[d]
+        law_work[law, FRICTION] += held * mean[d]
+        law_work[law, LIMIT] += (impulse + built_in - spring - held) * mean[d]
+
+
+@kernel
+def account_contacts(contacts, rows, u_start, u, contact_work):
+    """Adds the work of the contacts, to the shape that each normal points to.
+
+    Args:
+        contacts, rows: solved.
+        u_start, u: half-solved velocity at the start and at the end of the step.
+        contact_work: account.
+    """
+    for c in range(contacts.count[0]):
+        size, index = rows.size[c], rows.index[c]
+        work = _packed_work(rows.half[c], index, size, rows.impulse[c], u_start, u)
+        if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
+            work += _packed_work(rows.turning[c], index, size, rows.moment[c], u_start, u)
+        contact_work[contacts.shape[c]] += work
+
+
+@kernel
+def _packed_work(half, index, size, impulse, u_start, u):
+    """Work of the impulses along three packed rows."""
+    x, y, z = impulse[0], impulse[1], impulse[2]
+    work = 0.0
+    for k in range(size):
+        along = half[k, 0] * x + half[k, 1] * y + half[k, 2] * z
+        work += 0.5 * along * (u_start[index[k]] + u[index[k]])
+    return work

@@ -1,0 +1,359 @@
+"""Everything that may touch, and how contacts are found in a step."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_found, allocate_contacts
+from grouser.physics.contact.convex import ConvexNarrowPhase, find_due_pairs
+from grouser.physics.contact.ground import (
+    PEAK_CONTACTS,
+    GroundCandidates,
+    make_ground_candidates,
+    touch_field,
+    touch_peaks,
+    touch_plane,
+)
+from grouser.physics.contact.laws import ContactLaws, LawTable
+from grouser.physics.contact.narrow import capsule_to_capsule, nearest_point, point_to_shape
+from grouser.physics.contact.pairs import (
+    CAPSULES,
+    CONVEX,
+    CONVEX_CONTACTS,
+    POINTS_OF_FIRST,
+    CollisionRules,
+    Pairs,
+    make_pairs,
+    may_meet,
+    place_shapes,
+)
+from grouser.physics.contact.shapes import POINTS, Shapes, make_shapes
+from grouser.physics.contact.terrain import SPHERE_CONTACTS, Terrain, make_terrain
+from grouser.physics.description.machine import Machine, World
+from grouser.physics.kernel import inlined, kernel
+from grouser.physics.model import Model, Names
+from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+
+# Links that overlap by more than this at the start cannot be meant to touch each other [m].
+_OVERLAP = 1e-3
+
+
+class Collision(NamedTuple):
+    """All that touching needs and that does not change."""
+
+    shapes: Shapes
+    candidates: GroundCandidates
+    terrain: Terrain
+    pairs: Pairs
+    laws: ContactLaws
+
+
+class ContactWorkspace(NamedTuple):
+    """Buffers of the detection. Nothing in them changes what is found, only how soon.
+
+    Attributes:
+        rotation, position: poses of the shapes, from the kinematics' origin, (shapes, 3, 3) and (shapes, 3) [m].
+        speed: that no point of a shape exceeds [m/s].
+        found: point, normal and gap of what was found for one pair, (rows, 7).
+        found_slot: slot of each of these where that is settled, else -1.
+        near: directions and distances of a sphere above a height field, (SPHERE_CONTACTS, 4).
+        claimed: of each slot, whether a contact has taken it.
+        due: pairs of convex solids to be asked about, by their number among these; the first `due_count[0]` hold.
+        reach: of each such pair, largest gap of interest [m].
+        distance: found when it was last asked about; it may be less than the true one, but not more [m].
+        asked_rotation, asked_position: pose of its second shape in the frame of the first when it was asked about.
+        touching: whether it was found within reach.
+        direction: along which its shapes are farthest apart, from the second to the first.
+        witness: point of the first shape that is nearest to the second, from the kinematics' origin [m].
+        manifold: points at which it touches: as `found`, (convex pairs, CONVEX_CONTACTS, 7).
+        manifold_count: number of them in this step.
+        buffer: four lists of points in the plane, (4, points, 4).
+        frame: two tangents and the normal, (3, 3).
+        settled: direction of a manifold, (3,).
+    """
+
+    rotation: np.ndarray
+    position: np.ndarray
+    speed: np.ndarray
+    found: np.ndarray
+    found_slot: np.ndarray
+    near: np.ndarray
+    claimed: np.ndarray
+    due: np.ndarray
+    due_count: np.ndarray
+    reach: np.ndarray
+    distance: np.ndarray
+    asked_rotation: np.ndarray
+    asked_position: np.ndarray
+    touching: np.ndarray
+    direction: np.ndarray
+    witness: np.ndarray
+    manifold: np.ndarray
+    manifold_count: np.ndarray
+    buffer: np.ndarray
+    frame: np.ndarray
+    settled: np.ndarray
+
+
+def make_collision(machine: Machine, names: Names, model: Model, world: World) -> tuple[Collision, tuple[str, ...]]:
+    """What may touch what, and how; and in words, which links overlap at the start and therefore never touch.
+
+    Raises:
+        MachineError: a surface is moved by a joint that has not one coordinate of its own, an obstacle is a point set,
+            or pairs of convex solids may touch and coal is not installed.
+    """
+    shapes, rules = make_shapes(machine, names, world), CollisionRules(machine, names)
+    collision = _assemble(machine, names, world, shapes, rules, frozenset())
+    overlaps = _overlaps_at_start(machine, model, collision, rules)
+    if overlaps:
+        collision = _assemble(machine, names, world, shapes, rules, frozenset(overlaps))
+    warnings = [
+        f'links "{one}" and "{other}" overlap by {1000.0 * depth:.1f} mm at the start: they do not touch each other'
+        for (one, other), depth in sorted((tuple(sorted(pair)), depth) for pair, depth in overlaps.items())
+    ]
+    return collision, tuple(warnings)
+
+
+def slot_count(collision: Collision) -> int:
+    """Number of slots in which impulses are remembered."""
+    candidates, pairs = collision.candidates, collision.pairs
+    return int(candidates.slots.sum() + PEAK_CONTACTS * len(candidates.peak_shape) + pairs.slots.sum())
+
+
+def make_contacts(collision: Collision) -> Contacts:
+    """Room for a contact in every slot."""
+    return allocate_contacts(slot_count(collision))
+
+
+def make_contact_workspace(collision: Collision) -> ContactWorkspace:
+    """Buffers for a collision system."""
+    shapes, convex = collision.shapes, len(collision.pairs.convex_pair)
+    vertices = int(np.diff(shapes.vertex_start).max(initial=0))
+    rows = max(SPHERE_CONTACTS, PEAK_CONTACTS, int(collision.pairs.slots.max(initial=0)))
+    return ContactWorkspace(
+        rotation=np.zeros((len(shapes.kind), 3, 3)),
+        position=np.zeros((len(shapes.kind), 3)),
+        speed=np.zeros(len(shapes.kind)),
+        found=np.zeros((rows, 7)),
+        found_slot=np.zeros(rows, dtype=np.int64),
+        near=np.zeros((SPHERE_CONTACTS, 4)),
+        claimed=np.zeros(slot_count(collision), dtype=np.bool_),
+        due=np.zeros(convex, dtype=np.int64),
+        due_count=np.zeros(1, dtype=np.int64),
+        reach=np.zeros(convex),
+        distance=np.full(convex, -np.inf),
+        asked_rotation=np.zeros((convex, 3, 3)),
+        asked_position=np.zeros((convex, 3)),
+        touching=np.zeros(convex, dtype=np.bool_),
+        direction=np.zeros((convex, 3)),
+        witness=np.zeros((convex, 3)),
+        manifold=np.zeros((convex, CONVEX_CONTACTS, 7)),
+        manifold_count=np.zeros(convex, dtype=np.int64),
+        buffer=np.zeros((4, 2 * vertices + 8, 4)),
+        frame=np.zeros((3, 3)),
+        settled=np.zeros(3),
+    )
+
+
+def forget(workspace: ContactWorkspace) -> None:
+    """Forgets which pairs were found apart; it does not change what is found, only how soon."""
+    workspace.distance[:] = -np.inf
+
+
+@kernel
+def convex_pairs_due(collision, kinematics, step, workspace):
+    """Places the shapes, and lists the pairs of convex solids that `ConvexNarrowPhase.answer` must answer for.
+
+    To be called first in every step, once the kinematics are filled.
+
+    Args:
+        collision: what may touch.
+        kinematics: filled for the current state.
+        step: [s].
+        workspace: result.
+
+    Returns:
+        Number of pairs that are due; at zero `detect_contacts` may follow at once.
+    """
+    shapes = collision.shapes
+    if collision.pairs.first.shape[0] == 0 and collision.candidates.peak_shape.shape[0] == 0:
+        return 0
+    place_shapes(
+        shapes.body,
+        shapes.rotation,
+        shapes.position,
+        shapes.bound,
+        kinematics.origin,
+        kinematics.rotation,
+        kinematics.position,
+        kinematics.twist,
+        workspace.rotation,
+        workspace.position,
+        workspace.speed,
+    )
+    return find_due_pairs(shapes, collision.pairs, kinematics, step, workspace)
+
+
+@inlined
+def detect_contacts(collision, kinematics, step, memory_anchor, memory_impulse, workspace, contacts):
+    """Fills `contacts` with everything that touches or may do so within two steps.
+
+    Args:
+        collision: what may touch.
+        kinematics: filled for the current state.
+        step: [s].
+        memory_anchor, memory_impulse: what each slot remembers of the last step: where its contact was on its body, and
+            its impulse, (slots, 3).
+        workspace: as `convex_pairs_due` has left it in this step, its due pairs answered.
+        contacts: result.
+    """
+    contacts.count[0] = 0
+    memory = (memory_anchor, memory_impulse)
+    if collision.terrain.heights.shape[0] == 0:
+        touch_plane(collision.candidates, collision.terrain, kinematics, step, contacts)
+    else:
+        _touch_uneven_ground(collision, kinematics, step, memory, workspace, contacts)
+    if collision.pairs.first.shape[0] > 0:
+        touch_pairs(collision.shapes, collision.pairs, kinematics, step, memory, workspace, contacts)
+
+
+@kernel
+def _touch_uneven_ground(collision, kinematics, step, memory, workspace, contacts):
+    """Adds the contacts with a height field."""
+    candidates, shapes, terrain = collision.candidates, collision.shapes, collision.terrain
+    touch_field(candidates, terrain, kinematics, step, memory, workspace, contacts)
+    touch_peaks(candidates, shapes, terrain, kinematics, step, memory, workspace, contacts)
+
+
+@kernel
+def touch_pairs(shapes, pairs, kinematics, step, memory, workspace, contacts):
+    """Adds the contacts of shapes with each other, pair by pair."""
+    for p in range(pairs.first.shape[0]):
+        a, b = pairs.first[p], pairs.second[p]
+        if not may_meet(a, b, shapes.bound, workspace.position, workspace.speed, step):
+            continue
+        number = 0
+        kind = pairs.kind[p]
+        if kind == CONVEX:
+            c = pairs.convex[p]
+            number = workspace.manifold_count[c]
+            for k in range(number):
+                for m in range(7):
+                    workspace.found[k, m] = workspace.manifold[c, k, m]
+                workspace.found_slot[k] = -1
+        elif kind == CAPSULES:
+            number = capsule_to_capsule(
+                shapes.size[a],
+                workspace.rotation[a],
+                workspace.position[a],
+                shapes.size[b],
+                workspace.rotation[b],
+                workspace.position[b],
+                workspace.found,
+            )
+            for k in range(number):
+                workspace.found_slot[k] = -1
+        else:
+            reach = max(CONTACT_MARGIN, 2.0 * step * (workspace.speed[a] + workspace.speed[b]))
+            of_first = kind == POINTS_OF_FIRST
+            number = _touch_points(
+                shapes,
+                a if of_first else b,
+                b if of_first else a,
+                of_first,
+                pairs.slot[p],
+                reach,
+                workspace.rotation,
+                workspace.position,
+                workspace.found,
+                workspace.found_slot,
+            )
+        if number > 0:
+            slot, slots, size, law = pairs.slot[p], pairs.slots[p], pairs.size[p], pairs.law[p]
+            body, other = shapes.body[a], shapes.body[b]
+            add_found(number, contacts, kinematics, step, workspace, memory, slot, slots, size, body, other, a, b, law)
+
+
+@inlined
+def _touch_points(shapes, owner, other, owner_first, slot, reach, rotation, position, found, found_slot):
+    """Fills `found` with the points of one shape that are within `reach` of another; their number.
+
+    Each point remembers its impulse in a slot of its own, so that it touches the nearest of another set's points only.
+    """
+    count = 0
+    r_o, r = rotation[owner], rotation[other]
+    radius = shapes.size[owner, 0]
+    first = shapes.vertex_start[owner]
+    for v in range(first, shapes.vertex_start[owner + 1]):
+        lx, ly, lz = shapes.vertex[v, 0], shapes.vertex[v, 1], shapes.vertex[v, 2]
+        # from the other shape's origin, world axes
+        x = position[owner, 0] - position[other, 0] + r_o[0, 0] * lx + r_o[0, 1] * ly + r_o[0, 2] * lz
+        y = position[owner, 1] - position[other, 1] + r_o[1, 0] * lx + r_o[1, 1] * ly + r_o[1, 2] * lz
+        z = position[owner, 2] - position[other, 2] + r_o[2, 0] * lx + r_o[2, 1] * ly + r_o[2, 2] * lz
+        px = r[0, 0] * x + r[1, 0] * y + r[2, 0] * z
+        py = r[0, 1] * x + r[1, 1] * y + r[2, 1] * z
+        pz = r[0, 2] * x + r[1, 2] * y + r[2, 2] * z
+        if shapes.kind[other] == POINTS:
+            distance, ux, uy, uz = nearest_point(
+                shapes.vertex, shapes.vertex_start[other], shapes.vertex_start[other + 1], px, py, pz
+            )
+            distance -= shapes.size[other, 0]
+        else:
+            distance, ux, uy, uz = point_to_shape(
+                shapes.kind[other],
+                shapes.size[other],
+                shapes.vertex,
+                shapes.face,
+                shapes.face_corner,
+                shapes.face_start[other],
+                shapes.face_start[other + 1],
+                px,
+                py,
+                pz,
+            )
+        if distance - radius < reach:
+            nx = r[0, 0] * ux + r[0, 1] * uy + r[0, 2] * uz
+            ny = r[1, 0] * ux + r[1, 1] * uy + r[1, 2] * uz
+            nz = r[2, 0] * ux + r[2, 1] * uy + r[2, 2] * uz
+            # the point on the first shape's surface; the normal points to the first shape
+            back, side = (radius, 1.0) if owner_first else (distance, -1.0)
+            found[count, 0] = position[other, 0] + x - back * nx
+            found[count, 1] = position[other, 1] + y - back * ny
+            found[count, 2] = position[other, 2] + z - back * nz
+            found[count, 3], found[count, 4], found[count, 5] = side * nx, side * ny, side * nz
+            found[count, 6] = distance - radius
+            found_slot[count] = slot + v - first
+            count += 1
+    return count
+
+
+def _assemble(machine, names, world, shapes, rules, excluded) -> Collision:
+    """The collision system without the pairs of links that are excluded."""
+    laws = LawTable(machine, world)
+    candidates, slots = make_ground_candidates(machine, names, world, shapes, laws)
+    pairs, _ = make_pairs(machine, rules, shapes, laws, slots, excluded)
+    return Collision(shapes, candidates, make_terrain(world.ground), pairs, laws.arrays())
+
+
+def _overlaps_at_start(
+    machine: Machine, model: Model, collision: Collision, rules: CollisionRules
+) -> dict[frozenset[str], float]:
+    """Links of one object that overlap by more than a little in the initial pose, and by how much [m]."""
+    if len(collision.pairs.first) == 0:
+        return {}
+    kinematics = make_kinematics(model)
+    update_kinematics(model, np.array(model.q_initial), np.zeros(len(model.rate_damping)), kinematics)
+    workspace, contacts = make_contact_workspace(collision), make_contacts(collision)
+    if convex_pairs_due(collision, kinematics, 0.0, workspace):
+        ConvexNarrowPhase(collision.shapes, collision.pairs).answer(workspace)
+    memory = (np.zeros((slot_count(collision), 3)), np.zeros((slot_count(collision), 3)))
+    touch_pairs(collision.shapes, collision.pairs, kinematics, 0.0, memory, workspace, contacts)
+    overlaps: dict[frozenset[str], float] = {}
+    for c in range(contacts.count[0]):
+        link, other = (collision.shapes.link[shapes[c]] for shapes in (contacts.shape, contacts.other_shape))
+        if contacts.gap[c] < -_OVERLAP and link >= 0 and other >= 0:
+            one, two = machine.links[link].name, machine.links[other].name
+            if rules.same_object(one, two):
+                pair = frozenset((one, two))
+                overlaps[pair] = max(overlaps.get(pair, 0.0), -float(contacts.gap[c]))
+    return overlaps

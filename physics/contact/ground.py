@@ -1,0 +1,342 @@
+"""Contacts of the shapes with the ground.
+
+Against the ground a convex shape touches with its lowest points. A sphere has one candidate, a capsule the spheres at
+its ends, a box its corners, a mesh the vertices of its hull, a point set its points. A cylinder has the lowest point of
+each rim, which moves round as it rolls, and four fixed points on each rim, so that it stands firmly on a face.
+
+A candidate keeps its slots for good: contact impulses are remembered by them. Above a height field a sphere has several
+slots, as it touches both sides of a valley at once (with one contact it would be thrown from side to side); and the
+peaks of the field that press into a box, cylinder, capsule or hull between its candidates are contacts, too.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics import spatial
+from grouser.physics.contact.contacts import CONTACT_MARGIN, add_contact, add_found, normal_speed
+from grouser.physics.contact.laws import LawTable
+from grouser.physics.contact.narrow import point_to_shape
+from grouser.physics.contact.shapes import BOX, HULL, POINTS, Shapes, rim
+from grouser.physics.contact.terrain import (
+    SPHERE_CONTACTS,
+    cell_range,
+    look_ahead,
+    nearest_to_sphere,
+    surface_below,
+)
+from grouser.physics.description.machine import Box, Capsule, Cylinder, Geometry, Machine, PointSet, Sphere, World
+from grouser.physics.kernel import inlined, kernel
+from grouser.physics.model import Names
+
+# Peaks that may press into a shape at once.
+PEAK_CONTACTS = 4
+_RIM_POINTS = 4
+
+
+class GroundCandidates(NamedTuple):
+    """Points that may touch the ground, and the shapes that its peaks may touch.
+
+    Attributes:
+        shape: index into the shapes, (candidates,).
+        body: that carries it.
+        point: centre in the body frame [m], (candidates, 3).
+        radius: of the sphere around `point` that touches, or of the rim [m].
+        axis: unit axis of the rim in the body frame, (candidates, 3); zero for a point or a sphere.
+        law: index into the laws.
+        slot, slots: first slot and number of slots.
+        peak_shape: shapes that peaks of a height field may touch, (peak shapes,).
+        peak_law, peak_slot: law and first slot of each; they have PEAK_CONTACTS slots.
+    """
+
+    shape: np.ndarray
+    body: np.ndarray
+    point: np.ndarray
+    radius: np.ndarray
+    axis: np.ndarray
+    law: np.ndarray
+    slot: np.ndarray
+    slots: np.ndarray
+    peak_shape: np.ndarray
+    peak_law: np.ndarray
+    peak_slot: np.ndarray
+
+
+def make_ground_candidates(
+    machine: Machine, names: Names, world: World, shapes: Shapes, laws: LawTable
+) -> tuple[GroundCandidates, int]:
+    """Candidates of every collision shape on a moving body, none without a ground; and the number of their slots."""
+    on_field = world.ground is not None and world.ground.heightfield is not None
+    shape, point, radius, axis, slots = [], [], [], [], []
+    peak_shape = []
+    number = -1
+    for index, link in enumerate(machine.links):
+        for collision in link.collisions:
+            number += 1
+            if names.link_body[index] < 0 or world.ground is None:
+                continue
+            turn = names.link_rotation[index] @ spatial.matrix(collision.pose.quaternion)
+            at = names.link_position[index] + names.link_rotation[index] @ np.array(collision.pose.position)
+            for local, size, around in _lowest_points(collision.geometry):
+                shape.append(number)
+                point.append(at + turn @ local)
+                radius.append(size)
+                axis.append(turn @ around)
+                slots.append(SPHERE_CONTACTS if on_field and size > 0.0 and not np.any(around) else 1)
+            if on_field and shapes.kind[number] != POINTS:
+                peak_shape.append(number)
+    ends = np.concatenate([[0], np.cumsum(slots, dtype=np.int64)]).astype(np.int64)
+    law = {number: laws.between(laws.links[shapes.link[number]], laws.ground) for number in sorted({*shape})}
+    candidates = GroundCandidates(
+        shape=np.array(shape, dtype=np.int64),
+        body=np.array([shapes.body[s] for s in shape], dtype=np.int64),
+        point=np.array(point, dtype=float).reshape(-1, 3),
+        radius=np.array(radius, dtype=float),
+        axis=np.array(axis, dtype=float).reshape(-1, 3),
+        law=np.array([law[s] for s in shape], dtype=np.int64),
+        slot=np.array(ends[:-1]),
+        slots=np.array(slots, dtype=np.int64),
+        peak_shape=np.array(peak_shape, dtype=np.int64),
+        peak_law=np.array([law[s] for s in peak_shape], dtype=np.int64),
+        peak_slot=ends[-1] + PEAK_CONTACTS * np.arange(len(peak_shape), dtype=np.int64),
+    )
+    for array in candidates:
+        array.flags.writeable = False
+    return candidates, int(ends[-1]) + PEAK_CONTACTS * len(peak_shape)
+
+
+def _lowest_points(geometry: Geometry):
+    """(point, radius, rim axis) of each candidate in the shape's own frame."""
+    none = np.zeros(3)
+    if isinstance(geometry, Sphere):
+        return [(none, geometry.radius, none)]
+    if isinstance(geometry, PointSet):
+        return [(point, geometry.radius, none) for point in np.asarray(geometry.points, dtype=float)]
+    if isinstance(geometry, Box):
+        half = 0.5 * np.array(geometry.size)
+        signs = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+        return [(half * sign, 0.0, none) for sign in signs]
+    if isinstance(geometry, Capsule | Cylinder):
+        up = np.array([0.0, 0.0, 1.0])
+        ends = [0.5 * geometry.length * side * up for side in (-1.0, 1.0)]
+        if isinstance(geometry, Capsule):
+            return [(end, geometry.radius, none) for end in ends]
+        rims = [rim(geometry.radius, end[2], _RIM_POINTS) for end in ends]
+        return [(end, geometry.radius, up) for end in ends] + [(edge, 0.0, none) for edges in rims for edge in edges]
+    return [(vertex, 0.0, none) for vertex in geometry.hull]
+
+
+@kernel
+def touch_plane(candidates, terrain, kinematics, step, contacts):
+    """Adds the contacts of the candidates with the plane that there are, or may be within two steps."""
+    normal, rotation, position, twist = terrain.normal, kinematics.rotation, kinematics.position, kinematics.twist
+    nx, ny, nz = normal[0], normal[1], normal[2]
+    level = 0.0
+    for k in range(3):
+        level += normal[k] * (terrain.point[k] - kinematics.origin[k])
+    for c in range(candidates.body.shape[0]):
+        body = candidates.body[c]
+        x, y, z = _place(candidates.point[c], rotation[body], position[body])
+        dx, dy, dz = _way_down(candidates.axis[c], rotation[body], nx, ny, nz)
+        x += candidates.radius[c] * dx
+        y += candidates.radius[c] * dy
+        z += candidates.radius[c] * dz
+        gap = nx * x + ny * y + nz * z - level
+        if gap < CONTACT_MARGIN or gap + 2.0 * step * normal_speed(twist, body, -1, x, y, z, nx, ny, nz) < 0.0:
+            slot, shape, law = candidates.slot[c], candidates.shape[c], candidates.law[c]
+            add_contact(contacts, kinematics, slot, body, -1, shape, -1, law, x, y, z, nx, ny, nz, gap)
+
+
+@inlined
+def touch_field(candidates, terrain, kinematics, step, memory, workspace, contacts):
+    """Adds the contacts of the candidates with the height field that there are, or may be within two steps."""
+    rotation, position, found = kinematics.rotation, kinematics.position, workspace.found
+    heights, cell = terrain.heights, terrain.cell[0]
+    # the grid as seen from the kinematics' origin
+    ox, oy, level = _seen_from(terrain.origin, kinematics.origin)
+    for c in range(candidates.body.shape[0]):
+        body = candidates.body[c]
+        radius = candidates.radius[c]
+        x, y, z = _place(candidates.point[c], rotation[body], position[body])
+        ahead = look_ahead(max(CONTACT_MARGIN, 2.0 * step * _speed(kinematics.twist, body, x, y, z, radius)), cell)
+        if z - radius - ahead > terrain.highest[0] + level:
+            continue
+        if candidates.slots[c] > 1:
+            span = radius + ahead
+            number = nearest_to_sphere(heights, terrain.crest, cell, ox, oy, x, y, z - level, span, workspace.near)
+            for k in range(number):
+                for m in range(3):
+                    found[k, 3 + m] = workspace.near[k, m]
+                found[k, 0] = x - radius * found[k, 3]
+                found[k, 1] = y - radius * found[k, 4]
+                found[k, 2] = z - radius * found[k, 5]
+                found[k, 6] = workspace.near[k, 3] - radius
+                workspace.found_slot[k] = -1
+        else:
+            number = 1
+            found[0, 0], found[0, 1], found[0, 2], found[0, 3], found[0, 4], found[0, 5], found[0, 6] = (
+                _lowest_above_field(heights, cell, ox, oy, level, x, y, z, radius, candidates.axis[c], rotation[body])
+            )
+            workspace.found_slot[0] = candidates.slot[c]
+        first, slots, shape, law = candidates.slot[c], candidates.slots[c], candidates.shape[c], candidates.law[c]
+        add_found(number, contacts, kinematics, step, workspace, memory, first, slots, radius, body, -1, shape, -1, law)
+
+
+@inlined
+def touch_peaks(candidates, shapes, terrain, kinematics, step, memory, workspace, contacts):
+    """Adds the contacts of peaks of the height field that press into shapes, or may do so within two steps."""
+    ox, oy, level = _seen_from(terrain.origin, kinematics.origin)
+    for p in range(candidates.peak_shape.shape[0]):
+        s = candidates.peak_shape[p]
+        ahead = look_ahead(max(CONTACT_MARGIN, 2.0 * step * workspace.speed[s]), terrain.cell[0])
+        if workspace.position[s, 2] - shapes.bound[s] - ahead > terrain.highest[0] + level:
+            continue
+        number = _deepest_peaks(
+            *(terrain.heights, terrain.peak, terrain.cell[0], ox, oy, level),
+            *(shapes.kind[s], shapes.size[s], shapes.bound[s]),
+            *(shapes.vertex, shapes.face, shapes.face_corner, shapes.face_start[s], shapes.face_start[s + 1]),
+            *(workspace.rotation[s], workspace.position[s], ahead, workspace.found),
+        )
+        for k in range(number):
+            workspace.found_slot[k] = -1
+        first, size, body, law = candidates.peak_slot[p], shapes.bound[s], shapes.body[s], candidates.peak_law[p]
+        add_found(
+            number, contacts, kinematics, step, workspace, memory, first, PEAK_CONTACTS, size, body, -1, s, -1, law
+        )
+
+
+@kernel
+def _place(point, r, at):
+    """A point of a body, from the kinematics' origin in world axes."""
+    return (
+        at[0] + r[0, 0] * point[0] + r[0, 1] * point[1] + r[0, 2] * point[2],
+        at[1] + r[1, 0] * point[0] + r[1, 1] * point[1] + r[1, 2] * point[2],
+        at[2] + r[2, 0] * point[0] + r[2, 1] * point[1] + r[2, 2] * point[2],
+    )
+
+
+@kernel
+def _seen_from(grid_origin, origin):
+    """x and y of the grid's first vertex and height zero, from the kinematics' origin."""
+    return grid_origin[0] - origin[0], grid_origin[1] - origin[1], -origin[2]
+
+
+@kernel
+def _speed(twist, body, x, y, z, radius):
+    """No point of the sphere or rim around x, y, z on the body is faster [m/s]."""
+    wx, wy, wz = twist[body, 3], twist[body, 4], twist[body, 5]
+    vx = twist[body, 0] + wy * z - wz * y
+    vy = twist[body, 1] + wz * x - wx * z
+    vz = twist[body, 2] + wx * y - wy * x
+    return math.sqrt(vx * vx + vy * vy + vz * vz) + radius * math.sqrt(wx * wx + wy * wy + wz * wz)
+
+
+@kernel
+def _way_down(axis, r, nx, ny, nz):
+    """Unit vector from the centre of a sphere, or of a rim with `axis`, to its point nearest to the ground."""
+    if axis[0] == 0.0 and axis[1] == 0.0 and axis[2] == 0.0:
+        return -nx, -ny, -nz
+    ax = r[0, 0] * axis[0] + r[0, 1] * axis[1] + r[0, 2] * axis[2]
+    ay = r[1, 0] * axis[0] + r[1, 1] * axis[1] + r[1, 2] * axis[2]
+    az = r[2, 0] * axis[0] + r[2, 1] * axis[1] + r[2, 2] * axis[2]
+    along = nx * ax + ny * ay + nz * az
+    dx, dy, dz = along * ax - nx, along * ay - ny, along * az - nz
+    length = math.sqrt(dx * dx + dy * dy + dz * dz)
+    if length < 1e-9:
+        return 0.0, 0.0, 0.0
+    return dx / length, dy / length, dz / length
+
+
+@kernel
+def _lowest_above_field(heights, cell, ox, oy, level, x, y, z, radius, axis, r):
+    """Point of a rim that is lowest above the surface under it (the point itself without a radius), normal and gap."""
+    px, py, pz = x, y, z
+    height, nx, ny, nz = surface_below(heights, cell, ox, oy, px, py)
+    if radius > 0.0:
+        # the lowest point depends on the slope under it: once from the slope under the centre, once from its own
+        for _ in range(2):
+            dx, dy, dz = _way_down(axis, r, nx, ny, nz)
+            px, py, pz = x + radius * dx, y + radius * dy, z + radius * dz
+            height, nx, ny, nz = surface_below(heights, cell, ox, oy, px, py)
+    return px, py, pz, nx, ny, nz, (pz - level - height) * nz
+
+
+@kernel
+def _deepest_peaks(
+    heights,
+    peak,
+    cell,
+    ox,
+    oy,
+    level,
+    kind,
+    size,
+    bound,
+    vertex,
+    face,
+    face_corner,
+    face_first,
+    face_end,
+    r,
+    at,
+    ahead,
+    found,
+):
+    """Peaks of the field that are deepest inside a shape or nearest to it, at most PEAK_CONTACTS.
+
+    Args:
+        heights, peak, cell: the grid.
+        ox, oy, level: its first vertex and height zero, from the kinematics' origin.
+        kind, size, bound, vertex, face, face_corner, face_first, face_end: the shape.
+        r, at: its pose.
+        ahead: how far from the shape they may be [m].
+        found: result, point of the shape, normal from the ground to it and gap, (PEAK_CONTACTS or more, 7).
+
+    Returns:
+        Number of peaks found.
+    """
+    half_x, half_y = _half_extent(kind, size, bound, r, 0), _half_extent(kind, size, bound, r, 1)
+    lowest = at[2] - _half_extent(kind, size, bound, r, 2) - ahead - level
+    i_first, i_last = cell_range(at[0] - half_x - ahead, at[0] + half_x + ahead, ox, cell)
+    j_first, j_last = cell_range(at[1] - half_y - ahead, at[1] + half_y + ahead, oy, cell)
+    count = 0
+    for i in range(max(i_first, 0), min(i_last + 1, heights.shape[0] - 1) + 1):
+        for j in range(max(j_first, 0), min(j_last + 1, heights.shape[1] - 1) + 1):
+            if not peak[i, j] or heights[i, j] < lowest:
+                continue
+            x, y, z = ox + i * cell - at[0], oy + j * cell - at[1], level + heights[i, j] - at[2]
+            distance, ux, uy, uz = point_to_shape(
+                *(kind, size, vertex, face, face_corner, face_first, face_end),
+                *(r[0, 0] * x + r[1, 0] * y + r[2, 0] * z, r[0, 1] * x + r[1, 1] * y + r[2, 1] * z),
+                r[0, 2] * x + r[1, 2] * y + r[2, 2] * z,
+            )
+            if distance > ahead or (count == PEAK_CONTACTS and distance >= found[count - 1, 6]):
+                continue
+            slot = min(count, PEAK_CONTACTS - 1)
+            while slot > 0 and found[slot - 1, 6] > distance:
+                for m in range(7):
+                    found[slot, m] = found[slot - 1, m]
+                slot -= 1
+            nx = -(r[0, 0] * ux + r[0, 1] * uy + r[0, 2] * uz)
+            ny = -(r[1, 0] * ux + r[1, 1] * uy + r[1, 2] * uz)
+            nz = -(r[2, 0] * ux + r[2, 1] * uy + r[2, 2] * uz)
+            found[slot, 0], found[slot, 1], found[slot, 2] = (
+                at[0] + x + distance * nx,
+                at[1] + y + distance * ny,
+                at[2] + z + distance * nz,
+            )
+            found[slot, 3], found[slot, 4], found[slot, 5], found[slot, 6] = nx, ny, nz, distance
+            count = min(count + 1, PEAK_CONTACTS)
+    return count
+
+
+@kernel
+def _half_extent(kind, size, bound, r, k):
+    """Half of the extent of a shape along world axis k [m]; of a hull, a bound."""
+    if kind == BOX:
+        return abs(r[k, 0]) * size[0] + abs(r[k, 1]) * size[1] + abs(r[k, 2]) * size[2]
+    if kind == HULL:
+        return bound
+    # no cylinder reaches farther than the capsule around it
+    return abs(r[k, 2]) * size[1] + size[0]

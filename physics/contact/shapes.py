@@ -1,0 +1,220 @@
+"""Collision shapes of the links and of the world's obstacles, as arrays.
+
+A shape's frame has its origin in the middle of the shape, so that a sphere around the origin bounds it tightly. Point
+sets and spheres are one kind: a sphere is a set of one point.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics import spatial
+from grouser.physics.description.machine import (
+    Box,
+    Capsule,
+    ContactMaterial,
+    Cylinder,
+    Geometry,
+    Machine,
+    Mesh,
+    PointSet,
+    Sphere,
+    World,
+)
+from grouser.physics.errors import MachineError
+from grouser.physics.model import Names
+
+POINTS, CAPSULE, BOX, CYLINDER, HULL = range(5)
+# A mesh that is thinner than this share of its largest extent is flat, and taken to be as thick as _FLAT_THICKNESS [m].
+_FLATNESS = 1e-6
+_FLAT_THICKNESS = 1e-3
+# Corners of the polygon that stands for a cylinder's face.
+_RIM_POINTS = 8
+
+
+class Shapes(NamedTuple):
+    """Shapes in the order of the links and their collisions, then the obstacles.
+
+    Attributes:
+        kind: POINTS, CAPSULE, BOX, CYLINDER or HULL.
+        body: that carries it, -1 for the world.
+        link: index into the machine's links, -1 for an obstacle.
+        rotation, position: shape frame in the body frame, (shapes, 3, 3) and (shapes, 3) [m].
+        size: half extents of a box; radius and half length of a cylinder or capsule; radius of points, (shapes, 3) [m].
+        bound: radius of the sphere about the shape's origin that holds it [m].
+        vertex_start: vertices of shape s are vertex_start[s] to vertex_start[s + 1].
+        vertex: in the shape frame [m]: points of a set, corners of a box or hull, points on the rims of a cylinder.
+        face_start: faces of shape s are face_start[s] to face_start[s + 1].
+        face: outward unit normal and distance from the origin of each flat face in the shape frame, (faces, 4).
+        face_corner: vertices of each triangular face of a hull, (faces, 3); -1 for other shapes.
+        part: first and end of each shape's vertices, then of its faces, (shapes, 4).
+        surface_rate: coordinate rate that moves the surface, -1 for none.
+        surface_direction: in the body frame, times the surface speed per joint speed [m], (shapes, 3).
+    """
+
+    kind: np.ndarray
+    body: np.ndarray
+    link: np.ndarray
+    rotation: np.ndarray
+    position: np.ndarray
+    size: np.ndarray
+    bound: np.ndarray
+    vertex_start: np.ndarray
+    vertex: np.ndarray
+    face_start: np.ndarray
+    face: np.ndarray
+    face_corner: np.ndarray
+    part: np.ndarray
+    surface_rate: np.ndarray
+    surface_direction: np.ndarray
+
+
+class _Solid(NamedTuple):
+    """A geometry about its middle."""
+
+    kind: int
+    size: tuple[float, float, float]
+    middle: np.ndarray
+    vertices: np.ndarray
+    faces: np.ndarray
+    corners: np.ndarray
+
+
+def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
+    """Shapes of a machine and its world.
+
+    Raises:
+        MachineError: a surface is moved by a joint that has not one coordinate of its own, or an obstacle is a point
+            set.
+    """
+    materials = {material.link: material for material in machine.contacts}
+    placed = []  # body, link, rotation, position, solid, surface rate, surface direction
+    for index, link in enumerate(machine.links):
+        moved = _surface_motion(machine, names, index, materials.get(link.name))
+        for collision in link.collisions:
+            solid = _solid(collision.geometry)
+            rotation = names.link_rotation[index] @ spatial.matrix(collision.pose.quaternion)
+            position = names.link_position[index] + names.link_rotation[index] @ np.array(collision.pose.position)
+            placed.append((names.link_body[index], index, rotation, position + rotation @ solid.middle, solid, *moved))
+    for obstacle in world.obstacles:
+        if isinstance(obstacle.geometry, PointSet):
+            raise MachineError("a point set cannot be an obstacle", element=f'obstacle "{obstacle.name}"')
+        solid = _solid(obstacle.geometry)
+        rotation = spatial.matrix(obstacle.pose.quaternion)
+        position = np.array(obstacle.pose.position) + rotation @ solid.middle
+        placed.append((-1, -1, rotation, position, solid, -1, np.zeros(3)))
+    solids = [row[4] for row in placed]
+    vertex_start = _starts([len(solid.vertices) for solid in solids])
+    face_start = _starts([len(solid.faces) for solid in solids])
+    corners = [
+        np.where(solid.corners < 0, -1, solid.corners + first)
+        for solid, first in zip(solids, vertex_start, strict=False)
+    ]
+    shapes = Shapes(
+        kind=np.array([solid.kind for solid in solids], dtype=np.int64),
+        body=np.array([row[0] for row in placed], dtype=np.int64),
+        link=np.array([row[1] for row in placed], dtype=np.int64),
+        rotation=np.array([row[2] for row in placed], dtype=float).reshape(-1, 3, 3),
+        position=np.array([row[3] for row in placed], dtype=float).reshape(-1, 3),
+        size=np.array([solid.size for solid in solids], dtype=float).reshape(-1, 3),
+        bound=np.array([_bound(solid) for solid in solids], dtype=float),
+        vertex_start=vertex_start,
+        vertex=np.concatenate([np.zeros((0, 3)), *[solid.vertices for solid in solids]]),
+        face_start=face_start,
+        face=np.concatenate([np.zeros((0, 4)), *[solid.faces for solid in solids]]),
+        face_corner=np.concatenate([np.zeros((0, 3), dtype=np.int64), *corners]),
+        part=np.stack([vertex_start[:-1], vertex_start[1:], face_start[:-1], face_start[1:]], axis=1),
+        surface_rate=np.array([row[5] for row in placed], dtype=np.int64),
+        surface_direction=np.array([row[6] for row in placed], dtype=float).reshape(-1, 3),
+    )
+    for array in shapes:
+        array.flags.writeable = False
+    return shapes
+
+
+def rim(radius: float, height: float, count: int) -> np.ndarray:
+    """Points on a circle about the z axis at a height [m], (count, 3)."""
+    angle = 2.0 * np.pi * np.arange(count) / count
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(count, height)], axis=1)
+
+
+def _starts(counts):
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+
+
+def _solid(geometry: Geometry) -> _Solid:
+    """Kind, size, vertices and faces of a geometry."""
+    middle, no_faces, no_corners = np.zeros(3), np.zeros((0, 4)), np.zeros((0, 3), dtype=np.int64)
+    if isinstance(geometry, Sphere):
+        return _Solid(POINTS, (geometry.radius, 0.0, 0.0), middle, np.zeros((1, 3)), no_faces, no_corners)
+    if isinstance(geometry, PointSet):
+        return _points(np.asarray(geometry.points, dtype=float).reshape(-1, 3), geometry.radius)
+    if isinstance(geometry, Box):
+        half = 0.5 * np.array(geometry.size)
+        signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        faces = np.concatenate(
+            [np.column_stack([np.eye(3), half]), np.column_stack([-np.eye(3), half])],
+        )
+        return _Solid(BOX, tuple(half), middle, half * signs, faces, np.full((6, 3), -1))
+    half_length = 0.5 * geometry.length if isinstance(geometry, Capsule | Cylinder) else 0.0
+    if isinstance(geometry, Capsule):
+        ends = np.array([[0.0, 0.0, -half_length], [0.0, 0.0, half_length]])
+        return _Solid(CAPSULE, (geometry.radius, half_length, 0.0), middle, ends, no_faces, no_corners)
+    if isinstance(geometry, Cylinder):
+        rims = [rim(geometry.radius, side * half_length, _RIM_POINTS) for side in (-1.0, 1.0)]
+        faces = np.array([[0.0, 0.0, side, half_length] for side in (-1.0, 1.0)])
+        return _Solid(
+            CYLINDER, (geometry.radius, half_length, 0.0), middle, np.concatenate(rims), faces, np.full((2, 3), -1)
+        )
+    return _hull(geometry)
+
+
+def _points(points: np.ndarray, radius: float) -> _Solid:
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0)) if len(points) else np.zeros(3)
+    return _Solid(
+        POINTS, (radius, 0.0, 0.0), middle, points - middle, np.zeros((0, 4)), np.zeros((0, 3), dtype=np.int64)
+    )
+
+
+def _hull(mesh: Mesh) -> _Solid:
+    """Vertices and triangles of a mesh's hull; a flat one is given a thickness, a line or a point is its ends."""
+    from scipy.spatial import ConvexHull
+
+    points = np.asarray(mesh.hull, dtype=float)
+    _, extents, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=True)
+    rank = int(np.count_nonzero(extents > _FLATNESS * max(extents[0], 1e-300)))
+    if rank < 2:
+        return _points(points, 0.0)
+    if rank == 2:
+        step = 0.5 * _FLAT_THICKNESS * axes[2]
+        points = np.concatenate([points - step, points + step])
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    hull = ConvexHull(points - middle)
+    corners = hull.simplices.astype(np.int64)
+    # wind every triangle so that its normal points outward
+    first, second, third = (hull.points[corners[:, k]] for k in range(3))
+    inward = np.einsum("ij,ij->i", np.cross(second - first, third - first), hull.equations[:, :3]) < 0.0
+    corners[inward] = corners[inward][:, ::-1]
+    faces = np.column_stack([hull.equations[:, :3], -hull.equations[:, 3]])
+    return _Solid(HULL, (0.0, 0.0, 0.0), middle, hull.points, faces, corners)
+
+
+def _bound(solid: _Solid) -> float:
+    """Radius of the sphere about the origin that holds the solid."""
+    farthest = float(np.linalg.norm(solid.vertices, axis=1).max()) if len(solid.vertices) else 0.0
+    return farthest + solid.size[0] if solid.kind in (POINTS, CAPSULE) else farthest
+
+
+def _surface_motion(machine: Machine, names: Names, link_index: int, material: ContactMaterial | None):
+    """Coordinate rate and scaled direction (body frame) of a moving surface."""
+    if material is None or material.surface_joint is None:
+        return -1, np.zeros(3)
+    coordinate = names.joints.get(material.surface_joint)
+    if coordinate is None:
+        raise MachineError(
+            f'surface_joint="{material.surface_joint}" is not a joint with one coordinate',
+            file=machine.file,
+            element=f'<contact link="{material.link}">',
+        )
+    scale = material.surface_radius * coordinate.multiplier
+    return coordinate.v, scale * names.link_rotation[link_index] @ np.array(material.surface_direction)

@@ -1,0 +1,136 @@
+"""Scenes that the tests of contact share: free bodies and obstacles, placed anywhere, and what touches in them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from grouser.physics import spatial
+from grouser.physics.contact.collide import (
+    ContactWorkspace,
+    convex_pairs_due,
+    detect_contacts,
+    forget,
+    make_collision,
+    make_contact_workspace,
+    make_contacts,
+    slot_count,
+)
+from grouser.physics.contact.contacts import Contacts
+from grouser.physics.contact.convex import ConvexNarrowPhase
+from grouser.physics.description.machine import Collision, Inertial, Joint, Link, Machine, Mesh, Pose, World
+from grouser.physics.kernel import kernel
+from grouser.physics.model import build_model
+from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+
+FREE_SPACE = World(ground=None)
+STEP = 1e-3
+
+
+def hull_mesh(points) -> Mesh:
+    """A mesh of which only the hull counts."""
+    return Mesh("test", "test", (1.0, 1.0, 1.0), np.asarray(points, dtype=float))
+
+
+def free_bodies(*geometries, **attributes) -> Machine:
+    """A machine of loose bodies b0, b1, ... with one shape each, or several when given a tuple of geometries."""
+    inertial = Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
+    links, joints = [Link("world")], []
+    for number, shapes in enumerate(geometries):
+        shapes = shapes if isinstance(shapes, tuple) else (shapes,)
+        collisions = tuple(Collision("", Pose(), geometry) for geometry in shapes)
+        links.append(Link(f"b{number}", inertial, collisions))
+        joints.append(Joint(f"j{number}", "floating", "world", f"b{number}"))
+    return Machine("scene", tuple(links), tuple(joints), "world", floating_base=False, **attributes)
+
+
+def random_quaternion(random) -> np.ndarray:
+    """A unit quaternion, each rotation as likely as any other."""
+    q = random.normal(size=4)
+    return q / np.linalg.norm(q)
+
+
+@dataclass(frozen=True)
+class Found:
+    """One contact: see `Contacts`, positions in the world."""
+
+    slot: int
+    body: int
+    other: int
+    shape: int
+    other_shape: int
+    law: int
+    point: np.ndarray
+    normal: np.ndarray
+    gap: float
+    anchor: np.ndarray
+
+
+class Scene:
+    """A machine in a world, its positions q and speeds v, and what its slots remember.
+
+    Attributes:
+        collision, warnings, model, names, workspace, contacts: made for the machine.
+        anchor, impulse: memory of the slots.
+        asked: how often coal was asked.
+    """
+
+    def __init__(self, machine, world=FREE_SPACE):
+        self.model, self.names = build_model(machine, world.spawn)
+        self.collision, self.warnings = make_collision(machine, self.names, self.model, world)
+        self.q, self.v = np.array(self.model.q_initial), np.zeros(len(self.model.rate_damping))
+        self.workspace: ContactWorkspace = make_contact_workspace(self.collision)
+        self.contacts: Contacts = make_contacts(self.collision)
+        self.anchor, self.impulse = np.zeros((2, slot_count(self.collision), 3))
+        self.kinematics = make_kinematics(self.model)
+        self.narrow = None
+        if len(self.collision.pairs.convex_pair):
+            self.narrow = ConvexNarrowPhase(self.collision.shapes, self.collision.pairs)
+        self.asked = 0
+
+    def place(self, body, position, quaternion=(0.0, 0.0, 0.0, 1.0), linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0)):
+        """Places a loose body and gives it speeds in world axes."""
+        first, rate = self.model.body_q[body], self.model.column_rate[self.model.column_start[body]]
+        self.q[first : first + 7] = [*position, *quaternion]
+        turn = spatial.matrix(quaternion)
+        self.v[rate : rate + 6] = [*(turn.T @ linear), *(turn.T @ angular)]
+        return self
+
+    def forget(self):
+        """Forgets which pairs were found apart."""
+        forget(self.workspace)
+
+    def touch(self, step=STEP, ask_all=False) -> list[Found]:
+        """What touches now; coal is asked about all pairs, or about those that are due."""
+        update_kinematics(self.model, self.q, self.v, self.kinematics)
+        due = convex_pairs_due(self.collision, self.kinematics, step, self.workspace)
+        if ask_all:
+            due = self.workspace.due_count[0] = len(self.workspace.due)
+            self.workspace.due[:] = np.arange(due)
+        self.asked += due
+        if due:
+            self.narrow.answer(self.workspace)
+        detect(self.collision, self.kinematics, step, self.anchor, self.impulse, self.workspace, self.contacts)
+        found, origin = self.contacts, self.kinematics.origin
+        return [
+            Found(
+                *[int(column[c]) for column in found[1:7]],
+                origin + found.point[c],
+                found.normal[c].copy(),
+                float(found.gap[c]),
+                found.anchor[c].copy(),
+            )
+            for c in range(found.count[0])
+        ]
+
+    def remember(self, contacts):
+        """Every contact carries an impulse along its normal."""
+        self.impulse[:] = 0.0
+        for contact in contacts:
+            self.impulse[contact.slot] = contact.normal
+            self.anchor[contact.slot] = contact.anchor
+
+
+@kernel
+def detect(collision, kinematics, step, anchor, impulse, workspace, contacts):
+    """`detect_contacts` is made to be inlined: here it is called by itself."""
+    detect_contacts(collision, kinematics, step, anchor, impulse, workspace, contacts)

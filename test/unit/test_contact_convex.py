@@ -1,0 +1,257 @@
+"""Boxes, cylinders, capsules and meshes that touch each other: manifolds, and when coal is asked."""
+
+import itertools
+import math
+
+import coal
+import numpy as np
+import pytest
+from contact_scene import STEP, Scene, free_bodies, hull_mesh, random_quaternion
+
+from grouser.physics import spatial
+from grouser.physics.contact.narrow import point_to_shape
+from grouser.physics.description.machine import Box, Capsule, Cylinder, Obstacle, Pose, World
+
+# Sums of a dozen products of numbers about one.
+ROUND_OFF = 1e-12
+# A face counts as touching while another direction is not better by more (`manifold.PREFERENCE`) [m].
+PREFERENCE = 1e-5
+
+CUBE = hull_mesh(list(itertools.product((-0.5, 0.5), repeat=3)))
+GEM = hull_mesh(np.random.default_rng(5).normal(size=(12, 3)) * [0.5, 0.3, 0.4] + [0.2, -0.1, 0.3])
+SOLIDS = {
+    "box": Box((0.6, 1.0, 0.8)),
+    "cylinder": Cylinder(0.4, 0.9),
+    "capsule": Capsule(0.2, 0.7),
+    "mesh": GEM,
+}
+SIDEWAYS = (0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5))
+
+
+def about_y(angle):
+    return (0.0, math.sin(0.5 * angle), 0.0, math.cos(0.5 * angle))
+
+
+def sorted_points(found):
+    return np.array(sorted(tuple(np.round(contact.point, 9) + 0.0) for contact in found))
+
+
+def surface_distance(scene, shape, point):
+    """Distance of a point in the world from one of the scene's shapes."""
+    shapes, workspace = scene.collision.shapes, scene.workspace
+    local = workspace.rotation[shape].T @ (point - scene.kinematics.origin - workspace.position[shape])
+    faces = shapes.face_start[shape], shapes.face_start[shape + 1]
+    of_all = (shapes.vertex, shapes.face, shapes.face_corner)
+    return point_to_shape(shapes.kind[shape], shapes.size[shape], *of_all, *faces, *local)[0]
+
+
+# --- manifolds --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-7, 0.0, -1e-7, -1e-3, -0.05])
+@pytest.mark.parametrize("below", [Box((1.0, 1.0, 1.0)), CUBE], ids=["box", "mesh"])
+def test_a_box_rests_on_the_corners_of_what_it_covers(gap, below):
+    scene = Scene(free_bodies(Box((1.0, 1.0, 1.0)), below))
+    found = scene.place(0, (0.1, 0.2, 1.0 + gap)).place(1, (0, 0, 0)).touch()
+    height = 0.5 + gap
+    assert sorted_points(found) == pytest.approx(
+        np.array([[-0.4, -0.3, height], [-0.4, 0.5, height], [0.5, -0.3, height], [0.5, 0.5, height]]), abs=1e-9
+    )
+    for contact in found:
+        assert contact.gap == pytest.approx(gap, abs=ROUND_OFF)
+        assert contact.normal == pytest.approx([0, 0, 1], abs=ROUND_OFF)
+
+
+@pytest.mark.parametrize("angle", [1e-3, -0.4e-3, 0.3])
+def test_every_corner_of_a_tilted_box_has_its_own_gap(angle):
+    scene = Scene(free_bodies(Box((1.0, 0.6, 0.2)), Box((4.0, 4.0, 1.0))))
+    lowest = 0.5 * abs(math.sin(angle)) + 0.1 * math.cos(angle)
+    found = scene.place(0, (0, 0, 0.5 + lowest - 1e-4), about_y(angle)).place(1, (0, 0, 0)).touch()
+    corners = [
+        np.array(
+            [x * math.cos(angle) - 0.1 * math.sin(angle), y, -x * math.sin(angle) - 0.1 * math.cos(angle) + lowest]
+        )
+        for x in (-0.5, 0.5)
+        for y in (-0.3, 0.3)
+    ]
+    expected = {(round(x, 6), round(y, 6)): z - 1e-4 for x, y, z in corners if z - 1e-4 < 2e-3}
+    assert len(found) == len(expected)
+    for contact in found:
+        assert contact.gap == pytest.approx(expected[round(contact.point[0], 6), round(contact.point[1], 6)], abs=1e-9)
+
+
+def test_a_box_on_its_edge_touches_along_the_edge():
+    scene = Scene(free_bodies(Box((1.0, 0.6, 1.0)), Box((4.0, 4.0, 1.0))))
+    found = scene.place(0, (0, 0, 0.5 + math.sqrt(0.5)), about_y(math.pi / 4)).place(1, (0, 0, 0)).touch()
+    assert sorted_points(found) == pytest.approx(np.array([[0, -0.3, 0.5], [0, 0.3, 0.5]]), abs=1e-9)
+    assert [contact.normal[2] for contact in found] == pytest.approx([1.0, 1.0], abs=ROUND_OFF)
+
+
+@pytest.mark.parametrize("gap", [1e-3, -1e-3])
+def test_crossing_edges_touch_in_one_point(gap):
+    # two cubes on edge, the upper one turned by a right angle: their edges cross over each other
+    scene = Scene(free_bodies(Box((1.0, 1.0, 1.0)), Box((1.0, 1.0, 1.0))))
+    upper = spatial.quaternion_product(*(0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)), *about_y(math.pi / 4))
+    scene.place(0, (0.1, 0.2, 2.0 * math.sqrt(0.5) + gap), upper).place(1, (0, 0, 0), about_y(math.pi / 4))
+    (contact,) = scene.touch()
+    assert contact.gap == pytest.approx(gap, abs=1e-6)  # coal's tolerance
+    assert contact.normal == pytest.approx([0, 0, 1], abs=1e-5)
+    assert contact.point == pytest.approx([0.0, 0.2, math.sqrt(0.5) + gap], abs=2e-3)
+
+
+@pytest.mark.parametrize("depth", [0.0, 1e-6, 1e-3])
+def test_a_cylinder_stands_on_four_points_of_its_rim(depth):
+    scene = Scene(free_bodies(Cylinder(0.3, 1.0), Box((4.0, 4.0, 1.0))))
+    found = scene.place(0, (0.1, 0.2, 1.0 - depth)).place(1, (0, 0, 0)).touch()
+    assert len(found) == 4
+    middle = np.mean([contact.point for contact in found], axis=0)
+    assert middle == pytest.approx([0.1, 0.2, 0.5 - depth], abs=1e-9)
+    for contact in found:
+        assert np.linalg.norm(contact.point - middle) == pytest.approx(0.3, abs=1e-9)
+        assert contact.gap == pytest.approx(-depth, abs=PREFERENCE)
+
+
+@pytest.mark.parametrize("solid", [Cylinder(0.3, 1.0), Capsule(0.3, 1.0)], ids=["cylinder", "capsule"])
+def test_what_is_round_lies_on_the_ends_of_a_line(solid):
+    scene = Scene(free_bodies(solid, Box((1.0, 1.0, 1.0))))
+    found = scene.place(0, (0.2, 0.1, 0.8), SIDEWAYS).place(1, (0, 0, 0)).touch()
+    assert sorted_points(found) == pytest.approx(np.array([[-0.3, 0.1, 0.5], [0.5, 0.1, 0.5]]), abs=1e-9)
+    assert [contact.gap for contact in found] == pytest.approx([0.0, 0.0], abs=ROUND_OFF)
+
+
+def test_the_lowest_point_of_a_tilted_rim_is_a_contact():
+    # tilted about an axis that has no corner of the rim's polygon below it
+    angle, heading = 0.1, 0.3
+    turn = spatial.quaternion_product(*(0, 0, math.sin(0.5 * heading), math.cos(0.5 * heading)), *about_y(angle))
+    lowest = 0.5 * math.cos(angle) + 0.3 * math.sin(angle)
+    spin = (0.0, 0.0, math.sin(0.2), math.cos(0.2))
+    scene = Scene(free_bodies(Cylinder(0.3, 1.0), Box((4.0, 4.0, 1.0))))
+    scene.place(0, (0, 0, 0.5 + lowest - 1e-3), spatial.quaternion_product(*turn, *spin)).place(1, (0, 0, 0))
+    deepest = min(scene.touch(), key=lambda contact: contact.gap)
+    assert deepest.gap == pytest.approx(-1e-3, abs=1e-6)
+    across = 0.3 * math.cos(angle) - 0.5 * math.sin(angle)
+    # where the rim is lowest it is flat: a depth known to 1e-6 tells the place to sqrt(2 r 1e-6 / sin(angle))
+    expected = [across * math.cos(heading), across * math.sin(heading), 0.499]
+    assert deepest.point == pytest.approx(expected, abs=math.sqrt(2 * 0.3 * 1e-6 / math.sin(angle)))
+
+
+# capsules among themselves are no business of coal
+@pytest.mark.parametrize("one, other", [pair for pair in itertools.product(SOLIDS, SOLIDS) if {*pair} != {"capsule"}])
+@pytest.mark.parametrize("gap", [1e-3, 0.0, -1e-6, -1e-3])
+def test_solids_brought_together_along_their_nearest_points_touch_there(one, other, gap):
+    random = np.random.default_rng(list(SOLIDS).index(one) * 10 + list(SOLIDS).index(other))
+    scene = Scene(free_bodies(SOLIDS[one], SOLIDS[other]))
+    geometry = [scene.narrow._solid[shape] for shape in (0, 1)]
+    offset = scene.collision.shapes.position
+    for _ in range(40):
+        turns = [random_quaternion(random) for _ in range(2)]
+        away = random.normal(size=3)
+        away *= 4.0 / np.linalg.norm(away)
+        matrices = [spatial.matrix(turn) for turn in turns]
+        poses = [coal.Transform3s(m, p + m @ o) for m, p, o in zip(matrices, (away, np.zeros(3)), offset, strict=True)]
+        request, result = coal.DistanceRequest(True), coal.DistanceResult()
+        request.gjk_tolerance = 1e-10
+        distance = coal.distance(geometry[0], poses[0], geometry[1], poses[1], request, result)
+        # moved along the line between their nearest points, they meet in these
+        normal = -result.normal
+        scene.place(0, away - (distance - gap) * normal, turns[0]).place(1, np.zeros(3), turns[1])
+        found = scene.touch()
+        assert found
+        least = min(contact.gap for contact in found)
+        # where they overlap, another direction can be better than this one
+        assert least >= gap - PREFERENCE
+        if gap >= 0.0:
+            assert least <= gap + PREFERENCE
+        for contact in found:
+            assert surface_distance(scene, 0, contact.point) == pytest.approx(0.0, abs=PREFERENCE)
+            opposite = contact.point - contact.gap * contact.normal
+            assert surface_distance(scene, 1, opposite) == pytest.approx(0.0, abs=PREFERENCE)
+
+
+def test_faces_and_coal_agree():
+    """Where a pair is solved by its faces alone, coal gives the same manifold."""
+    random = np.random.default_rng(12)
+    scene = Scene(free_bodies(Box((1.0, 0.6, 0.4)), Box((0.8, 1.0, 1.0))))
+    cases = []
+    for _ in range(200):
+        yaw, tilt = random.uniform(0, 6), random.normal(scale=1e-3)
+        turn = spatial.quaternion_product(*about_y(tilt), *(0, 0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)))
+        place = (*random.uniform(-0.4, 0.4, 2), 0.7 + random.uniform(-2e-3, 1e-3))
+        scene.forget()
+        scene.asked = 0
+        found = scene.place(0, place, turn).place(1, (0, 0, 0)).touch()
+        if not scene.asked:
+            cases.append((place, turn, found))
+    assert len(cases) > 150
+    for place, turn, found in cases:
+        scene.forget()
+        by_coal = scene.place(0, place, turn).touch(ask_all=True)
+        assert sorted_points(by_coal) == pytest.approx(sorted_points(found), abs=1e-6)
+        gaps = [sorted(contact.gap for contact in contacts) for contacts in (by_coal, found)]
+        assert gaps[0] == pytest.approx(gaps[1], abs=1e-9)
+
+
+# --- when coal is asked -----------------------------------------------------------------------------------------------
+
+
+def tumble(scene, random, bodies):
+    """Positions and speeds of bodies that tumble about each other, step by step."""
+    place = random.uniform(-1.0, 1.0, (bodies, 3))
+    turn = [random_quaternion(random) for _ in range(bodies)]
+    linear, angular = random.normal(scale=2.0, size=(2, bodies, 3))
+    for _ in range(400):
+        linear -= 4.0 * STEP * place
+        place += STEP * linear
+        for body in range(bodies):
+            turn[body] = spatial.quaternion_product(
+                *spatial.quaternion_exponential(*(STEP * angular[body])), *turn[body]
+            )
+            scene.place(body, place[body], turn[body], linear[body], angular[body])
+        yield
+
+
+def test_what_is_found_does_not_depend_on_when_coal_was_asked():
+    # long and thin: often near each other, seldom touching
+    solids = (Box((1.6, 0.2, 0.2)), Cylinder(0.1, 1.5), Capsule(0.1, 1.4), hull_mesh(GEM.hull * [0.3, 3.0, 0.3]))
+    world = World(ground=None, obstacles=(Obstacle("block", Box((0.4, 0.4, 0.4)), Pose((0.3, 0.1, -0.2))),))
+    patient, eager = Scene(free_bodies(*solids), world), Scene(free_bodies(*solids), world)
+    runs = (tumble(scene, np.random.default_rng(21), len(solids)) for scene in (patient, eager))
+    touched = 0
+    for _ in zip(*runs, strict=True):
+        eager.forget()
+        found = patient.touch()
+        assert len(eager.touch()) == len(found)
+        for column, other in zip(patient.contacts, eager.contacts, strict=True):
+            assert np.array_equal(column[: len(found)], other[: len(found)])
+        touched += len(found)
+    assert touched > 50
+    assert patient.asked < 0.8 * eager.asked
+
+
+def test_pairs_that_are_apart_are_not_asked_about_again():
+    scene = Scene(free_bodies(Cylinder(0.3, 1.0), Cylinder(0.3, 1.0)))
+    # crossed cylinders, 5 cm apart, that approach by 1 mm each step
+    for step in range(60):
+        height = 0.6505 - 1e-3 * step
+        scene.place(0, (0, 0, height), (math.sqrt(0.5), 0, 0, math.sqrt(0.5)), linear=(0, 0, -1.0))
+        found = scene.place(1, (0, 0, 0), SIDEWAYS).touch()
+        # 2 mm are covered in two steps
+        assert bool(found) == (height - 0.6 < 2e-3)
+    # once at first, then as often as it takes for the free distance to be used up
+    assert scene.asked < 30
+
+
+def test_a_far_pair_is_never_asked_about():
+    scene = Scene(free_bodies(Cylinder(0.3, 1.0), Cylinder(0.3, 1.0)))
+    assert scene.place(0, (0, 0, 3.0), SIDEWAYS).place(1, (0, 0, 0)).touch() == []
+    assert scene.asked == 0
+
+
+def test_boxes_that_rest_on_each_other_need_no_coal():
+    scene = Scene(free_bodies(*[Box((1.0, 1.0, 0.2))] * 10))
+    for body in range(10):
+        scene.place(
+            body, (0.01 * body, 0, 0.2 * body - 1e-6 * body), (0, 0, math.sin(0.1 * body), math.cos(0.1 * body))
+        )
+    assert len(scene.touch()) == 9 * 4
+    assert scene.asked == 0

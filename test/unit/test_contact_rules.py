@@ -1,0 +1,349 @@
+"""What may touch what, and how: exclusions, laws of contact, moving surfaces, slots."""
+
+import math
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from contact_scene import FREE_SPACE, Scene, free_bodies, hull_mesh
+
+from grouser.physics.contact.laws import combine
+from grouser.physics.contact.slots import claim_slots
+from grouser.physics.description.machine import (
+    Box,
+    Collision,
+    CompliantJoint,
+    ContactMaterial,
+    Cylinder,
+    DisabledCollision,
+    Ground,
+    Inertial,
+    Joint,
+    JointFrame,
+    Link,
+    LoopJoint,
+    Machine,
+    MaterialPair,
+    Obstacle,
+    PointSet,
+    Pose,
+    SelfCollision,
+    Sphere,
+    World,
+)
+from grouser.physics.errors import MachineError
+
+INERTIAL = Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
+BALL = Sphere(0.1)
+
+
+def chain(*joints, geometry=BALL, root="l0", floating_base=True, **attributes):
+    """A machine l0, l1, ... with a ball on every link; each joint is (parent, child, type)."""
+    count = 1 + max(child for _, child, _ in joints)
+    links = [Link(f"l{k}", INERTIAL, (Collision("", Pose(), geometry),)) for k in range(count)]
+    links[0] = replace(links[0], name=root)
+    names = [link.name for link in links]
+    return Machine(
+        "chain",
+        tuple(links),
+        tuple(
+            # branches side by side
+            Joint(f"j{child}", kind, names[parent], names[child], Pose((1.0, 0.3 * (child - parent - 1), 0.0)))
+            for parent, child, kind in joints
+        ),
+        root,
+        floating_base,
+        **attributes,
+    )
+
+
+def pairs(machine, world=FREE_SPACE):
+    """Names of links and obstacles that may touch each other."""
+    collision = Scene(machine, world).collision
+    links = [machine.links[link].name for link in collision.shapes.link if link >= 0]
+    names = links + [obstacle.name for obstacle in world.obstacles]
+    return {frozenset((names[a], names[b])) for a, b in zip(collision.pairs.first, collision.pairs.second, strict=True)}
+
+
+def sets(*words):
+    return {frozenset(word.split()) for word in words}
+
+
+# --- exclusions -------------------------------------------------------------------------------------------------------
+
+
+def test_links_that_a_joint_connects_do_not_touch():
+    machine = chain((0, 1, "revolute"), (1, 2, "revolute"), (2, 3, "revolute"))
+    assert pairs(machine) == sets("l0 l2", "l0 l3", "l1 l3")
+
+
+def test_fixed_joints_make_one_body():
+    # l1 is part of l0, l3 of l2: all are as near as the joint between l1 and l2
+    machine = chain((0, 1, "fixed"), (1, 2, "revolute"), (2, 3, "fixed"), (3, 4, "revolute"))
+    assert pairs(machine) == sets("l0 l4", "l1 l4")
+
+
+def test_links_of_a_fixed_base_touch_no_obstacle_and_not_each_other():
+    world = World(ground=None, obstacles=(Obstacle("wall", Box((1.0, 1.0, 1.0)), Pose((9.0, 0.0, 0.0))),))
+    machine = chain((0, 1, "fixed"), (1, 2, "revolute"), (2, 3, "revolute"), floating_base=False)
+    assert pairs(machine, world) == sets("l0 l3", "l1 l3", "l2 wall", "l3 wall")
+
+
+def test_disabled_collisions_count_in_either_order():
+    machine = chain((0, 1, "revolute"), (1, 2, "revolute"), (2, 3, "revolute"))
+    disabled = (DisabledCollision("l2", "l0"), DisabledCollision("l1", "l3"))
+    assert pairs(replace(machine, disabled_collisions=disabled)) == sets("l0 l3")
+
+
+def test_loop_joints_connect():
+    machine = chain((0, 1, "revolute"), (0, 2, "revolute"), (1, 3, "revolute"), (2, 4, "revolute"))
+    zero = (0.0, 0.0, 0.0)
+    loop = LoopJoint("loop", "revolute", "z", None, zero, None, zero, JointFrame("l3"), JointFrame("l4"))
+    assert pairs(machine) - pairs(replace(machine, loop_joints=(loop,))) == sets("l3 l4")
+
+
+def test_without_self_collision_separate_objects_and_obstacles_still_touch():
+    world = World(ground=None, obstacles=(Obstacle("wall", BALL, Pose((9.0, 0.0, 0.0))),))
+    machine = chain((0, 1, "revolute"), (1, 2, "revolute"), (0, 3, "floating"), self_collision=SelfCollision(False))
+    assert pairs(machine, world) == sets("l0 l3", "l1 l3", "l2 l3", "l0 wall", "l1 wall", "l2 wall", "l3 wall")
+
+
+def test_a_compliant_joint_holds_even_if_it_is_free_to_move():
+    zero = (0.0, 0.0, 0.0)
+    compliant = (CompliantJoint("j3", zero, zero, zero, zero),)
+    machine = chain((0, 1, "revolute"), (1, 2, "revolute"), (0, 3, "floating"), self_collision=SelfCollision(False))
+    assert pairs(replace(machine, compliant_joints=compliant)) == set()
+    touching = replace(machine, compliant_joints=compliant, self_collision=SelfCollision(True))
+    assert pairs(touching) == sets("l0 l2", "l1 l3", "l2 l3")
+
+
+def test_what_hangs_on_the_world_is_separate():
+    joints = ((0, 1, "prismatic"), (0, 2, "prismatic"))
+    apart = {"self_collision": SelfCollision(False), "floating_base": False}
+    assert pairs(chain(*joints, root="world", **apart)) == sets("l1 l2")
+    assert pairs(chain(*joints, **apart)) == set()
+
+
+def test_links_that_overlap_at_the_start_never_touch_and_are_named():
+    machine = chain((0, 1, "revolute"), (1, 2, "revolute"), geometry=Box((1.0, 1.0, 2.5)))
+    scene = Scene(machine)
+    # boxes 2 m apart, 1 m wide: no overlap
+    assert (pairs(machine), scene.warnings) == (sets("l0 l2"), ())
+    wide = chain((0, 1, "revolute"), (1, 2, "revolute"), geometry=Box((2.01, 1.0, 1.0)))
+    assert pairs(wide) == set()
+    assert Scene(wide).warnings == (
+        'links "l0" and "l2" overlap by 10.0 mm at the start: they do not touch each other',
+    )
+    # less than a millimetre is a contact
+    assert pairs(chain((0, 1, "revolute"), (1, 2, "revolute"), geometry=Box((2.0009, 1.0, 1.0)))) == sets("l0 l2")
+
+
+def test_separate_objects_may_overlap_at_the_start():
+    machine = chain((0, 1, "floating"), geometry=Sphere(0.6))
+    assert (pairs(machine), Scene(machine).warnings) == (sets("l0 l1"), ())
+
+
+def test_contacts_are_between_the_bodies_of_the_links():
+    wall = Obstacle("wall", Box((1.0, 1.0, 1.0)), Pose((0.0, 0.0, -0.5)))
+    scene = Scene(free_bodies(BALL), World(ground=None, obstacles=(wall,)))
+    (contact,) = scene.place(0, (0, 0, 0.1)).touch()
+    assert (contact.body, contact.other, contact.shape, contact.other_shape) == (0, -1, 0, 1)
+    assert contact.normal == pytest.approx([0, 0, 1])
+
+
+def test_point_sets_are_no_obstacles():
+    with pytest.raises(MachineError, match='obstacle "cloud": a point set'):
+        Scene(free_bodies(BALL), World(obstacles=(Obstacle("cloud", PointSet(np.zeros((1, 3)))),)))
+
+
+def test_without_coal_only_convex_pairs_are_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "coal", None)
+    Scene(free_bodies(BALL, Box((1.0, 1.0, 1.0))))
+    with pytest.raises(MachineError, match="package coal"):
+        Scene(free_bodies(Cylinder(1.0, 1.0), Box((1.0, 1.0, 1.0))))
+
+
+def test_flat_meshes_touch_like_thin_plates():
+    scene = Scene(free_bodies(BALL, hull_mesh([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)])))
+    (contact,) = scene.place(0, (0.2, 0.3, 0.101)).place(1, (0, 0, 0)).touch()
+    assert contact.gap == pytest.approx(0.5e-3)  # the plate is a millimetre thick
+    # a line is the points at its ends
+    scene = Scene(free_bodies(BALL, hull_mesh([(0, 0, 0), (0, 0, 1)])))
+    (contact,) = scene.place(0, (0, 0, 1.1)).place(1, (0, 0, 0)).touch()
+    assert contact.gap == pytest.approx(0.0, abs=1e-12)
+
+
+# --- laws -------------------------------------------------------------------------------------------------------------
+
+PLAIN = ContactMaterial("")
+
+
+@pytest.mark.parametrize(
+    "one, other, expected",
+    [
+        ({}, {}, {"friction": Ground().friction, "restitution": 0.0, "stiffness": 0.0, "damping": 0.0}),
+        ({"friction": 0.3}, {}, {"friction": 0.3}),
+        ({"friction": 0.3}, {"friction": 0.2}, {"friction": 0.2}),
+        ({"friction": 2.0}, {}, {"friction": 2.0}),
+        ({"restitution": 0.3}, {"restitution": 0.5}, {"restitution": 0.5}),
+        ({"rolling_resistance": 0.01}, {"rolling_resistance": 0.02}, {"rolling": 0.02}),
+        ({"spinning_resistance": 0.03}, {"spinning_resistance": 0.02}, {"spinning": 0.03}),
+        (
+            {"stiffness": 1e5, "damping": 7.0},
+            {"restitution": 0.5},
+            {"stiffness": 1e5, "damping": 7.0, "restitution": 0.0},
+        ),
+        # in series: as stiff as 1/(1/k1 + 1/k2)
+        ({"stiffness": 3e5, "damping": 9.0}, {"stiffness": 6e5}, {"stiffness": 2e5, "damping": 4.0}),
+        ({"stiffness": 3e5, "damping": 9.0}, {"stiffness": 6e5, "damping": 18.0}, {"stiffness": 2e5, "damping": 6.0}),
+    ],
+)
+def test_how_materials_combine(one, other, expected):
+    for first, second in ((one, other), (other, one)):
+        law = combine(replace(PLAIN, **first), replace(PLAIN, **second))._asdict()
+        assert {name: law[name] for name in expected} == pytest.approx(expected)
+
+
+def test_dampers_in_series_dissipate_as_much_as_the_two():
+    one, other = (replace(PLAIN, stiffness=k, damping=c) for k, c in ((3e5, 9.0), (6e5, 4.0)))
+    law = combine(one, other)
+    # under the same load the springs share the speed of approach as their flexibilities
+    speeds = [law.stiffness / material.stiffness for material in (one, other)]
+    assert sum(speeds) == pytest.approx(1.0)
+    assert law.damping == pytest.approx(one.damping * speeds[0] ** 2 + other.damping * speeds[1] ** 2)
+
+
+def law_between(machine, world, shape, other):
+    """The law of the pair of two shapes, or of a shape and the ground (-1)."""
+    collision = Scene(machine, world).collision
+    if other < 0:
+        law = collision.candidates.law[list(collision.candidates.shape).index(shape)]
+    else:
+        (law,) = (
+            law
+            for a, b, law in zip(collision.pairs.first, collision.pairs.second, collision.pairs.law, strict=True)
+            if {a, b} == {shape, other}
+        )
+    return {name: float(column[law]) for name, column in collision.laws._asdict().items()}
+
+
+RUBBER = ContactMaterial("b0", "rubber", friction=1.2, restitution=0.5)
+STEEL = ContactMaterial("b1", "steel", friction=0.4)
+
+
+def test_a_pair_of_materials_overrides_what_it_gives():
+    machine = free_bodies(BALL, BALL, contacts=(RUBBER, STEEL))
+    assert law_between(machine, FREE_SPACE, 0, 1)["friction"] == 0.4
+    for names in (("rubber", "steel"), ("steel", "rubber")):
+        pair = MaterialPair(*names, friction=0.9, rolling_resistance=0.01)
+        law = law_between(replace(machine, material_pairs=(pair,)), FREE_SPACE, 0, 1)
+        assert (law["friction"], law["restitution"], law["rolling"]) == (0.9, 0.5, 0.01)
+    # a stiffness comes with its damping, and without bouncing
+    soft = MaterialPair("rubber", "steel", stiffness=2e5, damping=3.0)
+    law = law_between(replace(machine, material_pairs=(soft,)), FREE_SPACE, 0, 1)
+    assert (law["stiffness"], law["damping"], law["restitution"], law["friction"]) == (2e5, 3.0, 0.0, 0.4)
+
+
+def test_the_world_has_materials_too():
+    ice = Obstacle("floe", BALL, Pose((9.0, 0.0, 0.0)), friction=0.1, material="ice")
+    world = World(ground=Ground(friction=0.7, material="sand"), obstacles=(ice,))
+    machine = free_bodies(BALL, BALL, contacts=(RUBBER, STEEL))
+    assert law_between(machine, world, 0, -1)["friction"] == 0.7
+    assert law_between(machine, world, 1, 2)["friction"] == 0.1
+    pairs_given = (MaterialPair("sand", "rubber", friction=0.5), MaterialPair("ice", "steel", friction=0.02))
+    machine = replace(machine, material_pairs=pairs_given)
+    assert law_between(machine, world, 0, -1)["friction"] == 0.5
+    assert law_between(machine, world, 1, 2)["friction"] == 0.02
+    assert law_between(machine, world, 0, 2)["friction"] == 0.1
+
+
+def test_a_material_may_be_paired_with_itself_but_not_without_a_name():
+    machine = free_bodies(BALL, BALL, contacts=(RUBBER, replace(RUBBER, link="b1")))
+    machine = replace(machine, material_pairs=(MaterialPair("rubber", "rubber", friction=0.11),))
+    assert law_between(machine, FREE_SPACE, 0, 1)["friction"] == 0.11
+    nameless = free_bodies(BALL, BALL, material_pairs=(MaterialPair("", "", friction=0.11),))
+    assert law_between(nameless, FREE_SPACE, 0, 1)["friction"] == Ground().friction
+
+
+def test_equal_combinations_share_a_law():
+    scene = Scene(free_bodies(*[BALL] * 4), World())
+    assert len(scene.collision.laws.friction) == 1
+
+
+# --- moving surfaces --------------------------------------------------------------------------------------------------
+
+
+def test_a_belt_moves_the_surface_of_its_link():
+    belt = ContactMaterial("l0", surface_joint="j1", surface_radius=0.2, surface_direction=(0.0, 1.0, 0.0))
+    scene = Scene(chain((0, 1, "revolute"), contacts=(belt,)))
+    shapes = scene.collision.shapes
+    assert shapes.surface_rate.tolist() == [scene.names.joints["j1"].v, -1]
+    assert shapes.surface_direction[0] == pytest.approx([0.0, 0.2, 0.0])
+    with pytest.raises(MachineError, match="not a joint with one coordinate"):
+        Scene(chain((0, 1, "floating"), contacts=(belt,)))
+
+
+# --- slots ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
+def test_contacts_take_the_nearest_slot_then_an_empty_one_then_any(of):
+    memory_anchor, memory_impulse = np.zeros((2, 6, 3))
+    memory_anchor[1:5, 0] = [0.0, 1.0, 2.0, 3.0]
+    memory_impulse[[1, 2, 4], 2] = 1.0
+    anchor = np.array([[1.02, 0, 0], [0.97, 0, 0], [0.02, 0, 0], [9.0, 0, 0]])
+    claimed, slot = np.ones(6, dtype=bool), np.zeros(4, dtype=np.int64)
+    of(claim_slots)(1, 4, 4, anchor, 0.1, memory_anchor, memory_impulse, claimed, slot)
+    # slot 3 is empty; slot 4 remembers a contact that is gone; slots 0 and 5 belong to others
+    assert slot.tolist() == [2, 3, 1, 4]
+
+
+def test_contacts_keep_their_slots_while_a_box_slides():
+    scene = Scene(free_bodies(Box((0.6, 0.4, 0.2)), Box((4.0, 4.0, 1.0))))
+    expected = None
+    for step in range(100):
+        angle = 0.003 * step
+        turn = (0.0, 0.0, math.sin(angle), math.cos(angle))
+        found = scene.place(0, (0.005 * step - 0.25, 0.003 * step, 0.6), turn).place(1, (0, 0, 0)).touch()
+        corners = {contact.slot: tuple(np.round(contact.anchor, 9)) for contact in found}
+        assert len(corners) == 4
+        expected = expected or corners
+        assert corners == expected
+        scene.remember(found)
+
+
+def test_contacts_keep_their_slots_while_some_come_and_go():
+    scene = Scene(free_bodies(Box((0.6, 0.4, 0.2)), Box((4.0, 4.0, 1.0))))
+    lift = 0.3 * math.sin(0.05) + 0.1 * math.cos(0.05)
+    seen: dict[int, tuple] = {}
+    for tilt in (0.0, 0.05, 0.0, -0.05, 0.0):
+        height = 0.5 + (lift if tilt else 0.1)
+        turn = (0.0, math.sin(0.5 * tilt), 0.0, math.cos(0.5 * tilt))
+        found = scene.place(0, (0, 0, height), turn).place(1, (0, 0, 0)).touch()
+        assert len(found) == (2 if tilt else 4)
+        for contact in found:
+            if scene.impulse[contact.slot].any():
+                assert seen[contact.slot] == tuple(np.round(contact.anchor, 9))
+            seen[contact.slot] = tuple(np.round(contact.anchor, 9))
+        scene.remember(found)
+
+
+def test_no_two_contacts_share_a_slot():
+    random = np.random.default_rng(14)
+    cloud = PointSet(random.uniform(-0.2, 0.2, (6, 3)), 0.05)
+    solids = (Box((0.5, 0.6, 0.7)), Cylinder(0.3, 0.8), Sphere(0.3), cloud, hull_mesh(random.normal(size=(9, 3)) * 0.3))
+    scene = Scene(free_bodies(*solids), World())
+    for _ in range(200):
+        for body in range(len(solids)):
+            quaternion = random.normal(size=4)
+            scene.place(body, random.uniform(-0.5, 0.5, 3), quaternion / np.linalg.norm(quaternion))
+        found = scene.touch()
+        slots = [contact.slot for contact in found]
+        assert len(set(slots)) == len(slots)
+        assert all(0 <= slot < len(scene.impulse) for slot in slots)
+        # in the order of the pairs, the ground first
+        assert [contact.other_shape < 0 for contact in found] == sorted(
+            (contact.other_shape < 0 for contact in found), reverse=True
+        )
+        scene.remember(found)
