@@ -14,11 +14,13 @@ RUN = [
     "setuptools<80",  # colcon's editable installs need it
     "numpy",
     "scipy",
+    "coal",
     "numba",
     "trimesh",
     "xacro",
     "pyyaml",
     "matplotlib",
+    "pillow",
     "viser",
 ]
 
@@ -29,6 +31,8 @@ TEST = [
     "hypothesis",
     "pin",
     "mujoco",
+    # the wheels there are; elsewhere it would be built for half an hour, and the benchmark beside it is skipped
+    'pybullet; python_version < "3.12" and sys_platform == "linux" and platform_machine == "x86_64"',
     "rosbags",
     "ruff",
     "mypy",

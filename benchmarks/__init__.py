@@ -10,7 +10,16 @@ from typing import Protocol
 from grouser.benchmarks.figure import Figure
 from grouser.physics.names import unknown_name
 
-NAMES: tuple[str, ...] = ("articulated_body", "step", "demolition_robot", "start", "setup_time")
+NAMES: tuple[str, ...] = (
+    "articulated_body",
+    "step",
+    "step_bullet",
+    "four_bar",
+    "batch",
+    "demolition_robot",
+    "start",
+    "setup_time",
+)
 
 
 class Benchmark(Protocol):

@@ -4,15 +4,18 @@ import argparse
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from grouser.catalogue import machine_file
 from grouser.physics.description import load_machine
-from grouser.physics.description.machine import HydraulicCylinder, Joint, Machine, Pose
+from grouser.physics.description.machine import HydraulicCylinder, Joint, LoopJoint, Machine, Pose
 from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, subtree_masses
-from grouser.physics.errors import ParameterError
+from grouser.physics.errors import MachineError, ParameterError
+from grouser.physics.simulation import Simulation
+from grouser.progress import showing_compilation
 
 _FREEDOM = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating": 6}
 # A tree is indented no deeper than this many levels: a chain of thousands would fill the screen with blanks.
@@ -64,7 +67,11 @@ def read_arguments(texts: Sequence[str]) -> dict[str, str]:
 
 
 def machine_facts(machine: Machine) -> dict[str, Any]:
-    """Returns what there is to know about a machine, in plain types with finite numbers (None: no limit)."""
+    """Returns what there is to know about a machine, in plain types with finite numbers (None: no limit).
+
+    What only a simulation of it can tell, the vibrations among it, is that of the default step on flat ground.
+    """
+    step, vibrations, problems = _simulated_facts(machine)
     positions = initial_positions(machine)
     poses = link_poses(machine, positions)
     whole = subtree_masses(machine, poses)[machine.root]
@@ -112,8 +119,25 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
             {"joint": item.joint, "static": item.static, "kinetic": item.kinetic, "viscous": item.viscous}
             for item in machine.frictions
         ],
-        "warnings": list(machine.warnings),
+        "loop_joints": [_loop_facts(loop) for loop in machine.loop_joints],
+        "compliant_joints": [_plain(compliance) for compliance in machine.compliant_joints],
+        "flexible_links": [_plain(link) for link in machine.flexible_links],
+        "integrator": machine.integrator.method,
+        "step": step,
+        "vibrations": vibrations,
+        "warnings": [*machine.warnings, *problems],
     }
+
+
+def _simulated_facts(machine: Machine) -> tuple[float | None, list[dict[str, Any]], Sequence[str]]:
+    """Default step [s], the vibrations of elastic joints and what that step does to them, and warnings."""
+    try:
+        with showing_compilation():
+            simulation = Simulation(machine)
+    except MachineError as error:
+        return None, [], [f"it cannot be simulated: {error}"]
+    vibrations = [_plain(vibration) for vibration in simulation.numerical_damping()]
+    return simulation.step_size, vibrations, simulation.warnings
 
 
 def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
@@ -123,12 +147,15 @@ def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
     yield f"{machine.name}  ({machine.file})"
     yield f"{_count(machine.links, 'link')}, {_count(machine.joints, 'joint')}, {base} base '{machine.root}'"
     of_base = "  (6 of them the base)" if machine.floating_base else ""
-    yield f"degrees of freedom  {facts['degrees_of_freedom']}{of_base}"
+    of_tree = "  (before the loops close)" if machine.loop_joints else ""
+    yield f"degrees of freedom  {facts['degrees_of_freedom']}{of_base}{of_tree}"
     yield f"total mass          {facts['total_mass']:.6g} kg"
     yield f"centre of mass      {x:.4f} {y:.4f} {z:.4f} m  (in the frame of '{machine.root}', initial positions)"
+    yield f"integrator          {facts['integrator']}"
     yield ""
     yield from _tree_lines(machine, facts)
     yield from _hydraulic_lines(facts)
+    yield from _elastic_lines(facts)
     if facts["drives"]:
         yield from ("", "servo drives")
         yield from _table(
@@ -154,9 +181,9 @@ def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
             ("joint", *levels), [(item["joint"], *(f"{item[key]:g}" for key in levels)) for item in facts["frictions"]]
         )
     yield ""
-    if machine.warnings:
-        yield _count(machine.warnings, "warning")
-        for warning in machine.warnings:
+    if facts["warnings"]:
+        yield _count(facts["warnings"], "warning")
+        for warning in facts["warnings"]:
             yield f"  - {warning}"
     else:
         yield "no warnings"
@@ -204,6 +231,16 @@ def _cylinder_facts(machine: Machine, cylinder: HydraulicCylinder, poses: dict[s
         "initial_position": float(np.linalg.norm(ends[1] - ends[0])) - cylinder.retracted_length,
         "holding_brake": cylinder.holding_brake,
     }
+
+
+def _loop_facts(loop: LoopJoint) -> dict[str, Any]:
+    return {**_plain(loop), "parent": _plain(loop.parent), "child": _plain(loop.child)}
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass as JSON has them."""
+    values = {field.name: getattr(record, field.name) for field in fields(record)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def _tree_lines(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
@@ -256,6 +293,61 @@ def _hydraulic_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield from _table(
         ("cylinder", "valve", "areas [cm2]", "pushes / pulls [kN]", "starts at [m]", "holding brake"), rows
     )
+
+
+def _elastic_lines(facts: dict[str, Any]) -> Iterator[str]:
+    """Loops, what is elastic, and how it vibrates."""
+    if facts["loop_joints"]:
+        yield from ("", "loop joints")
+        loops = [
+            (
+                f"{loop['name']}: {loop['type']} {loop['axis']}",
+                f"{loop['parent']['link']} - {loop['child']['link']}",
+                _triple_text(loop["stiffness"]),
+                _triple_text(loop["rotational_stiffness"]),
+            )
+            for loop in facts["loop_joints"]
+        ]
+        yield from _table(("joint", "links", "stiffness [N/m]", "rotational [N m/rad]"), loops)
+    if facts["compliant_joints"]:
+        yield from ("", "elastic joints  (0: rigid, or no spring along the joint's coordinate)")
+        laws = ("axial_stiffness", "cubic_stiffness", "backlash", "hysteresis")
+        rows = [
+            (
+                joint["joint"],
+                _triple_text(joint["stiffness"]),
+                _triple_text(joint["rotational_stiffness"]),
+                *(f"{joint[law]:g}" for law in laws),
+            )
+            for joint in facts["compliant_joints"]
+        ]
+        headings = ("joint", "stiffness [N/m]", "rotational [N m/rad]", "axial", "cubic", "backlash", "hysteresis")
+        yield from _table(headings, rows)
+    if facts["flexible_links"]:
+        yield from ("", "flexible links")
+        beams = [
+            (
+                link["link"],
+                f"{link['size']} {link['method'].replace('_', ' ')}",
+                f"{link['length']:g}",
+                f"{link['bending_stiffness_y']:g} / {link['bending_stiffness_z']:g}",
+                f"{link['torsional_stiffness']:g}",
+            )
+            for link in facts["flexible_links"]
+        ]
+        yield from _table(("link", "divided into", "length [m]", "EI about y / z [N m2]", "torsion [N m2]"), beams)
+    if facts["vibrations"]:
+        yield from ("", f"slowest vibrations, and what a step of {facts['step'] * 1e3:g} ms adds to their damping")
+        vibrations = [
+            (vibration["joint"], f"{vibration['frequency']:.4g}", f"{vibration['damping_ratio']:.2g}")
+            for vibration in facts["vibrations"]
+        ]
+        yield from _table(("joint", "frequency [Hz]", "damping ratio"), vibrations)
+
+
+def _triple_text(values: list[float] | None) -> str:
+    """Three stiffnesses; none of a rigid joint."""
+    return "rigid" if values is None else " ".join(f"{value:g}" for value in values)
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """`grouser run`: simulates a machine on ROS 2 in real time, shows it in the browser and says how it goes."""
 
 import argparse
+import json
 import subprocess
 import sys
 import threading
@@ -26,7 +27,7 @@ EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 VIEWER_ADDRESS = "http://localhost:8080"
 # Quiet, so that it does not write into the status line; its address is said at the start.
-_VIEWER = ("-m", "grouser.nodes.viewer", "--ros-args", "--log-level", "viewer:=warn")
+_VIEWER = ("-m", "grouser.nodes.viewer", "--ros-args", "--log-level", "viewer:=warn", "-p")
 _VIEWER_PATIENCE = 0.5  # [s] that the viewer gets to end by itself
 _PERIOD_TERMINAL = 0.25  # [s] between two states of the live line
 _PERIOD_PLAIN = 1.0  # [s] between two lines where there is no terminal
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
         print(f"grouser run: {error}", file=sys.stderr)
         leave(EXIT_BAD_INPUT)
     line = StatusLine()
-    with _viewer(options.view) as viewer, spinning(node):
+    with _viewer(options.view, node.parameters.world) as viewer, spinning(node):
         _introduce(node, options.view)
         _wait_until_built(node, stop, line, compiled)
         _watch(node, viewer, stop, options.duration, line)
@@ -140,6 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--program", help="timed commands: YAML file, or a name; '': none (default: the machine's demonstration)")
     add("--step", type=float, default=DECLARATIONS["step"].default, help="size of a step [s] (%(default)s)")
     add("--scheme", default=DECLARATIONS["scheme"].default, help="coupling of the hydraulics (%(default)s)")
+    add("--integrator", default=DECLARATIONS["integrator"].default, help="of the motion (default: the machine's own)")
     add("--real-time-factor", type=float, default=1.0, help="simulated per wall seconds; 0: as fast as possible")
     add("--duration", type=_positive, help="stop after so many seconds; exit status 0 only if real time was kept")
     add("--view", action=argparse.BooleanOptionalAction, default=True, help="show the machine in the browser")
@@ -161,6 +163,7 @@ def _overrides(options: argparse.Namespace) -> list[Parameter]:
         "program": _program(options),
         "step": options.step,
         "scheme": options.scheme,
+        "integrator": options.integrator,
         "real_time_factor": options.real_time_factor,
     }
     return [Parameter(name, value=value) for name, value in values.items()]
@@ -178,7 +181,8 @@ def _introduce(node: SimulatorNode, view: bool) -> None:
     print(f"grouser {__version__}: {machine.name} in the world {parameters.world}, step {parameters.step * 1e3:g} ms")
     if view:
         print(f"  see it:    {VIEWER_ADDRESS}")
-    print("  hear it:   /clock /tf joint_states hydraulics/state contact_wrenches/<link> /diagnostics")
+    print("  hear it:   /clock /tf joint_states hydraulics/state contact_wrenches/<link> joint_reactions/<joint>")
+    print("             /diagnostics")
     print("  move it:   valve_commands joint_commands emergency_stop   (services ~/pause ~/step ~/reset)")
     print("  end it:    Ctrl-C", flush=True)
 
@@ -233,7 +237,7 @@ def _verdict(node: SimulatorNode, duration: float | None, line: StatusLine) -> i
 
 
 @contextmanager
-def _viewer(wanted: bool) -> Iterator[subprocess.Popen | None]:
+def _viewer(wanted: bool, world: str) -> Iterator[subprocess.Popen | None]:
     """Runs the viewer as a process of its own, so that drawing takes no time from the physics.
 
     Its session is its own too: a Ctrl-C reaches it by way of this process only, not in the middle of its start.
@@ -241,7 +245,9 @@ def _viewer(wanted: bool) -> Iterator[subprocess.Popen | None]:
     if not wanted:
         yield None
         return
-    process = subprocess.Popen([sys.executable, *_VIEWER], start_new_session=True)
+    # Quoted: ROS reads the value as YAML.
+    command = [sys.executable, *_VIEWER, f"world:={json.dumps(world)}"]
+    process = subprocess.Popen(command, start_new_session=True)
     try:
         yield process
     finally:

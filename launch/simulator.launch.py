@@ -54,6 +54,7 @@ def generate_launch_description():
                 executable="viewer",
                 name="viewer",
                 output="screen",
+                parameters=[{"world": ParameterValue(LaunchConfiguration("world"), value_type=str)}],
                 condition=IfCondition(LaunchConfiguration("view")),
             ),
         ]

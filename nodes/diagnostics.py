@@ -71,8 +71,12 @@ def _solver(name, report):
 
 def _energy(name, report):
     """The machine's energy now, and what its cylinders have taken and lost together since the start."""
-    amounts = {"kinetic": report.kinetic_energy, "potential": report.potential_energy, **report.cylinder_energy}
-    values = {f"{account} [J]": f"{amount:.6g}" for account, amount in amounts.items()}
+    own = {
+        "kinetic": report.kinetic_energy,
+        "potential": report.potential_energy,
+        "elastic": report.elastic_energy,
+    }
+    values = {f"{account} [J]": f"{amount:.6g}" for account, amount in {**own, **report.cylinder_energy}.items()}
     return _status(f"{name}: energy", DiagnosticStatus.OK, "", values)
 
 

@@ -4,10 +4,14 @@ Poses are arrays x y z qx qy qz qw: position [m], then unit quaternion.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from grouser.physics.description.machine import Ground, Machine
+from grouser.nodes.joint_frames import reaction_frames
+from grouser.physics.compliance.rigid_elements import split_flexible_links
+from grouser.physics.contact.terrain import surface_below
+from grouser.physics.description.machine import Ground, Machine, Pose
 
 FramePair = tuple[str, str]
 
@@ -18,24 +22,49 @@ class FrameTree:
     A floating base moves in the odometry frame by way of its footprint on the ground; with a fixed base the tree begins
     at the root link, which is then the world.
 
+    Loop joints and compliant joints, whose reactions are measured, have frames of their own: see `joint_frames`. On a
+    flexible link they move with the element that carries them.
+
     Args:
         machine: the machine.
-        ground: the plane below it, or None in free space, where the footprint stays at height zero.
+        ground: what is below it, or None in free space, where the footprint stays at height zero.
         odom_frame, base_footprint_frame: names of these frames.
 
     Attributes:
         base: (parent, child) of the transforms from the odometry frame to the root link.
-        moving: (parent, child) of every joint that can move.
-        fixed: (parent, child) of every fixed joint.
-        fixed_poses: their poses, shape (number of fixed joints, 7).
+        moving: (parent, child) of every joint that can move, fixed ones that yield among them.
+        fixed: (parent, child) of every fixed joint between rigid links.
+        fixed_poses: their poses, shape (number of such joints, 7).
+        reactions: name of each loop joint, then of each compliant joint -> name of its frame.
+        still: (parent, child) of those frames that are fixed to the frame of their parent link.
+        still_poses: their poses, shape (number of such frames, 7).
+        carried: (parent, child) of those that move in it.
+
+    Raises:
+        MachineError: a flexible link cannot be divided.
     """
 
     def __init__(self, machine: Machine, ground: Ground | None, odom_frame: str, base_footprint_frame: str) -> None:
-        index = {link.name: number for number, link in enumerate(machine.links)}
-        fixed = [joint for joint in machine.joints if joint.type == "fixed"]
-        moving = [joint for joint in machine.joints if joint.type != "fixed"]
+        divided = split_flexible_links(machine)
+        index = {link.name: number for number, link in enumerate(divided.links)}
+        yielding = _yielding_joints(machine)
+        fixed = [joint for joint in machine.joints if joint.name not in yielding]
+        moving = [joint for joint in machine.joints if joint.name in yielding]
         self.fixed: list[FramePair] = [(joint.parent, joint.child) for joint in fixed]
-        self.fixed_poses = np.array([[*joint.pose.position, *joint.pose.quaternion] for joint in fixed]).reshape(-1, 7)
+        self.fixed_poses = _as_array([joint.pose for joint in fixed])
+        taken = {*index, odom_frame, base_footprint_frame}
+        frames = reaction_frames(machine, taken)
+        self.reactions = {frame.joint: frame.name for frame in frames}
+        # Division adds its own compliant joints behind these.
+        carriers = reaction_frames(divided, taken)[: len(frames)]
+        still = [frame for frame, carrier in zip(frames, carriers, strict=True) if carrier.parent == frame.parent]
+        self.still: list[FramePair] = [(frame.parent, frame.name) for frame in still]
+        self.still_poses = _as_array([frame.pose for frame in still])
+        carried = [pair for pair in zip(frames, carriers, strict=True) if pair[1].parent != pair[0].parent]
+        self.carried: list[FramePair] = [(frame.parent, frame.name) for frame, _ in carried]
+        self._bending = np.array([index[frame.parent] for frame, _ in carried], dtype=np.intp)
+        self._carriers = np.array([index[carrier.parent] for _, carrier in carried], dtype=np.intp)
+        self._on_carriers = _as_array([carrier.pose for _, carrier in carried])
         self.moving: list[FramePair] = [(joint.parent, joint.child) for joint in moving]
         self._parents = np.array([index[joint.parent] for joint in moving], dtype=np.intp)
         self._children = np.array([index[joint.child] for joint in moving], dtype=np.intp)
@@ -51,7 +80,8 @@ class FrameTree:
         """Poses of the transforms `base`.
 
         Args:
-            link_poses: of every link in the world, in the machine's order, shape (number of links, 7).
+            link_poses: of every link in the world, in the machine's order, then of the elements of flexible links,
+                shape (number of links and elements, 7).
 
         Returns:
             Shape (0, 7) for a fixed base, (1, 7) where the root link is the footprint itself, else (2, 7).
@@ -65,6 +95,27 @@ class FrameTree:
     def moving_poses(self, link_poses: np.ndarray) -> np.ndarray:
         """Poses of the transforms `moving`, shape (number of moving joints, 7), from those of the links."""
         return relative_poses(link_poses[self._parents], link_poses[self._children])
+
+    def carried_poses(self, link_poses: np.ndarray) -> np.ndarray:
+        """Poses of the transforms `carried`, shape (number of such frames, 7), from those of links and elements."""
+        world_in_carriers = relative_poses(link_poses[self._carriers], _as_array([Pose()] * len(self.carried)))
+        return relative_poses(link_poses[self._bending], relative_poses(world_in_carriers, self._on_carriers))
+
+
+def _yielding_joints(machine: Machine) -> set[str]:
+    """All joints that can move: of the fixed ones those that are elastic, or stand on an elastic link."""
+    compliant = {compliance.joint for compliance in machine.compliant_joints}
+    bending = {link.name for link in machine.links if link.elastic} | {link.link for link in machine.flexible_links}
+    return {
+        joint.name
+        for joint in machine.joints
+        if joint.type != "fixed" or joint.name in compliant or joint.parent in bending
+    }
+
+
+def _as_array(poses: Sequence[Pose]) -> np.ndarray:
+    """Poses as rows, shape (number of poses, 7)."""
+    return np.array([[*pose.position, *pose.quaternion] for pose in poses]).reshape(-1, 7)
 
 
 def relative_poses(parents: np.ndarray, children: np.ndarray) -> np.ndarray:
@@ -90,15 +141,22 @@ def footprint_pose(base: np.ndarray, ground: Ground | None) -> np.ndarray:
 
     Args:
         base: pose of the base in the world, shape (7,).
-        ground: a plane that is not vertical, or None for the plane z = 0.
+        ground: what is below it, or None for the plane z = 0.
 
     Returns:
         Shape (7,).
     """
     x, y, _, qx, qy, qz, qw = (float(value) for value in base)
-    height = 0.0
-    if ground is not None:
-        (gx, gy, gz), (nx, ny, nz) = ground.point, ground.normal
-        height = gz - (nx * (x - gx) + ny * (y - gy)) / nz
     yaw = math.atan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
-    return np.array([x, y, height, 0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)])
+    return np.array([x, y, _height(ground, x, y), 0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)])
+
+
+def _height(ground: Ground | None, x: float, y: float) -> float:
+    """Height of the ground at a place [m]."""
+    if ground is None:
+        return 0.0
+    if ground.heightfield is not None:
+        field = ground.heightfield
+        return surface_below(field.heights, field.cell, *field.origin, x, y)[0]
+    (gx, gy, gz), (nx, ny, nz) = ground.point, ground.normal
+    return gz - (nx * (x - gx) + ny * (y - gy)) / nz

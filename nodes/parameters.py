@@ -18,6 +18,7 @@ from rclpy.parameter import Parameter
 
 from grouser.physics.errors import GrouserError, ParameterError
 from grouser.physics.hydraulics.cylinder import SCHEMES
+from grouser.physics.step import INTEGRATORS
 
 _HIGHEST_RATE = 10_000.0
 
@@ -74,11 +75,15 @@ DECLARATIONS: dict[str, Declaration] = {
     "world": Declaration("flat", "World: path of a YAML file, or the name of one that comes with grouser."),
     "step": Declaration(0.001, "Size of a simulation step [s].", True, 1e-5, 0.1),
     "scheme": Declaration("semi_implicit", "How hydraulics and mechanism are coupled.", choices=tuple(sorted(SCHEMES))),
+    "integrator": Declaration(
+        "", "How the motion is integrated; '': as the machine says.", choices=("", *sorted(INTEGRATORS))
+    ),
     "program": Declaration("", "Timed command program that the node plays: path of a YAML file, or a name; '': none."),
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
     "clock_rate": _rate("/clock"),
     "joint_state_rate": _rate("joint_states and /tf"),
     "contact_rate": _rate("contact_wrenches"),
+    "reaction_rate": _rate("joint_reactions"),
     "hydraulics_rate": _rate("hydraulics/state"),
     "diagnostics_rate": Declaration(1.0, "Rate of /diagnostics [Hz of wall time].", True, 0.01, 100.0),
     "publish_link_tf": Declaration(
@@ -111,11 +116,13 @@ class SimulatorParameters:
     world: str
     step: float
     scheme: str
+    integrator: str
     program: str
     valves: tuple[str, ...]
     clock_rate: float
     joint_state_rate: float
     contact_rate: float
+    reaction_rate: float
     hydraulics_rate: float
     diagnostics_rate: float
     publish_link_tf: bool
@@ -188,7 +195,7 @@ def _valid(declaration: Declaration) -> str:
         kind = "an integer" if isinstance(declaration.default, int) else "a number with a decimal point"
         return f"{kind} from {declaration.lowest:g} to {declaration.highest:g}"
     if declaration.choices:
-        return " or ".join(declaration.choices)
+        return " or ".join(choice or "''" for choice in declaration.choices)
     return "a text" if isinstance(declaration.default, str) else "a list of texts"
 
 

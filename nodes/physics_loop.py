@@ -234,6 +234,7 @@ class PhysicsLoop:
             contact_count=solver.contact_count,
             kinetic_energy=energy.kinetic,
             potential_energy=energy.potential,
+            elastic_energy=energy.elastic,
             cylinder_energy=self._cylinder_energy(),
             emergency_stop=bool(self._simulation.emergency_stop),
             watchdog_trips=self._supervisor.trips,

@@ -35,7 +35,7 @@ class StatePublisher:
         joints: names of the movable joints, in the order of the samples.
         links: names of the links with collision shapes, in the order of the samples.
         cylinders: names of the cylinders, in the order of the samples.
-        frames: the transform tree.
+        frames: the transform tree, with the joints whose reactions are in the samples, in their order.
         publish_link_tf: whether the transforms of the joints are published too.
         fail: takes, in the publishing thread, the error that ended it.
     """
@@ -61,7 +61,7 @@ class StatePublisher:
         self._clock_publisher = node.create_publisher(Clock, topics.CLOCK, topics.CLOCK_QUALITY)
         self._joint_state = messages.make_joint_state(joints)
         self._joint_publisher = node.create_publisher(JointState, topics.JOINT_STATES, topics.RELIABLE)
-        pairs = [*frames.base, *(frames.moving if publish_link_tf else [])]
+        pairs = [*frames.base, *frames.carried, *(frames.moving if publish_link_tf else [])]
         self._transforms = messages.make_transforms(pairs)
         self._transform_publisher = node.create_publisher(TFMessage, topics.TF, topics.TF_QUALITY)
         self._static_publisher = node.create_publisher(TFMessage, topics.TF_STATIC, topics.LATCHED)
@@ -69,6 +69,13 @@ class StatePublisher:
         self._wrenches: list[tuple[WrenchStamped, Publisher]] = [
             (messages.make_wrench(link), node.create_publisher(WrenchStamped, topic, topics.SENSOR_DATA))
             for link, topic in topics.contact_wrench_topics(links).items()
+        ]
+        self._reactions: list[tuple[WrenchStamped, Publisher]] = [
+            (
+                messages.make_wrench(frames.reactions[joint]),
+                node.create_publisher(WrenchStamped, topic, topics.SENSOR_DATA),
+            )
+            for joint, topic in topics.joint_reaction_topics(frames.reactions).items()
         ]
         self._hydraulics = messages.make_group_values(cylinders, HYDRAULIC_INTERFACES)
         self._hydraulics_publisher = node.create_publisher(
@@ -104,11 +111,14 @@ class StatePublisher:
         return True
 
     def publish_description(self, urdf: str) -> None:
-        """Sends the machine's URDF and its fixed transforms, both latched."""
+        """Sends the machine's URDF and the transforms that stay, both latched."""
         self._description_publisher.publish(String(data=urdf))
-        if self._publish_link_tf and self._frames.fixed:
-            message = messages.make_transforms(self._frames.fixed)
-            messages.fill_transforms(message, 0, self._frames.fixed_poses)
+        pairs, poses = self._frames.still, self._frames.still_poses
+        if self._publish_link_tf:
+            pairs, poses = [*self._frames.fixed, *pairs], np.vstack([self._frames.fixed_poses, poses])
+        if pairs:
+            message = messages.make_transforms(pairs)
+            messages.fill_transforms(message, 0, poses)
             self._static_publisher.publish(message)
 
     def publish(self, sample: Sample) -> None:
@@ -122,15 +132,15 @@ class StatePublisher:
             self._joint_publisher.publish(self._joint_state)
             self._publish_transforms(stamp, sample.link_poses)
         if sample.contact_wrenches is not None:
-            for (message, publisher), wrench in zip(self._wrenches, sample.contact_wrenches, strict=True):
-                messages.fill_wrench(message, stamp, wrench)
-                publisher.publish(message)
+            _publish_wrenches(self._wrenches, stamp, sample.contact_wrenches)
+        if sample.joint_reactions is not None:
+            _publish_wrenches(self._reactions, stamp, sample.joint_reactions)
         if sample.hydraulics is not None:
             messages.fill_group_values(self._hydraulics, stamp, sample.hydraulics)
             self._hydraulics_publisher.publish(self._hydraulics)
 
     def _publish_transforms(self, stamp, link_poses):
-        poses = self._frames.base_poses(link_poses)
+        poses = np.vstack([self._frames.base_poses(link_poses), self._frames.carried_poses(link_poses)])
         if self._publish_link_tf:
             poses = np.vstack([poses, self._frames.moving_poses(link_poses)])
         if len(poses):
@@ -150,3 +160,9 @@ class StatePublisher:
             with contextlib.suppress(queue.Empty):
                 while True:
                     self._queue.get_nowait()
+
+
+def _publish_wrenches(outputs: Sequence[tuple[WrenchStamped, Publisher]], stamp: int, wrenches: np.ndarray) -> None:
+    for (message, publisher), wrench in zip(outputs, wrenches, strict=True):
+        messages.fill_wrench(message, stamp, wrench)
+        publisher.publish(message)

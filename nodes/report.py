@@ -28,7 +28,7 @@ class LoopReport:
         iterations, iterations_max: of the contact solver, last and largest.
         residual, residual_max: of the contact solver [m/s], last and largest.
         contact_count: number of contact points.
-        kinetic_energy, potential_energy: of the machine [J].
+        kinetic_energy, potential_energy, elastic_energy: of the machine [J].
         cylinder_energy: the accounts of `CylinderEnergy`, each the sum over all cylinders [J]; empty without cylinders.
         emergency_stop: whether it is latched.
         refused_commands: how many commands the simulation refused.
@@ -55,6 +55,7 @@ class LoopReport:
     contact_count: int = 0
     kinetic_energy: float = 0.0
     potential_energy: float = 0.0
+    elastic_energy: float = 0.0
     cylinder_energy: Mapping[str, float] = field(default_factory=dict)
     emergency_stop: bool = False
     refused_commands: int = 0

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from grouser.physics.description.joints import ONE_COORDINATE
+from grouser.physics.description.machine import Machine
 from grouser.physics.simulation import Simulation
 
-STREAMS = frozenset({"clock", "joint_states", "contact_wrenches", "hydraulics"})
+STREAMS = frozenset({"clock", "joint_states", "contact_wrenches", "joint_reactions", "hydraulics"})
 HYDRAULIC_INTERFACES = ("pressure_piston_side", "pressure_rod_side", "flow", "spool_position", "force", "power")
 
 
@@ -17,10 +19,13 @@ class Sample:
     Attributes:
         nanoseconds: simulation time of the sample.
         streams: names of the streams that are due.
-        joints: position, velocity and effort of every movable joint, shape (3, number of joints); None when not due.
-        link_poses: of every link in the world, shape (number of links, 7); None when not due.
+        joints: position, velocity and effort of `movable_joints`, shape (3, number of joints); None when not due.
+        link_poses: of every link in the world, and behind them of the elements of flexible links, shape (number of
+            links and elements, 7); None when not due.
         contact_wrenches: force and moment on each link with collision shapes, at its origin and in its frame
             [N, N m], shape (number of such links, 6); None when not due.
+        joint_reactions: force and moment that each loop and compliant joint exerts on its child, in the joint's frame
+            [N, N m], shape (number of such joints, 6); None when not due.
         hydraulics: the values of `HYDRAULIC_INTERFACES`, shape (number of cylinders, 6); None when not due.
     """
 
@@ -29,7 +34,16 @@ class Sample:
     joints: np.ndarray | None = None
     link_poses: np.ndarray | None = None
     contact_wrenches: np.ndarray | None = None
+    joint_reactions: np.ndarray | None = None
     hydraulics: np.ndarray | None = None
+
+
+def movable_joints(machine: Machine) -> list[str]:
+    """Names of the joints of the URDF that have one coordinate; those between a flexible link's elements are not in it.
+
+    The simulation has them in the same order, before those that it adds.
+    """
+    return [joint.name for joint in machine.joints if joint.type in ONE_COORDINATE]
 
 
 def nanoseconds_at(step: int, step_size: float) -> int:
@@ -45,16 +59,19 @@ def take_sample(simulation: Simulation, nanoseconds: int, streams: frozenset[str
         nanoseconds: the stamp; the simulation's own time differs from it after a reset.
         streams: names of the streams that are due, of `STREAMS`.
     """
-    joints = link_poses = wrenches = hydraulics = None
+    joints = link_poses = wrenches = reactions = hydraulics = None
     if "joint_states" in streams:
         measured = (simulation.joint_position, simulation.joint_velocity, simulation.joint_effort)
-        joints = np.array([quantity.values() for quantity in measured])
+        count = len(movable_joints(simulation.machine))
+        joints = np.array([quantity.values()[:count] for quantity in measured])
         link_poses = simulation.link_poses()
     if "contact_wrenches" in streams:
         wrenches = simulation.contact_wrench.values()
+    if "joint_reactions" in streams:
+        reactions = simulation.joint_reaction.values()
     if "hydraulics" in streams:
         hydraulics = np.array([hydraulic_values(simulation, name) for name in simulation.cylinder]).reshape(-1, 6)
-    return Sample(nanoseconds, streams, joints, link_poses, wrenches, hydraulics)
+    return Sample(nanoseconds, streams, joints, link_poses, wrenches, reactions, hydraulics)
 
 
 def hydraulic_values(simulation: Simulation, cylinder: str) -> tuple[float, ...]:

@@ -33,7 +33,7 @@ from grouser.nodes.parameters import declare_parameters, updated
 from grouser.nodes.physics_loop import Outcome, PhysicsLoop
 from grouser.nodes.publishing import StatePublisher
 from grouser.nodes.report import LoopReport
-from grouser.nodes.samples import STREAMS, take_sample
+from grouser.nodes.samples import STREAMS, movable_joints, take_sample
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.supervision import CommandSupervisor
 from grouser.physics.description import load_machine, load_world
@@ -47,7 +47,6 @@ _LONGEST_TICK = 0.01  # [s]: how long a command may wait for the next tick when 
 _WARNING_PERIOD = 1.0  # [s]
 _EXIT_FAILED = 1
 _EXIT_BAD_INPUT = 2
-_SINGLE_COORDINATE = ("revolute", "continuous", "prismatic")
 
 
 class SimulatorNode(Node):
@@ -146,7 +145,7 @@ class SimulatorNode(Node):
         )
         return StatePublisher(
             self,
-            [joint.name for joint in machine.joints if joint.type in _SINGLE_COORDINATE],
+            movable_joints(machine),
             [link.name for link in machine.links if link.collisions],
             [cylinder.name for cylinder in machine.cylinders],
             frames,
@@ -264,7 +263,15 @@ class SimulatorNode(Node):
 
     def _build(self) -> PhysicsLoop:
         parameters = self.parameters
-        simulation = Simulation(self.machine, self._world, step=parameters.step, scheme=parameters.scheme)
+        simulation = Simulation(
+            self.machine,
+            self._world,
+            step=parameters.step,
+            scheme=parameters.scheme,
+            integrator=parameters.integrator or None,
+        )
+        for warning in simulation.warnings:
+            self.get_logger().warning(warning)
         # What is not in the cache is compiled now, not while there is a pace to keep.
         simulation.step(1)
         take_sample(simulation, 0, STREAMS)
@@ -274,6 +281,7 @@ class SimulatorNode(Node):
             "clock": parameters.clock_rate,
             "joint_states": parameters.joint_state_rate,
             "contact_wrenches": parameters.contact_rate,
+            "joint_reactions": parameters.reaction_rate,
             "hydraulics": parameters.hydraulics_rate,
         }
         program = self._program

@@ -15,6 +15,7 @@ DIAGNOSTICS = "/diagnostics"
 JOINT_STATES = "joint_states"
 ROBOT_DESCRIPTION = "robot_description"
 CONTACT_WRENCHES = "contact_wrenches"
+JOINT_REACTIONS = "joint_reactions"
 HYDRAULICS_STATE = "hydraulics/state"
 
 VALVE_COMMANDS = "valve_commands"
@@ -34,23 +35,34 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def contact_wrench_topics(links: Iterable[str]) -> dict[str, str]:
-    """Topic of each link's contact wrench.
+    """Name of each link -> topic of its contact wrench; see `topics_of`."""
+    return topics_of(CONTACT_WRENCHES, links)
 
-    A topic's name holds letters, digits and underscores only and does not start with a digit; a link's name may hold
-    anything. Names that would collide are told apart by a number.
+
+def joint_reaction_topics(joints: Iterable[str]) -> dict[str, str]:
+    """Name of each loop or compliant joint -> topic of its reaction; see `topics_of`."""
+    return topics_of(JOINT_REACTIONS, joints)
+
+
+def topics_of(group: str, names: Iterable[str]) -> dict[str, str]:
+    """A topic for each name, below that of their group.
+
+    A topic's name holds letters, digits and underscores only and does not start with a digit; a link's or a joint's may
+    hold anything. Names that would collide are told apart by a number.
 
     Args:
-        links: names of the links.
+        group: what the topics have in common.
+        names: of links or joints.
 
     Returns:
-        Name of the link -> name of its topic.
+        Name -> name of its topic.
     """
     topics: dict[str, str] = {}
-    for link in links:
-        token = re.sub(r"[^A-Za-z0-9_]", "_", link)
+    for name in names:
+        token = re.sub(r"[^A-Za-z0-9_]", "_", name)
         token = f"_{token}" if token[:1].isdigit() else token
         candidate, number = token, 2
-        while f"{CONTACT_WRENCHES}/{candidate}" in topics.values():
+        while f"{group}/{candidate}" in topics.values():
             candidate, number = f"{token}_{number}", number + 1
-        topics[link] = f"{CONTACT_WRENCHES}/{candidate}"
+        topics[name] = f"{group}/{candidate}"
     return topics

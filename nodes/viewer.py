@@ -1,7 +1,8 @@
 """Shows the machine that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
 Hears ``robot_description``, ``/tf``, ``/tf_static`` and ``contact_wrenches/<link>``; says nothing itself. It may start
-before or after the simulator, and follows it when it comes back with another machine.
+before or after the simulator, and follows it when it comes back with another machine. Of the world nobody speaks on
+ROS 2: the parameter of that name says what to draw.
 """
 
 import math
@@ -25,10 +26,11 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
+from grouser import catalogue
 from grouser.nodes import topics
 from grouser.nodes.parameters import Declaration, declare
 from grouser.nodes.viewer_frames import HeardFrames
-from grouser.physics.description import parse_machine
+from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.machine import Machine, Pose
 from grouser.physics.errors import GrouserError, MachineError
 
@@ -36,6 +38,7 @@ CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
 SMALLEST_FORCE = 1e-3  # [N], below it no arrow is drawn
 
 DECLARATIONS: dict[str, Declaration] = {
+    "world": Declaration("flat", "World to draw: path of a YAML file, or the name of one that comes with grouser."),
     "port": Declaration(8080, "TCP port of the page.", True, 1, 65535),
     # The page has no password: who should see it from another machine opens it to them on purpose.
     "host": Declaration("127.0.0.1", "Address the page listens on; 0.0.0.0: for everyone on the network."),
@@ -67,7 +70,7 @@ class Viewer(Node):
         period: time between two pictures [s].
 
     Raises:
-        GrouserError: the port is taken, or a parameter is not valid.
+        GrouserError: the port is taken, or a parameter or the world is not valid.
     """
 
     def __init__(self, parameter_overrides: list[Parameter] | None = None) -> None:
@@ -78,7 +81,9 @@ class Viewer(Node):
         # Here, not above: viser and trimesh are no ROS packages, and `main` can say so when one is not there.
         from grouser.nodes.viewer_scene import Scene
 
-        self.scene = Scene(parameters["host"], parameters["port"])
+        self._world = load_world(catalogue.world_file(parameters["world"]))
+        self.scene = Scene(parameters["host"], parameters["port"], self._world)
+        self._warn_of(self.scene.problems)
         self._frames = HeardFrames()
         self._description = ""
         self._root = ""
@@ -107,13 +112,16 @@ class Viewer(Node):
             self.get_logger().error(f"the machine cannot be shown: {error}")
             return
         self._hear_wrenches(machine)
-        for problem in self.scene.show(machine):
-            self.get_logger().warning(f"left out: {problem}")
-        self._frames.describe(machine.joints)
+        self._warn_of(self.scene.show(machine))
+        self._frames.describe(machine, self._world.spawn)
         self._root = machine.root
         self._draw()
         self.scene.aim()
         self._aim_wanted = not self._frames.heard(self._root)
+
+    def _warn_of(self, problems: list[str]) -> None:
+        for problem in problems:
+            self.get_logger().warning(f"left out: {problem}")
 
     def _hear_wrenches(self, machine: Machine) -> None:
         """Listens to the contact wrenches of this machine's links only."""

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import viser
 
+from grouser.nodes.joint_frames import turn_from_z
+from grouser.nodes.viewer_shapes import wxyz
 from grouser.physics.description.machine import Attachment, HydraulicCylinder, Pose
 from grouser.physics.description.rotation import compose
 
@@ -61,7 +63,7 @@ class CylinderView:
         if length == 0.0:  # before TF says where its links are
             return
         along = (ends[1] - ends[0]) / length
-        turn = _turn_from_z(along)
+        turn = wxyz(Pose(quaternion=turn_from_z((along[0], along[1], along[2]))))
         for handle, middle in (
             (self._barrel_handle, ends[0] + 0.5 * self._barrel_length * along),
             (self._rod_handle, ends[1] - 0.5 * self._rod_length * along),
@@ -79,12 +81,3 @@ class CylinderView:
 def _place(end: Attachment, poses: Mapping[str, Pose]) -> tuple[float, float, float]:
     """An attachment in the world [m]."""
     return compose(poses[end.link], Pose(end.xyz)).position
-
-
-def _turn_from_z(along: np.ndarray) -> tuple[float, float, float, float]:
-    """Shortest turn of the z axis onto a unit vector, as viser's quaternion w x y z."""
-    x, y, z = (float(component) for component in along)
-    if z < -0.999999:  # straight down: half a turn about x
-        return (0.0, 1.0, 0.0, 0.0)
-    w = np.sqrt(0.5 * (1.0 + z))
-    return (w, -0.5 * y / w, 0.5 * x / w, 0.0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grouser.physics.description.machine import Box, Cylinder, Link, Mesh, Sphere
+from grouser.physics.description.machine import Box, Capsule, Cylinder, Geometry, Link, Mesh, PointSet, Sphere
 
 
 def contact_ball(link: Link) -> tuple[np.ndarray, float]:
@@ -13,7 +13,7 @@ def contact_ball(link: Link) -> tuple[np.ndarray, float]:
     """
     centres = np.array([shape.pose.position for shape in link.collisions])
     middle = centres.mean(axis=0)
-    reaches = [_reach(shape.geometry) for shape in link.collisions]
+    reaches = [reach(shape.geometry) for shape in link.collisions]
     return middle, float(np.max(np.linalg.norm(centres - middle, axis=1) + np.array(reaches)))
 
 
@@ -35,8 +35,8 @@ def force_point(wrench: np.ndarray, middle: np.ndarray, reach: float) -> tuple[f
     return (float(x), float(y), float(z))
 
 
-def _reach(geometry: Box | Cylinder | Sphere | Mesh) -> float:
-    """Largest distance of a shape's points from its centre [m]."""
+def reach(geometry: Geometry) -> float:
+    """Largest distance of a shape's points from the origin of its frame [m]; of a mesh those of its hull."""
     match geometry:
         case Box(size):
             return float(np.linalg.norm(size)) / 2
@@ -44,5 +44,9 @@ def _reach(geometry: Box | Cylinder | Sphere | Mesh) -> float:
             return float(np.hypot(radius, length / 2))
         case Sphere(radius):
             return radius
+        case Capsule(radius, length):
+            return radius + length / 2
+        case PointSet(points, radius):
+            return radius + float(np.linalg.norm(points, axis=1).max())
         case Mesh() as mesh:
             return float(np.linalg.norm(mesh.hull, axis=1).max())

@@ -1,17 +1,17 @@
 """Where each frame is in the world, from transforms that arrive one at a time."""
 
-from collections.abc import Iterable
-
-from grouser.physics.description.machine import Joint, Pose
+from grouser.physics.description.machine import Machine, Pose
 from grouser.physics.description.rotation import compose
+
+_WORLD = ""  # tf2 knows no frame of this name
 
 
 class HeardFrames:
     """The frames of TF, and below them those that only the machine's description knows.
 
-    What TF says of a frame always wins over the description, which gives a machine with its joints at zero something to
-    stand on until TF is heard. The latest transform of a frame holds, at whatever time it was stamped: a viewer shows
-    what is known now.
+    What TF says of a frame always wins over the description, which gives a machine with its joints at zero a place to
+    stand in until TF is heard; one with a fixed base stays there, as TF begins at its root. The latest transform of a
+    frame holds, at whatever time it was stamped: a viewer shows what is known now.
     """
 
     def __init__(self) -> None:
@@ -19,9 +19,10 @@ class HeardFrames:
         self._described: dict[str, tuple[str, Pose]] = {}
         self._world: dict[str, Pose] = {}
 
-    def describe(self, joints: Iterable[Joint]) -> None:
-        """Replaces what the description says."""
-        self._described = {joint.child: (joint.parent, joint.pose) for joint in joints}
+    def describe(self, machine: Machine, spawn: Pose) -> None:
+        """Replaces what the description says: the machine's joints, and where its root starts in the world."""
+        self._described = {joint.child: (joint.parent, joint.pose) for joint in machine.joints}
+        self._described[machine.root] = (_WORLD, spawn)
         self._world.clear()
 
     def hear(self, child: str, parent: str, pose: Pose) -> None:

@@ -4,23 +4,22 @@ import contextlib
 import io
 import logging
 import socket
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import trimesh
 import viser
 
 from grouser.nodes.viewer_cylinders import CylinderView
 from grouser.nodes.viewer_forces import contact_ball, force_point
-from grouser.physics.description.machine import Box, Collision, Cylinder, Machine, Mesh, Pose, Sphere, Vector3, Visual
-from grouser.physics.description.meshes import MeshError, triangles
+from grouser.nodes.viewer_shapes import add_shape, wxyz
+from grouser.nodes.viewer_world import draw_world
+from grouser.physics.description.machine import Collision, Machine, Pose, Vector3, Visual, World
+from grouser.physics.description.meshes import MeshError
 from grouser.physics.description.rotation import compose, rotate
 from grouser.physics.errors import ParameterError
 
 ARROW_COLOUR = (190, 0, 110)  # no machine is painted so
 COLLISION_COLOUR = (0.27, 0.51, 0.71)
-GROUND_COLOUR = (226, 223, 214)
 VIEW_DIRECTION = np.array([0.7, 0.6, 0.39])  # from the machine to the camera: from its left front, a little above
 VIEW_DISTANCE = 1.15  # of the machine's size
 VIEW_ANGLE = np.radians(45.0)  # top to bottom
@@ -55,12 +54,16 @@ class Scene:
     Args:
         host: address to listen on.
         port: TCP port of the page.
+        world: what the machine stands in.
+
+    Attributes:
+        problems: what of the world cannot be drawn, in words.
 
     Raises:
         ParameterError: the port is taken, or the host is no address of this machine.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, world: World) -> None:
         check_port(host, port)
         # Browsers open connections on speculation and drop them again: no reason for a traceback.
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
@@ -81,23 +84,8 @@ class Scene:
         self._cylinders: list[CylinderView] = []
         self._size = 1.0
         self._weight = 1.0
-        self._add_ground()
+        self.problems = draw_world(self.server.scene, world)
         self._add_panel()
-
-    def _add_ground(self) -> None:
-        self.server.scene.add_grid(
-            "/ground",
-            infinite_grid=True,
-            cell_size=0.5,
-            cell_color=(205, 202, 194),
-            section_size=5.0,
-            section_color=(165, 162, 154),
-            fade_distance=40.0,
-            plane_color=GROUND_COLOUR,
-            plane_opacity=1.0,
-            shadow_opacity=0.35,
-        )
-        self.server.scene.configure_default_lights(cast_shadow=True)
 
     def _add_panel(self) -> None:
         gui = self.server.gui
@@ -130,10 +118,11 @@ class Scene:
             for index, shape in enumerate(shapes):
                 colour = shape.rgba if isinstance(shape, Visual) else (*COLLISION_COLOUR, 1.0)
                 try:
-                    handle = self._add_shape(f"{name}/{index}", link.name, shape, colour)
+                    handle, reach = add_shape(self.server.scene, f"{name}/{index}", shape.geometry, shape.pose, colour)
                 except MeshError as problem:
                     problems.append(f"link '{link.name}': {problem}")
                     continue
+                self._balls.append((link.name, shape.pose.position, reach))
                 if link.visuals and link.collisions:
                     (self._visuals if isinstance(shape, Visual) else self._collisions).append(handle)
         self._cylinders = [CylinderView(self.server.scene, cylinder) for cylinder in machine.cylinders]
@@ -154,34 +143,6 @@ class Scene:
         self._balls.clear()
         self._visuals.clear()
         self._collisions.clear()
-
-    def _add_shape(
-        self, name: str, link: str, shape: Visual | Collision, rgba: tuple[float, float, float, float]
-    ) -> viser.SceneNodeHandle:
-        scene = self.server.scene
-        look: dict[str, Any] = {
-            "color": tuple(round(255 * channel) for channel in rgba[:3]),
-            "opacity": None if rgba[3] >= 1.0 else rgba[3],
-            "wxyz": wxyz(shape.pose),
-            "position": shape.pose.position,
-        }
-        handle: viser.SceneNodeHandle
-        match shape.geometry:
-            case Box(size):
-                reach = float(np.linalg.norm(size)) / 2
-                handle = scene.add_box(name, dimensions=size, **look)
-            case Cylinder(radius, length):
-                reach = float(np.hypot(radius, length / 2))
-                handle = scene.add_cylinder(name, radius=radius, height=length, **look)
-            case Sphere(radius):
-                reach = radius
-                handle = scene.add_icosphere(name, radius=radius, **look)
-            case Mesh() as mesh:
-                vertices, faces = _surface(mesh)
-                reach = float(np.linalg.norm(vertices, axis=1).max())
-                handle = scene.add_mesh_simple(name, vertices, faces, flat_shading=True, side="double", **look)
-        self._balls.append((link, shape.pose.position, reach))
-        return handle
 
     def move(self, link: str, pose: Pose) -> None:
         """Puts a link at its pose in the world; costs nothing when it has not moved."""
@@ -279,20 +240,6 @@ class Scene:
             self.server.stop()
 
 
-def wxyz(pose: Pose) -> tuple[float, float, float, float]:
-    """Orientation of a pose in viser's order."""
-    x, y, z, w = pose.quaternion
-    return (w, x, y, z)
-
-
 def node_name(link: str) -> str:
     """Name of a link in viser's scene; a slash in it would make viser see a tree where all poses are in the world."""
     return f"/machine/{link.replace('/', '|')}"
-
-
-def _surface(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices [m] and triangles of a mesh in its shape's frame: a collision's hull, or the whole file of a visual."""
-    if len(mesh.hull):
-        hull = trimesh.convex.convex_hull(mesh.hull)
-        return hull.vertices, hull.faces
-    return triangles(Path(mesh.path), mesh.scale)

@@ -43,7 +43,7 @@ from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, pot
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.names import NamedView, unknown_name
-from grouser.physics.reactions import transmitted_wrenches
+from grouser.physics.reactions import pair_reactions, transmitted_wrenches
 from grouser.physics.state import Command, State, copy_into, make_command, make_state
 from grouser.physics.step import INTEGRATORS, Settings, System, Workspace, make_workspace, run_steps
 
@@ -534,18 +534,9 @@ class Simulation:
             self._stale = True
         return self._seen_pairs.deflection
 
-    def _loop_reactions(self):
-        """Mean force and moment on the children of all loop joints in the last step, (pairs, 6)."""
-        pairs, rows = self.system.pairs, self._workspace.pair_rows
-        wrench = np.zeros((len(pairs.axis), 6))
-        np.add.at(wrench, (pairs.row_pair, pairs.row_direction), rows.impulse / self.step_size)
-        # the moment of the force at the child's frame about the joint's origin
-        wrench[:, 3:] += np.cross(rows.motion.deflection[:, :3], wrench[:, :3])
-        return wrench
-
     def _joint_reactions(self):
-        """`_loop_reactions`, and those of the compliant joints."""
-        reactions = list(self._loop_reactions())
+        """Mean force and moment on the children of loop and compliant joints in the last step, (joints, 6)."""
+        reactions = list(pair_reactions(self.system, self._workspace))
         if self._compliant:
             wrenches, kinematics = transmitted_wrenches(self.system, self._workspace), self._workspace.kinematics
             for body, parent, rotation, position in self._compliant:

@@ -9,6 +9,7 @@ import numpy as np
 from grouser.physics.compliance.axial import AxialLaws, hysteresis_after
 from grouser.physics.compliance.coordinates import engage_coordinates
 from grouser.physics.compliance.pairs import Pairs
+from grouser.physics.constraints.bounces import temper_bounces
 from grouser.physics.constraints.contact_rows import ContactRows, build_contact_rows, make_contact_rows
 from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
 from grouser.physics.constraints.joint_rows import JointLaws, build_joint_rows, engage_drives, relieve_drives
@@ -26,6 +27,7 @@ from grouser.physics.constraints.piston_rows import (
     settle_pistons,
 )
 from grouser.physics.constraints.rows import Rows, close_row, make_rows
+from grouser.physics.constraints.subspace import Subspace, make_subspace
 from grouser.physics.constraints.work import (
     account_contacts,
     account_dampers,
@@ -97,13 +99,13 @@ class Workspace(NamedTuple):
     """All that a step fills anew.
 
     Attributes:
-        kinematics, detection, contacts, rows, contact_rows, pair_rows, prediction: see there.
+        kinematics, detection, contacts, rows, contact_rows, subspace, pair_rows, prediction: see there.
         composite, wrench, motion: buffers of the dynamics, (bodies, ...).
         factor: of the mass matrix, (coordinates, coordinates).
         still: zeros, (coordinates,).
         velocity_start, velocity, velocity_mean: rates at the start and at the end of the last step, and their mean, in
             the poses of its start.
-        force, u_start, u, displacement: buffers, (coordinates,).
+        force, u_start, u_before, u, displacement: buffers, (coordinates,); u_before is u without the rows.
         effort: of effort drives in the last step, (coordinates,) [N or N m].
         drive_spring, axial_spring: conductance and target of each joint law's drive and of each axial law, (laws, 2).
         row_of: row of each joint law, -1 for none.
@@ -122,6 +124,7 @@ class Workspace(NamedTuple):
     contacts: Contacts
     rows: Rows
     contact_rows: ContactRows
+    subspace: Subspace
     pair_rows: PairRows
     prediction: Prediction
     composite: np.ndarray
@@ -131,6 +134,7 @@ class Workspace(NamedTuple):
     still: np.ndarray
     force: np.ndarray
     u_start: np.ndarray
+    u_before: np.ndarray
     u: np.ndarray
     velocity_start: np.ndarray
     velocity: np.ndarray
@@ -161,6 +165,7 @@ def make_workspace(system: System) -> Workspace:
         contacts=make_contacts(system.collision),
         rows=make_rows(laws + cylinders, coordinates),
         contact_rows=make_contact_rows(slots, coordinates),
+        subspace=make_subspace(slots, coordinates),
         pair_rows=make_pair_rows(system.pairs, coordinates),
         prediction=make_prediction(system.circuit, system.settings.step),
         composite=np.zeros((bodies, 10)),
@@ -170,6 +175,7 @@ def make_workspace(system: System) -> Workspace:
         still=np.zeros(coordinates),
         force=np.zeros(coordinates),
         u_start=np.zeros(coordinates),
+        u_before=np.zeros(coordinates),
         u=np.zeros(coordinates),
         velocity_start=np.zeros(coordinates),
         velocity=np.zeros(coordinates),
@@ -249,6 +255,7 @@ def make_step(system, state, command, workspace):
     solve_transposed(start, pattern, mass, force)
     for d in range(u.shape[0]):
         u[d] = workspace.u_start[d] + step * force[d]
+        workspace.u_before[d] = u[d]
     warm_start(workspace.rows, workspace.contact_rows, u)
     predict_pistons(
         system.circuit,
@@ -383,7 +390,12 @@ def _find_impulses(system, workspace):
     sweeps, residual, searching = 0, 0.0, True
     while searching:
         more, residual = solve_rows(
-            workspace.rows, workspace.contact_rows, workspace.u, settings.tolerance, settings.most_sweeps
+            workspace.rows,
+            workspace.contact_rows,
+            workspace.subspace,
+            workspace.u,
+            settings.tolerance,
+            settings.most_sweeps,
         )
         sweeps += more
         for d in range(velocity.shape[0]):
@@ -399,6 +411,7 @@ def _find_impulses(system, workspace):
             workspace.rows,
             workspace.row_of,
         )
+        searching = temper_bounces(workspace.contact_rows, workspace.u_before, workspace.u) or searching
     return sweeps, residual
 
 

@@ -313,8 +313,8 @@ def _logarithm_gradient(x, y, z, gradient):
 def _measure_swing(axis, relative, deflection, gradient):
     """Swing of an axis about the two others, b and c, and the gradients of swing and turn.
 
-    The child's axis is a' = cos s a + sin s u, its swing the vector s a x u: its rate for the angular velocity w is that
-    of s about a x u, and for u that of the azimuth; the turn follows (a + a').w / (1 + a.a').
+    The child's axis is a' = cos s a + sin s u, its swing the vector s a x u. For the angular velocity w, s changes by
+    the part of w along a x u and u by the azimuth's rate; the turn changes by (a + a').w / (1 + a.a').
     """
     b, c = (axis + 1) % 3, (axis + 2) % 3
     lean_b, lean_c, cosine = -relative[c, axis], relative[b, axis], relative[axis, axis]

@@ -32,8 +32,8 @@ class ContactRows(NamedTuple):
         frame: normal, first and second tangent, world axes, (contacts, 3, 3).
         half: W of normal and tangents, packed, (contacts, coordinates, 3).
         turning: W of turning about normal and tangents; only for contacts that resist it.
-        dense: buffer for three rows, (3, coordinates).
-        squares: buffer, (3,).
+        dense: buffer for six rows, (6, coordinates).
+        squares: buffer, (6,).
         inverse_mass: W.W of normal and tangents [1/kg], (contacts, 3).
         turning_inverse: W.W of turning [1/(kg m2)], (contacts, 3).
         impulse: along normal and tangents [N s], (contacts, 3).
@@ -75,8 +75,8 @@ def make_contact_rows(most: int, coordinates: int) -> ContactRows:
         np.zeros((most, 3, 3)),
         np.zeros((most, coordinates, 3)),
         np.zeros((most, coordinates, 3)),
-        np.zeros((3, coordinates)),
-        np.zeros(3),
+        np.zeros((6, coordinates)),
+        np.zeros(6),
         **{name: np.zeros((most, 3)) for name in vectors},
         **{name: np.zeros(most) for name in numbers},
     )
@@ -110,8 +110,12 @@ def build_contact_rows(model, collision, contacts, kinematics, factor, u, step, 
         _move_surface(shapes, kinematics.rotation, contacts.shape[c], body, 1.0, frame, dense)
         _move_surface(shapes, kinematics.rotation, contacts.other_shape[c], other, -1.0, frame, dense)
         solve_transposed_three(pattern_start, pattern, factor, dense, 0, squares)
-        rows.size[c] = _list_entries(dense, rows.index[c])
-        _pack(dense, rows.size[c], rows.index[c], rows.half[c], squares, rows.inverse_mass[c])
+        resists = laws.spinning[law] > 0.0 or laws.rolling[law] > 0.0
+        if resists:
+            turning_rows(parent, column_start, column_rate, kinematics.column, body, other, frame, dense, 3)
+            solve_transposed_three(pattern_start, pattern, factor, dense, 3, squares)
+        rows.size[c] = _list_entries(dense, 6 if resists else 3, rows.index[c])
+        _pack(dense, 0, rows.size[c], rows.index[c], rows.half[c], squares, rows.inverse_mass[c])
         approach = 0.0
         for k in range(rows.size[c]):
             approach += rows.half[c, k, 0] * u[rows.index[c, k]]
@@ -121,31 +125,31 @@ def build_contact_rows(model, collision, contacts, kinematics, factor, u, step, 
         )
         _recall(impulse[slot], frame, rows.impulse[c])
         rows.impulse[c, 0] = max(rows.impulse[c, 0], 0.0)
-        if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
-            turning_rows(parent, column_start, column_rate, kinematics.column, body, other, frame, dense, 0)
-            solve_transposed_three(pattern_start, pattern, factor, dense, 0, squares)
-            _pack(dense, rows.size[c], rows.index[c], rows.turning[c], squares, rows.turning_inverse[c])
+        if resists:
+            _pack(dense, 3, rows.size[c], rows.index[c], rows.turning[c], squares, rows.turning_inverse[c])
             _recall(moment[slot], frame, rows.moment[c])
 
 
 @kernel
-def _list_entries(dense, index):
-    """Numbers of the coordinates in which one of three rows is not zero; how many they are."""
+def _list_entries(dense, count, index):
+    """Numbers of the coordinates in which one of the first `count` rows is not zero; how many they are."""
     size = 0
     for d in range(dense.shape[1]):
-        if dense[0, d] != 0.0 or dense[1, d] != 0.0 or dense[2, d] != 0.0:
-            index[size] = d
-            size += 1
+        for k in range(count):
+            if dense[k, d] != 0.0:
+                index[size] = d
+                size += 1
+                break
     return size
 
 
 @kernel
-def _pack(dense, size, index, packed, squares, inverse):
-    """Keeps three rows' entries at the numbers in `index`, and the squares of their lengths."""
+def _pack(dense, first, size, index, packed, squares, inverse):
+    """Keeps entries of three rows from `first` on at the numbers in `index`, and the squares of their lengths."""
     for k in range(size):
         d = index[k]
-        packed[k, 0], packed[k, 1], packed[k, 2] = dense[0, d], dense[1, d], dense[2, d]
-    inverse[0], inverse[1], inverse[2] = squares[0], squares[1], squares[2]
+        packed[k, 0], packed[k, 1], packed[k, 2] = dense[first, d], dense[first + 1, d], dense[first + 2, d]
+    inverse[0], inverse[1], inverse[2] = squares[first], squares[first + 1], squares[first + 2]
 
 
 @kernel
@@ -202,8 +206,10 @@ def _normal_law(gap, approach, restitution, stiffness, damping, step):
         # above the ground neither spring nor damper acts until the gap is closed
         target = -gap / step if gap > 0.0 else -stiffness * gap / resistance
         return 1.0 / (step * resistance), target, -math.inf
-    target = -max(gap - CONTACT_SLOP, 0.0) / step
-    if restitution > 0.0 and approach < -RESTITUTION_SPEED and gap + step * approach <= 0.0:
-        target = max(target, -restitution * approach)
+    # a gap is closed down to the slop, and then left alone until it is twice as wide
+    way = gap - CONTACT_SLOP if gap > 2.0 * CONTACT_SLOP else 0.0
+    target = -way / step
+    if restitution > 0.0 and approach < -RESTITUTION_SPEED and way + step * approach <= 0.0:
+        target = -restitution * approach
     shift = target if gap > 0.0 else PENETRATION_RELIEF * max(-gap - CONTACT_SLOP, 0.0) / step
     return 0.0, target, shift

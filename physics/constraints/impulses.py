@@ -3,7 +3,11 @@
 import math
 
 from grouser.physics.constraints.rows import IMMOVABLE, row_speed
+from grouser.physics.constraints.subspace import MOST_COORDINATES, leap
 from grouser.physics.kernel import inlined, kernel
+
+# Sweeps that are left to themselves: most steps need fewer.
+_SWEEPS_BETWEEN_LEAPS = 8
 
 
 @kernel
@@ -43,12 +47,13 @@ def add_packed(u, half, index, size, x, y, z):
 
 
 @kernel
-def solve_rows(rows, contact_rows, u, tolerance, most_sweeps):
+def solve_rows(rows, contact_rows, subspace, u, tolerance, most_sweeps):
     """Sweeps until no row changes its own speed by more than the tolerance.
 
     Args:
         rows: with impulses already in u.
         contact_rows: the same.
+        subspace: buffers of the leaps that follow sweeps.
         u: half-solved velocity, changed in place.
         tolerance: largest change of speed of a row in a sweep that counts as converged [m/s or rad/s].
         most_sweeps: limit.
@@ -63,6 +68,8 @@ def solve_rows(rows, contact_rows, u, tolerance, most_sweeps):
         change = max(_sweep_rows(rows, u), _sweep_contacts(contact_rows, u))
         if change <= tolerance:
             break
+        if sweeps % _SWEEPS_BETWEEN_LEAPS == 0 and contact_rows.count[0] > 0 and u.shape[0] <= MOST_COORDINATES:
+            leap(contact_rows, subspace, u)
     return sweeps, change
 
 

@@ -15,6 +15,8 @@ from grouser.physics.model import Names
 NO_DRIVE = -1
 # A joint closer to its limit than this gets a row, that it may land softly [rad or m].
 _NEAR = 1e-2
+# A drive was at its limit when its row gave more than this share of it, and will be so again.
+_RELIEVED = 1e-9
 # Share of a limit's violation that a step takes away.
 LIMIT_RELIEF = 0.2
 
@@ -181,7 +183,8 @@ def build_joint_rows(model, laws, q, v, factor, step, braked, sliding, remembere
         reach = 2.0 * step * abs(speed) + _NEAR
         near = below < reach or above < reach
         holds = laws.static[law] > 0.0 or (braked and laws.drive[law] != NO_DRIVE)
-        if not (near or holds or remembered[law] != 0.0 or _overloaded(laws, law, springs, speed, step, 0.5)):
+        relieved = abs(remembered[law]) > _RELIEVED * step * laws.effort_limit[law]
+        if not (near or holds or relieved or _overloaded(laws, law, springs, speed, step, 0.5)):
             continue
         r = _open_joint_row(model, laws, law, factor, remembered[law], step, springs, rows, row_of)
         if near:

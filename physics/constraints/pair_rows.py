@@ -2,9 +2,9 @@
 
 A spring k with damper d and deflection phi acts with its force at the end of the step: g = h (h k + d),
 b = -k phi / (h k + d). What is rigid is a damper so strong that it gives way by a millionth of what the free machine
-would, towards the speed b = 0. In the directions that a pair blocks, stiffly or rigidly, b is lower by h/2 dJ/dt v, which
-turns the pair's direction with the machine: to second order no position error arises, and to first order no energy is
-won or lost. What error there is, the position pass takes away.
+would, towards the speed b = 0. In the directions that a pair blocks, by springs or rigidly, b is lower by h/2 dJ/dt v,
+which turns the pair's direction with the machine: to second order no position error arises, and to first order no
+energy is won or lost. What error a rigid pair has, the position pass takes away.
 
 The factorisation then solves all pairs at once and exactly, however many loops share links, and whether or not they say
 the same twice: redundant pairs share the load.
@@ -98,7 +98,8 @@ def aim_pairs_at_middle(model, pairs, kinematics, start_deflection, mass, v, ste
             rows.conductance[r] = _rigid_conductance(model, pairs, kinematics, mass, motion, r)
             rows.target[r] = -0.5 * start_deflection[p, direction] / step
         else:
-            # the deflection from which this Jacobian leads to that in the middle
+            # the deflection from which this Jacobian leads to that in the middle; that of the start would be as good a
+            # second order, but does not keep the energy
             deflection = motion.deflection[p, direction] - step * dot(motion.jacobian[r], v)
             rows.conductance[r], rows.target[r] = _elastic_row(pairs, r, deflection, step)
 

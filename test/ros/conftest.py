@@ -54,6 +54,16 @@ class Inbox:
             assert self._condition.wait_for(lambda: len(self._messages) >= count, DEADLINE), f"too few: {what}"
             return self._messages[:count]
 
+    def wait_ever(self, predicate: Callable[[Any], bool], what: str) -> Any:
+        """The first message ever that satisfies `predicate`."""
+        with self._condition:
+
+            def found() -> Any:
+                return next((message for message in self._messages if predicate(message)), None)
+
+            assert self._condition.wait_for(lambda: found() is not None, DEADLINE), f"never heard: {what}"
+            return found()
+
     def all(self) -> list[Any]:
         """What has come so far."""
         with self._condition:
@@ -134,7 +144,8 @@ def peer(ros: None) -> Iterator[Peer]:
 @pytest.fixture(scope="session")
 def compiled() -> None:
     """Has the physics compiled before anybody waits for it: a first run takes up to a minute, and more if busy."""
-    grouser.Simulation(grouser.load_machine(DATA / "loader.urdf"), grouser.World()).step(1)
+    for name in ("loader", "linkage"):
+        grouser.Simulation(grouser.load_machine(DATA / f"{name}.urdf"), grouser.World()).step(1)
 
 
 @pytest.fixture
@@ -151,6 +162,12 @@ def start_simulator(ros: None, compiled: None) -> Iterator[Callable[..., Simulat
             return node
 
         yield start
+
+
+@pytest.fixture
+def linkage_file() -> Path:
+    """A machine with a closed loop, a compliant joint, and a flexible link that carries another; its base is fixed."""
+    return DATA / "linkage.urdf"
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from grouser.nodes.diagnostics import diagnostics_message
 from grouser.nodes.frames import FrameTree, footprint_pose, relative_poses
 from grouser.nodes.report import LoopReport
 from grouser.physics import spatial
-from grouser.physics.description.machine import Ground
+from grouser.physics.description.machine import Ground, Heightfield
 from grouser.physics.errors import ParameterError
 
 finite = st.floats(-1e3, 1e3)
@@ -95,6 +95,13 @@ def test_the_footprint_lies_on_a_slope():
     footprint = footprint_pose(np.array([3.0, 7.0, 9.0, 0.0, 0.0, 0.0, 1.0]), ground)
     assert footprint[2] == pytest.approx(2.0 * math.tan(slope))
     assert footprint_pose(np.array([3.0, 7.0, 9.0, 0.0, 0.0, 0.0, 1.0]), None)[2] == 0.0
+
+
+def test_the_footprint_lies_on_a_height_field():
+    """Two by two heights that rise by 1 m along x from x = 5; beyond them the ground goes on level."""
+    ground = Ground(heightfield=Heightfield(np.array([[0.0, 0.0], [1.0, 1.0]]), 2.0, (5.0, -1.0)))
+    heights = [footprint_pose(np.array([x, 0.3, 9.0, 0.0, 0.0, 0.0, 1.0]), ground)[2] for x in (-3.0, 5.5, 7.0, 20.0)]
+    assert heights == pytest.approx([0.0, 0.25, 1.0, 1.0], abs=1e-15)
 
 
 def machine_with_root(root, tmp_path):
@@ -192,22 +199,27 @@ def test_energy_diagnostics_add_up_the_cylinders_where_there_are_some():
         (status,) = [status for status in message.status if status.name == "simulator: energy"]
         return {pair.key: pair.value for pair in status.values}
 
-    plain = LoopReport(kinetic_energy=2.5, potential_energy=-1234.5)
-    assert energy(plain) == {"kinetic [J]": "2.5", "potential [J]": "-1234.5"}
+    plain = LoopReport(kinetic_energy=2.5, potential_energy=-1234.5, elastic_energy=0.25)
+    assert energy(plain) == {"kinetic [J]": "2.5", "potential [J]": "-1234.5", "elastic [J]": "0.25"}
     with_cylinders = LoopReport(cylinder_energy={"supplied": 7.0, "returned": 0.5})
     assert energy(with_cylinders) == {
-        "kinetic [J]": "0", "potential [J]": "0", "supplied [J]": "7", "returned [J]": "0.5",
+        "kinetic [J]": "0", "potential [J]": "0", "elastic [J]": "0", "supplied [J]": "7", "returned [J]": "0.5",
     }
 
 
+@pytest.mark.parametrize(
+    ("topics_of", "group"),
+    [(topics.contact_wrench_topics, "contact_wrenches/"), (topics.joint_reaction_topics, "joint_reactions/")],
+)
 @settings(deadline=None)
-@given(st.lists(st.text(min_size=1, max_size=6), unique=True, max_size=8))
-def test_every_link_has_a_valid_topic_of_its_own(links):
-    names = topics.contact_wrench_topics(links)
-    assert list(names) == links
-    assert len(set(names.values())) == len(links)
+@given(owners=st.lists(st.text(min_size=1, max_size=6), unique=True, max_size=8))
+def test_every_link_and_joint_has_a_valid_topic_of_its_own(topics_of, group, owners):
+    names = topics_of(owners)
+    assert list(names) == owners
+    assert len(set(names.values())) == len(owners)
     for name in names.values():
-        token = name.removeprefix("contact_wrenches/")
+        assert name.startswith(group)
+        token = name.removeprefix(group)
         assert token
         assert token.isascii()
         assert all(letter.isalnum() or letter == "_" for letter in token)

@@ -20,6 +20,7 @@ import rclpy
 import trimesh
 import viser
 from geometry_msgs.msg import TransformStamped, WrenchStamped
+from matplotlib.tri import LinearTriInterpolator, Triangulation
 from PIL import Image
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -33,8 +34,11 @@ from grouser.nodes.viewer import Viewer
 from grouser.nodes.viewer_forces import contact_ball, force_point
 from grouser.nodes.viewer_frames import HeardFrames
 from grouser.nodes.viewer_scene import node_name
-from grouser.physics.description import load_machine, parse_machine
-from grouser.physics.description.machine import Pose
+from grouser.nodes.viewer_world import FIELD_POINTS, field_surface
+from grouser.physics.contact.terrain import surface_below
+from grouser.physics.description import load_machine, load_world, parse_machine
+from grouser.physics.description.machine import Heightfield, Pose
+from grouser.physics.errors import MachineError
 
 DEADLINE = 60.0  # [s], after which what a test waits for is taken to be never coming
 QUARTER_TURN = (0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5))  # about z
@@ -122,8 +126,9 @@ class Theatre:
         self.executor.add_node(self.stage)
         self.viewers: list[Viewer] = []
 
-    def open_viewer(self) -> Viewer:
-        viewer = Viewer([Parameter("port", value=free_port()), Parameter("contact_scale", value=0.01)])
+    def open_viewer(self, world: str = "flat") -> Viewer:
+        values = {"port": free_port(), "contact_scale": 0.01, "world": world}
+        viewer = Viewer([Parameter(name, value=value) for name, value in values.items()])
         self.viewers.append(viewer)
         self.executor.add_node(viewer)
         return viewer
@@ -291,6 +296,108 @@ def test_a_force_acts_near_its_shapes() -> None:
     assert force_point(far, middle, reach) == pytest.approx([reach, 0.0, 0.5])
     through = np.concatenate([upwards, np.zeros(3)])
     assert force_point(through, middle, reach) == pytest.approx([0.0, 0.0, 0.5])
+
+
+def test_capsules_and_points_are_drawn(theatre: Theatre) -> None:
+    """The arm has a capsule of 0.2 m from middle to middle, and two balls that touch; the base has points."""
+    capsule = '<origin xyz="0 0 0.3"/><geometry><capsule radius="0.05" length="0.2"/></geometry>'
+    points = """<grouser><contact_points link="arm" points="0 0 0 0 0 0.6" radius="0.1"/>
+      <contact_points link="base_link" points="1 0 0"/></grouser>"""
+    urdf = MACHINE.replace('<geometry><cylinder radius="0.1" length="1"/></geometry>', capsule)
+    viewer = theatre.open_viewer()
+    theatre.stage.describe(urdf.replace("</robot>", f"{points}</robot>"))
+    theatre.wait_for(lambda: viewer.scene.links, "the machine")
+    drawn, balls = handle(viewer, f"{node_name('arm')}/0"), handle(viewer, f"{node_name('arm')}/1")
+    assert drawn.position == pytest.approx([0.0, 0.0, 0.3])
+    np.testing.assert_allclose(np.ptp(drawn.vertices, axis=0), [0.1, 0.1, 0.3], rtol=1e-6)
+    np.testing.assert_allclose(drawn.vertices.mean(axis=0), np.zeros(3), atol=1e-6)
+    np.testing.assert_array_equal(balls.batched_positions, np.array([[0, 0, 0], [0, 0, 0.6]], dtype=np.float32))
+    np.testing.assert_allclose(np.linalg.norm(balls.vertices, axis=1), 0.1, rtol=1e-6)
+    # The base has a visual, so that its collision shapes wait for a tick in their box.
+    single = handle(viewer, f"{node_name('base_link')}/2")
+    assert balls.visible and not single.visible
+    assert np.linalg.norm(single.vertices, axis=1).max() > 0.0
+    middle, reach = contact_ball(parse_machine(urdf.replace("</robot>", f"{points}</robot>"), file="arm").links[1])
+    assert middle == pytest.approx([0.0, 0.0, 0.15])  # between the capsule's middle and the points' frame
+    assert reach == pytest.approx(0.15 + 0.7)
+
+
+@pytest.fixture
+def world_file(tmp_path: Path) -> Callable[[str], str]:
+    def write(text: str) -> str:
+        file = tmp_path / "world.yaml"
+        file.write_text(text)
+        return str(file)
+
+    return write
+
+
+def test_the_ground_is_the_worlds(theatre: Theatre, world_file: Callable[[str], str]) -> None:
+    """A slope of 30 degrees: the drawn plane goes through its point, and its z axis is the normal."""
+    slope = "ground: {point: [1.0, 2.0, 0.5], normal: [-0.5, 0.0, 0.8660254037844386]}"
+    ground = handle(theatre.open_viewer(world_file(slope)), "/ground")
+    assert ground.position == pytest.approx([1.0, 2.0, 0.5])
+    w, x, y, z = ground.wxyz
+    normal = [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)]
+    assert normal == pytest.approx([-0.5, 0.0, np.sqrt(0.75)])
+    assert handle(theatre.open_viewer(world_file("ground: {height: -0.25}")), "/ground").position[2] == -0.25
+    assert handle(theatre.open_viewer(world_file("ground: null")), "/ground") is None
+
+
+def test_a_height_field_is_drawn_as_machines_feel_it(
+    theatre: Theatre, world_file: Callable[[str], str], tmp_path: Path
+) -> None:
+    np.savetxt(tmp_path / "field.csv", np.random.default_rng(3).uniform(-1.0, 1.0, (4, 3)), delimiter=",")
+    world = world_file("ground: {heightfield: {file: field.csv, cell: 0.5, origin: [1.0, -2.0]}}")
+    drawn = handle(theatre.open_viewer(world), "/ground")
+    x, y, z = drawn.vertices.astype(float).T
+    height = LinearTriInterpolator(Triangulation(x, y, drawn.faces), z)
+    field = load_world(world).ground.heightfield
+    # Inside the grid, which ends at (2.5, -1), and beyond it.
+    for place in np.random.default_rng(4).uniform([-1.0, -4.0], [5.0, 1.0], (200, 2)):
+        below = surface_below(field.heights, field.cell, *field.origin, *place)[0]
+        assert float(height(*place)) == pytest.approx(below, abs=1e-5)  # the page has single precision
+
+
+def test_a_large_height_field_is_thinned_and_keeps_its_border() -> None:
+    heights = np.random.default_rng(5).uniform(-1.0, 1.0, (1000, 7))
+    vertices, faces = field_surface(Heightfield(heights, 0.5, (10.0, 20.0)))
+    inside = vertices[(np.abs(vertices[:, 0] - 259.75) < 250.0) & (np.abs(vertices[:, 1] - 21.5) < 2.0)]
+    i, j = np.round((inside[:, :2] - [10.0, 20.0]) / 0.5).astype(int).T
+    np.testing.assert_array_equal(inside[:, 2], heights[i, j])
+    assert len(inside) == 7 * FIELD_POINTS and {0, 999} <= set(i)
+    assert faces.min() == 0 and faces.max() == len(vertices) - 1
+
+
+def test_obstacles_are_drawn(theatre: Theatre, world_file: Callable[[str], str]) -> None:
+    world = """obstacles:
+      - {name: kerb/left, box: [4.0, 0.3, 0.12], xyz: [0.0, 2.0, 0.06], rpy_deg: [0.0, 0.0, 90.0]}
+      - {capsule: {radius: 0.15, length: 2.0}, xyz: [3.0, 0.0, 0.15]}"""
+    viewer = theatre.open_viewer(world_file(world))
+    kerb, capsule = handle(viewer, "/obstacles/kerb|left"), handle(viewer, "/obstacles/obstacle_2")
+    assert kerb.dimensions == (4.0, 0.3, 0.12)
+    np.testing.assert_allclose(kerb.wxyz, np.roll(QUARTER_TURN, 1), atol=1e-12)
+    assert kerb.position == pytest.approx([0.0, 2.0, 0.06])
+    np.testing.assert_allclose(np.ptp(capsule.vertices, axis=0), [0.3, 0.3, 2.3], rtol=1e-6)
+    theatre.stage.describe(MACHINE)
+    theatre.wait_for(lambda: viewer.scene.links, "a machine among the obstacles")
+    theatre.stage.describe(OTHER_MACHINE)
+    theatre.wait_for(lambda: viewer.scene.links == ("ball",), "the other machine")
+    assert handle(viewer, "/obstacles/kerb|left") is kerb
+
+
+def test_a_fixed_base_stands_where_the_world_puts_it(theatre: Theatre, world_file: Callable[[str], str]) -> None:
+    """TF begins at the root of a machine with a fixed base: only the world says where that is."""
+    viewer = theatre.open_viewer(world_file("spawn: {xyz: [5.0, 0.0, 1.0], rpy_deg: [0.0, 0.0, 90.0]}"))
+    theatre.stage.place("arm", "world", (1, 0, 1))
+    theatre.stage.describe(MACHINE.replace("base_link", "world"))
+    theatre.wait_for(lambda: stands_at(viewer, "arm", (5, 1, 2), QUARTER_TURN), "the arm on the base")
+    assert stands_at(viewer, "world", (5, 0, 1), QUARTER_TURN)
+
+
+def test_a_world_that_is_not_there_is_named(theatre: Theatre) -> None:
+    with pytest.raises(MachineError, match="no world called 'mars'"):
+        theatre.open_viewer("mars")
 
 
 def test_a_page_opened_later_looks_at_the_machine_where_it_is_then(theatre: Theatre) -> None:

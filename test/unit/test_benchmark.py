@@ -2,12 +2,19 @@
 
 import json
 import math
+import os
 
+import numpy as np
 import pytest
 
 from grouser import ParameterError, benchmark, benchmarks
+from grouser.benchmarks import stepping
 from grouser.benchmarks.figure import Figure, alternating_medians
+from grouser.benchmarks.step import MuJoCo, model_on_field, rough_ground
+from grouser.benchmarks.step_bullet import standard_output_to_error
+from grouser.benchmarks.stepping import MOTIONS, REST, START_HEIGHT, Grouser, Motion, compare
 from grouser.cli import main as command_line
+from grouser.physics.contact.terrain import surface_below
 
 
 def test_every_benchmark_says_what_it_is():
@@ -47,6 +54,78 @@ def test_a_line_of_the_table():
         "    rows: 3",
         "    apart [mm]: 0.1235",
     ]
+
+
+class Toy:
+    """A machine that only counts."""
+
+    def __init__(self):
+        self.time, self.commands, self.counts = 0.0, [], []
+
+    def step(self, count):
+        self.counts.append(count)
+        self.time += count * stepping.STEP
+
+    def command(self, values):
+        self.commands.append(values["joint"])
+
+
+def test_a_motion_commands_before_each_call(monkeypatch):
+    monkeypatch.setattr(stepping, "_STEPS", 30)
+    toy, looks = Toy(), []
+    toy.time = 5.0
+    Motion("moving", lambda time: {"joint": time}, 10).play(toy, 5.0, lambda: looks.append(toy.time))
+
+    assert toy.counts == [10, 10, 10]
+    # three additions of 10 ms to 5 s
+    np.testing.assert_allclose(toy.commands, [0.0, 0.01, 0.02], atol=4 * np.spacing(5.0))
+    assert len(looks) == 3
+
+
+def test_what_a_peer_prints_does_not_spoil_the_output(capfd):
+    with standard_output_to_error():
+        os.write(1, b"hello")
+    os.write(1, b"figures")
+
+    assert capfd.readouterr() == ("figures", "hello")
+
+
+def test_both_get_the_same_rough_ground():
+    """Rays from above, well ahead of the rover, meet MuJoCo's ground at our heights."""
+    mujoco = pytest.importorskip("mujoco")
+    field = rough_ground()
+    model = model_on_field(mujoco, field, START_HEIGHT["rover"] + float(field.heights.max()))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    # not on the border, where a ray may pass by
+    most = np.array(field.heights.shape) - 1
+    for i, j in np.random.default_rng(5).integers([most[0] // 2, 1], most, size=(50, 2)):
+        x, y = (field.origin[k] + field.cell * float(index) for k, index in enumerate((i, j)))
+        place, down, geometry = np.array([x, y, 10.0]), np.array([0.0, 0.0, -1.0]), np.zeros(1, dtype=np.int32)
+        distance = mujoco.mj_ray(model, data, place, down, None, 1, -1, geometry)
+        # MuJoCo keeps heights in single precision
+        assert 10.0 - distance == pytest.approx(field.heights[i, j], abs=1e-6)
+        assert surface_below(field.heights, field.cell, *field.origin, x, y)[0] == pytest.approx(field.heights[i, j])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", stepping.MACHINES)
+def test_the_moving_cases_move(monkeypatch, machine):
+    mujoco = pytest.importorskip("mujoco")
+    for name, value in {"_SETTLING_STEPS": 1000, "_STEPS": 1000, "_REPEATS": 1}.items():
+        monkeypatch.setattr(stepping, name, value)
+    monkeypatch.setitem(MOTIONS, machine, Motion("moving", MOTIONS[machine].commands, 10))
+    peer = MuJoCo.of(mujoco, machine)
+    still, moving = compare(machine, Grouser(machine), peer, MOTIONS[machine])
+
+    # half of what the commands ask for; nothing drives a settled machine
+    asked = {"excavator": 0.4 * 1.2, "rover": 2.0}[machine]
+    for name in ("grouser", peer.name):
+        key = f"fastest coordinate, {name} [rad/s or m/s]"
+        assert still.details[key] < 0.01 * asked
+        assert moving.details[key] > 0.5 * asked
+    assert still.name == f"step {REST.word}, {machine}"
+    assert moving.details["apart, height [mm]"] < 1.0
 
 
 @pytest.mark.slow

@@ -81,11 +81,71 @@ def test_the_text_shows_what_there_is(arm, capsys):
         assert words in text
 
 
+def test_loops_and_elasticity_are_listed(capsys):
+    """A machine with one of each; its numbers are those of the file, the rod's EI and GI_p by hand."""
+    path = DATA / "machines" / "loops_and_springs.urdf"
+    machine = grouser.load_machine(path)
+    facts = inspection.machine_facts(machine)
+    bending, torsion = 70e9 * math.pi / 64 * 0.02**4, 26e9 * math.pi / 32 * 0.02**4
+    (loop,) = facts["loop_joints"]
+    assert (loop["name"], loop["type"], loop["axis"]) == ("rocker_end", "revolute", "y")
+    assert (loop["parent"]["link"], loop["child"]["link"]) == ("coupler", "rocker")
+    assert loop["rotational_stiffness"] == [1e4, 5.0, 1e4]
+    assert [joint["joint"] for joint in facts["compliant_joints"]] == ["mast_foot", "crank_pin"]
+    (mast,) = facts["flexible_links"]
+    assert [mast["bending_stiffness_y"], mast["torsional_stiffness"]] == pytest.approx([bending, torsion])
+    assert facts["integrator"] == "semi_implicit"
+    inspection.main([str(path)])
+    text = capsys.readouterr().out
+    for words in (
+        "degrees of freedom  9  (6 of them the base)  (before the loops close)",
+        "integrator          semi_implicit",
+        "rocker_end: revolute y  coupler - rocker  1e+07 1e+07 1e+07  10000 5 10000",
+        "mast_foot  0 0 0              2000 2000 0           0      0      0         0",
+        "crank_pin  1e+06 1e+06 1e+06  0 0 0                 50     10     0.02      1",
+        f"mast  4 rigid elements  1           {bending:g} / {bending:g}",
+        "a step of 1 ms adds to their damping",
+    ):
+        assert words in text
+
+
+def test_a_vibration_and_what_the_step_does_to_it_by_hand(tmp_path):
+    """A flywheel of 2 kg m2 on a spring of 800 N m/rad swings with 20 rad/s. A step of h = 1 ms of the implicit Euler
+    method multiplies its amplitude by 1 / (1 - i w h): it turns by atan(w h) and shrinks by ln(1 + (w h)^2) / 2."""
+    path = tmp_path / "flywheel.urdf"
+    path.write_text(
+        '<robot name="r"><link name="world"/><link name="wheel"><inertial><mass value="1"/>'
+        '<inertia ixx="2" iyy="2" izz="2"/></inertial></link><joint name="shaft" type="continuous">'
+        '<parent link="world"/><child link="wheel"/><axis xyz="0 0 1"/></joint>'
+        '<grouser><compliant_joint joint="shaft" axial_stiffness="800"/></grouser></robot>'
+    )
+    facts = inspection.machine_facts(grouser.load_machine(path))
+    (vibration,) = facts["vibrations"]
+    decay, turn = 0.5 * math.log(1.0 + 0.02**2), math.atan(0.02)
+    assert facts["step"] == 0.001
+    assert vibration["joint"] == "shaft"
+    assert vibration["frequency"] == pytest.approx(20.0 / (2.0 * math.pi))
+    assert vibration["damping_ratio"] == pytest.approx(decay / math.hypot(decay, turn))
+
+
 def test_warnings_are_shown(tmp_path, capsys):
     path = tmp_path / "robot.urdf"
     path.write_text('<robot name="r"><link name="a"/></robot>')
     inspection.main([str(path)])
-    assert "1 warning\n  - the machine has no mass" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "2 warnings\n  - the machine has no mass" in text
+    assert f"  - it cannot be simulated: {path}: " in text
+
+
+def test_a_machine_that_cannot_be_simulated_is_shown_all_the_same(tmp_path, capsys):
+    """A four-bar linkage whose last side is too long to close."""
+    text = (DATA / "machines" / "loops_and_springs.urdf").read_text()
+    path = tmp_path / "open.urdf"
+    path.write_text(text.replace('<parent link="coupler" xyz="0.8 0 0"/>', '<parent link="coupler" xyz="8 0 0"/>'))
+    assert inspection.main([str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "rocker_end: revolute y" in text and "vibrations" not in text
+    assert f"  - it cannot be simulated: {path}: <loop_joint name=\"rocker_end\">" in text
 
 
 def test_json_holds_the_same_facts(arm, capsys):
@@ -111,7 +171,8 @@ def test_xacro_arguments_are_given_the_ros_way(tmp_path, capsys):
 
 def test_a_long_chain_does_not_fill_the_screen_with_blanks(tmp_path):
     count = 300
-    links = "".join(f'<link name="l{i}"/>' for i in range(count))
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    links = "".join(f'<link name="l{i}">{inertial}</link>' for i in range(count))
     joints = "".join(
         f'<joint name="j{i}" type="fixed"><parent link="l{i - 1}"/><child link="l{i}"/></joint>'
         for i in range(1, count)

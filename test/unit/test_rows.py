@@ -17,6 +17,7 @@ from grouser.physics.constraints.contact_rows import (
 )
 from grouser.physics.constraints.impulses import solve_rows
 from grouser.physics.constraints.rows import make_rows, open_row, row_speed
+from grouser.physics.constraints.subspace import make_subspace
 from grouser.physics.description import parse_machine
 from grouser.physics.hydraulics.circuit import make_circuit
 from grouser.physics.hydraulics.cylinder import chamber_volumes, oil_stiffness
@@ -143,7 +144,7 @@ def test_sliding_friction_opposes_the_slip_from_every_side(heading, friction, in
     contacts.friction[0] = friction
     slip = 10.0 * np.array([math.cos(heading), math.sin(heading)])
     u = np.array([-1.0, slip[0], slip[1] / math.sqrt(inertia_ratio)])
-    sweeps, change = solve_rows(rows, contacts, u, 1e-12, 1000)
+    sweeps, change = solve_rows(rows, contacts, make_subspace(1, 3), u, 1e-12, 1000)
     assert sweeps < 1000 and change <= 1e-12
     normal, *tangent = contacts.impulse[0]
     assert normal == pytest.approx(1.0, abs=1e-11)

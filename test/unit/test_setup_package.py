@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CODE = ("grouser", "physics", "nodes", "benchmarks", "launch")
 
 # Import names of what setup.py asks pip for, where they differ.
-IMPORT_NAMES = {"pyyaml": "yaml"}
+IMPORT_NAMES = {"pillow": "PIL", "pyyaml": "yaml"}
 # Part of setup.py for another reason than an import of ours.
 NOT_IMPORTED = {"setuptools"}
 # Packages of ROS itself: package.xml names them, pip does not know them all.
@@ -53,6 +53,8 @@ def imported_names():
                     names |= {alias.name.partition(".")[0] for alias in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.level == 0:
                     names.add(node.module.partition(".")[0])
+                elif isinstance(node, ast.Call) and ast.unparse(node.func) == "import_module":
+                    names |= {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
     return names - set(sys.stdlib_module_names) - {"grouser"}
 
 

@@ -1,0 +1,65 @@
+"""Frames of the joints whose reactions are measured, and turns of the z axis onto an axis."""
+
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from grouser.physics.description.machine import Machine, Pose, Vector3
+from grouser.physics.description.rotation import Quaternion, compose, quaternion_from_rpy
+
+
+@dataclass(frozen=True)
+class ReactionFrame:
+    """The frame of a loop joint or a compliant joint.
+
+    Attributes:
+        joint: name of the joint.
+        name: of the frame: ``<joint>_frame``, with a number behind it where that is taken.
+        parent: the link that it is fixed to.
+        pose: in that link's frame.
+    """
+
+    joint: str
+    name: str
+    parent: str
+    pose: Pose
+
+
+def reaction_frames(machine: Machine, taken: Collection[str]) -> list[ReactionFrame]:
+    """The frames in which a machine gives the directions of its loop joints, then of its compliant joints.
+
+    A loop joint's frame is that of its ``<parent>``. A compliant joint's is that of the URDF joint on its parent link,
+    turned the shortest way until its z axis is the joint's axis, if it has one.
+
+    Args:
+        machine: the machine.
+        taken: names of frames that there are already.
+    """
+    frames: list[ReactionFrame] = []
+    for joint, parent, pose in _poses(machine):
+        used = {*taken, *(frame.name for frame in frames)}
+        name, number = f"{joint}_frame", 2
+        while name in used:
+            name, number = f"{joint}_frame_{number}", number + 1
+        frames.append(ReactionFrame(joint, name, parent, pose))
+    return frames
+
+
+def turn_from_z(axis: Vector3) -> Quaternion:
+    """The shortest turn of the z axis onto a unit vector, x y z w; onto -z half a turn about x."""
+    x, y, z = axis
+    if z < -1.0 + 1e-12:
+        return (1.0, 0.0, 0.0, 0.0)
+    length = math.hypot(x, y, 1.0 + z)
+    return (-y / length, x / length, 0.0, (1.0 + z) / length)
+
+
+def _poses(machine: Machine) -> Iterator[tuple[str, str, Pose]]:
+    """Name, parent link and pose of the frame of each loop joint and each compliant joint."""
+    for loop in machine.loop_joints:
+        yield loop.name, loop.parent.link, Pose(loop.parent.xyz, quaternion_from_rpy(*loop.parent.rpy))
+    joints = {joint.name: joint for joint in machine.joints}
+    for compliance in machine.compliant_joints:
+        joint = joints[compliance.joint]
+        turn = Pose() if joint.type == "fixed" else Pose(quaternion=turn_from_z(joint.axis))
+        yield joint.name, joint.parent, compose(joint.pose, turn)

@@ -1,0 +1,84 @@
+"""Frames of joints: where the node says they are is where the physics measures."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import grouser
+from grouser.nodes.frames import FrameTree
+from grouser.nodes.joint_frames import reaction_frames, turn_from_z
+from grouser.physics.description.machine import Ground
+from grouser.physics.description.rotation import matrix
+from grouser.physics.model import build_model
+
+INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+
+components = st.floats(-1.0, 1.0)
+
+
+@settings(deadline=None)
+@given(components, components, components)
+def test_the_z_axis_turns_onto_an_axis_the_shortest_way(x, y, z):
+    length = np.sqrt(x * x + y * y + z * z)
+    assume(length > 0.1)
+    axis = (x / length, y / length, z / length)
+    turn = turn_from_z(axis)
+    # Near -z, where an axis counts as -z, it is met to the root of the 1e-12 that decide it.
+    np.testing.assert_allclose(matrix(turn)[:, 2], axis, atol=2e-6 if axis[2] < -1.0 + 1e-12 else 1e-12)
+    assert turn[2] == 0.0  # about an axis normal to z: no turn about z is added
+    assert turn[3] >= 0.0  # by half a turn at most
+
+
+def machine(tmp_path, joint, extension, links=""):
+    path = tmp_path / "machine.urdf"
+    path.write_text(
+        f'<robot name="m"><link name="world"/><link name="arm">{INERTIAL}</link>{links}{joint}'
+        f"<grouser>{extension}</grouser></robot>"
+    )
+    return grouser.load_machine(path)
+
+
+@pytest.mark.parametrize(
+    "axis", ["0 0 1", "0 0 -1", "1 0 0", "0 1 0", "0 -1 0", "0.3 -0.4 0.7", "0.01 0.02 -1"], ids=lambda axis: axis
+)
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "fixed"])
+def test_a_compliant_joints_frame_is_the_one_that_the_physics_measures_in(tmp_path, kind, axis):
+    joint = (
+        f'<joint name="j" type="{kind}"><parent link="world"/><child link="arm"/>'
+        f'<origin xyz="1 2 3" rpy="0.4 -0.5 0.6"/><axis xyz="{axis}"/><limit lower="-1" upper="1" effort="1"/></joint>'
+    )
+    elastic = machine(tmp_path, joint, '<compliant_joint joint="j" stiffness="1e4"/>')
+    (frame,) = reaction_frames(elastic, ())
+    _, names = build_model(elastic)
+    measured = names.frames["j"]
+    np.testing.assert_allclose(matrix(frame.pose.quaternion), measured.rotation, atol=1e-12)
+    np.testing.assert_allclose(frame.pose.position, measured.position, atol=1e-12)
+
+
+def test_no_frame_takes_a_name_that_is_there(tmp_path):
+    """A link has the first name that a joint's frame would take, and the odometry frame the second."""
+    joints = "".join(
+        f'<joint name="{name}" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
+        for name, parent, child in [("j", "world", "arm"), ("tag", "arm", "j_frame")]
+    )
+    elastic = machine(tmp_path, joints, '<compliant_joint joint="j" stiffness="1e4"/>', '<link name="j_frame"/>')
+    frames = FrameTree(elastic, Ground(), "j_frame_2", "base_footprint")
+    assert frames.reactions == {"j": "j_frame_3"}
+    assert frames.still == [("world", "j_frame_3")]
+
+
+def test_a_fixed_joint_that_yields_is_no_static_transform(tmp_path):
+    joints = "".join(
+        f'<joint name="{name}" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
+        for name, parent, child in [("soft", "world", "arm"), ("hard", "arm", "tip"), ("on_beam", "tip", "end")]
+    )
+    links = f'<link name="tip">{INERTIAL}</link><link name="end">{INERTIAL}</link>'
+    beam = (
+        '<flexible_link link="tip" method="rigid_elements" size="3" xyz="-1.2247449 0 0" length="2.4494897"'
+        ' bending_stiffness_y="1" bending_stiffness_z="1" torsional_stiffness="1"/>'
+    )
+    elastic = machine(tmp_path, joints, f'<compliant_joint joint="soft" stiffness="1e4"/>{beam}', links)
+    frames = FrameTree(elastic, Ground(), "odom", "base_footprint")
+    assert frames.fixed == [("arm", "tip")]
+    assert frames.moving == [("world", "arm"), ("tip", "end")]

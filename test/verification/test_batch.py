@@ -1,0 +1,88 @@
+"""Copies of a machine that step together: each as if it were alone."""
+
+import numpy as np
+import pytest
+
+from grouser import DivergenceError, ParameterError, Simulation, World
+from grouser.physics.description.machine import Ground, Pose
+
+BOX = '<box size="0.2 0.2 0.2"/>'
+INERTIA = (0.0133,) * 3
+
+
+@pytest.fixture
+def falling(parts):
+    """Two boxes, one above the other, above the ground: they touch the ground and each other."""
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("lower", 2.0, INERTIA, BOX),
+        parts.link("upper", 2.0, INERTIA, BOX),
+        parts.joint("free_lower", "floating", "world", "lower", xyz=(0, 0, 0.11)),
+        parts.joint("free_upper", "floating", "world", "upper", xyz=(0.03, 0.02, 0.33)),
+    )
+    return Simulation(machine, World(ground=Ground(friction=0.5), spawn=Pose()))
+
+
+def states(simulation):
+    return np.concatenate([array.ravel().astype(float) for array in simulation.state])
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_copies_step_as_one_alone(falling, threads):
+    falling.reset()
+    batch = falling.batch(5)
+    for copy, simulation in enumerate(batch.simulations):
+        simulation.state.v[6] = 0.1 * copy  # each upper box slides off at a speed of its own
+    batch.step(3, threads=threads)
+    batch.step(247, threads=threads)
+    for copy in range(len(batch)):
+        falling.reset()
+        falling.state.v[6] = 0.1 * copy
+        falling.step(250)
+        assert np.array_equal(states(batch[copy]), states(falling)), "to the last bit"
+    assert len({states(simulation).tobytes() for simulation in batch.simulations}) == 5
+
+
+def test_copies_begin_where_the_original_stands(falling):
+    falling.reset()
+    falling.step(40)
+    batch = falling.batch(2)
+    batch[0].reset()
+    batch.step(1)
+    falling.step(1)
+    assert np.array_equal(states(batch[1]), states(falling))
+    assert batch[0].step_count == 1
+    assert batch.state.q.shape == (2, 14)
+
+
+def test_copies_are_restored_alone(falling):
+    falling.reset()
+    batch = falling.batch(2)
+    batch.step(100)
+    saved = batch[0].snapshot()
+    batch.step(50)
+    after = states(batch[0])
+    batch[1].restore(saved)
+    batch[1].step(50)
+    assert np.array_equal(states(batch[1]), after)
+
+
+def test_the_one_that_diverges_is_told(falling):
+    falling.reset()
+    batch = falling.batch(3)
+    batch[1].state.v[2] = np.nan
+    with pytest.raises(DivergenceError):
+        batch.step(10)
+    assert batch[0].step_count == batch[2].step_count == 10
+    assert np.isfinite(states(batch[2])).all()
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "two"])
+def test_counts_that_are_none(falling, count):
+    with pytest.raises(ParameterError, match="count"):
+        falling.batch(count)
+
+
+def test_threads_that_are_none(falling):
+    with pytest.raises(ParameterError, match="threads"):
+        falling.batch(1).step(1, threads=0)

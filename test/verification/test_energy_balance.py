@@ -1,0 +1,132 @@
+"""The balance of energy: where it comes from, where it goes, and that it closes to the integrator's order."""
+
+import math
+
+import numpy as np
+import pytest
+
+from grouser import Simulation, World
+from grouser.catalogue import machine_file
+from grouser.physics.description import load_machine
+from grouser.physics.description.machine import Ground, Pose
+
+GRAVITY = 9.81
+BOX = '<box size="0.4 0.4 0.2"/>'
+INERTIA = (0.17, 0.17, 0.27)
+
+
+def test_sliding_box_loses_its_energy_to_the_ground(parts):
+    world = World(ground=Ground(friction=0.4), spawn=Pose((0.0, 0.0, 0.1)))
+    simulation = Simulation(parts.machine(parts.link("box", 10, INERTIA, BOX)), world)
+    simulation.state.v[0] = 2.0
+    simulation.step(1000)
+    balance = simulation.energy_balance()
+    assert balance.kinetic == pytest.approx(-20.0, abs=1e-9), "it stands"
+    # friction's power at the mean speed of each step is exact
+    assert balance.dissipation["contacts of box"] == pytest.approx(20.0, abs=1e-6)
+    assert set(balance.dissipation) == {"contacts of box"}
+    assert balance.residual == pytest.approx(0.0, abs=1e-6)
+
+
+def test_drive_works_against_dry_friction(parts):
+    effort, level, inertia = 3.0, 1.0, 2.0
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("wheel", 1.0, (inertia,) * 3),
+        parts.joint("axle", "continuous", "world", "wheel", axis=(0, 0, 1)),
+        extension=f'<servo_drive joint="axle" mode="effort" effort_limit="10"/>'
+        f'<joint_friction joint="axle" static="{level}" viscous="0.5"/>',
+    )
+    simulation = Simulation(machine, World(ground=None))
+    simulation.command["axle"] = effort
+    simulation.step(2000)
+    balance, speed, angle = (
+        simulation.energy_balance(),
+        simulation.joint_velocity["axle"],
+        simulation.joint_position["axle"],
+    )
+    # the position moves by the end's speed and work counts the mean one: half a step of travel between the two
+    travel = 0.5 * simulation.step_size * speed
+    assert balance.actuator_work["axle"] == pytest.approx(effort * angle, abs=1.1 * effort * travel)
+    assert balance.dissipation["friction of axle"] == pytest.approx(level * angle, abs=1.1 * level * travel)
+    assert balance.kinetic == pytest.approx(0.5 * inertia * speed**2)
+    assert balance.residual == pytest.approx(0.0, abs=1e-9)
+    assert balance.dissipation["damping of axle"] > 0.1
+
+
+def test_stop_takes_what_the_fall_has_gained(parts):
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("arm", 2.0, (0.1,) * 3, com=(0.5, 0, 0)),
+        '<joint name="hinge" type="revolute"><parent link="world"/><child link="arm"/><axis xyz="0 1 0"/>'
+        '<limit lower="-0.1" upper="0.8" effort="1" velocity="1"/></joint>',
+    )
+    simulation = Simulation(machine, World(ground=None))
+    simulation.step(3000)
+    balance = simulation.energy_balance()
+    fallen = 2.0 * GRAVITY * 0.5 * math.sin(0.8)
+    assert balance.potential == pytest.approx(-fallen, rel=1e-4)
+    # the first-order step's own error of the fall, a part in a thousand of it
+    assert balance.dissipation["limits of hinge"] == pytest.approx(fallen, rel=5e-3)
+
+
+def test_implicit_spring_s_damping_is_booked(parts):
+    stiffness, mass, step = 4e3, 10.0, 1e-3
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("block", mass, (0.1,) * 3),
+        parts.joint("slide", "prismatic", "world", "block", axis=(1, 0, 0)),
+        extension=f'<compliant_joint joint="slide" axial_stiffness="{stiffness}"/>'
+        '<initial_position joint="slide" position="0.05"/>',
+    )
+    simulation = Simulation(machine, World(gravity=(0, 0, 0), ground=None), step=step)
+    simulation.step(1)  # the accounts are opened with the spring bent
+    start = 0.5 * stiffness * 0.05**2
+    simulation.step(999)
+    balance = simulation.energy_balance()
+    # amplitude falls by (1 + (w h)^2)^(-1/2) a step
+    left = start * (1.0 + stiffness / mass * step**2) ** -1000
+    assert balance.kinetic + balance.elastic == pytest.approx(left - start, rel=2e-2)
+    assert balance.dissipation["elasticity of slide"] == pytest.approx(start - left, rel=2e-2)
+    assert balance.residual == pytest.approx(0.0, abs=1e-9 * start)
+
+
+def _crane_residual(step):
+    machine = load_machine(machine_file("demolition_robot"))
+    simulation = Simulation(machine, step=step)
+    simulation.step(round(0.2 / step))
+    for _ in range(round(1.0 / step)):
+        simulation.command["boom_valve"] = 0.4 * math.sin(3.0 * simulation.time)
+        simulation.command["swing_valve"] = 0.3
+        simulation.step()
+    balance = simulation.energy_balance()
+    moved = sum(abs(work) for work in balance.actuator_work.values())
+    return balance, abs(balance.residual) / moved
+
+
+def test_the_robot_s_balance_closes_to_first_order():
+    errors = []
+    for step in (4e-3, 1e-3):
+        balance, error = _crane_residual(step)
+        errors.append(error)
+    assert balance.actuator_work["boom"] != 0.0
+    # of first order: a fourth of the step leaves a fourth, or less, of the error; itself a few steps in a second
+    assert errors[1] < 0.5 * errors[0]
+    assert errors[1] < 5e-3
+
+
+def test_smooth_chain_closes_with_the_midpoint_rule(parts):
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("upper", 2.0, (0.1, 0.1, 0.02), com=(0, 0, -0.5)),
+        parts.link("lower", 1.0, (0.05, 0.05, 0.01), com=(0, 0, -0.4)),
+        parts.joint("shoulder", "continuous", "world", "upper", axis=(0, 1, 0)),
+        parts.joint("elbow", "continuous", "upper", "lower", axis=(1, 0, 0), xyz=(0, 0, -1)),
+        extension='<initial_position joint="shoulder" position="1.2"/><initial_position joint="elbow" position="0.7"/>',
+    )
+    residuals = []
+    for step in (4e-3, 2e-3):
+        simulation = Simulation(machine, World(ground=None), step=step, integrator="implicit_midpoint")
+        simulation.step(round(2.0 / step))
+        residuals.append(abs(simulation.energy_balance().residual))
+    assert np.log2(residuals[0] / residuals[1]) == pytest.approx(2.0, abs=0.5), "of second order"

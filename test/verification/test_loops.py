@@ -1,0 +1,575 @@
+"""Loop joints: what they leave free and what they block, rigid and elastic, and what they transmit."""
+
+import numpy as np
+import pytest
+
+from grouser import MachineError, Simulation, World
+from grouser.physics.compliance.vibration import implicit_damping_ratio
+from grouser.physics.description.loop_joints import constrained_directions
+from grouser.physics.description.rotation import quaternion_from_rpy
+from grouser.physics.spatial import matrix, quaternion_exponential
+
+SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
+EARTH = World(ground=None)
+GROUND_LINK = '<link name="world"/>'
+TYPES = ("spherical", "revolute", "prismatic", "cylindrical", "planar", "fixed")
+# two frames that lie nowhere in particular
+WORLD_XYZ, WORLD_RPY = (0.3, -0.2, 0.5), (0.4, -0.7, 1.1)
+BODY_XYZ, BODY_RPY = (0.1, 0.2, -0.3), (-0.9, 0.5, 0.3)
+# What a rigid pair may be apart at 1 ms [m or rad].
+CLOSED = 1e-6
+
+
+def rotation(rpy):
+    return matrix(quaternion_from_rpy(*rpy))
+
+
+def words(value):
+    return value if isinstance(value, str) else " ".join(repr(float(number)) for number in np.atleast_1d(value))
+
+
+def frame(side, link, xyz=(0, 0, 0), rpy=(0, 0, 0)):
+    return f'<{side} link="{link}" xyz="{words(xyz)}" rpy="{words(rpy)}"/>'
+
+
+def loop(kind, parent, child, axis="z", name="pair", **springs):
+    """Text of a loop joint between two frames (link, xyz, rpy)."""
+    given = "".join(f' {attribute}="{words(value)}"' for attribute, value in springs.items())
+    sides = frame("parent", *parent) + frame("child", *child)
+    return f'<loop_joint name="{name}" type="{kind}" axis="{axis}"{given}>{sides}</loop_joint>'
+
+
+def held_body(parts, kind, axis="z", *, swapped=False, mass=2.0, inertia=(0.05, 0.05, 0.05), com=BODY_XYZ, **springs):
+    """A free body that a pair holds to the world; swapped: the world is the pair's child."""
+    sides = [("world", WORLD_XYZ, WORLD_RPY), ("body", BODY_XYZ, BODY_RPY)]
+    return parts.machine(
+        GROUND_LINK,
+        parts.link("body", mass, inertia, com=com),
+        parts.joint("free", "floating", "world", "body"),
+        extension=loop(kind, *(sides[::-1] if swapped else sides), axis, **springs),
+    )
+
+
+def blocked_directions(kind, axis="z"):
+    translations, rotations = constrained_directions(kind, axis)
+    return np.array([*translations, *rotations])
+
+
+def held_frame(simulation):
+    """Place and axes of the body's frame of the pair, in the world's frame of the pair."""
+    position, quaternion = simulation.link_pose("body")
+    axes, body = rotation(WORLD_RPY), matrix(quaternion)
+    return axes.T @ (position + body @ BODY_XYZ - WORLD_XYZ), axes.T @ body @ rotation(BODY_RPY)
+
+
+def worst_gap(simulation, steps, blocked, name="pair"):
+    """Largest deflection in the blocked directions over some steps."""
+    worst = 0.0
+    for _ in range(steps):
+        simulation.step()
+        worst = max(worst, float(np.abs(simulation.joint_deflection[name][blocked]).max(initial=0.0)))
+    return worst
+
+
+# --- rigid pairs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("axis", ["x", "y", "z"])
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_push_moves_on_in_the_free_directions_only(parts, kind, axis, swapped):
+    simulation = Simulation(held_body(parts, kind, axis, swapped=swapped), SPACE)
+    place, turn = held_frame(simulation)
+    blocked = blocked_directions(kind, axis)
+    push = np.where(blocked, 0.0, np.random.default_rng(5).uniform(1.0, 2.0, 6) * [1, 1, 1, 8, 8, 8])
+    axes = matrix(simulation.link_pose("body")[1]).T @ rotation(WORLD_RPY)
+    spin = axes @ push[3:]
+    simulation.state.v[:] = [*(axes @ push[:3] - np.cross(spin, BODY_XYZ)), *spin]
+    worst = worst_gap(simulation, 1000, blocked)
+    assert worst < CLOSED
+    place_after, turn_after = held_frame(simulation)
+    # A sphere pushed at its centre moves straight on and turns about a fixed axis. First order: a step turns its
+    # velocity in body axes by h w, and lengthens it by (h w)^2 / 2 where nothing holds it.
+    spin, steps = 1e-3 * np.linalg.norm(push[3:]), 1000
+    drift = (0.5 * spin + 0.25 * spin**2 * steps) * np.linalg.norm(push[:3]) * simulation.time
+    assert place_after - place == pytest.approx(push[:3] * simulation.time, abs=max(drift, CLOSED))
+    angle = matrix(quaternion_exponential(*(push[3:] * simulation.time))) @ turn
+    # thousand steps of angles that the pair keeps to its tolerance
+    assert turn_after == pytest.approx(angle, abs=20.0 * CLOSED)
+
+
+def two_bodies(parts, kind, axis="z", *, swapped=False, masses=(2.0, 0.7), **springs):
+    """Two free bodies of no symmetry, held together by a pair away from their centres."""
+    sides = [("a", WORLD_XYZ, WORLD_RPY), ("b", BODY_XYZ, BODY_RPY)]
+    return parts.machine(
+        GROUND_LINK,
+        parts.link("a", masses[0], tuple(masses[0] * np.array([0.05, 0.08, 0.11])), com=(0.1, -0.1, 0.2)),
+        parts.link("b", masses[1], tuple(masses[1] * np.array([0.03, 0.02, 0.04])), com=(-0.1, 0.05, 0.1)),
+        parts.joint("free_a", "floating", "world", "a"),
+        parts.joint("free_b", "floating", "world", "b"),
+        extension=loop(kind, *(sides[::-1] if swapped else sides), axis, **springs),
+    )
+
+
+def momentum(simulation):
+    """Linear and angular momentum of both bodies about the world's origin, and the momenta of b alone about its com."""
+    total, last = np.zeros(6), None
+    for link, first in (("a", 0), ("b", 6)):
+        inertial = next(one.inertial for one in simulation.machine.links if one.name == link)
+        position, quaternion = simulation.link_pose(link)
+        axes, com = matrix(quaternion), np.array(inertial.pose.position)
+        v, w = np.split(simulation.state.v[first : first + 6], 2)
+        linear = inertial.mass * axes @ (v + np.cross(w, com))
+        about_com = axes @ (np.array(inertial.inertia)[[0, 3, 5]] * w)
+        total += [*linear, *(about_com + np.cross(position + axes @ com, linear))]
+        last = np.array([*linear, *about_com])
+    return total, last
+
+
+def tumble(simulation, seed=3):
+    """Throws both bodies at random; two steps make their velocities fit the pair."""
+    simulation.state.v[:] = np.random.default_rng(seed).uniform(-1.0, 1.0, 12) * np.tile([2, 2, 2, 6, 6, 6], 2)
+    simulation.step(2)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("kind", TYPES)
+def test_tumbling_bodies_stay_together(parts, kind, swapped):
+    simulation = Simulation(two_bodies(parts, kind, "y", swapped=swapped), SPACE)
+    tumble(simulation)
+    assert worst_gap(simulation, 1000, blocked_directions(kind, "y")) < CLOSED
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_tumbling_bodies_keep_momentum_and_energy(parts, kind):
+    simulation = Simulation(two_bodies(parts, kind, "y"), SPACE, step=1e-5)
+    tumble(simulation)
+    before, energy = momentum(simulation)[0], simulation.energy().kinetic
+    simulation.step(20_000)
+    # First order: free bodies gain (h w)^2 / 2 a step, with w up to 10 rad/s 1e-5 in the 2e4 steps, each of the two and
+    # in each of three axes; what the pair gives to one body and not to the other would be as large as the momentum.
+    assert momentum(simulation)[0] == pytest.approx(before, abs=1e-3 * np.linalg.norm(before))
+    assert simulation.energy().kinetic == pytest.approx(energy, rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_reaction_is_what_changes_the_childs_momentum(parts, kind):
+    simulation = Simulation(two_bodies(parts, kind, "x"), SPACE, step=1e-5)
+    tumble(simulation)
+    position, quaternion = simulation.link_pose("a")
+    axes = matrix(quaternion)
+    origin, frame_axes = position + axes @ WORLD_XYZ, axes @ rotation(WORLD_RPY)
+    position, quaternion = simulation.link_pose("b")
+    com = position + matrix(quaternion) @ np.array([-0.1, 0.05, 0.1])
+    _, before = momentum(simulation)
+    simulation.step()
+    _, after = momentum(simulation)
+    force, about_com = np.split((after - before) / simulation.step_size, 2)
+    about_origin = np.cross(com - origin, force)
+    reaction = simulation.joint_reaction["pair"]
+    # the momenta are read at the ends of a step in which the bodies turn by h w, 1e-4 rad
+    assert reaction[:3] == pytest.approx(force @ frame_axes, abs=1e-3 * np.linalg.norm(force))
+    size = np.linalg.norm(about_com) + np.linalg.norm(about_origin)
+    assert reaction[3:] == pytest.approx((about_com + about_origin) @ frame_axes, abs=1e-3 * size)
+
+
+def test_a_revolute_pair_counts_no_turns_and_blocks_none(parts):
+    simulation = Simulation(held_body(parts, "revolute", "y"), SPACE)
+    axes = matrix(simulation.link_pose("body")[1]).T @ rotation(WORLD_RPY)
+    start = simulation.joint_deflection["pair"][4]
+    spin = axes @ [0.0, 20.0, 0.0]
+    simulation.state.v[:] = [*-np.cross(spin, BODY_XYZ), *spin]
+    assert worst_gap(simulation, 2000, blocked_directions("revolute", "y")) < CLOSED
+    # more than six turns; the angle is given between -pi and pi
+    turned = np.remainder(simulation.joint_deflection["pair"][4] - start - 40.0 + np.pi, 2.0 * np.pi) - np.pi
+    assert abs(turned) < 40.0 * CLOSED
+
+
+# --- mechanisms -----------------------------------------------------------------------------------------------------
+
+
+def bar(parts, name, length, mass=1.0):
+    """A slender bar along x from its origin."""
+    inertia = mass * length**2 / 12.0
+    return parts.link(name, mass, (1e-4, inertia, inertia), com=(0.5 * length, 0.0, 0.0))
+
+
+def four_bar(
+    parts, kind="spherical", lengths=(0.2, 0.5, 0.4, 0.5), axis="z", extension="", last_rpy=(0, 0, 0), **springs
+):
+    """Crank, coupler and rocker in the x-y plane; the rocker's tip is closed with the coupler's."""
+    crank, coupler, rocker, ground = lengths
+    return parts.machine(
+        GROUND_LINK,
+        *(bar(parts, "crank", crank), bar(parts, "coupler", coupler), bar(parts, "rocker", rocker)),
+        parts.joint("crank_joint", "continuous", "world", "crank"),
+        parts.joint("knee", "continuous", "crank", "coupler", xyz=(crank, 0, 0)),
+        parts.joint("rocker_joint", "continuous", "world", "rocker", xyz=(ground, 0, 0)),
+        extension=loop(kind, ("coupler", (coupler, 0, 0)), ("rocker", (rocker, 0, 0), last_rpy), axis, **springs)
+        + '<initial_position joint="crank_joint" position="1.0"/>'
+        + extension,
+    )
+
+
+def rocker_angle(crank_angle, lengths, sign):
+    """Angle of the rocker by the law of cosines (Freudenstein)."""
+    crank, coupler, rocker, ground = lengths
+    diagonal = np.array([crank * np.cos(crank_angle) - ground, crank * np.sin(crank_angle)])
+    length = np.linalg.norm(diagonal)
+    open_angle = np.arccos((rocker**2 + length**2 - coupler**2) / (2.0 * rocker * length))
+    return np.arctan2(diagonal[1], diagonal[0]) + sign * open_angle
+
+
+@pytest.mark.parametrize("kind", ["spherical", "revolute"])
+def test_four_bar_in_fast_motion_follows_its_geometry(parts, kind):
+    lengths = (0.2, 0.5, 0.4, 0.5)
+    drive = '<servo_drive joint="crank_joint" mode="velocity" damping="1e4" effort_limit="1e6"/>'
+    simulation = Simulation(four_bar(parts, kind, lengths, extension=drive), EARTH)
+    difference = np.remainder(simulation.joint_position["rocker_joint"] - rocker_angle(1.0, lengths, 1.0), 2.0 * np.pi)
+    sign = 1.0 if min(difference, 2.0 * np.pi - difference) < 1e-6 else -1.0
+    blocked = blocked_directions(kind)
+    for ramp in np.minimum(np.arange(1, 201) / 20.0, 1.0):
+        simulation.command["crank_joint"] = 12.0 * ramp
+        assert worst_gap(simulation, 10, blocked) < CLOSED
+        expected = rocker_angle(simulation.joint_position["crank_joint"], lengths, sign)
+        off = np.remainder(simulation.joint_position["rocker_joint"] - expected + np.pi, 2.0 * np.pi) - np.pi
+        # a gap of a micrometre over the sine of the angle between coupler and rocker, a half, times the rocker
+        assert abs(off) < CLOSED / (0.4 * 0.5)
+    assert simulation.joint_velocity["crank_joint"] == pytest.approx(12.0, rel=0.02)
+
+
+def test_slider_crank_follows_its_geometry(parts):
+    machine = parts.machine(
+        GROUND_LINK,
+        *(bar(parts, "crank", 0.1), bar(parts, "rod", 0.3), parts.link("slider", 0.5)),
+        parts.joint("crank_joint", "continuous", "world", "crank"),
+        parts.joint("pin", "continuous", "crank", "rod", xyz=(0.1, 0, 0)),
+        parts.joint("free", "floating", "world", "slider", xyz=(0.4, 0, 0)),
+        extension=loop("spherical", ("rod", (0.3, 0, 0)), ("slider",), name="wrist")
+        + loop("prismatic", ("world",), ("slider",), axis="x", name="guide")
+        + '<initial_position joint="crank_joint" position="0.7"/>'
+        + '<servo_drive joint="crank_joint" mode="velocity" damping="1e4" effort_limit="1e6"/>',
+    )
+    simulation = Simulation(machine, EARTH)
+    simulation.command["crank_joint"] = 12.0
+    for _ in range(20):
+        assert worst_gap(simulation, 100, blocked_directions("prismatic", "x"), "guide") < CLOSED
+        angle = simulation.joint_position["crank_joint"]
+        place = 0.1 * np.cos(angle) + np.sqrt(0.3**2 - (0.1 * np.sin(angle)) ** 2)
+        # gaps of a micrometre at the wrist and at the guide, through a rod that leans by at most 20 degrees
+        assert simulation.link_pose("slider")[0] == pytest.approx([place, 0.0, 0.0], abs=3.0 * CLOSED)
+
+
+def test_a_parallelogram_swings_as_a_pendulum_for_a_minute(parts):
+    lengths = (0.4, 0.6, 0.4, 0.6)
+    machine = four_bar(parts, "revolute", lengths)
+    simulation = Simulation(machine, World(gravity=(9.81, 0.0, 0.0), ground=None))
+    # crank and rocker of 1 kg turn about their ends, the coupler of 1 kg goes round without turning
+    inertia = 2.0 * 0.4**2 / 3.0 + 0.4**2
+    stiffness = 9.81 * 0.4 * (0.5 + 1.0 + 0.5)
+
+    def energy():
+        angle, speed = simulation.joint_position["crank_joint"], simulation.joint_velocity["crank_joint"]
+        return 0.5 * inertia * speed**2 - stiffness * np.cos(angle)
+
+    start = energy()
+    blocked = blocked_directions("revolute")
+    for _ in range(60):
+        simulation.step(1000)
+        assert np.abs(simulation.joint_deflection["pair"][blocked]).max() < CLOSED
+        # never flips into the crossed branch
+        assert simulation.joint_position["rocker_joint"] == pytest.approx(
+            simulation.joint_position["crank_joint"], abs=1e-5
+        )
+        # first order, symplectic but for the loop: h w = 4e-3 of the swing's energy, and no drift
+        assert energy() == pytest.approx(start, abs=4e-3 * stiffness)
+
+
+def test_a_rigid_four_bar_gains_no_energy_in_a_minute(parts):
+    simulation = Simulation(four_bar(parts, "spherical"), SPACE)
+    simulation.state.v[:] = 3.0 * np.ones(3)
+    simulation.step(2)
+    most = simulation.energy().kinetic
+    for _ in range(60):
+        simulation.step(1000)
+        now = simulation.energy().kinetic
+        # within a turn it goes up and down with the first order of the step, h w = 1e-2
+        assert now < 1.01 * most
+        assert np.abs(simulation.joint_deflection["pair"][:3]).max() < CLOSED
+
+
+def door(parts, hinges, error=0.0, **springs):
+    """A door of 20 kg, 2 m by 1 m, on hinges along a vertical post, each off by random errors of some size [m, rad]."""
+    random = np.random.default_rng(2)
+    heights = np.linspace(0.2, 1.8, hinges)
+    return parts.machine(
+        GROUND_LINK,
+        parts.link("door", 20.0, (20 * 4 / 12, 20 * 5 / 12, 20 / 12), com=(0.5, 0.0, 1.0)),
+        parts.joint("free", "floating", "world", "door"),
+        extension="".join(
+            loop(
+                "revolute",
+                ("world", (0, 0, height)),
+                ("door", np.array([0, 0, height]) + error * random.uniform(-1, 1, 3), error * random.uniform(-1, 1, 3)),
+                name=f"hinge{number}",
+                **springs,
+            )
+            for number, height in enumerate(heights)
+        ),
+    )
+
+
+@pytest.mark.parametrize("hinges", [2, 3])
+def test_a_door_hangs_on_redundant_hinges(parts, hinges):
+    simulation = Simulation(door(parts, hinges), EARTH)
+    simulation.state.v[5] = 3.0
+    for _ in range(200):
+        simulation.step(10)
+        reactions = np.array([simulation.joint_reaction[f"hinge{number}"] for number in range(hinges)])
+        position, quaternion = simulation.link_pose("door")
+        axes = matrix(quaternion)
+        # together they carry the weight and the centripetal force, and hold against its moment about the post's foot
+        force = reactions[:, :3].sum(axis=0)
+        spin = simulation.state.v[5]
+        middle = axes @ [0.5, 0.0, 0.0]
+        # read at the end of the step in which they acted: h w = 3e-3
+        assert force == pytest.approx(-20.0 * spin**2 * middle + [0, 0, 20 * 9.81], abs=5e-3 * 200.0)
+        heights = np.linspace(0.2, 1.8, hinges)
+        moment = sum(np.cross([0, 0, z], r[:3]) + r[3:] for z, r in zip(heights, reactions, strict=True))
+        weight = np.array([0.0, 0.0, 20.0 * 9.81])
+        height = np.array([0.0, 0.0, 1.0])
+        expected = np.cross(middle + height, weight) + np.cross(height, force - weight)
+        assert moment == pytest.approx(expected, abs=5e-3 * 200.0)
+        # what they do against each other stays of the size of the load
+        assert np.abs(reactions).max() < 2.0 * 200.0
+    assert simulation.state.v[5] == pytest.approx(3.0, rel=1e-3)
+    assert np.abs(position).max() < CLOSED
+
+
+def test_a_misaligned_door_is_forced_but_stays_whole(parts):
+    simulation = Simulation(door(parts, 3, error=1e-4, stiffness=1e7, rotational_stiffness=1e5), EARTH)
+    simulation.state.v[5] = 3.0
+    largest = 0.0
+    for _ in range(300):
+        simulation.step(10)
+        largest = max(largest, max(np.abs(simulation.joint_reaction[f"hinge{n}"]).max() for n in range(3)))
+    # the frames are off by 1e-4 m: a spring of 1e7 N/m may push by 1e3 N for each of the errors, parent's and child's
+    assert largest < 3.0 * 1e3 + 400.0
+    assert np.abs(simulation.link_pose("door")[0]).max() < 1e-3
+
+
+def test_rigid_hinges_that_do_not_quite_fit_share_what_stays_open(parts):
+    """Three rigid hinges off by 1e-4 have no motion left but what the pairs' giving way by a millionth allows."""
+    simulation = Simulation(door(parts, 3, error=1e-4), EARTH)
+    simulation.state.v[5] = 3.0
+    for _ in range(100):
+        simulation.step(10)
+        reactions = np.array([simulation.joint_reaction[f"hinge{number}"] for number in range(3)])
+        gaps = np.array([simulation.joint_deflection[f"hinge{number}"][:5] for number in range(3)])
+        assert np.abs(gaps).max() < 2e-4
+        assert reactions[:, 2].sum() == pytest.approx(20.0 * 9.81, rel=1e-3)
+    # what stays open is spread as the frames are off, 1e-4 of each of the two
+    assert abs(simulation.state.v[5]) <= 3.0
+
+
+def test_rigid_pairs_recover_from_a_broken_state(parts):
+    simulation = Simulation(door(parts, 3), EARTH)
+    simulation.state.q[:3] += [1e-3, -2e-3, 1e-3]
+    simulation.state.v[:] = [0.3, -0.2, 0.1, 0.5, -0.5, 1.0]
+    simulation.step(5)
+    for number in range(3):
+        assert np.abs(simulation.joint_deflection[f"hinge{number}"][:5]).max() < CLOSED
+        # the weight and what turns the door: the shock is over
+        assert np.abs(simulation.joint_reaction[f"hinge{number}"]).max() < 1e3
+
+
+# --- assembly -------------------------------------------------------------------------------------------------------
+
+
+def test_loops_close_from_rough_positions(parts):
+    for angle in (0.3, 1.0, 2.0, 3.0, -1.5):
+        machine = four_bar(parts, "revolute", (0.2, 0.5, 0.4, 0.5))
+        start = f'<initial_position joint="crank_joint" position="{angle}"/>'
+        machine = four_bar(parts, "revolute", extension="") if angle == 1.0 else four_bar_at(parts, start)
+        simulation = Simulation(machine, EARTH)
+        assert np.abs(simulation.joint_deflection["pair"]).max(initial=0.0, where=blocked_directions("revolute")) < 1e-9
+        assert simulation.joint_position["crank_joint"] == angle
+
+
+def four_bar_at(parts, start):
+    return parts.machine(
+        GROUND_LINK,
+        *(bar(parts, "crank", 0.2), bar(parts, "coupler", 0.5), bar(parts, "rocker", 0.4)),
+        parts.joint("crank_joint", "continuous", "world", "crank"),
+        parts.joint("knee", "continuous", "crank", "coupler", xyz=(0.2, 0, 0)),
+        parts.joint("rocker_joint", "continuous", "world", "rocker", xyz=(0.5, 0, 0)),
+        extension=loop("revolute", ("coupler", (0.5, 0, 0)), ("rocker", (0.4, 0, 0))) + start,
+    )
+
+
+def test_impossible_lengths_say_how_far_apart_they_stay(parts):
+    # coupler and rocker stretched out towards each other: 0.2 + 0.5 + 0.4 is 0.4 short of 1.5
+    machine = four_bar(parts, "spherical", (0.2, 0.5, 0.4, 1.5), extension="")
+    with pytest.raises(MachineError, match='loop_joint name="pair".*cannot be closed') as refused:
+        Simulation(machine, EARTH)
+    # the crank stands at 1 rad: from its tip to the rocker's foot, less coupler and rocker
+    gap = np.hypot(1.5 - 0.2 * np.cos(1.0), 0.2 * np.sin(1.0)) - 0.9
+    assert f"{gap:.3g}" in str(refused.value)
+
+
+def test_loops_that_close_beyond_a_limit_are_refused(parts):
+    machine = parts.machine(
+        GROUND_LINK,
+        *(bar(parts, "crank", 0.2), bar(parts, "coupler", 0.5), bar(parts, "rocker", 0.4)),
+        parts.joint("crank_joint", "continuous", "world", "crank"),
+        parts.joint("knee", "continuous", "crank", "coupler", xyz=(0.2, 0, 0)),
+        '<joint name="rocker_joint" type="revolute"><parent link="world"/><child link="rocker"/><origin xyz="0.5 0 0"/>'
+        '<axis xyz="0 0 1"/><limit lower="-0.1" upper="0.1" effort="1" velocity="1"/></joint>',
+        extension=loop("revolute", ("coupler", (0.5, 0, 0)), ("rocker", (0.4, 0, 0)))
+        + '<initial_position joint="crank_joint" position="1.0"/>',
+    )
+    with pytest.raises(MachineError, match='joint name="rocker_joint".*stands at .* outside its limits'):
+        Simulation(machine, EARTH)
+
+
+# --- elastic pairs --------------------------------------------------------------------------------------------------
+
+STIFFNESS, TURNING = np.array([2e5, 5e5, 1.1e6]), np.array([3e4, 8e4, 2e5])
+SPRINGS = {
+    "stiffness": STIFFNESS,
+    "rotational_stiffness": TURNING,
+    # over-damped, that it comes to rest: k / d = 50 /s and 50 /s
+    "damping": 0.02 * STIFFNESS,
+    "rotational_damping": 0.02 * TURNING,
+}
+
+
+@pytest.mark.parametrize("axis", ["x", "z"])
+@pytest.mark.parametrize("kind", TYPES)
+def test_static_deflection_is_force_over_stiffness(parts, kind, axis):
+    com = (0.4, 0.1, 0.2)
+    simulation = Simulation(held_body(parts, kind, axis, com=com, **SPRINGS), EARTH)
+    start = simulation.joint_deflection["pair"].copy()
+    assert start[blocked_directions(kind, axis)] == pytest.approx(0.0, abs=1e-9)
+    # free directions may start anywhere within their springs' reach: let them be at rest first
+    simulation.step(2000)
+    assert np.abs(simulation.state.v).max() < 1e-10
+    axes = rotation(WORLD_RPY)
+    weight = np.array([0.0, 0.0, -2.0 * 9.81])
+    force = axes.T @ weight
+    deflection = simulation.joint_deflection["pair"]
+    assert deflection[:3] == pytest.approx(force / STIFFNESS, rel=1e-9)
+    position, quaternion = simulation.link_pose("body")
+    body = matrix(quaternion)
+    about_child = axes.T @ np.cross(body @ (np.array(com) - BODY_XYZ), weight)
+    # the rotation vector's gradient is the axis itself but for the angle, 3e-4 rad
+    assert deflection[3:] == pytest.approx(about_child / TURNING, abs=1e-3 * np.abs(about_child / TURNING).max())
+    reaction = simulation.joint_reaction["pair"]
+    assert reaction[:3] == pytest.approx(-force, rel=1e-9)
+    about_origin = axes.T @ np.cross(position + body @ np.array(com) - WORLD_XYZ, weight)
+    assert reaction[3:] == pytest.approx(-about_origin, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_reaction_on_the_world_as_a_child(parts, kind):
+    simulation = Simulation(held_body(parts, kind, com=(0.4, 0.1, 0.2), swapped=True, **SPRINGS), EARTH)
+    simulation.step(2000)
+    body = matrix(simulation.link_pose("body")[1])
+    axes = body @ rotation(BODY_RPY)
+    weight = np.array([0.0, 0.0, -2.0 * 9.81])
+    reaction = simulation.joint_reaction["pair"]
+    assert reaction[:3] == pytest.approx(weight @ axes, rel=1e-7, abs=1e-7)
+    moment = np.cross(body @ (np.array([0.4, 0.1, 0.2]) - BODY_XYZ), weight)
+    assert reaction[3:] == pytest.approx(moment @ axes, rel=1e-7, abs=1e-7)
+    assert simulation.joint_deflection["pair"][:3] == pytest.approx(-reaction[:3] / STIFFNESS, rel=1e-7)
+
+
+def test_a_mass_on_an_elastic_pair_swings_as_predicted(parts):
+    step, mass, stiffness = 1e-3, 2.0, 2e4
+    springs = {"stiffness": stiffness, "rotational_stiffness": 1e5}
+    simulation = Simulation(held_body(parts, "fixed", mass=mass, inertia=(1.0, 1.0, 1.0), **springs), SPACE, step)
+    frequency = np.sqrt(stiffness / mass) / (2.0 * np.pi)
+    assert simulation.natural_frequencies()[:3] == pytest.approx(frequency, rel=1e-9)
+    simulation.state.v[:3] = matrix(simulation.link_pose("body")[1]).T @ rotation(WORLD_RPY) @ [0.1, 0.0, 0.0]
+    deflection = []
+    for _ in range(300):
+        simulation.step()
+        deflection.append(simulation.joint_deflection["pair"][0])
+    # x_k = c r^k sin(k a): an implicit Euler step multiplies by 1 / (1 - i w h)
+    turn = 2.0 * np.pi * frequency * step
+    factor = 1.0 / (1.0 - 1j * turn)
+    k = np.arange(1, 301)
+    # the pair moves the body by the mean of a straight line: rounding only
+    assert deflection == pytest.approx(0.1 / (turn / step) * (factor**k).imag, abs=1e-6 * 0.1 / (turn / step))
+    ratio = implicit_damping_ratio(frequency, step)
+    decay = -np.log(abs(factor))
+    assert ratio == pytest.approx(decay / abs(np.log(factor)), rel=1e-12)
+    (damping,) = [one for one in simulation.numerical_damping() if abs(one.frequency - frequency) < 1e-6 * frequency]
+    assert (damping.joint, damping.damping_ratio) == ("pair", pytest.approx(ratio, rel=1e-6))
+    assert any("pair" in warning and "Hz" in warning for warning in simulation.warnings)
+
+
+@pytest.mark.parametrize("step", [1e-3, 1e-2])
+@pytest.mark.parametrize("masses", [(2.0, 0.7), (0.01, 0.01), (1000.0, 0.01), (0.01, 1000.0)])
+@pytest.mark.parametrize("kind", TYPES)
+def test_stiff_pairs_are_stable(parts, kind, masses, step):
+    springs = {"stiffness": 1e8}
+    if kind != "spherical":
+        springs["rotational_stiffness"] = 1e5
+    machine = two_bodies(parts, kind, masses=masses, **springs)
+    simulation = Simulation(machine, SPACE, step)
+    simulation.state.v[:] = np.random.default_rng(4).uniform(-1.0, 1.0, 12) * 0.5
+    simulation.step(2)
+    energy = simulation.energy().kinetic
+    simulation.step(1000)
+    now = simulation.energy()
+    # Springs are implicit and take energy away. First order: free bodies gain h w^2 of their energy a second, with w^2
+    # at most 3 / 4 before the bodies pull each other, and a few times that after.
+    assert now.kinetic + now.elastic < energy * np.exp(2.0 * 0.75 * step * simulation.time)
+    assert np.abs(simulation.joint_deflection["pair"][blocked_directions(kind)]).max() < 1e-3
+
+
+@pytest.mark.parametrize("kind", ["revolute", "cylindrical", "spherical"])
+def test_unequal_springs_do_no_work_in_a_turn(parts, kind):
+    """A shaft turns under a load that bends its bearing; what the springs give back is what they took."""
+    rigidity = {"stiffness": 1e6, "rotational_stiffness": (2e3, 8e3, 0.0)}
+    if kind == "spherical":
+        rigidity["rotational_stiffness"] = (2.0, 8.0, 3.0)
+    machine = held_body(parts, kind, com=tuple(np.array(BODY_XYZ) + rotation(BODY_RPY) @ [0, 0, 0.3]), **rigidity)
+    gravity = rotation(WORLD_RPY) @ ([20.0, 20.0, 0.0] if kind != "spherical" else [0.0, 0.0, 0.0])
+    simulation = Simulation(machine, World(gravity=tuple(gravity), ground=None))
+    axes = matrix(simulation.link_pose("body")[1]).T @ rotation(WORLD_RPY)
+    spin = axes @ ([0.0, 0.0, 5.0] if kind != "spherical" else [1.0, 2.0, 8.0])
+    simulation.state.v[:] = [*-np.cross(spin, BODY_XYZ), *spin]
+    simulation.step(2)
+    start = simulation.energy()
+    total = start.kinetic + start.potential + start.elastic
+    for _ in range(20):
+        simulation.step(1000)
+        now = simulation.energy()
+        # implicit springs only take; the shaft's speed is the larger part of it
+        assert now.kinetic + now.potential + now.elastic < total + 1e-2 * start.kinetic
+
+
+# --- restart --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("springs", [{}, {"stiffness": 1e6, "damping": 10.0}])
+def test_restart_is_exact(parts, springs):
+    machine = four_bar(parts, "spherical", **springs)
+    simulation = Simulation(machine, EARTH)
+    simulation.step(200)
+    saved = simulation.snapshot()
+    simulation.step(300)
+    q, v = np.array(simulation.state.q), np.array(simulation.state.v)
+    other = Simulation(machine, EARTH)
+    other.restore(saved)
+    other.step(300)
+    assert np.array_equal(other.state.q, q) and np.array_equal(other.state.v, v)
+    assert np.array_equal(other.joint_reaction["pair"], simulation.joint_reaction["pair"])
+
+
+def test_unknown_pairs_are_named(parts):
+    simulation = Simulation(four_bar(parts), EARTH)
+    with pytest.raises(Exception, match="pare.*pair"):
+        simulation.joint_reaction["pare"]

@@ -1,0 +1,153 @@
+"""The implicit midpoint rule: its order, its energy over long runs, and what it refuses."""
+
+import numpy as np
+import pytest
+
+from grouser import MachineError, ParameterError, Simulation, World
+
+SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
+EARTH = World(ground=None)
+GROUND_LINK = '<link name="world"/>'
+
+
+def double_pendulum(parts, extension=""):
+    """Two bodies of no symmetry on two axes that are skew to each other."""
+    return parts.machine(
+        GROUND_LINK,
+        parts.link("upper", 1.0, (0.02, 0.03, 0.04), com=(0.2, 0.05, -0.1)),
+        parts.link("lower", 0.7, (0.01, 0.03, 0.02), com=(0.3, -0.1, 0.05)),
+        parts.joint("shoulder", "continuous", "world", "upper", axis=(0, 0.8, 0.6)),
+        parts.joint("elbow", "continuous", "upper", "lower", axis=(1, 0, 0), xyz=(0.4, 0.1, 0.0)),
+        extension=extension,
+    )
+
+
+def chain(parts, springs=""):
+    """Three bars whose last tip a pair holds to the world: a closed loop in the plane, gravity in it."""
+    bars = [
+        parts.link(name, 1.0, (1e-3, length**2 / 12.0, length**2 / 12.0), com=(0.5 * length, 0.0, 0.0))
+        for name, length in (("crank", 0.3), ("coupler", 0.5), ("rocker", 0.4))
+    ]
+    return parts.machine(
+        GROUND_LINK,
+        *bars,
+        parts.joint("a", "continuous", "world", "crank", axis=(0, 1, 0)),
+        parts.joint("b", "continuous", "crank", "coupler", axis=(0, 1, 0), xyz=(0.3, 0, 0)),
+        parts.joint("c", "continuous", "coupler", "rocker", axis=(0, 1, 0), xyz=(0.5, 0, 0)),
+        extension=f'<loop_joint name="pair" type="spherical"{springs}><parent link="world" xyz="0.55 0 0"/>'
+        '<child link="rocker" xyz="0.4 0 0"/></loop_joint><initial_position joint="a" position="-0.8"/>',
+    )
+
+
+def machines(parts, name):
+    return {
+        "tree": lambda: double_pendulum(parts),
+        "loop": lambda: chain(parts),
+        "spring": lambda: chain(parts, ' stiffness="2000"'),
+    }[name]()
+
+
+def state_after(machine, integrator, step, duration=0.4):
+    simulation = Simulation(machine, EARTH, step, integrator=integrator)
+    simulation.step(round(duration / step))
+    return np.concatenate([simulation.state.q, simulation.state.v])
+
+
+@pytest.mark.parametrize(("integrator", "order"), [("semi_implicit", 1), ("implicit_midpoint", 2)])
+@pytest.mark.parametrize("name", ["tree", "loop", "spring"])
+def test_order_of_convergence(parts, name, integrator, order):
+    machine = machines(parts, name)
+    exact = state_after(machine, "implicit_midpoint", 2e-5)
+    steps = np.array([4e-3, 2e-3, 1e-3, 5e-4])
+    errors = [np.abs(state_after(machine, integrator, step) - exact).max() for step in steps]
+    slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    # The next power of the error's series is a tenth of the leading one at the largest step (w h = 0.1, for w of the
+    # spring pair 50 rad/s), and changes the fitted slope by as much.
+    assert slope == pytest.approx(order, abs=0.15)
+
+
+@pytest.mark.parametrize("name", ["tree", "loop", "spring"])
+def test_energy_stays_bounded_over_a_hundred_thousand_steps(parts, name):
+    simulation = Simulation(machines(parts, name), EARTH, 1e-3, integrator="implicit_midpoint")
+    balance = []
+    for _ in range(1000):
+        simulation.step(100)
+        energy = simulation.energy()
+        balance.append(energy.kinetic + energy.potential + energy.elastic)
+    balance = np.array(balance)
+    scale = np.ptp(balance[:100])
+    # the error of the first ten seconds swings with (w h)^2 and comes back: a drift would be ten times as large
+    assert np.ptp(balance) < 3.0 * scale
+    assert scale < 0.05
+
+
+def test_the_step_of_the_midpoint_rule_can_be_taken_back(parts):
+    simulation = Simulation(double_pendulum(parts), EARTH, 1e-2, integrator="implicit_midpoint")
+    start = np.array(simulation.state.q)
+    simulation.step(50)
+    simulation.state.v[:] *= -1.0
+    simulation.step(50)
+    # the iteration stops at 1e-13 of the rates, fifty steps out and back
+    assert simulation.state.q == pytest.approx(start, abs=1e-10)
+
+
+def test_rigid_loops_stay_closed(parts):
+    simulation = Simulation(chain(parts), EARTH, 1e-3, integrator="implicit_midpoint")
+    for _ in range(100):
+        simulation.step(100)
+        assert np.abs(simulation.joint_deflection["pair"][:3]).max() < 1e-6
+
+
+def test_reaction_of_a_loop_under_the_midpoint_rule(parts):
+    """Mean reactions of both integrators agree with the first order of the step."""
+    reactions = []
+    for integrator in ("semi_implicit", "implicit_midpoint"):
+        simulation = Simulation(chain(parts), EARTH, 1e-4, integrator=integrator)
+        simulation.step(3000)
+        reactions.append(simulation.joint_reaction["pair"][:3])
+    # w = 10 rad/s: w h = 1e-3 in 0.3 s, with the angle's error a few times that
+    assert reactions[0] == pytest.approx(reactions[1], abs=1e-2 * np.linalg.norm(reactions[1]))
+
+
+@pytest.mark.parametrize(
+    ("extension", "words"),
+    [
+        ('<joint_friction joint="elbow" static="1"/>', "dry friction"),
+        ('<servo_drive joint="elbow" mode="velocity" damping="1" effort_limit="1"/>', "drive that is not commanded"),
+    ],
+)
+def test_what_is_not_smooth_is_refused(parts, extension, words):
+    with pytest.raises(MachineError, match=f"implicit_midpoint.*{words}.*semi_implicit"):
+        Simulation(double_pendulum(parts, extension), EARTH, integrator="implicit_midpoint")
+
+
+def test_limits_and_contacts_are_refused(parts):
+    limited = parts.machine(GROUND_LINK, parts.link("bar", 1.0), parts.joint("hinge", "revolute", "world", "bar"))
+    with pytest.raises(MachineError, match="limits of a joint"):
+        Simulation(limited, EARTH, integrator="implicit_midpoint")
+    ball = parts.machine(parts.link("ball", 1.0, shape='<sphere radius="0.1"/>'))
+    with pytest.raises(MachineError, match="contacts with the ground"):
+        Simulation(ball, World(), integrator="implicit_midpoint")
+
+
+def test_the_machine_names_its_integrator(parts):
+    machine = double_pendulum(parts, '<integrator method="implicit_midpoint"/>')
+    assert Simulation(machine, EARTH).integrator == "implicit_midpoint"
+    assert Simulation(machine, EARTH, integrator="semi_implicit").integrator == "semi_implicit"
+    with pytest.raises(ParameterError, match="midpont.*implicit_midpoint"):
+        Simulation(machine, EARTH, integrator="midpont")
+
+
+@pytest.mark.parametrize("name", ["loop", "spring"])
+def test_restart_is_exact(parts, name):
+    machine = machines(parts, name)
+    simulation = Simulation(machine, EARTH, integrator="implicit_midpoint")
+    simulation.step(150)
+    saved = simulation.snapshot()
+    simulation.step(150)
+    other = Simulation(machine, EARTH, integrator="implicit_midpoint")
+    other.restore(saved)
+    other.step(150)
+    assert np.array_equal(other.state.q, simulation.state.q)
+    assert np.array_equal(other.state.v, simulation.state.v)
+    assert np.array_equal(other.joint_reaction["pair"], simulation.joint_reaction["pair"])
