@@ -1,6 +1,7 @@
 """Height fields: a table, an array or an image of heights to a `Heightfield`."""
 
 import struct
+import tokenize
 import warnings
 import zlib
 from pathlib import Path
@@ -29,6 +30,7 @@ _READING_ERRORS = (
     EOFError,
     MemoryError,
     SyntaxError,
+    tokenize.TokenError,
     zlib.error,
     struct.error,
 )
