@@ -16,6 +16,7 @@ RUN = [
     "scipy",
     "coal",
     "numba",
+    "llvmlite",
     "trimesh",
     "xacro",
     "pyyaml",

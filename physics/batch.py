@@ -1,8 +1,7 @@
 """Many copies of a machine at once, over the cores.
 
-The copies' arrays are stacked, so that a thread takes its share of them in one crossing into compiled code. The threads
-are Python's, and the compiled code runs without the interpreter's lock: numba's own parallel loops cannot hand nested
-tuples on.
+A thread takes its share of the copies in one crossing into compiled code. The threads are Python's, and the compiled
+code runs without the interpreter's lock.
 """
 
 import os
@@ -14,11 +13,11 @@ from numbers import Integral
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
 
 from grouser.physics.errors import ParameterError
+from grouser.physics.kernel import kernel
 from grouser.physics.midpoint import run_midpoint_steps
+from grouser.physics.packed import Packed, packed_at
 from grouser.physics.step import run_steps
 
 
@@ -26,8 +25,9 @@ class Steppable(Protocol):
     """What a batch needs of a simulation; see `simulation.Simulation`."""
 
     integrator: str
-    system: Any
 
+    @property
+    def machinery(self) -> Packed: ...
     def buffers(self) -> tuple[Any, ...]: ...
     def on_buffers(self, *buffers: Any) -> Any: ...
     def begin_steps(self) -> None: ...
@@ -36,6 +36,7 @@ class Steppable(Protocol):
 
 
 Copy = TypeVar("Copy", bound=Steppable)
+
 
 def stacked(tree, count: int):
     """`count` copies of every array in nested tuples, along a new first axis."""
@@ -51,47 +52,21 @@ def part_of(tree, i):
     return type(tree)(*[part_of(part, i) for part in tree])
 
 
-@overload(part_of)
-def _part_of(tree, i):
-    """The same in compiled code: numba cannot loop over a tuple of different types, so that the loop is written out."""
-    if isinstance(tree, types.Array):
-        return lambda tree, i: tree[i]
-    parts = ", ".join(f"part_of(tree.{field}, i)" for field in tree.fields)
-    scope = {"make": tree.instance_class, "part_of": part_of}
-    exec(f"def implementation(tree, i):\n    return make({parts})\n", scope)
-    return scope["implementation"]
-
-
-# These two make array views, which need reference counts.
-_kernel_with_views = partial(njit, cache=True, nogil=True, error_model="numpy")
-
-
-@_kernel_with_views
-def _run_copies(first, last, remaining, running, answered, asks, system, states, commands, workspaces, _):
+@partial(kernel, nogil=True)
+def _run_copies(first, last, remaining, running, answered, asks, machinery, addresses):
     """Steps the running ones of the copies first to last - 1 as far as they go; `remaining` is what is left to do."""
     for i in range(first, last):
         if running[i]:
-            done, asks[i] = run_steps(
-                remaining[i], answered[i], system, part_of(states, i), part_of(commands, i), part_of(workspaces, i)
-            )
+            done, asks[i] = run_steps(remaining[i], answered[i], packed_at(machinery, addresses[i]))
             remaining[i] -= done
 
 
-@_kernel_with_views
-def _run_midpoint_copies(
-    first, last, remaining, running, answered, asks, system, states, commands, workspaces, buffers
-):
+@partial(kernel, nogil=True)
+def _run_midpoint_copies(first, last, remaining, running, answered, asks, machinery, addresses):
     """The same by the midpoint rule, which never asks."""
     for i in range(first, last):
         if running[i]:
-            remaining[i] -= run_midpoint_steps(
-                remaining[i],
-                system,
-                part_of(states, i),
-                part_of(commands, i),
-                part_of(workspaces, i),
-                part_of(buffers, i),
-            )
+            remaining[i] -= run_midpoint_steps(remaining[i], packed_at(machinery, addresses[i]))
 
 
 class Batch(Generic[Copy]):
@@ -121,7 +96,8 @@ class Batch(Generic[Copy]):
         )
         smooth = simulation.integrator == "implicit_midpoint"
         self._run: Callable[..., None] = _run_midpoint_copies if smooth else _run_copies
-        self._arguments: tuple[Any, ...] = (simulation.system, *buffers)
+        machineries = [copy.machinery for copy in self.simulations]
+        self._arguments: tuple[Any, ...] = (machineries[0], np.array([packed.address for packed in machineries]))
         self._pool: ThreadPoolExecutor | None = None
         self._pool_size: int = 0
 
@@ -170,9 +146,6 @@ class Batch(Generic[Copy]):
         if self._pool is None or self._pool_size != threads:
             self._pool, self._pool_size = ThreadPoolExecutor(threads), threads
         bounds = np.linspace(0, len(self), threads + 1).round().astype(int).tolist()
-        shares = [
-            self._pool.submit(self._run, first, last, *arguments)
-            for first, last in pairwise(bounds)
-        ]
+        shares = [self._pool.submit(self._run, first, last, *arguments) for first, last in pairwise(bounds)]
         for share in shares:
             share.result()

@@ -7,6 +7,7 @@ from grouser.physics.constraints.work import DAMPER, DRIVE, FRICTION, LIMIT, SPR
 from grouser.physics.description.machine import Machine
 from grouser.physics.measurements import Energy, EnergyBalance
 from grouser.physics.model import Model, Names
+from grouser.physics.packed import Packed
 from grouser.physics.state import State
 from grouser.physics.step import System
 
@@ -91,4 +92,4 @@ def _coordinate_energies(model: Model, state: State) -> np.ndarray:
 def _axial_energies(axial: AxialLaws, state: State) -> np.ndarray:
     """Energy in the spring of each axial law [J]."""
     laws = [type(axial)(*[array[law : law + 1] for array in axial]) for law in range(len(axial.stiffness))]
-    return np.array([axial_energy(law, state.q) for law in laws])
+    return np.array([axial_energy(Packed(law), state.q) for law in laws])

@@ -9,7 +9,6 @@ Nothing that starts and stops acting has a place here: no contacts, limits, dry 
 """
 
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -41,18 +40,6 @@ _ROUNDING = 1e-8
 _MOST_ROUNDS = 30
 
 
-class MidpointBuffers(NamedTuple):
-    """Buffers of a step beside those of `step.Workspace`: positions in the middle, deflections at the start."""
-
-    q: np.ndarray
-    deflection: np.ndarray
-
-
-def make_midpoint_buffers(system: System) -> MidpointBuffers:
-    """Buffers of the right sizes."""
-    return MidpointBuffers(np.zeros(len(system.model.q_initial)), np.zeros((len(system.pairs.axis), 6)))
-
-
 def check_smooth(system: System, file: str) -> None:
     """Refuses a system with anything that the midpoint rule has no place for.
 
@@ -78,10 +65,11 @@ def check_smooth(system: System, file: str) -> None:
 
 
 @partial(kernel, nogil=True)
-def run_midpoint_steps(count, system, state, command, workspace, buffers):
+def run_midpoint_steps(count, machinery):
     """Makes `count` steps, or stops after the first that leaves the finite numbers; how many ended well."""
+    system, state, command, workspace = machinery.system, machinery.state, machinery.command, machinery.workspace
     for done in range(count):
-        make_midpoint_step(system, state, command, workspace, buffers)
+        make_midpoint_step(system, state, command, workspace)
         state.step_count[0] += 1
         if not is_finite(state):
             return done
@@ -89,15 +77,15 @@ def run_midpoint_steps(count, system, state, command, workspace, buffers):
 
 
 @inlined
-def make_midpoint_step(system, state, command, workspace, buffers):
+def make_midpoint_step(system, state, command, workspace):
     """One step."""
     model, pairs, step = system.model, system.pairs, system.settings.step
     kinematics, pair_rows, middle = workspace.kinematics, workspace.pair_rows, workspace.velocity
     update_positions(model, state.q, kinematics)
     measure_pairs(model, pairs, kinematics, pair_rows.motion)
-    for p in range(buffers.deflection.shape[0]):
+    for p in range(workspace.deflection_start.shape[0]):
         for k in range(6):
-            buffers.deflection[p, k] = pair_rows.motion.deflection[p, k]
+            workspace.deflection_start[p, k] = pair_rows.motion.deflection[p, k]
     for d in range(middle.shape[0]):
         workspace.velocity_start[d] = state.v[d]
         middle[d] = state.v[d]
@@ -105,7 +93,7 @@ def make_midpoint_step(system, state, command, workspace, buffers):
     while rounds < _MOST_ROUNDS and change > _SETTLED and (gains or change > _ROUNDING):
         rounds += 1
         before = change
-        change = _improve_middle(system, state, command, workspace, buffers)
+        change = _improve_middle(system, state, command, workspace)
         gains = change < 0.5 * before
     pair_rows.impulse[:] = 0.0
     settle_pairs(middle, 2.0, pair_rows)
@@ -141,14 +129,14 @@ def make_midpoint_step(system, state, command, workspace, buffers):
 
 
 @inlined
-def _improve_middle(system, state, command, workspace, buffers):
+def _improve_middle(system, state, command, workspace):
     """Finds the rates in the middle again from the place that they lead to; their largest relative change."""
     model, pairs, half = system.model, system.pairs, 0.5 * system.settings.step
     kinematics, middle, mass, force = workspace.kinematics, workspace.velocity, workspace.factor, workspace.force
-    for d in range(buffers.q.shape[0]):
-        buffers.q[d] = state.q[d]
-    integrate_positions(model, buffers.q, middle, half)
-    update_kinematics(model, buffers.q, middle, kinematics)
+    for d in range(workspace.q_middle.shape[0]):
+        workspace.q_middle[d] = state.q[d]
+    integrate_positions(model, workspace.q_middle, middle, half)
+    update_kinematics(model, workspace.q_middle, middle, kinematics)
     mass_matrix(model, kinematics, workspace.composite, mass)
     inverse_dynamics(model, kinematics, workspace.still, workspace.wrench, workspace.motion, force)
     for d in range(force.shape[0]):
@@ -169,7 +157,7 @@ def _improve_middle(system, state, command, workspace, buffers):
         workspace.effort,
     )
     measure_pairs(model, pairs, kinematics, workspace.pair_rows.motion)
-    aim_pairs_at_middle(model, pairs, kinematics, buffers.deflection, mass, middle, half, workspace.pair_rows)
+    aim_pairs_at_middle(model, pairs, kinematics, workspace.deflection_start, mass, middle, half, workspace.pair_rows)
     couple_pairs(pairs, state.v, half, workspace.pair_rows, mass, force)
     factorise(model.pattern_start, model.pattern, mass)
     solve_transposed(model.pattern_start, model.pattern, mass, force)

@@ -6,6 +6,7 @@ import numpy as np
 
 from grouser.physics.compliance.pairs import pair_wrench
 from grouser.physics.multibody.newton_euler import inverse_dynamics
+from grouser.physics.packed import Packed
 from grouser.physics.step import System, Workspace
 
 
@@ -39,7 +40,9 @@ def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
     model, step = system.model, system.settings.step
     wrench, motion = np.zeros(workspace.wrench.shape), np.zeros(workspace.motion.shape)
     acceleration = (workspace.velocity - workspace.velocity_start) / step
-    inverse_dynamics(model, workspace.kinematics, acceleration, wrench, motion, np.zeros(len(acceleration)))
+    inverse_dynamics(
+        Packed(model), Packed(workspace.kinematics), acceleration, wrench, motion, np.zeros(len(acceleration))
+    )
     given = np.zeros((len(wrench) + 1, 6))  # the last row is the world's, body -1
     _give_contacts(workspace, given)
     _give_pairs(system, workspace, given)

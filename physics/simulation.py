@@ -36,16 +36,17 @@ from grouser.physics.measurements import (
     NumericalDamping,
     SolverDiagnostics,
 )
-from grouser.physics.midpoint import MidpointBuffers, check_smooth, make_midpoint_buffers, run_midpoint_steps
+from grouser.physics.midpoint import check_smooth, run_midpoint_steps
 from grouser.physics.model import POSITIONS, Model, Names, build_model, with_initial_positions
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.names import NamedView, unknown_name
+from grouser.physics.packed import Packed
 from grouser.physics.reactions import pair_reactions, transmitted_wrenches
 from grouser.physics.state import Command, State, copy_into, make_command, make_state
-from grouser.physics.step import INTEGRATORS, Settings, System, Workspace, make_workspace, run_steps
+from grouser.physics.step import INTEGRATORS, Machinery, Settings, System, Workspace, make_workspace, run_steps
 
 # A vibration that the step damps by more than this share of the critical damping is worth a word [-].
 _NOTABLE_DAMPING = 0.01
@@ -142,13 +143,14 @@ class Simulation:
         )
         self._fingerprint = _fingerprint(self.system)
         self._workspace = make_workspace(self.system)
-        self._midpoint_buffers = make_midpoint_buffers(self.system)
-        self._seen = make_kinematics(model)
+        self._packed = Packed(self.system)
+        self._seen = Packed(make_kinematics(model))
         self._stale: bool = True
         self._initial = self._make_initial_state()
         self.state: State = State(*[np.array(array) for array in self._initial])
         self._command = make_command(valves=len(machine.valves), drives=len(machine.drives))
         self.command = CommandMap(machine, self._command)
+        self.machinery = Packed(Machinery(self.system, self.state, self._command, self._workspace))
         self._make_views()
         self.warnings = (*excluded, *self._damping_warnings())
         self.reset()
@@ -184,13 +186,11 @@ class Simulation:
             raise ParameterError("count", count, "a whole number of steps, at least 0")
         self.begin_steps()
         if self.integrator == "implicit_midpoint":
-            count -= run_midpoint_steps(
-                count, self.system, self.state, self._command, self._workspace, self._midpoint_buffers
-            )
+            count -= run_midpoint_steps(count, self.machinery)
         else:
             asks = False
             while count > 0:
-                done, asks = run_steps(count, asks, self.system, self.state, self._command, self._workspace)
+                done, asks = run_steps(count, asks, self.machinery)
                 count -= done
                 if not asks:
                     break
@@ -293,10 +293,10 @@ class Simulation:
         """Kinetic, potential and elastic energy of all bodies now."""
         self._look()
         return Energy(
-            kinetic_energy(self.model, self._seen),
-            potential_energy(self.model, self._seen),
-            elastic_energy(self.model, self.state.q)
-            + axial_energy(self.system.axial, self.state.q)
+            kinetic_energy(self._packed.model, self._seen),
+            potential_energy(self._packed.model, self._seen),
+            elastic_energy(self._packed.model, self.state.q)
+            + axial_energy(self._packed.axial, self.state.q)
             + float(self._pair_energies().sum()),
         )
 
@@ -349,16 +349,17 @@ class Simulation:
 
     # --- for batches ------------------------------------------------------------------------------------------------
 
-    def buffers(self) -> tuple[State, Command, Workspace, MidpointBuffers]:
+    def buffers(self) -> tuple[State, Command, Workspace]:
         """All that does."""
-        return self.state, self._command, self._workspace, self._midpoint_buffers
+        return self.state, self._command, self._workspace
 
     def on_buffers(self, *buffers: Any) -> "Simulation":
         """The same machine in the same world on other buffers, in the order of `buffers`."""
         twin = copy.copy(self)
-        twin.state, twin._command, twin._workspace, twin._midpoint_buffers = buffers
+        twin.state, twin._command, twin._workspace = buffers
+        twin.machinery = Packed(Machinery(self.system, *buffers))
         twin.command = CommandMap(self.machine, twin._command)
-        twin._seen, twin._stale = make_kinematics(self.model), True
+        twin._seen, twin._stale = Packed(make_kinematics(self.model)), True
         twin._make_views()
         return twin
 
@@ -400,7 +401,7 @@ class Simulation:
         self.cylinder_energy = NamedView(
             "cylinder", cylinders, lambda c: CylinderEnergy(*self.state.account[c].tolist())
         )
-        self._seen_pairs = make_pair_motion(self.system.pairs, len(self.model.rate_damping))
+        self._seen_pairs = Packed(make_pair_motion(self.system.pairs, len(self.model.rate_damping)))
         loops = [joint.name for joint in self._parts.loop_joints]
         self.joint_deflection = NamedView(
             "loop joint", loops, lambda p: np.array(self._pair_deflections()[p]), self._pair_deflections
@@ -436,9 +437,9 @@ class Simulation:
             valves=len(system.circuit.flow_gain),
             accounts=ENERGY_ACCOUNTS,
         )
-        update_kinematics(system.model, state.q, state.v, self._seen)
+        update_kinematics(self._packed.model, state.q, state.v, self._seen)
         factor = self._workspace.factor
-        mass_matrix(system.model, self._seen, self._workspace.composite, factor)
+        mass_matrix(self._packed.model, self._seen, self._workspace.composite, factor)
         stuck = factorise(system.model.pattern_start, system.model.pattern, factor)
         if stuck >= 0:
             raise MachineError(
@@ -449,7 +450,7 @@ class Simulation:
             )
         state.pressure[:] = system.circuit.tank_pressure[0]
         for c, cylinder in enumerate(self.machine.cylinders):
-            length = cylinder_length(system.circuit, self._seen, c, self._workspace.direction)
+            length = cylinder_length(self._packed.circuit, self._seen, c, self._workspace.direction)
             position = length - cylinder.retracted_length
             if not -STROKE_TOLERANCE <= position <= cylinder.stroke + STROKE_TOLERANCE:
                 raise MachineError(
@@ -486,7 +487,7 @@ class Simulation:
     def _look(self):
         """Brings the kinematics that measurements read up to the present state."""
         if self._stale:
-            update_kinematics(self.model, self.state.q, self.state.v, self._seen)
+            update_kinematics(self._packed.model, self.state.q, self.state.v, self._seen)
             self._stale = False
 
     def _link_frames(self):
@@ -530,7 +531,7 @@ class Simulation:
     def _pair_deflections(self):
         """Translations and rotations of all loop joints now, (pairs, 6)."""
         if len(self.system.pairs.axis):
-            place_pairs(self.model, self.system.pairs, self.state.q, self._seen, self._seen_pairs)
+            place_pairs(self._packed.model, self._packed.pairs, self.state.q, self._seen, self._seen_pairs)
             self._stale = True
         return self._seen_pairs.deflection
 

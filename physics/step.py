@@ -56,6 +56,7 @@ from grouser.physics.multibody.free_body import carry_momentum, release_gyroscop
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics
+from grouser.physics.state import Command, State
 
 SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT = range(2)
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT_EULER, "implicit_midpoint": IMPLICIT_MIDPOINT}
@@ -71,7 +72,8 @@ class Settings(NamedTuple):
     Attributes:
         step: [s].
         scheme: of the hydraulics (`hydraulics.cylinder.SCHEMES`).
-        tolerance: of the impulses: largest change of a row's speed in the last sweep [m/s or rad/s].
+        tolerance: of the impulses: largest change of a row's speed in the last sweep, and in all that would follow it
+            [m/s or rad/s].
         most_sweeps: limit of the sweeps.
         integrator: of the motion (`INTEGRATORS`).
     """
@@ -106,6 +108,8 @@ class Workspace(NamedTuple):
         velocity_start, velocity, velocity_mean: rates at the start and at the end of the last step, and their mean, in
             the poses of its start.
         force, u_start, u_before, u, displacement: buffers, (coordinates,); u_before is u without the rows.
+        q_middle, deflection_start: coordinates amid a step, and deflections of the loop joints at its start,
+            (pairs, 6), of the midpoint rule.
         effort: of effort drives in the last step, (coordinates,) [N or N m].
         drive_spring, axial_spring: conductance and target of each joint law's drive and of each axial law, (laws, 2).
         row_of: row of each joint law, -1 for none.
@@ -140,6 +144,8 @@ class Workspace(NamedTuple):
     velocity: np.ndarray
     velocity_mean: np.ndarray
     displacement: np.ndarray
+    q_middle: np.ndarray
+    deflection_start: np.ndarray
     effort: np.ndarray
     drive_spring: np.ndarray
     axial_spring: np.ndarray
@@ -153,6 +159,15 @@ class Workspace(NamedTuple):
     direction: np.ndarray
     sweeps: np.ndarray
     residual: np.ndarray
+
+
+class Machinery(NamedTuple):
+    """All that a step reads and writes."""
+
+    system: System
+    state: State
+    command: Command
+    workspace: Workspace
 
 
 def make_workspace(system: System) -> Workspace:
@@ -181,6 +196,8 @@ def make_workspace(system: System) -> Workspace:
         velocity=np.zeros(coordinates),
         velocity_mean=np.zeros(coordinates),
         displacement=np.zeros(coordinates),
+        q_middle=np.zeros(len(system.model.q_initial)),
+        deflection_start=np.zeros((len(system.pairs.axis), 6)),
         effort=np.zeros(coordinates),
         drive_spring=np.zeros((laws, 2)),
         axial_spring=np.zeros((len(system.axial.rate_index), 2)),
@@ -198,7 +215,7 @@ def make_workspace(system: System) -> Workspace:
 
 
 @partial(kernel, nogil=True)
-def run_steps(count, answered, system, state, command, workspace):
+def run_steps(count, answered, machinery):
     """Makes `count` steps, or stops after the first that leaves the finite numbers, or before one that has to ask.
 
     A step asks about pairs of convex solids that may touch: `contact.convex.ConvexNarrowPhase` answers, and the next
@@ -207,11 +224,12 @@ def run_steps(count, answered, system, state, command, workspace):
     Args:
         count: number of steps.
         answered: whether the pairs that are due for the first step have been answered.
-        system, state, command, workspace: the simulation.
+        machinery: the simulation's, packed (`Machinery`, `packed.Packed`).
 
     Returns:
         Number of steps that ended well, and whether the next one asks.
     """
+    system, state, command, workspace = machinery.system, machinery.state, machinery.command, machinery.workspace
     model, kinematics = system.model, workspace.kinematics
     for done in range(count):
         if not (answered and done == 0):

@@ -10,6 +10,7 @@ from grouser.physics.errors import MachineError
 from grouser.physics.model import TWIST, Model, Names
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics
+from grouser.physics.packed import Packed
 
 # A pair fits when its frames are no further apart than this in the directions that it blocks [m, rad].
 _CLOSED = 1e-12
@@ -47,7 +48,7 @@ def assembled_positions(machine: Machine, model: Model, names: Names, pairs: Pai
         aside = np.zeros(len(model.rate_damping))
         aside[free] = _ASIDE * np.sin(np.arange(1, len(free) + 1) * (start + 1.0))
         q = np.array(model.q_initial)
-        integrate_positions(model, q, aside, 1.0)
+        integrate_positions(Packed(model), q, aside, 1.0)
         best = min(best, search.close(q, pairs.row_blocked), key=lambda q: search.apart(q, pairs.row_blocked))
     if search.apart(best, pairs.row_blocked) > _MISFIT:
         raise _open_loop(machine, pairs, search.place(best))
@@ -61,11 +62,13 @@ class _Search:
 
     def __init__(self, model: Model, pairs: Pairs, free: np.ndarray):
         self._model, self._pairs, self._free = model, pairs, free
-        self._kinematics, self._motion = make_kinematics(model), make_pair_motion(pairs, len(model.rate_damping))
+        self._motion = make_pair_motion(pairs, len(model.rate_damping))
+        self._packed = [Packed(tree) for tree in (model, pairs, make_kinematics(model), self._motion)]
 
     def place(self, q: np.ndarray) -> PairMotion:
         """Where the pairs are."""
-        place_pairs(self._model, self._pairs, q, self._kinematics, self._motion)
+        model, pairs, kinematics, motion = self._packed
+        place_pairs(model, pairs, q, kinematics, motion)
         return self._motion
 
     def apart(self, q: np.ndarray, rows: np.ndarray) -> float:
@@ -84,7 +87,7 @@ class _Search:
             move = np.zeros(len(self._model.rate_damping))
             move[self._free] = np.linalg.lstsq(system, right, rcond=None)[0]
             trial = np.array(q)
-            integrate_positions(self._model, trial, move / max(1.0, np.abs(move).max() / _LONGEST), 1.0)
+            integrate_positions(self._packed[0], trial, move / max(1.0, np.abs(move).max() / _LONGEST), 1.0)
             moved = self._deflection(trial, rows)
             if moved @ moved < deflection @ deflection:
                 q, deflection, damping = trial, moved, 0.1 * damping

@@ -10,6 +10,7 @@ from grouser.physics.compliance.pairs import Pairs, make_pair_motion, place_pair
 from grouser.physics.model import Model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics
+from grouser.physics.packed import Packed
 
 # A mode whose square of frequency is below this share of the largest is a rigid motion.
 _RIGID_MOTION = 1e-13
@@ -42,11 +43,13 @@ def vibration_modes(
     elements = _elements(model, pairs, axial, q, pair_names, rate_names)
     if not elements:
         return ()
-    kinematics, motion = make_kinematics(model), make_pair_motion(pairs, len(model.rate_damping))
-    place_pairs(model, pairs, q, kinematics, motion)
+    kinematics = Packed(make_kinematics(model))
+    motion = Packed(make_pair_motion(pairs, len(model.rate_damping)))
+    packed_model = Packed(model)
+    place_pairs(packed_model, Packed(pairs), q, kinematics, motion)
     size = len(model.rate_damping)
     mass = np.zeros((size, size))
-    mass_matrix(model, kinematics, np.zeros((len(model.body_parent), 10)), mass)
+    mass_matrix(packed_model, kinematics, np.zeros((len(model.body_parent), 10)), mass)
     mass = np.tril(mass) + np.tril(mass, -1).T
     rows = np.array([row(motion) for _, _, row in elements])
     stiffness = np.array([k for _, k, _ in elements])

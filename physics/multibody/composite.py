@@ -1,6 +1,5 @@
 """Composite rigid body algorithm: the joint-space mass matrix (Featherstone 2008, table 6.2)."""
 
-
 import numpy as np
 
 from grouser.physics.kernel import embedded, inlined

@@ -1,6 +1,5 @@
 """Recursive Newton-Euler: forces that give an acceleration (Featherstone 2008, table 5.1)."""
 
-
 from grouser.physics.kernel import embedded, inlined
 from grouser.physics.multibody.kinematics import force_along, joint_motion
 from grouser.physics.spatial import cross_force, momentum
