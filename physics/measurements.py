@@ -90,8 +90,8 @@ class SolverDiagnostics:
     """How the impulses converged.
 
     Attributes:
-        iterations, residual: of the last step; the residual is the largest change of a row's speed in the last sweep
-            [m/s or rad/s].
+        iterations, residual: of the last step; the residual is the largest change of a row's speed in the last sweep,
+            or in all that would have followed it [m/s or rad/s].
         iterations_max, residual_max: largest since the last call of `Simulation.clear_diagnostics`.
         contact_count, row_count: of the last step.
     """

@@ -20,6 +20,8 @@ CONTACT_SLOP = 1e-5
 PENETRATION_RELIEF = 0.2
 # Slower impacts do not bounce [m/s].
 RESTITUTION_SPEED = 1e-2
+# Tangents are left as they are when the square of their coupling is below this share of their mobilities' product.
+_UNCOUPLED = 1e-2
 
 
 class ContactRows(NamedTuple):
@@ -116,6 +118,7 @@ def build_contact_rows(model, collision, contacts, kinematics, factor, u, step, 
             solve_transposed_three(pattern_start, pattern, factor, dense, 3, squares)
         rows.size[c] = _list_entries(dense, 6 if resists else 3, rows.index[c])
         _pack(dense, 0, rows.size[c], rows.index[c], rows.half[c], squares, rows.inverse_mass[c])
+        _align_tangents(rows.size[c], frame, rows.half[c], rows.inverse_mass[c])
         approach = 0.0
         for k in range(rows.size[c]):
             approach += rows.half[c, k, 0] * u[rows.index[c, k]]
@@ -150,6 +153,29 @@ def _pack(dense, first, size, index, packed, squares, inverse):
         d = index[k]
         packed[k, 0], packed[k, 1], packed[k, 2] = dense[first, d], dense[first + 1, d], dense[first + 2, d]
     inverse[0], inverse[1], inverse[2] = squares[first], squares[first + 1], squares[first + 2]
+
+
+@kernel
+def _align_tangents(size, frame, half, inverse):
+    """Turns the tangents about the normal until a push along one does not move the other, unless it hardly does."""
+    coupling = 0.0
+    for k in range(size):
+        coupling += half[k, 1] * half[k, 2]
+    if coupling * coupling <= _UNCOUPLED * inverse[1] * inverse[2]:
+        return
+    # one rotation of Jacobi's method for the eigenvectors of a symmetric matrix
+    half_cotangent = 0.5 * (inverse[2] - inverse[1]) / coupling
+    tangent = math.copysign(
+        1.0 / (abs(half_cotangent) + math.sqrt(half_cotangent * half_cotangent + 1.0)), half_cotangent
+    )
+    cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
+    sine = tangent * cosine
+    for k in range(size):
+        half[k, 1], half[k, 2] = cosine * half[k, 1] - sine * half[k, 2], sine * half[k, 1] + cosine * half[k, 2]
+    for k in range(3):
+        frame[1, k], frame[2, k] = cosine * frame[1, k] - sine * frame[2, k], sine * frame[1, k] + cosine * frame[2, k]
+    inverse[1] -= tangent * coupling
+    inverse[2] += tangent * coupling
 
 
 @kernel

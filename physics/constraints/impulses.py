@@ -6,8 +6,14 @@ from grouser.physics.constraints.rows import IMMOVABLE, row_speed
 from grouser.physics.constraints.subspace import MOST_COORDINATES, leap
 from grouser.physics.kernel import inlined, kernel
 
-# Sweeps that are left to themselves: most steps need fewer.
-_SWEEPS_BETWEEN_LEAPS = 8
+# A leap costs about as much as so many sweeps: it is made where more are to come.
+_SWEEPS_OF_A_LEAP = 6
+# Sweeps before the first leap; between leaps they double, up to a limit.
+_FIRST_SWEEPS, _MOST_SWEEPS_BETWEEN = 3, 8
+# A sweep that changes hardly less than the one before, or more, is taken to change so much of it.
+_SLOWEST = 0.99
+# Newton's rounds that a slipping contact takes at most: four where the mobilities differ a hundredfold.
+_RIM_ROUNDS = 20
 
 
 @kernel
@@ -48,29 +54,37 @@ def add_packed(u, half, index, size, x, y, z):
 
 @kernel
 def solve_rows(rows, contact_rows, subspace, u, tolerance, most_sweeps):
-    """Sweeps until no row changes its own speed by more than the tolerance.
+    """Sweeps until no row would change its own speed by more than the tolerance any more.
 
     Args:
         rows: with impulses already in u.
         contact_rows: the same.
         subspace: buffers of the leaps that follow sweeps.
         u: half-solved velocity, changed in place.
-        tolerance: largest change of speed of a row in a sweep that counts as converged [m/s or rad/s].
+        tolerance: largest change of speed of a row, in the last sweep and in all that would follow it, that counts as
+            converged [m/s or rad/s].
         most_sweeps: limit.
 
     Returns:
-        Number of sweeps, and the largest change in the last one.
+        Number of sweeps, and the largest change in the last one or in all that would follow it.
     """
-    sweeps = 0
-    change = 0.0
+    sweeps, due, pause = 0, _FIRST_SWEEPS, _FIRST_SWEEPS
+    change = left = math.inf
+    leaps = contact_rows.count[0] > 0 and u.shape[0] <= MOST_COORDINATES
     while sweeps < most_sweeps:
         sweeps += 1
+        before = change
         change = max(_sweep_rows(rows, u), _sweep_contacts(contact_rows, u))
-        if change <= tolerance:
+        # each sweep to come is taken to change as much less as this one did; the first after a leap knows no better
+        rate = min(change / before, _SLOWEST)
+        left = max(change, change * rate / (1.0 - rate))
+        if left <= tolerance:
             break
-        if sweeps % _SWEEPS_BETWEEN_LEAPS == 0 and contact_rows.count[0] > 0 and u.shape[0] <= MOST_COORDINATES:
+        if leaps and sweeps >= due and left > tolerance * rate**-_SWEEPS_OF_A_LEAP:
             leap(contact_rows, subspace, u)
-    return sweeps, change
+            due, pause = sweeps + pause, min(2 * pause, _MOST_SWEEPS_BETWEEN)
+            change = math.inf
+    return sweeps, left
 
 
 @inlined
@@ -116,15 +130,17 @@ def _sweep_contacts(rows, u):
             u[index[k]] = moved
             speed_x += half[k, 1] * moved
             speed_y += half[k, 2] * moved
-        # a common step along both tangents keeps the cone round
-        slack = max(mobility_x, mobility_y)
-        if slack >= IMMOVABLE:
-            x, y = _in_disk(impulse[1] - speed_x / slack, impulse[2] - speed_y / slack, rows.friction[c] * after)
+        # the tangents hardly move each other: `contact_rows` has aligned them
+        if min(mobility_x, mobility_y) >= IMMOVABLE:
+            x, y = impulse[1] - speed_x / mobility_x, impulse[2] - speed_y / mobility_y
+            most = rows.friction[c] * after
+            if x * x + y * y > most * most:
+                x, y = _on_rim(x, y, mobility_x, mobility_y, most)
             dx, dy = x - impulse[1], y - impulse[2]
             impulse[1], impulse[2] = x, y
             for k in range(size):
                 u[index[k]] += half[k, 1] * dx + half[k, 2] * dy
-            largest = max(largest, slack * max(abs(dx), abs(dy)))
+            largest = max(largest, mobility_x * abs(dx), mobility_y * abs(dy))
         if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
             change = _resist_turning(
                 *(rows.turning[c], index, size, rows.turning_inverse[c], rows.moment[c]),
@@ -133,6 +149,32 @@ def _sweep_contacts(rows, u):
             # as the speed of a point at the radius of gyration
             largest = max(largest, change * math.sqrt(mobility / max(rows.turning_inverse[c, 1], IMMOVABLE)))
     return largest
+
+
+@kernel
+def _on_rim(x, y, mobility_x, mobility_y, radius):
+    """The friction of a contact that slips: within the disk of the radius, that which leaves the least energy.
+
+    It is found where its pull, K (p0 - p) with the diagonal mobility K and the impulse p0 that would stop the contact,
+    points along p: p = K p0 / (K + s). Newton's method on 1 / |p(s)|, which is nearly straight and bent one way.
+
+    Args:
+        x, y: p0, outside of the disk [N s].
+        mobility_x, mobility_y: K [1/kg].
+        radius: greatest friction [N s].
+    """
+    if radius <= 0.0:
+        return 0.0, 0.0
+    pull_x, pull_y = mobility_x * x, mobility_y * y
+    shift = max(math.sqrt(pull_x * pull_x + pull_y * pull_y) / radius - max(mobility_x, mobility_y), 0.0)
+    for _ in range(_RIM_ROUNDS):
+        x, y = pull_x / (mobility_x + shift), pull_y / (mobility_y + shift)
+        square = x * x + y * y
+        size = math.sqrt(square)
+        if size <= radius * (1.0 + 1e-12):
+            break
+        shift += (size / radius - 1.0) * square / (x * x / (mobility_x + shift) + y * y / (mobility_y + shift))
+    return x * radius / size, y * radius / size
 
 
 @kernel

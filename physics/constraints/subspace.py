@@ -1,12 +1,19 @@
-"""Leaps of the contacts: the impulses of all contacts that press and stick, found at once.
+"""Leaps of the contacts: the impulses of all contacts that press, found at once.
 
-Sweeps settle quickly which contacts press, and which slip, but slowly how a heavy body on a light one, or a tall stack,
-shares its weight among them. Between sweeps the contacts that press and stick are therefore taken for equations,
-W u = b, and solved together, with what slips held as it is (after Silcowitz, Niebe and Erleben, Projected Gauss-Seidel
-Subspace Minimization Method for Interactive Rigid Body Dynamics, 2010). The equations may say the same many times over:
-they are met by an augmented Lagrangian, (I + W^T r W) u' = u + W^T (x + r b), x <- x + r (b - W u'), whose matrix is
-always positive. What then violates a limit is put back on it; a leap that does not come nearer is taken back. The
-sweeps go on.
+Sweeps settle quickly which contacts press, and which slip, but slowly how they share the load. Between sweeps these
+answers are therefore taken for given, and what is left are equations (a step of Newton's method; compare Silcowitz,
+Niebe and Erleben, Projected Gauss-Seidel Subspace Minimization Method for Interactive Rigid Body Dynamics, 2010, and
+Alart and Curnier, A mixed formulation for frictional contact problems prone to Newton like solution methods, 1991):
+
+- a contact that presses has its normal speed, J_n v = b;
+- one that sticks does not slide, J_t v = 0;
+- one that slips has the friction mu p_n d, and turns its direction d against its slip: across d, by e, it feels the
+  compliance that its slip speed gives it, J_e v + |J_d v| / (mu p_n) dp_e = 0.
+
+They may say the same many times over. Each is met by a spring as stiff as the numbers allow, dp = G (b - J v) with a
+small matrix G for each contact, so that what is solved is as large as the machine has coordinates,
+(I + W^T G W) u' = u + W^T G b. A leap goes only as far as the first contact that comes to the edge of its cone: there
+its answer changes. The sweeps go on.
 """
 
 import math
@@ -17,11 +24,12 @@ import numpy as np
 from grouser.physics.constraints.rows import IMMOVABLE
 from grouser.physics.kernel import kernel
 
-# Weight r of an equation, as a multiple of the mass that its row feels, and rounds of the Lagrangian.
-_WEIGHT = 1e6
-_ROUNDS = 3
+# Stiffness of an equation, as a multiple of the mass that its row feels.
+_WEIGHT = 1e7
 # A contact sticks while its friction is below this share of its limit.
 _STICKS = 1.0 - 1e-9
+# Without slip, no pivot is below one; less than this says that friction jams.
+_LEAST_PIVOT = 1e-3
 # Machines with more coordinates do without: the matrix is dense.
 MOST_COORDINATES = 200
 
@@ -30,16 +38,17 @@ class Subspace(NamedTuple):
     """Buffers.
 
     Attributes:
-        matrix: lower triangle, then its factor, (coordinates, coordinates).
-        start, u: half-solved velocities, (coordinates,).
-        weight: of each contact's normal and tangents, 0 for what is held as it is, (contacts, 3).
-        change: of their impulses [N s], (contacts, 3).
+        matrix: I + W^T G W, (coordinates, coordinates).
+        u: half-solved velocity, (coordinates,).
+        gain: G of each contact, (contacts, 3, 3) [kg].
+        wanted: b of each contact's normal [m/s].
+        change: dp of each contact, (contacts, 3) [N s].
     """
 
     matrix: np.ndarray
-    start: np.ndarray
     u: np.ndarray
-    weight: np.ndarray
+    gain: np.ndarray
+    wanted: np.ndarray
     change: np.ndarray
 
 
@@ -48,147 +57,170 @@ def make_subspace(contacts: int, coordinates: int) -> Subspace:
     return Subspace(
         np.zeros((coordinates, coordinates)),
         np.zeros(coordinates),
-        np.zeros(coordinates),
-        np.zeros((contacts, 3)),
+        np.zeros((contacts, 3, 3)),
+        np.zeros(contacts),
         np.zeros((contacts, 3)),
     )
 
 
 @kernel
 def leap(rows, subspace, u):
-    """Solves for the contacts that press and stick; changes their impulses and u.
+    """Solves for the contacts that press; changes their impulses and u.
 
     Args:
         rows: contact rows, their impulses in u.
         subspace: buffers.
         u: half-solved velocity.
     """
-    matrix, start, weight, change = subspace.matrix, subspace.start, subspace.weight, subspace.change
-    _collect(rows, matrix, weight, change)
-    _factorise(matrix)
-    for d in range(u.shape[0]):
-        start[d] = u[d]
-    for _ in range(_ROUNDS):
-        _improve(rows, matrix, start, weight, change, subspace.u)
-    before = _merit(rows, u)
+    matrix, end, change = subspace.matrix, subspace.u, subspace.change
+    _collect(rows, subspace, u)
+    if not _solve(matrix, end):
+        return
+    share = 1.0
     for c in range(rows.count[0]):
-        if weight[c, 0] > 0.0:
-            _take_over(rows, c, change[c], u)
-    if not _merit(rows, u) <= before:
-        _take_back(rows, start, weight, change, u)
+        if rows.impulse[c, 0] > 0.0:
+            _find_change(rows, c, subspace.gain[c], subspace.wanted[c], end, change[c])
+            share = min(share, _share_within_cone(rows.impulse[c], change[c], rows.friction[c]))
+    for c in range(rows.count[0]):
+        if rows.impulse[c, 0] > 0.0:
+            _take_over(rows, c, share, change[c], u)
 
 
 @kernel
-def _merit(rows, u):
-    """What the impulses of contacts that stick make least: kinetic energy, less what was asked for."""
-    merit = 0.0
-    for d in range(u.shape[0]):
-        merit += 0.5 * u[d] * u[d]
-    for c in range(rows.count[0]):
-        merit -= rows.impulse[c, 0] * rows.target[c]
-    return merit
-
-
-@kernel
-def _take_back(rows, start, weight, change, u):
-    """Undoes `_take_over`, which has left in `change` what it changed."""
-    for d in range(u.shape[0]):
-        u[d] = start[d]
-    for c in range(rows.count[0]):
-        if weight[c, 0] > 0.0:
-            for k in range(3):
-                rows.impulse[c, k] -= change[c, k]
-
-
-@kernel
-def _collect(rows, matrix, weight, change):
-    """I + W^T r W over the contacts that press and stick."""
+def _collect(rows, subspace, u):
+    """The equations' matrix and right side."""
+    matrix, right = subspace.matrix, subspace.u
     size = matrix.shape[0]
     for i in range(size):
-        for j in range(i):
+        for j in range(size):
             matrix[i, j] = 0.0
         matrix[i, i] = 1.0
+        right[i] = u[i]
     for c in range(rows.count[0]):
-        impulse, inverse, half, index = rows.impulse[c], rows.inverse_mass[c], rows.half[c], rows.index[c]
-        most = rows.friction[c] * impulse[0]
-        presses = impulse[0] > 0.0 and rows.compliance[c] == 0.0 and inverse[0] > IMMOVABLE
-        sticks = math.sqrt(impulse[1] * impulse[1] + impulse[2] * impulse[2]) < _STICKS * most
-        for k in range(3):
-            change[c, k] = weight[c, k] = 0.0
-            if presses and inverse[k] > IMMOVABLE and (k == 0 or sticks):
-                weight[c, k] = _WEIGHT / inverse[k]
-        if not presses:
+        impulse = rows.impulse[c]
+        if impulse[0] <= 0.0:
             continue
-        x, y, z = weight[c, 0], weight[c, 1], weight[c, 2]
+        half, index, gain = rows.half[c], rows.index[c], subspace.gain[c]
+        wanted = rows.target[c] - rows.compliance[c] * impulse[0]
+        subspace.wanted[c] = wanted
+        _find_gain(rows, c, u, gain)
         for a in range(rows.size[c]):
             i = index[a]
-            wx, wy, wz = x * half[a, 0], y * half[a, 1], z * half[a, 2]
-            for b in range(a + 1):
-                matrix[i, index[b]] += wx * half[b, 0] + wy * half[b, 1] + wz * half[b, 2]
+            x, y, z = half[a, 0], half[a, 1], half[a, 2]
+            n = x * gain[0, 0] + y * gain[1, 0] + z * gain[2, 0]
+            x, y, z = (
+                n,
+                x * gain[0, 1] + y * gain[1, 1] + z * gain[2, 1],
+                x * gain[0, 2] + y * gain[1, 2] + z * gain[2, 2],
+            )
+            right[i] += n * wanted
+            for b in range(rows.size[c]):
+                matrix[i, index[b]] += x * half[b, 0] + y * half[b, 1] + z * half[b, 2]
 
 
 @kernel
-def _factorise(matrix):
-    """Cholesky factor of the lower triangle, in place, the inverse of its diagonal in the diagonal's place."""
-    for i in range(matrix.shape[0]):
-        for j in range(i):
-            total = matrix[i, j]
-            for k in range(j):
-                total -= matrix[i, k] * matrix[j, k]
-            matrix[i, j] = total * matrix[j, j]
-        pivot = matrix[i, i]
-        for k in range(i):
-            pivot -= matrix[i, k] * matrix[i, k]
-        matrix[i, i] = 1.0 / math.sqrt(pivot)
+def _find_gain(rows, c, u, gain):
+    """G of contact c, which presses."""
+    impulse, inverse = rows.impulse[c], rows.inverse_mass[c]
+    for i in range(3):
+        for j in range(3):
+            gain[i, j] = 0.0
+    gain[0, 0] = _stiffness(inverse[0], rows.compliance[c])
+    most = rows.friction[c] * impulse[0]
+    friction = math.sqrt(impulse[1] * impulse[1] + impulse[2] * impulse[2])
+    if friction < _STICKS * most:
+        gain[1, 1], gain[2, 2] = _stiffness(inverse[1], 0.0), _stiffness(inverse[2], 0.0)
+    elif friction > 0.0:
+        half, index = rows.half[c], rows.index[c]
+        x, y = impulse[1] / friction, impulse[2] / friction
+        slip = 0.0
+        for k in range(rows.size[c]):
+            slip -= (half[k, 1] * x + half[k, 2] * y) * u[index[k]]
+        across = _stiffness(inverse[1] * y * y + inverse[2] * x * x, max(slip, 0.0) / friction)
+        gain[1, 0], gain[2, 0] = rows.friction[c] * x * gain[0, 0], rows.friction[c] * y * gain[0, 0]
+        gain[1, 1], gain[1, 2] = across * y * y, -across * x * y
+        gain[2, 1], gain[2, 2] = gain[1, 2], across * x * x
 
 
 @kernel
-def _improve(rows, matrix, start, weight, change, u):
-    """One round of the Lagrangian."""
+def _stiffness(inverse_mass, compliance):
+    """Of an equation; none where the machine cannot move."""
+    if inverse_mass < IMMOVABLE:
+        return 0.0
+    return 1.0 / (inverse_mass / _WEIGHT + compliance)
+
+
+@kernel
+def _solve(matrix, u):
+    """Gauss's elimination with row pivoting, in place; u is the right side, then the solution; whether there is one."""
     size = u.shape[0]
-    for d in range(size):
-        u[d] = start[d]
-    for c in range(rows.count[0]):
-        if weight[c, 0] > 0.0:
-            half, index = rows.half[c], rows.index[c]
-            x, y, z = change[c, 0] + weight[c, 0] * rows.target[c], change[c, 1], change[c, 2]
-            for k in range(rows.size[c]):
-                u[index[k]] += half[k, 0] * x + half[k, 1] * y + half[k, 2] * z
-    for i in range(size):
-        total = u[i]
-        for k in range(i):
-            total -= matrix[i, k] * u[k]
-        u[i] = total * matrix[i, i]
+    for k in range(size):
+        pivot = k
+        for i in range(k + 1, size):
+            if abs(matrix[i, k]) > abs(matrix[pivot, k]):
+                pivot = i
+        if not abs(matrix[pivot, k]) > _LEAST_PIVOT:
+            return False
+        if pivot != k:
+            u[k], u[pivot] = u[pivot], u[k]
+            for j in range(k, size):
+                matrix[k, j], matrix[pivot, j] = matrix[pivot, j], matrix[k, j]
+        inverse = 1.0 / matrix[k, k]
+        for i in range(k + 1, size):
+            if matrix[i, k] != 0.0:
+                factor = matrix[i, k] * inverse
+                u[i] -= factor * u[k]
+                for j in range(k + 1, size):
+                    matrix[i, j] -= factor * matrix[k, j]
     for i in range(size - 1, -1, -1):
-        value = u[i] * matrix[i, i]
-        u[i] = value
-        for k in range(i):
-            u[k] -= matrix[i, k] * value
-    for c in range(rows.count[0]):
-        if weight[c, 0] > 0.0:
-            half, index = rows.half[c], rows.index[c]
-            x, y, z = rows.target[c], 0.0, 0.0
-            for k in range(rows.size[c]):
-                d = index[k]
-                x -= half[k, 0] * u[d]
-                y -= half[k, 1] * u[d]
-                z -= half[k, 2] * u[d]
-            change[c, 0] += weight[c, 0] * x
-            change[c, 1] += weight[c, 1] * y
-            change[c, 2] += weight[c, 2] * z
+        total = u[i]
+        for j in range(i + 1, size):
+            total -= matrix[i, j] * u[j]
+        u[i] = total / matrix[i, i]
+    return True
 
 
 @kernel
-def _take_over(rows, c, change, u):
-    """Changes the impulses of contact c as far as its cone allows; `change` is what comes of it."""
+def _find_change(rows, c, gain, wanted, u, change):
+    """dp of contact c from the velocity after the leap."""
+    half, index = rows.half[c], rows.index[c]
+    x, y, z = wanted, 0.0, 0.0
+    for k in range(rows.size[c]):
+        d = index[k]
+        x -= half[k, 0] * u[d]
+        y -= half[k, 1] * u[d]
+        z -= half[k, 2] * u[d]
+    for i in range(3):
+        change[i] = gain[i, 0] * x + gain[i, 1] * y + gain[i, 2] * z
+
+
+@kernel
+def _share_within_cone(impulse, change, friction):
+    """Share of a change with which a contact still presses, and, if it sticks, still does."""
+    share = 1.0
+    if impulse[0] + change[0] < 0.0:
+        share = -impulse[0] / change[0]
+    # along the way, friction^2 - limit^2 is a s^2 + 2 b s + c
+    most, growth = friction * impulse[0], friction * change[0]
+    c = impulse[1] * impulse[1] + impulse[2] * impulse[2] - most * most
+    if c < (_STICKS * _STICKS - 1.0) * most * most:
+        a = change[1] * change[1] + change[2] * change[2] - growth * growth
+        b = impulse[1] * change[1] + impulse[2] * change[2] - most * growth
+        if a + 2.0 * b + c > 0.0:
+            share = min(share, -c / (b + math.sqrt(max(b * b - a * c, 0.0))))
+    return share
+
+
+@kernel
+def _take_over(rows, c, share, change, u):
+    """Changes the impulses of contact c by a share, friction put back to its limit."""
     impulse, half, index = rows.impulse[c], rows.half[c], rows.index[c]
-    normal = max(impulse[0] + change[0], 0.0)
-    x, y = impulse[1] + change[1], impulse[2] + change[2]
+    normal = max(impulse[0] + share * change[0], 0.0)
+    x, y = impulse[1] + share * change[1], impulse[2] + share * change[2]
     size, most = math.sqrt(x * x + y * y), rows.friction[c] * normal
     if size > most:
         x, y = x * most / size, y * most / size
     dn, dx, dy = normal - impulse[0], x - impulse[1], y - impulse[2]
     impulse[0], impulse[1], impulse[2] = normal, x, y
-    change[0], change[1], change[2] = dn, dx, dy
     for k in range(rows.size[c]):
         u[index[k]] += half[k, 0] * dn + half[k, 1] * dx + half[k, 2] * dy

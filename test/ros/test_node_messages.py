@@ -142,7 +142,10 @@ def test_number_fields_survive_the_wire():
     heard = deserialize_message(serialize_message(message), JointState)
     assert heard.header.stamp == Time(sec=1, nanosec=500_000_000)
     assert (list(heard.name), list(heard.position), list(heard.velocity), list(heard.effort)) == (
-        ["a", "b"], [0.0, 1.0], [2.0, 3.0], [4.0, 5.0],
+        ["a", "b"],
+        [0.0, 1.0],
+        [2.0, 3.0],
+        [4.0, 5.0],
     )
 
 
@@ -203,7 +206,11 @@ def test_energy_diagnostics_add_up_the_cylinders_where_there_are_some():
     assert energy(plain) == {"kinetic [J]": "2.5", "potential [J]": "-1234.5", "elastic [J]": "0.25"}
     with_cylinders = LoopReport(cylinder_energy={"supplied": 7.0, "returned": 0.5})
     assert energy(with_cylinders) == {
-        "kinetic [J]": "0", "potential [J]": "0", "elastic [J]": "0", "supplied [J]": "7", "returned [J]": "0.5",
+        "kinetic [J]": "0",
+        "potential [J]": "0",
+        "elastic [J]": "0",
+        "supplied [J]": "7",
+        "returned [J]": "0.5",
     }
 
 

@@ -144,9 +144,7 @@ def test_silence_is_safety(peer, start_simulator, hydraulics, joint_states):
     start_simulator(command_timeout=0.3, diagnostics_rate=20.0)
     diagnostics = peer.hear(DiagnosticArray, "/diagnostics")
     peer.publisher(Float64MultiArray, "valve_commands_array")
-    peer.say(
-        "joint_commands", JointState(name=["mast_joint", "drum_joint"], position=[0.4, 0.0], velocity=[0.0, 3.0])
-    )
+    peer.say("joint_commands", JointState(name=["mast_joint", "drum_joint"], position=[0.4, 0.0], velocity=[0.0, 3.0]))
     peer.say("valve_commands_array", Float64MultiArray(data=[0.5]))
     opened = hydraulics.wait(lambda message: spool(message) > 0.4, "the valve open")
     closed = hydraulics.wait(lambda message: abs(spool(message)) < 1e-3, "the valve closed")
@@ -202,9 +200,7 @@ def test_a_pause_stops_time_and_steps_are_exact(peer, start_simulator, joint_sta
     for request in range(1, 4):
         assert peer.ask(Trigger, "/simulator/step", Trigger.Request()).success
         expected = (paused + 7 * request) * STEP
-        peer.wait_for(
-            lambda expected=expected: last_stamp(joint_states) == expected, f"a sample at {expected} ns"
-        )
+        peer.wait_for(lambda expected=expected: last_stamp(joint_states) == expected, f"a sample at {expected} ns")
     assert round(node.report.time * 1000) == paused + 21
     assert peer.ask(SetBool, "/simulator/pause", SetBool.Request(data=False)).success
     joint_states.wait(lambda message: nanoseconds(message) > expected + 100 * STEP, "time going on")

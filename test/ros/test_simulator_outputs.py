@@ -26,13 +26,19 @@ OUTPUTS = {
     "/tf_static": ("tf2_msgs/msg/TFMessage", ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL),
     "/robot_description": ("std_msgs/msg/String", ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL),
     "/contact_wrenches/chassis": (
-        "geometry_msgs/msg/WrenchStamped", ReliabilityPolicy.BEST_EFFORT, DurabilityPolicy.VOLATILE,
+        "geometry_msgs/msg/WrenchStamped",
+        ReliabilityPolicy.BEST_EFFORT,
+        DurabilityPolicy.VOLATILE,
     ),
     "/contact_wrenches/boom": (
-        "geometry_msgs/msg/WrenchStamped", ReliabilityPolicy.BEST_EFFORT, DurabilityPolicy.VOLATILE,
+        "geometry_msgs/msg/WrenchStamped",
+        ReliabilityPolicy.BEST_EFFORT,
+        DurabilityPolicy.VOLATILE,
     ),
     "/hydraulics/state": (
-        "control_msgs/msg/DynamicInterfaceGroupValues", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE,
+        "control_msgs/msg/DynamicInterfaceGroupValues",
+        ReliabilityPolicy.RELIABLE,
+        DurabilityPolicy.VOLATILE,
     ),
     "/diagnostics": ("diagnostic_msgs/msg/DiagnosticArray", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
 }

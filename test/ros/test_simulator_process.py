@@ -80,7 +80,10 @@ def test_the_node_ends_while_it_compiles(launch, loader_file, tmp_path, number):
     script = "import sys; from grouser.run import main; sys.exit(main(sys.argv[1:]))"
     process = subprocess.Popen(
         [sys.executable, "-uc", script, "--machine", str(loader_file), "--no-view"],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=cache,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=cache,
     )
     try:
         line = ""
@@ -108,8 +111,17 @@ def test_run_ends_by_itself_and_kept_real_time(compiled, launch, loader_file):
 def test_run_says_when_it_did_not_keep_real_time(compiled, launch, loader_file):
     """No machine makes ten million steps a second."""
     process = launch(
-        "grouser.cli", "run", "--machine", str(loader_file), "--duration", "1", "--no-view",
-        "--real-time-factor", "1000", "--step", "0.0001",
+        "grouser.cli",
+        "run",
+        "--machine",
+        str(loader_file),
+        "--duration",
+        "1",
+        "--no-view",
+        "--real-time-factor",
+        "1000",
+        "--step",
+        "0.0001",
     )
     output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1, output

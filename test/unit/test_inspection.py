@@ -145,7 +145,7 @@ def test_a_machine_that_cannot_be_simulated_is_shown_all_the_same(tmp_path, caps
     assert inspection.main([str(path)]) == 0
     text = capsys.readouterr().out
     assert "rocker_end: revolute y" in text and "vibrations" not in text
-    assert f"  - it cannot be simulated: {path}: <loop_joint name=\"rocker_end\">" in text
+    assert f'  - it cannot be simulated: {path}: <loop_joint name="rocker_end">' in text
 
 
 def test_json_holds_the_same_facts(arm, capsys):

@@ -1,6 +1,5 @@
 """What a simulation measures: contacts, poses, efforts and energy that agree with one another."""
 
-
 import numpy as np
 import pytest
 

@@ -1,0 +1,139 @@
+"""The contacts' part of the sequential impulses: slip on the cone, leaps, and what they converge to."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grouser.physics.constraints.contact_rows import _align_tangents, make_contact_rows
+from grouser.physics.constraints.impulses import _on_rim, solve_rows, warm_start
+from grouser.physics.constraints.rows import make_rows
+from grouser.physics.constraints.subspace import leap, make_subspace
+
+angles = st.floats(0.0, 2.0 * math.pi)
+powers = st.floats(-4.0, 2.0).map(lambda power: 10.0**power)
+
+
+@pytest.mark.parametrize("on_rim", [_on_rim, _on_rim.py_func], ids=["compiled", "interpreted"])
+@given(angle=angles, mobility_x=powers, mobility_y=powers, excess=st.floats(1e-3, 1e4))
+@settings(max_examples=300, deadline=None)
+def test_slip_dissipates_as_much_as_the_rim_allows(on_rim, angle, mobility_x, mobility_y, excess):
+    radius = 0.3
+    stopping = (1.0 + excess) * radius * np.array([math.cos(angle), math.sin(angle)])
+    friction = np.array(on_rim(*stopping, mobility_x, mobility_y, radius))
+    assert math.hypot(*friction) == pytest.approx(radius, rel=1e-14)
+    # the slip that is left points against the friction: 1e-12 of the radius by the search, as the pull's slope there
+    slip = np.array([mobility_x, mobility_y]) * (friction - stopping)
+    largest = max(mobility_x, mobility_y)
+    assert slip @ friction < 0.0
+    assert abs(slip[0] * friction[1] - slip[1] * friction[0]) < 1e-10 * (largest * radius + math.hypot(*slip)) * radius
+
+
+def test_no_friction_without_pressure():
+    assert _on_rim(3.0, -2.0, 1.0, 2.0, 0.0) == (0.0, 0.0)
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=50, deadline=None)
+def test_aligned_tangents_move_each_other_hardly(seed):
+    half = np.random.default_rng(seed).normal(size=(5, 3))
+    half[3] *= 30.0
+    frame, before = np.eye(3), half.copy()
+    inverse = (half**2).sum(axis=0)
+    _align_tangents(5, frame, half, inverse)
+    assert (half[:, 1] @ half[:, 2]) ** 2 <= 1e-2 * inverse[1] * inverse[2] * (1.0 + 1e-12)
+    assert inverse == pytest.approx((half**2).sum(axis=0), rel=1e-12)
+    # the frame turned along, about the normal, to a frame of the same hand
+    assert before @ frame.T == pytest.approx(half, rel=1e-12, abs=1e-12)
+    assert frame @ frame.T == pytest.approx(np.eye(3), abs=1e-14)
+    assert np.linalg.det(frame) == pytest.approx(1.0)
+
+
+def problem(seed, contacts, coordinates, friction=0.6):
+    """Contacts whose rows have nothing to do with each other but the coordinates, and a velocity into them."""
+    random = np.random.default_rng(seed)
+    rows = make_contact_rows(contacts, coordinates)
+    rows.count[0] = contacts
+    rows.size[:] = coordinates
+    rows.index[:] = np.arange(coordinates)
+    rows.half[:] = random.normal(size=rows.half.shape)
+    # tangents whose mobility is far apart, as those of a driven wheel
+    rows.half[:, :, 1] *= 0.1
+    rows.friction[:] = friction
+    for c in range(contacts):
+        rows.inverse_mass[c] = (rows.half[c] ** 2).sum(axis=0)
+        _align_tangents(coordinates, rows.frame[c], rows.half[c], rows.inverse_mass[c])
+    u = random.normal(size=coordinates)
+    return rows, u
+
+
+def solve(rows, u, tolerance=1e-10, most_sweeps=10_000):
+    none = make_rows(0, len(u))
+    warm_start(none, rows, u)
+    return solve_rows(none, rows, make_subspace(len(rows.size), len(u)), u, tolerance, most_sweeps)
+
+
+def speeds(rows, u):
+    return np.einsum("ckr,k->cr", rows.half, u)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_contacts_end_with_coulombs_law(seed):
+    rows, u = problem(seed, contacts=4, coordinates=14)
+    start = u.copy()
+    _, left = solve(rows, u)
+    assert left <= 1e-10
+    speed, impulse = speeds(rows, u), rows.impulse
+    # a hundred times what the sweeps leave: a contact's speed also changes by those swept after it
+    assert speed[:, 0].min() > -1e-8
+    assert np.abs(speed[:, 0] * impulse[:, 0]).max() < 1e-8
+    size, most = np.hypot(*impulse[:, 1:].T), rows.friction * impulse[:, 0]
+    assert (size <= most * (1.0 + 1e-12)).all()
+    slip = np.hypot(*speed[:, 1:].T)
+    assert slip[size < most * (1.0 - 1e-6)].max(initial=0.0) < 1e-8
+    # slip dissipates as much as it can: friction is opposite to it
+    against = (speed[:, 1:] * impulse[:, 1:]).sum(axis=1) + slip * size
+    assert np.abs(against).max() < 1e-8
+    assert u - start == pytest.approx(np.einsum("ckr,cr->k", rows.half, impulse), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_leap_solves_contacts_that_press_and_stick(seed):
+    rows, u = problem(seed, contacts=3, coordinates=12, friction=1e6)
+    u += rows.half[:, :, 0].sum(axis=0) * -5.0
+    rows.impulse[:] = (1.0, 0.0, 0.0)
+    warm_start(make_rows(0, 12), rows, u)
+    before = np.abs(speeds(rows, u)).max()
+    leap(rows, make_subspace(3, 12), u)
+    assert (rows.impulse[:, 0] > 0.0).all()
+    # the equations' stiffness is 1e7 times what a row feels, and a tenth of that where three rows all but agree
+    assert np.abs(speeds(rows, u)).max() < 1e-6 * before
+
+
+def test_a_leap_stops_at_the_edge_of_a_cone():
+    rows, u = problem(3, contacts=2, coordinates=8, friction=0.5)
+    rows.impulse[:] = (1.0, 0.0, 0.0)
+    u[:] = 0.0
+    u -= 50.0 * rows.half[0, :, 1]  # the first contact would have to hold more than it can
+    warm_start(make_rows(0, 8), rows, u)
+    leap(rows, make_subspace(2, 8), u)
+    size, most = np.hypot(*rows.impulse[:, 1:].T), rows.friction * rows.impulse[:, 0]
+    assert (size <= most * (1.0 + 1e-12)).all()
+    assert (size > most * (1.0 - 1e-6)).sum() == 1
+
+
+def test_redundant_contacts_share_and_do_not_blow_up():
+    rows, u = problem(5, contacts=1, coordinates=6)
+    many = make_contact_rows(6, 6)
+    for name in ("size", "index", "frame", "half", "inverse_mass", "friction"):
+        getattr(many, name)[:] = getattr(rows, name)
+    many.count[0] = 6
+    u -= 3.0 * rows.half[0, :, 0]
+    alone, together = u.copy(), u.copy()
+    solve(rows, alone)
+    sweeps, _ = solve(many, together)
+    assert together == pytest.approx(alone, abs=1e-8)
+    assert many.impulse.sum(axis=0) == pytest.approx(rows.impulse[0], rel=1e-6)
+    assert sweeps < 30
