@@ -45,7 +45,7 @@ lint: ## Style, spelling, layers and types, without the tests
 	$(IN) mypy
 	$(IN) mypy tooling
 
-bench: ## Measure speed, beside Pinocchio and MuJoCo
+bench: ## Measure speed, beside Pinocchio, MuJoCo and PyBullet
 	@$(SETUP) --purpose test
 	@$(IN) python -m grouser.cli bench
 

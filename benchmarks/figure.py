@@ -44,9 +44,14 @@ def cpu_time(work: Callable[[], object]) -> float:
 
 
 def alternating_medians(repeats: int, *works: Callable[[], object]) -> list[float]:
-    """Median processor time of each work [s], measured in turns, so that a slow spell of the machine meets all."""
+    """Median processor time of each work [s], measured in turns."""
+    return [statistics.median(taken) for taken in alternating_times(repeats, *works)]
+
+
+def alternating_times(repeats: int, *works: Callable[[], object]) -> list[list[float]]:
+    """Processor times of each work [s], measured in turns, so that a slow spell of the machine meets all."""
     times: list[list[float]] = [[] for _ in works]
     for _ in range(repeats):
         for work, taken in zip(works, times, strict=True):
             taken.append(cpu_time(work))
-    return [statistics.median(taken) for taken in times]
+    return times

@@ -7,14 +7,14 @@ import numpy as np
 
 import grouser
 from grouser import catalogue
-from grouser.benchmarks.figure import Figure, alternating_medians
+from grouser.benchmarks.figure import Figure, alternating_medians, alternating_times
 from grouser.physics.description.machine import LoopJoint, Machine, World
 
 DESCRIPTION = "one step of a closed four-bar linkage that moves, and the share of an elastic joint in it"
 
 _STEP = 0.001  # [s]
 _STEPS = 5000
-_REPEATS = 15
+_REPEATS = 25
 _SPIN_UP_STEPS = 300
 _SPIN_UP_EFFORT = 0.2  # of the crank [N m]
 _WEIGHTLESS = World(gravity=(0.0, 0.0, 0.0), ground=None)
@@ -54,18 +54,21 @@ def _bushing():
     closed = replace(machine, loop_joints=(_with_springs(machine.loop_joints[0]),))
     opened = replace(machine, loop_joints=())
     with_joint, without = (_turning(each, "semi_implicit") for each in (closed, opened))
-    times = alternating_medians(_REPEATS, *[lambda each=each: each.step(_STEPS) for each in (with_joint, without)])
-    own, free = (1e6 / _STEPS * time for time in times)
+    times = alternating_times(_REPEATS, *[lambda each=each: each.step(_STEPS) for each in (with_joint, without)])
+    own, free = 1e6 / _STEPS * np.array(times)
+    lower, share, upper = np.quantile(own - free, [0.25, 0.5, 0.75]).tolist()
     details: dict[str, float | int | str] = {
-        "step with it [µs]": own,
-        "step without it [µs]": free,
+        "lower quartile [µs]": lower,
+        "upper quartile [µs]": upper,
+        "step with it [µs]": float(np.median(own)),
+        "step without it [µs]": float(np.median(free)),
         "directions with a spring": 6,
         "crank with it [rad/s]": with_joint.joint_velocity["crank"],
         "crank without it [rad/s]": without.joint_velocity["crank"],
         "stretched [mm]": 1e3 * float(np.abs(with_joint.joint_deflection["c"][:3]).max()),
         "steps a call": _STEPS,
     }
-    return Figure("elastic joint, share in a step", own - free, "µs", details=details)
+    return Figure("elastic joint, share in a step", share, "µs", details=details)
 
 
 def _with_springs(joint: LoopJoint) -> LoopJoint:

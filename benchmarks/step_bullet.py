@@ -12,16 +12,14 @@ import numpy as np
 
 from grouser.benchmarks.figure import Figure, cpu_time
 from grouser.benchmarks.peers import require, source_file
-from grouser.benchmarks.stepping import MACHINES, MOTIONS, START_HEIGHT, STEP, Grouser, compare
+from grouser.benchmarks.stepping import MACHINES, MOTIONS, START_HEIGHT, STEP, Grouser, compare, load
+from grouser.physics.description.machine import Ground
 
 DESCRIPTION = "one step of 1 ms, excavator and rover, at rest and moving, beside PyBullet"
 
 _ITERATIONS = 50
 _EMPTY_STEPS = 2000
 _STRONG = 1e9  # limit of the drives' forces [N m]: none
-# what the machines' descriptions for grouser and MuJoCo say, and their URDF for PyBullet does not
-_FRICTION = 0.8
-_BOGIE_DAMPING = 200.0  # [N m s/rad]
 
 
 def run() -> list[Figure]:
@@ -35,7 +33,11 @@ def run() -> list[Figure]:
 
 
 class PyBullet:
-    """PyBullet's: position and velocity motors of its own, which are constraints and hold at any load."""
+    """PyBullet's, with motors of its own: constraints that hold at any load.
+
+    They close the same share of a position's error in a step as our drives, which yield by what they carry. Motors that
+    close more of it tear at the machine with each command, so that its tracks slip, and the two do not move alike.
+    """
 
     def __init__(self, bullet: Any, machine: str):
         self._bullet = bullet
@@ -57,17 +59,23 @@ class PyBullet:
             flags=bullet.URDF_USE_INERTIA_FROM_FILE,
             physicsClientId=self._client,
         )
+        # what the URDF does not say
+        ours = load(machine)
         number = bullet.getNumJoints(self._machine, physicsClientId=self._client)
         names = [bullet.getJointInfo(self._machine, k, physicsClientId=self._client)[1].decode() for k in range(number)]
         self._joints = {name: k for k, name in enumerate(names)}
         for link in range(-1, number):
             # the two bodies' coefficients are multiplied
-            self._change(link, lateralFriction=_FRICTION, linearDamping=0.0, angularDamping=0.0, jointDamping=0.0)
-        for name, joint in self._joints.items():
-            if "bogie" in name:
-                self._motor(joint, bullet.VELOCITY_CONTROL, targetVelocity=0.0, force=0.0)
-                self._change(joint, jointDamping=_BOGIE_DAMPING)
-        self.command(dict.fromkeys((name for name in self._joints if "bogie" not in name), 0.0))
+            self._change(
+                link, lateralFriction=Ground().friction, linearDamping=0.0, angularDamping=0.0, jointDamping=0.0
+            )
+        for friction in ours.frictions:
+            joint = self._joints[friction.joint]
+            self._motor(joint, bullet.VELOCITY_CONTROL, targetVelocity=0.0, force=0.0)
+            self._change(joint, jointDamping=friction.viscous)
+        positioned = [drive for drive in ours.drives if drive.mode == "position"]
+        self._gains = {drive.joint: STEP * drive.stiffness / drive.damping for drive in positioned}
+        self.command(dict.fromkeys((drive.joint for drive in ours.drives), 0.0))
         self._centre = np.array(bullet.getDynamicsInfo(self._machine, -1, physicsClientId=self._client)[3])
 
     def _change(self, link, **values):
@@ -89,12 +97,14 @@ class PyBullet:
         self._steps += count
 
     def command(self, values: Mapping[str, float]) -> None:
-        """Commands motors: wheels by their speed, the others by their position."""
+        """Commands motors."""
         for name, value in values.items():
-            if "wheel" in name:
-                self._motor(self._joints[name], self._bullet.VELOCITY_CONTROL, targetVelocity=value, force=_STRONG)
+            joint, gain = self._joints[name], self._gains.get(name)
+            if gain is None:
+                self._motor(joint, self._bullet.VELOCITY_CONTROL, targetVelocity=value, force=_STRONG)
             else:
-                self._motor(self._joints[name], self._bullet.POSITION_CONTROL, targetPosition=value, force=_STRONG)
+                mode = self._bullet.POSITION_CONTROL
+                self._motor(joint, mode, targetPosition=value, positionGain=gain, force=_STRONG)
 
     def base_position(self) -> np.ndarray:
         """Of the base link's frame in the world [m]."""
@@ -122,6 +132,7 @@ class PyBullet:
     def conditions(self) -> Mapping[str, float | int | str]:
         """What one must know of the solver."""
         return {
+            "PyBullet's drives": "rigid, where ours yield by what they carry",
             "PyBullet's contacts": len(self._bullet.getContactPoints(self._machine, physicsClientId=self._client)),
             "PyBullet's step of an empty world, its call from Python included [µs]": 1e6 * self._empty,
         }

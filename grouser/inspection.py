@@ -339,10 +339,10 @@ def _elastic_lines(facts: dict[str, Any]) -> Iterator[str]:
     if facts["vibrations"]:
         yield from ("", f"slowest vibrations, and what a step of {facts['step'] * 1e3:g} ms adds to their damping")
         vibrations = [
-            (vibration["joint"], f"{vibration['frequency']:.4g}", f"{vibration['damping_ratio']:.2g}")
+            (vibration["part"], f"{vibration['frequency']:.4g}", f"{vibration['damping_ratio']:.2g}")
             for vibration in facts["vibrations"]
         ]
-        yield from _table(("joint", "frequency [Hz]", "damping ratio"), vibrations)
+        yield from _table(("joint or link", "frequency [Hz]", "damping ratio"), vibrations)
 
 
 def _triple_text(values: list[float] | None) -> str:

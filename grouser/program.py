@@ -207,7 +207,10 @@ def _read_command(entry, line, path):
     element = "commands"
     if not isinstance(entry, dict):
         raise MachineError(
-            f"{entry!r} is not a command", file=path, line=line, element=element,
+            f"{entry!r} is not a command",
+            file=path,
+            line=line,
+            element=element,
             remedy="write {time: 1.0, valve: boom_valve, value: 0.5}",
         )
     _refuse_unknown_keys(entry, _COMMAND_KEYS, path, line, element)

@@ -70,11 +70,14 @@ def _solver(name, report):
 
 
 def _energy(name, report):
-    """The machine's energy now, and what its cylinders have taken and lost together since the start."""
+    """The machine's energy now, its balance, and what its cylinders have taken and lost together since the start."""
     own = {
         "kinetic": report.kinetic_energy,
         "potential": report.potential_energy,
         "elastic": report.elastic_energy,
+        "actuator_work": report.actuator_work,
+        "dissipation": report.dissipation,
+        "balance_residual": report.balance_residual,
     }
     values = {f"{account} [J]": f"{amount:.6g}" for account, amount in {**own, **report.cylinder_energy}.items()}
     return _status(f"{name}: energy", DiagnosticStatus.OK, "", values)

@@ -99,8 +99,11 @@ DECLARATIONS: dict[str, Declaration] = {
         0.1, "How far the simulation may fall behind the wall clock before it gives up pace [s].", False, 1e-3, 10.0
     ),
     "command_timeout": Declaration(
-        0.5, "Silence of a command source after which its actuators go to safety [s of simulation time]; 0: never.",
-        False, 0.0, 3600.0,
+        0.5,
+        "Silence of a command source after which its actuators go to safety [s of simulation time]; 0: never.",
+        False,
+        0.0,
+        3600.0,
     ),
     "step_request_count": Declaration(1, "Number of steps that one call of ~/step advances.", False, 1, 100_000),
     "reset_rewinds_time": Declaration(False, "Whether ~/reset sets simulation time back to zero too.", False),

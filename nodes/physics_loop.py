@@ -217,10 +217,10 @@ class PhysicsLoop:
                 self._dropped += 1
 
     def _refresh_report(self) -> None:
-        figures = self._meter.figures()
+        simulation, figures = self._simulation, self._meter.figures()
         if self._paused or self._failure:
             figures["real_time_factor"] = 0.0
-        solver, energy = self._simulation.diagnostics, self._simulation.energy()
+        solver, energy, balance = simulation.diagnostics, simulation.energy(), simulation.energy_balance()
         self.report = LoopReport(
             time=self._time(),
             paused=self._paused,
@@ -235,8 +235,11 @@ class PhysicsLoop:
             kinetic_energy=energy.kinetic,
             potential_energy=energy.potential,
             elastic_energy=energy.elastic,
+            actuator_work=sum(balance.actuator_work.values()),
+            dissipation=sum(balance.dissipation.values()),
+            balance_residual=balance.residual,
             cylinder_energy=self._cylinder_energy(),
-            emergency_stop=bool(self._simulation.emergency_stop),
+            emergency_stop=bool(simulation.emergency_stop),
             watchdog_trips=self._supervisor.trips,
             silent_sources=self._supervisor.silent_sources,
             program=self._supervisor.program_state(self.step),

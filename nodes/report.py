@@ -29,6 +29,8 @@ class LoopReport:
         residual, residual_max: of the contact solver [m/s], last and largest.
         contact_count: number of contact points.
         kinetic_energy, potential_energy, elastic_energy: of the machine [J].
+        actuator_work, dissipation: sums of the accounts of `EnergyBalance` since the start [J].
+        balance_residual: what they leave unexplained [J].
         cylinder_energy: the accounts of `CylinderEnergy`, each the sum over all cylinders [J]; empty without cylinders.
         emergency_stop: whether it is latched.
         refused_commands: how many commands the simulation refused.
@@ -56,6 +58,9 @@ class LoopReport:
     kinetic_energy: float = 0.0
     potential_energy: float = 0.0
     elastic_energy: float = 0.0
+    actuator_work: float = 0.0
+    dissipation: float = 0.0
+    balance_residual: float = 0.0
     cylinder_energy: Mapping[str, float] = field(default_factory=dict)
     emergency_stop: bool = False
     refused_commands: int = 0

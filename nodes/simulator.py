@@ -231,9 +231,7 @@ class SimulatorNode(Node):
 
     def _publish_diagnostics(self) -> None:
         self._diagnostics.publish(
-            diagnostics_message(
-                self.get_name(), self.report, self.parameters.real_time_factor, self.refused_commands
-            )
+            diagnostics_message(self.get_name(), self.report, self.parameters.real_time_factor, self.refused_commands)
         )
 
     def _simulate(self) -> None:
@@ -275,7 +273,7 @@ class SimulatorNode(Node):
         # What is not in the cache is compiled now, not while there is a pace to keep.
         simulation.step(1)
         take_sample(simulation, 0, STREAMS)
-        simulation.energy()
+        simulation.energy_balance()
         simulation.reset()
         rates = {
             "clock": parameters.clock_rate,

@@ -115,15 +115,15 @@ class Energy:
 
 @dataclass(frozen=True)
 class NumericalDamping:
-    """What an implicit step does to the slowest vibration of an elastic joint.
+    """What a step does to the slowest vibration of an elastic part of the machine.
 
     Attributes:
-        joint: name of the compliant joint, loop joint or flexible link's joint.
+        part: name of the compliant joint, loop joint or flexible link.
         frequency: of the undamped vibration [Hz].
         damping_ratio: that the step adds, as a share of the critical damping [-].
     """
 
-    joint: str
+    part: str
     frequency: float
     damping_ratio: float
 

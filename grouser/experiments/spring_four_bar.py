@@ -222,7 +222,8 @@ def plot(
             panel.plot(result["time"], np.asarray(result[name])[:, component], label="simulation")
             if reference is not None and theirs in reference and "t" in reference:
                 panel.plot(reference["t"], reference[theirs], "--", label="reference")
-                panel.legend(fontsize="small")
+                if component == 0 and name == "point_c":
+                    panel.legend(fontsize="small")
             panel.set_ylabel(label)
             panel.grid(alpha=0.3)
     for panel in axes[2]:
@@ -232,7 +233,7 @@ def plot(
             (axes[3, 0], (("sweep_max_point_error", "distance of C [m]"), ("sweep_max_gap", "gap [m]"))),
             (
                 axes[3, 1],
-                (("sweep_reaction_error", "rms of its error [N]"), ("sweep_max_reaction", "largest reaction [N]")),
+                (("sweep_reaction_error", "rms of the error [N]"), ("sweep_max_reaction", "largest reaction [N]")),
             ),
         ):
             for name, label in curves:

@@ -202,16 +202,25 @@ def test_energy_diagnostics_add_up_the_cylinders_where_there_are_some():
         (status,) = [status for status in message.status if status.name == "simulator: energy"]
         return {pair.key: pair.value for pair in status.values}
 
-    plain = LoopReport(kinetic_energy=2.5, potential_energy=-1234.5, elastic_energy=0.25)
-    assert energy(plain) == {"kinetic [J]": "2.5", "potential [J]": "-1234.5", "elastic [J]": "0.25"}
-    with_cylinders = LoopReport(cylinder_energy={"supplied": 7.0, "returned": 0.5})
-    assert energy(with_cylinders) == {
-        "kinetic [J]": "0",
-        "potential [J]": "0",
-        "elastic [J]": "0",
-        "supplied [J]": "7",
-        "returned [J]": "0.5",
+    own = {
+        "kinetic_energy": 2.5,
+        "potential_energy": -1234.5,
+        "elastic_energy": 0.25,
+        "actuator_work": 3.0,
+        "dissipation": 0.125,
+        "balance_residual": -1e-9,
     }
+    shown = {
+        "kinetic [J]": "2.5",
+        "potential [J]": "-1234.5",
+        "elastic [J]": "0.25",
+        "actuator_work [J]": "3",
+        "dissipation [J]": "0.125",
+        "balance_residual [J]": "-1e-09",
+    }
+    assert energy(LoopReport(**own)) == shown
+    with_cylinders = LoopReport(**own, cylinder_energy={"supplied": 7.0, "returned": 0.5})
+    assert energy(with_cylinders) == {**shown, "supplied [J]": "7", "returned [J]": "0.5"}
 
 
 @pytest.mark.parametrize(

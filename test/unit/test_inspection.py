@@ -109,6 +109,30 @@ def test_loops_and_elasticity_are_listed(capsys):
         assert words in text
 
 
+def test_a_flexible_link_vibrates_as_one(tmp_path):
+    """A rod of 20 elements, each with three springs: the user knows the rod, not its springs. The midpoint rule adds no
+    damping to it."""
+    path = tmp_path / "rod.urdf"
+    path.write_text(
+        '<robot name="r"><link name="world"/><link name="rod"><inertial><origin xyz="0.5 0 0"/><mass value="1"/>'
+        '<inertia ixx="0.001" iyy="0.0834" izz="0.0834"/></inertial></link>'
+        '<joint name="foot" type="fixed"><parent link="world"/><child link="rod"/></joint>'
+        '<grouser><flexible_link link="rod" method="rigid_elements" size="20" length="1" modulus="70e9"'
+        ' shear_modulus="26e9" diameter="0.02"/></grouser></robot>'
+    )
+    machine = grouser.load_machine(path)
+    semi_implicit, midpoint = (
+        grouser.Simulation(machine, integrator=name) for name in ("semi_implicit", "implicit_midpoint")
+    )
+    for simulation in (semi_implicit, midpoint):
+        (vibration,) = simulation.numerical_damping()
+        assert vibration.part == "rod"
+        assert vibration.frequency == simulation.natural_frequencies()[0]
+    (warning,) = semi_implicit.warnings
+    assert warning.startswith('"rod": a step of 1 ms damps its vibration at ')
+    assert (vibration.damping_ratio, midpoint.warnings) == (0.0, ())
+
+
 def test_a_vibration_and_what_the_step_does_to_it_by_hand(tmp_path):
     """A flywheel of 2 kg m2 on a spring of 800 N m/rad swings with 20 rad/s. A step of h = 1 ms of the implicit Euler
     method multiplies its amplitude by 1 / (1 - i w h): it turns by atan(w h) and shrinks by ln(1 + (w h)^2) / 2."""
@@ -123,7 +147,7 @@ def test_a_vibration_and_what_the_step_does_to_it_by_hand(tmp_path):
     (vibration,) = facts["vibrations"]
     decay, turn = 0.5 * math.log(1.0 + 0.02**2), math.atan(0.02)
     assert facts["step"] == 0.001
-    assert vibration["joint"] == "shaft"
+    assert vibration["part"] == "shaft"
     assert vibration["frequency"] == pytest.approx(20.0 / (2.0 * math.pi))
     assert vibration["damping_ratio"] == pytest.approx(decay / math.hypot(decay, turn))
 

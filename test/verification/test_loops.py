@@ -505,7 +505,7 @@ def test_a_mass_on_an_elastic_pair_swings_as_predicted(parts):
     decay = -np.log(abs(factor))
     assert ratio == pytest.approx(decay / abs(np.log(factor)), rel=1e-12)
     (damping,) = [one for one in simulation.numerical_damping() if abs(one.frequency - frequency) < 1e-6 * frequency]
-    assert (damping.joint, damping.damping_ratio) == ("pair", pytest.approx(ratio, rel=1e-6))
+    assert (damping.part, damping.damping_ratio) == ("pair", pytest.approx(ratio, rel=1e-6))
     assert any("pair" in warning and "Hz" in warning for warning in simulation.warnings)
 
 
