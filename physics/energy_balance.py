@@ -47,8 +47,8 @@ def balance_energy(
         book(lost, f"elasticity of {name}", loss)
     for joint, work, held in zip(machine.loop_joints, state.pair_work, pair_energy, strict=True):
         book(lost, f"loop joint {joint.name}", -work - held)
-    for shape, work in enumerate(state.contact_work):
-        book(lost, f"contacts of {names.links[system.collision.shapes.link[shape]]}", -work)
+    for shape, (work, held) in enumerate(zip(state.contact_work, state.contact_energy, strict=True)):
+        book(lost, f"contacts of {names.links[system.collision.shapes.link[shape]]}", -work - held)
     residual = sum(actuators.values()) - sum(lost.values()) - sum(changes)
     return EnergyBalance(*changes, actuators, lost, residual)
 
@@ -58,10 +58,11 @@ def open_accounts(system: System, state: State, now: Energy, pair_energy: np.nda
 
     Args: as for `balance_energy`.
     """
-    for account in (state.law_work, state.rate_work, state.axial_work, state.cylinder_work, state.contact_work):
+    for account in (state.law_work, state.rate_work, state.axial_work, state.cylinder_work):
         account[...] = 0.0
     state.energy_start[:] = now.kinetic, now.potential, now.elastic
     state.pair_work[:] = -pair_energy
+    state.contact_work[:] = -state.contact_energy
     np.add.at(state.rate_work[:, SPRING], system.model.spring_rate, -_coordinate_energies(system.model, state))
     state.axial_work[:] = -_axial_energies(system.axial, state)
 

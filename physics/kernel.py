@@ -59,7 +59,12 @@ numba.config.CACHE_DIR = str(CACHE_FOLDER)
 # Sums may be reassociated and contracted, but NaN and infinity keep their meaning: the finite check depends on them.
 # Kernels allocate nothing and own no array, so that they need no reference counts: those would take half of a step.
 kernel = functools.partial(
-    numba.njit, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"}, _nrt=False
+    numba.njit,
+    cache=True,
+    error_model="numpy",
+    fastmath={"reassoc", "contract", "arcp", "nsz"},
+    _nrt=False,
+    no_cfunc_wrapper=True,
 )
 
 

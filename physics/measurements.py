@@ -106,7 +106,10 @@ class SolverDiagnostics:
 
 @dataclass(frozen=True)
 class Energy:
-    """Mechanical energy of the machine [J]; potential is that of gravity, zero at the world's origin."""
+    """Mechanical energy of the machine [J]; potential is that of gravity, zero at the world's origin.
+
+    The elastic energy of soft contacts is that at the end of the last step.
+    """
 
     kinetic: float
     potential: float

@@ -297,7 +297,7 @@ class Simulation:
             potential_energy(self._packed.model, self._seen),
             elastic_energy(self._packed.model, self.state.q)
             + axial_energy(self._packed.axial, self.state.q)
-            + float(self._pair_energies().sum()),
+            + float(self._pair_energies().sum() + self.state.contact_energy.sum()),
         )
 
     def energy_balance(self) -> EnergyBalance:

@@ -31,6 +31,7 @@ class State(NamedTuple):
         rate_work: by each coordinate's damper and spring [J], (coordinates, 2).
         axial_work, pair_work, cylinder_work: by each axial law, loop joint and cylinder [J].
         contact_work: by the contacts of each shape [J].
+        contact_energy: in the springs of these contacts at the end of the last step [J].
     """
 
     step_count: np.ndarray
@@ -55,6 +56,7 @@ class State(NamedTuple):
     pair_work: np.ndarray
     cylinder_work: np.ndarray
     contact_work: np.ndarray
+    contact_energy: np.ndarray
 
 
 class Command(NamedTuple):
@@ -107,6 +109,7 @@ def make_state(
         pair_work=np.zeros(pairs),
         cylinder_work=np.zeros(cylinders),
         contact_work=np.zeros(shapes),
+        contact_energy=np.zeros(shapes),
     )
 
 

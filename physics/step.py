@@ -448,7 +448,16 @@ def _account(system, state, workspace):
     pair_rows = workspace.pair_rows
     account_pairs(system.pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, mean, state.pair_work)
     account_rows(rows, system.circuit.valve.shape[0], laws.rate_index, end, mean, state.law_work, state.cylinder_work)
-    account_contacts(workspace.contacts, workspace.contact_rows, workspace.u_start, workspace.u, state.contact_work)
+    account_contacts(
+        system.collision.laws,
+        workspace.contacts,
+        workspace.contact_rows,
+        step,
+        workspace.u_start,
+        workspace.u,
+        state.contact_work,
+        state.contact_energy,
+    )
 
 
 @inlined

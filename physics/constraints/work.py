@@ -104,15 +104,24 @@ def account_rows(rows, cylinders, rate_index, end, mean, law_work, cylinder_work
 
 
 @kernel
-def account_contacts(contacts, rows, u_start, u, contact_work):
-    """Adds the work of the contacts, to the shape that each normal points to.
+def account_contacts(laws, contacts, rows, step, u_start, u, contact_work, contact_energy):
+    """Adds the work of the contacts, to the shape that each normal points to, and finds what their springs hold.
 
     Args:
+        laws: of contact.
         contacts, rows: solved.
+        step: [s].
         u_start, u: half-solved velocity at the start and at the end of the step.
         contact_work: account.
+        contact_energy: in the springs at the end of the step [J].
     """
+    contact_energy[:] = 0.0
     for c in range(contacts.count[0]):
+        if rows.compliance[c] > 0.0:
+            gap = contacts.gap[c]
+            for k in range(rows.size[c]):
+                gap += step * rows.half[c, k, 0] * u[rows.index[c, k]]
+            contact_energy[contacts.shape[c]] += 0.5 * laws.stiffness[contacts.law[c]] * min(gap, 0.0) ** 2
         size, index = rows.size[c], rows.index[c]
         work = _packed_work(rows.half[c], index, size, rows.impulse[c], u_start, u)
         if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:

@@ -33,6 +33,7 @@ from grouser.physics.description.machine import Machine, World
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Model, Names
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.packed import Packed
 
 # Links that overlap by more than this at the start cannot be meant to touch each other [m].
 _OVERLAP = 1e-3
@@ -341,13 +342,14 @@ def _overlaps_at_start(
     """Links of one object that overlap by more than a little in the initial pose, and by how much [m]."""
     if len(collision.pairs.first) == 0:
         return {}
-    kinematics = make_kinematics(model)
-    update_kinematics(model, np.array(model.q_initial), np.zeros(len(model.rate_damping)), kinematics)
-    workspace, contacts = make_contact_workspace(collision), make_contacts(collision)
-    if convex_pairs_due(collision, kinematics, 0.0, workspace):
+    kinematics = Packed(make_kinematics(model))
+    update_kinematics(Packed(model), np.array(model.q_initial), np.zeros(len(model.rate_damping)), kinematics)
+    packed, contacts = Packed(collision), Packed(make_contacts(collision))
+    workspace = Packed(make_contact_workspace(collision))
+    if convex_pairs_due(packed, kinematics, 0.0, workspace):
         ConvexNarrowPhase(collision.shapes, collision.pairs).answer(workspace)
     memory = (np.zeros((slot_count(collision), 3)), np.zeros((slot_count(collision), 3)))
-    touch_pairs(collision.shapes, collision.pairs, kinematics, 0.0, memory, workspace, contacts)
+    touch_pairs(packed.shapes, packed.pairs, kinematics, 0.0, memory, workspace, contacts)
     overlaps: dict[frozenset[str], float] = {}
     for c in range(contacts.count[0]):
         link, other = (collision.shapes.link[shapes[c]] for shapes in (contacts.shape, contacts.other_shape))

@@ -82,7 +82,9 @@ def _read(path: Path) -> np.ndarray:
 
 def _read_array(path: Path) -> np.ndarray:
     # Mapped into memory, so that the shape is known before the numbers are read.
-    array = np.lib.format.open_memmap(path, mode="r")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of headers that are odd but can be read
+        array = np.lib.format.open_memmap(path, mode="r")
     if array.dtype.kind not in "fiu":
         raise _HeightsError(f"its array holds {array.dtype}, not numbers: {path}")
     _check_shape(array.shape, path)
@@ -92,7 +94,7 @@ def _read_array(path: Path) -> np.ndarray:
 def _read_table(path: Path) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of an empty table, whose shape says enough
-        table = np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8", max_rows=SIDE_MAX + 1)
+        table = np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8-sig", max_rows=SIDE_MAX + 1)
     _check_shape(table.shape, path)
     return table
 

@@ -42,6 +42,12 @@ def test_heights_are_read_from_arrays_and_tables(folder, file):
         ground.heightfield.heights[0, 0] = 1.0
 
 
+def test_a_spreadsheet_s_mark_of_its_encoding_is_no_height(folder):
+    (folder / "h.csv").write_bytes((folder / "h.csv").read_bytes()[len("# metres\n") :])
+    (folder / "h.csv").write_bytes(b"\xef\xbb\xbf" + (folder / "h.csv").read_bytes())
+    np.testing.assert_array_equal(load(folder, "file: h.csv, cell: 0.5").heightfield.heights, HEIGHTS)
+
+
 def test_heights_can_be_placed_and_scaled(folder):
     field = load(folder, "file: h.npy, cell: 2, origin: [3, -4], height_scale: -2, height: 10").heightfield
     np.testing.assert_array_equal(field.heights, 10.0 - 2.0 * HEIGHTS)

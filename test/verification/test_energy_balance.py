@@ -28,6 +28,29 @@ def test_sliding_box_loses_its_energy_to_the_ground(parts):
     assert balance.residual == pytest.approx(0.0, abs=1e-6)
 
 
+def test_soft_contact_stores_what_it_gives_back(parts):
+    mass, stiffness = 2.0, 5e4
+    machine = parts.machine(
+        parts.link("ball", mass, (0.008,) * 3, '<sphere radius="0.1"/>'),
+        extension=f'<contact link="ball" stiffness="{stiffness}" damping="60"/>',
+    )
+    simulation = Simulation(machine, World(spawn=Pose((0.0, 0.0, 0.2))), 1e-4)
+    lost, held = [], []
+    for _ in range(20_000):
+        simulation.step(1)
+        lost.append(simulation.energy_balance().dissipation.get("contacts of ball", 0.0))
+        held.append(simulation.energy().elastic)
+    # Damper and implicit step only ever lose. Work counts the mean speed of a step and the spring's energy that of its
+    # end; where gravity is the stronger, they differ by up to half of its work, m g times g h^2 / 2.
+    assert np.diff(lost).min() > -0.5 * mass * (GRAVITY * simulation.step_size) ** 2
+    # in the deepest point the spring holds what the fall has given, less what the way there has lost
+    deepest = int(np.argmax(held))
+    fall = mass * GRAVITY * (0.1 + math.sqrt(2.0 * held[deepest] / stiffness))
+    assert held[deepest] + lost[deepest] == pytest.approx(fall, rel=1e-3)
+    assert held[-1] == pytest.approx((mass * GRAVITY) ** 2 / (2.0 * stiffness), rel=1e-3)
+    assert simulation.energy_balance().residual == pytest.approx(0.0, abs=1e-3 * fall)
+
+
 def test_drive_works_against_dry_friction(parts):
     effort, level, inertia = 3.0, 1.0, 2.0
     machine = parts.machine(
