@@ -12,8 +12,8 @@ Alart and Curnier, A mixed formulation for frictional contact problems prone to 
 
 They may say the same many times over. Each is met by a spring as stiff as the numbers allow, dp = G (b - J v) with a
 small matrix G for each contact, so that what is solved is as large as the machine has coordinates,
-(I + W^T G W) u' = u + W^T G b. A leap goes only as far as the first contact that comes to the edge of its cone: there
-its answer changes. The sweeps go on.
+(I + W^T G W) u' = u + W^T G b. A leap goes as far as the first contact that comes to the edge of its cone; from there
+on that one slips, or no longer presses, and the leap goes on without it. Then the sweeps go on.
 """
 
 import math
@@ -28,6 +28,10 @@ from grouser.physics.kernel import kernel
 _WEIGHT = 1e7
 # A contact sticks while its friction is below this share of its limit.
 _STICKS = 1.0 - 1e-9
+# A contact that keeps less than this share of its impulse no longer presses.
+_LIFTED = 1e-12
+# Contacts that a leap takes to the edge of their cones at most.
+_MOST_TURNS = 8
 # Without slip, no pivot is below one; less than this says that friction jams.
 _LEAST_PIVOT = 1e-3
 # Machines with more coordinates do without: the matrix is dense.
@@ -40,6 +44,7 @@ class Subspace(NamedTuple):
     Attributes:
         matrix: I + W^T G W, (coordinates, coordinates).
         u: half-solved velocity, (coordinates,).
+        slips: whether a contact slips.
         gain: G of each contact, (contacts, 3, 3) [kg].
         wanted: b of each contact's normal [m/s].
         change: dp of each contact, (contacts, 3) [N s].
@@ -47,6 +52,7 @@ class Subspace(NamedTuple):
 
     matrix: np.ndarray
     u: np.ndarray
+    slips: np.ndarray
     gain: np.ndarray
     wanted: np.ndarray
     change: np.ndarray
@@ -57,6 +63,7 @@ def make_subspace(contacts: int, coordinates: int) -> Subspace:
     return Subspace(
         np.zeros((coordinates, coordinates)),
         np.zeros(coordinates),
+        np.zeros(contacts, dtype=np.bool_),
         np.zeros((contacts, 3, 3)),
         np.zeros(contacts),
         np.zeros((contacts, 3)),
@@ -72,18 +79,27 @@ def leap(rows, subspace, u):
         subspace: buffers.
         u: half-solved velocity.
     """
-    matrix, end, change = subspace.matrix, subspace.u, subspace.change
-    _collect(rows, subspace, u)
-    if not _solve(matrix, end):
-        return
-    share = 1.0
+    slips, change = subspace.slips, subspace.change
     for c in range(rows.count[0]):
-        if rows.impulse[c, 0] > 0.0:
-            _find_change(rows, c, subspace.gain[c], subspace.wanted[c], end, change[c])
-            share = min(share, _share_within_cone(rows.impulse[c], change[c], rows.friction[c]))
-    for c in range(rows.count[0]):
-        if rows.impulse[c, 0] > 0.0:
-            _take_over(rows, c, share, change[c], u)
+        friction = math.sqrt(rows.impulse[c, 1] ** 2 + rows.impulse[c, 2] ** 2)
+        slips[c] = friction >= _STICKS * rows.friction[c] * rows.impulse[c, 0]
+    for _ in range(_MOST_TURNS):
+        _collect(rows, subspace, u)
+        if not _solve(subspace.matrix, subspace.u):
+            return
+        share, first = 1.0, -1
+        for c in range(rows.count[0]):
+            if rows.impulse[c, 0] > 0.0:
+                _find_change(rows, c, subspace.gain[c], subspace.wanted[c], subspace.u, change[c])
+                way = _share_within_cone(rows.impulse[c], change[c], rows.friction[c], slips[c])
+                if way < share:
+                    share, first = way, c
+        for c in range(rows.count[0]):
+            if rows.impulse[c, 0] > 0.0:
+                _take_over(rows, c, share, change[c], u)
+        if first < 0:
+            return
+        slips[first] = True
 
 
 @kernel
@@ -103,7 +119,7 @@ def _collect(rows, subspace, u):
         half, index, gain = rows.half[c], rows.index[c], subspace.gain[c]
         wanted = rows.target[c] - rows.compliance[c] * impulse[0]
         subspace.wanted[c] = wanted
-        _find_gain(rows, c, u, gain)
+        _find_gain(rows, c, subspace.slips[c], u, gain)
         for a in range(rows.size[c]):
             i = index[a]
             x, y, z = half[a, 0], half[a, 1], half[a, 2]
@@ -119,16 +135,15 @@ def _collect(rows, subspace, u):
 
 
 @kernel
-def _find_gain(rows, c, u, gain):
+def _find_gain(rows, c, slips, u, gain):
     """G of contact c, which presses."""
     impulse, inverse = rows.impulse[c], rows.inverse_mass[c]
     for i in range(3):
         for j in range(3):
             gain[i, j] = 0.0
     gain[0, 0] = _stiffness(inverse[0], rows.compliance[c])
-    most = rows.friction[c] * impulse[0]
     friction = math.sqrt(impulse[1] * impulse[1] + impulse[2] * impulse[2])
-    if friction < _STICKS * most:
+    if not slips:
         gain[1, 1], gain[2, 2] = _stiffness(inverse[1], 0.0), _stiffness(inverse[2], 0.0)
     elif friction > 0.0:
         half, index = rows.half[c], rows.index[c]
@@ -195,17 +210,17 @@ def _find_change(rows, c, gain, wanted, u, change):
 
 
 @kernel
-def _share_within_cone(impulse, change, friction):
+def _share_within_cone(impulse, change, friction, slips):
     """Share of a change with which a contact still presses, and, if it sticks, still does."""
     share = 1.0
     if impulse[0] + change[0] < 0.0:
         share = -impulse[0] / change[0]
-    # along the way, friction^2 - limit^2 is a s^2 + 2 b s + c
-    most, growth = friction * impulse[0], friction * change[0]
-    c = impulse[1] * impulse[1] + impulse[2] * impulse[2] - most * most
-    if c < (_STICKS * _STICKS - 1.0) * most * most:
+    if not slips:
+        # along the way, friction^2 - limit^2 is a s^2 + 2 b s + c
+        most, growth = friction * impulse[0], friction * change[0]
         a = change[1] * change[1] + change[2] * change[2] - growth * growth
         b = impulse[1] * change[1] + impulse[2] * change[2] - most * growth
+        c = impulse[1] * impulse[1] + impulse[2] * impulse[2] - most * most
         if a + 2.0 * b + c > 0.0:
             share = min(share, -c / (b + math.sqrt(max(b * b - a * c, 0.0))))
     return share
@@ -215,7 +230,9 @@ def _share_within_cone(impulse, change, friction):
 def _take_over(rows, c, share, change, u):
     """Changes the impulses of contact c by a share, friction put back to its limit."""
     impulse, half, index = rows.impulse[c], rows.half[c], rows.index[c]
-    normal = max(impulse[0] + share * change[0], 0.0)
+    normal = impulse[0] + share * change[0]
+    if normal < _LIFTED * impulse[0]:
+        normal = 0.0
     x, y = impulse[1] + share * change[1], impulse[2] + share * change[2]
     size, most = math.sqrt(x * x + y * y), rows.friction[c] * normal
     if size > most:
