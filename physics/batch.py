@@ -126,7 +126,7 @@ class Batch(Generic[Copy]):
         for simulation in self.simulations:
             simulation.begin_steps()
         copies = len(self)
-        remaining = np.full(copies, count)
+        remaining = np.full(copies, int(count))
         running, asks, answered = (np.full(copies, flag) for flag in (True, False, False))
         while running.any():
             self._run_all(min(threads, copies), remaining, running, answered, asks)

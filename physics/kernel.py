@@ -68,12 +68,12 @@ kernel = functools.partial(
 )
 
 
-# For the functions that hand whole named tuples on: as calls, they would spend a microsecond on copying the tuples.
+# For the parts of a long function: compiled within it, once. Each kernel of its own is linked into those that call it and
+# optimised with them anew.
 inlined = functools.partial(kernel, inline="always")
 
 
-# For functions of some size that read whole named tuples and are called from many places: inlined by LLVM instead. A
-# call would copy the tuples, and numba's inlining would type and optimise the function anew for each caller.
+# For functions of some size that are called from many places: compiled once, and inlined by LLVM.
 embedded = functools.partial(kernel, forceinline=True)
 
 

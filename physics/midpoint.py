@@ -38,6 +38,9 @@ from grouser.physics.step import System, is_finite
 _SETTLED = 1e-13
 _ROUNDING = 1e-8
 _MOST_ROUNDS = 30
+# A step has not settled when its last round changes a rate by more than this share of the largest, and what it moves by
+# more than rounding in stiff springs, which is all that a machine at rest does [m, rad].
+_UNSETTLED, _NEGLIGIBLE = 1e-6, 1e-12
 
 
 def check_smooth(system: System, file: str) -> None:
@@ -89,12 +92,18 @@ def make_midpoint_step(system, state, command, workspace):
     for d in range(middle.shape[0]):
         workspace.velocity_start[d] = state.v[d]
         middle[d] = state.v[d]
-    rounds, change, gains = 0, np.inf, True
+    rounds, change, gains, worst = 0, np.inf, True, 0
     while rounds < _MOST_ROUNDS and change > _SETTLED and (gains or change > _ROUNDING):
         rounds += 1
         before = change
-        change = _improve_middle(system, state, command, workspace)
+        change, worst = _improve_middle(system, state, command, workspace)
         gains = change < 0.5 * before
+    if change > _UNSETTLED and workspace.unsettled[0] == 0:
+        largest = 0.0
+        for d in range(middle.shape[0]):
+            largest = max(largest, abs(middle[d]))
+        if step * change * largest > _NEGLIGIBLE:
+            workspace.unsettled[0], workspace.unsettled[1] = state.step_count[0] + 1, worst
     pair_rows.impulse[:] = 0.0
     settle_pairs(middle, 2.0, pair_rows)
     for law in range(system.axial.rate_index.shape[0]):
@@ -130,7 +139,7 @@ def make_midpoint_step(system, state, command, workspace):
 
 @inlined
 def _improve_middle(system, state, command, workspace):
-    """Finds the rates in the middle again from the place that they lead to; their largest relative change."""
+    """Finds the rates in the middle again from the place that they lead to; largest relative change, and whose."""
     model, pairs, half = system.model, system.pairs, 0.5 * system.settings.step
     kinematics, middle, mass, force = workspace.kinematics, workspace.velocity, workspace.factor, workspace.force
     for d in range(workspace.q_middle.shape[0]):
@@ -159,16 +168,19 @@ def _improve_middle(system, state, command, workspace):
     measure_pairs(model, pairs, kinematics, workspace.pair_rows.motion)
     aim_pairs_at_middle(model, pairs, kinematics, workspace.deflection_start, mass, middle, half, workspace.pair_rows)
     couple_pairs(pairs, state.v, half, workspace.pair_rows, mass, force)
-    factorise(model.pattern_start, model.pattern, mass)
+    stuck = factorise(model.pattern_start, model.pattern, mass)
+    if stuck >= 0:
+        force[stuck] = np.nan
     solve_transposed(model.pattern_start, model.pattern, mass, force)
     solve(model.pattern_start, model.pattern, mass, force)
-    change = largest = 0.0
+    change, largest, worst = 0.0, 0.0, 0
     for d in range(middle.shape[0]):
         better = state.v[d] + half * force[d]
-        change = max(change, abs(better - middle[d]))
+        if abs(better - middle[d]) > change:
+            change, worst = abs(better - middle[d]), d
         largest = max(largest, abs(better))
         middle[d] = better
-    return change / largest if largest > 0.0 else change
+    return change / largest if largest > 0.0 else change, worst
 
 
 @inlined

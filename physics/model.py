@@ -15,6 +15,7 @@ mimicking joints do, and the masses that they carry make its modal mass matrix. 
 of its own, with a spring in each direction that it blocks elastically.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,7 +43,7 @@ class Model(NamedTuple):
         body_twist: of a TWIST body, per unit of its coordinate, linear then angular in the joint's axes, (bodies, 6).
         body_rotation, body_position: joint frame in the parent body's frame, (bodies, 3, 3) and (bodies, 3) [m].
         body_q: first index of the joint's position in q.
-        body_alone: whether the body floats in the world by itself, with no other hanging on it nor joined to it.
+        body_alone: whether the body floats in the world with no other hanging on it; loop joints may hold it.
         body_mimics: whether the joint follows another one's coordinate.
         body_multiplier, body_offset: a joint's position is multiplier * q + offset; 1 and 0 unless it mimics.
         body_mass: [kg].
@@ -401,10 +402,10 @@ class _Tree:
                 )
 
     def alone(self):
-        """Of each body, whether it floats in the world by itself."""
-        joined = set(self.parent).union(*self.looped_bodies())
+        """Of each body, whether it floats in the world and carries no other."""
+        carriers = set(self.parent)
         return [
-            kind == FREE and parent < 0 and body not in joined
+            kind == FREE and parent < 0 and body not in carriers
             for body, (kind, parent) in enumerate(zip(self.kind, self.parent, strict=True))
         ]
 
@@ -441,15 +442,24 @@ class _Tree:
         )
 
 
-def moving_rates(parent, column_start, column_rate, body: int, other: int) -> list[int]:
-    """Coordinate rates that move two bodies (-1: the world) against each other, ascending."""
-    rates: set[int] = set()
+def bodies_between(parent, body: int, other: int) -> Iterator[int]:
+    """The bodies whose joints move two bodies (-1: the world) against each other, deepest first."""
     while body != other:
         # the later body is the deeper one, or on another branch: climb from it
-        climbing = max(body, other)
-        rates.update(int(rate) for rate in column_rate[column_start[climbing] : column_start[climbing + 1]])
+        climbing = int(max(body, other))
+        yield climbing
         body, other = min(body, other), parent[climbing]
-    return sorted(rates)
+
+
+def moving_rates(parent, column_start, column_rate, body: int, other: int) -> list[int]:
+    """Coordinate rates that move two bodies (-1: the world) against each other, ascending."""
+    return sorted(
+        {
+            int(rate)
+            for between in bodies_between(parent, body, other)
+            for rate in column_rate[column_start[between] : column_start[between + 1]]
+        }
+    )
 
 
 def _elimination_pattern(parent, column_start, column_rate, rate_count, loops):

@@ -3,6 +3,7 @@
 import copy
 import hashlib
 import math
+import warnings
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from grouser.physics import spatial
 from grouser.physics.batch import Batch
 from grouser.physics.command_map import CommandMap
-from grouser.physics.compliance.assembly import assembled_positions
+from grouser.physics.compliance.assembly import assemble
 from grouser.physics.compliance.axial import axial_energy, make_axial_laws
 from grouser.physics.compliance.pairs import make_pair_motion, make_pairs, place_pairs
 from grouser.physics.compliance.rigid_elements import split_flexible_links
@@ -86,7 +87,7 @@ class Simulation:
         pressure, cylinder, cylinder_energy: of every cylinder.
         joint_reaction: of every loop joint and compliant joint: force [N] and moment [N m] that the child link got
             through it in the last step, about the joint's origin in the joint's frame, which is fixed to the parent
-            link, (6,).
+            link, (6,); none where an over-constrained loop joint does not take part (`warnings`).
         joint_deflection: of every loop joint: translations [m] and rotations [rad] of the child's frame in the joint's,
             (6,).
         contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
@@ -122,8 +123,8 @@ class Simulation:
         self.world = world
         self.scheme = scheme
         model, names = build_model(machine, world.spawn, world.gravity)
-        pairs = make_pairs(machine, names, model)
-        model = with_initial_positions(model, assembled_positions(machine, model, names, pairs))
+        start, pairs, misfits = assemble(machine, model, names, make_pairs(machine, names, model))
+        model = with_initial_positions(model, start)
         self.model: Model = model
         self.names: Names = names
         collision, excluded = make_collision(machine, names, model, world)
@@ -145,14 +146,13 @@ class Simulation:
         self._workspace = make_workspace(self.system)
         self._packed = Packed(self.system)
         self._seen = Packed(make_kinematics(model))
-        self._stale: bool = True
         self._initial = self._make_initial_state()
         self.state: State = State(*[np.array(array) for array in self._initial])
         self._command = make_command(valves=len(machine.valves), drives=len(machine.drives))
         self.command = CommandMap(machine, self._command)
         self.machinery = Packed(Machinery(self.system, self.state, self._command, self._workspace))
         self._make_views()
-        self.warnings = (*excluded, *self._damping_warnings())
+        self.warnings = (*excluded, *misfits, *self._damping_warnings())
         self.reset()
 
     # --- time -------------------------------------------------------------------------------------------------------
@@ -184,6 +184,7 @@ class Simulation:
         """
         if not isinstance(count, Integral) or count < 0:
             raise ParameterError("count", count, "a whole number of steps, at least 0")
+        count = int(count)  # compiled code would be made anew for numpy's other integers
         self.begin_steps()
         if self.integrator == "implicit_midpoint":
             count -= run_midpoint_steps(count, self.machinery)
@@ -234,7 +235,10 @@ class Simulation:
 
     @property
     def emergency_stop(self) -> bool:
-        """Valves in neutral, holding brakes engaged, drives braked; latched until `reset` or `restore`."""
+        """Valves in neutral, holding brakes engaged, drives braked; latched until `reset` or `restore`.
+
+        The midpoint rule has no brakes: under it the drives only give no effort any more.
+        """
         return bool(self._command.emergency_stop[0])
 
     @emergency_stop.setter
@@ -354,6 +358,7 @@ class Simulation:
         """Forgets the largest iterations and residual so far."""
         self._workspace.sweeps[:] = 0
         self._workspace.residual[:] = 0.0
+        self._workspace.unsettled[:] = 0
 
     # --- for batches ------------------------------------------------------------------------------------------------
 
@@ -367,7 +372,7 @@ class Simulation:
         twin.state, twin._command, twin._workspace = buffers
         twin.machinery = Packed(Machinery(self.system, *buffers))
         twin.command = CommandMap(self.machine, twin._command)
-        twin._seen, twin._stale = Packed(make_kinematics(self.model)), True
+        twin._seen = Packed(make_kinematics(self.model))
         twin._make_views()
         return twin
 
@@ -387,9 +392,18 @@ class Simulation:
         Raises:
             DivergenceError: there are such.
         """
-        self._stale = True
         if left > 0:
             self._report_divergence()
+        unsettled, rate = self._workspace.unsettled
+        if unsettled > 0:
+            self._workspace.unsettled[0] = -1  # once
+            warnings.warn(
+                f"the midpoint rule did not settle in the step to t = {unsettled * self.step_size:.6f} s: "
+                f"{self.names.rate_joint[rate]} still changed; diagnostics.residual_max says by what share of the "
+                "largest rate; try a smaller step",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
@@ -479,7 +493,6 @@ class Simulation:
     def _forget_outputs(self):
         """Empties what only the last step knew."""
         work = self._workspace
-        self._stale = True
         work.contacts.count[0] = work.rows.count[0] = work.contact_rows.count[0] = 0
         work.prediction.flow[:] = 0.0
         work.prediction.supply_power[:] = 0.0
@@ -493,10 +506,8 @@ class Simulation:
         self.clear_diagnostics()
 
     def _look(self):
-        """Brings the kinematics that measurements read up to the present state."""
-        if self._stale:
-            update_kinematics(self._packed.model, self.state.q, self.state.v, self._seen)
-            self._stale = False
+        """Brings the kinematics that measurements read up to the present state, which may be written to by hand."""
+        update_kinematics(self._packed.model, self.state.q, self.state.v, self._seen)
 
     def _link_frames(self):
         """Rotations (links, 3, 3) and positions (links, 3) of all link frames in the world."""
@@ -540,7 +551,6 @@ class Simulation:
         """Translations and rotations of all loop joints now, (pairs, 6)."""
         if len(self.system.pairs.axis):
             place_pairs(self._packed.model, self._packed.pairs, self.state.q, self._seen, self._seen_pairs)
-            self._stale = True
         return self._seen_pairs.deflection
 
     def _joint_reactions(self):
@@ -559,12 +569,15 @@ class Simulation:
         return np.array(reactions).reshape(-1, 6)
 
     def _damping_warnings(self):
-        """Says what the implicit step costs the elastic parts."""
+        """Says in a line what the implicit step costs the elastic parts."""
+        damped = [part for part in self.numerical_damping() if part.damping_ratio > _NOTABLE_DAMPING]
+        if not damped:
+            return []
+        worst = max(damped, key=lambda part: part.damping_ratio)
+        others = f", and of {len(damped) - 1} more less (numerical_damping() lists them)" if len(damped) > 1 else ""
         return [
-            f'"{vibration.part}": a step of {1e3 * self.step_size:g} ms damps its vibration at '
-            f"{vibration.frequency:.3g} Hz by {vibration.damping_ratio:.2g} of the critical damping"
-            for vibration in self.numerical_damping()
-            if vibration.damping_ratio > _NOTABLE_DAMPING
+            f'"{worst.part}": a step of {1e3 * self.step_size:g} ms damps its vibration at '
+            f"{worst.frequency:.3g} Hz by {worst.damping_ratio:.2g} of the critical damping{others}"
         ]
 
     def _cylinder_index(self, name):

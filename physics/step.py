@@ -121,6 +121,8 @@ class Workspace(NamedTuple):
         direction: buffer, (3,).
         sweeps: of the last step, most since cleared, (2,).
         residual: of the last step, largest since cleared [m/s or rad/s], (2,).
+        unsettled: number of the first step of the midpoint rule that did not settle, 0 for none, -1 when it has been
+            told, and the coordinate rate that changed most in its last round, (2,).
     """
 
     kinematics: Kinematics
@@ -146,6 +148,7 @@ class Workspace(NamedTuple):
     displacement: np.ndarray
     q_middle: np.ndarray
     deflection_start: np.ndarray
+    unsettled: np.ndarray
     effort: np.ndarray
     drive_spring: np.ndarray
     axial_spring: np.ndarray
@@ -198,6 +201,7 @@ def make_workspace(system: System) -> Workspace:
         displacement=np.zeros(coordinates),
         q_middle=np.zeros(len(system.model.q_initial)),
         deflection_start=np.zeros((len(system.pairs.axis), 6)),
+        unsettled=np.zeros(2, dtype=np.int64),
         effort=np.zeros(coordinates),
         drive_spring=np.zeros((laws, 2)),
         axial_spring=np.zeros((len(system.axial.rate_index), 2)),
@@ -261,12 +265,15 @@ def make_step(system, state, command, workspace):
     )
     mass_matrix(model, kinematics, workspace.composite, mass)
     inverse_dynamics(model, kinematics, workspace.still, workspace.wrench, workspace.motion, force)
-    release_gyroscopic_force(model, kinematics, force)
+    release_gyroscopic_force(model, kinematics, workspace.motion, force)
     for d in range(force.shape[0]):
         force[d] = -force[d]
         workspace.velocity_start[d] = state.v[d]
     _engage(system, state, command, workspace)
-    factorise(start, pattern, mass)
+    stuck = factorise(start, pattern, mass)
+    if stuck >= 0:
+        # more stiffness than the digits hold beside the masses: the check at the end names the joint
+        force[stuck] = math.nan
 
     multiply(start, pattern, mass, state.v, workspace.u_start)
     _build_rows(system, state, command, workspace)

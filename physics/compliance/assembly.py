@@ -1,104 +1,73 @@
 """Assembly of closed loops: initial positions at which every loop joint fits."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.compliance.pairs import PairMotion, Pairs, make_pair_motion, place_pairs
+from grouser.physics.compliance.pairs import PairMotion, Pairs, with_rows
+from grouser.physics.compliance.redundancy import MISFIT, quarrelling_rows
+from grouser.physics.compliance.search import LoopSearch
+from grouser.physics.description.loop_joints import AXES
 from grouser.physics.description.machine import Machine
 from grouser.physics.errors import MachineError
 from grouser.physics.model import TWIST, Model, Names
 from grouser.physics.multibody.integration import integrate_positions
-from grouser.physics.multibody.kinematics import make_kinematics
 from grouser.physics.packed import Packed
 
-# A pair fits when its frames are no further apart than this in the directions that it blocks [m, rad].
-_CLOSED = 1e-12
-# What over-constrained loops may leave open: their pairs share it, springs as a load, rigid ones evenly [m, rad].
-_MISFIT = 1e-3
-_MOST_ITERATIONS = 200
-# Longest step of an iteration [m, rad].
-_LONGEST = 0.3
-# Damping of the first iteration, and the damping at which no way leads closer any more.
-_FIRST_DAMPING, _LAST_DAMPING = 1e-3, 1e8
 # Starts beside the initial positions, for those that are a dead point, and how far beside [m, rad].
 _STARTS = 4
 _ASIDE = 0.1
 # What a joint may stand beyond its limit, for rounding [m, rad].
 _BEYOND = 1e-9
+# A loop that stays open by more than this is worth a word [m, rad].
+_NOTABLE = 1e-9
 
 
-def assembled_positions(machine: Machine, model: Model, names: Names, pairs: Pairs) -> np.ndarray:
-    """Positions q near the initial ones at which all loops close; springs are relaxed in the directions they block.
+class Assembly(NamedTuple):
+    """A machine put together.
+
+    Attributes:
+        q: positions.
+        pairs: with the rows that act.
+        warnings: what does not fit, in words.
+    """
+
+    q: np.ndarray
+    pairs: Pairs
+    warnings: tuple[str, ...]
+
+
+def assemble(machine: Machine, model: Model, names: Names, pairs: Pairs) -> Assembly:
+    """Positions near the initial ones at which all loops close; springs are relaxed in the directions they block.
 
     Joints with an ``<initial_position>``, a floating base and elastic coordinates stay where they are. Loops that are
-    over-constrained and do not quite fit are left as little open as possible, rigid pairs before springs.
+    over-constrained and do not quite fit are left as little open as possible, rigid pairs before springs. Where rigid
+    pairs only hold what others hold already, but not quite alike, they let go.
 
     Raises:
         MachineError: the loops cannot be closed, or only beyond a joint's limits; says how far from closing they are.
     """
     if not machine.loop_joints:
-        return np.array(model.q_initial)
+        return Assembly(np.array(model.q_initial), pairs, ())
     free = _free_rates(machine, model, names)
-    search = _Search(model, pairs, free)
+    search = LoopSearch(model, pairs, free)
     best = search.close(np.array(model.q_initial), pairs.row_blocked)
     for start in range(_STARTS):
-        if search.apart(best, pairs.row_blocked) <= _MISFIT:
+        if search.apart(best, pairs.row_blocked) <= MISFIT:
             break
         aside = np.zeros(len(model.rate_damping))
         aside[free] = _ASIDE * np.sin(np.arange(1, len(free) + 1) * (start + 1.0))
         q = np.array(model.q_initial)
         integrate_positions(Packed(model), q, aside, 1.0)
         best = min(best, search.close(q, pairs.row_blocked), key=lambda q: search.apart(q, pairs.row_blocked))
-    if search.apart(best, pairs.row_blocked) > _MISFIT:
+    if search.apart(best, pairs.row_blocked) > MISFIT:
         raise _open_loop(machine, pairs, search.place(best))
-    best = search.close(best, pairs.row_rigid)
+    acting = np.ones(len(pairs.row_pair), dtype=bool)
+    acting[quarrelling_rows(model, pairs, best)] = False
+    best = search.close(best, pairs.row_rigid & acting)
     _check_limits(machine, names, best)
-    return best
-
-
-class _Search:
-    """Least squares of the deflections, by Levenberg's and Marquardt's method."""
-
-    def __init__(self, model: Model, pairs: Pairs, free: np.ndarray):
-        self._model, self._pairs, self._free = model, pairs, free
-        self._motion = make_pair_motion(pairs, len(model.rate_damping))
-        self._packed = [Packed(tree) for tree in (model, pairs, make_kinematics(model), self._motion)]
-
-    def place(self, q: np.ndarray) -> PairMotion:
-        """Where the pairs are."""
-        model, pairs, kinematics, motion = self._packed
-        place_pairs(model, pairs, q, kinematics, motion)
-        return self._motion
-
-    def apart(self, q: np.ndarray, rows: np.ndarray) -> float:
-        """Largest deflection along some rows [m, rad]."""
-        return float(np.abs(self._deflection(q, rows)).max(initial=0.0))
-
-    def close(self, q: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Positions from which no way leads closer."""
-        damping, deflection = _FIRST_DAMPING, self._deflection(q, rows)
-        jacobian = self._motion.jacobian[rows][:, self._free]
-        for _ in range(_MOST_ITERATIONS):
-            if np.abs(deflection).max(initial=0.0) <= _CLOSED or not len(self._free) or damping > _LAST_DAMPING:
-                break
-            system = np.vstack([jacobian, np.sqrt(damping) * np.eye(len(self._free))])
-            right = np.concatenate([-deflection, np.zeros(len(self._free))])
-            move = np.zeros(len(self._model.rate_damping))
-            move[self._free] = np.linalg.lstsq(system, right, rcond=None)[0]
-            trial = np.array(q)
-            integrate_positions(self._packed[0], trial, move / max(1.0, np.abs(move).max() / _LONGEST), 1.0)
-            moved = self._deflection(trial, rows)
-            if moved @ moved < deflection @ deflection:
-                q, deflection, damping = trial, moved, 0.1 * damping
-                jacobian = self._motion.jacobian[rows][:, self._free]
-            else:
-                damping *= 10.0
-        return q
-
-    def _deflection(self, q, rows):
-        motion = self.place(q)
-        return motion.deflection[self._pairs.row_pair[rows], self._pairs.row_direction[rows]]
+    return Assembly(best, with_rows(pairs, acting), _misfits(machine, pairs, acting, search.place(best)))
 
 
 def _free_rates(machine: Machine, model: Model, names: Names) -> np.ndarray:
@@ -125,6 +94,28 @@ def _open_loop(machine: Machine, pairs: Pairs, motion: PairMotion) -> MachineErr
         element=f'<loop_joint name="{machine.loop_joints[worst].name}">',
         remedy="change its frames or an <initial_position>: joints that have one are not moved",
     )
+
+
+def _misfits(machine: Machine, pairs: Pairs, acting: np.ndarray, motion: PairMotion) -> tuple[str, ...]:
+    """Says which loop joints do not fit, by how much, and what becomes of it."""
+    found = []
+    for p, joint in enumerate(machine.loop_joints):
+        own = np.flatnonzero((pairs.row_pair == p) & pairs.row_blocked)
+        direction = pairs.row_direction[own]
+        apart = np.abs(motion.deflection[p, direction])
+        apart[apart <= _NOTABLE] = 0.0
+        distance, angle = apart[direction < 3].max(initial=0.0), apart[direction >= 3].max(initial=0.0)
+        gap = f"its frames are {distance:.3g} m and {angle:.3g} rad apart in directions that it blocks"
+        left = ", ".join(f"{'along' if d < 3 else 'about'} {AXES[d % 3]}" for d in direction[~acting[own]])
+        if left:
+            found.append(
+                f'loop joint "{joint.name}" is over-constrained: {gap}; the other joints hold it {left}, and it does '
+                "not take part"
+            )
+        elif apart.any():
+            becomes = "is forced against the others" if pairs.row_rigid[own].all() else "starts with its springs bent"
+            found.append(f'loop joint "{joint.name}" {becomes}: {gap}')
+    return tuple(found)
 
 
 def _check_limits(machine: Machine, names: Names, q: np.ndarray) -> None:

@@ -15,12 +15,14 @@ from grouser.physics.description.loop_joints import AXES, constrained_directions
 from grouser.physics.description.machine import JointFrame, LoopJoint, Machine
 from grouser.physics.description.rotation import quaternion_from_rpy
 from grouser.physics.kernel import inlined, kernel
-from grouser.physics.model import Model, Names, moving_rates
+from grouser.physics.model import Model, Names, bodies_between, moving_rates
 from grouser.physics.multibody.jacobian import wrench_row
 from grouser.physics.multibody.kinematics import update_positions
 from grouser.physics.spatial import cross, matrix, quaternion_from_matrix, quaternion_logarithm
 
 _TURNS_ABOUT_AXIS = ("revolute", "cylindrical", "planar")
+# Sine of an angle at which two axes lie along one line.
+_STRAIGHT = 1e-8
 
 
 class Pairs(NamedTuple):
@@ -113,6 +115,14 @@ def make_pairs(machine: Machine, names: Names, model: Model) -> Pairs:
     return pairs
 
 
+def with_rows(pairs: Pairs, acting: np.ndarray) -> Pairs:
+    """The same pairs with some of their rows, (rows,) of bool."""
+    rows = {field: array[acting] for field, array in pairs._asdict().items() if field.startswith("row_")}
+    for array in rows.values():
+        array.flags.writeable = False
+    return pairs._replace(**rows)
+
+
 def make_pair_motion(pairs: Pairs, coordinates: int) -> PairMotion:
     """Buffers of the right sizes."""
     count = len(pairs.parent_body)
@@ -144,17 +154,13 @@ def _rows(joint: LoopJoint):
 
 
 def _lightest(model: Model, body: int, other: int) -> float:
-    """Mass of the lightest of the bodies between two (-1: the world), with all that hangs on it [kg]."""
+    """Mass of the lightest of the bodies between two (-1: the world), with what hangs on it [kg]; infinite for none."""
     parent, carried = model.body_parent, np.array(model.body_mass)
     for child in range(len(parent) - 1, -1, -1):
         if parent[child] >= 0:
             carried[parent[child]] += carried[child]
-    masses = []
-    while body != other:
-        body, other = min(body, other), max(body, other)
-        masses.append(carried[other])
-        other = parent[other]
-    return min(mass for mass in masses if mass > 0.0)
+    masses = carried[list(bodies_between(parent, body, other))]
+    return float(masses.min(initial=np.inf, where=masses > 0.0))
 
 
 def _frame(names: Names, frame: JointFrame):
@@ -320,15 +326,19 @@ def _measure_swing(axis, relative, deflection, gradient):
     lean_b, lean_c, cosine = -relative[c, axis], relative[b, axis], relative[axis, axis]
     sine = math.sqrt(lean_b * lean_b + lean_c * lean_c)
     swing = math.atan2(sine, cosine)
-    stretch = 1.0 if sine < 1e-8 else swing / sine
+    stretch = 1.0 if sine < _STRAIGHT else swing / sine
     swing_b, swing_c = stretch * lean_b, stretch * lean_c
+    if sine < _STRAIGHT and cosine < 0.0:
+        # turned over: about any axis
+        swing_b, swing_c = swing, 0.0
     curve = -1.0 / 3.0 if swing < 1e-4 else (stretch * cosine - 1.0) / (swing * swing)
     deflection[3 + b], deflection[3 + c] = swing_b, swing_c
     gradient[b, b], gradient[c, c] = 1.0 + curve * swing_c * swing_c, 1.0 + curve * swing_b * swing_b
     gradient[b, c] = gradient[c, b] = -curve * swing_b * swing_c
     gradient[b, axis], gradient[c, axis] = -swing_c, swing_b
     gradient[axis, axis] = 1.0
-    gradient[axis, b], gradient[axis, c] = lean_c / (1.0 + cosine), -lean_b / (1.0 + cosine)
+    both = max(1.0 + cosine, _STRAIGHT)
+    gradient[axis, b], gradient[axis, c] = lean_c / both, -lean_b / both
 
 
 @kernel

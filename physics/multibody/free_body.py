@@ -1,4 +1,4 @@
-"""Lone free bodies: their momentum is carried along exactly, instead of by a gyroscopic force.
+"""Free bodies that carry no other: their momentum is carried along exactly, instead of by a gyroscopic force.
 
 Moving the pose with the exponential map of SE(3) while the velocity stays in the body frame would turn the momentum a
 little at every step. A body that nothing hangs on can do better: its centre of mass moves straight on, its linear and
@@ -11,12 +11,14 @@ from grouser.physics.spatial import cross, cross_force, momentum, rotation_matri
 
 
 @kernel
-def release_gyroscopic_force(model, kinematics, force):
+def release_gyroscopic_force(model, kinematics, acceleration, force):
     """Takes the velocity-product force of the lone bodies out of a bias force; `carry_momentum` stands in for it.
 
     Args:
         model: the multibody system.
         kinematics: filled for the current state.
+        acceleration: spatial accelerations of the bodies while no coordinate accelerates, (bodies, 6); those of the
+            lone bodies become that of a body whose centre of mass goes straight on while it turns evenly.
         force: generalised bias force with the velocity products in it, changed in place.
     """
     twist, column = kinematics.twist, kinematics.column
@@ -25,6 +27,10 @@ def release_gyroscopic_force(model, kinematics, force):
             v0, v1, v2, w0, w1, w2 = twist[i, 0], twist[i, 1], twist[i, 2], twist[i, 3], twist[i, 4], twist[i, 5]
             p0, p1, p2, l0, l1, l2 = momentum(kinematics.inertia, i, v0, v1, v2, w0, w1, w2)
             f0, f1, f2, n0, n1, n2 = cross_force(v0, v1, v2, w0, w1, w2, p0, p1, p2, l0, l1, l2)
+            # that of the body's point at the origin is -w x v there, beside the way of its points round the centre
+            a0, a1, a2 = cross(p0, p1, p2, w0, w1, w2)
+            for k, a in ((0, a0), (1, a1), (2, a2)):
+                acceleration[i, k] = a / model.body_mass[i] - model.gravity[k]
             for c in range(model.column_start[i], model.column_start[i + 1]):
                 force[model.column_rate[c]] -= (
                     column[c, 0] * f0

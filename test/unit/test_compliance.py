@@ -56,6 +56,15 @@ def test_swing_and_turn_are_told_apart(axis, angle):
     assert measured == pytest.approx(0.4 * aside + angle * e, abs=1e-12)
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("aside", [1, 2])
+def test_an_axis_turned_over_is_half_a_turn_away(axis, aside):
+    flipped = np.diag(np.where(np.arange(3) == (axis + aside) % 3, 1.0, -1.0))
+    measured, gradient = rotations(axis, flipped)
+    assert np.linalg.norm(np.delete(measured, axis)) == pytest.approx(np.pi, abs=1e-12)
+    assert np.isfinite(gradient).all()
+
+
 def laws(**values):
     fields = dict.fromkeys(AxialLaws._fields, 0.0) | values
     return AxialLaws(*[np.array([value]) for value in fields.values()])

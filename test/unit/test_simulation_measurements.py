@@ -120,6 +120,17 @@ def test_energy_of_a_fall_and_base_twist():
     assert not np.any(fixed.base_twist())
 
 
+def test_measurements_follow_what_is_written_into_the_state():
+    machine = parse_machine(f'<robot name="b">{body("box", 2.0, 0.1, (0, 0, 0))}</robot>', "box.urdf")
+    simulation = Simulation(machine, World(ground=None))
+    assert simulation.energy().kinetic == 0.0
+    simulation.state.v[:3] = [3.0, 0.0, 0.0]
+    assert simulation.energy().kinetic == pytest.approx(9.0)
+    simulation.state.q[2] = 5.0
+    assert simulation.link_pose("box")[0][2] == 5.0
+    assert simulation.energy().potential == pytest.approx(2.0 * GRAVITY * 5.0)
+
+
 def test_diagnostics_say_how_the_impulses_converged(crane):
     simulation = Simulation(crane, WORLD, tolerance=1e-7, most_sweeps=60)
     drive_about(simulation)

@@ -5,6 +5,7 @@ import pytest
 
 from grouser import DivergenceError, ParameterError, Simulation, World
 from grouser.physics.description.machine import Ground, Pose
+from grouser.physics.step import run_steps
 
 BOX = '<box size="0.2 0.2 0.2"/>'
 INERTIA = (0.0133,) * 3
@@ -81,6 +82,19 @@ def test_the_one_that_diverges_is_told(falling):
 def test_counts_that_are_none(falling, count):
     with pytest.raises(ParameterError, match="count"):
         falling.batch(count)
+
+
+def test_counts_of_any_integer_type_run_the_same_code(falling):
+    falling.reset()
+    batch = falling.batch(2)
+    falling.step(1)
+    batch.step(1)
+    compiled = len(run_steps.signatures), len(batch._run.signatures)
+    falling.step(np.int32(2))
+    batch.step(np.uint8(1))
+    batch.step(True)
+    assert (len(run_steps.signatures), len(batch._run.signatures)) == compiled
+    assert batch[0].step_count == falling.step_count == 3
 
 
 def test_threads_that_are_none(falling):

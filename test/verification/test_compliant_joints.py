@@ -5,6 +5,8 @@ import pytest
 
 from grouser import Simulation, World
 from grouser.physics.description.rotation import quaternion_from_rpy
+from grouser.physics.multibody.energy import total_momentum
+from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.spatial import matrix
 
 SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
@@ -115,6 +117,71 @@ def test_loops_beyond_the_joint_are_not_transmitted_twice(parts):
     assert simulation.joint_reaction["ball"][:3] == pytest.approx([0.0, 0.0, 0.5 * weight], abs=1e-3)
     # z of its frame is the joint's axis, y: the shortest way turns z down the joint frame's y, and y to -z
     assert simulation.joint_reaction["bar_joint"][:3] == pytest.approx([0.0, -0.5 * weight, 0.0], abs=1e-3)
+
+
+def crane(parts, barrel):
+    """A base on a bushing, an arm on the base, and a cylinder that lifts the arm from the base or from the world."""
+    foot = np.array([0.2, 0.0, -0.6])
+    if barrel == "world":
+        foot = np.array([0.3, -0.2, 0.5]) + joint_axes() @ foot
+    springs = (
+        f'<compliant_joint joint="base_joint" stiffness="{words(STIFFNESS)}" damping="{words(0.02 * STIFFNESS)}" '
+        f'rotational_stiffness="{words(TURNING)}" rotational_damping="{words(0.02 * TURNING)}"/>'
+    )
+    hydraulics = f"""
+    <fluid/><pump supply_pressure="10e6"/>
+    <directional_valve name="valve" spool_diameter="6e-3" spool_travel="2e-4"/>
+    <cylinder name="lift" valve="valve" bore="0.04" rod_diameter="0.025" stroke="0.5" retracted_length="0.55"
+              piston_mass="2" dead_volume_piston_side="1e-4" dead_volume_rod_side="1e-4" holding_brake="true">
+      <barrel link="{barrel}" xyz="{words(foot)}"/><rod link="arm" xyz="0.5 0 0"/></cylinder>"""
+    return parts.machine(
+        GROUND_LINK,
+        parts.link("base", 20.0, (1.0, 1.0, 1.0), com=(0.1, 0.0, -0.2)),
+        parts.link("arm", 40.0, (1.0, 2.0, 1.5), com=(0.5, 0.1, 0.0)),
+        tilted("fixed", "world", "base"),
+        parts.joint("hinge", "continuous", "base", "arm", axis=(0, -1, 0)),
+        extension=springs + hydraulics,
+    )
+
+
+@pytest.mark.parametrize("command", [0.0, 0.6, -0.6])
+@pytest.mark.parametrize("barrel", ["world", "base"])
+def test_cylinders_beyond_the_joint_are_not_transmitted_twice(parts, barrel, command):
+    """What changes the momentum of base and arm is their weight, the joint's reaction and a cylinder on the world."""
+    simulation = Simulation(crane(parts, barrel), EARTH, 1e-4)
+    simulation.step(5000)
+    simulation.command["valve"] = command
+    simulation.step(3000)
+    poses = {name: simulation.link_pose(name) for name in ("base", "arm")}
+    before = momentum_of(simulation)
+    simulation.step()
+    change = (momentum_of(simulation) - before) / simulation.step_size
+    cylinder = simulation.cylinder["lift"]
+    assert cylinder.brake_engaged == (command == 0.0)
+    assert abs(cylinder.force) > 100.0
+    given = np.zeros(6)
+    for name, mass, com in (("base", 20.0, (0.1, 0.0, -0.2)), ("arm", 40.0, (0.5, 0.1, 0.0))):
+        place = poses[name][0] + matrix(poses[name][1]) @ com
+        weight = np.array([0.0, 0.0, -9.81 * mass])
+        given += [*weight, *np.cross(place, weight)]
+    if barrel == "world":
+        rod = poses["arm"][0] + matrix(poses["arm"][1]) @ [0.5, 0.0, 0.0]
+        foot = np.array([0.3, -0.2, 0.5]) + joint_axes() @ [0.2, 0.0, -0.6]
+        force = cylinder.force * (rod - foot) / np.linalg.norm(rod - foot)
+        given += [*force, *np.cross(rod, force)]
+    force, moment = np.split(simulation.joint_reaction["base_joint"], 2)
+    force, moment = joint_axes() @ force, joint_axes() @ moment
+    given += [*force, *(moment + np.cross([0.3, -0.2, 0.5], force))]
+    # momenta are read at the ends of a step in which all turns by h w, 1e-4 of the cylinder's and the weights' moments
+    assert given == pytest.approx(change, abs=1e-3 * (abs(cylinder.force) + 60.0 * 9.81))
+
+
+def momentum_of(simulation):
+    """Linear and angular momentum of all about the world's origin."""
+    kinematics, result = make_kinematics(simulation.model), np.zeros(6)
+    update_kinematics(simulation.model, simulation.state.q, simulation.state.v, kinematics)
+    total_momentum(simulation.model, kinematics, result)
+    return result
 
 
 # --- along the joint's coordinate -----------------------------------------------------------------------------------
@@ -283,6 +350,25 @@ def test_frequencies_of_a_chain_of_masses(parts):
     simulation = Simulation(machine, SPACE)
     expected = 2.0 * np.sqrt(800.0 / 2.0) * np.sin((2 * np.arange(1, 4) - 1) * np.pi / 14.0) / (2.0 * np.pi)
     assert simulation.natural_frequencies() == pytest.approx(expected, rel=1e-9)
+
+
+def test_many_damped_joints_are_told_in_one_line(parts):
+    """The stiffest of three springs is damped most: the step's share grows with the frequency."""
+    machine = parts.machine(
+        GROUND_LINK,
+        *(parts.link(f"m{n}", 1.0) for n in range(3)),
+        *(parts.joint(f"s{n}", "prismatic", "world", f"m{n}", axis=(1, 0, 0)) for n in range(3)),
+        extension="".join(
+            f'<compliant_joint joint="s{n}" axial_stiffness="{k}"/>' for n, k in enumerate((1e4, 4e6, 1e5))
+        ),
+    )
+    simulation = Simulation(machine, SPACE)
+    (warning,) = simulation.warnings
+    # sqrt(4e6) = 2000 rad/s, 318 Hz: ln(5) / 2 of a decay in a step that turns by atan(2)
+    ratio = 0.5 * np.log(5.0) / np.hypot(0.5 * np.log(5.0), np.arctan(2.0))
+    assert warning.startswith('"s1": ')
+    assert f"at 318 Hz by {ratio:.2g} of the critical damping, and of 2 more less" in warning
+    assert len(simulation.numerical_damping()) == 3
 
 
 def test_free_bodies_on_a_spring_have_one_frequency(parts):

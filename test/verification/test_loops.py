@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grouser import MachineError, Simulation, World
+from grouser import DivergenceError, MachineError, Simulation, World
 from grouser.physics.compliance.vibration import implicit_damping_ratio
 from grouser.physics.description.loop_joints import constrained_directions
 from grouser.physics.description.rotation import quaternion_from_rpy
@@ -88,11 +88,8 @@ def test_a_push_moves_on_in_the_free_directions_only(parts, kind, axis, swapped)
     worst = worst_gap(simulation, 1000, blocked)
     assert worst < CLOSED
     place_after, turn_after = held_frame(simulation)
-    # A sphere pushed at its centre moves straight on and turns about a fixed axis. First order: a step turns its
-    # velocity in body axes by h w, and lengthens it by (h w)^2 / 2 where nothing holds it.
-    spin, steps = 1e-3 * np.linalg.norm(push[3:]), 1000
-    drift = (0.5 * spin + 0.25 * spin**2 * steps) * np.linalg.norm(push[:3]) * simulation.time
-    assert place_after - place == pytest.approx(push[:3] * simulation.time, abs=max(drift, CLOSED))
+    # a sphere pushed at its centre moves straight on and turns about a fixed axis
+    assert place_after - place == pytest.approx(push[:3] * simulation.time, abs=2.0 * CLOSED)
     angle = matrix(quaternion_exponential(*(push[3:] * simulation.time))) @ turn
     # thousand steps of angles that the pair keeps to its tolerance
     assert turn_after == pytest.approx(angle, abs=20.0 * CLOSED)
@@ -140,16 +137,39 @@ def test_tumbling_bodies_stay_together(parts, kind, swapped):
     assert worst_gap(simulation, 1000, blocked_directions(kind, "y")) < CLOSED
 
 
+@pytest.mark.parametrize("springs", [{}, {"stiffness": 1e6, "rotational_stiffness": 1e4}])
 @pytest.mark.parametrize("kind", TYPES)
-def test_tumbling_bodies_keep_momentum_and_energy(parts, kind):
-    simulation = Simulation(two_bodies(parts, kind, "y"), SPACE, step=1e-5)
+def test_tumbling_bodies_keep_their_momentum(parts, kind, springs):
+    if springs and kind == "spherical":
+        springs = {"stiffness": 1e6}
+    simulation = Simulation(two_bodies(parts, kind, "y", **springs), SPACE)
     tumble(simulation)
-    before, energy = momentum(simulation)[0], simulation.energy().kinetic
-    simulation.step(20_000)
-    # First order: free bodies gain (h w)^2 / 2 a step, with w up to 10 rad/s 1e-5 in the 2e4 steps, each of the two and
-    # in each of three axes; what the pair gives to one body and not to the other would be as large as the momentum.
-    assert momentum(simulation)[0] == pytest.approx(before, abs=1e-3 * np.linalg.norm(before))
-    assert simulation.energy().kinetic == pytest.approx(energy, rel=1e-3)
+    before = momentum(simulation)[0]
+    simulation.step(1000)
+    change = momentum(simulation)[0] - before
+    # What a pair gives it takes, and each body carries its momentum on. Rounding: rigid pairs give a million times what
+    # changes the motion. The position pass moves what has momentum by a gap of 1e-7 m or rad in each of the steps, and
+    # back again.
+    size = np.linalg.norm(before[3:]) + np.linalg.norm(before[:3])
+    assert np.linalg.norm(change[:3]) < 1e-9 * size
+    assert np.linalg.norm(change[3:]) < (1e-9 if springs else 1e-5) * size
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_tumbling_bodies_keep_their_energy(parts, kind):
+    losses = []
+    for step in (1e-3, 2.5e-4):
+        simulation = Simulation(two_bodies(parts, kind, "y"), SPACE, step)
+        tumble(simulation)
+        before = simulation.energy().kinetic
+        worst = 0.0
+        for _ in range(20):
+            simulation.step(round(0.05 / step))
+            worst = max(worst, abs(simulation.energy().kinetic / before - 1.0))
+        losses.append(worst)
+    # first order: a tenth of h w, 1e-2, as the bodies pull each other to and fro
+    assert losses[0] < 1e-3
+    assert losses[1] < 0.5 * losses[0]
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -348,6 +368,8 @@ def test_a_door_hangs_on_redundant_hinges(parts, hinges):
 
 def test_a_misaligned_door_is_forced_but_stays_whole(parts):
     simulation = Simulation(door(parts, 3, error=1e-4, stiffness=1e7, rotational_stiffness=1e5), EARTH)
+    bent = [warning for warning in simulation.warnings if "springs bent" in warning]
+    assert [warning.split('"')[1] for warning in bent] == ["hinge0", "hinge1", "hinge2"]
     simulation.state.v[5] = 3.0
     largest = 0.0
     for _ in range(300):
@@ -358,18 +380,81 @@ def test_a_misaligned_door_is_forced_but_stays_whole(parts):
     assert np.abs(simulation.link_pose("door")[0]).max() < 1e-3
 
 
-def test_rigid_hinges_that_do_not_quite_fit_share_what_stays_open(parts):
-    """Three rigid hinges off by 1e-4 have no motion left but what the pairs' giving way by a millionth allows."""
-    simulation = Simulation(door(parts, 3, error=1e-4), EARTH)
+@pytest.mark.parametrize("error", [1e-6, 1e-4, 4e-4])
+@pytest.mark.parametrize("hinges", [2, 3])
+def test_a_door_on_rigid_hinges_that_do_not_quite_fit_turns_freely(parts, hinges, error):
+    """What hinges say differently of the same motion is left to as few of them as it takes."""
+    simulation = Simulation(door(parts, hinges, error), EARTH)
+    assert len(simulation.system.pairs.row_pair) == 5
+    assert sum("over-constrained" in warning for warning in simulation.warnings) >= hinges - 1
     simulation.state.v[5] = 3.0
-    for _ in range(100):
+    for _ in range(200):
         simulation.step(10)
-        reactions = np.array([simulation.joint_reaction[f"hinge{number}"] for number in range(3)])
-        gaps = np.array([simulation.joint_deflection[f"hinge{number}"][:5] for number in range(3)])
-        assert np.abs(gaps).max() < 2e-4
+        reactions = np.array([simulation.joint_reaction[f"hinge{number}"] for number in range(hinges)])
+        gaps = np.array([simulation.joint_deflection[f"hinge{number}"][:5] for number in range(hinges)])
+        # as far apart as they were made, parent and child, over levers of up to 1.6 m
+        assert np.abs(gaps).max() < 4.0 * error
         assert reactions[:, 2].sum() == pytest.approx(20.0 * 9.81, rel=1e-3)
-    # what stays open is spread as the frames are off, 1e-4 of each of the two
-    assert abs(simulation.state.v[5]) <= 3.0
+        # the load of 200 N at its lever of half a metre to a metre, no more
+        assert np.abs(reactions).max() < 2.0 * 200.0
+    # the hinges' line leans by the errors over the 1.6 m between them, and the weight moves the door on it
+    assert simulation.state.v[5] == pytest.approx(3.0, rel=1e-3 + 20.0 * error)
+
+
+def test_hinges_that_agree_share_the_load(parts):
+    simulation = Simulation(door(parts, 3), EARTH)
+    assert len(simulation.system.pairs.row_pair) == 15
+    assert simulation.warnings == ()
+
+
+# pi / 2 as it is often written is off by 3.7e-6
+@pytest.mark.parametrize("lean", [3.7e-6, 2e-4, 8e-4])
+def test_a_plane_linkage_closed_by_a_leaning_hinge_moves_as_with_a_straight_one(parts, lean):
+    straight, leaning = (
+        Simulation(four_bar(parts, "revolute", last_rpy=(angle, 0, 0)), SPACE) for angle in (0.0, lean)
+    )
+    assert straight.warnings == ()
+    assert leaning.system.pairs.row_direction.tolist() == [0, 1, 2]
+    (warning,) = leaning.warnings
+    assert "pair" in warning and "about x, about y" in warning
+    for simulation in (straight, leaning):
+        simulation.state.v[:] = 3.0
+        simulation.step(1000)
+    # plane motions do not know of the lean; the straight hinge gives way by a millionth of the start's jerk
+    assert leaning.state.q == pytest.approx(straight.state.q, abs=1e-5)
+    assert leaning.energy().kinetic == pytest.approx(straight.energy().kinetic, rel=1e-5)
+    assert leaning.joint_reaction["pair"][:3] == pytest.approx(straight.joint_reaction["pair"][:3], abs=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.01])
+@pytest.mark.parametrize("angle", [0.0, 1e-3, 1e-2])
+@pytest.mark.parametrize("lengths", [(0.4, 0.6, 0.4, 0.6), (0.2, 0.5, 0.4, 0.7)])
+def test_a_loop_at_its_dead_point_lets_nothing_go_that_it_needs(parts, lengths, angle, scale):
+    """Where all bars lie in line the Jacobian takes a needed row for a repeated one."""
+    start = f'<initial_position joint="crank_joint" position="{angle}"/>'
+    lengths = tuple(scale * length for length in lengths)
+    for lean, rows in ((0.0, [0, 1, 2, 3, 4]), (1e-4, [0, 1, 2])):
+        simulation = Simulation(four_bar_at(parts, start, lengths, (lean, 0, 0)), SPACE)
+        assert simulation.system.pairs.row_direction.tolist() == rows
+
+
+def test_what_is_needed_elsewhere_is_kept(parts):
+    """A third rocker is redundant but for its length: what would let go here is needed where it points another way."""
+    machine = parts.machine(
+        GROUND_LINK,
+        *(bar(parts, name, length) for name, length in (("crank", 0.4), ("coupler", 0.6), ("a", 0.4), ("b", 0.4))),
+        parts.joint("j0", "continuous", "world", "crank"),
+        parts.joint("j1", "continuous", "crank", "coupler", xyz=(0.4, 0, 0)),
+        parts.joint("j2", "continuous", "world", "a", xyz=(0.6, 0, 0)),
+        parts.joint("j3", "continuous", "world", "b", xyz=(0.3, 0, 0)),
+        extension=loop("spherical", ("coupler", (0.6, 0, 0)), ("a", (0.4, 0, 0)), name="a_tip")
+        + loop("spherical", ("coupler", (0.3, 0, 0)), ("b", (0.4 + 1e-4, 0, 0)), name="b_tip")
+        + '<initial_position joint="j0" position="1.0"/>',
+    )
+    simulation = Simulation(machine, SPACE)
+    assert len(simulation.system.pairs.row_pair) == 6
+    assert [warning.split('"')[1] for warning in simulation.warnings] == ["a_tip", "b_tip"]
+    assert all("forced against the others" in warning for warning in simulation.warnings)
 
 
 def test_rigid_pairs_recover_from_a_broken_state(parts):
@@ -396,14 +481,51 @@ def test_loops_close_from_rough_positions(parts):
         assert simulation.joint_position["crank_joint"] == angle
 
 
-def four_bar_at(parts, start):
+def test_a_hinge_turned_over_is_not_closed(parts):
+    with pytest.raises(MachineError, match="cannot be closed.*180 degrees"):
+        Simulation(four_bar(parts, "revolute", last_rpy=(np.pi, 0, 0)), EARTH)
+
+
+def test_a_link_may_have_inertia_and_no_mass(parts):
+    machine = parts.machine(
+        GROUND_LINK,
+        parts.link("wheel", 0.0, (1.0, 1.0, 1.0)),
+        parts.joint("axle", "continuous", "world", "wheel"),
+        extension=loop("revolute", ("world",), ("wheel",)),
+    )
+    simulation = Simulation(machine, EARTH)
+    simulation.state.v[0] = 2.0
+    simulation.step(100)
+    assert simulation.state.v[0] == pytest.approx(2.0, rel=1e-9)
+
+
+def test_more_stiffness_than_the_digits_hold_is_told(parts):
+    """Three small wheels on springs of 9e14 N m/rad: their mass matrix has no root in double precision."""
+    springs = {"stiffness": 1.0, "rotational_stiffness": 9e14}
+    machine = parts.machine(
+        GROUND_LINK,
+        *(parts.link(name, 1.0, (1e-6,) * 3) for name in "abc"),
+        *(parts.joint(f"axle_{name}", "continuous", "world", name) for name in "abc"),
+        extension=loop("fixed", ("a",), ("b",), name="ab", **springs)
+        + loop("fixed", ("b",), ("c",), name="bc", **(springs | {"rotational_stiffness": 8.8e14})),
+    )
+    # the midpoint rule's half step is as long
+    for integrator, step in (("semi_implicit", 0.05), ("implicit_midpoint", 0.1)):
+        simulation = Simulation(machine, SPACE, step, integrator=integrator)
+        simulation.state.v[:] = [1.0, -1.0, 0.5]
+        with pytest.raises(DivergenceError, match="axle_"):
+            simulation.step()
+
+
+def four_bar_at(parts, start, lengths=(0.2, 0.5, 0.4, 0.5), last_rpy=(0, 0, 0)):
+    crank, coupler, rocker, ground = lengths
     return parts.machine(
         GROUND_LINK,
-        *(bar(parts, "crank", 0.2), bar(parts, "coupler", 0.5), bar(parts, "rocker", 0.4)),
+        *(bar(parts, "crank", crank), bar(parts, "coupler", coupler), bar(parts, "rocker", rocker)),
         parts.joint("crank_joint", "continuous", "world", "crank"),
-        parts.joint("knee", "continuous", "crank", "coupler", xyz=(0.2, 0, 0)),
-        parts.joint("rocker_joint", "continuous", "world", "rocker", xyz=(0.5, 0, 0)),
-        extension=loop("revolute", ("coupler", (0.5, 0, 0)), ("rocker", (0.4, 0, 0))) + start,
+        parts.joint("knee", "continuous", "crank", "coupler", xyz=(crank, 0, 0)),
+        parts.joint("rocker_joint", "continuous", "world", "rocker", xyz=(ground, 0, 0)),
+        extension=loop("revolute", ("coupler", (coupler, 0, 0)), ("rocker", (rocker, 0, 0), last_rpy)) + start,
     )
 
 
@@ -506,7 +628,10 @@ def test_a_mass_on_an_elastic_pair_swings_as_predicted(parts):
     assert ratio == pytest.approx(decay / abs(np.log(factor)), rel=1e-12)
     (damping,) = [one for one in simulation.numerical_damping() if abs(one.frequency - frequency) < 1e-6 * frequency]
     assert (damping.part, damping.damping_ratio) == ("pair", pytest.approx(ratio, rel=1e-6))
-    assert any("pair" in warning and "Hz" in warning for warning in simulation.warnings)
+    (warning,) = simulation.warnings
+    worst = max(simulation.numerical_damping(), key=lambda one: one.damping_ratio)
+    assert warning.startswith(f'"{worst.part}": ')
+    assert f"at {worst.frequency:.3g} Hz by {worst.damping_ratio:.2g} of" in warning
 
 
 @pytest.mark.parametrize("step", [1e-3, 1e-2])
@@ -523,9 +648,8 @@ def test_stiff_pairs_are_stable(parts, kind, masses, step):
     energy = simulation.energy().kinetic
     simulation.step(1000)
     now = simulation.energy()
-    # Springs are implicit and take energy away. First order: free bodies gain h w^2 of their energy a second, with w^2
-    # at most 3 / 4 before the bodies pull each other, and a few times that after.
-    assert now.kinetic + now.elastic < energy * np.exp(2.0 * 0.75 * step * simulation.time)
+    # springs are implicit and take energy away; the bodies' turning trades h w of it, 1e-2 at 1 rad/s and 10 ms
+    assert now.kinetic + now.elastic < energy * (1.0 + step)
     assert np.abs(simulation.joint_deflection["pair"][blocked_directions(kind)]).max() < 1e-3
 
 

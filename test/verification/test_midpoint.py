@@ -1,5 +1,7 @@
 """The implicit midpoint rule: its order, its energy over long runs, and what it refuses."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -97,6 +99,64 @@ def test_rigid_loops_stay_closed(parts):
     for _ in range(100):
         simulation.step(100)
         assert np.abs(simulation.joint_deflection["pair"][:3]).max() < 1e-6
+
+
+def parallelogram(parts):
+    bars = [
+        parts.link(name, 1.0, (1e-3, length**2 / 12.0, length**2 / 12.0), com=(0.5 * length, 0.0, 0.0))
+        for name, length in (("crank", 0.4), ("coupler", 0.6), ("rocker", 0.4))
+    ]
+    return parts.machine(
+        GROUND_LINK,
+        *bars,
+        parts.joint("a", "continuous", "world", "crank"),
+        parts.joint("b", "continuous", "crank", "coupler", xyz=(0.4, 0, 0)),
+        parts.joint("c", "continuous", "world", "rocker", xyz=(0.6, 0, 0)),
+        extension='<loop_joint name="pair" type="spherical"><parent link="coupler" xyz="0.6 0 0"/>'
+        '<child link="rocker" xyz="0.4 0 0"/></loop_joint>',
+    )
+
+
+def test_a_step_that_does_not_settle_is_told_once(parts):
+    """At its dead points a parallelogram can go two ways: it starts in one, and comes to the next after a turn."""
+    simulation = Simulation(parallelogram(parts), SPACE, 1e-2, integrator="implicit_midpoint")
+    simulation.state.v[:] = [3.0, -3.0, 3.0]
+    with pytest.warns(RuntimeWarning, match=r"did not settle in the step to t = 0\.010000 s: [abc] "):
+        simulation.step(10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulation.step(90)
+    simulation.clear_diagnostics()
+    with pytest.warns(RuntimeWarning, match=r"did not settle in the step to t = [23]\.\d\d0000 s: [abc] ") as told:
+        simulation.step(300)
+    assert len(told) == 1
+    # much of the rates
+    assert simulation.diagnostics.residual_max > 1e-3
+
+
+def test_machines_that_settle_say_nothing(parts):
+    """Nor do those at rest, in which only rounding moves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Simulation(chain(parts), EARTH, integrator="implicit_midpoint").step(500)
+        Simulation(chain(parts, ' stiffness="1e8"'), SPACE, integrator="implicit_midpoint").step(10)
+
+
+def test_copies_tell_of_steps_that_do_not_settle(parts):
+    batch = Simulation(parallelogram(parts), SPACE, 1e-2, integrator="implicit_midpoint").batch(2)
+    batch[1].state.v[:] = [3.0, -3.0, 3.0]
+    with pytest.warns(RuntimeWarning, match="did not settle") as told:
+        batch.step(110)
+    assert len(told) == 1
+
+
+def test_the_midpoint_rule_damps_nothing(parts):
+    machine = chain(parts, ' stiffness="1e7"')
+    (damped,) = {one.part: one for one in Simulation(machine, EARTH).numerical_damping()}.values()
+    (free,) = Simulation(machine, EARTH, integrator="implicit_midpoint").numerical_damping()
+    assert damped.damping_ratio > 0.01
+    assert (free.part, free.frequency, free.damping_ratio) == ("pair", damped.frequency, 0.0)
+    assert Simulation(machine, EARTH, integrator="implicit_midpoint").warnings == ()
 
 
 def test_reaction_of_a_loop_under_the_midpoint_rule(parts):

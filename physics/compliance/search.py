@@ -1,0 +1,69 @@
+"""Search for positions at which loops close."""
+
+import numpy as np
+
+from grouser.physics.compliance.pairs import PairMotion, Pairs, make_pair_motion, place_pairs
+from grouser.physics.model import Model
+from grouser.physics.multibody.integration import integrate_positions
+from grouser.physics.multibody.kinematics import make_kinematics
+from grouser.physics.packed import Packed
+
+# A pair fits when its frames are no further apart than this in the directions that it blocks [m, rad].
+_CLOSED = 1e-12
+_MOST_ITERATIONS = 200
+# Longest step of an iteration [m, rad].
+_LONGEST = 0.3
+# Damping of the first iteration, and the damping at which no way leads closer any more.
+_FIRST_DAMPING, _LAST_DAMPING = 1e-3, 1e8
+
+
+class LoopSearch:
+    """Least squares of the deflections, by Levenberg's and Marquardt's method.
+
+    Args:
+        model, pairs: the machine.
+        free: coordinate rates along which to search.
+
+    Attributes:
+        kinematics: at the positions placed last.
+    """
+
+    def __init__(self, model: Model, pairs: Pairs, free: np.ndarray):
+        self._model, self._pairs, self._free = model, pairs, free
+        self.kinematics, self._motion = make_kinematics(model), make_pair_motion(pairs, len(model.rate_damping))
+        self._packed = [Packed(tree) for tree in (model, pairs, self.kinematics, self._motion)]
+
+    def place(self, q: np.ndarray) -> PairMotion:
+        """Where the pairs are."""
+        model, pairs, kinematics, motion = self._packed
+        place_pairs(model, pairs, q, kinematics, motion)
+        return self._motion
+
+    def deflection(self, q: np.ndarray) -> np.ndarray:
+        """Deflection along every row [m, rad]."""
+        return self.place(q).deflection[self._pairs.row_pair, self._pairs.row_direction]
+
+    def apart(self, q: np.ndarray, rows: np.ndarray) -> float:
+        """Largest deflection along some rows [m, rad]."""
+        return float(np.abs(self.deflection(q)[rows]).max(initial=0.0))
+
+    def close(self, q: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Positions from which no way leads closer in some rows."""
+        damping, deflection = _FIRST_DAMPING, self.deflection(q)[rows]
+        jacobian = self._motion.jacobian[rows][:, self._free]
+        for _ in range(_MOST_ITERATIONS):
+            if np.abs(deflection).max(initial=0.0) <= _CLOSED or not len(self._free) or damping > _LAST_DAMPING:
+                break
+            system = np.vstack([jacobian, np.sqrt(damping) * np.eye(len(self._free))])
+            right = np.concatenate([-deflection, np.zeros(len(self._free))])
+            move = np.zeros(len(self._model.rate_damping))
+            move[self._free] = np.linalg.lstsq(system, right, rcond=None)[0]
+            trial = np.array(q)
+            integrate_positions(self._packed[0], trial, move / max(1.0, np.abs(move).max() / _LONGEST), 1.0)
+            moved = self.deflection(trial)[rows]
+            if moved @ moved < deflection @ deflection:
+                q, deflection, damping = trial, moved, 0.1 * damping
+                jacobian = self._motion.jacobian[rows][:, self._free]
+            else:
+                damping *= 10.0
+        return q
