@@ -68,8 +68,8 @@ kernel = functools.partial(
 )
 
 
-# For the parts of a long function: compiled within it, once. Each kernel of its own is linked into those that call it and
-# optimised with them anew.
+# For the parts of a long function: compiled within it, once. Each kernel of its own is linked into those that call it
+# and optimised with them anew.
 inlined = functools.partial(kernel, inline="always")
 
 

@@ -167,7 +167,7 @@ def test_tumbling_bodies_keep_their_energy(parts, kind):
             simulation.step(round(0.05 / step))
             worst = max(worst, abs(simulation.energy().kinetic / before - 1.0))
         losses.append(worst)
-    # first order: a tenth of h w, 1e-2, as the bodies pull each other to and fro
+    # first order: a tenth of h w, 1e-2, as the bodies pull each other back and forth
     assert losses[0] < 1e-3
     assert losses[1] < 0.5 * losses[0]
 
