@@ -8,8 +8,8 @@ from grouser.physics.kernel import inlined, kernel
 
 # A leap costs about as much as so many sweeps: it is made where more are to come.
 _SWEEPS_OF_A_LEAP = 6
-# Sweeps before the first leap; between leaps they double, up to a limit.
-_FIRST_SWEEPS, _MOST_SWEEPS_BETWEEN = 3, 8
+# Sweeps before the first leap; they double from leap to leap, so that in the end sweeps have the last word.
+_FIRST_SWEEPS = 3
 # A sweep that changes hardly less than the one before, or more, is taken to change so much of it.
 _SLOWEST = 0.99
 # Newton's rounds that a slipping contact takes at most: four where the mobilities differ a hundredfold.
@@ -66,25 +66,25 @@ def solve_rows(rows, contact_rows, subspace, u, tolerance, most_sweeps):
         most_sweeps: limit.
 
     Returns:
-        Number of sweeps, and the largest change in the last one or in all that would follow it.
+        Number of sweeps, and the largest change in the last one.
     """
-    sweeps, due, pause = 0, _FIRST_SWEEPS, _FIRST_SWEEPS
-    change = left = math.inf
+    sweeps, due = 0, _FIRST_SWEEPS
+    change = before = math.inf
     leaps = contact_rows.count[0] > 0 and u.shape[0] <= MOST_COORDINATES
     while sweeps < most_sweeps:
         sweeps += 1
-        before = change
         change = max(_sweep_rows(rows, u), _sweep_contacts(contact_rows, u))
         # each sweep to come is taken to change as much less as this one did; the first after a leap knows no better
         rate = min(change / before, _SLOWEST)
-        left = max(change, change * rate / (1.0 - rate))
-        if left <= tolerance:
+        to_come = max(change, change * rate / (1.0 - rate))
+        before = change
+        if to_come <= tolerance:
             break
-        if leaps and sweeps >= due and left > tolerance * rate**-_SWEEPS_OF_A_LEAP:
+        if leaps and due <= sweeps <= most_sweeps // 2 and to_come > tolerance * rate**-_SWEEPS_OF_A_LEAP:
             leap(contact_rows, subspace, u)
-            due, pause = sweeps + pause, min(2 * pause, _MOST_SWEEPS_BETWEEN)
-            change = math.inf
-    return sweeps, left
+            due = 2 * sweeps
+            before = math.inf
+    return sweeps, change
 
 
 @inlined

@@ -5,7 +5,9 @@ import re
 
 # Decimal numbers only: Python's float() would also take "nan", "inf", "1_000" and digits of other scripts.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_SEPARATOR = re.compile(r"[ \t\r\n]+")
+# White space as XML knows it.
+_WHITE = " \t\r\n"
+_SEPARATOR = re.compile(f"[{_WHITE}]+")
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -15,7 +17,7 @@ def number(text: str) -> float:
     Raises:
         ValueError: it is not a decimal number, or too large for a double.
     """
-    stripped = text.strip()
+    stripped = text.strip(_WHITE)
     if len(stripped) > 400 or not _NUMBER.fullmatch(stripped):
         raise ValueError("not a finite number")
     value = float(stripped)
@@ -50,7 +52,7 @@ def triples(text: str) -> tuple[tuple[float, float, float], ...]:
 
 
 def _words(text: str) -> list[str]:
-    return _SEPARATOR.split(text.strip()) if text.strip() else []
+    return _SEPARATOR.split(text.strip(_WHITE)) if text.strip(_WHITE) else []
 
 
 def boolean(text: str) -> bool:
@@ -60,6 +62,6 @@ def boolean(text: str) -> bool:
         ValueError: something else.
     """
     try:
-        return _BOOLEANS[text.strip().lower()]
+        return _BOOLEANS[text.strip(_WHITE).lower()]
     except KeyError:
         raise ValueError("neither true nor false") from None
