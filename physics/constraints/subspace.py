@@ -220,9 +220,11 @@ def _share_within_cone(impulse, change, friction, slips):
         most, growth = friction * impulse[0], friction * change[0]
         a = change[1] * change[1] + change[2] * change[2] - growth * growth
         b = impulse[1] * change[1] + impulse[2] * change[2] - most * growth
-        c = impulse[1] * impulse[1] + impulse[2] * impulse[2] - most * most
-        if a + 2.0 * b + c > 0.0:
-            share = min(share, -c / (b + math.sqrt(max(b * b - a * c, 0.0))))
+        # two contacts may come to the edge at once: one that is on it, but for rounding, is taken to be
+        c = min(impulse[1] * impulse[1] + impulse[2] * impulse[2] - most * most, 0.0)
+        if (a * share + 2.0 * b) * share + c > 0.0:
+            root = math.sqrt(max(b * b - a * c, 0.0))
+            share = min(share, -c / (b + root) if b > 0.0 else (root - b) / a)
     return share
 
 

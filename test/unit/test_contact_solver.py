@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from grouser.physics.constraints.contact_rows import _align_tangents, make_contact_rows
 from grouser.physics.constraints.impulses import _on_rim, solve_rows, warm_start
 from grouser.physics.constraints.rows import make_rows
-from grouser.physics.constraints.subspace import leap, make_subspace
+from grouser.physics.constraints.subspace import _share_within_cone, leap, make_subspace
 
 angles = st.floats(0.0, 2.0 * math.pi)
 powers = st.floats(-4.0, 2.0).map(lambda power: 10.0**power)
@@ -122,6 +122,26 @@ def test_a_leap_stops_at_the_edge_of_a_cone():
     size, most = np.hypot(*rows.impulse[:, 1:].T), rows.friction * rows.impulse[:, 0]
     assert (size <= most * (1.0 + 1e-12)).all()
     assert (size > most * (1.0 - 1e-6)).sum() == 1
+
+
+impulses = st.tuples(st.floats(1e-6, 1e3), st.floats(-1.0, 1.0), st.floats(-1.0, 1.0))
+changes = st.tuples(*[st.one_of(st.just(0.0), st.floats(-1e4, 1e4))] * 3)
+
+
+@pytest.mark.parametrize("share_within", [_share_within_cone, _share_within_cone.py_func], ids=["compiled", "plain"])
+@given(impulse=impulses, change=changes, friction=st.floats(0.01, 2.0), on_rim=st.booleans())
+@settings(max_examples=500, deadline=None)
+def test_a_share_ends_on_the_cone_or_within(share_within, impulse, change, friction, on_rim):
+    normal, *direction = impulse
+    size = math.hypot(*direction)
+    scale = friction * normal / max(size, 1e-300) if on_rim and size > 0.0 else friction * normal * 0.7
+    impulse = np.array([normal, scale * direction[0], scale * direction[1]])
+    share = share_within(impulse, np.array(change), friction, False)
+    assert 0.0 <= share <= 1.0
+    end = impulse + share * np.array(change)
+    reach = normal + np.abs(change).max() * share
+    assert end[0] >= -1e-12 * reach
+    assert math.hypot(*end[1:]) <= friction * end[0] + 1e-7 * (1.0 + friction) * reach
 
 
 def test_redundant_contacts_share_and_do_not_blow_up():
