@@ -183,7 +183,7 @@ def make_workspace(system: System) -> Workspace:
         contacts=make_contacts(system.collision),
         rows=make_rows(laws + cylinders, coordinates),
         contact_rows=make_contact_rows(slots, coordinates),
-        subspace=make_subspace(slots, coordinates),
+        subspace=make_subspace(laws + cylinders, slots, coordinates),
         pair_rows=make_pair_rows(system.pairs, coordinates),
         prediction=make_prediction(system.circuit, system.settings.step),
         composite=np.zeros((bodies, 10)),

@@ -81,7 +81,7 @@ def solve_rows(rows, contact_rows, subspace, u, tolerance, most_sweeps):
         if to_come <= tolerance:
             break
         if leaps and due <= sweeps <= most_sweeps // 2 and to_come > tolerance * rate**-_SWEEPS_OF_A_LEAP:
-            leap(contact_rows, subspace, u)
+            leap(rows, contact_rows, subspace, u)
             due = 2 * sweeps
             before = math.inf
     return sweeps, change

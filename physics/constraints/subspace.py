@@ -1,4 +1,4 @@
-"""Leaps of the contacts: the impulses of all contacts that press, found at once.
+"""Leaps: the impulses of all rows, and of all contacts that press, found at once.
 
 Sweeps settle quickly which contacts press, and which slip, but slowly how they share the load. Between sweeps these
 answers are therefore taken for given, and what is left are equations (a step of Newton's method; compare Silcowitz,
@@ -8,7 +8,8 @@ Alart and Curnier, A mixed formulation for frictional contact problems prone to 
 - a contact that presses has its normal speed, J_n v = b;
 - one that sticks does not slide, J_t v = 0;
 - one that slips has the friction mu p_n d, and turns its direction d against its slip: across d, by e, it feels the
-  compliance that its slip speed gives it, J_e v + |J_d v| / (mu p_n) dp_e = 0.
+  compliance that its slip speed gives it, J_e v + |J_d v| / (mu p_n) dp_e = 0;
+- a row that is held or stopped has that speed, and one on its spring obeys it.
 
 They may say the same many times over. Each is met by a spring as stiff as the numbers allow, dp = G (b - J v) with a
 small matrix G for each contact, so that what is solved is as large as the machine has coordinates,
@@ -21,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.constraints.rows import IMMOVABLE
+from grouser.physics.constraints.rows import IMMOVABLE, row_speed
 from grouser.physics.kernel import kernel
 
 # Stiffness of an equation, as a multiple of the mass that its row feels.
@@ -30,7 +31,7 @@ _WEIGHT = 1e7
 _STICKS = 1.0 - 1e-9
 # A contact that keeps less than this share of its impulse no longer presses.
 _LIFTED = 1e-12
-# Contacts that a leap takes to the edge of their cones at most.
+# Contacts that a leap takes to the edge of their cones, and rows to their bounds, at most.
 _MOST_TURNS = 8
 # Without slip, no pivot is below one; less than this says that friction jams.
 _LEAST_PIVOT = 1e-3
@@ -48,6 +49,9 @@ class Subspace(NamedTuple):
         gain: G of each contact, (contacts, 3, 3) [kg].
         wanted: b of each contact's normal [m/s].
         change: dp of each contact, (contacts, 3) [N s].
+        row_acts: whether a row is part of the leap.
+        row_gain, row_wanted, row_change: the same of each row.
+        row_lower, row_upper: bounds of its impulse while it is held or stopped [N s].
     """
 
     matrix: np.ndarray
@@ -56,9 +60,15 @@ class Subspace(NamedTuple):
     gain: np.ndarray
     wanted: np.ndarray
     change: np.ndarray
+    row_acts: np.ndarray
+    row_gain: np.ndarray
+    row_wanted: np.ndarray
+    row_change: np.ndarray
+    row_lower: np.ndarray
+    row_upper: np.ndarray
 
 
-def make_subspace(contacts: int, coordinates: int) -> Subspace:
+def make_subspace(rows: int, contacts: int, coordinates: int) -> Subspace:
     """Buffers of the right sizes."""
     return Subspace(
         np.zeros((coordinates, coordinates)),
@@ -67,51 +77,149 @@ def make_subspace(contacts: int, coordinates: int) -> Subspace:
         np.zeros((contacts, 3, 3)),
         np.zeros(contacts),
         np.zeros((contacts, 3)),
+        np.zeros(rows, dtype=np.bool_),
+        *[np.zeros(rows) for _ in range(5)],
     )
 
 
 @kernel
-def leap(rows, subspace, u):
-    """Solves for the contacts that press; changes their impulses and u.
+def leap(rows, contact_rows, subspace, u):
+    """Solves for the rows and the contacts that press; changes their impulses and u.
 
     Args:
-        rows: contact rows, their impulses in u.
+        rows, contact_rows: their impulses in u.
         subspace: buffers.
         u: half-solved velocity.
     """
-    slips, change = subspace.slips, subspace.change
-    for c in range(rows.count[0]):
-        friction = math.sqrt(rows.impulse[c, 1] ** 2 + rows.impulse[c, 2] ** 2)
-        slips[c] = friction >= _STICKS * rows.friction[c] * rows.impulse[c, 0]
+    slips = subspace.slips
+    for r in range(rows.count[0]):
+        subspace.row_acts[r] = rows.inverse_mass[r] >= IMMOVABLE
+    for c in range(contact_rows.count[0]):
+        impulse = contact_rows.impulse[c]
+        slips[c] = math.sqrt(impulse[1] ** 2 + impulse[2] ** 2) >= _STICKS * contact_rows.friction[c] * impulse[0]
     for _ in range(_MOST_TURNS):
-        _collect(rows, subspace, u)
+        _begin(subspace, u)
+        _collect_rows(rows, subspace, u)
+        _collect_contacts(contact_rows, subspace, u)
         if not _solve(subspace.matrix, subspace.u):
             return
-        share, first = 1.0, -1
-        for c in range(rows.count[0]):
-            if rows.impulse[c, 0] > 0.0:
-                _find_change(rows, c, subspace.gain[c], subspace.wanted[c], subspace.u, change[c])
-                way = _share_within_cone(rows.impulse[c], change[c], rows.friction[c], slips[c])
-                if way < share:
-                    share, first = way, c
-        for c in range(rows.count[0]):
-            if rows.impulse[c, 0] > 0.0:
-                _take_over(rows, c, share, change[c], u)
-        if first < 0:
+        share, first = _way_of_contacts(contact_rows, subspace)
+        row_share, first_row = _way_of_rows(rows, subspace)
+        share = min(share, row_share)
+        _move_rows(rows, subspace, share, u)
+        for c in range(contact_rows.count[0]):
+            if contact_rows.impulse[c, 0] > 0.0:
+                _take_over(contact_rows, c, share, subspace.change[c], u)
+        if share == 1.0:
             return
-        slips[first] = True
+        if share == row_share:
+            subspace.row_acts[first_row] = False
+        else:
+            slips[first] = True
 
 
 @kernel
-def _collect(rows, subspace, u):
-    """The equations' matrix and right side."""
+def _begin(subspace, u):
+    """I and u, to which the equations are added."""
     matrix, right = subspace.matrix, subspace.u
-    size = matrix.shape[0]
-    for i in range(size):
-        for j in range(size):
+    for i in range(u.shape[0]):
+        for j in range(u.shape[0]):
             matrix[i, j] = 0.0
         matrix[i, i] = 1.0
         right[i] = u[i]
+
+
+@kernel
+def _collect_rows(rows, subspace, u):
+    """Adds the equations of the rows."""
+    for r in range(rows.count[0]):
+        subspace.row_gain[r] = 0.0
+        if subspace.row_acts[r]:
+            _find_row_gain(rows, r, subspace, u)
+        gain = subspace.row_gain[r]
+        if gain > 0.0:
+            half = rows.half[r]
+            for i in range(u.shape[0]):
+                pull = gain * half[i]
+                if pull != 0.0:
+                    subspace.u[i] += pull * subspace.row_wanted[r]
+                    for j in range(u.shape[0]):
+                        subspace.matrix[i, j] += pull * half[j]
+
+
+@kernel
+def _find_row_gain(rows, r, subspace, u):
+    """G and b of row r, and the bounds of its impulse."""
+    inverse, impulse, conductance = rows.inverse_mass[r], rows.impulse[r], rows.conductance[r]
+    speed = -inverse * impulse
+    for d in range(u.shape[0]):
+        speed += rows.half[r, d] * u[d]
+    wanted = row_speed(rows, r, speed, inverse)
+    full = conductance * (rows.target[r] - wanted)
+    spring = min(max(full, -rows.spring_bound[r]), rows.spring_bound[r])
+    subspace.row_lower[r], subspace.row_upper[r] = -math.inf, math.inf
+    held = rows.hold_bound[r] > 0.0 and wanted == rows.hold_speed[r]
+    if held or wanted == rows.slowest[r] or wanted == rows.fastest[r]:
+        base = spring - full if rows.built_in[r] else spring
+        if held or wanted == rows.slowest[r]:
+            subspace.row_lower[r] = base - rows.hold_bound[r]
+        if held or wanted == rows.fastest[r]:
+            subspace.row_upper[r] = base + rows.hold_bound[r]
+        subspace.row_gain[r], subspace.row_wanted[r] = _stiffness(inverse, 0.0), wanted
+    elif conductance > 0.0 and spring == full and not rows.built_in[r]:
+        subspace.row_gain[r] = _stiffness(inverse, 1.0 / conductance)
+        subspace.row_wanted[r] = wanted + ((wanted - speed) / inverse - impulse) / conductance
+
+
+@kernel
+def _way_of_rows(rows, subspace):
+    """Changes of the rows' impulses, the share of them within all bounds, and the row that ends it."""
+    share, first = 1.0, -1
+    for r in range(rows.count[0]):
+        if subspace.row_gain[r] > 0.0:
+            change = subspace.row_wanted[r]
+            for d in range(subspace.u.shape[0]):
+                change -= rows.half[r, d] * subspace.u[d]
+            change *= subspace.row_gain[r]
+            subspace.row_change[r] = change
+            bound = subspace.row_upper[r] if change > 0.0 else subspace.row_lower[r]
+            room = (bound - rows.impulse[r]) * (1.0 if change > 0.0 else -1.0)
+            if abs(change) > room:
+                way = max(room, 0.0) / abs(change)
+                if way < share:
+                    share, first = way, r
+    return share, first
+
+
+@kernel
+def _move_rows(rows, subspace, share, u):
+    """Changes the rows' impulses by a share."""
+    for r in range(rows.count[0]):
+        if subspace.row_gain[r] > 0.0:
+            step = share * subspace.row_change[r]
+            rows.impulse[r] += step
+            for d in range(u.shape[0]):
+                u[d] += rows.half[r, d] * step
+
+
+@kernel
+def _way_of_contacts(rows, subspace):
+    """Changes of the contacts' impulses, the share of them within all cones, and the contact that ends it."""
+    share, first = 1.0, -1
+    for c in range(rows.count[0]):
+        if rows.impulse[c, 0] > 0.0:
+            change = subspace.change[c]
+            _find_change(rows, c, subspace.gain[c], subspace.wanted[c], subspace.u, change)
+            way = _share_within_cone(rows.impulse[c], change, rows.friction[c], subspace.slips[c])
+            if way < share:
+                share, first = way, c
+    return share, first
+
+
+@kernel
+def _collect_contacts(rows, subspace, u):
+    """Adds the equations of the contacts."""
+    matrix, right = subspace.matrix, subspace.u
     for c in range(rows.count[0]):
         impulse = rows.impulse[c]
         if impulse[0] <= 0.0:
