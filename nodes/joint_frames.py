@@ -48,10 +48,12 @@ def reaction_frames(machine: Machine, taken: Collection[str]) -> list[ReactionFr
 def turn_from_z(axis: Vector3) -> Quaternion:
     """The shortest turn of the z axis onto a unit vector, x y z w; onto -z half a turn about x."""
     x, y, z = axis
-    if z < -1.0 + 1e-12:
+    # 1 + z, without cancellation near -z
+    rise = 1.0 + z if z > 0.0 else (x * x + y * y) / (1.0 - z)
+    length = math.hypot(x, y, rise)
+    if length == 0.0:
         return (1.0, 0.0, 0.0, 0.0)
-    length = math.hypot(x, y, 1.0 + z)
-    return (-y / length, x / length, 0.0, (1.0 + z) / length)
+    return (-y / length, x / length, 0.0, rise / length)
 
 
 def _poses(machine: Machine) -> Iterator[tuple[str, str, Pose]]:

@@ -1,6 +1,7 @@
 """What the physics thread hands to the publishing thread: plain arrays, copied from the simulation at one step."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -47,8 +48,8 @@ def movable_joints(machine: Machine) -> list[str]:
 
 
 def nanoseconds_at(step: int, step_size: float) -> int:
-    """Simulation time of a step [ns], rounded once from the product: stamps never gather rounding errors."""
-    return round(step * step_size * 1e9)
+    """Simulation time of a step [ns], rounded once from the exact product: stamps never gather rounding errors."""
+    return round(step * Fraction(repr(step_size)) * 1_000_000_000)
 
 
 def take_sample(simulation: Simulation, nanoseconds: int, streams: frozenset[str]) -> Sample:

@@ -5,6 +5,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from hypothesis import settings
+
 ROOT = Path(__file__).resolve().parent.parent
 DOMAINS = range(1, 102)  # beyond 101 the ports of ROS 2 reach into those the kernel hands out
 
@@ -27,6 +29,11 @@ def _reserve_domain():
             return domain, file
     raise RuntimeError(f"all ROS domains from {DOMAINS[0]} to {DOMAINS[-1]} are in use by other test processes")
 
+
+# The same examples in every run; HYPOTHESIS_PROFILE=explore looks for new ones.
+settings.register_profile("repeat", derandomize=True)
+settings.register_profile("explore")
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 # Before any test module imports rclpy: the middleware reads these once.
 _domain, _domain_lock = _reserve_domain()
