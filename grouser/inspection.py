@@ -11,6 +11,7 @@ import numpy as np
 
 from grouser.catalogue import machine_file
 from grouser.physics.description import load_machine
+from grouser.physics.description.circuit import circuit_tanks
 from grouser.physics.description.machine import HydraulicCylinder, Joint, LoopJoint, Machine, Pose
 from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, subtree_masses
 from grouser.physics.errors import MachineError, ParameterError
@@ -218,7 +219,7 @@ def _joint_facts(joint: Joint, positions: dict[str, float]) -> dict[str, Any]:
 def _cylinder_facts(machine: Machine, cylinder: HydraulicCylinder, poses: dict[str, Pose]) -> dict[str, Any]:
     piston_area = math.pi / 4.0 * cylinder.bore**2
     rod_side_area = math.pi / 4.0 * (cylinder.bore**2 - cylinder.rod_diameter**2)
-    supply, tank = machine.pumps[0].supply_pressure, machine.pumps[0].tank_pressure
+    supply, tank = _highest_pressure(machine), min(tank.pressure for tank in circuit_tanks(machine))
     ends = [point_on_link(poses[end.link], end.xyz) for end in (cylinder.barrel, cylinder.rod)]
     return {
         "name": cylinder.name,
@@ -231,6 +232,13 @@ def _cylinder_facts(machine: Machine, cylinder: HydraulicCylinder, poses: dict[s
         "initial_position": float(np.linalg.norm(ends[1] - ends[0])) - cylinder.retracted_length,
         "holding_brake": cylinder.holding_brake,
     }
+
+
+def _highest_pressure(machine: Machine) -> float:
+    """That supplies, pump controls or relief valves let come about [Pa, absolute]."""
+    tank = min(tank.pressure for tank in circuit_tanks(machine))
+    pumps = [pump.supply_pressure or pump.setting for pump in machine.pumps]
+    return max([tank, *filter(None, pumps), *(tank + valve.pressure for valve in machine.relief_valves)])
 
 
 def _loop_facts(loop: LoopJoint) -> dict[str, Any]:

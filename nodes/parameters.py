@@ -74,7 +74,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "machine_arguments": Declaration(("",), "Arguments of the machine's xacro file, each as name:=value."),
     "world": Declaration("flat", "World: path of a YAML file, or the name of one that comes with grouser."),
     "step": Declaration(0.001, "Size of a simulation step [s].", True, 1e-5, 0.1),
-    "scheme": Declaration("semi_implicit", "How hydraulics and mechanism are coupled.", choices=tuple(sorted(SCHEMES))),
+    "scheme": Declaration("implicit", "How hydraulics and mechanism are coupled.", choices=tuple(sorted(SCHEMES))),
     "integrator": Declaration(
         "", "How the motion is integrated; '': as the machine says.", choices=("", *sorted(INTEGRATORS))
     ),

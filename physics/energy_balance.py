@@ -35,8 +35,9 @@ def balance_energy(
     drives = {law: machine.drives[drive].joint for law, drive in enumerate(system.laws.drive) if drive >= 0}
     for law, name in drives.items():
         book(actuators, name, state.law_work[law, DRIVE])
-    for cylinder, work in zip(machine.cylinders, state.cylinder_work, strict=True):
-        book(actuators, cylinder.name, work)
+    hydraulic = [one.name for one in machine.cylinders] + [one.name for one in machine.hydraulic_motors]
+    for actuator, work in zip(hydraulic, state.cylinder_work, strict=True):
+        book(actuators, actuator, work)
     for law, rate in enumerate(system.laws.rate_index):
         book(lost, f"friction of {names.rate_joint[rate]}", -state.law_work[law, FRICTION])
         book(lost, f"limits of {names.rate_joint[rate]}", -state.law_work[law, LIMIT])

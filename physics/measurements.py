@@ -41,6 +41,23 @@ class CylinderState:
 
 
 @dataclass(frozen=True)
+class PumpState:
+    """A displacement pump in the last step.
+
+    Attributes:
+        swash: displacement as a share of the largest [-].
+        flow: mean into its outlet [m3/s].
+        pressure: of its outlet at the end [Pa, absolute].
+        shaft_power: mean, with its loss of torque [W].
+    """
+
+    swash: float
+    flow: float
+    pressure: float
+    shaft_power: float
+
+
+@dataclass(frozen=True)
 class CylinderEnergy:
     """Energy account of a cylinder since the start [J].
 

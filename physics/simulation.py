@@ -27,6 +27,8 @@ from grouser.physics.energy_balance import balance_energy, open_accounts
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.hydraulics.circuit import ENERGY_ACCOUNTS, make_circuit
 from grouser.physics.hydraulics.cylinder import SCHEMES
+from grouser.physics.hydraulics.elements import beyond_plain, make_network
+from grouser.physics.hydraulics.valve import CAVITY
 from grouser.physics.measurements import (
     Contact,
     CylinderEnergy,
@@ -35,6 +37,7 @@ from grouser.physics.measurements import (
     Energy,
     EnergyBalance,
     NumericalDamping,
+    PumpState,
     SolverDiagnostics,
 )
 from grouser.physics.midpoint import check_smooth, run_midpoint_steps
@@ -68,7 +71,8 @@ class Simulation:
         machine: from `grouser.load_machine`.
         world: from `grouser.load_world`; flat ground by default.
         step: length of a step [s].
-        scheme: of the hydraulics: "semi_implicit", or "split" (the published scheme, to show its error).
+        scheme: of the hydraulics: "implicit"; for cylinders on valves between constant pressures also "semi_implicit"
+            (explicit sub-steps), or "split" (the published scheme, to show its error).
         tolerance: of the impulses: the solver stops when no row changes its own speed by more [m/s or rad/s].
         most_sweeps: limit of the solver's sweeps.
         integrator: of the motion: "semi_implicit", of first order, for everything; "implicit_midpoint", of second
@@ -85,6 +89,8 @@ class Simulation:
         joint_effort: force that drives, dry friction, limits and cylinders exerted on its coordinate in the last step
             [N m or N].
         pressure, cylinder, cylinder_energy: of every cylinder.
+        line_pressure: of every hydraulic line [Pa, absolute].
+        pump: of every displacement pump.
         joint_reaction: of every loop joint and compliant joint: force [N] and moment [N m] that the child link got
             through it in the last step, about the joint's origin in the joint's frame, which is fixed to the parent
             link, (6,); none where an over-constrained loop joint does not take part (`warnings`).
@@ -103,7 +109,7 @@ class Simulation:
         machine: Machine,
         world: World = World(),
         step: float = 0.001,
-        scheme: str = "semi_implicit",
+        scheme: str = "implicit",
         tolerance: float = 1e-6,
         most_sweeps: int = 100,
         integrator: str | None = None,
@@ -128,6 +134,10 @@ class Simulation:
         self.model: Model = model
         self.names: Names = names
         collision, excluded = make_collision(machine, names, model, world)
+        network, lines = make_network(machine)
+        if scheme != "implicit" and (part := beyond_plain(machine)):
+            raise ParameterError("scheme", scheme, f"implicit: '{part}' is beyond the plain schemes")
+        self.lines: tuple[str, ...] = lines
         self.system = System(
             model,
             collision,
@@ -135,6 +145,7 @@ class Simulation:
             make_axial_laws(machine, names),
             pairs,
             make_circuit(machine, names, model),
+            network,
             Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[self.integrator]),
         )
         if self.integrator == "implicit_midpoint":
@@ -418,8 +429,11 @@ class Simulation:
         self.joint_velocity = _numbers("joint", joints, lambda: self._multiplier * self.state.v[self._v_index])
         self.joint_effort = _numbers("joint", joints, self._joint_efforts)
         cylinders = [cylinder.name for cylinder in self.machine.cylinders]
-        self.pressure = NamedView("cylinder", cylinders, lambda c: CylinderPressure(*self.state.pressure[c].tolist()))
+        self.pressure = NamedView("cylinder", cylinders, lambda c: CylinderPressure(*self._cylinder_pressures(c)))
         self.cylinder = NamedView("cylinder", cylinders, self._cylinder_state)
+        self.line_pressure = NamedView("line", self.lines, lambda n: float(self.state.pressure[n]))
+        pumps = [pump.name for pump in self.machine.pumps if pump.displacement is not None]
+        self.pump = NamedView("pump", pumps, self._pump_state)
         self.cylinder_energy = NamedView(
             "cylinder", cylinders, lambda c: CylinderEnergy(*self.state.account[c].tolist())
         )
@@ -455,8 +469,10 @@ class Simulation:
             shapes=len(system.collision.shapes.kind),
             axial_laws=len(system.axial.rate_index),
             pairs=len(system.pairs.axis),
-            cylinders=len(system.circuit.valve),
+            actuators=len(system.circuit.valve),
+            lines=len(system.network.volume),
             valves=len(system.circuit.flow_gain),
+            pumps=len(system.network.outlet),
             accounts=ENERGY_ACCOUNTS,
         )
         update_kinematics(self._packed.model, state.q, state.v, self._seen)
@@ -470,7 +486,8 @@ class Simulation:
                 element=f'<joint name="{self.names.rate_joint[stuck]}">',
                 remedy="give the links beyond it mass and inertia",
             )
-        state.pressure[:] = system.circuit.tank_pressure[0]
+        state.pressure[:] = system.network.pressure
+        state.swash[:] = 1.0
         for c, cylinder in enumerate(self.machine.cylinders):
             length = cylinder_length(self._packed.circuit, self._seen, c, self._workspace.direction)
             position = length - cylinder.retracted_length
@@ -497,6 +514,8 @@ class Simulation:
         work.prediction.flow[:] = 0.0
         work.prediction.supply_power[:] = 0.0
         work.prediction.trace_length[:] = 0
+        work.network.step_books.delivered[:] = 0.0
+        work.network.step_books.pump_work[:] = 0.0
         work.effort[:] = 0.0
         work.drive_spring[:] = 0.0
         work.brake[:] = False
@@ -589,18 +608,46 @@ class Simulation:
         work, state = self._workspace, self.state
         # the cylinders' rows come first, in order
         ran = work.rows.count[0] > 0
+        pressures, valve = self._cylinder_pressures(c), self.system.circuit.valve[c]
         return CylinderState(
             position=float(state.piston[c]),
             velocity=float(work.rows.half[c] @ work.u) if ran else 0.0,
-            pressure_piston_side=float(state.pressure[c, 0]),
-            pressure_rod_side=float(state.pressure[c, 1]),
+            pressure_piston_side=pressures[0],
+            pressure_rod_side=pressures[1],
             flow_piston_side=float(work.prediction.flow[c, 0]),
             flow_rod_side=float(work.prediction.flow[c, 1]),
-            spool_position=float(state.spool[self.system.circuit.valve[c], 0]),
+            spool_position=float(state.spool[valve, 0]) if valve >= 0 else 0.0,
             force=float(work.rows.impulse[c]) / self.step_size if ran else 0.0,
             power=float(work.prediction.supply_power[c]),
             brake_engaged=bool(work.brake[c]),
         )
+
+    def _pump_state(self, p) -> PumpState:
+        network, books = self.system.network, self._workspace.network.step_books
+        return PumpState(
+            swash=float(self.state.swash[p]),
+            flow=float(books.delivered[p]) / self.step_size,
+            pressure=float(self.state.pressure[network.outlet[p]]),
+            shaft_power=float(books.pump_work[p] / self.step_size + network.torque_loss[p] * network.speed[p]),
+        )
+
+    def set_line_pressure(self, line: str, pressure: float) -> None:
+        """Sets the pressure of a hydraulic line [Pa, absolute]; those of tanks and supplies stay as they are.
+
+        Raises:
+            ParameterError: no such line, or a pressure that oil cannot have.
+        """
+        if line not in self.lines:
+            raise unknown_name("line", line, self.lines)
+        _require_range("pressure", pressure, self.system.network.oil.vapour + CAVITY, 1e9)
+        number = self.lines.index(line)
+        if not self.system.network.constant[number]:
+            self.state.pressure[number] = pressure
+
+    def _cylinder_pressures(self, c):
+        """Of the piston side and of the rod side [Pa]."""
+        network = self.system.network
+        return tuple(self.state.pressure[[network.line_a[c], network.line_b[c]]].tolist())
 
     def _contact_wrenches(self):
         """Force and moment on every link with collision shapes, at its origin in its frame, (such links, 6)."""
@@ -628,9 +675,11 @@ class Simulation:
             if not math.isfinite(value):
                 raise DivergenceError(self.time, self.names.rate_joint[rate], float(value))
         for c, cylinder in enumerate(self.machine.cylinders):
-            for value in (*state.pressure[c], state.piston[c]):
-                if not math.isfinite(value):
-                    raise DivergenceError(self.time, cylinder.name, float(value))
+            if not math.isfinite(state.piston[c]):
+                raise DivergenceError(self.time, cylinder.name, float(state.piston[c]))
+        for line, pressure in zip(self.lines, state.pressure, strict=True):
+            if not math.isfinite(pressure):
+                raise DivergenceError(self.time, f"line {line}", float(pressure))
         for joint, value in zip(self._position_joints(), state.q, strict=True):
             if not math.isfinite(value):
                 raise DivergenceError(self.time, joint, float(value))
@@ -656,9 +705,9 @@ def _fingerprint(system: System) -> str:
 
 
 def _arrays(part):
-    """All arrays in nested tuples."""
-    if isinstance(part, np.ndarray):
-        yield part
+    """All arrays in nested tuples, numbers as arrays."""
+    if not isinstance(part, tuple):
+        yield np.asarray(part)
     else:
         for inner in part:
             yield from _arrays(inner)

@@ -22,14 +22,16 @@ class State(NamedTuple):
         contact_anchor: where it was, in the frame of its first body [m], (slots, 3).
         sliding: of each joint law, whether its dry friction slid in the last step.
         hysteresis: effort of each axial law's hysteresis [N m or N].
-        pressure: of each cylinder's piston and rod side [Pa, absolute], (cylinders, 2).
-        piston: position of each piston from its retracted end [m].
-        spool: position [-] and velocity [1/s] of each valve's spool, (valves, 2).
-        account: energy account of each cylinder since the start [J], (cylinders, accounts).
+        pressure: of each line of the hydraulic circuit [Pa, absolute], (lines,).
+        piston: position of each cylinder's piston from its retracted end [m]; of motors not used.
+        spool: position [-] and velocity [1/s] of each valve's spool, and its command behind the hysteresis [-],
+            (valves, 3).
+        swash: of each displacement pump [-].
+        account: energy account of each cylinder and motor since the start [J], (actuators, accounts).
         energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
         law_work: on the machine by each joint law's drive, dry friction and limits [J], (laws, 3).
         rate_work: by each coordinate's damper and spring [J], (coordinates, 2).
-        axial_work, pair_work, cylinder_work: by each axial law, loop joint and cylinder [J].
+        axial_work, pair_work, cylinder_work: by each axial law, loop joint, and cylinder or motor [J].
         contact_work: by the contacts of each shape [J].
         contact_energy: in the springs of these contacts at the end of the last step [J].
     """
@@ -48,6 +50,7 @@ class State(NamedTuple):
     pressure: np.ndarray
     piston: np.ndarray
     spool: np.ndarray
+    swash: np.ndarray
     account: np.ndarray
     energy_start: np.ndarray
     law_work: np.ndarray
@@ -81,8 +84,10 @@ def make_state(
     shapes: int,
     axial_laws: int,
     pairs: int,
-    cylinders: int,
+    actuators: int,
+    lines: int,
     valves: int,
+    pumps: int,
     accounts: int,
 ) -> State:
     """A state at rest in the initial positions, with no pressure in the cylinders."""
@@ -90,7 +95,7 @@ def make_state(
         step_count=np.zeros(1, dtype=np.int64),
         q=np.array(model.q_initial),
         v=np.zeros(len(model.rate_damping)),
-        row_impulse=np.zeros(laws + cylinders),
+        row_impulse=np.zeros(laws + actuators),
         contact_count=np.zeros(1, dtype=np.int64),
         contact_slot=np.zeros(slots, dtype=np.int64),
         contact_impulse=np.zeros((slots, 3)),
@@ -98,16 +103,17 @@ def make_state(
         contact_anchor=np.zeros((slots, 3)),
         sliding=np.zeros(laws, dtype=np.bool_),
         hysteresis=np.zeros(axial_laws),
-        pressure=np.zeros((cylinders, 2)),
-        piston=np.zeros(cylinders),
-        spool=np.zeros((valves, 2)),
-        account=np.zeros((cylinders, accounts)),
+        pressure=np.zeros(lines),
+        piston=np.zeros(actuators),
+        spool=np.zeros((valves, 3)),
+        swash=np.zeros(pumps),
+        account=np.zeros((actuators, accounts)),
         energy_start=np.zeros(3),
         law_work=np.zeros((laws, 3)),
         rate_work=np.zeros((len(model.rate_damping), 2)),
         axial_work=np.zeros(axial_laws),
         pair_work=np.zeros(pairs),
-        cylinder_work=np.zeros(cylinders),
+        cylinder_work=np.zeros(actuators),
         contact_work=np.zeros(shapes),
         contact_energy=np.zeros(shapes),
     )

@@ -48,6 +48,8 @@ from grouser.physics.contact.collide import (
 from grouser.physics.contact.contacts import Contacts
 from grouser.physics.hydraulics.circuit import Circuit
 from grouser.physics.hydraulics.cylinder import Prediction, make_prediction
+from grouser.physics.hydraulics.implicit import NetworkWorkspace, make_network_workspace
+from grouser.physics.hydraulics.network import Network
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Model
 from grouser.physics.multibody.composite import mass_matrix
@@ -94,6 +96,7 @@ class System(NamedTuple):
     axial: AxialLaws
     pairs: Pairs
     circuit: Circuit
+    network: Network
     settings: Settings
 
 
@@ -133,6 +136,7 @@ class Workspace(NamedTuple):
     subspace: Subspace
     pair_rows: PairRows
     prediction: Prediction
+    network: NetworkWorkspace
     composite: np.ndarray
     wrench: np.ndarray
     motion: np.ndarray
@@ -176,16 +180,17 @@ class Machinery(NamedTuple):
 def make_workspace(system: System) -> Workspace:
     """Buffers for a system."""
     bodies, coordinates = len(system.model.body_parent), len(system.model.rate_damping)
-    cylinders, slots, laws = len(system.circuit.valve), slot_count(system.collision), len(system.laws.rate_index)
+    actuators, slots, laws = len(system.circuit.valve), slot_count(system.collision), len(system.laws.rate_index)
     return Workspace(
         kinematics=make_kinematics(system.model),
         detection=make_contact_workspace(system.collision),
         contacts=make_contacts(system.collision),
-        rows=make_rows(laws + cylinders, coordinates),
+        rows=make_rows(laws + actuators, coordinates),
         contact_rows=make_contact_rows(slots, coordinates),
-        subspace=make_subspace(laws + cylinders, slots, coordinates),
+        subspace=make_subspace(laws + actuators, slots, coordinates),
         pair_rows=make_pair_rows(system.pairs, coordinates),
         prediction=make_prediction(system.circuit, system.settings.step),
+        network=make_network_workspace(system.network, len(system.circuit.flow_gain)),
         composite=np.zeros((bodies, 10)),
         wrench=np.zeros((bodies, 6)),
         motion=np.zeros((bodies, 6)),
@@ -206,11 +211,11 @@ def make_workspace(system: System) -> Workspace:
         drive_spring=np.zeros((laws, 2)),
         axial_spring=np.zeros((len(system.axial.rate_index), 2)),
         row_of=np.full(laws, -1),
-        row_shift=np.zeros(laws + cylinders),
+        row_shift=np.zeros(laws + actuators),
         contact_shift=np.zeros(slots),
-        length=np.zeros(cylinders),
-        brake=np.zeros(cylinders, dtype=np.bool_),
-        lock=np.zeros(cylinders),
+        length=np.zeros(actuators),
+        brake=np.zeros(actuators, dtype=np.bool_),
+        lock=np.zeros(actuators),
         valve_command=np.zeros(len(system.circuit.flow_gain)),
         direction=np.zeros(3),
         sweeps=np.zeros(2, dtype=np.int64),
@@ -284,6 +289,7 @@ def make_step(system, state, command, workspace):
     warm_start(workspace.rows, workspace.contact_rows, u)
     predict_pistons(
         system.circuit,
+        system.network,
         state,
         settings.scheme,
         workspace.valve_command,
@@ -293,18 +299,21 @@ def make_step(system, state, command, workspace):
         u,
         step,
         workspace.rows,
+        workspace.network,
         workspace.prediction,
     )
     sweeps, residual = _find_impulses(system, workspace)
     settle_pistons(
-        system.circuit,
+        system.network,
         state,
         settings.scheme,
         workspace.lock,
         u,
         step,
         workspace.length,
+        system.circuit.retracted_length,
         workspace.rows,
+        workspace.network,
         workspace.prediction,
     )
     if system.pairs.axis.shape[0] > 0:
@@ -358,7 +367,9 @@ def _engage(system, state, command, workspace):
         workspace.rows,
         workspace.length,
     )
-    lock_pistons(system.circuit, state, workspace.brake, step, workspace.rows, mass, force, workspace.lock)
+    lock_pistons(
+        system.circuit, system.network, state, workspace.brake, step, workspace.rows, mass, force, workspace.lock
+    )
 
 
 @inlined
@@ -369,7 +380,8 @@ def _set_brakes(circuit, state, command, workspace):
         workspace.valve_command[valve] = 0.0 if stopped else command.valve[valve]
     for c in range(circuit.valve.shape[0]):
         # the brake lets go once the spool has opened its supply edge
-        closed = abs(state.spool[circuit.valve[c], 0]) <= circuit.supply_overlap[circuit.valve[c]]
+        valve = circuit.valve[c]
+        closed = valve >= 0 and abs(state.spool[valve, 0]) <= circuit.supply_overlap[valve]
         workspace.brake[c] = circuit.holding_force[c] > 0.0 and (stopped or closed)
 
 
@@ -549,10 +561,13 @@ def is_finite(state):
     for d in range(state.v.shape[0]):
         if not math.isfinite(state.v[d]):
             return False
-    for d in range(state.q.shape[0]):
-        if not math.isfinite(state.q[d]):
+    for a in range(state.piston.shape[0]):
+        if not math.isfinite(state.piston[a]):
             return False
-    for c in range(state.piston.shape[0]):
-        if not math.isfinite(state.pressure[c, 0] + state.pressure[c, 1] + state.piston[c]):
+    for line in range(state.pressure.shape[0]):
+        if not math.isfinite(state.pressure[line]):
+            return False
+    for d in range(state.q.shape[0]):  # noqa: SIM110, a generator is nothing for a kernel
+        if not math.isfinite(state.q[d]):
             return False
     return True

@@ -60,7 +60,7 @@ PARAMETERS = {
     "command": Parameter([[0, 0], [1, 0], [1, 1]], "s, -", "schedule of the valve", convert=read_schedule),
     "duration": _positive(6.0, "s", "time simulated"),
     "step": Parameter(0.001, "s", "mechanical step", minimum=1e-6, maximum=0.1),
-    "scheme": Parameter("semi_implicit", "-", "hydraulic scheme", choices=("semi_implicit", "split")),
+    "scheme": Parameter("implicit", "-", "hydraulic scheme", choices=("implicit", "semi_implicit", "split")),
 }
 
 # Displacement that counts as having broken away [m].

@@ -1,18 +1,39 @@
-"""Hydraulic cylinders as rows: the piston (6) to (9), its holding brake, dry friction and stroke ends.
+"""Hydraulic cylinders and motors as rows: the piston (6) to (9), its holding brake, dry friction and stroke ends.
 
-The cylinders' rows are the first of all, in order. While a brake holds, a lock in the mass matrix takes its row's
-place.
+The actuators' rows are the first of all, cylinders before motors, in order. While a brake holds, a lock in the mass
+matrix takes its row's place.
 
-The row's Jacobian is the rate of the distance between the attachments. Its spring is the piston: a mass that moves at
-the predicted speed, stiffened by the oil. With a mass alone (conductance m, target the piston's own speed) the row's
-impulse is equation (9) of Strashnov and Mironenko (2023).
+The row's Jacobian is the rate of the distance between the attachments, or that of the motor's joint. Its spring is the
+piston: a mass that moves at the predicted speed, stiffened by the oil. With a mass alone (conductance m, target the
+piston's own speed) the row's impulse is equation (9) of Strashnov and Mironenko (2023).
 """
 
 import math
 
 from grouser.physics.constraints.impulses import dot
 from grouser.physics.constraints.rows import open_row
-from grouser.physics.hydraulics.cylinder import SPLIT, STILL, advance_cylinder, chamber_volumes, oil_stiffness
+from grouser.physics.hydraulics.circuit import (
+    COMPRESSED,
+    FRICTION_LOSS,
+    PISTON_WORK,
+    RETURNED,
+    STOP_LOSS,
+    SUPPLIED,
+    THROTTLED,
+    VISCOUS_LOSS,
+)
+from grouser.physics.hydraulics.cylinder import IMPLICIT, SPLIT, STILL, advance_cylinder
+from grouser.physics.hydraulics.implicit import (
+    AT_END,
+    AT_START,
+    SLIDING,
+    STUCK,
+    actuator_volumes,
+    advance_part,
+    measure_capacities,
+    set_contents,
+)
+from grouser.physics.hydraulics.oil import compression_energy, content, pressure_of, pressure_rise
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.jacobian import wrench_row
 from grouser.physics.spatial import cross
@@ -47,7 +68,7 @@ def cylinder_length(circuit, kinematics, c, direction):
 
 @kernel
 def open_piston_rows(model, circuit, kinematics, first_slot, remembered, direction, rows, length):
-    """Opens a row for each cylinder, before all others and in order, with its Jacobian only.
+    """Opens a row for each cylinder and motor, before all others and in order, with its Jacobian only.
 
     Args:
         model, circuit: the machine.
@@ -58,7 +79,10 @@ def open_piston_rows(model, circuit, kinematics, first_slot, remembered, directi
         rows: result.
         length: distance between the attachments of each cylinder [m], result.
     """
-    for c in range(circuit.valve.shape[0]):
+    cylinders = circuit.barrel_body.shape[0]
+    for motor in range(circuit.motor_rate.shape[0]):
+        length[cylinders + motor] = 0.0
+    for c in range(cylinders):
         open_row(rows, first_slot + c, remembered[first_slot + c])
         length[c] = cylinder_length(circuit, kinematics, c, direction)
         x = attachment_point(kinematics, circuit.rod_body[c], circuit.rod_point[c], 0)
@@ -70,10 +94,14 @@ def open_piston_rows(model, circuit, kinematics, first_slot, remembered, directi
             *(circuit.rod_body[c], circuit.barrel_body[c]),
             *(direction[0], direction[1], direction[2], mx, my, mz, rows.jacobian, c),
         )
+    for motor in range(circuit.motor_rate.shape[0]):
+        a = cylinders + motor
+        open_row(rows, first_slot + a, remembered[first_slot + a])
+        rows.jacobian[a, circuit.motor_rate[motor]] = 1.0
 
 
 @kernel
-def lock_pistons(circuit, state, brake, step, rows, mass, force, lock):
+def lock_pistons(circuit, network, state, brake, step, rows, mass, force, lock):
     """Takes the cylinders whose brake holds out of the rows: dampers in the mass matrix lock them.
 
     Braked legs under a heavy machine are what Gauss-Seidel is slowest at; the factorisation solves them exactly. A
@@ -82,7 +110,7 @@ def lock_pistons(circuit, state, brake, step, rows, mass, force, lock):
     keep their rows. Cylinders that lock one joint share its load.
 
     Args:
-        circuit: hydraulics.
+        circuit, network: hydraulics.
         state: at the start of the step.
         brake: of each cylinder, whether its brake is engaged.
         step: [s].
@@ -95,7 +123,8 @@ def lock_pistons(circuit, state, brake, step, rows, mass, force, lock):
         rate = circuit.lone_rate[c]
         if brake[c] and rate >= 0:
             lever = rows.jacobian[c, rate]
-            push = circuit.piston_area[c] * state.pressure[c, 0] - circuit.rod_area[c] * state.pressure[c, 1]
+            push = network.area_a[c] * state.pressure[network.line_a[c]]
+            push -= network.area_b[c] * state.pressure[network.line_b[c]]
             # what the brake carried: all that acted along the cylinder, less what the oil did
             carried = abs(rows.impulse[c] - step * push)
             holds = rows.impulse[c] != 0.0 and carried < step * circuit.holding_force[c]
@@ -111,92 +140,206 @@ def lock_pistons(circuit, state, brake, step, rows, mass, force, lock):
 
 
 @kernel
-def predict_pistons(circuit, state, scheme, command, brake, lock, u_start, u, step, rows, prediction):
-    """Integrates each circuit over the step and gives its row the law that follows.
+def predict_pistons(
+    circuit, network, state, scheme, command, brake, lock, u_start, u, step, rows, workspace, prediction
+):
+    """Integrates each circuit over the step and gives the actuators' rows the law that follows.
 
-    The load's mass and acceleration come from the row: 1 / (J M^-1 J^T), and the change of J v from the start of the
-    step to the velocity that everything but this cylinder gives.
+    A load's mass and acceleration come from its row: 1 / (J M^-1 J^T), and the change of J v from the start of the
+    step to the velocity that everything but this actuator gives.
 
     Args:
-        circuit, state: hydraulics.
-        scheme: SPLIT or SEMI_IMPLICIT.
+        circuit, network, state: hydraulics.
+        scheme: of the integration.
         command: of each valve [-].
-        brake: of each cylinder, whether the holding brake is engaged.
-        lock: from `lock_pistons`; nothing else acts along the row of a locked cylinder.
+        brake: of each actuator, whether the holding brake is engaged.
+        lock: from `lock_pistons`; nothing else acts along the row of a locked actuator.
         u_start: half-solved velocity at the start of the step.
         u: half-solved velocity with forces and warm-start impulses.
         step: [s].
         rows: opened by `open_piston_rows` and half-solved.
+        workspace: of the network.
         prediction: result.
     """
-    for c in range(circuit.valve.shape[0]):
-        inverse_mass = max(rows.inverse_mass[c], 1e-12)
-        velocity = 0.0 if lock[c] > 0.0 else dot(rows.half[c], u_start)
-        free = dot(rows.half[c], u) - rows.inverse_mass[c] * rows.impulse[c]
-        advance_cylinder(
-            circuit,
-            state,
-            c,
-            scheme,
-            command[circuit.valve[c]],
-            brake[c],
-            velocity,
-            1.0 / inverse_mass,
-            (free - velocity) / step,
-            step,
-            prediction,
-        )
-        if lock[c] > 0.0:
+    loads, now = workspace.loads, workspace.now
+    for a in range(network.line_a.shape[0]):
+        loads.mass[a] = 1.0 / max(rows.inverse_mass[a], 1e-12)
+        now.velocity[a] = 0.0 if lock[a] > 0.0 else dot(rows.half[a], u_start)
+        free = dot(rows.half[a], u) - rows.inverse_mass[a] * rows.impulse[a]
+        loads.force[a] = loads.mass[a] * (free - now.velocity[a]) / step
+        loads.brake[a] = circuit.holding_force[a] if brake[a] else 0.0
+    if scheme == IMPLICIT:
+        _advance_network(circuit, network, state, command, step, workspace, prediction)
+    else:
+        for c in range(circuit.barrel_body.shape[0]):
+            advance_cylinder(
+                *(circuit, network, state, c, scheme, command[circuit.valve[c]], brake[c], now.velocity[c]),
+                *(loads.mass[c], loads.force[c] / loads.mass[c], step, prediction),
+            )
+    for a in range(network.line_a.shape[0]):
+        if lock[a] > 0.0:
             continue
-        foreseen = prediction.velocity[c]
-        conductance = circuit.piston_mass[c]
+        foreseen = prediction.velocity[a]
+        conductance = network.mass[a]
         if scheme == SPLIT:
-            rows.target[c] = foreseen
-            rows.hold_bound[c] = step * prediction.hold[c]
+            rows.target[a] = foreseen
+            rows.hold_bound[a] = step * prediction.hold[a]
         else:
             conductance += step * (
-                circuit.viscous_friction[c] + step * oil_stiffness(circuit, c, prediction.position[c])
+                network.viscous[a] + step * _oil_stiffness(network, state, scheme, a, prediction.position[a], workspace)
             )
-            rows.target[c] = foreseen + prediction.impulse[c] / conductance
-            rows.hold_bound[c] = step * prediction.hold[c] if prediction.stuck[c] else 0.0
-        rows.conductance[c] = conductance
-        _stroke_ends(circuit, state, prediction, c, step, rows)
-
-
-@inlined
-def _stroke_ends(circuit, state, prediction, c, step, rows):
-    """Stops of row c: no further than the stroke, and at rest where the piston is foreseen at its end."""
-    position = state.piston[c]
-    rows.slowest[c] = 0.0 if prediction.position[c] <= 0.0 else -position / step
-    rows.fastest[c] = 0.0 if prediction.position[c] >= circuit.stroke[c] else (circuit.stroke[c] - position) / step
+            rows.target[a] = foreseen + prediction.impulse[a] / conductance
+            rows.hold_bound[a] = step * prediction.hold[a] if prediction.stuck[a] else 0.0
+        rows.conductance[a] = conductance
+        _stroke_ends(network, state, prediction, a, step, rows)
 
 
 @kernel
-def settle_pistons(circuit, state, scheme, lock, u, step, length, rows, prediction):
+def _advance_network(circuit, network, state, command, step, workspace, prediction):
+    """All parts of the circuit through the step; predictions and accounts of the actuators."""
+    now, books = workspace.now, workspace.step_books
+    for line in range(network.volume.shape[0]):
+        now.pressure[line] = state.pressure[line]
+        workspace.energy[line] = compression_energy(network.oil, state.pressure[line])
+    set_contents(network, now)
+    for valve in range(circuit.flow_gain.shape[0]):
+        for k in range(3):
+            now.spool[valve, k] = state.spool[valve, k]
+    for p in range(network.outlet.shape[0]):
+        now.swash[p] = state.swash[p]
+    for a in range(network.line_a.shape[0]):
+        x, v = state.piston[a], now.velocity[a]
+        now.position[a], now.direction[a] = x, (1.0 if v >= 0.0 else -1.0)
+        workspace.start_velocity[a] = v
+        now.regime[a] = SLIDING
+        if x <= 0.0 and v <= 0.0 and network.stroke[a] < math.inf:
+            now.regime[a] = AT_START
+        elif x >= network.stroke[a] and v >= 0.0:
+            now.regime[a] = AT_END
+        elif abs(v) < STILL and network.dry[a] + workspace.loads.brake[a] > 0.0:
+            now.regime[a] = STUCK
+        prediction.trace_length[a] = 0
+    for line in range(network.volume.shape[0]):
+        for other in (workspace.whole, workspace.halves):
+            other.pressure[line], other.content[line] = now.pressure[line], now.content[line]
+    for part in range(network.part_line_start.shape[0] - 1):
+        advance_part(network, circuit, part, command, step, workspace, prediction)
+    measure_capacities(network, now, workspace)
+    for line in range(network.volume.shape[0]):
+        state.pressure[line] = now.pressure[line]
+    for valve in range(circuit.flow_gain.shape[0]):
+        for k in range(3):
+            state.spool[valve, k] = now.spool[valve, k]
+    for p in range(network.outlet.shape[0]):
+        state.swash[p] = now.swash[p]
+    for a in range(network.line_a.shape[0]):
+        account = state.account[a]
+        account[COMPRESSED] += _compression(network, state, a, workspace)
+        account[PISTON_WORK] += books.work[a]
+        account[VISCOUS_LOSS] += books.viscous_loss[a]
+        account[FRICTION_LOSS] += books.friction_loss[a]
+        account[STOP_LOSS] += books.stop_loss[a]
+        prediction.velocity[a], prediction.position[a] = now.velocity[a], now.position[a]
+        stuck, ended = now.regime[a] == STUCK, now.regime[a] == AT_START or now.regime[a] == AT_END
+        impulse = books.push[a] + (0.0 if stuck else books.grip[a]) + (0.0 if ended else books.stop[a])
+        prediction.impulse[a] = impulse - network.mass[a] * (now.velocity[a] - workspace.start_velocity[a])
+        prediction.stuck[a] = stuck
+        prediction.hold[a] = max(network.static[a], network.dry[a]) + workspace.loads.brake[a]
+        prediction.supply_power[a] = prediction.flow[a, 0] = prediction.flow[a, 1] = 0.0
+    for e in range(network.origin.shape[0]):
+        a = network.owner[e]
+        if a < 0:
+            continue
+        account, origin, end, volume = state.account[a], network.origin[e], network.end[e], books.passed[e]
+        account[THROTTLED] += books.lost[e]
+        if network.constant[origin]:
+            account[SUPPLIED] += network.pressure[origin] * volume
+            prediction.supply_power[a] += network.pressure[origin] * volume / step
+        if network.constant[end]:
+            account[RETURNED] += network.pressure[end] * volume
+        for side, line in ((0, network.line_a[a]), (1, network.line_b[a])):
+            prediction.flow[a, side] += (volume if end == line else (-volume if origin == line else 0.0)) / step
+
+
+@kernel
+def _compression(network, state, a, workspace):
+    """Energy that the oil in the lines of actuator a has taken up in the step, as far as they are its own [J]."""
+    volume_a, volume_b = actuator_volumes(network, a, 0.5 * (state.piston[a] + workspace.now.position[a]))
+    total = 0.0
+    for line, volume in ((network.line_a[a], volume_a), (network.line_b[a], volume_b)):
+        if network.line_owner[line] == a:
+            total += volume * (compression_energy(network.oil, workspace.now.pressure[line]) - workspace.energy[line])
+    return total
+
+
+@kernel
+def _oil_stiffness(network, state, scheme, a, position, workspace):
+    """Stiffness of the closed lines along an actuator, beta (S_A^2 / V_A + S_B^2 / V_B) [N/m or N m/rad]."""
+    area_a, area_b, stiffness = network.area_a[a], network.area_b[a], 0.0
+    line_a, line_b = network.line_a[a], network.line_b[a]
+    volume_a, volume_b = _capacities(network, scheme, a, position, workspace)
+    if not network.constant[line_a]:
+        stiffness += pressure_rise(network.oil, state.pressure[line_a]) * area_a * area_a / volume_a
+    if not network.constant[line_b]:
+        stiffness += pressure_rise(network.oil, state.pressure[line_b]) * area_b * area_b / volume_b
+    return stiffness
+
+
+@kernel
+def _capacities(network, scheme, a, position, workspace):
+    """What both lines of actuator a take in for a change of their contents [m3]."""
+    if scheme == IMPLICIT:
+        return workspace.volume[network.line_a[a]], workspace.volume[network.line_b[a]]
+    return actuator_volumes(network, a, position)
+
+
+@kernel
+def _stroke_ends(network, state, prediction, a, step, rows):
+    """Stops of row a: no further than the stroke, and at rest where the piston is foreseen at its end."""
+    stroke, position = network.stroke[a], state.piston[a]
+    if stroke < math.inf:
+        rows.slowest[a] = 0.0 if prediction.position[a] <= 0.0 else -position / step
+        rows.fastest[a] = 0.0 if prediction.position[a] >= stroke else (stroke - position) / step
+
+
+@kernel
+def settle_pistons(network, state, scheme, lock, u, step, length, retracted, rows, workspace, prediction):
     """Takes the velocities found back into the hydraulics, and asks the position pass to follow the pistons.
 
     Where other rows kept the piston from the speed foreseen, it has moved the less, and its oil is squeezed by as much.
     A locked one stays where it is, and its row gets the impulse that the lock has given.
     """
-    for c in range(circuit.valve.shape[0]):
-        velocity = dot(rows.half[c], u)
-        if lock[c] > 0.0:
-            rows.impulse[c] = -lock[c] * velocity
+    for a in range(network.line_a.shape[0]):
+        velocity = dot(rows.half[a], u)
+        if lock[a] > 0.0:
+            rows.impulse[a] = -lock[a] * velocity
         elif scheme == SPLIT:
-            state.piston[c] = min(max(state.piston[c] + step * velocity, 0.0), circuit.stroke[c])
+            state.piston[a] = min(max(state.piston[a] + step * velocity, 0.0), network.stroke[a])
+        elif network.stroke[a] < math.inf:
+            surplus = step * (velocity - prediction.velocity[a])
+            _squeeze(network, state, scheme, a, surplus, prediction.position[a], workspace)
         else:
-            _squeeze(circuit, state, c, step * (velocity - prediction.velocity[c]), prediction.position[c])
-        rows.shift[c] = (circuit.retracted_length[c] + state.piston[c] - length[c]) / step
-        rows.shift_lower[c] = -math.inf
-        rows.shift_upper[c] = math.inf
+            # nothing else keeps the angle of a motor to its oil
+            surplus = step * velocity - prediction.position[a]
+            _squeeze(network, state, scheme, a, surplus, prediction.position[a], workspace)
+        if network.stroke[a] < math.inf:
+            rows.shift[a] = (retracted[a] + state.piston[a] - length[a]) / step
+            rows.shift_lower[a] = -math.inf
+            rows.shift_upper[a] = math.inf
 
 
 @kernel
-def _squeeze(circuit, state, c, surplus, foreseen):
-    """Piston c has moved further than foreseen by `surplus` [m]: its position and its chambers' pressures."""
-    position = min(max(foreseen + surplus, 0.0), circuit.stroke[c])
-    volume_a, volume_b = chamber_volumes(circuit, c, position)
-    stretch = circuit.bulk_modulus[0] * (position - foreseen)
-    state.pressure[c, 0] = max(state.pressure[c, 0] - circuit.piston_area[c] / volume_a * stretch, 0.0)
-    state.pressure[c, 1] = max(state.pressure[c, 1] + circuit.rod_area[c] / volume_b * stretch, 0.0)
-    state.piston[c] = position
+def _squeeze(network, state, scheme, a, surplus, foreseen, workspace):
+    """Actuator a has moved further than foreseen by `surplus` [m or rad]: its position and its lines' pressures."""
+    position = foreseen + surplus
+    if network.stroke[a] < math.inf:
+        position = min(max(position, 0.0), network.stroke[a])
+    moved = position - foreseen
+    volume_a, volume_b = _capacities(network, scheme, a, position, workspace)
+    for line, room in (
+        (network.line_a[a], network.area_a[a] * moved / volume_a),
+        (network.line_b[a], -network.area_b[a] * moved / volume_b),
+    ):
+        if not network.constant[line]:
+            state.pressure[line] = pressure_of(network.oil, content(network.oil, state.pressure[line]) - room)
+    state.piston[a] = position if network.stroke[a] < math.inf else 0.0

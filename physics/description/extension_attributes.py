@@ -23,6 +23,7 @@ class Kind(Enum):
     LINK = "link"
     JOINT = "joint"
     VALVE = "valve"
+    PORT = "port"
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,12 @@ def joint(description: str) -> Attribute:
 def link(description: str, name: str = "link") -> Attribute:
     """A link that the element speaks of."""
     return Attribute(name, Kind.LINK, "-", description, required=True)
+
+
+def port(name: str, description: str, **more: Any) -> Attribute:
+    """A port of a hydraulic element: it names a line. Required unless it has a default; "" is a port that is open."""
+    more.setdefault("required", "default" not in more)
+    return Attribute(name, Kind.PORT, "-", description, **more)
 
 
 def place(what: str) -> tuple[Attribute, Attribute]:

@@ -1,6 +1,7 @@
 """What the elements of ``<grouser>`` say of links, joints and each other: it must hold together.
 
-Each concern has its file: `hydraulic_checks`, `joint_checks`, `contact_checks`, `compliance_checks`, `loop_checks`.
+Each concern has its file: `hydraulic_checks`, `circuit_checks`, `joint_checks`, `contact_checks`,
+`compliance_checks`, `loop_checks`.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.physics.description.circuit_checks import check_circuit
 from grouser.physics.description.compliance_checks import (
     check_flexible_links_have_mass,
     complete_compliant_joint,
@@ -20,7 +22,15 @@ from grouser.physics.description.contact_checks import (
 )
 from grouser.physics.description.extension import Entry, Extension
 from grouser.physics.description.extension_schema import ELEMENTS, Kind
-from grouser.physics.description.hydraulic_checks import check_hydraulics
+from grouser.physics.description.hydraulic_checks import (
+    check_check_valve,
+    check_fluid,
+    check_motor,
+    check_orifice,
+    complete_cylinder,
+    complete_pump,
+    complete_valve,
+)
 from grouser.physics.description.joint_checks import check_initial_position, complete_drive, complete_friction
 from grouser.physics.description.loop_checks import check_loops_can_move, complete_loop_joint
 from grouser.physics.description.machine import Link, Machine, PointSet
@@ -30,6 +40,13 @@ from grouser.physics.description.urdf import Robot
 
 # A cylinder may start this far [m] outside its stroke: initial joint positions are written with few digits.
 STROKE_TOLERANCE = 1e-3
+
+# Elements that are checked by themselves, by their field.
+_CHECKS: Mapping[str, Callable[[Entry], None]] = {
+    "fluid": check_fluid,
+    "check_valves": check_check_valve,
+    "orifices": check_orifice,
+}
 
 
 def check_references(extension: Extension, robot: Robot) -> None:
@@ -69,9 +86,13 @@ def complete_extension(extension: Extension, robot: Robot) -> Extension:
     """
     links = {link.name: link for link in robot.links}
     joints = {joint.name: joint for joint in robot.joints}
-    valves = _names(extension["valves"])
+    valves = {entry.value.name: complete_valve(entry) for entry in extension["valves"]}
     materials = {entry.value.material for entry in extension["contacts"]} - {""}
-    check_hydraulics(extension)
+    for name, check in _CHECKS.items():
+        for entry in extension[name]:
+            check(entry)
+    for entry in extension["hydraulic_motors"]:
+        check_motor(entry, joints)
     check_material_pairs(extension["material_pairs"], materials)
     check_disabled_collisions(extension["disabled_collisions"])
     for entry in extension["initial_positions"]:
@@ -79,6 +100,9 @@ def complete_extension(extension: Extension, robot: Robot) -> Extension:
     for entry in extension["densities"]:
         _check_density(entry, links)
     completions: dict[str, Callable[[Entry], Any]] = {
+        "pumps": complete_pump,
+        "valves": complete_valve,
+        "cylinders": lambda entry: complete_cylinder(entry, valves),
         "contacts": lambda entry: complete_contact(entry, links, joints),
         "frictions": lambda entry: complete_friction(entry, joints),
         "drives": lambda entry: complete_drive(entry, joints, valves),
@@ -94,11 +118,12 @@ def complete_extension(extension: Extension, robot: Robot) -> Extension:
 
 
 def check_machine(machine: Machine, extension: Extension) -> None:
-    """Checks what depends on the whole machine: that cylinders fit, loops can move and flexible links have mass.
+    """Checks what depends on the whole machine: circuit, fit of cylinders, motion of loops, mass of flexible links.
 
     Raises:
         MachineError: one does not.
     """
+    check_circuit(machine, extension)
     _check_cylinders_fit(machine, extension["cylinders"])
     check_flexible_links_have_mass(machine, extension["flexible_links"])
     check_loops_can_move(machine, extension["loop_joints"])

@@ -49,6 +49,7 @@ _KINDS = {
     Kind.LINK: "name of a link",
     Kind.JOINT: "name of a joint",
     Kind.VALVE: "name of a valve",
+    Kind.PORT: "name of a line",
 }
 
 

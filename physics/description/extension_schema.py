@@ -1,7 +1,7 @@
 """What the ``<grouser>`` element may hold: one table, from which its reader and docs/urdf_extension.md follow.
 
-To add an element: a frozen dataclass in `machine`, a row in ELEMENTS here, a field of `Machine` named as the row's
-`field`.
+To add an element: a frozen dataclass in `machine`, a row in ELEMENTS here (of hydraulics, in `hydraulic_schema`), a
+field of `Machine` named as the row's `field`.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,6 @@ from grouser.physics.description.extension_attributes import (
     Attribute,
     ElementKind,
     Kind,
-    attachment,
     choice,
     directional,
     joint,
@@ -23,20 +22,17 @@ from grouser.physics.description.extension_attributes import (
     place,
     positive,
 )
+from grouser.physics.description.hydraulic_schema import HYDRAULIC_ELEMENTS
 from grouser.physics.description.loop_joints import PAIR_TYPES
 from grouser.physics.description.machine import (
     CompliantJoint,
     ContactMaterial,
-    DirectionalValve,
     DisabledCollision,
-    Fluid,
-    HydraulicCylinder,
     InitialPosition,
     Integrator,
     JointFriction,
     LoopJoint,
     MaterialPair,
-    Pump,
     SelfCollision,
     ServoDrive,
     Vector3,
@@ -89,91 +85,7 @@ class WrittenFlexibleLink:
 
 
 ELEMENTS: tuple[ElementKind, ...] = (
-    ElementKind(
-        "fluid",
-        "The hydraulic oil.",
-        (
-            positive("density", "kg/m3", "mass density", default=850.0),
-            positive("bulk_modulus", "Pa", "stiffness of the oil with its hoses", default=1.4e9),
-        ),
-        Fluid,
-        field="fluid",
-        single=True,
-    ),
-    ElementKind(
-        "pump",
-        "A supply of constant pressure. One pump feeds all valves.",
-        (
-            name_of("its name", default="pump"),
-            positive("supply_pressure", "Pa", "absolute; above the tank pressure"),
-            non_negative("tank_pressure", "Pa", "absolute", default=1e5),
-        ),
-        Pump,
-        field="pumps",
-        unique="name",
-    ),
-    ElementKind(
-        "directional_valve",
-        "A proportional 4/3 valve with a second-order spool; a positive command extends its cylinder.",
-        (
-            name_of("its name, and the name of its command"),
-            positive("discharge_coefficient", "-", "of the metering edges", default=0.62, maximum=1.0),
-            positive("spool_diameter", "m", "diameter whose circumference opens"),
-            positive("spool_travel", "m", "opening at full spool"),
-            non_negative(
-                "supply_overlap",
-                "-",
-                "positive overlap of the supply edges, share of the travel",
-                default=0.05,
-                maximum=0.99,
-            ),
-            Attribute(
-                "tank_underlap",
-                Kind.NUMBER,
-                "-",
-                "negative overlap of the tank edges, share of the travel; below zero the edges close at neutral",
-                default=0.05,
-                minimum=-0.99,
-                maximum=1.0,
-            ),
-            positive("gain", "-", "spool position per unit of command", default=1.0),
-            positive("natural_frequency", "rad/s", "of the spool", default=120.0),
-            non_negative("damping_ratio", "-", "of the spool", default=1.0),
-        ),
-        DirectionalValve,
-        field="valves",
-        unique="name",
-    ),
-    ElementKind(
-        "cylinder",
-        "A double-acting cylinder between two points of the machine.",
-        (
-            name_of("its name"),
-            Attribute(
-                "valve", Kind.VALVE, "-", "directional valve that feeds it, and no other cylinder", required=True
-            ),
-            positive("bore", "m", "diameter of the piston"),
-            positive("rod_diameter", "m", "diameter of the rod; below the bore"),
-            positive("stroke", "m", "travel of the piston"),
-            positive("retracted_length", "m", "distance of the two attachments at zero stroke"),
-            positive("piston_mass", "kg", "piston and rod"),
-            non_negative("viscous_friction", "N s/m", "of the seals", default=0.0),
-            non_negative("dry_friction", "N", "of the seals", default=0.0),
-            positive("dead_volume_piston_side", "m3", "oil left when fully retracted, with the hose"),
-            positive("dead_volume_rod_side", "m3", "oil left when fully extended, with the hose"),
-            Attribute(
-                "holding_brake", Kind.BOOLEAN, "-", "locks the cylinder at neutral and on emergency stop", default=False
-            ),
-            positive("holding_force", "N", "what the brake holds", default=1e6),
-        ),
-        HydraulicCylinder,
-        field="cylinders",
-        unique="name",
-        parts=(
-            attachment("barrel", "where the barrel is attached"),
-            attachment("rod", "where the rod's eye is attached"),
-        ),
-    ),
+    *HYDRAULIC_ELEMENTS,
     ElementKind(
         "contact",
         "How a link's collision shapes touch the ground, obstacles and other links.",

@@ -6,6 +6,7 @@ from grouser.physics.description.joints import ONE_COORDINATE
 from grouser.physics.description.machine import Machine
 from grouser.physics.description.placement import initial_positions, link_poses, rigid_lumps, subtree_masses
 from grouser.physics.description.rotation import compose, rotate
+from grouser.physics.description.stroke_reach import stroke_warnings
 
 # Moments of inertia below this share of m r2 are rounding errors.
 _ROUNDING = 1e-12
@@ -14,9 +15,14 @@ _LIMIT_TOLERANCE = 1e-9
 
 
 def plausibility_warnings(machine: Machine) -> list[str]:
-    """Returns what is odd about masses and initial positions."""
+    """Returns what is odd about masses, initial positions and strokes."""
     positions = initial_positions(machine)
-    return [*_mass_warnings(machine, positions), *_mimic_warnings(machine, positions), *_spread_warnings(machine)]
+    return [
+        *_mass_warnings(machine, positions),
+        *_mimic_warnings(machine, positions),
+        *_spread_warnings(machine),
+        *stroke_warnings(machine),
+    ]
 
 
 def _mass_warnings(machine: Machine, positions: dict[str, float]) -> list[str]:

@@ -1,11 +1,11 @@
-"""Description -> arrays of the hydraulic circuit."""
+"""Description -> arrays of valves, and of how cylinders and motors sit in the mechanism."""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.machine import Fluid, HydraulicCylinder, Machine, Pump
+from grouser.physics.description.machine import Fluid, HydraulicCylinder, Machine
 from grouser.physics.model import Model, Names
 
 # Columns of the energy account of a cylinder [J].
@@ -14,17 +14,21 @@ ENERGY_ACCOUNTS = 8
 
 
 class Circuit(NamedTuple):
-    """Valves and cylinders as arrays.
+    """Valves, and actuators: the cylinders, then the motors.
 
     Attributes:
         bulk_modulus: beta [Pa], (1,).
-        supply_pressure, tank_pressure: [Pa], (1,).
+        supply_pressure, tank_pressure: of a machine on constant pressures [Pa], (1,).
         flow_gain: K_q of each valve [m3/s/sqrt(Pa)] at full spool.
         supply_overlap, tank_underlap: c1, c2 [-].
         spool_gain, spool_frequency, spool_damping: K_v [-], w_v [rad/s], D_v [-].
-        valve: valve of each cylinder.
-        barrel_body, rod_body: bodies that it joins.
+        spool_rate: fastest [1/s]; infinite for no limit.
+        hysteresis, dead_band: of the command [-].
+        valve: valve of each actuator, -1 for none.
         lone_rate: index in v of the coordinate that it drives, if it drives one that moves nothing else; else -1.
+        holding_force: of the holding brake [N or N m]; 0 without one.
+        barrel_body, rod_body: bodies that each cylinder joins.
+        motor_rate: index in v of the coordinate that each motor drives.
         barrel_point, rod_point: attachments in the body frames [m], (cylinders, 3).
         piston_area, rod_area: S_A, S_B [m2].
         stroke, retracted_length: [m].
@@ -32,7 +36,6 @@ class Circuit(NamedTuple):
         viscous_friction: k [N s/m].
         dry_friction: F_f,max [N].
         piston_dead_volume, rod_dead_volume: oil at the ends of the stroke [m3].
-        holding_force: of the holding brake [N]; 0 without one.
     """
 
     bulk_modulus: np.ndarray
@@ -44,10 +47,15 @@ class Circuit(NamedTuple):
     spool_gain: np.ndarray
     spool_frequency: np.ndarray
     spool_damping: np.ndarray
+    spool_rate: np.ndarray
+    hysteresis: np.ndarray
+    dead_band: np.ndarray
     valve: np.ndarray
+    lone_rate: np.ndarray
+    holding_force: np.ndarray
     barrel_body: np.ndarray
     rod_body: np.ndarray
-    lone_rate: np.ndarray
+    motor_rate: np.ndarray
     barrel_point: np.ndarray
     rod_point: np.ndarray
     piston_area: np.ndarray
@@ -59,22 +67,22 @@ class Circuit(NamedTuple):
     dry_friction: np.ndarray
     piston_dead_volume: np.ndarray
     rod_dead_volume: np.ndarray
-    holding_force: np.ndarray
 
 
 def make_circuit(machine: Machine, names: Names, model: Model) -> Circuit:
     """Arrays of the machine's hydraulics; empty arrays when it has none."""
-    fluid = machine.fluid or Fluid(850.0, 1.4e9)
-    pump = machine.pumps[0] if machine.pumps else Pump("none", 1e5, 1e5)
-    valves, cylinders = machine.valves, machine.cylinders
-    numbers = {valve.name: index for index, valve in enumerate(valves)}
+    fluid = machine.fluid or Fluid()
+    supply = next((pump.supply_pressure for pump in machine.pumps if pump.supply_pressure is not None), 1e5)
+    tank = machine.pumps[0].tank_pressure if machine.pumps else 1e5
+    valves, cylinders, motors = machine.valves, machine.cylinders, machine.hydraulic_motors
+    rates = [names.joints[motor.joint].v for motor in motors]
     barrels = [_attachment(names, cylinder.barrel) for cylinder in cylinders]
     rods = [_attachment(names, cylinder.rod) for cylinder in cylinders]
     density = fluid.density
     circuit = Circuit(
         bulk_modulus=_reals([fluid.bulk_modulus]),
-        supply_pressure=_reals([pump.supply_pressure]),
-        tank_pressure=_reals([pump.tank_pressure]),
+        supply_pressure=_reals([supply]),
+        tank_pressure=_reals([tank]),
         flow_gain=_reals(
             [
                 v.discharge_coefficient * math.pi * v.spool_diameter * v.spool_travel * math.sqrt(2 / density)
@@ -86,13 +94,32 @@ def make_circuit(machine: Machine, names: Names, model: Model) -> Circuit:
         spool_gain=_reals([v.gain for v in valves]),
         spool_frequency=_reals([v.natural_frequency for v in valves]),
         spool_damping=_reals([v.damping_ratio for v in valves]),
-        valve=np.array([numbers[c.valve] for c in cylinders], dtype=np.int64),
-        barrel_body=np.array([body for body, _ in barrels], dtype=np.int64),
-        rod_body=np.array([body for body, _ in rods], dtype=np.int64),
-        lone_rate=np.array(
-            [_lone_rate(model, barrel, rod) for (barrel, _), (rod, _) in zip(barrels, rods, strict=True)],
+        spool_rate=_reals([v.rate_limit or math.inf for v in valves]),
+        hysteresis=_reals([v.hysteresis for v in valves]),
+        dead_band=_reals([v.dead_band for v in valves]),
+        valve=np.array(
+            [
+                *(_governing_valve(machine, c.piston_side, c.rod_side) for c in cylinders),
+                *(_governing_valve(machine, m.a, m.b) for m in motors),
+            ],
             dtype=np.int64,
         ),
+        lone_rate=np.array(
+            [
+                *(_lone_rate(model, barrel, rod) for (barrel, _), (rod, _) in zip(barrels, rods, strict=True)),
+                *(rate if np.count_nonzero(model.column_rate == rate) == 1 else -1 for rate in rates),
+            ],
+            dtype=np.int64,
+        ),
+        holding_force=_reals(
+            [
+                *(c.holding_force if c.holding_brake else 0.0 for c in cylinders),
+                *(m.holding_torque if m.holding_brake else 0.0 for m in motors),
+            ]
+        ),
+        motor_rate=np.array(rates, dtype=np.int64),
+        barrel_body=np.array([body for body, _ in barrels], dtype=np.int64),
+        rod_body=np.array([body for body, _ in rods], dtype=np.int64),
         barrel_point=_reals([point for _, point in barrels]).reshape(-1, 3),
         rod_point=_reals([point for _, point in rods]).reshape(-1, 3),
         piston_area=_reals([piston_area(c) for c in cylinders]),
@@ -104,7 +131,6 @@ def make_circuit(machine: Machine, names: Names, model: Model) -> Circuit:
         dry_friction=_reals([c.dry_friction for c in cylinders]),
         piston_dead_volume=_reals([c.dead_volume_piston_side for c in cylinders]),
         rod_dead_volume=_reals([c.dead_volume_rod_side for c in cylinders]),
-        holding_force=_reals([c.holding_force if c.holding_brake else 0.0 for c in cylinders]),
     )
     for array in circuit:
         array.flags.writeable = False
@@ -123,6 +149,14 @@ def rod_side_area(cylinder: HydraulicCylinder) -> float:
 
 def _reals(values):
     return np.array(values, dtype=float)
+
+
+def _governing_valve(machine: Machine, a: str, b: str) -> int:
+    """The directional valve on one of two lines, whose neutral lets the brake in; -1 for none."""
+    for number, valve in enumerate(machine.valves):
+        if {valve.a or f"{valve.name}.a", valve.b or f"{valve.name}.b"} & {a, b}:
+            return number
+    return -1
 
 
 def _attachment(names: Names, attachment):

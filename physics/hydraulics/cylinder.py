@@ -1,10 +1,10 @@
-"""A double-acting cylinder with its valve over one mechanical step, in sub-steps: equations (1) to (5).
+"""A double-acting cylinder with its valve over one mechanical step, in explicit sub-steps: equations (1) to (5).
 
-Two schemes. `SPLIT` is the published one, literally: the piston runs alone through the step, without load, dry
-friction or stops; one impulse couples it with the mechanism afterwards. It is accurate only while the step is much
-shorter than the period of the piston on its oil, sqrt(m V / (beta S^2)). `SEMI_IMPLICIT` carries the load's effective
-mass and its acceleration along the cylinder inside the sub-steps, as the piston's row gives them, with dry friction
-and stops.
+Two plain schemes, for cylinders on valves between constant pressures; `implicit` is the one for all circuits. `SPLIT`
+is the published one, literally: the piston runs alone through the step, without load, dry friction or stops; one
+impulse couples it with the mechanism afterwards. It is accurate only while the step is much shorter than the period of
+the piston on its oil, sqrt(m V / (beta S^2)). `SEMI_IMPLICIT` carries the load's effective mass and its acceleration
+along the cylinder inside the sub-steps, as the piston's row gives them, with dry friction and stops.
 """
 
 import math
@@ -26,8 +26,8 @@ from grouser.physics.hydraulics.circuit import (
 from grouser.physics.hydraulics.valve import advance_spool, edge_openings, fill_chamber
 from grouser.physics.kernel import kernel
 
-SPLIT, SEMI_IMPLICIT = range(2)
-SCHEMES = {"split": SPLIT, "semi_implicit": SEMI_IMPLICIT}
+SPLIT, SEMI_IMPLICIT, IMPLICIT = range(3)
+SCHEMES = {"split": SPLIT, "semi_implicit": SEMI_IMPLICIT, "implicit": IMPLICIT}
 # Longest sub-step [s], and its longest share of the period of the load on its oil divided by 2 pi.
 SUBSTEP = 1e-4
 _PHASE = 0.5
@@ -113,14 +113,14 @@ def substep_count(circuit, c, scheme, position, mass, still, step, most):
 
 @kernel
 def advance_cylinder(
-    circuit, state, c, scheme, command, brake, velocity, load_mass, load_acceleration, step, prediction
+    circuit, network, state, c, scheme, command, brake, velocity, load_mass, load_acceleration, step, prediction
 ):
     """Runs cylinder c and its valve through one step and predicts its motion.
 
     The position is only predicted.
 
     Args:
-        circuit: the arrays.
+        circuit, network: the arrays.
         state: State; its pressures, spools and energy accounts are moved on.
         c: number of the cylinder.
         scheme: SPLIT or SEMI_IMPLICIT.
@@ -137,7 +137,7 @@ def advance_cylinder(
     beta, supply, tank = circuit.bulk_modulus[0], circuit.supply_pressure[0], circuit.tank_pressure[0]
     gain, overlap, underlap = circuit.flow_gain[valve], circuit.supply_overlap[valve], circuit.tank_underlap[valve]
     spool, spool_velocity = state.spool[valve, 0], state.spool[valve, 1]
-    pressure_a, pressure_b = state.pressure[c, 0], state.pressure[c, 1]
+    pressure_a, pressure_b = state.pressure[network.line_a[c]], state.pressure[network.line_b[c]]
     account, trace = state.account[c], prediction.trace[c]
     stroke, viscous = circuit.stroke[c], circuit.viscous_friction[c]
     coupled = scheme != SPLIT
@@ -219,7 +219,7 @@ def advance_cylinder(
         trace[s, TRACE_PISTON_PRESSURE], trace[s, TRACE_ROD_PRESSURE] = pressure_a, pressure_b
         trace[s, TRACE_SPOOL] = spool
     state.spool[valve, 0], state.spool[valve, 1] = spool, spool_velocity
-    state.pressure[c, 0], state.pressure[c, 1] = pressure_a, pressure_b
+    state.pressure[network.line_a[c]], state.pressure[network.line_b[c]] = pressure_a, pressure_b
     prediction.velocity[c] = v
     prediction.position[c] = x
     # what friction and stops have done is part of the impulse, unless they still act: then the row's own do it

@@ -6,6 +6,8 @@ from grouser.physics.kernel import kernel
 
 # Below this pressure drop an orifice is taken as laminar, so that its slope stays finite [Pa].
 LAMINAR_DROP = 1e3
+# What is left in a chamber that cavitates [Pa].
+CAVITY = 1e-3
 
 
 @kernel
@@ -69,5 +71,5 @@ def fill_chamber(pressure, supply, tank, open_supply, open_tank, swept, stiffnes
         delivered = open_supply * turbulent(up)
         flow = delivered - open_tank * turbulent(down)
         rise = stiffness * (flow - swept)
-    # oil carries no tension: a chamber cavitates at zero absolute pressure
-    return max(pressure + rise, 0.0), flow, delivered
+    # oil carries no tension: a chamber cavitates
+    return max(pressure + rise, CAVITY), flow, delivered

@@ -222,7 +222,7 @@ def test_run_says_when_the_simulation_diverged(compiled, launch, tmp_path):
         (["--world", "flatt"], "did you mean 'flat'"),
         (["--program", "nothing.yaml"], "no such file"),
         (["--step", "7"], "step"),
-        (["--scheme", "magic"], "semi_implicit or split"),
+        (["--scheme", "magic"], "implicit or semi_implicit or split"),
         (["--argument", "size"], "name:=value"),
         (["--duration", "0"], "not a time above 0 s"),
         (["--duration", "nan"], "not a time above 0 s"),

@@ -125,11 +125,6 @@ BAD = {
     "no fluid": ('<pump supply_pressure="1e7"/>' + VALVE + "\n" + CYLINDER, 14, ["add <fluid/>"]),
     "tank above supply": ('<pump supply_pressure="1e4"/>', 13, ["tank_pressure = 100000", "supply_pressure = 10000"]),
     "rod as wide as the bore": (HYDRAULICS.replace("0.02", "0.04"), 14, ["rod_diameter = 0.04", "bore = 0.04"]),
-    "valve with two cylinders": (
-        HYDRAULICS + "\n" + CYLINDER.replace('"c"', '"d"'),
-        15,
-        ["already feeds cylinder 'c'"],
-    ),
     "valve without cylinder": (VALVE, 13, ["feeds no cylinder"]),
     "rigid cylinder": (HYDRAULICS.replace('link="arm"', 'link="plate"'), 14, ["rigidly joined"]),
     "cylinder too short": (

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import grouser
 from grouser.inspection import machine_facts, report
+from grouser.physics.description.circuit import circuit_lines, constant_pressures
 from grouser.physics.errors import DivergenceError, MachineError
 from grouser.resources import share_path
 
@@ -145,6 +146,24 @@ def test_mutated_loops_and_springs_load_or_are_refused(folder, data):
     path = folder / "mutated.urdf"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     described_or_refused(path)
+
+
+@settings(deadline=None, max_examples=300)
+@given(data=st.data())
+def test_mutated_circuits_load_or_are_refused(folder, data):
+    text = (DATA / "machines" / "load_sensing.urdf").read_text()
+    for _ in range(data.draw(st.integers(1, 3))):
+        start, end = data.draw(spans(text))
+        text = text[:start] + data.draw(replacements(text, text[start:end])) + text[end:]
+    path = folder / "mutated.urdf"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    try:
+        machine = grouser.load_machine(path)
+    except MachineError as error:
+        assert str(path) in str(error)
+        assert "\n" not in str(error)
+    else:
+        assert set(constant_pressures(machine)) <= set(circuit_lines(machine))
 
 
 @settings(deadline=None, max_examples=100)

@@ -68,7 +68,11 @@ def test_there_are_reference_models():
 @pytest.mark.parametrize("path", OWN_MACHINES, ids=lambda path: path.stem)
 def test_the_machines_that_come_along_load(path):
     machine = grouser.load_machine(path)
-    assert machine.links and machine.warnings == ()
+    # the published crane's cylinder is longer than its boom can use
+    expected = ["cannot use its stroke"] if machine.name == "loader_crane" else []
+    assert machine.links
+    assert [words for words in expected if not any(words in warning for warning in machine.warnings)] == []
+    assert len(machine.warnings) == len(expected)
 
 
 def test_every_joint_type_is_read(every_joint):

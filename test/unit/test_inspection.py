@@ -25,7 +25,7 @@ ARM = """<robot name="arm">
 <fluid/><pump supply_pressure="10e6" tank_pressure="1e5"/>
 <directional_valve name="v" spool_diameter="0.006" spool_travel="2e-4"/>
 <cylinder name="c" valve="v" bore="0.04" rod_diameter="0.025" stroke="1" retracted_length="1" piston_mass="5"
- dead_volume_piston_side="1e-4" dead_volume_rod_side="1e-4"><barrel link="world" xyz="0 0 1"/>
+ dead_volume_piston_side="1e-4" dead_volume_rod_side="1e-4"><barrel link="world" xyz="0.9 0.3 1"/>
 <rod link="arm" xyz="1.5 0 0"/></cylinder>
 <initial_position joint="turn" position="1.5707963267948966"/>
 </grouser></robot>"""

@@ -38,7 +38,8 @@ def swung_arm(parts, step, scheme):
         simulation.command.update(dict(zip(("lift", "reach"), commands, strict=True)))
         simulation.step(round(end / step) - simulation.step_count)
         angles.append(simulation.joint_position.values())
-        pressures.append(simulation.state.pressure.ravel() / SUPPLY)
+        both = [simulation.pressure[name] for name in ("lift", "reach")]
+        pressures.append(np.array([[one.piston_side, one.rod_side] for one in both]).ravel() / SUPPLY)
     return np.array(angles), np.array(pressures)
 
 
@@ -47,10 +48,10 @@ def finest():
     """The run with steps as short as the sub-steps, made once."""
     runs = {}
 
-    def run(parts):
-        if not runs:
-            runs["semi_implicit"] = swung_arm(parts, FINEST, "semi_implicit")
-        return runs["semi_implicit"]
+    def run(parts, scheme="semi_implicit"):
+        if scheme not in runs:
+            runs[scheme] = swung_arm(parts, FINEST, scheme)
+        return runs[scheme]
 
     return run
 
@@ -61,10 +62,12 @@ def test_the_arm_really_moves(parts, finest):
     assert pressures.max() > 0.9, "the stick's cylinder reaches its end and the supply's pressure"
 
 
+@pytest.mark.parametrize("scheme", ["implicit", "semi_implicit"])
 @pytest.mark.parametrize("step", [1e-3, 2e-3, 5e-3, 1e-2])
-def test_effective_mass_makes_the_step_harmless(parts, finest, step):
-    angles, pressures = swung_arm(parts, step, "semi_implicit")
-    reference_angles, reference_pressures = finest(parts)
+def test_effective_mass_makes_the_step_harmless(parts, finest, step, scheme):
+    angles, pressures = swung_arm(parts, step, scheme)
+    # each scheme against its own: the plain one does not know of the cavity that a sinking arm leaves in a chamber
+    reference_angles, reference_pressures = finest(parts, scheme)
     # the mechanism's own integrator is of first order: half a step of travel at the arm's highest speed, 1 rad/s
     assert np.abs(angles - reference_angles).max() < 0.5 * step * 1.0
     # pressures follow the speed, which half a step of the changing geometry alters: 1 % of the supply at 10 ms

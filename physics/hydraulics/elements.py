@@ -1,0 +1,383 @@
+"""What the hydraulic elements of a description are made of: volumes, passages, pumps and actuators of the network."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from grouser.physics.description.circuit import circuit_lines, constant_pressures
+from grouser.physics.description.machine import (
+    CheckValve,
+    Compensator,
+    CounterbalanceValve,
+    DirectionalValve,
+    Fluid,
+    Hose,
+    HydraulicCylinder,
+    HydraulicMotor,
+    Machine,
+    Orifice,
+    Pump,
+    ReducingValve,
+    ReliefValve,
+    ShuttleValve,
+)
+from grouser.physics.errors import MachineError
+from grouser.physics.hydraulics.circuit import piston_area, rod_side_area
+from grouser.physics.hydraulics.network import (
+    FIXED,
+    LOAD_SENSING,
+    POSITION,
+    PRESSURE,
+    PRESSURES,
+    SPOOL,
+    SPOOL_EITHER_WAY,
+    Network,
+    NetworkBuilder,
+)
+from grouser.physics.hydraulics.oil import REFERENCE_TEMPERATURE, make_oil
+
+# The open side of a single-acting cylinder.
+_AIR = "(air)"
+_AIR_PRESSURE = 1e5
+_CONTROLS = {"fixed": FIXED, "pressure": PRESSURE, "load_sensing": LOAD_SENSING}
+# A check valve is open fully at its rated drop, but over no less than this share of it.
+_LEAST_RANGE = 0.1
+# Signal edges of a directional valve, as a share of its metering edges.
+_SIGNAL = 0.05
+# Travel over which the way through the centre closes while the supply edges open, as a share of the travel.
+_CROSSING = 0.1
+# A shuttle goes from one side to the other over this share of its rated drop.
+_SHUTTLE = 0.1
+# The way out of a cylinder beside its cushion, as a share of the piston's area.
+_PORT = 0.1
+
+
+def make_network(machine: Machine) -> tuple[Network, tuple[str, ...]]:
+    """The machine's circuit, cylinders before motors, and the names of its lines.
+
+    Raises:
+        MachineError: two accumulators on one line.
+    """
+    fluid = machine.fluid or Fluid()
+    constant = constant_pressures(machine)
+    tank, start = next(iter(constant.items()), (_AIR, _AIR_PRESSURE))
+    elements = _Elements(fluid, NetworkBuilder(make_oil(fluid), constant | {_AIR: _AIR_PRESSURE}, start), tank)
+    for name in circuit_lines(machine):
+        elements.builder.line(name)
+    for line in machine.lines:
+        elements.builder.add_volume(line.name, line.volume)
+    for pump in machine.pumps:
+        elements.pump(pump)
+    for number, valve in enumerate(machine.valves):
+        elements.directional_valve(number, valve)
+    for number, cylinder in enumerate(machine.cylinders):
+        elements.cylinder(number, cylinder)
+    for motor in machine.hydraulic_motors:
+        elements.motor(motor)
+    simple: dict[Callable[[Any], None], tuple[Any, ...]] = {
+        elements.relief_valve: machine.relief_valves,
+        elements.check_valve: machine.check_valves,
+        elements.counterbalance_valve: machine.counterbalance_valves,
+        elements.reducing_valve: machine.reducing_valves,
+        elements.shuttle_valve: machine.shuttle_valves,
+        elements.orifice: machine.orifices,
+        elements.compensator: machine.compensators,
+        elements.hose: machine.hoses,
+    }
+    for add, parts in simple.items():
+        for part in parts:
+            add(part)
+    loaded: set[str] = set()
+    for gas in machine.accumulators:
+        if gas.port in loaded:
+            raise MachineError(
+                f"accumulator '{gas.name}' is on line '{gas.port}', which has one already",
+                file=machine.file,
+                remedy="make one of the two, or put a hose between them",
+            )
+        loaded.add(gas.port)
+        elements.builder.add_gas(gas.port, gas.volume, gas.precharge, gas.polytropic_index)
+    return elements.builder.build(len(machine.valves)), elements.builder.lines
+
+
+def beyond_plain(machine: Machine) -> str:
+    """What of a circuit the plain schemes cannot do, which know cylinders on a valve each between constant pressures.
+
+    Returns:
+        The name of the first such thing; empty without one.
+    """
+    for kind in (
+        machine.relief_valves,
+        machine.check_valves,
+        machine.counterbalance_valves,
+        machine.reducing_valves,
+        machine.shuttle_valves,
+        machine.orifices,
+        machine.compensators,
+        machine.hydraulic_motors,
+        machine.accumulators,
+        machine.hoses,
+        [pump for pump in machine.pumps if pump.displacement is not None],
+        [valve for valve in machine.valves if _is_extended_valve(valve)],
+        [cylinder for cylinder in machine.cylinders if _is_extended_cylinder(machine, cylinder)],
+    ):
+        for element in kind:
+            return element.name
+    return ""
+
+
+def _is_extended_valve(valve: DirectionalValve) -> bool:
+    edges = {valve.supply_a_overlap, valve.supply_b_overlap, None, valve.supply_overlap}
+    edges |= {valve.tank_a_underlap, valve.tank_b_underlap} - {valve.tank_underlap}
+    extras = valve.rate_limit, valve.hysteresis, valve.dead_band, valve.sense, valve.centre != "closed"
+    return any(extras) or len(edges) > 2
+
+
+def _is_extended_cylinder(machine: Machine, cylinder: HydraulicCylinder) -> bool:
+    sharing = [other for other in machine.cylinders if other.piston_side == cylinder.piston_side]
+    static = cylinder.dry_friction if cylinder.static_friction is None else cylinder.static_friction
+    extras = cylinder.leakage, cylinder.rod_leakage, cylinder.cushion_length, static > cylinder.dry_friction
+    return cylinder.valve is None or len(sharing) > 1 or any(extras)
+
+
+class _Elements:
+    """One method for each kind of element."""
+
+    def __init__(self, fluid: Fluid, builder: NetworkBuilder, tank: str):
+        self.builder = builder
+        self._tank = tank
+        self._fluid = fluid
+        # laminar flows are given at the reference temperature
+        self._thinner = math.exp(fluid.viscosity_slope * (fluid.temperature - REFERENCE_TEMPERATURE))
+
+    def _gain(self, area, discharge_coefficient):
+        """Turbulent flow per root of pressure through an area, Cd A sqrt(2 / rho)."""
+        return discharge_coefficient * area * math.sqrt(2.0 / self._fluid.density)
+
+    def pump(self, pump: Pump) -> None:
+        if pump.displacement is None:
+            return
+        self.builder.add_pump(
+            pump.outlet,
+            pump.inlet,
+            pump.sense,
+            displacement=pump.displacement,
+            speed=pump.speed or 0.0,
+            control=_CONTROLS[pump.control],
+            setting=pump.setting or 0.0,
+            margin=pump.margin or 0.0,
+            range=pump.regulation_range or 1.0,
+            response=pump.response_time or 0.0,
+            power=pump.power_limit or math.inf,
+            least_swash=pump.minimum_stroke or 0.0,
+            leakage=(pump.leakage or 0.0) * self._thinner,
+            torque_loss=pump.torque_loss or 0.0,
+        )
+
+    def directional_valve(self, number: int, valve: DirectionalValve) -> None:
+        gain = self._gain(math.pi * valve.spool_diameter * valve.spool_travel, valve.discharge_coefficient)
+        a, b = valve.a or f"{valve.name}.a", valve.b or f"{valve.name}.b"
+
+        def either(own, common):
+            return common if own is None else own
+
+        supply_a, supply_b = (
+            either(valve.supply_a_overlap, valve.supply_overlap),
+            either(valve.supply_b_overlap, valve.supply_overlap),
+        )
+        tank_a, tank_b = (
+            either(valve.tank_a_underlap, valve.tank_underlap),
+            either(valve.tank_b_underlap, valve.tank_underlap),
+        )
+        if valve.centre == "open":
+            supply_a, supply_b = -abs(supply_a), -abs(supply_b)
+        for origin, end, opening, slope in (
+            (valve.supply, a, -supply_a, 1.0),
+            (a, valve.tank, tank_a, -1.0),
+            (valve.supply, b, -supply_b, -1.0),
+            (b, valve.tank, tank_b, 1.0),
+        ):
+            self.builder.add_passage(origin, end, gain, kind=SPOOL, source=number, opening=opening, slope=slope)
+        if valve.centre == "tandem":
+            closes = max(supply_a, supply_b, 0.0) + _CROSSING
+            self.builder.add_passage(
+                valve.supply, valve.tank, gain, kind=SPOOL_EITHER_WAY, source=number, opening=closes, slope=1.0
+            )
+        if valve.sense:
+            signal = _SIGNAL * gain
+            for origin, overlap, slope in ((a, supply_a, 1.0), (b, supply_b, -1.0)):
+                self.builder.add_passage(
+                    origin, valve.sense, signal, kind=SPOOL, source=number, opening=-max(overlap, 0.0), slope=slope
+                )
+            neutral = max(min(supply_a, supply_b), _CROSSING)
+            self.builder.add_passage(
+                valve.sense, valve.tank, signal, kind=SPOOL_EITHER_WAY, source=number, opening=neutral, slope=1.0
+            )
+
+    def cylinder(self, number: int, cylinder: HydraulicCylinder) -> None:
+        a, b = cylinder.piston_side or _AIR, cylinder.rod_side or _AIR
+        areas = piston_area(cylinder), rod_side_area(cylinder)
+        chambers = [a, b]
+        if cylinder.cushion_length > 0.0:
+            share = cylinder.cushion_length / cylinder.stroke
+            for side, port in enumerate((a, b)):
+                if port == _AIR:
+                    continue
+                chamber = f"{cylinder.name}.{('piston', 'rod')[side]}_chamber"
+                chambers[side] = chamber
+                wide = self._gain(_PORT * areas[side], 0.7)
+                # open from the end of the cushion on, and throttled within it
+                opening, slope = ((0.0, 1.0), (1.0 / share, -1.0))[side]
+                self.builder.add_passage(
+                    chamber,
+                    port,
+                    wide,
+                    kind=POSITION,
+                    source=number,
+                    opening=opening,
+                    slope=slope / cylinder.cushion_length,
+                )
+                throttle = self._gain(math.pi / 4.0 * cylinder.cushion_diameter**2, 0.7)
+                self.builder.add_passage(chamber, port, throttle)
+                self._check(port, chamber, wide * math.sqrt(5e5), 5e4, 5e5)
+        for line, volume in zip(
+            chambers, (cylinder.dead_volume_piston_side, cylinder.dead_volume_rod_side), strict=True
+        ):
+            self.builder.add_volume(line, volume)
+        static = cylinder.dry_friction if cylinder.static_friction is None else cylinder.static_friction
+        self.builder.add_actuator(
+            chambers[0],
+            chambers[1],
+            area_a=areas[0],
+            area_b=areas[1],
+            stroke=cylinder.stroke,
+            mass=cylinder.piston_mass,
+            viscous=cylinder.viscous_friction,
+            dry=cylinder.dry_friction,
+            static=static,
+            stribeck=cylinder.stribeck_speed,
+        )
+        if cylinder.leakage > 0.0:
+            self.builder.add_passage(chambers[0], chambers[1], laminar=cylinder.leakage * self._thinner)
+        if cylinder.rod_leakage > 0.0:
+            self.builder.add_passage(chambers[1], self._tank, laminar=cylinder.rod_leakage * self._thinner)
+
+    def motor(self, motor: HydraulicMotor) -> None:
+        self.builder.add_actuator(
+            motor.a,
+            motor.b,
+            area_a=motor.displacement,
+            area_b=motor.displacement,
+            stroke=math.inf,
+            mass=0.0,
+            viscous=motor.viscous_friction,
+            dry=motor.dry_friction,
+            static=motor.dry_friction,
+            stribeck=1.0,
+        )
+        for line in (motor.a, motor.b):
+            self.builder.add_volume(line, motor.dead_volume)
+            if motor.drain_leakage > 0.0:
+                self.builder.add_passage(line, motor.drain, laminar=motor.drain_leakage * self._thinner)
+        if motor.leakage > 0.0:
+            self.builder.add_passage(motor.a, motor.b, laminar=motor.leakage * self._thinner)
+
+    def relief_valve(self, valve: ReliefValve) -> None:
+        self._relief(
+            valve.inlet, valve.outlet, valve.pressure, valve.rated_flow, valve.rated_rise, {valve.outlet: -1.0}
+        )
+
+    def _relief(self, inlet, outlet, pressure, rated_flow, rated_rise, helpers):
+        """Opens in proportion to the pressure above its setting; wide open it has its rated flow."""
+        pilots = {inlet: 1.0 / rated_rise}
+        for line, ratio in helpers.items():
+            pilots[line] = pilots.get(line, 0.0) + ratio / rated_rise
+        self.builder.add_passage(
+            inlet,
+            outlet,
+            rated_flow / math.sqrt(pressure + rated_rise),
+            kind=PRESSURES,
+            opening=-pressure / rated_rise,
+            pilots=pilots,
+        )
+
+    def _check(self, inlet, outlet, rated_flow, cracking, rated_drop):
+        """Opens in proportion to the drop above cracking; wide open it has its rated flow at the rated drop."""
+        span = max(rated_drop - cracking, _LEAST_RANGE * rated_drop)
+        self.builder.add_passage(
+            inlet,
+            outlet,
+            rated_flow / math.sqrt(rated_drop),
+            kind=PRESSURES,
+            opening=-cracking / span,
+            pilots={inlet: 1.0 / span, outlet: -1.0 / span},
+        )
+
+    def check_valve(self, valve: CheckValve) -> None:
+        self._check(valve.inlet, valve.outlet, valve.rated_flow, valve.cracking_pressure, valve.rated_drop)
+        if valve.pilot:
+            span, ratio = valve.rated_drop, valve.pilot_ratio
+            # the pilot's piston works against the inlet and lifts the seat, which the outlet closes
+            weights = {valve.pilot: ratio / span, valve.inlet: (1.0 - ratio) / span, valve.outlet: -1.0 / span}
+            self.builder.add_passage(
+                valve.outlet,
+                valve.inlet,
+                valve.rated_flow / math.sqrt(valve.rated_drop),
+                kind=PRESSURES,
+                opening=-valve.cracking_pressure / span,
+                pilots=weights,
+            )
+
+    def counterbalance_valve(self, valve: CounterbalanceValve) -> None:
+        self._check(valve.valve, valve.load, valve.rated_flow, valve.cracking_pressure, valve.rated_drop)
+        helpers = {valve.pilot: valve.pilot_ratio}
+        self._relief(valve.load, valve.valve, valve.pressure, valve.rated_flow, valve.rated_rise, helpers)
+
+    def reducing_valve(self, valve: ReducingValve) -> None:
+        self.builder.add_passage(
+            valve.inlet,
+            valve.outlet,
+            valve.rated_flow / math.sqrt(valve.rated_drop),
+            kind=PRESSURES,
+            opening=valve.pressure / valve.range,
+            pilots={valve.outlet: -1.0 / valve.range},
+        )
+
+    def shuttle_valve(self, valve: ShuttleValve) -> None:
+        span = _SHUTTLE * valve.rated_drop
+        for inlet, other in ((valve.a, valve.b), (valve.b, valve.a)):
+            self.builder.add_passage(
+                inlet,
+                valve.outlet,
+                valve.rated_flow / math.sqrt(valve.rated_drop),
+                kind=PRESSURES,
+                opening=0.5,
+                pilots={inlet: 0.5 / span, other: -0.5 / span},
+            )
+
+    def orifice(self, orifice: Orifice) -> None:
+        if orifice.diameter is not None:
+            gain = self._gain(math.pi / 4.0 * orifice.diameter**2, orifice.discharge_coefficient)
+            self.builder.add_passage(orifice.inlet, orifice.outlet, gain)
+        else:
+            assert orifice.resistance is not None, "checked when the machine was read"
+            self.builder.add_passage(orifice.inlet, orifice.outlet, laminar=self._thinner / orifice.resistance)
+
+    def compensator(self, valve: Compensator) -> None:
+        self.builder.add_passage(
+            valve.inlet,
+            valve.outlet,
+            valve.rated_flow / math.sqrt(valve.rated_drop),
+            kind=PRESSURES,
+            opening=valve.margin / valve.range,
+            pilots={valve.outlet: -1.0 / valve.range, valve.load: 1.0 / valve.range},
+        )
+
+    def hose(self, hose: Hose) -> None:
+        volume = math.pi / 4.0 * hose.diameter**2 * hose.length
+        for line in (hose.inlet, hose.outlet):
+            self.builder.add_volume(line, 0.5 * volume, 0.5 * volume / hose.expansion)
+        cooling = math.exp(-self._fluid.viscosity_slope * (self._fluid.temperature - REFERENCE_TEMPERATURE))
+        viscosity = self._fluid.density * self._fluid.kinematic_viscosity * cooling
+        laminar = math.pi * hose.diameter**4 / (128.0 * viscosity * hose.length)
+        self.builder.add_passage(hose.inlet, hose.outlet, laminar=laminar)

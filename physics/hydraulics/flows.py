@@ -1,0 +1,84 @@
+"""What passes through orifices, valves and pumps, and how it changes with the pressures around."""
+
+import math
+
+from grouser.physics.hydraulics.network import (
+    ALWAYS,
+    FIXED,
+    LOAD_SENSING,
+    NO_LINE,
+    PILOTS,
+    POSITION,
+    SPOOL,
+    SPOOL_EITHER_WAY,
+)
+from grouser.physics.kernel import kernel
+
+
+@kernel
+def opening(network, e, pressure, spool, position):
+    """Opening of passage e [-], and whether it follows the pilots' pressures there."""
+    kind, source = network.kind[e], network.source[e]
+    if kind == ALWAYS:
+        return network.opening[e], False
+    if kind == SPOOL:
+        return max(network.opening[e] + network.slope[e] * spool[source, 0], 0.0), False
+    if kind == SPOOL_EITHER_WAY:
+        return max(network.opening[e] - network.slope[e] * abs(spool[source, 0]), 0.0), False
+    if kind == POSITION:
+        return min(max(network.opening[e] + network.slope[e] * position[source], 0.0), 1.0), False
+    share = network.opening[e]
+    for k in range(PILOTS):
+        line = network.pilot[e, k]
+        if line != NO_LINE:
+            share += network.weight[e, k] * pressure[line]
+    if share <= 0.0:
+        return 0.0, False
+    if share >= 1.0:
+        return 1.0, False
+    return share, True
+
+
+@kernel
+def flow_per_opening(network, e, drop):
+    """Turbulent flow of passage e at full opening [m3/s], and its slope over the drop [m3/(s Pa)].
+
+    K d / (d^2 + e^2)^(1/4): the root of the drop, with a laminar middle of width e; or, as some authors have it, K d /
+    sqrt(e) below e.
+    """
+    gain, width = network.gain[e], network.transition[e]
+    if network.linear[e]:
+        size = abs(drop)
+        if size < width:
+            slope = gain / math.sqrt(width)
+            return slope * drop, slope
+        flow = gain * math.sqrt(size)
+        return (flow if drop > 0.0 else -flow), 0.5 * flow / size
+    square = drop * drop
+    sum_of_squares = square + width * width
+    root = gain / math.sqrt(math.sqrt(sum_of_squares))
+    return root * drop, root * (1.0 - 0.5 * square / sum_of_squares)
+
+
+@kernel
+def wanted_swash(network, p, pressure):
+    """Swash that the control of pump p asks for, and its slopes over the outlet's and the sensed pressure [1/Pa]."""
+    control = network.control[p]
+    outlet = pressure[network.outlet[p]]
+    wanted, over_outlet, over_sense = 1.0, 0.0, 0.0
+    if control != FIXED:
+        wanted = (network.setting[p] - outlet) / network.range[p]
+        over_outlet = -1.0 / network.range[p]
+        if control == LOAD_SENSING:
+            sensed = (network.margin[p] + pressure[network.sense[p]] - outlet) / network.range[p] + 1.0
+            if sensed < wanted:
+                wanted, over_sense = sensed, 1.0 / network.range[p]
+    full = network.displacement[p] * network.speed[p]
+    if full * outlet * min(wanted, 1.0) > network.power[p]:
+        wanted = network.power[p] / (full * outlet)
+        over_outlet, over_sense = -wanted / outlet, 0.0
+    if wanted >= 1.0:
+        return 1.0, 0.0, 0.0
+    if wanted <= network.least_swash[p]:
+        return network.least_swash[p], 0.0, 0.0
+    return wanted, over_outlet, over_sense

@@ -1,0 +1,787 @@
+"""A circuit over one mechanical step: linearly implicit, extrapolated, in sub-steps that the error chooses.
+
+In a sub-step h every line takes in what its passages, pumps and actuators bring at the end of it, linearised where it
+begins. With y = c' - c, the change of content, and p' = p + (dp/dc) y,
+
+    (V + C dp/dc) y_i = h (Q_i + sum_j dQ_i/dp_j dp_j/dc_j y_j -+ S v'),
+    m (v' - v) = h (S_A p_A' - S_B p_B' - k v' + F) + friction and stops.
+
+The speeds v' are eliminated, so that one linear system in y is left for each part of the circuit (linearly implicit
+Euler; Hairer and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.9). A step of H and two of H/2
+give by extrapolation a result of second order that damps what is stiff, and their difference its error. The load is
+carried along by its effective mass and its force, as the actuator's row in the mechanism gives them.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.hydraulics.cylinder import (
+    TRACE_PISTON_PRESSURE,
+    TRACE_POSITION,
+    TRACE_ROD_PRESSURE,
+    TRACE_SPOOL,
+    TRACE_TIME,
+    TRACE_VELOCITY,
+)
+from grouser.physics.hydraulics.flows import flow_per_opening, opening, wanted_swash
+from grouser.physics.hydraulics.network import NO_LINE, PILOTS, Network
+from grouser.physics.hydraulics.oil import content, pressure_of, pressure_rise
+from grouser.physics.kernel import kernel
+
+# What an actuator does at the end of a sub-step.
+SLIDING, STUCK, AT_START, AT_END = range(4)
+# Errors of a sub-step that pass: of pressures [Pa] and speeds [m/s or rad/s], and as a share of them [-].
+_PRESSURE_ERROR, _SPEED_ERROR, _RELATIVE_ERROR = 1e4, 1e-4, 2e-3
+# Shortest sub-step as a share of the step, and how a rejected one shrinks at most.
+_SHORTEST, _SHRINK, _GROW, _SAFETY = 1.0 / 256.0, 0.2, 3.0, 0.9
+# Rounds in which actuators find out whether they slide, stick or stop.
+_MOST_ROUNDS = 8
+_SPOOL_REST = 1e-9
+
+
+class Loads(NamedTuple):
+    """What acts on each actuator from outside, constant over the step, (actuators,).
+
+    Attributes:
+        mass: of the mechanism along it [kg or kg m2].
+        force: on that mass, without the actuator [N or N m].
+        brake: largest force of its holding brake, 0 when released [N or N m].
+    """
+
+    mass: np.ndarray
+    force: np.ndarray
+    brake: np.ndarray
+
+
+class Trial(NamedTuple):
+    """A state of the circuit.
+
+    Attributes:
+        content, pressure: of the lines, (lines,) [-, Pa].
+        position, velocity: of the actuators.
+        regime, direction: SLIDING, STUCK, AT_START or AT_END; where it slides to, -1 or 1.
+        spool: positions, speeds and commands behind the hysteresis [-, 1/s, -], (valves, 3).
+        swash: of the pumps [-].
+    """
+
+    content: np.ndarray
+    pressure: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    regime: np.ndarray
+    direction: np.ndarray
+    spool: np.ndarray
+    swash: np.ndarray
+
+
+class Books(NamedTuple):
+    """What has passed since the start of the step.
+
+    Attributes:
+        passed, lost: volume [m3] and throttled energy [J] of each passage.
+        delivered, pump_work: volume [m3] and work on the oil [J] of each pump.
+        push: impulse of the pressures less viscous friction on each actuator [N s or N m s].
+        grip, stop: impulses of dry friction with brake, and of the stroke's ends.
+        work, viscous_loss, friction_loss, stop_loss: of each actuator [J].
+    """
+
+    passed: np.ndarray
+    lost: np.ndarray
+    delivered: np.ndarray
+    pump_work: np.ndarray
+    push: np.ndarray
+    grip: np.ndarray
+    stop: np.ndarray
+    work: np.ndarray
+    viscous_loss: np.ndarray
+    friction_loss: np.ndarray
+    stop_loss: np.ndarray
+
+
+class NetworkWorkspace(NamedTuple):
+    """Buffers: states before a sub-step, after a whole one and after two halves, books of these and of the step."""
+
+    loads: Loads
+    now: Trial
+    whole: Trial
+    halves: Trial
+    whole_books: Books
+    halves_books: Books
+    step_books: Books
+    flow: np.ndarray
+    slope: np.ndarray
+    pilot_slope: np.ndarray
+    rise: np.ndarray
+    volume: np.ndarray
+    matrix: np.ndarray
+    right: np.ndarray
+    substeps: np.ndarray
+    start_velocity: np.ndarray
+    energy: np.ndarray
+
+
+def make_network_workspace(network: Network, valves: int) -> NetworkWorkspace:
+    """Buffers of the right sizes."""
+    lines, actuators, pumps = len(network.volume), len(network.line_a), len(network.outlet)
+    passages, largest = len(network.origin), int(np.diff(network.part_line_start).max(initial=0))
+
+    def trial():
+        return Trial(
+            content=np.zeros(lines),
+            pressure=np.zeros(lines),
+            position=np.zeros(actuators),
+            velocity=np.zeros(actuators),
+            regime=np.zeros(actuators, dtype=np.int64),
+            direction=np.zeros(actuators),
+            spool=np.zeros((valves, 3)),
+            swash=np.zeros(pumps),
+        )
+
+    def books():
+        sizes = (passages, passages, pumps, pumps, *[actuators] * 7)
+        return Books(*[np.zeros(size) for size in sizes])
+
+    return NetworkWorkspace(
+        loads=Loads(*[np.zeros(actuators) for _ in range(3)]),
+        now=trial(),
+        whole=trial(),
+        halves=trial(),
+        whole_books=books(),
+        halves_books=books(),
+        step_books=books(),
+        flow=np.zeros(passages),
+        slope=np.zeros(passages),
+        pilot_slope=np.zeros(passages),
+        rise=np.zeros(lines),
+        volume=np.zeros(lines),
+        matrix=np.zeros((largest, largest)),
+        right=np.zeros(largest),
+        substeps=np.zeros(max(len(network.part_line_start) - 1, 1), dtype=np.int64),
+        start_velocity=np.zeros(actuators),
+        energy=np.zeros(lines),
+    )
+
+
+@kernel
+def advance_part(network, circuit, part, command, step, workspace, prediction):
+    """Moves a part of the circuit through a step; `workspace.now` is its state, before and after.
+
+    Args:
+        network, circuit: the hydraulics.
+        part: number of the part.
+        command: of each valve [-].
+        step: [s].
+        workspace: with `loads` and `now`; `step_books` gets what has passed, `substeps` their number.
+        prediction: its trace gets the end of each sub-step.
+    """
+    now, whole, halves = workspace.now, workspace.whole, workspace.halves
+    _clear(network, part, workspace.step_books)
+    done, length, count = 0.0, step, 0
+    while done < step * (1.0 - 1e-12):
+        length = min(length, step - done)
+        count += 1
+        _copy(network, part, now, whole)
+        still = _is_still(network, part, now, workspace.loads)
+        moves = _advance_spools(network, circuit, part, command, length, whole)
+        _clear(network, part, workspace.whole_books)
+        _substep(network, part, length, whole, workspace, workspace.whole_books)
+        still = still and not moves and _is_still(network, part, whole, workspace.loads)
+        if still and _difference(network, part, now, whole) <= 1.0:
+            # what has almost levelled out behind brakes, an implicit step does well enough
+            _copy(network, part, whole, now)
+            _add_books(network, part, 0.0, workspace.whole_books, workspace.whole_books, workspace.step_books)
+            done += length
+            _trace(network, circuit, part, done, now, prediction)
+            continue
+        _copy(network, part, now, halves)
+        _clear(network, part, workspace.halves_books)
+        for _ in range(2):
+            _advance_spools(network, circuit, part, command, 0.5 * length, halves)
+            _substep(network, part, 0.5 * length, halves, workspace, workspace.halves_books)
+        error = _difference(network, part, whole, halves)
+        if error > 1.0 and length > _SHORTEST * step:
+            length = max(length * max(_SHRINK, _SAFETY / math.sqrt(error)), _SHORTEST * step)
+            continue
+        beyond = 1.0 if _alike(network, part, whole, halves) else 0.0
+        _extrapolate(network, part, beyond, whole, halves, now)
+        _add_books(network, part, beyond, workspace.whole_books, workspace.halves_books, workspace.step_books)
+        done += length
+        _trace(network, circuit, part, done, now, prediction)
+        length *= min(_GROW, _SAFETY / math.sqrt(max(error, 1e-4)))
+    workspace.substeps[part] = count
+
+
+@kernel
+def _is_still(network, part, trial, loads):
+    """Whether brakes hold all actuators of a part and no pump feeds it."""
+    if network.part_pump_start[part + 1] > network.part_pump_start[part]:
+        return False
+    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+        a = network.part_actuator[k]
+        if trial.regime[a] == SLIDING or loads.brake[a] == 0.0:
+            return False
+    return True
+
+
+@kernel
+def _advance_spools(network, circuit, part, command, time, trial):
+    """Spools follow their commands: the exact response (5) of a damped oscillator, stopped at full travel.
+
+    Returns:
+        Whether one of them moves.
+    """
+    moves = False
+    for k in range(network.part_valve_start[part], network.part_valve_start[part + 1]):
+        valve = network.part_valve[k]
+        frequency, damping = circuit.spool_frequency[valve], circuit.spool_damping[valve]
+        trial.spool[valve, 2] = _held_command(circuit, valve, command[valve], trial.spool[valve, 2])
+        before, target = (
+            trial.spool[valve, 0],
+            circuit.spool_gain[valve] * _beyond(circuit, valve, trial.spool[valve, 2]),
+        )
+        away, speed = trial.spool[valve, 0] - target, trial.spool[valve, 1]
+        if abs(away) < _SPOOL_REST and abs(speed) < _SPOOL_REST * frequency:
+            away = speed = 0.0
+        else:
+            moves = True
+            decay = math.exp(-damping * frequency * time)
+            below = 1.0 - damping * damping
+            own = frequency * math.sqrt(abs(below))
+            if own * time < 1e-6:
+                cosine, sine = 1.0, time
+            elif below > 0.0:
+                cosine, sine = math.cos(own * time), math.sin(own * time) / own
+            else:
+                cosine, sine = math.cosh(own * time), math.sinh(own * time) / own
+            turned = damping * frequency * sine
+            away, speed = (
+                decay * (away * (cosine + turned) + speed * sine),
+                decay * (speed * (cosine - turned) - frequency * frequency * away * sine),
+            )
+        place, farthest = target + away, circuit.spool_rate[valve] * time
+        if abs(place - before) > farthest:
+            way = farthest if place > before else -farthest
+            place, speed = before + way, way / time
+        if abs(place) > 1.0:
+            place, speed = (1.0 if place > 0.0 else -1.0), 0.0
+        trial.spool[valve, 0], trial.spool[valve, 1] = place, speed
+    return moves
+
+
+@kernel
+def _held_command(circuit, valve, command, held):
+    """A command behind its hysteresis: play of a width."""
+    half = 0.5 * circuit.hysteresis[valve]
+    return min(max(held, command - half), command + half)
+
+
+@kernel
+def _beyond(circuit, valve, command):
+    """What is left of a command beyond its dead band, full at full command."""
+    band = circuit.dead_band[valve]
+    size = max(abs(command) - band, 0.0) / (1.0 - band)
+    return size if command > 0.0 else -size
+
+
+@kernel
+def _substep(network, part, step, trial, workspace, books):
+    """One linearly implicit Euler step of a part."""
+    first, last = network.part_line_start[part], network.part_line_start[part + 1]
+    _measure_lines(network, part, trial, workspace)
+    for _ in range(_MOST_ROUNDS):
+        _begin(network, part, trial, workspace)
+        _add_passages(network, part, step, trial, workspace)
+        _add_pumps(network, part, step, trial, workspace)
+        _add_actuators(network, part, step, trial, workspace)
+        _solve(workspace.matrix, workspace.right, last - first)
+        if _regimes_hold(network, part, step, trial, workspace):
+            break
+    _book_passages(network, part, step, trial, workspace, books)
+    _book_pumps(network, part, step, trial, workspace, books)
+    _turn_swash(network, part, step, trial, workspace)
+    _move_actuators(network, part, step, trial, workspace, books)
+    for k in range(first, last):
+        line = network.part_line[k]
+        trial.content[line] += workspace.right[k - first]
+        trial.pressure[line] = pressure_of(network.oil, trial.content[line])
+
+
+@kernel
+def _measure_lines(network, part, trial, workspace):
+    """Volume of each line, and the rise of its pressure with its content."""
+    for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
+        line = network.part_line[k]
+        workspace.rise[line] = pressure_rise(network.oil, trial.pressure[line])
+        workspace.volume[line] = network.volume[line]
+    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+        a = network.part_actuator[k]
+        if network.stroke[a] < math.inf:
+            workspace.volume[network.line_a[a]] += network.area_a[a] * trial.position[a]
+            workspace.volume[network.line_b[a]] += network.area_b[a] * (network.stroke[a] - trial.position[a])
+
+
+@kernel
+def _begin(network, part, trial, workspace):
+    """The lines' capacities on the diagonal."""
+    first, last = network.part_line_start[part], network.part_line_start[part + 1]
+    matrix, right = workspace.matrix, workspace.right
+    for i in range(last - first):
+        for j in range(last - first):
+            matrix[i, j] = 0.0
+        line = network.part_line[first + i]
+        give = network.compliance[line] + _gas_compliance(network, line, trial.pressure[line])
+        matrix[i, i] = workspace.volume[line] + give * workspace.rise[line]
+        right[i] = 0.0
+
+
+@kernel
+def _gas_compliance(network, line, pressure):
+    """dV/dp of an accumulator's gas, V0 (p0/p)^(1/n) / (n p), once it is pressed [m3/Pa]."""
+    if network.gas_volume[line] == 0.0 or pressure <= network.gas_pressure[line]:
+        return 0.0
+    index = network.gas_index[line]
+    return network.gas_volume[line] * (network.gas_pressure[line] / pressure) ** (1.0 / index) / (index * pressure)
+
+
+@kernel
+def _add_flow(network, line, amount, workspace):
+    """Oil that a line takes in, with the flows of its start [m3]."""
+    row = network.local[line]
+    if row >= 0:
+        workspace.right[row] += amount
+
+
+@kernel
+def _add_slope(network, line, over, slope, workspace):
+    """What a line takes in for a change of another's pressure, `slope` [m3/Pa]."""
+    row, column = network.local[line], network.local[over]
+    if row >= 0 and column >= 0:
+        workspace.matrix[row, column] -= slope * workspace.rise[over]
+
+
+@kernel
+def _add_passages(network, part, step, trial, workspace):
+    """Flows of the passages, from origin to end."""
+    for k in range(network.part_passage_start[part], network.part_passage_start[part + 1]):
+        e = network.part_passage[k]
+        origin, end = network.origin[e], network.end[e]
+        drop = trial.pressure[origin] - trial.pressure[end]
+        share, follows = opening(network, e, trial.pressure, trial.spool, trial.position)
+        flow = slope = whole = 0.0
+        if share > 0.0:
+            whole, slope = flow_per_opening(network, e, drop)
+            flow, slope = share * whole, share * slope
+        flow += network.laminar[e] * drop
+        slope += network.laminar[e]
+        workspace.flow[e], workspace.slope[e] = flow, slope
+        workspace.pilot_slope[e] = whole if follows else 0.0
+        if slope == 0.0:
+            continue
+        _add_flow(network, origin, -step * flow, workspace)
+        _add_flow(network, end, step * flow, workspace)
+        _add_slope(network, origin, origin, -step * slope, workspace)
+        _add_slope(network, origin, end, step * slope, workspace)
+        _add_slope(network, end, origin, step * slope, workspace)
+        _add_slope(network, end, end, -step * slope, workspace)
+        if follows:
+            for pilot in range(PILOTS):
+                line = network.pilot[e, pilot]
+                if line != NO_LINE:
+                    change = step * whole * network.weight[e, pilot]
+                    _add_slope(network, origin, line, -change, workspace)
+                    _add_slope(network, end, line, change, workspace)
+
+
+@kernel
+def _pump(network, p, step, trial):
+    """Flow of pump p at the start of a sub-step with the swash of its end [m3/s], and its slopes [m3/(s Pa)]."""
+    wanted, over_outlet, over_sense = wanted_swash(network, p, trial.pressure)
+    share = step / (network.response[p] + step)
+    swash = trial.swash[p] + share * (wanted - trial.swash[p])
+    full, leak = network.displacement[p] * network.speed[p], network.leakage[p]
+    flow = full * swash - leak * (trial.pressure[network.outlet[p]] - trial.pressure[network.inlet[p]])
+    return flow, full * share * over_outlet - leak, full * share * over_sense, swash
+
+
+@kernel
+def _add_pumps(network, part, step, trial, workspace):
+    """Flows of the pumps, from inlet to outlet."""
+    for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
+        p = network.part_pump[k]
+        outlet, inlet, sense = network.outlet[p], network.inlet[p], network.sense[p]
+        flow, over_outlet, over_sense, _ = _pump(network, p, step, trial)
+        _add_flow(network, outlet, step * flow, workspace)
+        _add_flow(network, inlet, -step * flow, workspace)
+        _add_slope(network, outlet, outlet, step * over_outlet, workspace)
+        _add_slope(network, inlet, outlet, -step * over_outlet, workspace)
+        if sense != NO_LINE:
+            _add_slope(network, outlet, sense, step * over_sense, workspace)
+            _add_slope(network, inlet, sense, -step * over_sense, workspace)
+
+
+@kernel
+def _friction(network, a, trial, workspace):
+    """Dry friction of a sliding actuator [N or N m], after Stribeck, with its brake."""
+    level = network.dry[a]
+    if network.static[a] > level:
+        ratio = trial.velocity[a] / network.stribeck[a]
+        level += (network.static[a] - level) * math.exp(-ratio * ratio)
+    return level + workspace.loads.brake[a]
+
+
+@kernel
+def _free_speed(network, a, step, trial, workspace):
+    """Speed of a sliding actuator at the end under the pressures of the start, and its gain by a force then."""
+    loads, mass = workspace.loads, network.mass[a] + workspace.loads.mass[a]
+    inertia = mass + step * network.viscous[a]
+    push = network.area_a[a] * trial.pressure[network.line_a[a]] - network.area_b[a] * trial.pressure[network.line_b[a]]
+    force = push + loads.force[a] - trial.direction[a] * _friction(network, a, trial, workspace)
+    return (mass * trial.velocity[a] + step * force) / inertia, step / inertia
+
+
+@kernel
+def _set_speed(network, a, step, trial):
+    """Speed of an actuator that sticks or stops."""
+    if trial.regime[a] == AT_START:
+        return -trial.position[a] / step
+    if trial.regime[a] == AT_END:
+        return (network.stroke[a] - trial.position[a]) / step
+    return 0.0
+
+
+@kernel
+def _add_actuators(network, part, step, trial, workspace):
+    """Room that the actuators make."""
+    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+        a = network.part_actuator[k]
+        line_a, line_b, area_a, area_b = network.line_a[a], network.line_b[a], network.area_a[a], network.area_b[a]
+        gain = 0.0
+        if trial.regime[a] == SLIDING:
+            speed, gain = _free_speed(network, a, step, trial, workspace)
+        else:
+            speed = _set_speed(network, a, step, trial)
+        _add_flow(network, line_a, -step * area_a * speed, workspace)
+        _add_flow(network, line_b, step * area_b * speed, workspace)
+        _add_slope(network, line_a, line_a, -step * area_a * gain * area_a, workspace)
+        _add_slope(network, line_a, line_b, step * area_a * gain * area_b, workspace)
+        _add_slope(network, line_b, line_a, step * area_b * gain * area_a, workspace)
+        _add_slope(network, line_b, line_b, -step * area_b * gain * area_b, workspace)
+
+
+@kernel
+def _solve(matrix, right, size):
+    """Gauss's elimination with row pivoting, in place; `right` becomes the solution."""
+    for k in range(size):
+        pivot = k
+        for i in range(k + 1, size):
+            if abs(matrix[i, k]) > abs(matrix[pivot, k]):
+                pivot = i
+        if pivot != k:
+            right[k], right[pivot] = right[pivot], right[k]
+            for j in range(k, size):
+                matrix[k, j], matrix[pivot, j] = matrix[pivot, j], matrix[k, j]
+        for i in range(k + 1, size):
+            if matrix[i, k] != 0.0:
+                factor = matrix[i, k] / matrix[k, k]
+                right[i] -= factor * right[k]
+                for j in range(k + 1, size):
+                    matrix[i, j] -= factor * matrix[k, j]
+    for i in range(size - 1, -1, -1):
+        for j in range(i + 1, size):
+            right[i] -= matrix[i, j] * right[j]
+        right[i] /= matrix[i, i]
+
+
+@kernel
+def _rise(network, line, workspace):
+    """Linearised rise of the pressure over the sub-step [Pa]."""
+    row = network.local[line]
+    return workspace.rise[line] * workspace.right[row] if row >= 0 else 0.0
+
+
+@kernel
+def _later_pressure(network, line, trial, workspace):
+    """Linearised pressure at the end of the sub-step [Pa]."""
+    return trial.pressure[line] + _rise(network, line, workspace)
+
+
+@kernel
+def _push(network, a, trial, workspace):
+    """Force of the pressures at the end of the sub-step [N or N m]."""
+    return network.area_a[a] * _later_pressure(network, network.line_a[a], trial, workspace) - network.area_b[
+        a
+    ] * _later_pressure(network, network.line_b[a], trial, workspace)
+
+
+@kernel
+def _later_speed(network, a, step, trial, workspace):
+    """Speed at the end of the sub-step."""
+    if trial.regime[a] != SLIDING:
+        return _set_speed(network, a, step, trial)
+    mass = network.mass[a] + workspace.loads.mass[a]
+    force = _push(network, a, trial, workspace) + workspace.loads.force[a]
+    force -= trial.direction[a] * _friction(network, a, trial, workspace)
+    return (mass * trial.velocity[a] + step * force) / (mass + step * network.viscous[a])
+
+
+@kernel
+def _missing_force(network, a, step, trial, workspace):
+    """What friction or stop has to add, that an actuator takes the speed set for it [N or N m]."""
+    mass = network.mass[a] + workspace.loads.mass[a]
+    speed = _set_speed(network, a, step, trial)
+    return (
+        mass * (speed - trial.velocity[a]) / step
+        + network.viscous[a] * speed
+        - (_push(network, a, trial, workspace) + workspace.loads.force[a])
+    )
+
+
+@kernel
+def _regimes_hold(network, part, step, trial, workspace):
+    """Whether all actuators slide, stick or stop as was assumed; sets what they do otherwise."""
+    hold = True
+    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+        a = network.part_actuator[k]
+        regime, stroke = trial.regime[a], network.stroke[a]
+        rest = max(network.static[a], network.dry[a]) + workspace.loads.brake[a]
+        if regime == SLIDING:
+            speed = _later_speed(network, a, step, trial, workspace)
+            place = trial.position[a] + step * speed
+            if speed * trial.direction[a] < 0.0 and rest > 0.0:
+                trial.regime[a] = STUCK
+            elif place < 0.0 and stroke < math.inf:
+                trial.regime[a] = AT_START
+            elif place > stroke:
+                trial.regime[a] = AT_END
+        else:
+            missing = _missing_force(network, a, step, trial, workspace)
+            if regime == STUCK and abs(missing) > rest:
+                trial.regime[a], trial.direction[a] = SLIDING, (1.0 if missing < 0.0 else -1.0)
+            elif regime == AT_START and missing < -rest:
+                trial.regime[a], trial.direction[a] = SLIDING, 1.0
+            elif regime == AT_END and missing > rest:
+                trial.regime[a], trial.direction[a] = SLIDING, -1.0
+        hold = hold and trial.regime[a] == regime
+    return hold
+
+
+@kernel
+def _move_actuators(network, part, step, trial, workspace, books):
+    """New speeds and positions, and what it took."""
+    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+        a = network.part_actuator[k]
+        before, speed = trial.velocity[a], _later_speed(network, a, step, trial, workspace)
+        push, mean = _push(network, a, trial, workspace), 0.5 * (before + speed)
+        resistance, grip, stop = network.viscous[a] * speed, 0.0, 0.0
+        if trial.regime[a] == SLIDING:
+            grip = -step * trial.direction[a] * _friction(network, a, trial, workspace)
+        elif trial.regime[a] == STUCK:
+            grip = step * _missing_force(network, a, step, trial, workspace)
+        else:
+            stop = step * _missing_force(network, a, step, trial, workspace)
+        books.push[a] += step * (push - resistance)
+        books.grip[a] += grip
+        books.stop[a] += stop
+        books.work[a] += step * push * mean
+        books.viscous_loss[a] += step * resistance * mean
+        books.friction_loss[a] -= grip * mean
+        books.stop_loss[a] -= stop * mean
+        trial.position[a] += step * speed
+        if network.stroke[a] < math.inf:
+            trial.position[a] = min(max(trial.position[a], 0.0), network.stroke[a])
+        trial.velocity[a] = speed
+        if trial.regime[a] == SLIDING and speed != 0.0:
+            trial.direction[a] = 1.0 if speed > 0.0 else -1.0
+
+
+@kernel
+def _turn_swash(network, part, step, trial, workspace):
+    """New swash angles, with the linearised pressures of the end."""
+    for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
+        p = network.part_pump[k]
+        wanted, over_outlet, over_sense = wanted_swash(network, p, trial.pressure)
+        outlet, sense = network.outlet[p], network.sense[p]
+        wanted += over_outlet * (_later_pressure(network, outlet, trial, workspace) - trial.pressure[outlet])
+        if sense != NO_LINE:
+            wanted += over_sense * (_later_pressure(network, sense, trial, workspace) - trial.pressure[sense])
+        share = step / (network.response[p] + step)
+        trial.swash[p] = min(max(trial.swash[p] + share * (wanted - trial.swash[p]), 0.0), 1.0)
+
+
+@kernel
+def _book_passages(network, part, step, trial, workspace, books):
+    """Volumes that the passages let through in the sub-step, and what they throttled."""
+    for k in range(network.part_passage_start[part], network.part_passage_start[part + 1]):
+        e = network.part_passage[k]
+        flow, slope = workspace.flow[e], workspace.slope[e]
+        if slope == 0.0:
+            continue
+        origin, end = network.origin[e], network.end[e]
+        rise = _rise(network, origin, workspace) - _rise(network, end, workspace)
+        flow += slope * rise
+        if workspace.pilot_slope[e] != 0.0:
+            for pilot in range(PILOTS):
+                line = network.pilot[e, pilot]
+                if line != NO_LINE:
+                    flow += workspace.pilot_slope[e] * network.weight[e, pilot] * _rise(network, line, workspace)
+        books.passed[e] += step * flow
+        books.lost[e] += step * flow * (trial.pressure[origin] - trial.pressure[end] + 0.5 * rise)
+
+
+@kernel
+def _book_pumps(network, part, step, trial, workspace, books):
+    """Volumes and work of the pumps in the sub-step."""
+    for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
+        p = network.part_pump[k]
+        outlet, inlet, sense = network.outlet[p], network.inlet[p], network.sense[p]
+        flow, over_outlet, over_sense, _ = _pump(network, p, step, trial)
+        rise = _later_pressure(network, outlet, trial, workspace) - trial.pressure[outlet]
+        flow += over_outlet * rise
+        if sense != NO_LINE:
+            flow += over_sense * (_later_pressure(network, sense, trial, workspace) - trial.pressure[sense])
+        books.delivered[p] += step * flow
+        books.pump_work[p] += step * flow * (trial.pressure[outlet] + 0.5 * rise - trial.pressure[inlet])
+
+
+@kernel
+def _copy(network, part, source, target):
+    for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
+        line = network.part_line[k]
+        target.content[line], target.pressure[line] = source.content[line], source.pressure[line]
+    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+        a = network.part_actuator[k]
+        target.position[a], target.velocity[a] = source.position[a], source.velocity[a]
+        target.regime[a], target.direction[a] = source.regime[a], source.direction[a]
+    for k in range(network.part_valve_start[part], network.part_valve_start[part + 1]):
+        valve = network.part_valve[k]
+        for k_spool in range(3):
+            target.spool[valve, k_spool] = source.spool[valve, k_spool]
+    for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
+        p = network.part_pump[k]
+        target.swash[p] = source.swash[p]
+
+
+@kernel
+def _difference(network, part, whole, halves):
+    """Largest difference of the two results, as a multiple of what passes."""
+    largest = 0.0
+    for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
+        line = network.part_line[k]
+        passes = _PRESSURE_ERROR + _RELATIVE_ERROR * abs(halves.pressure[line])
+        largest = max(largest, abs(halves.pressure[line] - whole.pressure[line]) / passes)
+    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+        a = network.part_actuator[k]
+        passes = _SPEED_ERROR + _RELATIVE_ERROR * abs(halves.velocity[a])
+        largest = max(largest, abs(halves.velocity[a] - whole.velocity[a]) / passes)
+    return largest
+
+
+@kernel
+def _alike(network, part, whole, halves):
+    """Whether each actuator ended the same way in both, so that their difference says something of the error."""
+    alike = True
+    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+        a = network.part_actuator[k]
+        slides = halves.regime[a] == SLIDING
+        alike = alike and whole.regime[a] == halves.regime[a] and (slides or whole.velocity[a] == halves.velocity[a])
+    return alike
+
+
+@kernel
+def _extrapolate(network, part, beyond, whole, halves, result):
+    """The halves and `beyond` times their difference from the whole, in everything: oil and room fit each other."""
+    _copy(network, part, halves, result)
+    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+        a = network.part_actuator[k]
+        result.velocity[a] += beyond * (halves.velocity[a] - whole.velocity[a])
+        result.position[a] += beyond * (halves.position[a] - whole.position[a])
+        if network.stroke[a] < math.inf:
+            result.position[a] = min(max(result.position[a], 0.0), network.stroke[a])
+    for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
+        line = network.part_line[k]
+        result.content[line] += beyond * (halves.content[line] - whole.content[line])
+        result.pressure[line] = pressure_of(network.oil, result.content[line])
+    for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
+        p = network.part_pump[k]
+        result.swash[p] = min(max(halves.swash[p] + beyond * (halves.swash[p] - whole.swash[p]), 0.0), 1.0)
+
+
+@kernel
+def _clear(network, part, books):
+    for k in range(network.part_passage_start[part], network.part_passage_start[part + 1]):
+        e = network.part_passage[k]
+        books.passed[e] = books.lost[e] = 0.0
+    for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
+        p = network.part_pump[k]
+        books.delivered[p] = books.pump_work[p] = 0.0
+    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+        a = network.part_actuator[k]
+        books.push[a] = books.grip[a] = books.stop[a] = 0.0
+        books.work[a] = books.viscous_loss[a] = books.friction_loss[a] = books.stop_loss[a] = 0.0
+
+
+@kernel
+def _add_books(network, part, beyond, whole, halves, total):
+    """Books of the extrapolated result."""
+    for k in range(network.part_passage_start[part], network.part_passage_start[part + 1]):
+        e = network.part_passage[k]
+        total.passed[e] += halves.passed[e] + beyond * (halves.passed[e] - whole.passed[e])
+        total.lost[e] += halves.lost[e] + beyond * (halves.lost[e] - whole.lost[e])
+    for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
+        p = network.part_pump[k]
+        total.delivered[p] += halves.delivered[p] + beyond * (halves.delivered[p] - whole.delivered[p])
+        total.pump_work[p] += halves.pump_work[p] + beyond * (halves.pump_work[p] - whole.pump_work[p])
+    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+        a = network.part_actuator[k]
+        total.push[a] += halves.push[a] + beyond * (halves.push[a] - whole.push[a])
+        total.grip[a] += halves.grip[a] + beyond * (halves.grip[a] - whole.grip[a])
+        total.stop[a] += halves.stop[a] + beyond * (halves.stop[a] - whole.stop[a])
+        total.work[a] += halves.work[a] + beyond * (halves.work[a] - whole.work[a])
+        total.viscous_loss[a] += halves.viscous_loss[a] + beyond * (halves.viscous_loss[a] - whole.viscous_loss[a])
+        total.friction_loss[a] += halves.friction_loss[a] + beyond * (halves.friction_loss[a] - whole.friction_loss[a])
+        total.stop_loss[a] += halves.stop_loss[a] + beyond * (halves.stop_loss[a] - whole.stop_loss[a])
+
+
+@kernel
+def _trace(network, circuit, part, time, trial, prediction):
+    """Notes the end of a sub-step for each actuator of a part."""
+    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+        a = network.part_actuator[k]
+        row = prediction.trace_length[a]
+        if row < prediction.trace.shape[1]:
+            trace = prediction.trace[a, row]
+            trace[TRACE_TIME], trace[TRACE_POSITION], trace[TRACE_VELOCITY] = time, trial.position[a], trial.velocity[a]
+            trace[TRACE_PISTON_PRESSURE] = trial.pressure[network.line_a[a]]
+            trace[TRACE_ROD_PRESSURE] = trial.pressure[network.line_b[a]]
+            valve = circuit.valve[a]
+            trace[TRACE_SPOOL] = trial.spool[valve, 0] if valve >= 0 else 0.0
+            prediction.trace_length[a] = row + 1
+
+
+@kernel
+def measure_capacities(network, trial, workspace):
+    """Oil that each line takes in for a change of its content, with chambers, walls and gas: `volume` [m3]."""
+    for part in range(network.part_line_start.shape[0] - 1):
+        _measure_lines(network, part, trial, workspace)
+    for line in range(network.volume.shape[0]):
+        give = network.compliance[line] + _gas_compliance(network, line, trial.pressure[line])
+        workspace.volume[line] += give * workspace.rise[line]
+
+
+@kernel
+def actuator_volumes(network, a, position):
+    """Oil of the lines of actuator a, its other lines' shares included [m3]."""
+    volume_a, volume_b = network.volume[network.line_a[a]], network.volume[network.line_b[a]]
+    if network.stroke[a] < math.inf:
+        volume_a += network.area_a[a] * position
+        volume_b += network.area_b[a] * (network.stroke[a] - position)
+    return volume_a, volume_b
+
+
+@kernel
+def set_contents(network, trial):
+    """Contents of all lines from their pressures."""
+    for line in range(network.volume.shape[0]):
+        trial.content[line] = content(network.oil, trial.pressure[line])

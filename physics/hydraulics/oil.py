@@ -1,0 +1,104 @@
+"""Oil with air in it: how much of it a volume holds at a pressure.
+
+The content c of a volume, as a share of it beyond what it would hold without pressure and gas, is
+
+    c(p) = p / beta - a_e / (p - p_v) - a_d max(1 / (p - p_v) - 1 / (p_s - p_v), 0),
+
+the liquid's compression, the room that entrained air takes at constant temperature, and that of the dissolved air
+which comes out below the saturation pressure by Henry's law; a = share * 1e5 Pa. With V dc/dt = inflow - dV/dt no oil
+is lost, and the pressure stays above the vapour pressure p_v whatever is sucked away: the gas grows instead. A trace
+of gas, `SEED`, is in every oil for that. Differentiated, 1/beta_eff = 1/beta + a / (p - p_v)^2 (compare Merritt,
+Hydraulic Control Systems, 1967, section 2.3).
+"""
+
+import math
+from typing import NamedTuple
+
+from grouser.physics.kernel import kernel
+
+# Share of gas at 1e5 Pa from which cavities grow in oil without air.
+SEED = 1e-8
+_NORMAL_PRESSURE = 1e5
+# Kinematic viscosities are given at this temperature [K].
+REFERENCE_TEMPERATURE = 313.15
+
+
+class Oil(NamedTuple):
+    """An oil at its temperature.
+
+    Attributes:
+        density: [kg/m3].
+        bulk_modulus: beta of the liquid [Pa].
+        viscosity: dynamic [Pa s].
+        entrained, dissolved: a_e, a_d [Pa].
+        saturation: p_s - p_v [Pa].
+        vapour: p_v [Pa].
+    """
+
+    density: float
+    bulk_modulus: float
+    viscosity: float
+    entrained: float
+    dissolved: float
+    saturation: float
+    vapour: float
+
+
+def make_oil(fluid) -> Oil:
+    """The oil that a description (`machine.Fluid`) means."""
+    cooling = math.exp(-fluid.viscosity_slope * (fluid.temperature - REFERENCE_TEMPERATURE))
+    return Oil(
+        fluid.density,
+        fluid.bulk_modulus,
+        fluid.density * fluid.kinematic_viscosity * cooling,
+        max(fluid.entrained_air, SEED) * _NORMAL_PRESSURE,
+        fluid.dissolved_air * _NORMAL_PRESSURE,
+        fluid.saturation_pressure - fluid.vapour_pressure,
+        fluid.vapour_pressure,
+    )
+
+
+@kernel
+def content(oil, pressure):
+    """c(p) [-]."""
+    q = pressure - oil.vapour
+    total = pressure / oil.bulk_modulus - oil.entrained / q
+    if q < oil.saturation:
+        total -= oil.dissolved * (1.0 / q - 1.0 / oil.saturation)
+    return total
+
+
+@kernel
+def pressure_of(oil, content):
+    """The inverse of `content` [Pa]: with q = p - p_v a quadratic, q^2 + (p_v - beta c) q - beta a = 0."""
+    q = _root(oil.vapour - oil.bulk_modulus * content, oil.bulk_modulus * oil.entrained)
+    if q < oil.saturation and oil.dissolved > 0.0:
+        shifted = content - oil.dissolved / oil.saturation
+        gas = oil.entrained + oil.dissolved
+        q = _root(oil.vapour - oil.bulk_modulus * shifted, oil.bulk_modulus * gas)
+    return q + oil.vapour
+
+
+@kernel
+def _root(b, c):
+    """The positive root of q^2 + b q - c, c > 0, without cancellation."""
+    size = abs(b) + math.sqrt(b * b + 4.0 * c)
+    return 0.5 * size if b <= 0.0 else 2.0 * c / size
+
+
+@kernel
+def compression_energy(oil, pressure):
+    """Energy of a volume's content, integral of p dc, as a share of the volume [J/m3]."""
+    q = pressure - oil.vapour
+    total = 0.5 * pressure * pressure / oil.bulk_modulus + oil.entrained * (math.log(q) - oil.vapour / q)
+    if q < oil.saturation and oil.dissolved > 0.0:
+        total += oil.dissolved * (math.log(q / oil.saturation) - oil.vapour * (1.0 / q - 1.0 / oil.saturation))
+    return total
+
+
+@kernel
+def pressure_rise(oil, pressure):
+    """dp/dc, the effective bulk modulus [Pa]."""
+    q = pressure - oil.vapour
+    gas = oil.entrained + (oil.dissolved if q < oil.saturation else 0.0)
+    return 1.0 / (1.0 / oil.bulk_modulus + gas / (q * q))

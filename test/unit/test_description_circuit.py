@@ -1,0 +1,528 @@
+"""Hydraulic circuits: what their elements give, the lines that they make, and what is refused of them."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+import grouser
+from grouser.physics.description.circuit import PORTS, circuit_lines, circuit_tanks, constant_pressures
+from grouser.physics.description.extension_attributes import Kind
+from grouser.physics.description.hydraulic_schema import HYDRAULIC_ELEMENTS, PUMP_DEFAULTS
+from grouser.physics.description.machine import Pump, Tank
+from grouser.physics.errors import MachineError
+
+MACHINE = Path(__file__).parents[1] / "data" / "machines" / "load_sensing.urdf"
+
+# The <grouser> element starts in line 7, its content in line 8.
+ROBOT = """<robot name="r">
+<link name="base"><inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+<link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+<joint name="hinge" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="100"/></joint>
+<link name="ball"/><joint name="free" type="floating"><parent link="base"/><child link="ball"/></joint>
+<grouser>
+{}
+</grouser></robot>
+"""
+OIL = "<fluid/>"
+SUPPLY = '<pump supply_pressure="1e7"/>'
+PUMP = '<pump displacement="1e-5" speed="200"/>'
+CONTROLLED = '<pump displacement="1e-5" speed="200" control="pressure" setting="1e7"/>'
+RELIEF = '<relief_valve name="relief" inlet="supply" pressure="1e7" rated_flow="1e-3"/>'
+VALVE = '<directional_valve name="v" spool_diameter="0.006" spool_travel="2e-4"/>'
+
+
+def cylinder(name="c", feed='valve="v"', more=""):
+    volumes = 'dead_volume_piston_side="1e-4" dead_volume_rod_side="1e-4"'
+    if "valve" not in feed and "rod_side" not in feed:
+        volumes = 'dead_volume_piston_side="1e-4"'
+    return (
+        f'<cylinder name="{name}" {feed} bore="0.04" rod_diameter="0.02" stroke="0.5" retracted_length="0.9" '
+        f'piston_mass="3" {volumes} {more}><barrel link="base" xyz="1 0 0"/><rod link="arm" xyz="1 0 1"/></cylinder>'
+    )
+
+
+def motor(a="v.a", b="v.b", joint="hinge"):
+    return f'<hydraulic_motor name="m" joint="{joint}" a="{a}" b="{b}" displacement="1e-4" dead_volume="1e-4"/>'
+
+
+def check_valve(inlet, outlet, more=""):
+    return f'<check_valve name="check" inlet="{inlet}" outlet="{outlet}" rated_flow="1e-3" {more}/>'
+
+
+def counterbalance(load, valve):
+    return (
+        f'<counterbalance_valve name="hold" load="{load}" valve="{valve}" pilot="v.b" pressure="1e7" rated_flow="1"/>'
+    )
+
+
+def reducing(inlet, outlet):
+    return f'<reducing_valve name="low" inlet="{inlet}" outlet="{outlet}" pressure="3e6" rated_flow="1e-4"/>'
+
+
+WORKING = OIL + SUPPLY + VALVE + cylinder()
+
+
+def load(tmp_path, content):
+    path = tmp_path / "robot.urdf"
+    path.write_text(ROBOT.format(content))
+    return grouser.load_machine(path)
+
+
+def refusal(tmp_path, content):
+    with pytest.raises(MachineError) as caught:
+        load(tmp_path, content)
+    assert caught.value.file == str(tmp_path / "robot.urdf")
+    assert caught.value.element is not None
+    return caught.value
+
+
+def test_a_machine_with_a_valve_and_a_cylinder_is_a_circuit(tmp_path):
+    machine = load(tmp_path, WORKING)
+    assert circuit_lines(machine) == ("tank", "supply", "v.a", "v.b")
+    assert constant_pressures(machine) == {"tank": 1e5, "supply": 1e7}
+    assert circuit_tanks(machine) == (Tank("tank", 1e5),)
+    (piston,) = machine.cylinders
+    assert (piston.valve, piston.piston_side, piston.rod_side) == ("v", "v.a", "v.b")
+    assert machine.pumps == (Pump("pump", 1e7, 1e5),)
+
+
+def test_a_machine_without_hydraulics_has_no_lines(tmp_path):
+    machine = load(tmp_path, "")
+    assert circuit_lines(machine) == ()
+    assert circuit_tanks(machine) == ()
+
+
+def test_every_element_is_read():
+    machine = grouser.load_machine(MACHINE)
+    assert constant_pressures(machine) == {"tank": 1.2e5}
+    assert circuit_lines(machine) == (
+        *("tank", "gallery", "jack.b", "ls", "charge", "boom.p", "return", "boom.a", "boom.b", "boom.ls", "jack.p"),
+        *("jack.a", "jack.ls", "swing.p", "swing.a", "swing.b", "swing.ls", "swing.left", "swing.right"),
+        *("jack.piston", "pilot", "boom.piston", "arms.ls"),
+    )
+    for field in PORTS:
+        assert getattr(machine, field), field
+    main, charge = machine.pumps
+    assert (main.control, main.sense, main.inlet, main.setting, main.power_limit) == (
+        "load_sensing",
+        "ls",
+        "tank",
+        21e6,
+        15e3,
+    )
+    assert main.regulation_range == PUMP_DEFAULTS["regulation_range"]
+    assert (charge.control, charge.leakage, charge.torque_loss) == ("fixed", 0.0, 0.0)
+    assert charge.setting is charge.margin is charge.response_time is charge.minimum_stroke is None
+    boom = machine.valves[0]
+    assert (boom.supply_a_overlap, boom.supply_b_overlap) == (0.1, 0.1)
+    assert (boom.tank_a_underlap, boom.tank_b_underlap) == (0.0, -0.1)
+    left, right, jack = machine.cylinders
+    assert (left.static_friction, right.static_friction) == (300.0, 0.0)
+    assert (jack.rod_side, jack.dead_volume_rod_side) == ("", 0.0)
+    assert machine.hoses[0].expansion == 1e9
+    laminar, turbulent = machine.orifices
+    assert (laminar.diameter, turbulent.resistance) == (None, None)
+
+
+@pytest.mark.parametrize("kind", HYDRAULIC_ELEMENTS, ids=lambda kind: kind.tag)
+def test_the_defaults_of_the_dataclasses_are_those_of_the_table(kind):
+    fields = {field.name: field for field in dataclasses.fields(kind.build)}
+    for attribute in kind.attributes:
+        default = fields[attribute.name].default
+        if default is not dataclasses.MISSING:
+            assert default == attribute.default, attribute.name
+            assert not attribute.required
+
+
+WORKS = {
+    "parallel cylinders on one valve": WORKING + cylinder("d"),
+    "single-acting cylinder, other port closed off": OIL
+    + SUPPLY
+    + VALVE
+    + cylinder(feed='piston_side="v.a"')
+    + '<line name="v.b" volume="1e-5"/>',
+    "plunger with both sides on one line": OIL
+    + SUPPLY
+    + VALVE
+    + cylinder(feed='piston_side="v.a" rod_side="v.a"')
+    + '<line name="v.b" volume="1e-5"/>',
+    "motor": OIL + SUPPLY + VALVE + motor(),
+    "motors in series": OIL + SUPPLY + VALVE + motor(b="between") + motor("between").replace('"m"', '"n"'),
+    "fixed pump with relief valve": OIL + PUMP + RELIEF + VALVE + cylinder(),
+    "fixed pump with relief valve behind a check valve": OIL
+    + PUMP.replace("displacement", 'outlet="p" displacement')
+    + check_valve("p", "supply")
+    + RELIEF
+    + VALVE
+    + cylinder(),
+    "fixed pump with a bleed": OIL
+    + PUMP
+    + '<orifice name="bleed" inlet="tank" outlet="supply" diameter="2e-3"/>'
+    + VALVE
+    + cylinder(),
+    "controlled pump without relief valve": OIL + CONTROLLED + VALVE + cylinder(),
+    "least stroke that leaks away": OIL
+    + CONTROLLED.replace("setting", 'minimum_stroke="0.02" leakage="5e-12" setting')
+    + VALVE
+    + cylinder(),
+    "two pumps with one relief valve": OIL
+    + PUMP
+    + PUMP.replace("<pump", '<pump name="q"')
+    + RELIEF
+    + VALVE
+    + cylinder(),
+    "closed circuit": OIL
+    + '<pump name="travel" inlet="low" outlet="high" displacement="1e-5" speed="200"/>'
+    + motor("high", "low")
+    + '<pump name="charge" outlet="charge" supply_pressure="2e6"/>'
+    + check_valve("charge", "low")
+    + check_valve("charge", "high").replace('"check"', '"other"')
+    + '<relief_valve name="cross" inlet="high" outlet="low" pressure="2e7" rated_flow="1e-3"/>'
+    + '<relief_valve name="back" inlet="low" outlet="high" pressure="2e7" rated_flow="1e-3"/>',
+    "hydropneumatic spring": OIL
+    + cylinder(feed='piston_side="strut"')
+    + '<orifice name="damper" inlet="strut" outlet="gas" diameter="2e-3"/>'
+    + '<accumulator name="gas" port="gas" volume="1e-3" precharge="2e6"/>',
+    "tank of another name": OIL
+    + '<tank name="reservoir"/>'
+    + SUPPLY
+    + VALVE.replace("spool_d", 'tank="reservoir" spool_d')
+    + cylinder(),
+    "return over a hose": OIL
+    + '<tank name="reservoir"/><hose name="h" inlet="tank" outlet="reservoir" length="1" diameter="0.02"/>'
+    + SUPPLY
+    + VALVE
+    + cylinder(),
+    "counterbalance valve": OIL
+    + SUPPLY
+    + VALVE
+    + counterbalance("load", "v.a")
+    + cylinder(feed='piston_side="load" rod_side="v.b"'),
+}
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_a_circuit_that_works_is_read(tmp_path, name):
+    assert circuit_lines(load(tmp_path, WORKS[name]))
+
+
+# Content of <grouser> (which starts in line 8), the line to blame, words of the message.
+BAD = {
+    "neither supply nor displacement": ('<pump name="p"/>', 8, ["'supply_pressure' is missing", "displacement"]),
+    "supply and displacement": (
+        '<pump supply_pressure="1e7" displacement="1e-5"/>',
+        8,
+        ["supply_pressure = 1e+07 Pa and displacement = 1e-05 m3/rad"],
+    ),
+    "speed of a supply": ('<pump supply_pressure="1e7" speed="3"/>', 8, ["speed does not speak of a supply"]),
+    "setting of a fixed pump": (
+        '<pump displacement="1e-5" speed="3" setting="1e7"/>',
+        8,
+        ["setting does not speak of", 'control="fixed"'],
+    ),
+    "sense of a pressure control": (
+        CONTROLLED.replace("setting", 'sense="ls" setting'),
+        8,
+        ["sense does not speak of", 'control="pressure"'],
+    ),
+    "no speed": ('<pump displacement="1e-5"/>', 8, ["'speed' is missing"]),
+    "no setting": ('<pump displacement="1e-5" speed="3" control="pressure"/>', 8, ["'setting' is missing"]),
+    "no sense": (CONTROLLED.replace('"pressure"', '"load_sensing"'), 8, ["'sense' is missing"]),
+    "unknown control": (PUMP.replace("speed", 'control="press" speed'), 8, ["did you mean 'pressure'?"]),
+    "margin above the setting": (
+        '<pump displacement="1e-5" speed="3" control="load_sensing" sense="ls" setting="1e6"/>',
+        8,
+        ["margin = 2e+06 Pa is not below setting = 1e+06 Pa"],
+    ),
+    "oil that boils first": (
+        '<fluid vapour_pressure="4e4"/>',
+        8,
+        ["vapour_pressure = 40000 Pa", "saturation_pressure = 30000 Pa"],
+    ),
+    "tank that boils": (
+        '<fluid vapour_pressure="100"/>\n<pump supply_pressure="1e7" tank_pressure="50"/>',
+        9,
+        ["'tank' is at 50 Pa", "vapour_pressure = 100 Pa"],
+    ),
+    "tank's pressure twice": (
+        '<tank/>\n<pump supply_pressure="1e7" tank_pressure="1e5"/>',
+        9,
+        ["there is a tank 'tank'"],
+    ),
+    "two tank pressures": (
+        SUPPLY + '\n<pump name="q" outlet="high" supply_pressure="2e7" tank_pressure="2e5"/>',
+        9,
+        ["tank_pressure = 200000 Pa", "pump 'pump' says 100000 Pa"],
+    ),
+    "supply below a tank": (
+        '<tank name="tank"/><tank name="high" pressure="2e7"/>\n' + SUPPLY,
+        9,
+        ["pressure of tank 'high' = 2e+07 Pa", "supply_pressure = 1e+07 Pa"],
+    ),
+    "pump on a supply": (
+        WORKING + "\n" + CONTROLLED.replace("<pump", '<pump name="q"'),
+        9,
+        ["it does nothing", "pump 'pump' holds its outlet 'supply' at 1e+07 Pa"],
+    ),
+    "volume of a tank": (WORKING + '\n<line name="tank" volume="1"/>', 9, ["does nothing", "'tank' at 100000 Pa"]),
+    "volume of nothing": (
+        WORKING + '\n<line name="v.c" volume="1"/>',
+        9,
+        ["no port names line 'v.c'", "did you mean 'v.b'?"],
+    ),
+    "line without volume": (WORKING + '\n<line name="v.a"/>', 9, ["'volume' is missing"]),
+    "motor without oil": (SUPPLY + VALVE + "\n" + motor(), 9, ["a motor needs oil", "add <fluid/>"]),
+    "pump without oil": (PUMP + RELIEF, 8, ["it needs oil"]),
+    "motor of a floating joint": (OIL + SUPPLY + VALVE + "\n" + motor(joint="free"), 9, ["'free' is floating"]),
+    "motor of no joint": (OIL + SUPPLY + VALVE + "\n" + motor(joint="hing"), 9, ["did you mean 'hinge'?"]),
+    "cylinder on the air": (OIL + SUPPLY + cylinder(feed=""), 8, ["nothing feeds it", "open to the air"]),
+    "cylinder with valve and side": (
+        OIL + SUPPLY + VALVE + "\n" + cylinder(feed='valve="v" rod_side="v.b"'),
+        9,
+        ["valve = 'v' and rod_side = 'v.b'", "remove rod_side"],
+    ),
+    "no dead volume": (
+        WORKING.replace('dead_volume_rod_side="1e-4"', ""),
+        8,
+        ["'dead_volume_rod_side' is missing"],
+    ),
+    "dead volume of the air": (
+        OIL + SUPPLY + VALVE + cylinder(feed='piston_side="v.a"', more='dead_volume_rod_side="1e-4"'),
+        8,
+        ["its rod_side is open to the air"],
+    ),
+    "leakage of an open rod side": (
+        OIL + SUPPLY + VALVE + cylinder(feed='piston_side="v.a"', more='rod_leakage="1e-12"'),
+        8,
+        ["rod_leakage = 1e-12 m3/(s Pa)", "open to the air"],
+    ),
+    "static friction below the dry one": (
+        OIL + SUPPLY + VALVE + cylinder(more='dry_friction="30" static_friction="20"'),
+        8,
+        ["static_friction = 20 N is below dry_friction = 30 N"],
+    ),
+    "stribeck speed alone": (
+        OIL + SUPPLY + VALVE + cylinder(more='stribeck_speed="0.1"'),
+        8,
+        ["stribeck_speed is given without static_friction"],
+    ),
+    "cushion without throttle": (
+        OIL + SUPPLY + VALVE + cylinder(more='cushion_length="0.02"'),
+        8,
+        ["cushion_length = 0.02 m and cushion_diameter = 0 m"],
+    ),
+    "cushions that meet": (
+        OIL + SUPPLY + VALVE + cylinder(more='cushion_length="0.3" cushion_diameter="1e-3"'),
+        8,
+        ["cushion_length = 0.3 m", "half of stroke = 0.5 m"],
+    ),
+    "cushion as wide as the bore": (
+        OIL + SUPPLY + VALVE + cylinder(more='cushion_length="0.02" cushion_diameter="0.04"'),
+        8,
+        ["cushion_diameter = 0.04 m is not below bore = 0.04 m"],
+    ),
+    "orifice without size": (
+        WORKING + '\n<orifice name="o" inlet="supply" outlet="tank"/>',
+        9,
+        ["of diameter and resistance it has neither"],
+    ),
+    "orifice of two kinds": (
+        WORKING + '\n<orifice name="o" inlet="supply" outlet="tank" diameter="1e-3" resistance="1e9"/>',
+        9,
+        ["it has both"],
+    ),
+    "laminar orifice with a coefficient": (
+        WORKING + '\n<orifice name="o" inlet="supply" outlet="tank" resistance="1e9" discharge_coefficient="0.6"/>',
+        9,
+        ["discharge_coefficient is given without diameter"],
+    ),
+    "pilot ratio without pilot": (
+        WORKING + "\n" + check_valve("tank", "v.a", 'pilot_ratio="3"'),
+        9,
+        ["pilot_ratio is given without pilot"],
+    ),
+    "open port": (
+        OIL + SUPPLY + VALVE + "\n" + cylinder(feed='piston_side="v.a"'),
+        8,
+        ["its b is not connected", "'v.b'", '<line name="v.b" volume=.../>'],
+    ),
+    "mistyped port": (
+        OIL
+        + SUPPLY
+        + VALVE.replace("spool_d", 'a="boom" spool_d')
+        + "\n"
+        + cylinder(feed='piston_side="bom" rod_side="v.b"'),
+        8,
+        ["its a is not connected", "did you mean 'bom'?"],
+    ),
+    "no supply": (OIL + VALVE + cylinder(feed='piston_side="v.a" rod_side="v.b"'), 8, ["its supply", "add <pump"]),
+    "mistyped pilot": (
+        WORKING + "\n" + check_valve("tank", "v.a", 'pilot="v.d"'),
+        9,
+        ["its pilot is not connected", "'v.d'"],
+    ),
+    "locked oil": (
+        WORKING
+        + "\n"
+        + cylinder("d", feed='piston_side="x" rod_side="y"')
+        + cylinder("e", 'piston_side="y" rod_side="x"'),
+        9,
+        ["its piston_side is on line 'x'", "join the line"],
+    ),
+    "pilot that nothing feeds": (
+        WORKING
+        + "\n"
+        + check_valve("tank", "v.a", 'pilot="x"')
+        + check_valve("tank", "v.b", 'pilot="x"').replace('"check"', '"other"'),
+        9,
+        ["its pilot is on line 'x'", "which nothing joins"],
+    ),
+    "return without tank": (
+        OIL + '<tank name="reservoir"/>' + SUPPLY + VALVE + "\n" + cylinder(),
+        8,
+        ["its tank is not connected", "add <tank/>"],
+    ),
+    "returns without tank": (
+        OIL
+        + '<tank name="reservoir"/>'
+        + SUPPLY
+        + VALVE
+        + cylinder()
+        + VALVE.replace('"v"', '"w"')
+        + cylinder("d").replace('"v"', '"w"'),
+        8,
+        ["its tank is on line 'tank', from which oil finds no tank", "reservoir", '<tank name="tank"/>'],
+    ),
+    "dead-headed pump": (
+        OIL + "\n" + PUMP + VALVE + cylinder(),
+        9,
+        ["dead-headed", "0.002 m3/s", "1e-05 m3/rad at speed = 200 rad/s", "'supply'", "add <relief_valve"],
+    ),
+    "pump behind a tandem centre alone": (
+        OIL + "\n" + PUMP + VALVE.replace("spool_d", 'centre="tandem" spool_d') + cylinder(),
+        9,
+        ["dead-headed"],
+    ),
+    "relief valve behind what closes": (
+        OIL + "\n" + PUMP + RELIEF.replace("supply", "low") + reducing("supply", "low") + VALVE + cylinder(),
+        9,
+        ["dead-headed"],
+    ),
+    "pumps against each other": (
+        OIL + "\n" + PUMP + PUMP.replace("<pump", '<pump name="q"') + VALVE + cylinder(),
+        9,
+        ["dead-headed", "against pump 'q'"],
+    ),
+    "pumps against each other over a hose": (
+        OIL
+        + "\n"
+        + PUMP
+        + PUMP.replace("<pump", '<pump name="q" outlet="far"')
+        + '<hose name="h" inlet="far" outlet="supply" length="1" diameter="0.01"/>'
+        + VALVE
+        + cylinder(),
+        9,
+        ["dead-headed", "against pump 'q'"],
+    ),
+    "least stroke without relief valve": (
+        OIL + "\n" + CONTROLLED.replace("setting", 'minimum_stroke="0.1" setting') + VALVE + cylinder(),
+        9,
+        ["dead-headed", "0.0002 m3/s", "minimum_stroke = 0.1 of", "set minimum_stroke to 0"],
+    ),
+    "check valve against a pump": (
+        OIL + "\n" + CONTROLLED.replace("<pump", '<pump outlet="p"') + check_valve("supply", "p") + VALVE + cylinder(),
+        9,
+        ["nothing takes oil from its outlet 'p'", "swapped"],
+    ),
+    "relief valve on a tank": (
+        WORKING + "\n" + RELIEF.replace("supply", "tank").replace("pressure", 'outlet="supply" pressure'),
+        9,
+        ["its inlet 'tank' is a tank", "swap inlet and outlet"],
+    ),
+    "relief valve to a supply": (
+        WORKING + "\n" + RELIEF.replace("supply", "v.a").replace("pressure", 'outlet="supply" pressure'),
+        9,
+        ["its outlet 'supply' is a supply", "swap outlet and inlet"],
+    ),
+    "pump on the tank": (
+        OIL + VALVE + cylinder() + '\n<pump outlet="tank" inlet="supply" displacement="1e-5" speed="200"/>',
+        9,
+        ["its outlet 'tank' is a tank", "swap outlet and inlet"],
+    ),
+    "supply and tank swapped": (
+        OIL + SUPPLY + "\n" + VALVE.replace("spool_d", 'supply="tank" tank="supply" spool_d') + cylinder(),
+        9,
+        ["its supply 'tank' is a tank", "swap supply and tank"],
+    ),
+    "counterbalance valve swapped": (
+        OIL
+        + SUPPLY
+        + VALVE
+        + cylinder(feed='piston_side="load" rod_side="v.b"')
+        + "\n"
+        + counterbalance("v.a", "load"),
+        9,
+        ["its load 'v.a' is the line of a directional valve", "swap load and valve"],
+    ),
+    "reducing valve swapped": (
+        WORKING + "\n" + reducing("low", "supply") + check_valve("low", "tank"),
+        9,
+        ["its outlet 'supply' is a supply"],
+    ),
+    "valve between one line": (WORKING + "\n" + check_valve("v.a", "v.a"), 9, ["its inlet and its outlet", "'v.a'"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_circuit_is_refused_where_it_is_bad(tmp_path, name):
+    content, line, words = BAD[name]
+    error = refusal(tmp_path, content)
+    assert error.line == line, str(error)
+    for word in words:
+        assert word in str(error)
+
+
+def ports_as_written():
+    """Every port that the machine's file names a line for: its place in the text, and a name for the test."""
+    text = MACHINE.read_text()
+    names = {kind.tag: {a.name for a in kind.attributes if a.kind is Kind.PORT} for kind in HYDRAULIC_ELEMENTS}
+    for element in re.finditer(r"<(\w+)\s[^>]*>", text):
+        for attribute in re.finditer(r'\b(\w+)="([^"]*)"', element[0]):
+            if attribute[1] in names.get(element[1], ()):
+                start = element.start() + attribute.start(2)
+                yield pytest.param(start, start + len(attribute[2]), id=f"{element[1]}-{attribute[1]}")
+
+
+@pytest.mark.parametrize(("start", "end"), list(ports_as_written()))
+def test_a_port_that_is_cut_off_is_refused(tmp_path, start, end):
+    text = MACHINE.read_text()
+    path = tmp_path / "robot.urdf"
+    path.write_text(text[:start] + "nowhere" + text[end:])
+    with pytest.raises(MachineError) as caught:
+        grouser.load_machine(path)
+    assert caught.value.line is not None
+    assert "nowhere" in str(caught.value) or text[start:end] in str(caught.value)
+
+
+def numbers_of_the_table():
+    for kind in HYDRAULIC_ELEMENTS:
+        for attribute in kind.attributes:
+            if attribute.kind is Kind.NUMBER and attribute.minimum is not None:
+                beyond = attribute.minimum if attribute.above_minimum else attribute.minimum - 1.0
+                yield pytest.param(kind.tag, attribute.name, beyond, id=f"{kind.tag}-{attribute.name}")
+
+
+@pytest.mark.parametrize(("tag", "name", "value"), list(numbers_of_the_table()))
+def test_a_number_below_its_range_is_refused(tmp_path, tag, name, value):
+    text = MACHINE.read_text()
+    element = re.search(rf"<{tag}\s[^>]*?(?=/?>)", text)
+    written = re.sub(rf'\s{name}="[^"]*"', "", element[0]) + f' {name}="{value:g}"'
+    path = tmp_path / "robot.urdf"
+    path.write_text(text.replace(element[0], written, 1))
+    with pytest.raises(MachineError, match=re.escape(f"{name} = {value:g}")) as caught:
+        grouser.load_machine(path)
+    assert caught.value.line == text[: element.start()].count("\n") + 1
+    assert "out of range; valid: " in str(caught.value)

@@ -1,0 +1,137 @@
+"""A hydraulic circuit by itself, without a mechanism: its actuators push constant loads."""
+
+import dataclasses
+from typing import get_args, get_type_hints
+
+import numpy as np
+
+from grouser import World
+from grouser.physics.description import parse_machine
+from grouser.physics.description.machine import Attachment, Fluid, HydraulicCylinder, Machine, Tank
+from grouser.physics.hydraulics.circuit import make_circuit
+from grouser.physics.hydraulics.cylinder import make_prediction
+from grouser.physics.hydraulics.elements import make_network
+from grouser.physics.hydraulics.implicit import advance_part, make_network_workspace, set_contents
+from grouser.physics.hydraulics.oil import compression_energy
+from grouser.physics.model import build_model
+from grouser.physics.packed import Packed
+
+ATMOSPHERE = 1e5
+# Field of `Machine` that holds the elements of a kind.
+_FIELDS = {get_args(kind)[0]: field for field, kind in get_type_hints(Machine).items() if get_args(kind)}
+_OIL = Fluid()
+_PLAIN = parse_machine(
+    """<robot name="plain">
+      <link name="world"/>
+      <link name="load"><inertial><mass value="1"/>
+        <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="lift" type="prismatic"><parent link="world"/><child link="load"/><axis xyz="0 0 1"/>
+        <limit lower="-1" upper="1" effort="1e9" velocity="1e9"/></joint>
+    </robot>""",
+    "plain.urdf",
+)
+
+
+def cylinder(name="cylinder", **numbers):
+    """A cylinder of 40 mm bore with a 25 mm rod on the lines `a` and `b`, without friction."""
+    plain = HydraulicCylinder(
+        name=name,
+        valve=None,
+        bore=0.04,
+        rod_diameter=0.025,
+        stroke=0.5,
+        retracted_length=1.0,
+        piston_mass=5.0,
+        viscous_friction=0.0,
+        dry_friction=0.0,
+        dead_volume_piston_side=1e-4,
+        dead_volume_rod_side=1e-4,
+        holding_brake=False,
+        holding_force=0.0,
+        barrel=Attachment("world", (0.0, 0.0, 0.0)),
+        rod=Attachment("load", (0.0, 0.0, 1.0)),
+        piston_side="a",
+        rod_side="b",
+    )
+    return dataclasses.replace(plain, **numbers)
+
+
+class Rig:
+    """A circuit of elements as a description has them, at rest.
+
+    Args:
+        elements: of the circuit; a tank of 1e5 Pa is there.
+        fluid: the oil.
+        pressures: of lines at the start [Pa]; the others are at the tank's.
+        mass, force: that each cylinder moves, beside its piston [kg, N].
+    """
+
+    def __init__(self, *elements, fluid=_OIL, pressures=None, mass=100.0, force=0.0):
+        machine = dataclasses.replace(_PLAIN, fluid=fluid, tanks=(Tank(pressure=ATMOSPHERE),))
+        for element in elements:
+            field = _FIELDS[type(element)]
+            machine = dataclasses.replace(machine, **{field: (*getattr(machine, field), element)})
+        self.network, self.lines = make_network(machine)
+        model, names = build_model(machine, World().spawn, (0.0, 0.0, 0.0))
+        circuit = make_circuit(machine, names, model)
+        self._workspace = make_network_workspace(self.network, len(machine.valves))
+        self._packed = [Packed(each) for each in (self.network, circuit, self._workspace)]
+        self._prediction = Packed(make_prediction(circuit, 0.1))
+        self._oil = self.network.oil
+        self.now, self.books, self.substeps = self._workspace.now, self._workspace.step_books, 0
+        self._workspace.loads.mass[:], self._workspace.loads.force[:] = mass, force
+        self.loads = self._workspace.loads
+        self.command = np.zeros(len(machine.valves))
+        self.now.direction[:] = 1.0
+        self.totals = {name: np.zeros_like(array) for name, array in self.books._asdict().items()}
+        self.set_pressures(dict.fromkeys(self.lines, ATMOSPHERE) | self._constant() | (pressures or {}))
+
+    def set_pressures(self, pressures):
+        """Sets the pressures of lines by name [Pa]."""
+        for line, pressure in pressures.items():
+            for state in (self.now, self._workspace.whole, self._workspace.halves):
+                state.pressure[self.lines.index(line)] = pressure
+        set_contents(self._packed[0], self._packed[2].now)
+        for state in (self._workspace.whole, self._workspace.halves):
+            state.content[:] = self.now.content
+
+    def pressure(self, line):
+        """Pressure of a line [Pa]."""
+        return float(self.now.pressure[self.lines.index(line)])
+
+    def flow(self, passage=0):
+        """Mean flow of a passage over the last step [m3/s]."""
+        return float(self.books.passed[passage] / self._step)
+
+    def advance(self, step, count=1):
+        """Makes steps of a length [s]."""
+        network, circuit, workspace = self._packed
+        self._step = step
+        for _ in range(count):
+            for part in range(len(self.network.part_line_start) - 1):
+                self._prediction.trace_length[:] = 0
+                advance_part(network, circuit, part, self.command, step, workspace, self._prediction)
+                self.substeps += int(self._workspace.substeps[part])
+            for name, total in self.totals.items():
+                total += getattr(self.books, name)
+
+    def run(self, duration, step=1e-3):
+        """Makes steps for a time [s]."""
+        self.advance(step, round(duration / step))
+
+    def volumes(self):
+        """Volume of each line with its chambers [m3]."""
+        network, volumes = self.network, np.array(self.network.volume)
+        for a, position in enumerate(self.now.position):
+            if np.isfinite(network.stroke[a]):
+                volumes[network.line_a[a]] += network.area_a[a] * position
+                volumes[network.line_b[a]] += network.area_b[a] * (network.stroke[a] - position)
+        return volumes
+
+    def energy_densities(self):
+        """Energy of compression of each line's oil, per volume [J/m3]."""
+        return np.array([compression_energy(self._oil, pressure) for pressure in self.now.pressure])
+
+    def _constant(self):
+        pressures = zip(self.lines, self.network.pressure, self.network.constant, strict=True)
+        return {line: pressure for line, pressure, constant in pressures if constant}
