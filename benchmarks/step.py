@@ -43,7 +43,7 @@ def rough_ground() -> Heightfield:
     heights = _BUMPS * np.random.default_rng(3).uniform(size=_VERTICES)
     for along, across, height in _WAVES:
         heights += height * np.sin(along * x[:, None] + across * y[None, :])
-    return Heightfield(heights - heights.min(), _CELL, _ORIGIN)
+    return Heightfield(heights - np.min(heights), _CELL, _ORIGIN)
 
 
 def model_on_field(mujoco: Any, field: Heightfield, height: float) -> Any:

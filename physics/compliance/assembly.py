@@ -86,7 +86,7 @@ def _open_loop(machine: Machine, pairs: Pairs, motion: PairMotion) -> MachineErr
     gaps = np.zeros(motion.deflection.shape)
     rows = pairs.row_pair[pairs.row_blocked], pairs.row_direction[pairs.row_blocked]
     gaps[rows] = motion.deflection[rows]
-    worst = int(np.abs(gaps).max(axis=1).argmax())
+    worst = int(np.argmax(np.max(np.abs(gaps), axis=1)))
     distance, angle = np.linalg.norm(gaps[worst, :3]), math.degrees(np.linalg.norm(gaps[worst, 3:]))
     return MachineError(
         f"cannot be closed: its frames stay {distance:.6g} m and {angle:.6g} degrees apart in the directions it blocks",

@@ -48,9 +48,9 @@ def vibration_modes(
     packed_model = Packed(model)
     place_pairs(packed_model, Packed(pairs), q, kinematics, motion)
     size = len(model.rate_damping)
-    mass = np.zeros((size, size))
-    mass_matrix(packed_model, kinematics, np.zeros((len(model.body_parent), 10)), mass)
-    mass = np.tril(mass) + np.tril(mass, -1).T
+    lower = np.zeros((size, size))
+    mass_matrix(packed_model, kinematics, np.zeros((len(model.body_parent), 10)), lower)
+    mass = np.tril(lower) + np.tril(lower, -1).T
     rows = np.array([row(motion) for _, _, row in elements])
     stiffness = np.array([k for _, k, _ in elements])
     free = _free_motions(motion.jacobian[pairs.row_rigid], size)

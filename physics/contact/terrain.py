@@ -60,7 +60,7 @@ def make_terrain(ground: Ground | None) -> Terrain:
         heights=heights,
         cell=np.array([1.0 if field is None else field.cell]),
         origin=np.array((0.0, 0.0) if field is None else field.origin, dtype=float),
-        highest=np.array([heights.max(initial=-np.inf)]),
+        highest=np.array([np.max(heights, initial=-np.inf)]),
         crest=_crests(heights),
         peak=_peaks(heights),
     )
