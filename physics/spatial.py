@@ -20,6 +20,26 @@ def cross(ax, ay, az, bx, by, bz):
 
 
 @kernel
+def rotated(r, x, y, z):
+    """R (x, y, z)."""
+    return (
+        r[0, 0] * x + r[0, 1] * y + r[0, 2] * z,
+        r[1, 0] * x + r[1, 1] * y + r[1, 2] * z,
+        r[2, 0] * x + r[2, 1] * y + r[2, 2] * z,
+    )
+
+
+@kernel
+def rotated_back(r, x, y, z):
+    """R^T (x, y, z)."""
+    return (
+        r[0, 0] * x + r[1, 0] * y + r[2, 0] * z,
+        r[0, 1] * x + r[1, 1] * y + r[2, 1] * z,
+        r[0, 2] * x + r[1, 2] * y + r[2, 2] * z,
+    )
+
+
+@kernel
 def quaternion_product(ax, ay, az, aw, bx, by, bz, bw):
     """Hamilton product a b: the rotation b followed by the rotation a."""
     return (

@@ -2,7 +2,7 @@
 
 import math
 
-from grouser.physics.constraints.rows import IMMOVABLE, row_speed
+from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed
 from grouser.physics.constraints.subspace import MOST_COORDINATES, leap
 from grouser.physics.kernel import inlined, kernel
 
@@ -14,22 +14,6 @@ _FIRST_SWEEPS = 3
 _SLOWEST = 0.99
 # Newton's rounds that a slipping contact takes at most: four where the mobilities differ a hundredfold.
 _RIM_ROUNDS = 20
-
-
-@kernel
-def dot(a, b):
-    """Sum of products of two vectors of one length."""
-    total = 0.0
-    for d in range(a.shape[0]):
-        total += a[d] * b[d]
-    return total
-
-
-@kernel
-def add_scaled(u, row, scale):
-    """u <- u + scale * row."""
-    for d in range(u.shape[0]):
-        u[d] += scale * row[d]
 
 
 @kernel

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.compliance.pairs import PairMotion, Pairs, make_pair_motion, measure_pairs
-from grouser.physics.constraints.impulses import dot
+from grouser.physics.constraints.rows import dot
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.spatial import cross
 

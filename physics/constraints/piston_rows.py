@@ -10,8 +10,7 @@ piston's own speed) the row's impulse is equation (9) of Strashnov and Mironenko
 
 import math
 
-from grouser.physics.constraints.impulses import dot
-from grouser.physics.constraints.rows import open_row
+from grouser.physics.constraints.rows import dot, open_row
 from grouser.physics.hydraulics.circuit import (
     COMPRESSED,
     FRICTION_LOSS,
@@ -197,7 +196,21 @@ def predict_pistons(
 @kernel
 def _advance_network(circuit, network, state, command, step, workspace, prediction):
     """All parts of the circuit through the step; predictions and accounts of the actuators."""
-    now, books = workspace.now, workspace.step_books
+    _take_up(circuit, network, state, workspace)
+    for a in range(network.line_a.shape[0]):
+        prediction.trace_length[a] = 0
+    for part in range(network.part_line_start.shape[0] - 1):
+        advance_part(network, circuit, part, command, step, workspace, prediction)
+    measure_capacities(network, workspace.now, workspace)
+    _put_back(circuit, network, state, workspace)
+    _foresee(network, state, workspace, prediction)
+    _account_passages(network, state, step, workspace, prediction)
+
+
+@kernel
+def _take_up(circuit, network, state, workspace):
+    """The circuit's state where a step begins."""
+    now = workspace.now
     for line in range(network.volume.shape[0]):
         now.pressure[line] = state.pressure[line]
         workspace.energy[line] = compression_energy(network.oil, state.pressure[line])
@@ -218,13 +231,12 @@ def _advance_network(circuit, network, state, command, step, workspace, predicti
             now.regime[a] = AT_END
         elif abs(v) < STILL and network.dry[a] + workspace.loads.brake[a] > 0.0:
             now.regime[a] = STUCK
-        prediction.trace_length[a] = 0
-    for line in range(network.volume.shape[0]):
-        for other in (workspace.whole, workspace.halves):
-            other.pressure[line], other.content[line] = now.pressure[line], now.content[line]
-    for part in range(network.part_line_start.shape[0] - 1):
-        advance_part(network, circuit, part, command, step, workspace, prediction)
-    measure_capacities(network, now, workspace)
+
+
+@kernel
+def _put_back(circuit, network, state, workspace):
+    """The circuit's state where the step ends; pistons are settled with the mechanism."""
+    now = workspace.now
     for line in range(network.volume.shape[0]):
         state.pressure[line] = now.pressure[line]
     for valve in range(circuit.flow_gain.shape[0]):
@@ -232,6 +244,12 @@ def _advance_network(circuit, network, state, command, step, workspace, predicti
             state.spool[valve, k] = now.spool[valve, k]
     for p in range(network.outlet.shape[0]):
         state.swash[p] = now.swash[p]
+
+
+@kernel
+def _foresee(network, state, workspace, prediction):
+    """What the actuators do in the step, and their accounts."""
+    now, books = workspace.now, workspace.step_books
     for a in range(network.line_a.shape[0]):
         account = state.account[a]
         account[COMPRESSED] += _compression(network, state, a, workspace)
@@ -245,6 +263,13 @@ def _advance_network(circuit, network, state, command, step, workspace, predicti
         prediction.impulse[a] = impulse - network.mass[a] * (now.velocity[a] - workspace.start_velocity[a])
         prediction.stuck[a] = stuck
         prediction.hold[a] = max(network.static[a], network.dry[a]) + workspace.loads.brake[a]
+
+
+@kernel
+def _account_passages(network, state, step, workspace, prediction):
+    """What the passages on the actuators' lines throttled, took from supplies and gave to tanks."""
+    books = workspace.step_books
+    for a in range(network.line_a.shape[0]):
         prediction.supply_power[a] = prediction.flow[a, 0] = prediction.flow[a, 1] = 0.0
     for e in range(network.origin.shape[0]):
         a = network.owner[e]

@@ -75,6 +75,22 @@ def make_rows(most: int, coordinates: int) -> Rows:
     )
 
 
+@kernel
+def dot(a, b):
+    """Sum of products of two vectors of one length."""
+    total = 0.0
+    for d in range(a.shape[0]):
+        total += a[d] * b[d]
+    return total
+
+
+@kernel
+def add_scaled(u, row, scale):
+    """u <- u + scale * row."""
+    for d in range(u.shape[0]):
+        u[d] += scale * row[d]
+
+
 @inlined
 def open_row(rows, slot, impulse):
     """Starts a row with an empty Jacobian and nothing acting along it; returns its index."""

@@ -22,8 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.constraints.rows import IMMOVABLE, row_speed
+from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed
 from grouser.physics.kernel import kernel
+from grouser.physics.multibody.elimination import eliminate
 
 # Stiffness of an equation, as a multiple of the mass that its row feels.
 _WEIGHT = 1e7
@@ -101,7 +102,7 @@ def leap(rows, contact_rows, subspace, u):
         _begin(subspace, u)
         _collect_rows(rows, subspace, u)
         _collect_contacts(contact_rows, subspace, u)
-        if not _solve(subspace.matrix, subspace.u):
+        if not eliminate(subspace.matrix, subspace.u, u.shape[0], _LEAST_PIVOT):
             return
         share, first = _way_of_contacts(contact_rows, subspace)
         row_share, first_row = _way_of_rows(rows, subspace)
@@ -151,9 +152,7 @@ def _collect_rows(rows, subspace, u):
 def _find_row_gain(rows, r, subspace, u):
     """G and b of row r, and the bounds of its impulse."""
     inverse, impulse, conductance = rows.inverse_mass[r], rows.impulse[r], rows.conductance[r]
-    speed = -inverse * impulse
-    for d in range(u.shape[0]):
-        speed += rows.half[r, d] * u[d]
+    speed = dot(rows.half[r], u) - inverse * impulse
     wanted = row_speed(rows, r, speed, inverse)
     full = conductance * (rows.target[r] - wanted)
     spring = min(max(full, -rows.spring_bound[r]), rows.spring_bound[r])
@@ -177,10 +176,7 @@ def _way_of_rows(rows, subspace):
     share, first = 1.0, -1
     for r in range(rows.count[0]):
         if subspace.row_gain[r] > 0.0:
-            change = subspace.row_wanted[r]
-            for d in range(subspace.u.shape[0]):
-                change -= rows.half[r, d] * subspace.u[d]
-            change *= subspace.row_gain[r]
+            change = subspace.row_gain[r] * (subspace.row_wanted[r] - dot(rows.half[r], subspace.u))
             subspace.row_change[r] = change
             bound = subspace.row_upper[r] if change > 0.0 else subspace.row_lower[r]
             room = (bound - rows.impulse[r]) * (1.0 if change > 0.0 else -1.0)
@@ -198,8 +194,7 @@ def _move_rows(rows, subspace, share, u):
         if subspace.row_gain[r] > 0.0:
             step = share * subspace.row_change[r]
             rows.impulse[r] += step
-            for d in range(u.shape[0]):
-                u[d] += rows.half[r, d] * step
+            add_scaled(u, rows.half[r], step)
 
 
 @kernel
@@ -271,36 +266,6 @@ def _stiffness(inverse_mass, compliance):
     if inverse_mass < IMMOVABLE:
         return 0.0
     return 1.0 / (inverse_mass / _WEIGHT + compliance)
-
-
-@kernel
-def _solve(matrix, u):
-    """Gauss's elimination with row pivoting, in place; u is the right side, then the solution; whether there is one."""
-    size = u.shape[0]
-    for k in range(size):
-        pivot = k
-        for i in range(k + 1, size):
-            if abs(matrix[i, k]) > abs(matrix[pivot, k]):
-                pivot = i
-        if not abs(matrix[pivot, k]) > _LEAST_PIVOT:
-            return False
-        if pivot != k:
-            u[k], u[pivot] = u[pivot], u[k]
-            for j in range(k, size):
-                matrix[k, j], matrix[pivot, j] = matrix[pivot, j], matrix[k, j]
-        inverse = 1.0 / matrix[k, k]
-        for i in range(k + 1, size):
-            if matrix[i, k] != 0.0:
-                factor = matrix[i, k] * inverse
-                u[i] -= factor * u[k]
-                for j in range(k + 1, size):
-                    matrix[i, j] -= factor * matrix[k, j]
-    for i in range(size - 1, -1, -1):
-        total = u[i]
-        for j in range(i + 1, size):
-            total -= matrix[i, j] * u[j]
-        u[i] = total / matrix[i, i]
-    return True
 
 
 @kernel

@@ -4,7 +4,7 @@ With the mass matrix held, the works of a step add up to the change of kinetic e
 over in the balance is what the step makes of gravity and of the turning of the bodies, an error of its own order.
 """
 
-from grouser.physics.constraints.impulses import dot
+from grouser.physics.constraints.rows import dot
 from grouser.physics.kernel import kernel
 
 # Columns of `State.law_work` and of `State.rate_work`.

@@ -12,6 +12,7 @@ import math
 
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER
 from grouser.physics.kernel import kernel
+from grouser.physics.spatial import rotated, rotated_back
 
 # A face's normal is preferred while the solids are no farther apart along another direction by more than this [m], and
 # so is a corner of the overlap to the nearest points.
@@ -132,9 +133,9 @@ def distance_along(kind, size, part, vertex, rotation, position, a, b, nx, ny, n
         + ny * (position[a, 1] - position[b, 1])
         + nz * (position[a, 2] - position[b, 2])
     )
-    x, y, z = _turned_back(rotation[a], -nx, -ny, -nz)
+    x, y, z = rotated_back(rotation[a], -nx, -ny, -nz)
     reach_a = support(kind, size, part, vertex, a, x, y, z)
-    x, y, z = _turned_back(rotation[b], nx, ny, nz)
+    x, y, z = rotated_back(rotation[b], nx, ny, nz)
     return centres - reach_a - support(kind, size, part, vertex, b, x, y, z)
 
 
@@ -152,10 +153,10 @@ def best_face(kind, size, part, vertex, face, rotation, position, a, b, near, le
     for k in range(faces_a + part[b, 3] - part[b, 2]):
         if k < faces_a:
             f = part[a, 2] + k
-            x, y, z = _turned(rotation[a], -face[f, 0], -face[f, 1], -face[f, 2])
+            x, y, z = rotated(rotation[a], -face[f, 0], -face[f, 1], -face[f, 2])
         else:
             f = part[b, 2] + k - faces_a
-            x, y, z = _turned(rotation[b], face[f, 0], face[f, 1], face[f, 2])
+            x, y, z = rotated(rotation[b], face[f, 0], face[f, 1], face[f, 2])
         if x * nx + y * ny + z * nz < least:
             continue
         distance = distance_along(kind, size, part, vertex, rotation, position, a, b, x, y, z)
@@ -216,7 +217,7 @@ def _outline(kind, size, part, vertex, rotation, position, s, witness, frame, si
     """
     r, radius, half_length, first = rotation[s], size[s, 0], size[s, 1], part[s, 0]
     ox, oy, oz = position[s, 0] - witness[0], position[s, 1] - witness[1], position[s, 2] - witness[2]
-    lx, ly, lz = _turned_back(r, side * frame[2, 0], side * frame[2, 1], side * frame[2, 2])
+    lx, ly, lz = rotated_back(r, side * frame[2, 0], side * frame[2, 1], side * frame[2, 2])
     extreme = support(kind, size, part, vertex, s, lx, ly, lz)
     across = math.sqrt(lx * lx + ly * ly)
     fixed, lowest = part[s, 1] - first, 0
@@ -233,7 +234,7 @@ def _outline(kind, size, part, vertex, rotation, position, s, witness, frame, si
         if kind[s] == CAPSULE:
             height += radius
         if height >= extreme - nearest:
-            x, y, z = _turned(r, x, y, z)
+            x, y, z = rotated(r, x, y, z)
             x, y, z = x + ox, y + oy, z + oz
             u = frame[0, 0] * x + frame[0, 1] * y + frame[0, 2] * z
             v = frame[1, 0] * x + frame[1, 1] * y + frame[1, 2] * z
@@ -358,8 +359,8 @@ def _surface(kind, size, part, face, rotation, position, s, witness, frame, x, y
     px = witness[0] + x * frame[0, 0] + y * frame[1, 0] - position[s, 0]
     py = witness[1] + x * frame[0, 1] + y * frame[1, 1] - position[s, 1]
     pz = witness[2] + x * frame[0, 2] + y * frame[1, 2] - position[s, 2]
-    px, py, pz = _turned_back(rotation[s], px, py, pz)
-    nx, ny, nz = _turned_back(rotation[s], frame[2, 0], frame[2, 1], frame[2, 2])
+    px, py, pz = rotated_back(rotation[s], px, py, pz)
+    nx, ny, nz = rotated_back(rotation[s], frame[2, 0], frame[2, 1], frame[2, 2])
     if kind[s] == CYLINDER:
         return _surface_of_cylinder(size[s], px, py, pz, nx, ny, nz, side)
     if kind[s] == CAPSULE:
@@ -419,7 +420,7 @@ def _spread(points, count, most, frame, r_a):
     deepest = math.inf
     for k in range(count):
         deepest = min(deepest, points[k, _GAP])
-    gx, gy, gz = _turned(r_a, _FIRST_CORNER[0], _FIRST_CORNER[1], _FIRST_CORNER[2])
+    gx, gy, gz = rotated(r_a, _FIRST_CORNER[0], _FIRST_CORNER[1], _FIRST_CORNER[2])
     gu = frame[0, 0] * gx + frame[0, 1] * gy + frame[0, 2] * gz
     gv = frame[1, 0] * gx + frame[1, 1] * gy + frame[1, 2] * gz
     best, choice = -math.inf, 0
@@ -468,23 +469,3 @@ def _swap(points, k, m):
     """Exchanges two points."""
     for column in range(4):
         points[k, column], points[m, column] = points[m, column], points[k, column]
-
-
-@kernel
-def _turned(r, x, y, z):
-    """R v."""
-    return (
-        r[0, 0] * x + r[0, 1] * y + r[0, 2] * z,
-        r[1, 0] * x + r[1, 1] * y + r[1, 2] * z,
-        r[2, 0] * x + r[2, 1] * y + r[2, 2] * z,
-    )
-
-
-@kernel
-def _turned_back(r, x, y, z):
-    """R^T v."""
-    return (
-        r[0, 0] * x + r[1, 0] * y + r[2, 0] * z,
-        r[0, 1] * x + r[1, 1] * y + r[2, 1] * z,
-        r[0, 2] * x + r[1, 2] * y + r[2, 2] * z,
-    )

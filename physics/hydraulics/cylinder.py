@@ -33,7 +33,7 @@ SUBSTEP = 1e-4
 _PHASE = 0.5
 _MOST_SUBSTEPS = 1000
 # A spool closer to its target than this share of its travel rests there [-]; a slower piston stands still [m/s].
-_SPOOL_REST = 1e-9
+SPOOL_REST = 1e-9
 STILL = 1e-6
 # Columns of the trace.
 TRACE_TIME, TRACE_POSITION, TRACE_VELOCITY, TRACE_PISTON_PRESSURE, TRACE_ROD_PRESSURE, TRACE_SPOOL = range(6)
@@ -146,7 +146,7 @@ def advance_cylinder(
     hold = circuit.dry_friction[c] + (circuit.holding_force[c] if brake else 0.0)
     x, v = state.piston[c], velocity
     target = circuit.spool_gain[valve] * command
-    resting = abs(spool - target) < _SPOOL_REST and abs(spool_velocity) < _SPOOL_REST * circuit.spool_frequency[valve]
+    resting = abs(spool - target) < SPOOL_REST and abs(spool_velocity) < SPOOL_REST * circuit.spool_frequency[valve]
     if resting:
         spool, spool_velocity = target, 0.0
     # a locked piston under a resting spool leaves only the slow flows, which are taken implicitly

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from grouser.physics.description.circuit import circuit_lines, constant_pressures
+from grouser.physics.description.circuit import PORTS, circuit_lines, constant_pressures
 from grouser.physics.description.machine import (
     CheckValve,
     Compensator,
@@ -34,7 +34,7 @@ from grouser.physics.hydraulics.network import (
     Network,
     NetworkBuilder,
 )
-from grouser.physics.hydraulics.oil import REFERENCE_TEMPERATURE, make_oil
+from grouser.physics.hydraulics.oil import Oil, make_oil
 
 # The open side of a single-acting cylinder.
 _AIR = "(air)"
@@ -61,7 +61,8 @@ def make_network(machine: Machine) -> tuple[Network, tuple[str, ...]]:
     fluid = machine.fluid or Fluid()
     constant = constant_pressures(machine)
     tank, start = next(iter(constant.items()), (_AIR, _AIR_PRESSURE))
-    elements = _Elements(fluid, NetworkBuilder(make_oil(fluid), constant | {_AIR: _AIR_PRESSURE}, start), tank)
+    oil = make_oil(fluid)
+    elements = _Elements(fluid, oil, NetworkBuilder(oil, constant | {_AIR: _AIR_PRESSURE}, start), tank)
     for name in circuit_lines(machine):
         elements.builder.line(name)
     for line in machine.lines:
@@ -107,16 +108,7 @@ def beyond_plain(machine: Machine) -> str:
         The name of the first such thing; empty without one.
     """
     for kind in (
-        machine.relief_valves,
-        machine.check_valves,
-        machine.counterbalance_valves,
-        machine.reducing_valves,
-        machine.shuttle_valves,
-        machine.orifices,
-        machine.compensators,
-        machine.hydraulic_motors,
-        machine.accumulators,
-        machine.hoses,
+        *[getattr(machine, field) for field in PORTS if field not in ("pumps", "valves", "cylinders")],
         [pump for pump in machine.pumps if pump.displacement is not None],
         [valve for valve in machine.valves if _is_extended_valve(valve)],
         [cylinder for cylinder in machine.cylinders if _is_extended_cylinder(machine, cylinder)],
@@ -143,16 +135,16 @@ def _is_extended_cylinder(machine: Machine, cylinder: HydraulicCylinder) -> bool
 class _Elements:
     """One method for each kind of element."""
 
-    def __init__(self, fluid: Fluid, builder: NetworkBuilder, tank: str):
+    def __init__(self, fluid: Fluid, oil: Oil, builder: NetworkBuilder, tank: str):
         self.builder = builder
         self._tank = tank
-        self._fluid = fluid
+        self._oil = oil
         # laminar flows are given at the reference temperature
-        self._thinner = math.exp(fluid.viscosity_slope * (fluid.temperature - REFERENCE_TEMPERATURE))
+        self._thinner = oil.density * fluid.kinematic_viscosity / oil.viscosity
 
     def _gain(self, area, discharge_coefficient):
         """Turbulent flow per root of pressure through an area, Cd A sqrt(2 / rho)."""
-        return discharge_coefficient * area * math.sqrt(2.0 / self._fluid.density)
+        return discharge_coefficient * area * math.sqrt(2.0 / self._oil.density)
 
     def pump(self, pump: Pump) -> None:
         if pump.displacement is None:
@@ -181,14 +173,10 @@ class _Elements:
         def either(own, common):
             return common if own is None else own
 
-        supply_a, supply_b = (
-            either(valve.supply_a_overlap, valve.supply_overlap),
-            either(valve.supply_b_overlap, valve.supply_overlap),
-        )
-        tank_a, tank_b = (
-            either(valve.tank_a_underlap, valve.tank_underlap),
-            either(valve.tank_b_underlap, valve.tank_underlap),
-        )
+        supply_a = either(valve.supply_a_overlap, valve.supply_overlap)
+        supply_b = either(valve.supply_b_overlap, valve.supply_overlap)
+        tank_a = either(valve.tank_a_underlap, valve.tank_underlap)
+        tank_b = either(valve.tank_b_underlap, valve.tank_underlap)
         if valve.centre == "open":
             supply_a, supply_b = -abs(supply_a), -abs(supply_b)
         for origin, end, opening, slope in (
@@ -219,7 +207,6 @@ class _Elements:
         areas = piston_area(cylinder), rod_side_area(cylinder)
         chambers = [a, b]
         if cylinder.cushion_length > 0.0:
-            share = cylinder.cushion_length / cylinder.stroke
             for side, port in enumerate((a, b)):
                 if port == _AIR:
                     continue
@@ -227,7 +214,8 @@ class _Elements:
                 chambers[side] = chamber
                 wide = self._gain(_PORT * areas[side], 0.7)
                 # open from the end of the cushion on, and throttled within it
-                opening, slope = ((0.0, 1.0), (1.0 / share, -1.0))[side]
+                length = cylinder.cushion_length
+                opening, slope = ((0.0, 1.0 / length), (cylinder.stroke / length, -1.0 / length))[side]
                 self.builder.add_passage(
                     chamber,
                     port,
@@ -235,7 +223,7 @@ class _Elements:
                     kind=POSITION,
                     source=number,
                     opening=opening,
-                    slope=slope / cylinder.cushion_length,
+                    slope=slope,
                 )
                 throttle = self._gain(math.pi / 4.0 * cylinder.cushion_diameter**2, 0.7)
                 self.builder.add_passage(chamber, port, throttle)
@@ -377,7 +365,5 @@ class _Elements:
         volume = math.pi / 4.0 * hose.diameter**2 * hose.length
         for line in (hose.inlet, hose.outlet):
             self.builder.add_volume(line, 0.5 * volume, 0.5 * volume / hose.expansion)
-        cooling = math.exp(-self._fluid.viscosity_slope * (self._fluid.temperature - REFERENCE_TEMPERATURE))
-        viscosity = self._fluid.density * self._fluid.kinematic_viscosity * cooling
-        laminar = math.pi * hose.diameter**4 / (128.0 * viscosity * hose.length)
+        laminar = math.pi * hose.diameter**4 / (128.0 * self._oil.viscosity * hose.length)
         self.builder.add_passage(hose.inlet, hose.outlet, laminar=laminar)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.hydraulics.cylinder import (
+    SPOOL_REST,
     TRACE_PISTON_PRESSURE,
     TRACE_POSITION,
     TRACE_ROD_PRESSURE,
@@ -29,6 +30,7 @@ from grouser.physics.hydraulics.flows import flow_per_opening, opening, wanted_s
 from grouser.physics.hydraulics.network import NO_LINE, PILOTS, Network
 from grouser.physics.hydraulics.oil import content, pressure_of, pressure_rise
 from grouser.physics.kernel import kernel
+from grouser.physics.multibody.elimination import eliminate
 
 # What an actuator does at the end of a sub-step.
 SLIDING, STUCK, AT_START, AT_END = range(4)
@@ -38,7 +40,6 @@ _PRESSURE_ERROR, _SPEED_ERROR, _RELATIVE_ERROR = 1e4, 1e-4, 2e-3
 _SHORTEST, _SHRINK, _GROW, _SAFETY = 1.0 / 256.0, 0.2, 3.0, 0.9
 # Rounds in which actuators find out whether they slide, stick or stop.
 _MOST_ROUNDS = 8
-_SPOOL_REST = 1e-9
 
 
 class Loads(NamedTuple):
@@ -130,7 +131,7 @@ def make_network_workspace(network: Network, valves: int) -> NetworkWorkspace:
     def trial():
         return Trial(
             content=np.zeros(lines),
-            pressure=np.zeros(lines),
+            pressure=np.array(network.pressure),
             position=np.zeros(actuators),
             velocity=np.zeros(actuators),
             regime=np.zeros(actuators, dtype=np.int64),
@@ -237,12 +238,10 @@ def _advance_spools(network, circuit, part, command, time, trial):
         valve = network.part_valve[k]
         frequency, damping = circuit.spool_frequency[valve], circuit.spool_damping[valve]
         trial.spool[valve, 2] = _held_command(circuit, valve, command[valve], trial.spool[valve, 2])
-        before, target = (
-            trial.spool[valve, 0],
-            circuit.spool_gain[valve] * _beyond(circuit, valve, trial.spool[valve, 2]),
-        )
-        away, speed = trial.spool[valve, 0] - target, trial.spool[valve, 1]
-        if abs(away) < _SPOOL_REST and abs(speed) < _SPOOL_REST * frequency:
+        target = circuit.spool_gain[valve] * _beyond(circuit, valve, trial.spool[valve, 2])
+        before, speed = trial.spool[valve, 0], trial.spool[valve, 1]
+        away = before - target
+        if abs(away) < SPOOL_REST and abs(speed) < SPOOL_REST * frequency:
             away = speed = 0.0
         else:
             moves = True
@@ -295,7 +294,8 @@ def _substep(network, part, step, trial, workspace, books):
         _add_passages(network, part, step, trial, workspace)
         _add_pumps(network, part, step, trial, workspace)
         _add_actuators(network, part, step, trial, workspace)
-        _solve(workspace.matrix, workspace.right, last - first)
+        if not eliminate(workspace.matrix, workspace.right, last - first, 0.0):
+            workspace.right[:] = math.nan  # for the finite check to find
         if _regimes_hold(network, part, step, trial, workspace):
             break
     _book_passages(network, part, step, trial, workspace, books)
@@ -468,30 +468,6 @@ def _add_actuators(network, part, step, trial, workspace):
         _add_slope(network, line_a, line_b, step * area_a * gain * area_b, workspace)
         _add_slope(network, line_b, line_a, step * area_b * gain * area_a, workspace)
         _add_slope(network, line_b, line_b, -step * area_b * gain * area_b, workspace)
-
-
-@kernel
-def _solve(matrix, right, size):
-    """Gauss's elimination with row pivoting, in place; `right` becomes the solution."""
-    for k in range(size):
-        pivot = k
-        for i in range(k + 1, size):
-            if abs(matrix[i, k]) > abs(matrix[pivot, k]):
-                pivot = i
-        if pivot != k:
-            right[k], right[pivot] = right[pivot], right[k]
-            for j in range(k, size):
-                matrix[k, j], matrix[pivot, j] = matrix[pivot, j], matrix[k, j]
-        for i in range(k + 1, size):
-            if matrix[i, k] != 0.0:
-                factor = matrix[i, k] / matrix[k, k]
-                right[i] -= factor * right[k]
-                for j in range(k + 1, size):
-                    matrix[i, j] -= factor * matrix[k, j]
-    for i in range(size - 1, -1, -1):
-        for j in range(i + 1, size):
-            right[i] -= matrix[i, j] * right[j]
-        right[i] /= matrix[i, i]
 
 
 @kernel

@@ -7,7 +7,7 @@ momentum-preserving Lie-Euler step).
 """
 
 from grouser.physics.kernel import kernel
-from grouser.physics.spatial import cross, cross_force, momentum, rotation_matrix
+from grouser.physics.spatial import cross, cross_force, momentum, rotated, rotated_back, rotation_matrix
 
 
 @kernel
@@ -67,14 +67,14 @@ def _straighten(model, kinematics, i, displacement, step, q):
     place, old, com = model.body_rotation[i], kinematics.rotation[i], model.body_com[i]
     tx, ty, tz = cross(displacement[rate + 3], displacement[rate + 4], displacement[rate + 5], com[0], com[1], com[2])
     # from the joint frame's origin to the old body frame's, and on to the new centre of mass, world axes
-    wx, wy, wz = _along(
+    wx, wy, wz = rotated(
         old,
         step * (displacement[rate] + tx) + com[0],
         step * (displacement[rate + 1] + ty) + com[1],
         step * (displacement[rate + 2] + tz) + com[2],
     )
     origin, position, base = kinematics.origin, kinematics.position, model.body_position
-    x, y, z = _against(
+    x, y, z = rotated_back(
         place,
         wx + origin[0] + position[i, 0] - base[i, 0],
         wy + origin[1] + position[i, 1] - base[i, 1],
@@ -116,30 +116,10 @@ def _carry(model, kinematics, i, q, v):
 @kernel
 def _to_new_axes(model, kinematics, i, q, at, x, y, z):
     """Old body axes -> world -> joint frame -> new body axes."""
-    x, y, z = _along(kinematics.rotation[i], x, y, z)
-    x, y, z = _against(model.body_rotation[i], x, y, z)
+    x, y, z = rotated(kinematics.rotation[i], x, y, z)
+    x, y, z = rotated_back(model.body_rotation[i], x, y, z)
     n00, n01, n02, n10, n11, n12, n20, n21, n22 = rotation_matrix(q[at + 3], q[at + 4], q[at + 5], q[at + 6])
     return n00 * x + n10 * y + n20 * z, n01 * x + n11 * y + n21 * z, n02 * x + n12 * y + n22 * z
-
-
-@kernel
-def _along(r, x, y, z):
-    """r (x, y, z)."""
-    return (
-        r[0, 0] * x + r[0, 1] * y + r[0, 2] * z,
-        r[1, 0] * x + r[1, 1] * y + r[1, 2] * z,
-        r[2, 0] * x + r[2, 1] * y + r[2, 2] * z,
-    )
-
-
-@kernel
-def _against(r, x, y, z):
-    """Transpose of r times (x, y, z)."""
-    return (
-        r[0, 0] * x + r[1, 0] * y + r[2, 0] * z,
-        r[0, 1] * x + r[1, 1] * y + r[2, 1] * z,
-        r[0, 2] * x + r[1, 2] * y + r[2, 2] * z,
-    )
 
 
 @kernel
