@@ -70,7 +70,7 @@ def _solver(name, report):
 
 
 def _energy(name, report):
-    """The machine's energy now, its balance, and what its cylinders have taken and lost together since the start."""
+    """The machine's energy now and its balance since the start, and that of its oil."""
     own = {
         "kinetic": report.kinetic_energy,
         "potential": report.potential_energy,
@@ -79,7 +79,8 @@ def _energy(name, report):
         "dissipation": report.dissipation,
         "balance_residual": report.balance_residual,
     }
-    values = {f"{account} [J]": f"{amount:.6g}" for account, amount in {**own, **report.cylinder_energy}.items()}
+    oil = {f"oil_{account}": amount for account, amount in report.hydraulic_energy.items()}
+    values = {f"{account} [J]": f"{amount:.6g}" for account, amount in {**own, **oil}.items()}
     return _status(f"{name}: energy", DiagnosticStatus.OK, "", values)
 
 

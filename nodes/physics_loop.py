@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from grouser.nodes.mailbox import Mailbox
 from grouser.nodes.pacing import Pacer
@@ -12,7 +12,6 @@ from grouser.nodes.samples import Sample, nanoseconds_at, take_sample
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.supervision import CommandSupervisor
 from grouser.physics.errors import DivergenceError, ParameterError
-from grouser.physics.measurements import CylinderEnergy
 from grouser.physics.simulation import Simulation
 
 
@@ -238,7 +237,7 @@ class PhysicsLoop:
             actuator_work=sum(balance.actuator_work.values()),
             dissipation=sum(balance.dissipation.values()),
             balance_residual=balance.residual,
-            cylinder_energy=self._cylinder_energy(),
+            hydraulic_energy=simulation.hydraulic_balance().totals() if simulation.machine.fluid else {},
             emergency_stop=bool(simulation.emergency_stop),
             watchdog_trips=self._supervisor.trips,
             silent_sources=self._supervisor.silent_sources,
@@ -246,9 +245,3 @@ class PhysicsLoop:
             refused_commands=self._refused,
             **figures,
         )
-
-    def _cylinder_energy(self) -> dict[str, float]:
-        """Each account, summed over the cylinders [J]."""
-        cylinders = self._simulation.cylinder_energy.values()
-        accounts = [field.name for field in fields(CylinderEnergy)] if cylinders else []
-        return {account: sum(getattr(energy, account) for energy in cylinders) for account in accounts}

@@ -31,7 +31,7 @@ class LoopReport:
         kinetic_energy, potential_energy, elastic_energy: of the machine [J].
         actuator_work, dissipation: sums of the accounts of `EnergyBalance` since the start [J].
         balance_residual: what they leave unexplained [J].
-        cylinder_energy: the accounts of `CylinderEnergy`, each the sum over all cylinders [J]; empty without cylinders.
+        hydraulic_energy: the sums of the accounts of `HydraulicBalance` since the start [J]; empty without hydraulics.
         emergency_stop: whether it is latched.
         refused_commands: how many commands the simulation refused.
         watchdog_trips: how often a command source fell silent.
@@ -61,7 +61,7 @@ class LoopReport:
     actuator_work: float = 0.0
     dissipation: float = 0.0
     balance_residual: float = 0.0
-    cylinder_energy: Mapping[str, float] = field(default_factory=dict)
+    hydraulic_energy: Mapping[str, float] = field(default_factory=dict)
     emergency_stop: bool = False
     refused_commands: int = 0
     watchdog_trips: int = 0

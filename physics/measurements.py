@@ -1,6 +1,6 @@
 """What a simulation can be asked for: small records with units."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -79,6 +79,39 @@ class CylinderEnergy:
     friction_loss: float
     stop_loss: float
     piston_work: float
+
+
+@dataclass(frozen=True, eq=False)
+class HydraulicBalance:
+    """Where the energy of the oil has come from and gone since the start [J].
+
+    What pumps and lines of constant pressure give is what actuators do, what is throttled and leaks, and what stays in
+    the compressed oil.
+
+    Attributes:
+        pump_work: of each displacement pump on the oil, its loss of torque left out.
+        supplied: by each line of constant pressure; a tank gives less than nothing.
+        actuator_work: of the pressures on each piston and rotor.
+        throttling: in each valve, orifice, compensator and hose, and in the cushions of cylinders.
+        leakage: past the pistons, rods and rotors of each cylinder, motor and pump.
+        compression: taken up by the oil of each line, by its walls and by its accumulator.
+        friction: lost by each piston and rotor to friction and to the ends of its stroke; part of the work.
+        residual: what the sub-steps' own error adds: all that is given, less work, throttling, leakage and compression.
+    """
+
+    pump_work: dict[str, float]
+    supplied: dict[str, float]
+    actuator_work: dict[str, float]
+    throttling: dict[str, float]
+    leakage: dict[str, float]
+    compression: dict[str, float]
+    friction: dict[str, float]
+    residual: float
+
+    def totals(self) -> dict[str, float]:
+        """Each account's sum."""
+        sums = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: sum(sums[name].values()) if name != "residual" else self.residual for name in sums}
 
 
 @dataclass(frozen=True, eq=False)

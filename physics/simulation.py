@@ -25,9 +25,11 @@ from grouser.physics.description.extension_checks import STROKE_TOLERANCE
 from grouser.physics.description.machine import Machine, World
 from grouser.physics.energy_balance import balance_energy, open_accounts
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
+from grouser.physics.hydraulic_balance import balance_hydraulics
 from grouser.physics.hydraulics.circuit import ENERGY_ACCOUNTS, make_circuit
 from grouser.physics.hydraulics.cylinder import SCHEMES
 from grouser.physics.hydraulics.elements import beyond_plain, make_network
+from grouser.physics.hydraulics.network import NO_PASSAGE
 from grouser.physics.hydraulics.valve import CAVITY
 from grouser.physics.measurements import (
     Contact,
@@ -36,6 +38,7 @@ from grouser.physics.measurements import (
     CylinderState,
     Energy,
     EnergyBalance,
+    HydraulicBalance,
     NumericalDamping,
     PumpState,
     SolverDiagnostics,
@@ -134,9 +137,12 @@ class Simulation:
         self.model: Model = model
         self.names: Names = names
         collision, excluded = make_collision(machine, names, model, world)
-        network, lines = make_network(machine)
+        network, lines, self._passage_elements = make_network(machine)
         if scheme != "implicit" and (part := beyond_plain(machine)):
             raise ParameterError("scheme", scheme, f"implicit: '{part}' is beyond the plain schemes")
+        for cylinder in machine.cylinders:
+            if scheme == "split" and cylinder.piston_mass == 0.0:
+                raise ParameterError("scheme", scheme, f"another: '{cylinder.name}' has no piston_mass")
         self.lines: tuple[str, ...] = lines
         self.system = System(
             model,
@@ -322,6 +328,11 @@ class Simulation:
         """
         return balance_energy(self._parts, self.system, self.names, self.state, self.energy(), self._pair_energies())
 
+    def hydraulic_balance(self) -> HydraulicBalance:
+        """Where the energy of the oil has come from and gone since the start or `reset`."""
+        elements, scheme = self._passage_elements, self.system.settings.scheme
+        return balance_hydraulics(self.machine, self.system.network, self.lines, elements, scheme, self.state)
+
     def vibration_modes(self) -> tuple[Mode, ...]:
         """Undamped small vibrations about the present positions at rest, by ascending frequency.
 
@@ -473,6 +484,7 @@ class Simulation:
             lines=len(system.network.volume),
             valves=len(system.circuit.flow_gain),
             pumps=len(system.network.outlet),
+            passages=len(system.network.origin),
             accounts=ENERGY_ACCOUNTS,
         )
         update_kinematics(self._packed.model, state.q, state.v, self._seen)
@@ -624,9 +636,10 @@ class Simulation:
 
     def _pump_state(self, p) -> PumpState:
         network, books = self.system.network, self._workspace.network.step_books
+        leaked = books.passed[network.leak[p]] if network.leak[p] != NO_PASSAGE else 0.0
         return PumpState(
             swash=float(self.state.swash[p]),
-            flow=float(books.delivered[p]) / self.step_size,
+            flow=float(books.delivered[p] - leaked) / self.step_size,
             pressure=float(self.state.pressure[network.outlet[p]]),
             shaft_power=float(books.pump_work[p] / self.step_size + network.torque_loss[p] * network.speed[p]),
         )

@@ -28,6 +28,10 @@ class State(NamedTuple):
             (valves, 3).
         swash: of each displacement pump [-].
         account: energy account of each cylinder and motor since the start [J], (actuators, accounts).
+        passage_loss: throttled by each passage of the circuit [J], (passages,).
+        pump_work: of each displacement pump on the oil [J], (pumps,).
+        line_gain: taken up by the oil of each line, its walls and its accumulator [J], (lines,).
+        line_supply: given by each line of constant pressure [J], (lines,).
         energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
         law_work: on the machine by each joint law's drive, dry friction and limits [J], (laws, 3).
         rate_work: by each coordinate's damper and spring [J], (coordinates, 2).
@@ -52,6 +56,10 @@ class State(NamedTuple):
     spool: np.ndarray
     swash: np.ndarray
     account: np.ndarray
+    passage_loss: np.ndarray
+    pump_work: np.ndarray
+    line_gain: np.ndarray
+    line_supply: np.ndarray
     energy_start: np.ndarray
     law_work: np.ndarray
     rate_work: np.ndarray
@@ -88,6 +96,7 @@ def make_state(
     lines: int,
     valves: int,
     pumps: int,
+    passages: int,
     accounts: int,
 ) -> State:
     """A state at rest in the initial positions, with no pressure in the cylinders."""
@@ -108,6 +117,10 @@ def make_state(
         spool=np.zeros((valves, 3)),
         swash=np.zeros(pumps),
         account=np.zeros((actuators, accounts)),
+        passage_loss=np.zeros(passages),
+        pump_work=np.zeros(pumps),
+        line_gain=np.zeros(lines),
+        line_supply=np.zeros(lines),
         energy_start=np.zeros(3),
         law_work=np.zeros((laws, 3)),
         rate_work=np.zeros((len(model.rate_damping), 2)),

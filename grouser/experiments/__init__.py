@@ -8,7 +8,7 @@ from grouser.physics.names import unknown_name
 
 __all__ = ["NAMES", "Experiment", "Parameter", "Result", "load", "run"]
 
-NAMES: tuple[str, ...] = ("hydraulic_lift", "spring_four_bar")
+NAMES: tuple[str, ...] = ("hydraulic_crane", "hydraulic_lift", "spring_four_bar")
 
 
 def load(name: str) -> Experiment:

@@ -21,7 +21,14 @@ from grouser.physics.hydraulics.circuit import (
     THROTTLED,
     VISCOUS_LOSS,
 )
-from grouser.physics.hydraulics.cylinder import IMPLICIT, SPLIT, STILL, advance_cylinder
+from grouser.physics.hydraulics.cylinder import (
+    IMPLICIT,
+    SPLIT,
+    STILL,
+    advance_cylinder,
+    chamber_compliances,
+    end_buffer,
+)
 from grouser.physics.hydraulics.implicit import (
     AT_END,
     AT_START,
@@ -29,10 +36,11 @@ from grouser.physics.hydraulics.implicit import (
     STUCK,
     actuator_volumes,
     advance_part,
-    measure_capacities,
+    measure_lines,
     set_contents,
 )
-from grouser.physics.hydraulics.oil import compression_energy, content, pressure_of, pressure_rise
+from grouser.physics.hydraulics.network import NO_LINE
+from grouser.physics.hydraulics.oil import compression_energy, content, gas_energy, pressure_of, pressure_rise
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.jacobian import wrench_row
 from grouser.physics.spatial import cross
@@ -40,6 +48,8 @@ from grouser.physics.spatial import cross
 # A locked cylinder's damper, as a multiple of what it holds, and the least lever arm that it works on [m/rad or -].
 _LOCK = 1e7
 _LEAST_LEVER = 1e-6
+# Of an actuator between bodies that nothing moves [1/kg or 1/(kg m2)].
+_LEAST_MOBILITY = 1e-12
 
 
 @kernel
@@ -144,8 +154,8 @@ def predict_pistons(
 ):
     """Integrates each circuit over the step and gives the actuators' rows the law that follows.
 
-    A load's mass and acceleration come from its row: 1 / (J M^-1 J^T), and the change of J v from the start of the
-    step to the velocity that everything but this actuator gives.
+    A load's mobility and acceleration come from its row: J M^-1 J^T, also between actuators of one part, and the change
+    of J v from the start of the step to the velocity that everything but these actuators gives.
 
     Args:
         circuit, network, state: hydraulics.
@@ -162,18 +172,18 @@ def predict_pistons(
     """
     loads, now = workspace.loads, workspace.now
     for a in range(network.line_a.shape[0]):
-        loads.mass[a] = 1.0 / max(rows.inverse_mass[a], 1e-12)
         now.velocity[a] = 0.0 if lock[a] > 0.0 else dot(rows.half[a], u_start)
-        free = dot(rows.half[a], u) - rows.inverse_mass[a] * rows.impulse[a]
-        loads.force[a] = loads.mass[a] * (free - now.velocity[a]) / step
+        loads.acceleration[a] = (dot(rows.half[a], u) - now.velocity[a]) / step
         loads.brake[a] = circuit.holding_force[a] if brake[a] else 0.0
     if scheme == IMPLICIT:
+        _measure_mobilities(network, step, rows, loads)
         _advance_network(circuit, network, state, command, step, workspace, prediction)
     else:
         for c in range(circuit.barrel_body.shape[0]):
+            free = loads.acceleration[c] - rows.inverse_mass[c] * rows.impulse[c] / step
             advance_cylinder(
                 *(circuit, network, state, c, scheme, command[circuit.valve[c]], brake[c], now.velocity[c]),
-                *(loads.mass[c], loads.force[c] / loads.mass[c], step, prediction),
+                *(1.0 / max(rows.inverse_mass[c], _LEAST_MOBILITY), free, step, prediction),
             )
     for a in range(network.line_a.shape[0]):
         if lock[a] > 0.0:
@@ -184,13 +194,31 @@ def predict_pistons(
             rows.target[a] = foreseen
             rows.hold_bound[a] = step * prediction.hold[a]
         else:
-            conductance += step * (
-                network.viscous[a] + step * _oil_stiffness(network, state, scheme, a, prediction.position[a], workspace)
-            )
+            _, spring, damping = end_buffer(network, a, prediction.position[a])
+            stiffness = spring + _oil_stiffness(network, state, scheme, a, prediction.position[a], workspace)
+            conductance += step * (network.viscous[a] + damping + step * stiffness)
             rows.target[a] = foreseen + prediction.impulse[a] / conductance
             rows.hold_bound[a] = step * prediction.hold[a] if prediction.stuck[a] else 0.0
         rows.conductance[a] = conductance
         _stroke_ends(network, state, prediction, a, step, rows)
+
+
+@kernel
+def _measure_mobilities(network, step, rows, loads):
+    """How the actuators of a part move each other, and the mechanism's acceleration without their last impulses."""
+    for part in range(network.part_line_start.shape[0] - 1):
+        first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
+        for i in range(first, last):
+            a = network.part_actuator[i]
+            for k in range(first, i):
+                b = network.part_actuator[k]
+                loads.mobility[a, b] = loads.mobility[b, a] = dot(rows.half[a], rows.half[b])
+            loads.mobility[a, a] = max(rows.inverse_mass[a], _LEAST_MOBILITY)
+        for i in range(first, last):
+            a = network.part_actuator[i]
+            for k in range(first, last):
+                b = network.part_actuator[k]
+                loads.acceleration[a] -= loads.mobility[a, b] * rows.impulse[b] / step
 
 
 @kernel
@@ -201,10 +229,11 @@ def _advance_network(circuit, network, state, command, step, workspace, predicti
         prediction.trace_length[a] = 0
     for part in range(network.part_line_start.shape[0] - 1):
         advance_part(network, circuit, part, command, step, workspace, prediction)
-    measure_capacities(network, workspace.now, workspace)
-    _put_back(circuit, network, state, workspace)
+        measure_lines(network, part, workspace.now, workspace)
     _foresee(network, state, workspace, prediction)
     _account_passages(network, state, step, workspace, prediction)
+    _account_lines(network, state, workspace)
+    _put_back(circuit, network, state, workspace)
 
 
 @kernel
@@ -213,7 +242,6 @@ def _take_up(circuit, network, state, workspace):
     now = workspace.now
     for line in range(network.volume.shape[0]):
         now.pressure[line] = state.pressure[line]
-        workspace.energy[line] = compression_energy(network.oil, state.pressure[line])
     set_contents(network, now)
     for valve in range(circuit.flow_gain.shape[0]):
         for k in range(3):
@@ -252,7 +280,6 @@ def _foresee(network, state, workspace, prediction):
     now, books = workspace.now, workspace.step_books
     for a in range(network.line_a.shape[0]):
         account = state.account[a]
-        account[COMPRESSED] += _compression(network, state, a, workspace)
         account[PISTON_WORK] += books.work[a]
         account[VISCOUS_LOSS] += books.viscous_loss[a]
         account[FRICTION_LOSS] += books.friction_loss[a]
@@ -267,34 +294,62 @@ def _foresee(network, state, workspace, prediction):
 
 @kernel
 def _account_passages(network, state, step, workspace, prediction):
-    """What the passages on the actuators' lines throttled, took from supplies and gave to tanks."""
+    """What passages and pumps throttled, took from constant lines and gave to them."""
     books = workspace.step_books
     for a in range(network.line_a.shape[0]):
         prediction.supply_power[a] = prediction.flow[a, 0] = prediction.flow[a, 1] = 0.0
     for e in range(network.origin.shape[0]):
-        a = network.owner[e]
+        a, origin, end, volume = network.owner[e], network.origin[e], network.end[e], books.passed[e]
+        from_origin = network.pressure[origin] * volume if network.constant[origin] else 0.0
+        to_end = network.pressure[end] * volume if network.constant[end] else 0.0
+        state.passage_loss[e] += books.lost[e]
+        state.line_supply[origin] += from_origin
+        state.line_supply[end] -= to_end
         if a < 0:
             continue
-        account, origin, end, volume = state.account[a], network.origin[e], network.end[e], books.passed[e]
+        account = state.account[a]
         account[THROTTLED] += books.lost[e]
-        if network.constant[origin]:
-            account[SUPPLIED] += network.pressure[origin] * volume
-            prediction.supply_power[a] += network.pressure[origin] * volume / step
-        if network.constant[end]:
-            account[RETURNED] += network.pressure[end] * volume
+        account[SUPPLIED] += from_origin
+        account[RETURNED] += to_end
+        prediction.supply_power[a] += from_origin / step
         for side, line in ((0, network.line_a[a]), (1, network.line_b[a])):
             prediction.flow[a, side] += (volume if end == line else (-volume if origin == line else 0.0)) / step
+    for p in range(network.outlet.shape[0]):
+        state.pump_work[p] += books.pump_work[p]
+        for line, volume in ((network.inlet[p], books.delivered[p]), (network.outlet[p], -books.delivered[p])):
+            if network.constant[line]:
+                state.line_supply[line] += network.pressure[line] * volume
 
 
 @kernel
-def _compression(network, state, a, workspace):
-    """Energy that the oil in the lines of actuator a has taken up in the step, as far as they are its own [J]."""
-    volume_a, volume_b = actuator_volumes(network, a, 0.5 * (state.piston[a] + workspace.now.position[a]))
-    total = 0.0
-    for line, volume in ((network.line_a[a], volume_a), (network.line_b[a], volume_b)):
-        if network.line_owner[line] == a:
-            total += volume * (compression_energy(network.oil, workspace.now.pressure[line]) - workspace.energy[line])
-    return total
+def _account_lines(network, state, workspace):
+    """What the oil, its walls and gas have taken up in the step, and what actuators took from constant lines."""
+    now, room, walls = workspace.now, workspace.room, workspace.walls
+    for line in range(network.volume.shape[0]):
+        room[line], walls[line] = network.volume[line], network.compliance[line]
+    for a in range(network.line_a.shape[0]):
+        filled_a, filled_b = actuator_volumes(network, a, 0.5 * (state.piston[a] + now.position[a]))
+        moved = now.position[a] - state.piston[a]
+        for line, filled, swept in (
+            (network.line_a[a], filled_a, network.area_a[a] * moved),
+            (network.line_b[a], filled_b, -network.area_b[a] * moved),
+        ):
+            room[line] += filled
+            walls[line] += network.wall[a] * filled
+            if network.constant[line]:
+                state.line_supply[line] += network.pressure[line] * swept
+    for line in range(network.volume.shape[0]):
+        if network.constant[line]:
+            continue
+        before, after = state.pressure[line], now.pressure[line]
+        gain = room[line] * (compression_energy(network.oil, after) - compression_energy(network.oil, before))
+        gain += 0.5 * walls[line] * (after * after - before * before)
+        if network.gas_volume[line] > 0.0:
+            gain += gas_energy(network, line, after) - gas_energy(network, line, before)
+        state.line_gain[line] += gain
+        owner = network.line_owner[line]
+        if owner != NO_LINE:
+            state.account[owner, COMPRESSED] += gain
 
 
 @kernel
@@ -314,8 +369,9 @@ def _oil_stiffness(network, state, scheme, a, position, workspace):
 def _capacities(network, scheme, a, position, workspace):
     """What both lines of actuator a take in for a change of their contents [m3]."""
     if scheme == IMPLICIT:
-        return workspace.volume[network.line_a[a]], workspace.volume[network.line_b[a]]
-    return actuator_volumes(network, a, position)
+        return workspace.capacity[network.line_a[a]], workspace.capacity[network.line_b[a]]
+    compliance_a, compliance_b = chamber_compliances(network, a, position)
+    return network.oil.bulk_modulus * compliance_a, network.oil.bulk_modulus * compliance_b
 
 
 @kernel
@@ -360,11 +416,12 @@ def _squeeze(network, state, scheme, a, surplus, foreseen, workspace):
     if network.stroke[a] < math.inf:
         position = min(max(position, 0.0), network.stroke[a])
     moved = position - foreseen
-    volume_a, volume_b = _capacities(network, scheme, a, position, workspace)
-    for line, room in (
-        (network.line_a[a], network.area_a[a] * moved / volume_a),
-        (network.line_b[a], -network.area_b[a] * moved / volume_b),
+    capacity_a, capacity_b = _capacities(network, scheme, a, position, workspace)
+    for line, swept, capacity in (
+        (network.line_a[a], network.area_a[a] * moved, capacity_a),
+        (network.line_b[a], -network.area_b[a] * moved, capacity_b),
     ):
         if not network.constant[line]:
-            state.pressure[line] = pressure_of(network.oil, content(network.oil, state.pressure[line]) - room)
+            left = content(network.oil, state.pressure[line]) - swept / capacity
+            state.pressure[line] = pressure_of(network.oil, left)
     state.piston[a] = position if network.stroke[a] < math.inf else 0.0

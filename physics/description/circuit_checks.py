@@ -89,6 +89,7 @@ def check_circuit(machine: Machine, extension: Extension) -> None:
     _check_what_it_needs(machine, extension, ports)
     _check_swapped_ports(machine, extension, ports)
     _check_connections(machine, extension, ports)
+    _check_ends_of_strokes(machine, extension)
     ways = list(ways_of_oil(machine))
     _check_lines_have_a_way(machine, ports, ways)
     _check_returns(machine, ports, ways)
@@ -119,6 +120,13 @@ def _check_tanks(machine: Machine, extension: Extension) -> None:
         if tank.pressure <= machine.fluid.vapour_pressure:
             raise entry.element.error(
                 f"tank {shortened(tank.name)} is at {tank.pressure:g} Pa, which is not above the oil's "
+                f"vapour_pressure = {machine.fluid.vapour_pressure:g} Pa"
+            )
+    for entry in extension["lines"]:
+        start = entry.value.start_pressure
+        if start is not None and start <= machine.fluid.vapour_pressure:
+            raise entry.element.error(
+                f"start_pressure = {start:g} Pa is not above the oil's "
                 f"vapour_pressure = {machine.fluid.vapour_pressure:g} Pa"
             )
 
@@ -236,6 +244,21 @@ def _check_connections(machine: Machine, extension: Extension, ports: Collection
                 f"no port names line {shortened(entry.value.name)}",
                 closest(entry.value.name, by_line),
             )
+
+
+def _check_ends_of_strokes(machine: Machine, extension: Extension) -> None:
+    """Checks that a chamber keeps some oil at the end of its stroke."""
+    filled = {line.name for line in machine.lines} | {
+        line for hose in machine.hoses for line in (hose.inlet, hose.outlet)
+    }
+    for entry in extension["cylinders"]:
+        for side in ("piston_side", "rod_side"):
+            line, name = getattr(entry.value, side), f"dead_volume_{side}"
+            if line and getattr(entry.value, name) == 0.0 and line not in filled | constant_pressures(machine).keys():
+                raise entry.element.error(
+                    f"{name} = 0 m3, and line {shortened(line)} has no oil of its own",
+                    f'give {name}, or add <line name="{line[:80]}" volume=.../>',
+                )
 
 
 def _how_to_connect(line: str, field: str, others: Collection[str]) -> str:

@@ -72,8 +72,29 @@ def complete_pump(entry: Entry) -> Pump:
 
 
 def complete_valve(entry: Entry) -> DirectionalValve:
-    """Returns a directional valve with its lines and the overlap of each edge filled in."""
-    valve = entry.value
+    """Returns a directional valve with its lines and the overlap of each edge filled in.
+
+    Raises:
+        MachineError: its size or its spool is given twice or not at all.
+    """
+    valve, element = entry.value, entry.element
+    spool = [name for name in ("spool_diameter", "spool_travel") if name in element.attributes]
+    if valve.rated_flow is None:
+        for name in ("spool_diameter", "spool_travel"):
+            if name not in spool:
+                raise element.error(
+                    f"attribute '{name}' is missing, and so is 'rated_flow'",
+                    "give spool_diameter and spool_travel [m], or rated_flow [m3/s]",
+                )
+    elif spool:
+        raise element.error(f"it has rated_flow and {' and '.join(spool)}", "its size is given twice: keep one")
+    _require_with(element, "rated_drop", "rated_flow", valve.rated_flow is not None)
+    if valve.time_constant is not None:
+        for name in ("natural_frequency", "damping_ratio"):
+            if name in element.attributes:
+                raise element.error(
+                    f"it has time_constant and {name}", "keep the one, of a spool of first order, or of second order"
+                )
 
     def overlap(edge: float | None, common: float) -> float:
         return common if edge is None else edge
@@ -139,6 +160,7 @@ def complete_cylinder(entry: Entry, valves: Mapping[str, DirectionalValve]) -> H
         )
     _require_with(element, "stribeck_speed", "static_friction", cylinder.static_friction is not None)
     _check_cushions(element, cylinder)
+    _check_buffers(element, cylinder)
     return replace(
         cylinder,
         static_friction=static,
@@ -197,6 +219,20 @@ def _check_cushions(element: Element, cylinder: HydraulicCylinder) -> None:
         )
     if diameter >= cylinder.bore:
         raise element.error(f"cushion_diameter = {diameter:g} m is not below bore = {cylinder.bore:g} m")
+
+
+def _check_buffers(element: Element, cylinder: HydraulicCylinder) -> None:
+    length = cylinder.buffer_length
+    for name in ("buffer_stiffness", "buffer_damping"):
+        _require_with(element, name, "buffer_length", length > 0.0)
+    if length > 0.0 and cylinder.buffer_stiffness == cylinder.buffer_damping == 0.0:
+        raise element.error(
+            f"buffer_length = {length:g} m, and neither buffer_stiffness nor buffer_damping", "give one of them"
+        )
+    if 2.0 * length > cylinder.stroke:
+        raise element.error(
+            f"buffer_length = {length:g} m at each end is more than half of stroke = {cylinder.stroke:g} m"
+        )
 
 
 def _refuse_foreign(element: Element, valid: Collection[str], what: str) -> None:

@@ -33,6 +33,8 @@ from grouser.physics.description.machine import (
     Tank,
 )
 
+# Drop below which metering edges are laminar unless they say otherwise [Pa].
+LAMINAR_DROP = 1e3
 # Of a displacement pump, where its control has a use for the number.
 PUMP_DEFAULTS = {
     "margin": 2e6,
@@ -103,10 +105,18 @@ HYDRAULIC_ELEMENTS: tuple[ElementKind, ...] = (
     ElementKind(
         "line",
         "Oil of one pressure. Ports of other elements name lines, which need no `<line>`; it gives one a volume of its "
-        "own, and lets a line end.",
+        "own, walls that yield and a pressure to start with, and lets a line end.",
         (
             name_of("its name, as ports give it"),
             positive("volume", "m3", "of its oil, beside that of what is connected to it"),
+            positive(
+                "expansion",
+                "Pa",
+                "rise of pressure per relative growth of this volume",
+                default=np.inf,
+                default_text="rigid",
+            ),
+            positive("start_pressure", "Pa", "absolute; at the start", default_text="the tank's"),
         ),
         Line,
         field="lines",
@@ -204,7 +214,8 @@ HYDRAULIC_ELEMENTS: tuple[ElementKind, ...] = (
     ),
     ElementKind(
         "directional_valve",
-        "A proportional 4/3 valve with a second-order spool; a positive command feeds a, which extends its cylinder.",
+        "A proportional 4/3 valve; a positive command feeds a, which extends its cylinder. Its size is given by its "
+        "spool, or by a rated flow; its spool is of second order, or of first where it has a time_constant.",
         (
             name_of("its name, and the name of its command"),
             port("supply", "line that it draws from", default="supply"),
@@ -224,8 +235,26 @@ HYDRAULIC_ELEMENTS: tuple[ElementKind, ...] = (
                 default="closed",
             ),
             positive("discharge_coefficient", "-", "of the metering edges", default=0.62, maximum=1.0),
-            positive("spool_diameter", "m", "diameter whose circumference opens"),
-            positive("spool_travel", "m", "opening at full spool"),
+            positive(
+                "spool_diameter", "m", "diameter whose circumference opens", default_text="none: it has a rated_flow"
+            ),
+            positive("spool_travel", "m", "opening at full spool", default_text="none: it has a rated_flow"),
+            positive(
+                "rated_flow",
+                "m3/s",
+                "over one edge that is open by the whole travel, at rated_drop",
+                default_text="none: it has a spool_diameter",
+            ),
+            positive("rated_drop", "Pa", "drop over one edge that rated_flow takes", default=35e5),
+            positive(
+                "transition_drop", "Pa", "drop over an edge below which its flow becomes laminar", default=LAMINAR_DROP
+            ),
+            choice(
+                "transition",
+                "whether it becomes so smoothly, or is proportional to the drop from there on",
+                ("smooth", "linear"),
+                default="smooth",
+            ),
             non_negative(
                 "supply_overlap",
                 "-",
@@ -255,8 +284,9 @@ HYDRAULIC_ELEMENTS: tuple[ElementKind, ...] = (
             _tank_edge("tank_a_underlap", "the same of the edge from a to tank", default_text="tank_underlap"),
             _tank_edge("tank_b_underlap", "the same of the edge from b to tank", default_text="tank_underlap"),
             positive("gain", "-", "spool position per unit of command", default=1.0),
-            positive("natural_frequency", "rad/s", "of the spool", default=120.0),
-            non_negative("damping_ratio", "-", "of the spool", default=1.0),
+            positive("natural_frequency", "rad/s", "of a second-order spool", default=120.0),
+            non_negative("damping_ratio", "-", "of a second-order spool", default=1.0),
+            positive("time_constant", "s", "of a first-order spool", default_text="none: it is of second order"),
             non_negative("rate_limit", "1/s", "fastest change of the spool's position; 0: none", default=0.0),
             non_negative(
                 "hysteresis",
@@ -418,7 +448,7 @@ HYDRAULIC_ELEMENTS: tuple[ElementKind, ...] = (
             positive("rod_diameter", "m", "diameter of the rod; below the bore"),
             positive("stroke", "m", "travel of the piston"),
             positive("retracted_length", "m", "distance of the two attachments at zero stroke"),
-            positive("piston_mass", "kg", "piston and rod"),
+            non_negative("piston_mass", "kg", "piston and rod; 0 of one that does not count"),
             non_negative("viscous_friction", "N s/m", "of the seals", default=0.0),
             non_negative("dry_friction", "N", "of the seals, in motion", default=0.0),
             non_negative("static_friction", "N", "of the seals, at standstill", default_text="dry_friction"),
@@ -428,16 +458,16 @@ HYDRAULIC_ELEMENTS: tuple[ElementKind, ...] = (
                 "at which friction has fallen towards dry_friction",
                 default=0.01,
             ),
-            positive(
+            non_negative(
                 "dead_volume_piston_side",
                 "m3",
-                "oil left when fully retracted, with the hose",
+                "oil left when fully retracted, with the hose; 0 only on a line that has oil of its own",
                 default_text="required, but of an open side",
             ),
-            positive(
+            non_negative(
                 "dead_volume_rod_side",
                 "m3",
-                "oil left when fully extended, with the hose",
+                "oil left when fully extended, with the hose; 0 only on a line that has oil of its own",
                 default_text="required, but of an open side",
             ),
             non_negative("leakage", "m3/(s Pa)", "across the piston", default=0.0),
@@ -446,6 +476,18 @@ HYDRAULIC_ELEMENTS: tuple[ElementKind, ...] = (
                 "cushion_length", "m", "of each end, over which oil leaves through a throttle; 0: none", default=0.0
             ),
             non_negative("cushion_diameter", "m", "of that throttle; goes with cushion_length", default=0.0),
+            positive(
+                "barrel_modulus",
+                "Pa",
+                "rise of pressure per relative growth of its chambers, dead volumes left out",
+                default=np.inf,
+                default_text="rigid",
+            ),
+            non_negative(
+                "buffer_length", "m", "of a spring with damper at each end of the stroke; 0: none", default=0.0
+            ),
+            non_negative("buffer_stiffness", "N/m", "of these springs; goes with buffer_length", default=0.0),
+            non_negative("buffer_damping", "N s/m", "of these dampers; goes with buffer_length", default=0.0),
             Attribute(
                 "holding_brake", Kind.BOOLEAN, "-", "locks the cylinder at neutral and on emergency stop", default=False
             ),

@@ -226,13 +226,20 @@ class Fluid:
 
 @dataclass(frozen=True)
 class Line:
-    """Oil of one pressure that has a volume of its own [m3], beside those of what is connected to it.
+    """Oil of one pressure that has a volume of its own, beside those of what is connected to it.
 
     Ports name lines; a line that ports name and no `Line` speaks of has no volume of its own.
+
+    Attributes:
+        volume: [m3].
+        expansion: rise of pressure per relative growth of that volume [Pa]; infinite for rigid walls.
+        start_pressure: at the start [Pa, absolute]; None for the tank's.
     """
 
     name: str
     volume: float
+    expansion: float = np.inf
+    start_pressure: float | None = None
 
 
 @dataclass(frozen=True)
@@ -441,12 +448,12 @@ class Compensator:
 
 @dataclass(frozen=True)
 class DirectionalValve:
-    """A proportional 4/3 valve with a second-order spool.
+    """A proportional 4/3 valve with a spool of second order, or of first.
 
     Attributes:
         discharge_coefficient: of the metering edges [-].
-        spool_diameter: [m].
-        spool_travel: opening at full spool [m].
+        spool_diameter: [m]; None where there is a rated flow.
+        spool_travel: opening at full spool [m]; None where there is a rated flow.
         supply_overlap: positive overlap of the supply edges, as a share of the travel [-].
         tank_underlap: negative overlap of the tank edges, as a share of the travel [-]; below zero the edges close at
             neutral.
@@ -461,12 +468,17 @@ class DirectionalValve:
         rate_limit: fastest change of the spool position [1/s]; 0: none.
         hysteresis: full width of the gap between command and spool, as a share of the full command [-].
         dead_band: of the command, to either side of zero [-].
+        rated_flow, rated_drop: flow over an edge that is open by the whole travel [m3/s], at a drop of [Pa]; None
+            where spool_diameter and spool_travel give the size.
+        transition_drop: over an edge, below which its flow becomes laminar [Pa].
+        transition: smooth, or linear: proportional to the drop from there on.
+        time_constant: of a spool of first order [s]; None for one of second order.
     """
 
     name: str
     discharge_coefficient: float
-    spool_diameter: float
-    spool_travel: float
+    spool_diameter: float | None
+    spool_travel: float | None
     supply_overlap: float
     tank_underlap: float
     gain: float
@@ -485,6 +497,11 @@ class DirectionalValve:
     rate_limit: float = 0.0
     hysteresis: float = 0.0
     dead_band: float = 0.0
+    rated_flow: float | None = None
+    rated_drop: float = 35e5
+    transition_drop: float = 1e3
+    transition: str = "smooth"
+    time_constant: float | None = None
 
 
 @dataclass(frozen=True)
@@ -519,6 +536,10 @@ class HydraulicCylinder:
         stribeck_speed: at which friction has fallen from the static towards the dry level [m/s].
         cushion_length: last part of the stroke, at each end, in which oil leaves through a throttle [m]; 0: none.
         cushion_diameter: of that throttle [m].
+        barrel_modulus: rise of pressure per relative growth of its chambers without their dead volumes [Pa]; infinite
+            for rigid walls.
+        buffer_length: last part of the stroke, at each end, in which a spring with damper acts [m]; 0: none.
+        buffer_stiffness, buffer_damping: of that [N/m, N s/m].
     """
 
     name: str
@@ -544,6 +565,10 @@ class HydraulicCylinder:
     stribeck_speed: float = 0.01
     cushion_length: float = 0.0
     cushion_diameter: float = 0.0
+    barrel_modulus: float = np.inf
+    buffer_length: float = 0.0
+    buffer_stiffness: float = 0.0
+    buffer_damping: float = 0.0
 
 
 @dataclass(frozen=True)

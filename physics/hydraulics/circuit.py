@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.machine import Fluid, HydraulicCylinder, Machine
+from grouser.physics.description.machine import DirectionalValve, Fluid, HydraulicCylinder, Machine
 from grouser.physics.model import Model, Names
 
 # Columns of the energy account of a cylinder [J].
@@ -17,11 +17,13 @@ class Circuit(NamedTuple):
     """Valves, and actuators: the cylinders, then the motors.
 
     Attributes:
-        bulk_modulus: beta [Pa], (1,).
         supply_pressure, tank_pressure: of a machine on constant pressures [Pa], (1,).
         flow_gain: K_q of each valve [m3/s/sqrt(Pa)] at full spool.
+        transition: drop below which the flow becomes laminar [Pa].
+        linear: whether it then is proportional to the drop; else smoothly so.
         supply_overlap, tank_underlap: c1, c2 [-].
-        spool_gain, spool_frequency, spool_damping: K_v [-], w_v [rad/s], D_v [-].
+        spool_gain, spool_frequency, spool_damping: K_v [-], w_v [rad/s], D_v [-]; a spool of first order has infinite
+            damping, and the inverse of its time constant for a frequency.
         spool_rate: fastest [1/s]; infinite for no limit.
         hysteresis, dead_band: of the command [-].
         valve: valve of each actuator, -1 for none.
@@ -30,18 +32,14 @@ class Circuit(NamedTuple):
         barrel_body, rod_body: bodies that each cylinder joins.
         motor_rate: index in v of the coordinate that each motor drives.
         barrel_point, rod_point: attachments in the body frames [m], (cylinders, 3).
-        piston_area, rod_area: S_A, S_B [m2].
-        stroke, retracted_length: [m].
-        piston_mass: [kg].
-        viscous_friction: k [N s/m].
-        dry_friction: F_f,max [N].
-        piston_dead_volume, rod_dead_volume: oil at the ends of the stroke [m3].
+        retracted_length: distance between each cylinder's attachments at the start of its stroke [m].
     """
 
-    bulk_modulus: np.ndarray
     supply_pressure: np.ndarray
     tank_pressure: np.ndarray
     flow_gain: np.ndarray
+    transition: np.ndarray
+    linear: np.ndarray
     supply_overlap: np.ndarray
     tank_underlap: np.ndarray
     spool_gain: np.ndarray
@@ -58,15 +56,7 @@ class Circuit(NamedTuple):
     motor_rate: np.ndarray
     barrel_point: np.ndarray
     rod_point: np.ndarray
-    piston_area: np.ndarray
-    rod_area: np.ndarray
-    stroke: np.ndarray
     retracted_length: np.ndarray
-    piston_mass: np.ndarray
-    viscous_friction: np.ndarray
-    dry_friction: np.ndarray
-    piston_dead_volume: np.ndarray
-    rod_dead_volume: np.ndarray
 
 
 def make_circuit(machine: Machine, names: Names, model: Model) -> Circuit:
@@ -78,22 +68,19 @@ def make_circuit(machine: Machine, names: Names, model: Model) -> Circuit:
     rates = [names.joints[motor.joint].v for motor in motors]
     barrels = [_attachment(names, cylinder.barrel) for cylinder in cylinders]
     rods = [_attachment(names, cylinder.rod) for cylinder in cylinders]
-    density = fluid.density
     circuit = Circuit(
-        bulk_modulus=_reals([fluid.bulk_modulus]),
         supply_pressure=_reals([supply]),
         tank_pressure=_reals([tank]),
-        flow_gain=_reals(
-            [
-                v.discharge_coefficient * math.pi * v.spool_diameter * v.spool_travel * math.sqrt(2 / density)
-                for v in valves
-            ]
-        ),
+        flow_gain=_reals([flow_gain(v, fluid.density) for v in valves]),
+        transition=_reals([v.transition_drop for v in valves]),
+        linear=np.array([v.transition == "linear" for v in valves], dtype=np.bool_),
         supply_overlap=_reals([v.supply_overlap for v in valves]),
         tank_underlap=_reals([v.tank_underlap for v in valves]),
         spool_gain=_reals([v.gain for v in valves]),
-        spool_frequency=_reals([v.natural_frequency for v in valves]),
-        spool_damping=_reals([v.damping_ratio for v in valves]),
+        spool_frequency=_reals(
+            [v.natural_frequency if v.time_constant is None else 1 / v.time_constant for v in valves]
+        ),
+        spool_damping=_reals([v.damping_ratio if v.time_constant is None else math.inf for v in valves]),
         spool_rate=_reals([v.rate_limit or math.inf for v in valves]),
         hysteresis=_reals([v.hysteresis for v in valves]),
         dead_band=_reals([v.dead_band for v in valves]),
@@ -122,19 +109,20 @@ def make_circuit(machine: Machine, names: Names, model: Model) -> Circuit:
         rod_body=np.array([body for body, _ in rods], dtype=np.int64),
         barrel_point=_reals([point for _, point in barrels]).reshape(-1, 3),
         rod_point=_reals([point for _, point in rods]).reshape(-1, 3),
-        piston_area=_reals([piston_area(c) for c in cylinders]),
-        rod_area=_reals([rod_side_area(c) for c in cylinders]),
-        stroke=_reals([c.stroke for c in cylinders]),
         retracted_length=_reals([c.retracted_length for c in cylinders]),
-        piston_mass=_reals([c.piston_mass for c in cylinders]),
-        viscous_friction=_reals([c.viscous_friction for c in cylinders]),
-        dry_friction=_reals([c.dry_friction for c in cylinders]),
-        piston_dead_volume=_reals([c.dead_volume_piston_side for c in cylinders]),
-        rod_dead_volume=_reals([c.dead_volume_rod_side for c in cylinders]),
     )
     for array in circuit:
         array.flags.writeable = False
     return circuit
+
+
+def flow_gain(valve: DirectionalValve, density: float) -> float:
+    """K_q of a valve's edges at full spool, Cd pi d x sqrt(2 / rho) or from its rated flow [m3/s/sqrt(Pa)]."""
+    if valve.rated_flow is not None:
+        return valve.rated_flow / math.sqrt(valve.rated_drop)
+    assert valve.spool_diameter is not None and valve.spool_travel is not None, "checked when the machine was read"
+    area = math.pi * valve.spool_diameter * valve.spool_travel
+    return valve.discharge_coefficient * area * math.sqrt(2.0 / density)
 
 
 def piston_area(cylinder: HydraulicCylinder) -> float:

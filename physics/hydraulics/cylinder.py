@@ -84,30 +84,46 @@ def make_prediction(circuit: Circuit, step: float) -> Prediction:
 
 
 @kernel
-def chamber_volumes(circuit, c, position):
-    """Oil on the piston and on the rod side of cylinder c [m3]."""
-    return (
-        circuit.piston_dead_volume[c] + circuit.piston_area[c] * position,
-        circuit.rod_dead_volume[c] + circuit.rod_area[c] * (circuit.stroke[c] - position),
-    )
+def chamber_compliances(network, a, position):
+    """Oil that either line of actuator a takes in for a rise of its pressure, V / beta and its walls [m3/Pa]."""
+    line_a, line_b, area_a, area_b = network.line_a[a], network.line_b[a], network.area_a[a], network.area_b[a]
+    softness = 1.0 / network.oil.bulk_modulus
+    compliance_a = softness * network.volume[line_a] + network.compliance[line_a]
+    compliance_b = softness * network.volume[line_b] + network.compliance[line_b]
+    if network.stroke[a] < math.inf:
+        softness += network.wall[a]
+        compliance_a += softness * area_a * position
+        compliance_b += softness * area_b * (network.stroke[a] - position)
+    return compliance_a, compliance_b
 
 
 @kernel
-def oil_stiffness(circuit, c, position):
-    """Stiffness of the closed chambers along the piston, beta (S_A^2 / V_A + S_B^2 / V_B) [N/m]."""
-    volume_a, volume_b = chamber_volumes(circuit, c, position)
-    area_a, area_b = circuit.piston_area[c], circuit.rod_area[c]
-    return circuit.bulk_modulus[0] * (area_a * area_a / volume_a + area_b * area_b / volume_b)
+def oil_stiffness(network, a, position):
+    """Stiffness of the closed lines along actuator a, beta (S_A^2 / V_A + S_B^2 / V_B) with stiff walls [N/m]."""
+    compliance_a, compliance_b = chamber_compliances(network, a, position)
+    area_a, area_b = network.area_a[a], network.area_b[a]
+    return area_a * area_a / compliance_a + area_b * area_b / compliance_b
 
 
 @kernel
-def substep_count(circuit, c, scheme, position, mass, still, step, most):
+def end_buffer(network, a, position):
+    """What the spring and damper at an end of the stroke do at a position: force [N], stiffness, damping; 0 between."""
+    length, stiffness, damping = network.buffer[a], network.buffer_stiffness[a], network.buffer_damping[a]
+    if position < length:
+        return stiffness * (length - position), stiffness, damping
+    if length > 0.0 and position > network.stroke[a] - length:
+        return stiffness * (network.stroke[a] - length - position), stiffness, damping
+    return 0.0, 0.0, 0.0
+
+
+@kernel
+def substep_count(network, c, scheme, position, mass, still, step, most):
     """Sub-steps of a step: none longer than SUBSTEP, and short against the load's period on its oil; one when still."""
     if still:
         return 1
     longest = SUBSTEP
     if scheme != SPLIT:
-        longest = min(longest, _PHASE * math.sqrt(mass / oil_stiffness(circuit, c, position)))
+        longest = min(longest, _PHASE * math.sqrt(mass / oil_stiffness(network, c, position)))
     return min(max(int(math.ceil(step / longest - 1e-9)), 1), most)
 
 
@@ -133,17 +149,18 @@ def advance_cylinder(
         prediction: result, entry c.
     """
     valve = circuit.valve[c]
-    area_a, area_b = circuit.piston_area[c], circuit.rod_area[c]
-    beta, supply, tank = circuit.bulk_modulus[0], circuit.supply_pressure[0], circuit.tank_pressure[0]
+    area_a, area_b = network.area_a[c], network.area_b[c]
+    supply, tank = circuit.supply_pressure[0], circuit.tank_pressure[0]
+    transition, linear = circuit.transition[valve], circuit.linear[valve]
     gain, overlap, underlap = circuit.flow_gain[valve], circuit.supply_overlap[valve], circuit.tank_underlap[valve]
     spool, spool_velocity = state.spool[valve, 0], state.spool[valve, 1]
     pressure_a, pressure_b = state.pressure[network.line_a[c]], state.pressure[network.line_b[c]]
     account, trace = state.account[c], prediction.trace[c]
-    stroke, viscous = circuit.stroke[c], circuit.viscous_friction[c]
+    stroke, viscous = network.stroke[c], network.viscous[c]
     coupled = scheme != SPLIT
-    mass = circuit.piston_mass[c] + (load_mass if coupled else 0.0)
+    mass = network.mass[c] + (load_mass if coupled else 0.0)
     load = load_mass * load_acceleration if coupled else 0.0
-    hold = circuit.dry_friction[c] + (circuit.holding_force[c] if brake else 0.0)
+    hold = network.dry[c] + (circuit.holding_force[c] if brake else 0.0)
     x, v = state.piston[c], velocity
     target = circuit.spool_gain[valve] * command
     resting = abs(spool - target) < SPOOL_REST and abs(spool_velocity) < SPOOL_REST * circuit.spool_frequency[valve]
@@ -151,7 +168,7 @@ def advance_cylinder(
         spool, spool_velocity = target, 0.0
     # a locked piston under a resting spool leaves only the slow flows, which are taken implicitly
     still = coupled and brake and resting and abs(v) < STILL
-    count = substep_count(circuit, c, scheme, x, mass, still, step, trace.shape[0])
+    count = substep_count(network, c, scheme, x, mass, still, step, trace.shape[0])
     h = step / count
     stuck = ended = False
     impulse = friction_impulse = stop_impulse = flow_in_a = flow_in_b = supplied = 0.0
@@ -166,12 +183,14 @@ def advance_cylinder(
             h,
         )
         supply_a, tank_a, supply_b, tank_b = edge_openings(spool, overlap, underlap)
-        volume_a, volume_b = chamber_volumes(circuit, c, x)
+        compliance_a, compliance_b = chamber_compliances(network, c, x)
         next_a, flow_a, from_supply_a = fill_chamber(
-            pressure_a, supply, tank, gain * supply_a, gain * tank_a, area_a * v, h * beta / volume_a, coupled
+            *(pressure_a, supply, tank, gain * supply_a, gain * tank_a, area_a * v, h / compliance_a),
+            *(transition, linear, coupled),
         )
         next_b, flow_b, from_supply_b = fill_chamber(
-            pressure_b, supply, tank, gain * supply_b, gain * tank_b, -area_b * v, h * beta / volume_b, coupled
+            *(pressure_b, supply, tank, gain * supply_b, gain * tank_b, -area_b * v, h / compliance_b),
+            *(transition, linear, coupled),
         )
         from_supply = from_supply_a + from_supply_b
         mean_a, mean_b = 0.5 * (pressure_a + next_a), 0.5 * (pressure_b + next_b)
@@ -179,25 +198,25 @@ def advance_cylinder(
         account[SUPPLIED] += h * supply * from_supply
         account[RETURNED] += h * tank * to_tank
         account[THROTTLED] += h * (supply * from_supply - tank * to_tank - mean_a * flow_a - mean_b * flow_b)
-        account[COMPRESSED] += (
-            mean_a * volume_a * (next_a - pressure_a) + mean_b * volume_b * (next_b - pressure_b)
-        ) / beta
+        account[COMPRESSED] += mean_a * compliance_a * (next_a - pressure_a)
+        account[COMPRESSED] += mean_b * compliance_b * (next_b - pressure_b)
         flow_in_a += h * flow_a
         flow_in_b += h * flow_b
         supplied += h * supply * from_supply
         pressure_a, pressure_b = next_a, next_b
         push = area_a * pressure_a - area_b * pressure_b
+        spring, _, damping = end_buffer(network, c, x)
         before = v
         if coupled:
-            free = v + h * (push + load) / mass
+            free = v + h * (push + spring + load) / mass
             stuck = abs(free) * mass <= h * hold
             grip = -mass * free if stuck else (-h * hold if free > 0.0 else h * hold)
-            v = 0.0 if stuck else (free + grip / mass) / (1.0 + h * viscous / mass)
-            resistance = viscous * v
+            v = 0.0 if stuck else (free + grip / mass) / (1.0 + h * (viscous + damping) / mass)
+            resistance, cushion = viscous * v, spring - damping * v
         else:
             grip = 0.0
-            resistance = viscous * v
-            v += h * (push - resistance) / mass
+            resistance, cushion = viscous * v, spring - damping * v
+            v += h * (push - resistance + cushion) / mass
         stop = 0.0
         if coupled:
             x += h * v
@@ -206,7 +225,7 @@ def advance_cylinder(
                 x = min(max(x, 0.0), stroke)
                 stop = -mass * v
                 v = 0.0
-        impulse += h * (push - resistance)
+        impulse += h * (push - resistance + cushion)
         friction_impulse += grip
         stop_impulse += stop
         # the mean speed of a sub-step turns its impulses into exactly the kinetic energy that they give
@@ -214,7 +233,7 @@ def advance_cylinder(
         account[PISTON_WORK] += h * push * mean
         account[VISCOUS_LOSS] += h * resistance * mean
         account[FRICTION_LOSS] -= grip * mean
-        account[STOP_LOSS] -= stop * mean
+        account[STOP_LOSS] -= (stop + h * cushion) * mean
         trace[s, TRACE_TIME], trace[s, TRACE_POSITION], trace[s, TRACE_VELOCITY] = (s + 1) * h, x, v
         trace[s, TRACE_PISTON_PRESSURE], trace[s, TRACE_ROD_PRESSURE] = pressure_a, pressure_b
         trace[s, TRACE_SPOOL] = spool
@@ -224,7 +243,7 @@ def advance_cylinder(
     prediction.position[c] = x
     # what friction and stops have done is part of the impulse, unless they still act: then the row's own do it
     impulse += (0.0 if stuck else friction_impulse) + (0.0 if ended else stop_impulse)
-    prediction.impulse[c] = impulse - circuit.piston_mass[c] * (v - velocity)
+    prediction.impulse[c] = impulse - network.mass[c] * (v - velocity)
     prediction.stuck[c] = stuck
     prediction.hold[c] = hold
     prediction.flow[c, 0], prediction.flow[c, 1] = flow_in_a / step, flow_in_b / step

@@ -22,10 +22,11 @@ from grouser.physics.description.machine import (
     ShuttleValve,
 )
 from grouser.physics.errors import MachineError
-from grouser.physics.hydraulics.circuit import piston_area, rod_side_area
+from grouser.physics.hydraulics.circuit import flow_gain, piston_area, rod_side_area
 from grouser.physics.hydraulics.network import (
     FIXED,
     LOAD_SENSING,
+    NO_PASSAGE,
     POSITION,
     PRESSURE,
     PRESSURES,
@@ -52,8 +53,8 @@ _SHUTTLE = 0.1
 _PORT = 0.1
 
 
-def make_network(machine: Machine) -> tuple[Network, tuple[str, ...]]:
-    """The machine's circuit, cylinders before motors, and the names of its lines.
+def make_network(machine: Machine) -> tuple[Network, tuple[str, ...], tuple[str, ...]]:
+    """The machine's circuit, cylinders before motors; names of its lines, and of the element of each passage.
 
     Raises:
         MachineError: two accumulators on one line.
@@ -66,16 +67,16 @@ def make_network(machine: Machine) -> tuple[Network, tuple[str, ...]]:
     for name in circuit_lines(machine):
         elements.builder.line(name)
     for line in machine.lines:
-        elements.builder.add_volume(line.name, line.volume)
-    for pump in machine.pumps:
-        elements.pump(pump)
-    for number, valve in enumerate(machine.valves):
-        elements.directional_valve(number, valve)
-    for number, cylinder in enumerate(machine.cylinders):
-        elements.cylinder(number, cylinder)
-    for motor in machine.hydraulic_motors:
-        elements.motor(motor)
+        elements.builder.add_volume(line.name, line.volume, line.volume / line.expansion)
+        if line.start_pressure is not None:
+            elements.builder.set_start(line.name, line.start_pressure)
+    numbered: dict[Callable[[int, Any], None], tuple[Any, ...]] = {
+        elements.directional_valve: machine.valves,
+        elements.cylinder: machine.cylinders,
+    }
     simple: dict[Callable[[Any], None], tuple[Any, ...]] = {
+        elements.motor: machine.hydraulic_motors,
+        elements.pump: machine.pumps,
         elements.relief_valve: machine.relief_valves,
         elements.check_valve: machine.check_valves,
         elements.counterbalance_valve: machine.counterbalance_valves,
@@ -85,8 +86,13 @@ def make_network(machine: Machine) -> tuple[Network, tuple[str, ...]]:
         elements.compensator: machine.compensators,
         elements.hose: machine.hoses,
     }
+    for add_numbered, parts in numbered.items():
+        for number, part in enumerate(parts):
+            elements.builder.element = part.name
+            add_numbered(number, part)
     for add, parts in simple.items():
         for part in parts:
+            elements.builder.element = part.name
             add(part)
     loaded: set[str] = set()
     for gas in machine.accumulators:
@@ -98,7 +104,8 @@ def make_network(machine: Machine) -> tuple[Network, tuple[str, ...]]:
             )
         loaded.add(gas.port)
         elements.builder.add_gas(gas.port, gas.volume, gas.precharge, gas.polytropic_index)
-    return elements.builder.build(len(machine.valves)), elements.builder.lines
+    builder = elements.builder
+    return builder.build(len(machine.valves)), builder.lines, tuple(builder.passage_elements)
 
 
 def beyond_plain(machine: Machine) -> str:
@@ -149,6 +156,9 @@ class _Elements:
     def pump(self, pump: Pump) -> None:
         if pump.displacement is None:
             return
+        leak = NO_PASSAGE
+        if pump.leakage:
+            leak = self.builder.add_passage(pump.outlet, pump.inlet, laminar=pump.leakage * self._thinner)
         self.builder.add_pump(
             pump.outlet,
             pump.inlet,
@@ -162,12 +172,12 @@ class _Elements:
             response=pump.response_time or 0.0,
             power=pump.power_limit or math.inf,
             least_swash=pump.minimum_stroke or 0.0,
-            leakage=(pump.leakage or 0.0) * self._thinner,
             torque_loss=pump.torque_loss or 0.0,
+            leak=leak,
         )
 
     def directional_valve(self, number: int, valve: DirectionalValve) -> None:
-        gain = self._gain(math.pi * valve.spool_diameter * valve.spool_travel, valve.discharge_coefficient)
+        gain, linear = flow_gain(valve, self._oil.density), valve.transition == "linear"
         a, b = valve.a or f"{valve.name}.a", valve.b or f"{valve.name}.b"
 
         def either(own, common):
@@ -185,7 +195,15 @@ class _Elements:
             (valve.supply, b, -supply_b, -1.0),
             (b, valve.tank, tank_b, 1.0),
         ):
-            self.builder.add_passage(origin, end, gain, kind=SPOOL, source=number, opening=opening, slope=slope)
+            self.builder.add_passage(
+                *(origin, end, gain),
+                transition=valve.transition_drop,
+                linear=linear,
+                kind=SPOOL,
+                source=number,
+                opening=opening,
+                slope=slope,
+            )
         if valve.centre == "tandem":
             closes = max(supply_a, supply_b, 0.0) + _CROSSING
             self.builder.add_passage(
@@ -244,6 +262,10 @@ class _Elements:
             dry=cylinder.dry_friction,
             static=static,
             stribeck=cylinder.stribeck_speed,
+            wall=1.0 / cylinder.barrel_modulus,
+            buffer=cylinder.buffer_length,
+            buffer_stiffness=cylinder.buffer_stiffness,
+            buffer_damping=cylinder.buffer_damping,
         )
         if cylinder.leakage > 0.0:
             self.builder.add_passage(chambers[0], chambers[1], laminar=cylinder.leakage * self._thinner)
@@ -262,6 +284,10 @@ class _Elements:
             dry=motor.dry_friction,
             static=motor.dry_friction,
             stribeck=1.0,
+            wall=0.0,
+            buffer=0.0,
+            buffer_stiffness=0.0,
+            buffer_damping=0.0,
         )
         for line in (motor.a, motor.b):
             self.builder.add_volume(line, motor.dead_volume)

@@ -4,12 +4,13 @@ In a sub-step h every line takes in what its passages, pumps and actuators bring
 begins. With y = c' - c, the change of content, and p' = p + (dp/dc) y,
 
     (V + C dp/dc) y_i = h (Q_i + sum_j dQ_i/dp_j dp_j/dc_j y_j -+ S v'),
-    m (v' - v) = h (S_A p_A' - S_B p_B' - k v' + F) + friction and stops.
+    v'_a = v_a + h b_a + sum_b A_ab J_b,    J_b = h (S_A p_A' - S_B p_B' - k v'_b + R_b) - m (v'_b - v_b) + friction,
 
-The speeds v' are eliminated, so that one linear system in y is left for each part of the circuit (linearly implicit
-Euler; Hairer and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.9). A step of H and two of H/2
-give by extrapolation a result of second order that damps what is stiff, and their difference its error. The load is
-carried along by its effective mass and its force, as the actuator's row in the mechanism gives them.
+where b is what the mechanism does by itself, A = J M^-1 J^T its mobility along the actuators, and R what friction and
+buffers do. One linear system in y and v' is left for each part of the circuit (linearly implicit Euler; Hairer and
+Wanner, Solving Ordinary Differential Equations II, 1996, section IV.9); of an actuator that sticks or stops, whose
+speed is known, the impulse J of what holds it is found instead. A step of H and two of H/2 give by extrapolation a
+result of second order that damps what is stiff, and their difference its error.
 """
 
 import math
@@ -25,6 +26,7 @@ from grouser.physics.hydraulics.cylinder import (
     TRACE_SPOOL,
     TRACE_TIME,
     TRACE_VELOCITY,
+    end_buffer,
 )
 from grouser.physics.hydraulics.flows import flow_per_opening, opening, wanted_swash
 from grouser.physics.hydraulics.network import NO_LINE, PILOTS, Network
@@ -38,21 +40,24 @@ SLIDING, STUCK, AT_START, AT_END = range(4)
 _PRESSURE_ERROR, _SPEED_ERROR, _RELATIVE_ERROR = 1e4, 1e-4, 2e-3
 # Shortest sub-step as a share of the step, and how a rejected one shrinks at most.
 _SHORTEST, _SHRINK, _GROW, _SAFETY = 1.0 / 256.0, 0.2, 3.0, 0.9
+# By how much stops and brakes give, as a share of what the mechanism would by itself.
+_SHARING = 1e-4
 # Rounds in which actuators find out whether they slide, stick or stop.
 _MOST_ROUNDS = 8
 
 
 class Loads(NamedTuple):
-    """What acts on each actuator from outside, constant over the step, (actuators,).
+    """What acts on each actuator from outside, constant over the step, (actuators,) unless said otherwise.
 
     Attributes:
-        mass: of the mechanism along it [kg or kg m2].
-        force: on that mass, without the actuator [N or N m].
+        mobility: speed of each actuator by an impulse of another on its part of the circuit, (actuators, actuators)
+            [1/kg or 1/(kg m2)].
+        acceleration: of the mechanism along it without the part's actuators [m/s2 or rad/s2].
         brake: largest force of its holding brake, 0 when released [N or N m].
     """
 
-    mass: np.ndarray
-    force: np.ndarray
+    mobility: np.ndarray
+    acceleration: np.ndarray
     brake: np.ndarray
 
 
@@ -102,7 +107,18 @@ class Books(NamedTuple):
 
 
 class NetworkWorkspace(NamedTuple):
-    """Buffers: states before a sub-step, after a whole one and after two halves, books of these and of the step."""
+    """Buffers: states before a sub-step, after a whole one and after two halves, books of these and of the step.
+
+    Attributes:
+        flow, slope, pilot_slope: of each passage, with its change with the drop and with its pilots.
+        rise: dp/dc of each line [Pa].
+        capacity: oil that it takes in for a change of its content, V + C dp/dc [m3].
+        matrix, right: linear system of a part: its lines, then its actuators.
+        outcome: of the sub-step: speed of an actuator that slides, impulse of what holds another.
+        room, walls: oil in each line [m3], and the compliance of what holds it [m3/Pa].
+        substeps: of each part in the step.
+        start_velocity: of each actuator at the start of the step.
+    """
 
     loads: Loads
     now: Trial
@@ -115,18 +131,21 @@ class NetworkWorkspace(NamedTuple):
     slope: np.ndarray
     pilot_slope: np.ndarray
     rise: np.ndarray
-    volume: np.ndarray
+    capacity: np.ndarray
     matrix: np.ndarray
     right: np.ndarray
+    outcome: np.ndarray
+    room: np.ndarray
+    walls: np.ndarray
     substeps: np.ndarray
     start_velocity: np.ndarray
-    energy: np.ndarray
 
 
 def make_network_workspace(network: Network, valves: int) -> NetworkWorkspace:
     """Buffers of the right sizes."""
     lines, actuators, pumps = len(network.volume), len(network.line_a), len(network.outlet)
-    passages, largest = len(network.origin), int(np.diff(network.part_line_start).max(initial=0))
+    passages = len(network.origin)
+    largest = int((np.diff(network.part_line_start) + np.diff(network.part_actuator_start)).max(initial=0))
 
     def trial():
         return Trial(
@@ -145,7 +164,7 @@ def make_network_workspace(network: Network, valves: int) -> NetworkWorkspace:
         return Books(*[np.zeros(size) for size in sizes])
 
     return NetworkWorkspace(
-        loads=Loads(*[np.zeros(actuators) for _ in range(3)]),
+        loads=Loads(np.zeros((actuators, actuators)), np.zeros(actuators), np.zeros(actuators)),
         now=trial(),
         whole=trial(),
         halves=trial(),
@@ -156,12 +175,14 @@ def make_network_workspace(network: Network, valves: int) -> NetworkWorkspace:
         slope=np.zeros(passages),
         pilot_slope=np.zeros(passages),
         rise=np.zeros(lines),
-        volume=np.zeros(lines),
+        capacity=np.zeros(lines),
         matrix=np.zeros((largest, largest)),
         right=np.zeros(largest),
+        outcome=np.zeros(actuators),
+        room=np.zeros(lines),
+        walls=np.zeros(lines),
         substeps=np.zeros(max(len(network.part_line_start) - 1, 1), dtype=np.int64),
         start_velocity=np.zeros(actuators),
-        energy=np.zeros(lines),
     )
 
 
@@ -228,7 +249,7 @@ def _is_still(network, part, trial, loads):
 
 @kernel
 def _advance_spools(network, circuit, part, command, time, trial):
-    """Spools follow their commands: the exact response (5) of a damped oscillator, stopped at full travel.
+    """Spools follow their commands: the exact response (5) of a damped oscillator or a lag, stopped at full travel.
 
     Returns:
         Whether one of them moves.
@@ -243,6 +264,9 @@ def _advance_spools(network, circuit, part, command, time, trial):
         away = before - target
         if abs(away) < SPOOL_REST and abs(speed) < SPOOL_REST * frequency:
             away = speed = 0.0
+        elif damping == math.inf:
+            moves = True
+            away, speed = away * math.exp(-frequency * time), 0.0
         else:
             moves = True
             decay = math.exp(-damping * frequency * time)
@@ -288,14 +312,19 @@ def _beyond(circuit, valve, command):
 def _substep(network, part, step, trial, workspace, books):
     """One linearly implicit Euler step of a part."""
     first, last = network.part_line_start[part], network.part_line_start[part + 1]
-    _measure_lines(network, part, trial, workspace)
+    actuators = network.part_actuator_start[part + 1] - network.part_actuator_start[part]
+    measure_lines(network, part, trial, workspace)
     for _ in range(_MOST_ROUNDS):
-        _begin(network, part, trial, workspace)
+        _begin(network, part, workspace)
         _add_passages(network, part, step, trial, workspace)
         _add_pumps(network, part, step, trial, workspace)
         _add_actuators(network, part, step, trial, workspace)
-        if not eliminate(workspace.matrix, workspace.right, last - first, 0.0):
+        _level(network, part, workspace)
+        if not eliminate(workspace.matrix, workspace.right, last - first + actuators, 0.0):
             workspace.right[:] = math.nan  # for the finite check to find
+        for k in range(actuators):
+            a = network.part_actuator[network.part_actuator_start[part] + k]
+            workspace.outcome[a] = workspace.right[last - first + k]
         if _regimes_hold(network, part, step, trial, workspace):
             break
     _book_passages(network, part, step, trial, workspace, books)
@@ -309,31 +338,48 @@ def _substep(network, part, step, trial, workspace, books):
 
 
 @kernel
-def _measure_lines(network, part, trial, workspace):
-    """Volume of each line, and the rise of its pressure with its content."""
+def measure_lines(network, part, trial, workspace):
+    """Rise of the pressure of each line of a part with its content, and what it takes in for that."""
+    capacity, rise = workspace.capacity, workspace.rise
     for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
         line = network.part_line[k]
-        workspace.rise[line] = pressure_rise(network.oil, trial.pressure[line])
-        workspace.volume[line] = network.volume[line]
+        rise[line] = pressure_rise(network.oil, trial.pressure[line])
+        give = network.compliance[line] + _gas_compliance(network, line, trial.pressure[line])
+        capacity[line] = network.volume[line] + give * rise[line]
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
         if network.stroke[a] < math.inf:
-            workspace.volume[network.line_a[a]] += network.area_a[a] * trial.position[a]
-            workspace.volume[network.line_b[a]] += network.area_b[a] * (network.stroke[a] - trial.position[a])
+            line_a, line_b, wall = network.line_a[a], network.line_b[a], network.wall[a]
+            filled_a = network.area_a[a] * trial.position[a]
+            filled_b = network.area_b[a] * (network.stroke[a] - trial.position[a])
+            capacity[line_a] += filled_a * (1.0 + wall * rise[line_a])
+            capacity[line_b] += filled_b * (1.0 + wall * rise[line_b])
 
 
 @kernel
-def _begin(network, part, trial, workspace):
+def _begin(network, part, workspace):
     """The lines' capacities on the diagonal."""
     first, last = network.part_line_start[part], network.part_line_start[part + 1]
+    size = last - first + network.part_actuator_start[part + 1] - network.part_actuator_start[part]
     matrix, right = workspace.matrix, workspace.right
-    for i in range(last - first):
-        for j in range(last - first):
+    for i in range(size):
+        for j in range(size):
             matrix[i, j] = 0.0
-        line = network.part_line[first + i]
-        give = network.compliance[line] + _gas_compliance(network, line, trial.pressure[line])
-        matrix[i, i] = workspace.volume[line] + give * workspace.rise[line]
         right[i] = 0.0
+    for i in range(last - first):
+        matrix[i, i] = workspace.capacity[network.part_line[first + i]]
+
+
+@kernel
+def _level(network, part, workspace):
+    """Divides the lines' rows by their capacities, so that rows of lines and of actuators are of a size."""
+    first, last = network.part_line_start[part], network.part_line_start[part + 1]
+    size = last - first + network.part_actuator_start[part + 1] - network.part_actuator_start[part]
+    for i in range(last - first):
+        share = 1.0 / workspace.capacity[network.part_line[first + i]]
+        for j in range(size):
+            workspace.matrix[i, j] *= share
+        workspace.right[i] *= share
 
 
 @kernel
@@ -400,9 +446,8 @@ def _pump(network, p, step, trial):
     wanted, over_outlet, over_sense = wanted_swash(network, p, trial.pressure)
     share = step / (network.response[p] + step)
     swash = trial.swash[p] + share * (wanted - trial.swash[p])
-    full, leak = network.displacement[p] * network.speed[p], network.leakage[p]
-    flow = full * swash - leak * (trial.pressure[network.outlet[p]] - trial.pressure[network.inlet[p]])
-    return flow, full * share * over_outlet - leak, full * share * over_sense, swash
+    full = network.displacement[p] * network.speed[p]
+    return full * swash, full * share * over_outlet, full * share * over_sense
 
 
 @kernel
@@ -411,7 +456,7 @@ def _add_pumps(network, part, step, trial, workspace):
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
         outlet, inlet, sense = network.outlet[p], network.inlet[p], network.sense[p]
-        flow, over_outlet, over_sense, _ = _pump(network, p, step, trial)
+        flow, over_outlet, over_sense = _pump(network, p, step, trial)
         _add_flow(network, outlet, step * flow, workspace)
         _add_flow(network, inlet, -step * flow, workspace)
         _add_slope(network, outlet, outlet, step * over_outlet, workspace)
@@ -432,16 +477,6 @@ def _friction(network, a, trial, workspace):
 
 
 @kernel
-def _free_speed(network, a, step, trial, workspace):
-    """Speed of a sliding actuator at the end under the pressures of the start, and its gain by a force then."""
-    loads, mass = workspace.loads, network.mass[a] + workspace.loads.mass[a]
-    inertia = mass + step * network.viscous[a]
-    push = network.area_a[a] * trial.pressure[network.line_a[a]] - network.area_b[a] * trial.pressure[network.line_b[a]]
-    force = push + loads.force[a] - trial.direction[a] * _friction(network, a, trial, workspace)
-    return (mass * trial.velocity[a] + step * force) / inertia, step / inertia
-
-
-@kernel
 def _set_speed(network, a, step, trial):
     """Speed of an actuator that sticks or stops."""
     if trial.regime[a] == AT_START:
@@ -453,21 +488,62 @@ def _set_speed(network, a, step, trial):
 
 @kernel
 def _add_actuators(network, part, step, trial, workspace):
-    """Room that the actuators make."""
-    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
-        a = network.part_actuator[k]
-        line_a, line_b, area_a, area_b = network.line_a[a], network.line_b[a], network.area_a[a], network.area_b[a]
-        gain = 0.0
-        if trial.regime[a] == SLIDING:
-            speed, gain = _free_speed(network, a, step, trial, workspace)
+    """Room that the actuators make, and how they move each other by their impulses on the mechanism."""
+    matrix, right, mobility = workspace.matrix, workspace.right, workspace.loads.mobility
+    first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
+    lines = network.part_line_start[part + 1] - network.part_line_start[part]
+    for k in range(first, last):
+        b, column = network.part_actuator[k], lines + k - first
+        line_a, line_b, area_a, area_b = network.line_a[b], network.line_b[b], network.area_a[b], network.area_b[b]
+        slides = trial.regime[b] == SLIDING
+        impulse, resistance = _impulse_at_start(network, b, step, trial, workspace)
+        row_a, row_b = network.local[line_a], network.local[line_b]
+        if slides:
+            if row_a >= 0:
+                matrix[row_a, column] += step * area_a
+            if row_b >= 0:
+                matrix[row_b, column] -= step * area_b
         else:
-            speed = _set_speed(network, a, step, trial)
-        _add_flow(network, line_a, -step * area_a * speed, workspace)
-        _add_flow(network, line_b, step * area_b * speed, workspace)
-        _add_slope(network, line_a, line_a, -step * area_a * gain * area_a, workspace)
-        _add_slope(network, line_a, line_b, step * area_a * gain * area_b, workspace)
-        _add_slope(network, line_b, line_a, step * area_b * gain * area_a, workspace)
-        _add_slope(network, line_b, line_b, -step * area_b * gain * area_b, workspace)
+            speed = _set_speed(network, b, step, trial)
+            _add_flow(network, line_a, -step * area_a * speed, workspace)
+            _add_flow(network, line_b, step * area_b * speed, workspace)
+            impulse -= resistance * speed
+        for i in range(first, last):
+            row, by = lines + i - first, mobility[network.part_actuator[i], b]
+            if by == 0.0:
+                continue
+            right[row] += by * impulse
+            matrix[row, column] += by * resistance if slides else -by
+            if row_a >= 0:
+                matrix[row, row_a] -= by * step * area_a * workspace.rise[line_a]
+            if row_b >= 0:
+                matrix[row, row_b] += by * step * area_b * workspace.rise[line_b]
+    for k in range(first, last):
+        a, row = network.part_actuator[k], lines + k - first
+        right[row] += trial.velocity[a] + step * workspace.loads.acceleration[a]
+        if trial.regime[a] == SLIDING:
+            matrix[row, row] += 1.0
+        else:
+            right[row] -= _set_speed(network, a, step, trial)
+            # stops and brakes give a little: actuators that hold the same thing share its load
+            matrix[row, row] *= 1.0 + _SHARING
+
+
+@kernel
+def _impulse_at_start(network, a, step, trial, workspace):
+    """Impulse of actuator a on the mechanism under the pressures of the start, at no speed, and its fall with speed."""
+    spring, stiffness, damping = end_buffer(network, a, trial.position[a])
+    force = (
+        network.area_a[a] * trial.pressure[network.line_a[a]] - network.area_b[a] * trial.pressure[network.line_b[a]]
+    )
+    force += spring
+    if trial.regime[a] == SLIDING:
+        force -= trial.direction[a] * _friction(network, a, trial, workspace)
+    mass = network.mass[a]
+    return (
+        mass * trial.velocity[a] + step * force,
+        mass + step * (network.viscous[a] + damping + step * stiffness),
+    )
 
 
 @kernel
@@ -494,24 +570,7 @@ def _push(network, a, trial, workspace):
 @kernel
 def _later_speed(network, a, step, trial, workspace):
     """Speed at the end of the sub-step."""
-    if trial.regime[a] != SLIDING:
-        return _set_speed(network, a, step, trial)
-    mass = network.mass[a] + workspace.loads.mass[a]
-    force = _push(network, a, trial, workspace) + workspace.loads.force[a]
-    force -= trial.direction[a] * _friction(network, a, trial, workspace)
-    return (mass * trial.velocity[a] + step * force) / (mass + step * network.viscous[a])
-
-
-@kernel
-def _missing_force(network, a, step, trial, workspace):
-    """What friction or stop has to add, that an actuator takes the speed set for it [N or N m]."""
-    mass = network.mass[a] + workspace.loads.mass[a]
-    speed = _set_speed(network, a, step, trial)
-    return (
-        mass * (speed - trial.velocity[a]) / step
-        + network.viscous[a] * speed
-        - (_push(network, a, trial, workspace) + workspace.loads.force[a])
-    )
+    return workspace.outcome[a] if trial.regime[a] == SLIDING else _set_speed(network, a, step, trial)
 
 
 @kernel
@@ -532,7 +591,7 @@ def _regimes_hold(network, part, step, trial, workspace):
             elif place > stroke:
                 trial.regime[a] = AT_END
         else:
-            missing = _missing_force(network, a, step, trial, workspace)
+            missing = workspace.outcome[a] / step
             if regime == STUCK and abs(missing) > rest:
                 trial.regime[a], trial.direction[a] = SLIDING, (1.0 if missing < 0.0 else -1.0)
             elif regime == AT_START and missing < -rest:
@@ -550,20 +609,22 @@ def _move_actuators(network, part, step, trial, workspace, books):
         a = network.part_actuator[k]
         before, speed = trial.velocity[a], _later_speed(network, a, step, trial, workspace)
         push, mean = _push(network, a, trial, workspace), 0.5 * (before + speed)
+        spring, stiffness, damping = end_buffer(network, a, trial.position[a])
+        spring -= (damping + step * stiffness) * speed
         resistance, grip, stop = network.viscous[a] * speed, 0.0, 0.0
         if trial.regime[a] == SLIDING:
             grip = -step * trial.direction[a] * _friction(network, a, trial, workspace)
         elif trial.regime[a] == STUCK:
-            grip = step * _missing_force(network, a, step, trial, workspace)
+            grip = workspace.outcome[a]
         else:
-            stop = step * _missing_force(network, a, step, trial, workspace)
-        books.push[a] += step * (push - resistance)
+            stop = workspace.outcome[a]
+        books.push[a] += step * (push - resistance + spring)
         books.grip[a] += grip
         books.stop[a] += stop
         books.work[a] += step * push * mean
         books.viscous_loss[a] += step * resistance * mean
         books.friction_loss[a] -= grip * mean
-        books.stop_loss[a] -= stop * mean
+        books.stop_loss[a] -= (stop + step * spring) * mean
         trial.position[a] += step * speed
         if network.stroke[a] < math.inf:
             trial.position[a] = min(max(trial.position[a], 0.0), network.stroke[a])
@@ -612,7 +673,7 @@ def _book_pumps(network, part, step, trial, workspace, books):
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
         outlet, inlet, sense = network.outlet[p], network.inlet[p], network.sense[p]
-        flow, over_outlet, over_sense, _ = _pump(network, p, step, trial)
+        flow, over_outlet, over_sense = _pump(network, p, step, trial)
         rise = _later_pressure(network, outlet, trial, workspace) - trial.pressure[outlet]
         flow += over_outlet * rise
         if sense != NO_LINE:
@@ -737,23 +798,11 @@ def _trace(network, circuit, part, time, trial, prediction):
 
 
 @kernel
-def measure_capacities(network, trial, workspace):
-    """Oil that each line takes in for a change of its content, with chambers, walls and gas: `volume` [m3]."""
-    for part in range(network.part_line_start.shape[0] - 1):
-        _measure_lines(network, part, trial, workspace)
-    for line in range(network.volume.shape[0]):
-        give = network.compliance[line] + _gas_compliance(network, line, trial.pressure[line])
-        workspace.volume[line] += give * workspace.rise[line]
-
-
-@kernel
 def actuator_volumes(network, a, position):
-    """Oil of the lines of actuator a, its other lines' shares included [m3]."""
-    volume_a, volume_b = network.volume[network.line_a[a]], network.volume[network.line_b[a]]
-    if network.stroke[a] < math.inf:
-        volume_a += network.area_a[a] * position
-        volume_b += network.area_b[a] * (network.stroke[a] - position)
-    return volume_a, volume_b
+    """Oil that actuator a itself holds on either side, without dead volumes; a motor none [m3]."""
+    if network.stroke[a] == math.inf:
+        return 0.0, 0.0
+    return network.area_a[a] * position, network.area_b[a] * (network.stroke[a] - position)
 
 
 @kernel

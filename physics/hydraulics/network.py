@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.description.hydraulic_schema import LAMINAR_DROP
 from grouser.physics.hydraulics.oil import Oil
 
 # How a passage opens: always; with the spool of a valve; with pressures; with the position of an actuator.
@@ -16,10 +17,10 @@ ALWAYS, SPOOL, SPOOL_EITHER_WAY, PRESSURES, POSITION = range(5)
 PILOTS = 4
 # Index of a line that is not there.
 NO_LINE = -1
+# Number of a passage that is not there.
+NO_PASSAGE = -1
 # Controls of pumps.
 FIXED, PRESSURE, LOAD_SENSING = range(3)
-# Below this drop a passage is laminar unless it says otherwise [Pa].
-LAMINAR_DROP = 1e3
 # What a line that nothing else gives a volume holds: a bore in a valve block [m3].
 LEAST_VOLUME = 1e-5
 
@@ -51,13 +52,17 @@ class Network(NamedTuple):
         setting, margin, range: pressures of the control [Pa].
         response: time constant of the swash plate [s].
         power: limit [W]; infinite for none.
-        least_swash, leakage, torque_loss: [-], [m3/(s Pa)], [N m].
+        least_swash, torque_loss: [-], [N m].
+        leak: passage of each pump's leakage, or NO_PASSAGE.
         line_owner: first actuator on each line, -1 for none.
         line_a, line_b: lines of each actuator's chambers, (actuators,).
         area_a, area_b: by which they push, areas or displacements [m2 or m3/rad].
         stroke: infinite for motors [m or rad].
         mass: piston with rod, or rotor [kg or kg m2].
         viscous, dry, static, stribeck: friction: [N s/m], sliding and at rest [N], speed of the change [m/s].
+        wall: growth of the swept parts of its chambers per rise of their pressure [1/Pa].
+        buffer, buffer_stiffness, buffer_damping: springs with dampers at the ends of its stroke: how long [m], [N/m],
+            [N s/m].
         part_line_start, part_line: lines of each part that are not constant; likewise passages, pumps, valves and
             actuators.
     """
@@ -96,8 +101,8 @@ class Network(NamedTuple):
     response: np.ndarray
     power: np.ndarray
     least_swash: np.ndarray
-    leakage: np.ndarray
     torque_loss: np.ndarray
+    leak: np.ndarray
     line_owner: np.ndarray
     line_a: np.ndarray
     line_b: np.ndarray
@@ -109,6 +114,10 @@ class Network(NamedTuple):
     dry: np.ndarray
     static: np.ndarray
     stribeck: np.ndarray
+    wall: np.ndarray
+    buffer: np.ndarray
+    buffer_stiffness: np.ndarray
+    buffer_damping: np.ndarray
     part_line_start: np.ndarray
     part_line: np.ndarray
     part_passage_start: np.ndarray
@@ -131,6 +140,9 @@ class NetworkBuilder:
         self._passages: list[dict] = []
         self._pumps: list[dict] = []
         self._actuators: list[dict] = []
+        # name of the element that passages are added for, and that of each so far
+        self.element = ""
+        self.passage_elements: list[str] = []
         for name, pressure in constant.items():
             values = self._line_values[self.line(name)]
             values["constant"], values["pressure"] = True, pressure
@@ -163,6 +175,10 @@ class NetworkBuilder:
         values["volume"] += volume
         values["compliance"] += compliance
 
+    def set_start(self, line: str, pressure: float) -> None:
+        """Pressure of a line at the start [Pa]."""
+        self._line_values[self.line(line)]["pressure"] = pressure
+
     def add_gas(self, line: str, volume: float, pressure: float, index: float) -> None:
         """An accumulator on a line that has none: gas [m3] at its precharge [Pa], polytropic index."""
         values = self._line_values[self.line(line)]
@@ -181,10 +197,14 @@ class NetworkBuilder:
         opening: float = 1.0,
         slope: float = 0.0,
         pilots: dict[str, float] | None = None,
-    ) -> None:
-        """A way from one line to another; `Network` tells what the numbers mean, `pilots` has weights by line."""
+    ) -> int:
+        """A way from one line to another; `Network` tells what the numbers mean, `pilots` has weights by line.
+
+        Returns:
+            Its number; NO_PASSAGE where it would lead from a line to itself.
+        """
         if origin == end:
-            return
+            return NO_PASSAGE
         weights: dict[int, float] = {}
         for name, weight in (pilots or {}).items():
             weights[self.line(name)] = weights.get(self.line(name), 0.0) + weight
@@ -205,6 +225,8 @@ class NetworkBuilder:
                 "weight": [*weights.values(), *[0.0] * free],
             }
         )
+        self.passage_elements.append(self.element)
+        return len(self._passages) - 1
 
     def add_pump(self, outlet: str, inlet: str, sense: str, **numbers: float) -> None:
         """A displacement pump; numbers as in `Network`."""
@@ -232,7 +254,9 @@ class NetworkBuilder:
         passages = _columns(self._passages, _PASSAGE_FIELDS, {**whole, "linear": np.bool_})
         passages["pilot"] = passages["pilot"].reshape(-1, PILOTS)
         passages["weight"] = passages["weight"].reshape(-1, PILOTS)
-        pumps = _columns(self._pumps, _PUMP_FIELDS, dict.fromkeys(("outlet", "inlet", "sense", "control"), np.int64))
+        pumps = _columns(
+            self._pumps, _PUMP_FIELDS, dict.fromkeys(("outlet", "inlet", "sense", "control", "leak"), np.int64)
+        )
         actuators = _columns(self._actuators, _ACTUATOR_FIELDS, dict.fromkeys(("line_a", "line_b"), np.int64))
         parts = self._parts(valves)
         ends = list(zip(actuators["line_a"].tolist(), actuators["line_b"].tolist(), strict=True))
@@ -321,8 +345,8 @@ def _fields(first, last):
 
 _LINE_FIELDS = _fields("constant", "gas_index")
 _PASSAGE_FIELDS = _fields("origin", "weight")
-_PUMP_FIELDS = _fields("outlet", "torque_loss")
-_ACTUATOR_FIELDS = _fields("line_a", "stribeck")
+_PUMP_FIELDS = _fields("outlet", "leak")
+_ACTUATOR_FIELDS = _fields("line_a", "buffer_damping")
 
 
 def _columns(values, fields, types):

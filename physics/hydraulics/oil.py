@@ -97,6 +97,18 @@ def compression_energy(oil, pressure):
 
 
 @kernel
+def gas_energy(network, line, pressure):
+    """Energy that oil has put into an accumulator's gas, integral of p dV by p V^n = const. [J]."""
+    volume, empty, index = network.gas_volume[line], network.gas_pressure[line], network.gas_index[line]
+    if pressure <= empty:
+        return 0.0
+    if index == 1.0:
+        return volume * empty * math.log(pressure / empty)
+    power = (index - 1.0) / index
+    return volume * empty / (index - 1.0) * ((pressure / empty) ** power - 1.0)
+
+
+@kernel
 def pressure_rise(oil, pressure):
     """dp/dc, the effective bulk modulus [Pa]."""
     q = pressure - oil.vapour

@@ -4,15 +4,19 @@ import math
 
 from grouser.physics.kernel import kernel
 
-# Below this pressure drop an orifice is taken as laminar, so that its slope stays finite [Pa].
-LAMINAR_DROP = 1e3
 # What is left in a chamber that cavitates [Pa].
 CAVITY = 1e-3
 
 
 @kernel
 def advance_spool(position, velocity, command, gain, frequency, damping, step):
-    """Spool after a step of semi-implicit Euler of (5): x'' + 2 D w x' + w^2 x = K w^2 u; it stops at +-1."""
+    """Spool after a step of semi-implicit Euler of (5): x'' + 2 D w x' + w^2 x = K w^2 u; it stops at +-1.
+
+    With infinite damping it is one of first order, x' + w x = K w u, over the step exactly.
+    """
+    if damping == math.inf:
+        position = gain * command + (position - gain * command) * math.exp(-frequency * step)
+        return min(max(position, -1.0), 1.0), 0.0
     velocity += step * (frequency * frequency * (gain * command - position) - 2.0 * damping * frequency * velocity)
     position += step * velocity
     if abs(position) > 1.0:
@@ -37,16 +41,18 @@ def turbulent(drop):
 
 
 @kernel
-def conductance(drop):
+def conductance(drop, width, linear):
     """What takes a pressure drop d to the square root's flow, sqrt(|d|) / |d|, finite at zero [1/sqrt(Pa)].
 
-    d / (d^2 + e^2)^(1/4): the turbulent law with a laminar middle of width e.
+    d / (d^2 + e^2)^(1/4): the turbulent law with a laminar middle of width e; or, linear, d / sqrt(e) below e.
     """
-    return 1.0 / math.sqrt(math.sqrt(drop * drop + LAMINAR_DROP * LAMINAR_DROP))
+    if linear:
+        return 1.0 / math.sqrt(max(abs(drop), width))
+    return 1.0 / math.sqrt(math.sqrt(drop * drop + width * width))
 
 
 @kernel
-def fill_chamber(pressure, supply, tank, open_supply, open_tank, swept, stiffness, implicit):
+def fill_chamber(pressure, supply, tank, open_supply, open_tank, swept, stiffness, transition, linear, implicit):
     """One chamber over a sub-step: the pressure equation (2) with the flows (3), (4).
 
     Args:
@@ -55,6 +61,7 @@ def fill_chamber(pressure, supply, tank, open_supply, open_tank, swept, stiffnes
         open_supply, open_tank: flow gain times opening of its two edges [m3/s/sqrt(Pa)].
         swept: volume rate that the piston makes room for [m3/s].
         stiffness: sub-step * beta / V: pressure rise per unit of net flow [Pa s/m3].
+        transition, linear: width [Pa] and kind of the laminar middle.
         implicit: flows at the new pressure, by the old one's conductances: they can level a pressure drop at most,
             however stiff the chamber; else explicit.
 
@@ -63,7 +70,10 @@ def fill_chamber(pressure, supply, tank, open_supply, open_tank, swept, stiffnes
     """
     up, down = supply - pressure, pressure - tank
     if implicit:
-        from_supply, to_tank = open_supply * conductance(up), open_tank * conductance(down)
+        from_supply, to_tank = (
+            open_supply * conductance(up, transition, linear),
+            open_tank * conductance(down, transition, linear),
+        )
         rise = stiffness * (from_supply * up - to_tank * down - swept) / (1.0 + stiffness * (from_supply + to_tank))
         delivered = from_supply * (up - rise)
         flow = delivered - to_tank * (down + rise)

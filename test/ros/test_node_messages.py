@@ -219,8 +219,8 @@ def test_energy_diagnostics_add_up_the_cylinders_where_there_are_some():
         "balance_residual [J]": "-1e-09",
     }
     assert energy(LoopReport(**own)) == shown
-    with_cylinders = LoopReport(**own, cylinder_energy={"supplied": 7.0, "returned": 0.5})
-    assert energy(with_cylinders) == {**shown, "supplied [J]": "7", "returned [J]": "0.5"}
+    with_oil = LoopReport(**own, hydraulic_energy={"pump_work": 7.0, "leakage": 0.5})
+    assert energy(with_oil) == {**shown, "oil_pump_work [J]": "7", "oil_leakage [J]": "0.5"}
 
 
 @pytest.mark.parametrize(

@@ -19,20 +19,20 @@ from grouser.physics.constraints.impulses import solve_rows
 from grouser.physics.constraints.rows import make_rows, open_row, row_speed
 from grouser.physics.constraints.subspace import make_subspace
 from grouser.physics.description import parse_machine
-from grouser.physics.hydraulics.circuit import make_circuit
-from grouser.physics.hydraulics.cylinder import chamber_volumes, oil_stiffness
+from grouser.physics.hydraulics.cylinder import chamber_compliances, oil_stiffness
+from grouser.physics.hydraulics.elements import make_network
 from grouser.physics.hydraulics.valve import (
     CAVITY,
-    LAMINAR_DROP,
     advance_spool,
     conductance,
     edge_openings,
     fill_chamber,
     turbulent,
 )
-from grouser.physics.model import build_model
 
 SUPPLY, TANK = 1e7, 1e5
+# Width [Pa] of the laminar middle.
+MIDDLE = 1e3
 
 
 def both(function):
@@ -172,32 +172,40 @@ def test_edges_open_by_their_laps(leaf, spool):
 @both(conductance)
 @given(drop=st.one_of(st.floats(-1e7, 1e7), st.floats(-2e3, 2e3)))
 def test_conductance_makes_the_square_root_with_a_laminar_middle(leaf, drop):
-    flow = leaf(drop) * drop
-    assert leaf(-drop) == leaf(drop)
+    flow = leaf(drop, MIDDLE, False) * drop
+    assert leaf(-drop, MIDDLE, False) == leaf(drop, MIDDLE, False)
     # between the turbulent law and the laminar slope at zero, 1 / sqrt(e)
-    assert abs(flow) <= min(abs(turbulent(drop)), abs(drop) / math.sqrt(LAMINAR_DROP)) * (1 + 1e-12)
-    if abs(drop) > 100 * LAMINAR_DROP:
+    assert abs(flow) <= min(abs(turbulent(drop)), abs(drop) / math.sqrt(MIDDLE)) * (1 + 1e-12)
+    if abs(drop) > 100 * MIDDLE:
         # (1 + (e/d)^2)^(1/4): a quarter of 1e-4
         assert flow == pytest.approx(turbulent(drop), rel=2.6e-5)
+
+
+@both(conductance)
+def test_linear_middle_meets_the_square_root(leaf):
+    for drop in (1e-3, 1e5, 1.999e5):
+        assert leaf(drop, 2e5, True) == 1.0 / math.sqrt(2e5)
+    for drop in (-2e5, 3e5, 1e7):
+        assert leaf(drop, 2e5, True) * drop == pytest.approx(turbulent(drop), rel=1e-15)
 
 
 @both(fill_chamber)
 @pytest.mark.parametrize("implicit", [False, True])
 def test_closed_chamber_is_compressed_by_its_bulk_modulus(leaf, implicit):
-    pressure, flow, from_supply = leaf(2e6, SUPPLY, TANK, 0.0, 0.0, -1e-5, 1e9, implicit)
+    pressure, flow, from_supply = leaf(2e6, SUPPLY, TANK, 0.0, 0.0, -1e-5, 1e9, MIDDLE, False, implicit)
     assert pressure == pytest.approx(2e6 + 1e4)
     assert flow == from_supply == 0.0
-    assert leaf(2e6, SUPPLY, TANK, 0.0, 0.0, 1.0, 1e9, implicit)[0] == CAVITY, "oil carries no tension"
+    assert leaf(2e6, SUPPLY, TANK, 0.0, 0.0, 1.0, 1e9, MIDDLE, False, implicit)[0] == CAVITY, "oil carries no tension"
 
 
 @both(fill_chamber)
 def test_stiff_chamber_follows_the_flow_without_oscillating(leaf):
     # a hundred times the stiffness at which the explicit form would swing about the supply's pressure without end
-    pressure, flow = SUPPLY - 0.5 * LAMINAR_DROP, 0.0
-    assert 1e-6 * 1e10 * conductance(0.0) > 100 * 2.0
+    pressure, flow = SUPPLY - 0.5 * MIDDLE, 0.0
+    assert 1e-6 * 1e10 * conductance(0.0, MIDDLE, False) > 100 * 2.0
     for _ in range(20):
         before = pressure
-        pressure, flow, _ = leaf(pressure, SUPPLY, TANK, 1e-6, 0.0, 0.0, 1e10, True)
+        pressure, flow, _ = leaf(pressure, SUPPLY, TANK, 1e-6, 0.0, 0.0, 1e10, MIDDLE, False, True)
         assert abs(pressure - SUPPLY) < 0.5 * abs(before - SUPPLY) + 1e-6
     assert pressure == pytest.approx(SUPPLY, abs=1e-3)
     assert flow == pytest.approx(0.0, abs=1e-12)
@@ -208,9 +216,9 @@ def test_stiff_chamber_follows_the_flow_without_oscillating(leaf):
 @settings(deadline=None)
 def test_still_chamber_stays_between_tank_and_supply(leaf, pressure, stiffness, opening):
     # nothing moves: oil flows down the pressure drop and can at most level it
-    filled = leaf(pressure, SUPPLY, TANK, opening, 0.0, 0.0, stiffness, True)[0]
+    filled = leaf(pressure, SUPPLY, TANK, opening, 0.0, 0.0, stiffness, MIDDLE, False, True)[0]
     assert filled <= SUPPLY * (1 + 1e-9)
-    emptied = leaf(pressure, SUPPLY, TANK, 0.0, opening, 0.0, stiffness, True)[0]
+    emptied = leaf(pressure, SUPPLY, TANK, 0.0, opening, 0.0, stiffness, MIDDLE, False, True)[0]
     assert emptied >= TANK * (1 - 1e-9)
 
 
@@ -261,12 +269,14 @@ def test_chambers_share_the_stroke():
         <barrel link="world"/><rod link="load"/></cylinder></grouser></robot>""",
         "rig.urdf",
     )
-    model, names = build_model(machine)
-    circuit = make_circuit(machine, names, model)
+    network, _, _ = make_network(machine)
     area_a, area_b = 1.2566371e-3, 7.6576321e-4  # of the published case, to its digits
-    for leaf in (chamber_volumes, chamber_volumes.py_func):
-        assert leaf(circuit, 0, 0.0) == pytest.approx((1e-4, 2e-4 + 0.5 * area_b), rel=1e-7)
-        assert leaf(circuit, 0, 0.5) == pytest.approx((1e-4 + 0.5 * area_a, 2e-4), rel=1e-7)
-        assert leaf(circuit, 0, 0.2) == pytest.approx((1e-4 + 0.2 * area_a, 2e-4 + 0.3 * area_b), rel=1e-7)
+    for leaf in (chamber_compliances, chamber_compliances.py_func):
+        for position, volumes in (
+            (0.0, (1e-4, 2e-4 + 0.5 * area_b)),
+            (0.5, (1e-4 + 0.5 * area_a, 2e-4)),
+            (0.2, (1e-4 + 0.2 * area_a, 2e-4 + 0.3 * area_b)),
+        ):
+            assert leaf(network, 0, position) == pytest.approx([volume / 1.4e9 for volume in volumes], rel=1e-7)
     expected = 1.4e9 * (area_a**2 / (1e-4 + 0.2 * area_a) + area_b**2 / (2e-4 + 0.3 * area_b))
-    assert oil_stiffness(circuit, 0, 0.2) == pytest.approx(expected, rel=1e-6)
+    assert oil_stiffness(network, 0, 0.2) == pytest.approx(expected, rel=1e-6)

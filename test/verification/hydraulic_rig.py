@@ -71,7 +71,7 @@ class Rig:
         for element in elements:
             field = _FIELDS[type(element)]
             machine = dataclasses.replace(machine, **{field: (*getattr(machine, field), element)})
-        self.network, self.lines = make_network(machine)
+        self.network, self.lines, _ = make_network(machine)
         model, names = build_model(machine, World().spawn, (0.0, 0.0, 0.0))
         circuit = make_circuit(machine, names, model)
         self._workspace = make_network_workspace(self.network, len(machine.valves))
@@ -79,8 +79,9 @@ class Rig:
         self._prediction = Packed(make_prediction(circuit, 0.1))
         self._oil = self.network.oil
         self.now, self.books, self.substeps = self._workspace.now, self._workspace.step_books, 0
-        self._workspace.loads.mass[:], self._workspace.loads.force[:] = mass, force
-        self.loads = self._workspace.loads
+        self._workspace.loads.mobility[:] = np.eye(len(self.network.line_a)) / mass
+        self._mass = mass
+        self.push(force)
         self.command = np.zeros(len(machine.valves))
         self.now.direction[:] = 1.0
         self.totals = {name: np.zeros_like(array) for name, array in self.books._asdict().items()}
@@ -98,6 +99,10 @@ class Rig:
     def pressure(self, line):
         """Pressure of a line [Pa]."""
         return float(self.now.pressure[self.lines.index(line)])
+
+    def push(self, force):
+        """Sets the force on what each cylinder moves, beside its piston [N]."""
+        self._workspace.loads.acceleration[:] = force / self._mass
 
     def flow(self, passage=0):
         """Mean flow of a passage over the last step [m3/s]."""

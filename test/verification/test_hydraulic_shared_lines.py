@@ -80,16 +80,16 @@ def lift_beside_radau(parts, cylinders, gas, step):
     return np.array(ours).T, converged(cylinders, times, [start, 0.0, carried, TANK], gas)
 
 
-@pytest.mark.parametrize(
-    "cylinders, gas, step",
-    [(1, None, 1e-3), (1, None, 5e-3), (2, None, 1e-3), (1, GAS, 1e-3), (1, GAS, 5e-3), (2, GAS, 1e-3), (3, GAS, 1e-3)],
-)
+@pytest.mark.parametrize("step", [1e-3, 5e-3])
+@pytest.mark.parametrize("gas", [None, GAS])
+@pytest.mark.parametrize("cylinders", [1, 2, 3])
 def test_cylinders_share_oil_like_radau(parts, cylinders, gas, step):
     ours, expected = lift_beside_radau(parts, cylinders, gas, step)
-    error = np.abs(ours - expected).max(axis=1)
-    # pistons side by side learn of each other once a step: an error of first order, of position by a step of the speed
-    assert error[0] < step * expected[1].max()
-    assert error[1] < 0.05 * expected[1].max()
+    error = np.abs(ours - expected).max(axis=1) / np.abs(expected).max(axis=1)
+    # A sub-step may be wrong by 2e-3. On the oil alone the load swings at some 50 Hz, in ten sub-steps or more each
+    # time, and errors add up in its phase; the gas leaves nothing to swing.
+    assert error[0] < 2e-3
+    assert error[1:].max() < (2e-3 if gas else 3e-2)
 
 
 @pytest.mark.parametrize("cylinders", [2, 3])

@@ -1,0 +1,64 @@
+"""The energy of whole circuits: what pumps give is found again in work, throttling, leakage and compression."""
+
+import pytest
+
+from grouser import Simulation, World, load_machine
+from grouser.catalogue import machine_file
+
+# Of the energy that pumps and supplies have given over a work cycle.
+SHARE = 1e-3
+
+
+def work_cycle(simulation, commands, seconds=0.5):
+    """Each valve forth and back in turn, then all together; at rest in the end."""
+    for command in commands:
+        for sign in (1.0, -1.0):
+            simulation.command[command] = sign * commands[command]
+            simulation.step(round(seconds / simulation.step_size))
+            simulation.command[command] = 0.0
+    for command, size in commands.items():
+        simulation.command[command] = 0.5 * size
+    simulation.step(round(seconds / simulation.step_size))
+    for command in commands:
+        simulation.command[command] = 0.0
+    simulation.step(round(seconds / simulation.step_size))
+
+
+def check(simulation):
+    balance = simulation.hydraulic_balance()
+    totals = balance.totals()
+    given = totals["pump_work"] + totals["supplied"]
+    parts = ("actuator_work", "throttling", "leakage", "compression")
+    assert given - sum(totals[part] for part in parts) == pytest.approx(totals["residual"], abs=1e-9 * abs(given))
+    assert given > 100.0
+    assert abs(totals["residual"]) < SHARE * given
+    return balance
+
+
+@pytest.mark.parametrize("step", [1e-3, 2e-3])
+@pytest.mark.parametrize("name", ["excavator", "demolition_robot"])
+def test_machines_over_a_work_cycle(name, step):
+    simulation = Simulation(load_machine(machine_file(name)), World(), step=step)
+    work_cycle(simulation, {valve.name: 0.8 for valve in simulation.machine.valves})
+    balance = check(simulation)
+    assert min(balance.throttling.values()) > -1e-9 * balance.totals()["throttling"]
+
+
+@pytest.mark.parametrize("step", [1e-3, 5e-3])
+def test_every_element_over_a_work_cycle(request, step):
+    file = request.path.parent.parent / "data" / "machines" / "load_sensing.urdf"
+    simulation = Simulation(load_machine(file), World(ground=None, gravity=(0.0, 0.0, -9.81)), step=step)
+    work_cycle(simulation, dict.fromkeys(("boom", "jack", "swing"), 0.9))
+    balance = check(simulation)
+    assert set(balance.pump_work) == {"main", "charge"}
+    assert balance.leakage["main"] > 0.0
+    assert balance.leakage["boom_left"] > 0.0
+
+
+@pytest.mark.parametrize("scheme", ["implicit", "semi_implicit"])
+def test_crane(scheme):
+    simulation = Simulation(load_machine(machine_file("loader_crane")), World(ground=None), scheme=scheme)
+    work_cycle(simulation, {"lift_valve": 0.6})
+    balance = check(simulation)
+    assert balance.leakage == {}
+    assert set(balance.friction) == set(balance.actuator_work) == {"lift"}
