@@ -23,6 +23,7 @@ RUN = [
     "matplotlib",
     "pillow",
     "viser",
+    "pygraphviz>=2",  # with graphviz itself in its wheels
 ]
 
 TEST = [

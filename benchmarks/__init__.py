@@ -16,7 +16,7 @@ NAMES: tuple[str, ...] = (
     "step_bullet",
     "four_bar",
     "batch",
-    "demolition_robot",
+    "machines",
     "start",
     "setup_time",
 )

@@ -5,11 +5,13 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from grouser.catalogue import machine_file
+from grouser.hydraulic_inspection import hydraulic_facts, hydraulic_report
 from grouser.physics.description import load_machine
 from grouser.physics.description.circuit import circuit_tanks
 from grouser.physics.description.machine import HydraulicCylinder, Joint, LoopJoint, Machine, Pose
@@ -17,6 +19,7 @@ from grouser.physics.description.placement import initial_positions, link_poses,
 from grouser.physics.errors import MachineError, ParameterError
 from grouser.physics.simulation import Simulation
 from grouser.progress import showing_compilation
+from grouser.text_table import table
 
 _FREEDOM = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating": 6}
 # A tree is indented no deeper than this many levels: a chain of thousands would fill the screen with blanks.
@@ -41,13 +44,29 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("arguments", nargs="*", metavar="name:=value", help="arguments of the xacro file")
     parser.add_argument("--base", choices=("floating", "fixed"), help="default: fixed if the root link is named world")
     parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.add_argument(
+        "--hydraulics", action="store_true", help="draw the circuit, and list what its cylinders and motors can do"
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help="of --hydraulics: the drawing, .svg or .dot; default: the machine's name with _circuit.svg",
+    )
     options = parser.parse_args(arguments)
+    if options.output is not None and not options.hydraulics:
+        parser.error("--output goes with --hydraulics")
     machine = load_machine(machine_file(options.file), read_arguments(options.arguments), options.base)
-    facts = machine_facts(machine)
+    if options.hydraulics:
+        facts = hydraulic_facts(machine, options.output or Path(f"{machine.name}_circuit.svg"))
+        lines = hydraulic_report(facts)
+    else:
+        facts = machine_facts(machine)
+        lines = report(machine, facts)
     if options.json:
         print(json.dumps(facts, indent=1, allow_nan=False))
     else:
-        for line in report(machine, facts):
+        for line in lines:
             print(line)
     return 0
 
@@ -99,7 +118,14 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
         if machine.fluid is None
         else {"density": machine.fluid.density, "bulk_modulus": machine.fluid.bulk_modulus},
         "pumps": [
-            {"name": pump.name, "supply_pressure": pump.supply_pressure, "tank_pressure": pump.tank_pressure}
+            {
+                "name": pump.name,
+                "supply_pressure": pump.supply_pressure,
+                "tank_pressure": pump.tank_pressure,
+                "control": pump.control or None,
+                "setting": pump.setting,
+                "flow": None if pump.displacement is None else pump.displacement * (pump.speed or 0.0),
+            }
             for pump in machine.pumps
         ],
         "valves": [valve.name for valve in machine.valves],
@@ -159,7 +185,7 @@ def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
     yield from _elastic_lines(facts)
     if facts["drives"]:
         yield from ("", "servo drives")
-        yield from _table(
+        yield from table(
             ("joint", "mode", "effort limit"),
             [(drive["joint"], drive["mode"], f"{drive['effort_limit']:g}") for drive in facts["drives"]],
         )
@@ -174,11 +200,11 @@ def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
             )
             for contact in facts["contacts"]
         ]
-        yield from _table(("link", "friction", "restitution", "moved by"), rows)
+        yield from table(("link", "friction", "restitution", "moved by"), rows)
     if facts["frictions"]:
         yield from ("", "joint friction")
         levels = ("static", "kinetic", "viscous")
-        yield from _table(
+        yield from table(
             ("joint", *levels), [(item["joint"], *(f"{item[key]:g}" for key in levels)) for item in facts["frictions"]]
         )
     yield ""
@@ -283,14 +309,15 @@ def _joint_text(joint: dict[str, Any]) -> str:
 def _hydraulic_lines(facts: dict[str, Any]) -> Iterator[str]:
     if not facts["cylinders"]:
         return
-    pump, fluid = facts["pumps"][0], facts["fluid"]
+    fluid = facts["fluid"]
     yield from ("", "hydraulics")
-    yield f"  pump '{pump['name']}' {pump['supply_pressure'] / 1e6:g} MPa, tank {pump['tank_pressure'] / 1e6:g} MPa"
+    for pump in facts["pumps"]:
+        yield f"  pump '{pump['name']}' {_pump_text(pump)}"
     yield f"  oil {fluid['density']:g} kg/m3, bulk modulus {fluid['bulk_modulus'] / 1e9:g} GPa"
     rows = [
         (
             cylinder["name"],
-            cylinder["valve"],
+            cylinder["valve"] or "-",
             f"{cylinder['piston_side_area'] * 1e4:.2f} / {cylinder['rod_side_area'] * 1e4:.2f}",
             f"{cylinder['extending_force'] / 1e3:.1f} / {cylinder['retracting_force'] / 1e3:.1f}",
             f"{cylinder['initial_position']:.3f} of {cylinder['stroke']:.3f}",
@@ -298,9 +325,16 @@ def _hydraulic_lines(facts: dict[str, Any]) -> Iterator[str]:
         )
         for cylinder in facts["cylinders"]
     ]
-    yield from _table(
+    yield from table(
         ("cylinder", "valve", "areas [cm2]", "pushes / pulls [kN]", "starts at [m]", "holding brake"), rows
     )
+
+
+def _pump_text(pump: dict[str, Any]) -> str:
+    if pump["supply_pressure"] is not None:
+        return f"{pump['supply_pressure'] / 1e6:g} MPa, tank {pump['tank_pressure'] / 1e6:g} MPa"
+    setting = "" if pump["setting"] is None else f" to {pump['setting'] / 1e6:g} MPa"
+    return f"{pump['flow'] * 6e4:.4g} l/min, {pump['control'].replace('_', ' ')} displacement{setting}"
 
 
 def _elastic_lines(facts: dict[str, Any]) -> Iterator[str]:
@@ -316,7 +350,7 @@ def _elastic_lines(facts: dict[str, Any]) -> Iterator[str]:
             )
             for loop in facts["loop_joints"]
         ]
-        yield from _table(("joint", "links", "stiffness [N/m]", "rotational [N m/rad]"), loops)
+        yield from table(("joint", "links", "stiffness [N/m]", "rotational [N m/rad]"), loops)
     if facts["compliant_joints"]:
         yield from ("", "elastic joints  (0: rigid, or no spring along the joint's coordinate)")
         laws = ("axial_stiffness", "cubic_stiffness", "backlash", "hysteresis")
@@ -330,7 +364,7 @@ def _elastic_lines(facts: dict[str, Any]) -> Iterator[str]:
             for joint in facts["compliant_joints"]
         ]
         headings = ("joint", "stiffness [N/m]", "rotational [N m/rad]", "axial", "cubic", "backlash", "hysteresis")
-        yield from _table(headings, rows)
+        yield from table(headings, rows)
     if facts["flexible_links"]:
         yield from ("", "flexible links")
         beams = [
@@ -343,22 +377,16 @@ def _elastic_lines(facts: dict[str, Any]) -> Iterator[str]:
             )
             for link in facts["flexible_links"]
         ]
-        yield from _table(("link", "divided into", "length [m]", "EI about y / z [N m2]", "torsion [N m2]"), beams)
+        yield from table(("link", "divided into", "length [m]", "EI about y / z [N m2]", "torsion [N m2]"), beams)
     if facts["vibrations"]:
         yield from ("", f"slowest vibrations, and what a step of {facts['step'] * 1e3:g} ms adds to their damping")
         vibrations = [
             (vibration["part"], f"{vibration['frequency']:.4g}", f"{vibration['damping_ratio']:.2g}")
             for vibration in facts["vibrations"]
         ]
-        yield from _table(("joint or link", "frequency [Hz]", "damping ratio"), vibrations)
+        yield from table(("joint or link", "frequency [Hz]", "damping ratio"), vibrations)
 
 
 def _triple_text(values: list[float] | None) -> str:
     """Three stiffnesses; none of a rigid joint."""
     return "rigid" if values is None else " ".join(f"{value:g}" for value in values)
-
-
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[column]) for row in (headings, *rows)) for column in range(len(headings))]
-    for row in (headings, *rows):
-        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -79,16 +79,16 @@ def fill_wrench(message: WrenchStamped, nanoseconds: int, wrench: np.ndarray) ->
     force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench.tolist()
 
 
-def make_group_values(groups: Sequence[str], interfaces: Sequence[str]) -> DynamicInterfaceGroupValues:
-    """A message with the same interfaces for every group."""
+def make_group_values(groups: Sequence[tuple[str, Sequence[str]]]) -> DynamicInterfaceGroupValues:
+    """A message with groups and the interfaces of each."""
     return DynamicInterfaceGroupValues(
-        interface_groups=list(groups),
-        interface_values=[InterfaceValue(interface_names=list(interfaces)) for _ in groups],
+        interface_groups=[group for group, _ in groups],
+        interface_values=[InterfaceValue(interface_names=list(interfaces)) for _, interfaces in groups],
     )
 
 
-def fill_group_values(message: DynamicInterfaceGroupValues, nanoseconds: int, values: np.ndarray) -> None:
-    """Writes the values, shape (number of groups, number of interfaces)."""
+def fill_group_values(message: DynamicInterfaceGroupValues, nanoseconds: int, values: Sequence[np.ndarray]) -> None:
+    """Writes the values of each group."""
     set_stamp(message.header.stamp, nanoseconds)
     for group, row in zip(message.interface_values, values, strict=True):
         group.values = _doubles(row)

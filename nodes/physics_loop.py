@@ -171,6 +171,15 @@ class PhysicsLoop:
         self._supervisor.stop_program()
         self._refresh_report()
 
+    def set_faults(self, faults: Mapping[tuple[str, str], bool | float]) -> None:
+        """Has components fail or be mended, with values that have been checked."""
+        for (component, name), value in faults.items():
+            self._simulation.faults[component][name] = value
+
+    def clear_faults(self) -> Outcome:
+        """Mends everything."""
+        return Outcome(True, ", ".join(self._simulation.faults.clear()) or "all was well")
+
     def change_pace(self, real_time_factor: float, overrun_limit: float) -> None:
         """Aims at another real-time factor from now on."""
         self._pacer.overrun_limit = overrun_limit

@@ -22,7 +22,7 @@ from tf2_msgs.msg import TFMessage
 
 from grouser.nodes import messages, topics
 from grouser.nodes.frames import FrameTree
-from grouser.nodes.samples import HYDRAULIC_INTERFACES, Sample
+from grouser.nodes.samples import Sample
 
 _QUEUE_LENGTH = 64
 
@@ -34,7 +34,7 @@ class StatePublisher:
         node: whose publishers these are.
         joints: names of the movable joints, in the order of the samples.
         links: names of the links with collision shapes, in the order of the samples.
-        cylinders: names of the cylinders, in the order of the samples.
+        hydraulics: names of the hydraulic components, in the order of the samples, each with those of its values.
         frames: the transform tree, with the joints whose reactions are in the samples, in their order.
         publish_link_tf: whether the transforms of the joints are published too.
         fail: takes, in the publishing thread, the error that ended it.
@@ -45,7 +45,7 @@ class StatePublisher:
         node: Node,
         joints: Sequence[str],
         links: Sequence[str],
-        cylinders: Sequence[str],
+        hydraulics: Sequence[tuple[str, Sequence[str]]],
         frames: FrameTree,
         publish_link_tf: bool,
         fail: Callable[[BaseException], None],
@@ -77,7 +77,7 @@ class StatePublisher:
             )
             for joint, topic in topics.joint_reaction_topics(frames.reactions).items()
         ]
-        self._hydraulics = messages.make_group_values(cylinders, HYDRAULIC_INTERFACES)
+        self._hydraulics = messages.make_group_values(hydraulics)
         self._hydraulics_publisher = node.create_publisher(
             DynamicInterfaceGroupValues, topics.HYDRAULICS_STATE, topics.RELIABLE
         )

@@ -10,7 +10,27 @@ from grouser.physics.description.machine import Machine
 from grouser.physics.simulation import Simulation
 
 STREAMS = frozenset({"clock", "joint_states", "contact_wrenches", "joint_reactions", "hydraulics"})
-HYDRAULIC_INTERFACES = ("pressure_piston_side", "pressure_rod_side", "flow", "spool_position", "force", "power")
+# Values of `hydraulics/state` and the attributes of the components' states that they are. A flow is that into the
+# piston side of a cylinder, side a of a motor and the outlet of a pump; the power of a cylinder is what it takes from
+# supplies of constant pressure, that of a motor what it gives the machine, and that of a pump what its shaft takes.
+_CYLINDER_VALUES = {
+    "pressure_piston_side": "pressure_piston_side",
+    "pressure_rod_side": "pressure_rod_side",
+    "flow": "flow_piston_side",
+    "spool_position": "spool_position",
+    "force": "force",
+    "power": "power",
+}
+_MOTOR_VALUES = {
+    "pressure_a": "pressure_a",
+    "pressure_b": "pressure_b",
+    "flow": "flow_a",
+    "spool_position": "spool_position",
+    "torque": "torque",
+    "speed": "velocity",
+    "power": "power",
+}
+_PUMP_VALUES = {"swash": "swash", "flow": "flow", "pressure": "pressure", "power": "shaft_power"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +47,7 @@ class Sample:
             [N, N m], shape (number of such links, 6); None when not due.
         joint_reactions: force and moment that each loop and compliant joint exerts on its child, in the joint's frame
             [N, N m], shape (number of such joints, 6); None when not due.
-        hydraulics: the values of `HYDRAULIC_INTERFACES`, shape (number of cylinders, 6); None when not due.
+        hydraulics: the values of each of the `hydraulic_groups`; None when not due.
     """
 
     nanoseconds: int
@@ -36,7 +56,7 @@ class Sample:
     link_poses: np.ndarray | None = None
     contact_wrenches: np.ndarray | None = None
     joint_reactions: np.ndarray | None = None
-    hydraulics: np.ndarray | None = None
+    hydraulics: tuple[np.ndarray, ...] | None = None
 
 
 def movable_joints(machine: Machine) -> list[str]:
@@ -71,18 +91,28 @@ def take_sample(simulation: Simulation, nanoseconds: int, streams: frozenset[str
     if "joint_reactions" in streams:
         reactions = simulation.joint_reaction.values()
     if "hydraulics" in streams:
-        hydraulics = np.array([hydraulic_values(simulation, name) for name in simulation.cylinder]).reshape(-1, 6)
+        hydraulics = hydraulic_values(simulation)
     return Sample(nanoseconds, streams, joints, link_poses, wrenches, reactions, hydraulics)
 
 
-def hydraulic_values(simulation: Simulation, cylinder: str) -> tuple[float, ...]:
-    """The values of `HYDRAULIC_INTERFACES` of one cylinder; the flow is that into the piston side [m3/s]."""
-    state = simulation.cylinder[cylinder]
-    return (
-        state.pressure_piston_side,
-        state.pressure_rod_side,
-        state.flow_piston_side,
-        state.spool_position,
-        state.force,
-        state.power,
+def hydraulic_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
+    """Names of the cylinders, hydraulic motors and displacement pumps, each with the names of its values."""
+    return [
+        *((cylinder.name, tuple(_CYLINDER_VALUES)) for cylinder in machine.cylinders),
+        *((motor.name, tuple(_MOTOR_VALUES)) for motor in machine.hydraulic_motors),
+        *((pump.name, tuple(_PUMP_VALUES)) for pump in machine.pumps if pump.displacement is not None),
+    ]
+
+
+def hydraulic_values(simulation: Simulation) -> tuple[np.ndarray, ...]:
+    """The values of each of the `hydraulic_groups`."""
+    measured = (
+        (simulation.cylinder, _CYLINDER_VALUES),
+        (simulation.hydraulic_motor, _MOTOR_VALUES),
+        (simulation.pump, _PUMP_VALUES),
+    )
+    return tuple(
+        np.array([getattr(state, attribute) for attribute in attributes.values()])
+        for view, attributes in measured
+        for state in view.values()
     )

@@ -26,6 +26,7 @@ from std_srvs.srv import SetBool, Trigger
 from grouser import catalogue
 from grouser.nodes import messages, topics
 from grouser.nodes.diagnostics import diagnostics_message
+from grouser.nodes.fault_parameters import FaultParameters
 from grouser.nodes.frames import FrameTree
 from grouser.nodes.mailbox import Mailbox
 from grouser.nodes.pacing import Pacer
@@ -33,7 +34,7 @@ from grouser.nodes.parameters import declare_parameters, updated
 from grouser.nodes.physics_loop import Outcome, PhysicsLoop
 from grouser.nodes.publishing import StatePublisher
 from grouser.nodes.report import LoopReport
-from grouser.nodes.samples import STREAMS, movable_joints, take_sample
+from grouser.nodes.samples import STREAMS, hydraulic_groups, movable_joints, take_sample
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.supervision import CommandSupervisor
 from grouser.physics.description import load_machine, load_world
@@ -92,6 +93,7 @@ class SimulatorNode(Node):
             self.get_logger().warning(warning)
         self._valves = _ordered_valves(self.machine, self.parameters.valves)
         self._modes = {drive.joint: drive.mode for drive in self.machine.drives}
+        self._faults = FaultParameters(self, self.machine, self.parameters.scheme)
         self._program = self._load_program()
         self._mailbox = Mailbox()
         self._loop: PhysicsLoop | None = None
@@ -147,7 +149,7 @@ class SimulatorNode(Node):
             self,
             movable_joints(machine),
             [link.name for link in machine.links if link.collisions],
-            [cylinder.name for cylinder in machine.cylinders],
+            hydraulic_groups(machine),
             frames,
             parameters.publish_link_tf,
             self._give_up,
@@ -184,6 +186,7 @@ class SimulatorNode(Node):
         self.create_service(Trigger, topics.RESET, self._on_reset, callback_group=services)
         self.create_service(SetBool, topics.PAUSE, self._on_pause, callback_group=services)
         self.create_service(Trigger, topics.STEP, self._on_step, callback_group=services)
+        self.create_service(Trigger, topics.CLEAR_FAULTS, self._on_clear_faults, callback_group=services)
 
     def _hear(self, source: str, convert: Callable, message: object, known: object) -> None:
         """Converts a command and leaves it for the physics thread, or refuses it whole."""
@@ -209,6 +212,12 @@ class SimulatorNode(Node):
     def _on_step(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._ask(lambda loop: loop.step_paused(self.parameters.step_request_count), response)
 
+    def _on_clear_faults(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._ask(PhysicsLoop.clear_faults, response)
+        if response.success:
+            self._faults.clear()
+        return response
+
     def _ask(self, call: Callable[[PhysicsLoop], Outcome], response):
         """Has the physics thread do something and waits for it: at most a tick, or the requested steps."""
         if self._loop is None:
@@ -225,6 +234,9 @@ class SimulatorNode(Node):
         return response
 
     def _on_parameters(self, changes: list[Parameter]) -> None:
+        faults = self._faults.among(changes)
+        if faults:
+            self._mailbox.call(lambda loop: loop.set_faults(faults))
         self.parameters = parameters = updated(self.parameters, changes)
         self._mailbox.call(lambda loop: loop.change_pace(parameters.real_time_factor, parameters.overrun_limit))
         self._mailbox.call(lambda loop: loop.change_command_timeout(parameters.command_timeout))
@@ -275,6 +287,8 @@ class SimulatorNode(Node):
         take_sample(simulation, 0, STREAMS)
         simulation.energy_balance()
         simulation.reset()
+        for (component, name), value in self._faults.values.items():
+            simulation.faults[component][name] = value
         rates = {
             "clock": parameters.clock_rate,
             "joint_states": parameters.joint_state_rate,

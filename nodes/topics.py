@@ -26,6 +26,7 @@ EMERGENCY_STOP = "emergency_stop"
 RESET = "~/reset"
 PAUSE = "~/pause"
 STEP = "~/step"
+CLEAR_FAULTS = "~/clear_faults"
 
 RELIABLE = QoSProfile(depth=10)
 TF_QUALITY = QoSProfile(depth=100)

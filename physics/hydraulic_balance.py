@@ -8,6 +8,7 @@ from grouser.physics.description.machine import Machine
 from grouser.physics.hydraulics.circuit import (
     COMPRESSED,
     FRICTION_LOSS,
+    OIL_WORK,
     PISTON_WORK,
     RETURNED,
     STOP_LOSS,
@@ -48,11 +49,14 @@ def balance_hydraulics(
         supplied = {"supply": float(account[:, SUPPLIED].sum()), "tank": -float(account[:, RETURNED].sum())}
         throttling = _named([valve or "" for valve in (c.valve for c in machine.cylinders)], account[:, THROTTLED])
         compression = _named(actuators, account[:, COMPRESSED])
-    work = _named(actuators, account[:, PISTON_WORK])
+    work = _named(actuators, account[:, OIL_WORK])
+    coupling = float((account[:, OIL_WORK] - account[:, PISTON_WORK]).sum())
     friction = _named(actuators, account[:, [VISCOUS_LOSS, FRICTION_LOSS, STOP_LOSS]].sum(axis=1))
     given = sum(pump_work.values()) + sum(supplied.values())
     taken = sum(sum(part.values()) for part in (work, throttling, leakage, compression))
-    return HydraulicBalance(pump_work, supplied, work, throttling, leakage, compression, friction, given - taken)
+    return HydraulicBalance(
+        pump_work, supplied, work, throttling, leakage, compression, friction, coupling, given - taken
+    )
 
 
 def _named(names: Collection[str], amounts: np.ndarray) -> dict[str, float]:

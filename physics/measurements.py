@@ -41,6 +41,32 @@ class CylinderState:
 
 
 @dataclass(frozen=True)
+class HydraulicMotorState:
+    """A hydraulic motor in the last step.
+
+    Attributes:
+        position, velocity: of its joint [rad, rad/s; of a prismatic one m, m/s].
+        pressure_a, pressure_b: at the end [Pa, absolute].
+        flow_a, flow_b: mean into each side, less what leaks out of it [m3/s].
+        spool_position: of its valve [-].
+        torque: on the joint, brake included; positive drives it forward [N m or N].
+        power: given to the machine, torque times velocity [W].
+        brake_engaged: whether the holding brake held.
+    """
+
+    position: float
+    velocity: float
+    pressure_a: float
+    pressure_b: float
+    flow_a: float
+    flow_b: float
+    spool_position: float
+    torque: float
+    power: float
+    brake_engaged: bool
+
+
+@dataclass(frozen=True)
 class PumpState:
     """A displacement pump in the last step.
 
@@ -63,12 +89,13 @@ class CylinderEnergy:
 
     Attributes:
         supplied: by the supply.
-        returned: to the tank.
+        returned: to the tank, and to the open air where a line is burst.
         throttled: lost at the metering edges.
         compressed: put into the oil's compression.
         viscous_loss, friction_loss: lost at the piston.
         stop_loss: lost at the ends of the stroke.
-        piston_work: done by the pressures on the piston.
+        piston_work: done by the pressures on the piston, by its mean speeds.
+        oil_work: done by them over the volumes that it displaced.
     """
 
     supplied: float
@@ -79,6 +106,7 @@ class CylinderEnergy:
     friction_loss: float
     stop_loss: float
     piston_work: float
+    oil_work: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +119,14 @@ class HydraulicBalance:
     Attributes:
         pump_work: of each displacement pump on the oil, its loss of torque left out.
         supplied: by each line of constant pressure; a tank gives less than nothing.
-        actuator_work: of the pressures on each piston and rotor.
+        actuator_work: of the pressures on each piston and rotor, over the volumes that it displaced.
         throttling: in each valve, orifice, compensator and hose, and in the cushions of cylinders.
         leakage: past the pistons, rods and rotors of each cylinder, motor and pump.
         compression: taken up by the oil of each line, by its walls and by its accumulator.
         friction: lost by each piston and rotor to friction and to the ends of its stroke; part of the work.
-        residual: what the sub-steps' own error adds: all that is given, less work, throttling, leakage and compression.
+        coupling: lost between oil and mechanism by the step's own error: positions move by the speed at a step's end,
+            kinetic energy by the mean.
+        residual: the sub-steps' own error: all that is given, less work, throttling, leakage and compression.
     """
 
     pump_work: dict[str, float]
@@ -106,12 +136,13 @@ class HydraulicBalance:
     leakage: dict[str, float]
     compression: dict[str, float]
     friction: dict[str, float]
+    coupling: float
     residual: float
 
     def totals(self) -> dict[str, float]:
         """Each account's sum."""
-        sums = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: sum(sums[name].values()) if name != "residual" else self.residual for name in sums}
+        accounts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: sum(own.values()) if isinstance(own, dict) else own for name, own in accounts.items()}
 
 
 @dataclass(frozen=True, eq=False)

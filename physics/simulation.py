@@ -25,10 +25,12 @@ from grouser.physics.description.extension_checks import STROKE_TOLERANCE
 from grouser.physics.description.machine import Machine, World
 from grouser.physics.energy_balance import balance_energy, open_accounts
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
+from grouser.physics.fault_map import FaultMap
 from grouser.physics.hydraulic_balance import balance_hydraulics
 from grouser.physics.hydraulics.circuit import ENERGY_ACCOUNTS, make_circuit
 from grouser.physics.hydraulics.cylinder import SCHEMES
 from grouser.physics.hydraulics.elements import beyond_plain, make_network
+from grouser.physics.hydraulics.faults import leaks
 from grouser.physics.hydraulics.network import NO_PASSAGE
 from grouser.physics.hydraulics.valve import CAVITY
 from grouser.physics.measurements import (
@@ -39,6 +41,7 @@ from grouser.physics.measurements import (
     Energy,
     EnergyBalance,
     HydraulicBalance,
+    HydraulicMotorState,
     NumericalDamping,
     PumpState,
     SolverDiagnostics,
@@ -88,11 +91,13 @@ class Simulation:
         system: all that a step reads and does not change.
         model, names: the arrays of the multibody system and the names that belong to them.
         command: commands by name, held until changed.
+        faults: of hydraulic components, by the component's and the fault's name, held until changed or cleared.
         joint_position, joint_velocity: of every joint with one coordinate [rad or m, per second].
         joint_effort: force that drives, dry friction, limits and cylinders exerted on its coordinate in the last step
             [N m or N].
-        pressure, cylinder, cylinder_energy: of every cylinder.
+        pressure, cylinder, cylinder_energy: of every cylinder; pressures are as its sensors show them.
         line_pressure: of every hydraulic line [Pa, absolute].
+        hydraulic_motor: of every hydraulic motor.
         pump: of every displacement pump.
         joint_reaction: of every loop joint and compliant joint: force [N] and moment [N m] that the child link got
             through it in the last step, about the joint's origin in the joint's frame, which is fixed to the parent
@@ -165,8 +170,16 @@ class Simulation:
         self._seen = Packed(make_kinematics(model))
         self._initial = self._make_initial_state()
         self.state: State = State(*[np.array(array) for array in self._initial])
-        self._command = make_command(valves=len(machine.valves), drives=len(machine.drives))
+        self._command = make_command(
+            valves=len(machine.valves),
+            drives=len(machine.drives),
+            pumps=len(machine.pumps),
+            reliefs=len(machine.relief_valves) + len(machine.counterbalance_valves),
+            leaks=len(leaks(machine)),
+            cylinders=len(machine.cylinders),
+        )
         self.command = CommandMap(machine, self._command)
+        self.faults = FaultMap(machine, self._command, scheme)
         self.machinery = Packed(Machinery(self.system, self.state, self._command, self._workspace))
         self._make_views()
         self.warnings = (*excluded, *misfits, *self._damping_warnings())
@@ -224,10 +237,10 @@ class Simulation:
         return Batch(self, count)
 
     def reset(self) -> None:
-        """Back to the start: initial state, neutral commands, emergency stop released."""
+        """Back to the start: initial state, neutral commands, emergency stop released; `faults` stay."""
         copy_into(self._initial, self.state)
-        for array in self._command:
-            array[...] = 0
+        self._command.valve[:] = 0.0
+        self._command.emergency_stop[:] = False
         for drive, start in enumerate(self._drive_start()):
             self._command.drive[drive] = start
         self._forget_outputs()
@@ -237,8 +250,8 @@ class Simulation:
         return Snapshot(State(*map(np.array, self.state)), Command(*map(np.array, self._command)), self._fingerprint)
 
     def restore(self, saved: Snapshot) -> None:
-        """Continues from a snapshot, its emergency stop included; measurements of the last step are empty until the
-        next.
+        """Continues from a snapshot, its emergency stop and faults included; measurements of the last step are empty
+        until the next.
 
         Raises:
             ParameterError: the snapshot is of another machine, world, step or scheme.
@@ -394,6 +407,7 @@ class Simulation:
         twin.state, twin._command, twin._workspace = buffers
         twin.machinery = Packed(Machinery(self.system, *buffers))
         twin.command = CommandMap(self.machine, twin._command)
+        twin.faults = FaultMap(self.machine, twin._command, self.scheme)
         twin._seen = Packed(make_kinematics(self.model))
         twin._make_views()
         return twin
@@ -442,6 +456,8 @@ class Simulation:
         cylinders = [cylinder.name for cylinder in self.machine.cylinders]
         self.pressure = NamedView("cylinder", cylinders, lambda c: CylinderPressure(*self._cylinder_pressures(c)))
         self.cylinder = NamedView("cylinder", cylinders, self._cylinder_state)
+        motors = [motor.name for motor in self.machine.hydraulic_motors]
+        self.hydraulic_motor = NamedView("hydraulic motor", motors, self._motor_state)
         self.line_pressure = NamedView("line", self.lines, lambda n: float(self.state.pressure[n]))
         pumps = [pump.name for pump in self.machine.pumps if pump.displacement is not None]
         self.pump = NamedView("pump", pumps, self._pump_state)
@@ -616,6 +632,26 @@ class Simulation:
             raise unknown_name("cylinder", name, self.cylinder.names)
         return self.cylinder.names.index(name)
 
+    def _motor_state(self, m) -> HydraulicMotorState:
+        work, joint = self._workspace, self.machine.hydraulic_motors[m].joint
+        a = len(self.machine.cylinders) + m
+        ran = work.rows.count[0] > 0
+        pressures, valve = self._actuator_pressures(a), self.system.circuit.valve[a]
+        velocity = float(work.rows.half[a] @ work.u) if ran else 0.0
+        torque = float(work.rows.impulse[a]) / self.step_size if ran else 0.0
+        return HydraulicMotorState(
+            position=self.joint_position[joint],
+            velocity=velocity,
+            pressure_a=float(pressures[0]),
+            pressure_b=float(pressures[1]),
+            flow_a=float(work.prediction.flow[a, 0]),
+            flow_b=float(work.prediction.flow[a, 1]),
+            spool_position=float(self.state.spool[valve, 0]) if valve >= 0 else 0.0,
+            torque=torque,
+            power=torque * velocity,
+            brake_engaged=bool(work.brake[a]),
+        )
+
     def _cylinder_state(self, c) -> CylinderState:
         work, state = self._workspace, self.state
         # the cylinders' rows come first, in order
@@ -637,11 +673,12 @@ class Simulation:
     def _pump_state(self, p) -> PumpState:
         network, books = self.system.network, self._workspace.network.step_books
         leaked = books.passed[network.leak[p]] if network.leak[p] != NO_PASSAGE else 0.0
+        lost = 0.0 if self._command.stopped_pump[p] else network.torque_loss[p] * network.speed[p]
         return PumpState(
             swash=float(self.state.swash[p]),
             flow=float(books.delivered[p] - leaked) / self.step_size,
             pressure=float(self.state.pressure[network.outlet[p]]),
-            shaft_power=float(books.pump_work[p] / self.step_size + network.torque_loss[p] * network.speed[p]),
+            shaft_power=float(books.pump_work[p] / self.step_size + lost),
         )
 
     def set_line_pressure(self, line: str, pressure: float) -> None:
@@ -658,9 +695,13 @@ class Simulation:
             self.state.pressure[number] = pressure
 
     def _cylinder_pressures(self, c):
-        """Of the piston side and of the rod side [Pa]."""
+        """Of the piston side and of the rod side, as the sensors show them [Pa]."""
+        return tuple((self._actuator_pressures(c) + self._command.sensor_offset[c]).tolist())
+
+    def _actuator_pressures(self, a):
+        """Of the piston side and of the rod side of a cylinder, or of both sides of a motor [Pa]."""
         network = self.system.network
-        return tuple(self.state.pressure[[network.line_a[c], network.line_b[c]]].tolist())
+        return self.state.pressure[[network.line_a[a], network.line_b[a]]]
 
     def _contact_wrenches(self):
         """Force and moment on every link with collision shapes, at its origin in its frame, (such links, 6)."""

@@ -48,6 +48,7 @@ from grouser.physics.contact.collide import (
 from grouser.physics.contact.contacts import Contacts
 from grouser.physics.hydraulics.circuit import Circuit
 from grouser.physics.hydraulics.cylinder import Prediction, make_prediction
+from grouser.physics.hydraulics.faults import take_faults
 from grouser.physics.hydraulics.implicit import NetworkWorkspace, make_network_workspace
 from grouser.physics.hydraulics.network import Network
 from grouser.physics.kernel import inlined, kernel
@@ -355,6 +356,7 @@ def _engage(system, state, command, workspace):
             mass,
             force,
         )
+    take_faults(command, workspace.network.faults)
     _set_brakes(system.circuit, state, command, workspace)
     workspace.rows.count[0] = 0
     open_piston_rows(

@@ -14,6 +14,7 @@ from grouser.physics.constraints.rows import dot, open_row
 from grouser.physics.hydraulics.circuit import (
     COMPRESSED,
     FRICTION_LOSS,
+    OIL_WORK,
     PISTON_WORK,
     RETURNED,
     STOP_LOSS,
@@ -29,6 +30,7 @@ from grouser.physics.hydraulics.cylinder import (
     chamber_compliances,
     end_buffer,
 )
+from grouser.physics.hydraulics.faults import spool_speed
 from grouser.physics.hydraulics.implicit import (
     AT_END,
     AT_START,
@@ -36,11 +38,12 @@ from grouser.physics.hydraulics.implicit import (
     STUCK,
     actuator_volumes,
     advance_part,
+    last_passage,
     measure_lines,
     set_contents,
 )
 from grouser.physics.hydraulics.network import NO_LINE
-from grouser.physics.hydraulics.oil import compression_energy, content, gas_energy, pressure_of, pressure_rise
+from grouser.physics.hydraulics.oil import aerated, compression_energy, content, gas_energy, pressure_of, pressure_rise
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.jacobian import wrench_row
 from grouser.physics.spatial import cross
@@ -48,6 +51,8 @@ from grouser.physics.spatial import cross
 # A locked cylinder's damper, as a multiple of what it holds, and the least lever arm that it works on [m/rad or -].
 _LOCK = 1e7
 _LEAST_LEVER = 1e-6
+# A piston that is nearer to an end of its stroke rests on it [m].
+_AT_ITS_END = 1e-9
 # Of an actuator between bodies that nothing moves [1/kg or 1/(kg m2)].
 _LEAST_MOBILITY = 1e-12
 
@@ -180,9 +185,11 @@ def predict_pistons(
         _advance_network(circuit, network, state, command, step, workspace, prediction)
     else:
         for c in range(circuit.barrel_body.shape[0]):
+            valve = circuit.valve[c]
+            spool = spool_speed(workspace.faults, valve)
             free = loads.acceleration[c] - rows.inverse_mass[c] * rows.impulse[c] / step
             advance_cylinder(
-                *(circuit, network, state, c, scheme, command[circuit.valve[c]], brake[c], now.velocity[c]),
+                *(circuit, network, state, c, scheme, command[valve], spool, brake[c], now.velocity[c]),
                 *(1.0 / max(rows.inverse_mass[c], _LEAST_MOBILITY), free, step, prediction),
             )
     for a in range(network.line_a.shape[0]):
@@ -240,9 +247,11 @@ def _advance_network(circuit, network, state, command, step, workspace, predicti
 def _take_up(circuit, network, state, workspace):
     """The circuit's state where a step begins."""
     now = workspace.now
+    oil = aerated(network.oil, workspace.faults.entrained_air[0])
+    _hold_supplies(network, state, workspace)
     for line in range(network.volume.shape[0]):
         now.pressure[line] = state.pressure[line]
-    set_contents(network, now)
+    set_contents(oil, now)
     for valve in range(circuit.flow_gain.shape[0]):
         for k in range(3):
             now.spool[valve, k] = state.spool[valve, k]
@@ -253,12 +262,22 @@ def _take_up(circuit, network, state, workspace):
         now.position[a], now.direction[a] = x, (1.0 if v >= 0.0 else -1.0)
         workspace.start_velocity[a] = v
         now.regime[a] = SLIDING
-        if x <= 0.0 and v <= 0.0 and network.stroke[a] < math.inf:
+        if x <= _AT_ITS_END and v < STILL and network.stroke[a] < math.inf:
             now.regime[a] = AT_START
-        elif x >= network.stroke[a] and v >= 0.0:
+        elif x >= network.stroke[a] - _AT_ITS_END and v > -STILL:
             now.regime[a] = AT_END
         elif abs(v) < STILL and network.dry[a] + workspace.loads.brake[a] > 0.0:
             now.regime[a] = STUCK
+
+
+@kernel
+def _hold_supplies(network, state, workspace):
+    """The supplies of constant pressure, at that of their tank when they stop."""
+    for k in range(network.supply.shape[0]):
+        line = network.supply[k]
+        stopped = workspace.faults.stopped_pump[network.outlet.shape[0] + k]
+        state.pressure[line] = network.pressure[network.supply_tank[k] if stopped else line]
+        workspace.whole.pressure[line] = workspace.halves.pressure[line] = state.pressure[line]
 
 
 @kernel
@@ -281,6 +300,7 @@ def _foresee(network, state, workspace, prediction):
     for a in range(network.line_a.shape[0]):
         account = state.account[a]
         account[PISTON_WORK] += books.work[a]
+        account[OIL_WORK] += books.oil_work[a]
         account[VISCOUS_LOSS] += books.viscous_loss[a]
         account[FRICTION_LOSS] += books.friction_loss[a]
         account[STOP_LOSS] += books.stop_loss[a]
@@ -298,33 +318,36 @@ def _account_passages(network, state, step, workspace, prediction):
     books = workspace.step_books
     for a in range(network.line_a.shape[0]):
         prediction.supply_power[a] = prediction.flow[a, 0] = prediction.flow[a, 1] = 0.0
-    for e in range(network.origin.shape[0]):
-        a, origin, end, volume = network.owner[e], network.origin[e], network.end[e], books.passed[e]
-        from_origin = network.pressure[origin] * volume if network.constant[origin] else 0.0
-        to_end = network.pressure[end] * volume if network.constant[end] else 0.0
-        state.passage_loss[e] += books.lost[e]
-        state.line_supply[origin] += from_origin
-        state.line_supply[end] -= to_end
-        if a < 0:
-            continue
-        account = state.account[a]
-        account[THROTTLED] += books.lost[e]
-        account[SUPPLIED] += from_origin
-        account[RETURNED] += to_end
-        prediction.supply_power[a] += from_origin / step
-        for side, line in ((0, network.line_a[a]), (1, network.line_b[a])):
-            prediction.flow[a, side] += (volume if end == line else (-volume if origin == line else 0.0)) / step
+    for part in range(network.part_line_start.shape[0] - 1):
+        for k in range(network.part_passage_start[part], last_passage(network, part, workspace.faults)):
+            e = network.part_passage[k]
+            a, origin, end, volume = network.owner[e], network.origin[e], network.end[e], books.passed[e]
+            from_origin = state.pressure[origin] * volume if network.constant[origin] else 0.0
+            to_end = state.pressure[end] * volume if network.constant[end] else 0.0
+            state.passage_loss[e] += books.lost[e]
+            state.line_supply[origin] += from_origin
+            state.line_supply[end] -= to_end
+            if a < 0:
+                continue
+            account = state.account[a]
+            account[THROTTLED] += books.lost[e]
+            account[SUPPLIED] += from_origin
+            account[RETURNED] += to_end
+            prediction.supply_power[a] += from_origin / step
+            for side, line in ((0, network.line_a[a]), (1, network.line_b[a])):
+                prediction.flow[a, side] += (volume if end == line else (-volume if origin == line else 0.0)) / step
     for p in range(network.outlet.shape[0]):
         state.pump_work[p] += books.pump_work[p]
         for line, volume in ((network.inlet[p], books.delivered[p]), (network.outlet[p], -books.delivered[p])):
             if network.constant[line]:
-                state.line_supply[line] += network.pressure[line] * volume
+                state.line_supply[line] += state.pressure[line] * volume
 
 
 @kernel
 def _account_lines(network, state, workspace):
     """What the oil, its walls and gas have taken up in the step, and what actuators took from constant lines."""
     now, room, walls = workspace.now, workspace.room, workspace.walls
+    oil = aerated(network.oil, workspace.faults.entrained_air[0])
     for line in range(network.volume.shape[0]):
         room[line], walls[line] = network.volume[line], network.compliance[line]
     for a in range(network.line_a.shape[0]):
@@ -337,12 +360,12 @@ def _account_lines(network, state, workspace):
             room[line] += filled
             walls[line] += network.wall[a] * filled
             if network.constant[line]:
-                state.line_supply[line] += network.pressure[line] * swept
+                state.line_supply[line] += state.pressure[line] * swept
     for line in range(network.volume.shape[0]):
         if network.constant[line]:
             continue
         before, after = state.pressure[line], now.pressure[line]
-        gain = room[line] * (compression_energy(network.oil, after) - compression_energy(network.oil, before))
+        gain = room[line] * (compression_energy(oil, after) - compression_energy(oil, before))
         gain += 0.5 * walls[line] * (after * after - before * before)
         if network.gas_volume[line] > 0.0:
             gain += gas_energy(network, line, after) - gas_energy(network, line, before)
@@ -357,11 +380,12 @@ def _oil_stiffness(network, state, scheme, a, position, workspace):
     """Stiffness of the closed lines along an actuator, beta (S_A^2 / V_A + S_B^2 / V_B) [N/m or N m/rad]."""
     area_a, area_b, stiffness = network.area_a[a], network.area_b[a], 0.0
     line_a, line_b = network.line_a[a], network.line_b[a]
+    oil = aerated(network.oil, workspace.faults.entrained_air[0])
     volume_a, volume_b = _capacities(network, scheme, a, position, workspace)
     if not network.constant[line_a]:
-        stiffness += pressure_rise(network.oil, state.pressure[line_a]) * area_a * area_a / volume_a
+        stiffness += pressure_rise(oil, state.pressure[line_a]) * area_a * area_a / volume_a
     if not network.constant[line_b]:
-        stiffness += pressure_rise(network.oil, state.pressure[line_b]) * area_b * area_b / volume_b
+        stiffness += pressure_rise(oil, state.pressure[line_b]) * area_b * area_b / volume_b
     return stiffness
 
 
@@ -416,12 +440,20 @@ def _squeeze(network, state, scheme, a, surplus, foreseen, workspace):
     if network.stroke[a] < math.inf:
         position = min(max(position, 0.0), network.stroke[a])
     moved = position - foreseen
+    oil = aerated(network.oil, workspace.faults.entrained_air[0])
     capacity_a, capacity_b = _capacities(network, scheme, a, position, workspace)
     for line, swept, capacity in (
         (network.line_a[a], network.area_a[a] * moved, capacity_a),
         (network.line_b[a], -network.area_b[a] * moved, capacity_b),
     ):
-        if not network.constant[line]:
-            left = content(network.oil, state.pressure[line]) - swept / capacity
-            state.pressure[line] = pressure_of(network.oil, left)
+        pressure = state.pressure[line]
+        work = pressure * swept
+        if network.constant[line]:
+            state.line_supply[line] += work
+        else:
+            after = pressure_of(oil, content(oil, pressure) - swept / capacity)
+            state.pressure[line] = after
+            work = 0.5 * (pressure + after) * swept
+            state.line_gain[line] -= work
+        state.account[a, OIL_WORK] += work
     state.piston[a] = position if network.stroke[a] < math.inf else 0.0

@@ -9,8 +9,8 @@ from grouser.physics.description.machine import DirectionalValve, Fluid, Hydraul
 from grouser.physics.model import Model, Names
 
 # Columns of the energy account of a cylinder [J].
-SUPPLIED, RETURNED, THROTTLED, COMPRESSED, VISCOUS_LOSS, FRICTION_LOSS, STOP_LOSS, PISTON_WORK = range(8)
-ENERGY_ACCOUNTS = 8
+SUPPLIED, RETURNED, THROTTLED, COMPRESSED, VISCOUS_LOSS, FRICTION_LOSS, STOP_LOSS, PISTON_WORK, OIL_WORK = range(9)
+ENERGY_ACCOUNTS = 9
 
 
 class Circuit(NamedTuple):

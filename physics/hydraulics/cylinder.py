@@ -15,6 +15,7 @@ import numpy as np
 from grouser.physics.hydraulics.circuit import (
     COMPRESSED,
     FRICTION_LOSS,
+    OIL_WORK,
     PISTON_WORK,
     RETURNED,
     STOP_LOSS,
@@ -129,7 +130,7 @@ def substep_count(network, c, scheme, position, mass, still, step, most):
 
 @kernel
 def advance_cylinder(
-    circuit, network, state, c, scheme, command, brake, velocity, load_mass, load_acceleration, step, prediction
+    circuit, network, state, c, scheme, command, speed, brake, velocity, load_mass, load_acceleration, step, prediction
 ):
     """Runs cylinder c and its valve through one step and predicts its motion.
 
@@ -141,6 +142,7 @@ def advance_cylinder(
         c: number of the cylinder.
         scheme: SPLIT or SEMI_IMPLICIT.
         command: of its valve [-].
+        speed: share of its speed that the spool has, 0 when it is stuck [-].
         brake: whether the holding brake is engaged.
         velocity: of the piston at the start of the step [m/s].
         load_mass: effective mass along the row, 1 / (J M^-1 J^T) [kg].
@@ -162,8 +164,11 @@ def advance_cylinder(
     load = load_mass * load_acceleration if coupled else 0.0
     hold = network.dry[c] + (circuit.holding_force[c] if brake else 0.0)
     x, v = state.piston[c], velocity
-    target = circuit.spool_gain[valve] * command
-    resting = abs(spool - target) < SPOOL_REST and abs(spool_velocity) < SPOOL_REST * circuit.spool_frequency[valve]
+    frequency = speed * circuit.spool_frequency[valve]
+    target = circuit.spool_gain[valve] * command if speed > 0.0 else spool
+    if speed == 0.0:
+        spool_velocity = 0.0
+    resting = abs(spool - target) < SPOOL_REST and abs(spool_velocity) <= SPOOL_REST * frequency
     if resting:
         spool, spool_velocity = target, 0.0
     # a locked piston under a resting spool leaves only the slow flows, which are taken implicitly
@@ -178,7 +183,7 @@ def advance_cylinder(
             spool_velocity,
             command,
             circuit.spool_gain[valve],
-            circuit.spool_frequency[valve],
+            frequency,
             circuit.spool_damping[valve],
             h,
         )
@@ -231,6 +236,7 @@ def advance_cylinder(
         # the mean speed of a sub-step turns its impulses into exactly the kinetic energy that they give
         mean = 0.5 * (before + v)
         account[PISTON_WORK] += h * push * mean
+        account[OIL_WORK] += h * (area_a * mean_a - area_b * mean_b) * before
         account[VISCOUS_LOSS] += h * resistance * mean
         account[FRICTION_LOSS] -= grip * mean
         account[STOP_LOSS] -= (stop + h * cushion) * mean

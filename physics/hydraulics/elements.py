@@ -1,7 +1,14 @@
-"""What the hydraulic elements of a description are made of: volumes, passages, pumps and actuators of the network."""
+"""What the hydraulic elements of a description are made of: volumes, passages, pumps and actuators of the network.
+
+Each method of `_Elements` says its element's equation. Drops d are of the pressures of its lines, Q goes with the
+drop, s is an opening between 0 and 1, and root(d) = d / (d^2 + e^2)^(1/4) is the turbulent law of
+`flows.flow_per_opening`. Where a book is named by its author it is Merritt, Hydraulic Control Systems (1967), Manring
+and Fales, Hydraulic Control Systems (2nd edition, 2019), or Jelali and Kroll, Hydraulic Servo-systems (2003).
+"""
 
 import math
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from grouser.physics.description.circuit import PORTS, circuit_lines, constant_pressures
@@ -23,7 +30,9 @@ from grouser.physics.description.machine import (
 )
 from grouser.physics.errors import MachineError
 from grouser.physics.hydraulics.circuit import flow_gain, piston_area, rod_side_area
+from grouser.physics.hydraulics.faults import leaks
 from grouser.physics.hydraulics.network import (
+    FAULT,
     FIXED,
     LOAD_SENSING,
     NO_PASSAGE,
@@ -51,6 +60,8 @@ _CROSSING = 0.1
 _SHUTTLE = 0.1
 # The way out of a cylinder beside its cushion, as a share of the piston's area.
 _PORT = 0.1
+# Discharge coefficient of a tear.
+_TEAR = 0.7
 
 
 def make_network(machine: Machine) -> tuple[Network, tuple[str, ...], tuple[str, ...]]:
@@ -94,6 +105,7 @@ def make_network(machine: Machine) -> tuple[Network, tuple[str, ...], tuple[str,
         for part in parts:
             elements.builder.element = part.name
             add(part)
+    # an accumulator's gas follows p V^n = p_0 V_0^n (Jelali and Kroll); its oil is V_0 - V once p is above p_0
     loaded: set[str] = set()
     for gas in machine.accumulators:
         if gas.port in loaded:
@@ -104,6 +116,7 @@ def make_network(machine: Machine) -> tuple[Network, tuple[str, ...], tuple[str,
             )
         loaded.add(gas.port)
         elements.builder.add_gas(gas.port, gas.volume, gas.precharge, gas.polytropic_index)
+    elements.leaks(machine)
     builder = elements.builder
     return builder.build(len(machine.valves)), builder.lines, tuple(builder.passage_elements)
 
@@ -146,15 +159,24 @@ class _Elements:
         self.builder = builder
         self._tank = tank
         self._oil = oil
+        self._chambers: list[tuple[str, str]] = []
+        self._reliefs = count()
         # laminar flows are given at the reference temperature
         self._thinner = oil.density * fluid.kinematic_viscosity / oil.viscosity
 
     def _gain(self, area, discharge_coefficient):
-        """Turbulent flow per root of pressure through an area, Cd A sqrt(2 / rho)."""
+        """Turbulent flow per root of pressure through an area, Cd A sqrt(2 / rho) (Merritt, chapter 3)."""
         return discharge_coefficient * area * math.sqrt(2.0 / self._oil.density)
 
     def pump(self, pump: Pump) -> None:
+        """Q = D w s - G (p_out - p_in), with a shaft power of w (D s (p_out - p_in) + T_loss).
+
+        D: displacement, w: speed, G: leakage, T_loss: loss of torque (Merritt, chapter 4). The swash s follows what
+        its control wants (`flows.wanted_swash`) with a time constant, t ds/dt = s_wanted - s (Manring and Fales, of
+        pumps with variable displacement). A supply is a line of constant pressure.
+        """
         if pump.displacement is None:
+            self.builder.add_supply(pump.outlet, self._tank)
             return
         leak = NO_PASSAGE
         if pump.leakage:
@@ -177,6 +199,14 @@ class _Elements:
         )
 
     def directional_valve(self, number: int, valve: DirectionalValve) -> None:
+        """Four edges of Q = K s root(drop), K = Cd pi d x_v sqrt(2 / rho) or from a rated flow; s follows the spool x.
+
+        s = max(x - c_sa, 0) from supply to a, max(c_ta - x, 0) from a to tank, max(-x - c_sb, 0) from supply to b and
+        max(c_tb + x, 0) from b to tank, with overlaps c_s and underlaps c_t (Merritt, chapter 5; (3) and (4) of
+        Strashnov and Mironenko). An open centre turns the overlaps of the supply edges into underlaps; a tandem centre
+        adds a way from supply to tank that closes while they open, s = max(c - |x|, 0). The sensed line is joined with
+        the fed one by small edges, and with the tank at neutral.
+        """
         gain, linear = flow_gain(valve, self._oil.density), valve.transition == "linear"
         a, b = valve.a or f"{valve.name}.a", valve.b or f"{valve.name}.b"
 
@@ -221,6 +251,13 @@ class _Elements:
             )
 
     def cylinder(self, number: int, cylinder: HydraulicCylinder) -> None:
+        """V_A = V_A0 + S_A x, V_B = V_B0 + S_B (l - x), m dv/dt = S_A p_A - S_B p_B - F_f + load (Merritt, chapter 6).
+
+        F_f = k v + (F_d + (F_s - F_d) exp(-(v / v_s)^2)) sgn v, sticking up to F_s at rest (Stribeck;
+        Armstrong-Helouvry et al., Automatica 30, 1994). Leakages are G (p_A - p_B) and
+        G_r (p_B - p_tank). A cushion leads the oil of its chamber to the port by a throttle, a way that closes in
+        proportion to what is left of the stroke, s = min(x / l_c, 1), and a check valve back.
+        """
         a, b = cylinder.piston_side or _AIR, cylinder.rod_side or _AIR
         areas = piston_area(cylinder), rod_side_area(cylinder)
         chambers = [a, b]
@@ -251,6 +288,7 @@ class _Elements:
         ):
             self.builder.add_volume(line, volume)
         static = cylinder.dry_friction if cylinder.static_friction is None else cylinder.static_friction
+        self._chambers.append((chambers[0], chambers[1]))
         self.builder.add_actuator(
             chambers[0],
             chambers[1],
@@ -273,6 +311,11 @@ class _Elements:
             self.builder.add_passage(chambers[1], self._tank, laminar=cylinder.rod_leakage * self._thinner)
 
     def motor(self, motor: HydraulicMotor) -> None:
+        """T = D (p_a - p_b) - k w - T_f sgn w, taking D w into a; leakages G (p_a - p_b), G_d (p - p_drain).
+
+        D: displacement, w: speed of the joint (Merritt, chapter 4).
+        """
+        self._chambers.append((motor.a, motor.b))
         self.builder.add_actuator(
             motor.a,
             motor.b,
@@ -297,12 +340,17 @@ class _Elements:
             self.builder.add_passage(motor.a, motor.b, laminar=motor.leakage * self._thinner)
 
     def relief_valve(self, valve: ReliefValve) -> None:
+        """Opens by p_in - p_out over its pressure: see `_relief`."""
         self._relief(
             valve.inlet, valve.outlet, valve.pressure, valve.rated_flow, valve.rated_rise, {valve.outlet: -1.0}
         )
 
     def _relief(self, inlet, outlet, pressure, rated_flow, rated_rise, helpers):
-        """Opens in proportion to the pressure above its setting; wide open it has its rated flow."""
+        """Q = Q_r s root(d) / sqrt(p_s + r), s = (p_in + sum of ratios times helpers - p_s) / r.
+
+        p_s: setting, r: rated rise, over which a spring gives way (Merritt, of single-stage relief valves); at a rise
+        of r over the setting it is wide open and has its rated flow Q_r.
+        """
         pilots = {inlet: 1.0 / rated_rise}
         for line, ratio in helpers.items():
             pilots[line] = pilots.get(line, 0.0) + ratio / rated_rise
@@ -311,12 +359,14 @@ class _Elements:
             outlet,
             rated_flow / math.sqrt(pressure + rated_rise),
             kind=PRESSURES,
+            source=next(self._reliefs),
             opening=-pressure / rated_rise,
+            slope=1.0 / rated_rise,
             pilots=pilots,
         )
 
     def _check(self, inlet, outlet, rated_flow, cracking, rated_drop):
-        """Opens in proportion to the drop above cracking; wide open it has its rated flow at the rated drop."""
+        """Q = Q_r s root(d) / sqrt(d_r), s = (d - d_c) / (d_r - d_c): from the cracking drop to the rated one."""
         span = max(rated_drop - cracking, _LEAST_RANGE * rated_drop)
         self.builder.add_passage(
             inlet,
@@ -328,6 +378,10 @@ class _Elements:
         )
 
     def check_valve(self, valve: CheckValve) -> None:
+        """Free from inlet to outlet: see `_check`. A pilot x opens it backwards, s = (R (p_x - p_in) - d - d_c) / d_r.
+
+        d = p_out - p_in closes it; R: area of the pilot's piston over that of the seat.
+        """
         self._check(valve.inlet, valve.outlet, valve.rated_flow, valve.cracking_pressure, valve.rated_drop)
         if valve.pilot:
             span, ratio = valve.rated_drop, valve.pilot_ratio
@@ -343,11 +397,16 @@ class _Elements:
             )
 
     def counterbalance_valve(self, valve: CounterbalanceValve) -> None:
+        """Free towards the load: see `_check`; back from it s = (p_load + R p_pilot - p_s) / r, see `_relief`.
+
+        R: pilot ratio. The spring's side is vented: the pressure behind the valve does not count.
+        """
         self._check(valve.valve, valve.load, valve.rated_flow, valve.cracking_pressure, valve.rated_drop)
         helpers = {valve.pilot: valve.pilot_ratio}
         self._relief(valve.load, valve.valve, valve.pressure, valve.rated_flow, valve.rated_rise, helpers)
 
     def reducing_valve(self, valve: ReducingValve) -> None:
+        """Q = Q_r s root(d) / sqrt(d_r), s = (p_s - p_out) / r: closed at the setting p_s, open a range r below it."""
         self.builder.add_passage(
             valve.inlet,
             valve.outlet,
@@ -358,6 +417,7 @@ class _Elements:
         )
 
     def shuttle_valve(self, valve: ShuttleValve) -> None:
+        """Q = Q_r s root(d) / sqrt(d_r) from a and from b, s_a = (1 + (p_a - p_b) / (0.1 d_r)) / 2, s_b = 1 - s_a."""
         span = _SHUTTLE * valve.rated_drop
         for inlet, other in ((valve.a, valve.b), (valve.b, valve.a)):
             self.builder.add_passage(
@@ -370,6 +430,9 @@ class _Elements:
             )
 
     def orifice(self, orifice: Orifice) -> None:
+        """Q = Cd pi d^2 / 4 sqrt(2 / rho) root(drop), or Q = drop / R, with R in proportion to the viscosity (Merritt,
+        chapter 3).
+        """
         if orifice.diameter is not None:
             gain = self._gain(math.pi / 4.0 * orifice.diameter**2, orifice.discharge_coefficient)
             self.builder.add_passage(orifice.inlet, orifice.outlet, gain)
@@ -378,6 +441,11 @@ class _Elements:
             self.builder.add_passage(orifice.inlet, orifice.outlet, laminar=self._thinner / orifice.resistance)
 
     def compensator(self, valve: Compensator) -> None:
+        """Q = Q_r s root(d) / sqrt(d_r), s = (m - (p_out - p_load)) / r.
+
+        It is closed where the edge behind it has its margin m; r: range over which its spring gives way (Manring and
+        Fales, of pressure-compensated flow control).
+        """
         self.builder.add_passage(
             valve.inlet,
             valve.outlet,
@@ -388,8 +456,22 @@ class _Elements:
         )
 
     def hose(self, hose: Hose) -> None:
+        """Q = pi D^4 / (128 mu L) drop (Hagen and Poiseuille; Merritt, chapter 3), with half of its volume at each end.
+
+        Its wall gives way by V / E per pressure, E: expansion, so that 1/beta_eff = 1/beta + 1/E (Merritt, chapter 2).
+        """
         volume = math.pi / 4.0 * hose.diameter**2 * hose.length
         for line in (hose.inlet, hose.outlet):
             self.builder.add_volume(line, 0.5 * volume, 0.5 * volume / hose.expansion)
         laminar = math.pi * hose.diameter**4 / (128.0 * self._oil.viscosity * hose.length)
         self.builder.add_passage(hose.inlet, hose.outlet, laminar=laminar)
+
+    def leaks(self, machine: Machine) -> None:
+        """What may leak, after everything else."""
+        chambers = iter(self._chambers)
+        for number, leak in enumerate(leaks(machine)):
+            self.builder.element = leak.component
+            if leak.line:
+                self.builder.add_passage(leak.line, _AIR, self._gain(1.0, _TEAR), kind=FAULT, source=number)
+            else:
+                self.builder.add_passage(*next(chambers), laminar=self._thinner, kind=FAULT, source=number)

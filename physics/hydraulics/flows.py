@@ -4,6 +4,7 @@ import math
 
 from grouser.physics.hydraulics.network import (
     ALWAYS,
+    FAULT,
     FIXED,
     LOAD_SENSING,
     NO_LINE,
@@ -14,20 +15,27 @@ from grouser.physics.hydraulics.network import (
 )
 from grouser.physics.kernel import kernel
 
+# Drop up to which the slope of a turbulent flow is that of its secant, not of its tangent [Pa].
+SECANT = 5e3
+
 
 @kernel
-def opening(network, e, pressure, spool, position):
+def opening(network, e, pressure, spool, position, faults):
     """Opening of passage e [-], and whether it follows the pilots' pressures there."""
     kind, source = network.kind[e], network.source[e]
     if kind == ALWAYS:
         return network.opening[e], False
     if kind == SPOOL:
-        return max(network.opening[e] + network.slope[e] * spool[source, 0], 0.0), False
+        return max(network.opening[e] + network.slope[e] * spool[source], 0.0), False
     if kind == SPOOL_EITHER_WAY:
-        return max(network.opening[e] - network.slope[e] * abs(spool[source, 0]), 0.0), False
+        return max(network.opening[e] - network.slope[e] * abs(spool[source]), 0.0), False
     if kind == POSITION:
         return min(max(network.opening[e] + network.slope[e] * position[source], 0.0), 1.0), False
+    if kind == FAULT:
+        return faults.leak[source], False
     share = network.opening[e]
+    if source >= 0:
+        share += network.slope[e] * faults.relief_drop[source]
     for k in range(PILOTS):
         line = network.pilot[e, k]
         if line != NO_LINE:
@@ -41,10 +49,10 @@ def opening(network, e, pressure, spool, position):
 
 @kernel
 def flow_per_opening(network, e, drop):
-    """Turbulent flow of passage e at full opening [m3/s], and its slope over the drop [m3/(s Pa)].
+    """Turbulent flow of passage e at full opening [m3/s], and a slope over the drop for implicit steps [m3/(s Pa)].
 
-    K d / (d^2 + e^2)^(1/4): the root of the drop, with a laminar middle of width e; or, as some authors have it, K d /
-    sqrt(e) below e.
+    K d / (d^2 + e^2)^(1/4): the root of the drop (Merritt, Hydraulic Control Systems, 1967, chapter 3), with a laminar
+    middle of width e (`regRoot` of Modelica.Fluid); or, as some authors have it, K d / sqrt(e) below e.
     """
     gain, width = network.gain[e], network.transition[e]
     if network.linear[e]:
@@ -55,14 +63,20 @@ def flow_per_opening(network, e, drop):
         flow = gain * math.sqrt(size)
         return (flow if drop > 0.0 else -flow), 0.5 * flow / size
     square = drop * drop
-    sum_of_squares = square + width * width
-    root = gain / math.sqrt(math.sqrt(sum_of_squares))
-    return root * drop, root * (1.0 - 0.5 * square / sum_of_squares)
+    root = gain / math.sqrt(math.sqrt(square + width * width))
+    # A tangent near zero would throw the flow from one direction into the other; the secant does not.
+    return root * drop, root * (1.0 - 0.5 * square / (square + SECANT * SECANT))
 
 
 @kernel
 def wanted_swash(network, p, pressure):
-    """Swash that the control of pump p asks for, and its slopes over the outlet's and the sensed pressure [1/Pa]."""
+    """Swash that the control of pump p asks for, and its slopes over the outlet's and the sensed pressure [1/Pa].
+
+    s = (p_set - p) / r of a pressure control; the lesser of that and 1 + (p_sense + m - p) / r of a load-sensing one,
+    which has full displacement at its margin m and none a range r above it; no more than P / (D w p) with a power limit
+    P; between the least swash and 1 (Manring and Fales, Hydraulic Control Systems, 2019, of pumps with variable
+    displacement).
+    """
     control = network.control[p]
     outlet = pressure[network.outlet[p]]
     wanted, over_outlet, over_sense = 1.0, 0.0, 0.0

@@ -4,13 +4,18 @@ In a sub-step h every line takes in what its passages, pumps and actuators bring
 begins. With y = c' - c, the change of content, and p' = p + (dp/dc) y,
 
     (V + C dp/dc) y_i = h (Q_i + sum_j dQ_i/dp_j dp_j/dc_j y_j -+ S v'),
-    v'_a = v_a + h b_a + sum_b A_ab J_b,    J_b = h (S_A p_A' - S_B p_B' - k v'_b + R_b) - m (v'_b - v_b) + friction,
+    J_b = h (S_A p_A' - S_B p_B' - k v'_b + R_b) - m (v'_b - v_b) + friction,
+    v'_a = v_a + h b_a + sum_b A_ab J_b,
 
-where b is what the mechanism does by itself, A = J M^-1 J^T its mobility along the actuators, and R what friction and
-buffers do. One linear system in y and v' is left for each part of the circuit (linearly implicit Euler; Hairer and
-Wanner, Solving Ordinary Differential Equations II, 1996, section IV.9); of an actuator that sticks or stops, whose
-speed is known, the impulse J of what holds it is found instead. A step of H and two of H/2 give by extrapolation a
-result of second order that damps what is stiff, and their difference its error.
+where J is an actuator's impulse on the mechanism, b what that does by itself, A its mobility along the actuators, and R
+what friction and buffers do. They are one linear system for each part of the circuit (linearly implicit Euler; Hairer
+and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.9); of an actuator that sticks or stops, whose
+speed is known, the impulse of what holds it is found instead. A step of H and two of H/2 give by extrapolation a result
+of second order that damps what is stiff, and their difference its error.
+
+The change of a step of H and that by the rates of its start differ by twice its error. Where that is next to nothing,
+a part that pumps feed, whose controls make it stiff and dear, does without halves. Flows go by the mean positions of
+the spools.
 """
 
 import math
@@ -28,16 +33,21 @@ from grouser.physics.hydraulics.cylinder import (
     TRACE_VELOCITY,
     end_buffer,
 )
+from grouser.physics.hydraulics.faults import Faults, make_faults, spool_speed
 from grouser.physics.hydraulics.flows import flow_per_opening, opening, wanted_swash
 from grouser.physics.hydraulics.network import NO_LINE, PILOTS, Network
-from grouser.physics.hydraulics.oil import content, pressure_of, pressure_rise
+from grouser.physics.hydraulics.oil import aerated, content, pressure_of, pressure_rise
 from grouser.physics.kernel import kernel
-from grouser.physics.multibody.elimination import eliminate
+from grouser.physics.multibody.elimination import eliminate, eliminate_in_order
 
 # What an actuator does at the end of a sub-step.
 SLIDING, STUCK, AT_START, AT_END = range(4)
 # Errors of a sub-step that pass: of pressures [Pa] and speeds [m/s or rad/s], and as a share of them [-].
 _PRESSURE_ERROR, _SPEED_ERROR, _RELATIVE_ERROR = 1e4, 1e-4, 2e-3
+# Changes of swash plates and of spools that pass [-], and how much of all this a sub-step may bend without halves.
+_SWASH_ERROR, _SPOOL_ERROR, _STRAIGHT = 1e-2, 0.02, 0.02
+# A multiple of the error that passes, from which on halves and whole say nothing of each other.
+_ASTRAY = 10.0
 # Shortest sub-step as a share of the step, and how a rejected one shrinks at most.
 _SHORTEST, _SHRINK, _GROW, _SAFETY = 1.0 / 256.0, 0.2, 3.0, 0.9
 # By how much stops and brakes give, as a share of what the mechanism would by itself.
@@ -90,7 +100,8 @@ class Books(NamedTuple):
         delivered, pump_work: volume [m3] and work on the oil [J] of each pump.
         push: impulse of the pressures less viscous friction on each actuator [N s or N m s].
         grip, stop: impulses of dry friction with brake, and of the stroke's ends.
-        work, viscous_loss, friction_loss, stop_loss: of each actuator [J].
+        work, oil_work: of the pressures on each actuator, by its mean speed and over the volume that it displaces [J].
+        viscous_loss, friction_loss, stop_loss: of each actuator [J].
     """
 
     passed: np.ndarray
@@ -101,6 +112,7 @@ class Books(NamedTuple):
     grip: np.ndarray
     stop: np.ndarray
     work: np.ndarray
+    oil_work: np.ndarray
     viscous_loss: np.ndarray
     friction_loss: np.ndarray
     stop_loss: np.ndarray
@@ -113,14 +125,19 @@ class NetworkWorkspace(NamedTuple):
         flow, slope, pilot_slope: of each passage, with its change with the drop and with its pilots.
         rise: dp/dc of each line [Pa].
         capacity: oil that it takes in for a change of its content, V + C dp/dc [m3].
-        matrix, right: linear system of a part: its lines, then its actuators.
+        matrix, right: linear system of a part: its lines, its actuators' impulses, their outcomes.
+        straight: changes of a part's contents by the rates of its start [-].
+        relaxation: sub-step by the time constant of each of a part's lines [-].
+        impulse: of each actuator on the mechanism by the forces of the start.
         outcome: of the sub-step: speed of an actuator that slides, impulse of what holds another.
         room, walls: oil in each line [m3], and the compliance of what holds it [m3/Pa].
+        mean_spool: position of each spool, mean over the sub-step [-].
         substeps: of each part in the step.
         start_velocity: of each actuator at the start of the step.
     """
 
     loads: Loads
+    faults: Faults
     now: Trial
     whole: Trial
     halves: Trial
@@ -134,7 +151,11 @@ class NetworkWorkspace(NamedTuple):
     capacity: np.ndarray
     matrix: np.ndarray
     right: np.ndarray
+    straight: np.ndarray
+    relaxation: np.ndarray
+    impulse: np.ndarray
     outcome: np.ndarray
+    mean_spool: np.ndarray
     room: np.ndarray
     walls: np.ndarray
     substeps: np.ndarray
@@ -145,7 +166,7 @@ def make_network_workspace(network: Network, valves: int) -> NetworkWorkspace:
     """Buffers of the right sizes."""
     lines, actuators, pumps = len(network.volume), len(network.line_a), len(network.outlet)
     passages = len(network.origin)
-    largest = int((np.diff(network.part_line_start) + np.diff(network.part_actuator_start)).max(initial=0))
+    largest = int(np.diff(network.part_unknown_start).max(initial=0))
 
     def trial():
         return Trial(
@@ -160,11 +181,12 @@ def make_network_workspace(network: Network, valves: int) -> NetworkWorkspace:
         )
 
     def books():
-        sizes = (passages, passages, pumps, pumps, *[actuators] * 7)
+        sizes = (passages, passages, pumps, pumps, *[actuators] * 8)
         return Books(*[np.zeros(size) for size in sizes])
 
     return NetworkWorkspace(
         loads=Loads(np.zeros((actuators, actuators)), np.zeros(actuators), np.zeros(actuators)),
+        faults=make_faults(network, valves),
         now=trial(),
         whole=trial(),
         halves=trial(),
@@ -178,7 +200,11 @@ def make_network_workspace(network: Network, valves: int) -> NetworkWorkspace:
         capacity=np.zeros(lines),
         matrix=np.zeros((largest, largest)),
         right=np.zeros(largest),
+        straight=np.zeros(largest),
+        relaxation=np.zeros(largest),
+        impulse=np.zeros(actuators),
         outcome=np.zeros(actuators),
+        mean_spool=np.zeros(valves),
         room=np.zeros(lines),
         walls=np.zeros(lines),
         substeps=np.zeros(max(len(network.part_line_start) - 1, 1), dtype=np.int64),
@@ -195,40 +221,47 @@ def advance_part(network, circuit, part, command, step, workspace, prediction):
         part: number of the part.
         command: of each valve [-].
         step: [s].
-        workspace: with `loads` and `now`; `step_books` gets what has passed, `substeps` their number.
+        workspace: with `loads`, `faults` and `now`; `step_books` gets what has passed, `substeps` their number.
         prediction: its trace gets the end of each sub-step.
     """
-    now, whole, halves = workspace.now, workspace.whole, workspace.halves
-    _clear(network, part, workspace.step_books)
+    now, whole, halves, faults = workspace.now, workspace.whole, workspace.halves, workspace.faults
+    oil = aerated(network.oil, faults.entrained_air[0])
+    _clear(network, part, faults, workspace.step_books)
     done, length, count = 0.0, step, 0
     while done < step * (1.0 - 1e-12):
         length = min(length, step - done)
         count += 1
         _copy(network, part, now, whole)
         still = _is_still(network, part, now, workspace.loads)
-        moves = _advance_spools(network, circuit, part, command, length, whole)
-        _clear(network, part, workspace.whole_books)
-        _substep(network, part, length, whole, workspace, workspace.whole_books)
-        still = still and not moves and _is_still(network, part, whole, workspace.loads)
+        moved = _advance_spools(network, circuit, part, command, length, whole, faults, workspace.mean_spool)
+        _clear(network, part, faults, workspace.whole_books)
+        bend = _substep(network, part, length, whole, workspace, workspace.whole_books)
+        still = still and moved == 0.0 and _is_still(network, part, whole, workspace.loads)
         if still and _difference(network, part, now, whole) <= 1.0:
             # what has almost levelled out behind brakes, an implicit step does well enough
+            bend = 0.0
+        elif moved > _SPOOL_ERROR or network.part_pump_start[part + 1] == network.part_pump_start[part]:
+            bend = 1.0
+        if bend <= _STRAIGHT:
             _copy(network, part, whole, now)
-            _add_books(network, part, 0.0, workspace.whole_books, workspace.whole_books, workspace.step_books)
+            _add_books(network, part, faults, 0.0, workspace.whole_books, workspace.whole_books, workspace.step_books)
             done += length
             _trace(network, circuit, part, done, now, prediction)
+            length *= _GROW
             continue
         _copy(network, part, now, halves)
-        _clear(network, part, workspace.halves_books)
+        _clear(network, part, faults, workspace.halves_books)
         for _ in range(2):
-            _advance_spools(network, circuit, part, command, 0.5 * length, halves)
+            _advance_spools(network, circuit, part, command, 0.5 * length, halves, faults, workspace.mean_spool)
             _substep(network, part, 0.5 * length, halves, workspace, workspace.halves_books)
         error = _difference(network, part, whole, halves)
         if error > 1.0 and length > _SHORTEST * step:
             length = max(length * max(_SHRINK, _SAFETY / math.sqrt(error)), _SHORTEST * step)
             continue
-        beyond = 1.0 if _alike(network, part, whole, halves) else 0.0
-        _extrapolate(network, part, beyond, whole, halves, now)
-        _add_books(network, part, beyond, workspace.whole_books, workspace.halves_books, workspace.step_books)
+        # what goes astray even so is not made worse
+        beyond = 1.0 if error <= _ASTRAY and _alike(network, part, whole, halves) else 0.0
+        _extrapolate(network, oil, part, beyond, whole, halves, now)
+        _add_books(network, part, faults, beyond, workspace.whole_books, workspace.halves_books, workspace.step_books)
         done += length
         _trace(network, circuit, part, done, now, prediction)
         length *= min(_GROW, _SAFETY / math.sqrt(max(error, 1e-4)))
@@ -248,16 +281,24 @@ def _is_still(network, part, trial, loads):
 
 
 @kernel
-def _advance_spools(network, circuit, part, command, time, trial):
+def _advance_spools(network, circuit, part, command, time, trial, faults, mean):
     """Spools follow their commands: the exact response (5) of a damped oscillator or a lag, stopped at full travel.
 
+    Args:
+        mean: gets their mean positions meanwhile, which the flows go by [-].
+
     Returns:
-        Whether one of them moves.
+        How far one of them moves at the most [-].
     """
-    moves = False
+    moved = 0.0
     for k in range(network.part_valve_start[part], network.part_valve_start[part + 1]):
         valve = network.part_valve[k]
-        frequency, damping = circuit.spool_frequency[valve], circuit.spool_damping[valve]
+        share = spool_speed(faults, valve)
+        if share == 0.0:
+            trial.spool[valve, 1] = 0.0
+            mean[valve] = trial.spool[valve, 0]
+            continue
+        frequency, damping = share * circuit.spool_frequency[valve], circuit.spool_damping[valve]
         trial.spool[valve, 2] = _held_command(circuit, valve, command[valve], trial.spool[valve, 2])
         target = circuit.spool_gain[valve] * _beyond(circuit, valve, trial.spool[valve, 2])
         before, speed = trial.spool[valve, 0], trial.spool[valve, 1]
@@ -265,10 +306,8 @@ def _advance_spools(network, circuit, part, command, time, trial):
         if abs(away) < SPOOL_REST and abs(speed) < SPOOL_REST * frequency:
             away = speed = 0.0
         elif damping == math.inf:
-            moves = True
             away, speed = away * math.exp(-frequency * time), 0.0
         else:
-            moves = True
             decay = math.exp(-damping * frequency * time)
             below = 1.0 - damping * damping
             own = frequency * math.sqrt(abs(below))
@@ -283,14 +322,16 @@ def _advance_spools(network, circuit, part, command, time, trial):
                 decay * (away * (cosine + turned) + speed * sine),
                 decay * (speed * (cosine - turned) - frequency * frequency * away * sine),
             )
-        place, farthest = target + away, circuit.spool_rate[valve] * time
+        place, farthest = target + away, share * circuit.spool_rate[valve] * time
         if abs(place - before) > farthest:
             way = farthest if place > before else -farthest
             place, speed = before + way, way / time
         if abs(place) > 1.0:
             place, speed = (1.0 if place > 0.0 else -1.0), 0.0
         trial.spool[valve, 0], trial.spool[valve, 1] = place, speed
-    return moves
+        mean[valve] = 0.5 * (before + place)
+        moved = max(moved, abs(place - before))
+    return moved
 
 
 @kernel
@@ -310,23 +351,30 @@ def _beyond(circuit, valve, command):
 
 @kernel
 def _substep(network, part, step, trial, workspace, books):
-    """One linearly implicit Euler step of a part."""
+    """One linearly implicit Euler step of a part.
+
+    Returns:
+        By how much it bends: half of the difference between the changes that it finds and those that the rates of its
+        start would give, as a multiple of what passes.
+    """
     first, last = network.part_line_start[part], network.part_line_start[part + 1]
-    actuators = network.part_actuator_start[part + 1] - network.part_actuator_start[part]
+    oil = aerated(network.oil, workspace.faults.entrained_air[0])
+    unknown = network.part_unknown_start[part]
+    size = network.part_unknown_start[part + 1] - unknown
     measure_lines(network, part, trial, workspace)
     for _ in range(_MOST_ROUNDS):
-        _begin(network, part, workspace)
-        _add_passages(network, part, step, trial, workspace)
-        _add_pumps(network, part, step, trial, workspace)
-        _add_actuators(network, part, step, trial, workspace)
-        _level(network, part, workspace)
-        if not eliminate(workspace.matrix, workspace.right, last - first + actuators, 0.0):
+        _assemble(network, part, step, trial, workspace)
+        if not eliminate_in_order(
+            *(workspace.matrix, workspace.right, size, unknown),
+            *(network.below_start, network.below, network.beside_start, network.beside),
+        ) and not _solve_by_pivots(network, part, size, step, trial, workspace):
             workspace.right[:] = math.nan  # for the finite check to find
-        for k in range(actuators):
-            a = network.part_actuator[network.part_actuator_start[part] + k]
-            workspace.outcome[a] = workspace.right[last - first + k]
+        for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+            speed = size - network.part_actuator_start[part + 1] + k
+            workspace.outcome[network.part_actuator[k]] = workspace.right[speed]
         if _regimes_hold(network, part, step, trial, workspace):
             break
+    bend = _bend(network, part, step, trial, workspace)
     _book_passages(network, part, step, trial, workspace, books)
     _book_pumps(network, part, step, trial, workspace, books)
     _turn_swash(network, part, step, trial, workspace)
@@ -334,16 +382,64 @@ def _substep(network, part, step, trial, workspace, books):
     for k in range(first, last):
         line = network.part_line[k]
         trial.content[line] += workspace.right[k - first]
-        trial.pressure[line] = pressure_of(network.oil, trial.content[line])
+        trial.pressure[line] = pressure_of(oil, trial.content[line])
+    return bend
+
+
+@kernel
+def _bend(network, part, step, trial, workspace):
+    """What `_substep` returns, from its solution."""
+    right, straight, mobility = workspace.right, workspace.straight, workspace.loads.mobility
+    first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
+    lines = network.part_line_start[part + 1] - network.part_line_start[part]
+    largest = 0.0
+    for k in range(first, last):
+        # errors of the room that actuators make end with their motion
+        a = network.part_actuator[k]
+        moved = step * (_later_speed(network, a, step, trial, workspace) - trial.velocity[a])
+        line_a, line_b = network.line_a[a], network.line_b[a]
+        if network.local[line_a] >= 0:
+            straight[network.local[line_a]] -= network.area_a[a] * moved / workspace.capacity[line_a]
+        if network.local[line_b] >= 0:
+            straight[network.local[line_b]] += network.area_b[a] * moved / workspace.capacity[line_b]
+    for i in range(lines):
+        line = network.part_line[network.part_line_start[part] + i]
+        passes = _PRESSURE_ERROR + _RELATIVE_ERROR * abs(trial.pressure[line])
+        late = workspace.rise[line] * abs(right[i] - straight[i])
+        if late > 0.0:
+            # errors of flows add up for as long as the line takes to forget them
+            largest = max(largest, late / (passes * min(workspace.relaxation[i], 1.0)))
+        if network.gas_volume[line] > 0.0:
+            # gas yields less and less
+            largest = max(largest, workspace.rise[line] * abs(right[i]) / passes)
+    for k in range(first, last):
+        a = network.part_actuator[k]
+        change = _later_speed(network, a, step, trial, workspace) - trial.velocity[a]
+        if trial.regime[a] == SLIDING:
+            straight = step * workspace.loads.acceleration[a]
+            for i in range(first, last):
+                b = network.part_actuator[i]
+                slides = trial.regime[b] == SLIDING
+                straight += mobility[a, b] * (workspace.impulse[b] if slides else right[lines + i - first])
+            change -= straight
+        largest = max(largest, abs(change) / (_SPEED_ERROR + _RELATIVE_ERROR * abs(trial.velocity[a])))
+    for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
+        p = network.part_pump[k]
+        wanted, _, _ = wanted_swash(network, p, trial.pressure)
+        straight = min(step / network.response[p], 1.0) if network.response[p] > 0.0 else 1.0
+        share = straight * step / (network.response[p] + step)
+        largest = max(largest, share * abs(min(max(wanted, 0.0), 1.0) - trial.swash[p]) / _SWASH_ERROR)
+    return 0.5 * largest
 
 
 @kernel
 def measure_lines(network, part, trial, workspace):
     """Rise of the pressure of each line of a part with its content, and what it takes in for that."""
+    oil = aerated(network.oil, workspace.faults.entrained_air[0])
     capacity, rise = workspace.capacity, workspace.rise
     for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
         line = network.part_line[k]
-        rise[line] = pressure_rise(network.oil, trial.pressure[line])
+        rise[line] = pressure_rise(oil, trial.pressure[line])
         give = network.compliance[line] + _gas_compliance(network, line, trial.pressure[line])
         capacity[line] = network.volume[line] + give * rise[line]
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
@@ -357,29 +453,43 @@ def measure_lines(network, part, trial, workspace):
 
 
 @kernel
+def _assemble(network, part, step, trial, workspace):
+    """The linear system of a sub-step."""
+    _begin(network, part, workspace)
+    _add_passages(network, part, step, trial, workspace)
+    _add_pumps(network, part, step, trial, workspace)
+    _add_actuators(network, part, step, trial, workspace)
+
+
+@kernel
 def _begin(network, part, workspace):
-    """The lines' capacities on the diagonal."""
+    """The lines' capacities on the diagonal, and nothing else."""
     first, last = network.part_line_start[part], network.part_line_start[part + 1]
-    size = last - first + network.part_actuator_start[part + 1] - network.part_actuator_start[part]
+    unknown = network.part_unknown_start[part]
     matrix, right = workspace.matrix, workspace.right
-    for i in range(size):
-        for j in range(size):
-            matrix[i, j] = 0.0
-        right[i] = 0.0
+    for i in range(network.part_unknown_start[part + 1] - unknown):
+        for p in range(network.below_start[unknown + i], network.below_start[unknown + i + 1]):
+            matrix[network.below[p], i] = 0.0
+        for p in range(network.beside_start[unknown + i], network.beside_start[unknown + i + 1]):
+            matrix[i, network.beside[p]] = 0.0
+        matrix[i, i] = right[i] = 0.0
     for i in range(last - first):
         matrix[i, i] = workspace.capacity[network.part_line[first + i]]
 
 
 @kernel
-def _level(network, part, workspace):
-    """Divides the lines' rows by their capacities, so that rows of lines and of actuators are of a size."""
-    first, last = network.part_line_start[part], network.part_line_start[part + 1]
-    size = last - first + network.part_actuator_start[part + 1] - network.part_actuator_start[part]
-    for i in range(last - first):
+def _solve_by_pivots(network, part, size, step, trial, workspace):
+    """Solves the system where the order of its unknowns finds no pivot; whether there is a solution."""
+    workspace.matrix[:] = 0.0
+    _assemble(network, part, step, trial, workspace)
+    first = network.part_line_start[part]
+    for i in range(network.part_line_start[part + 1] - first):
+        # rows of lines and of actuators become of a size
         share = 1.0 / workspace.capacity[network.part_line[first + i]]
         for j in range(size):
             workspace.matrix[i, j] *= share
         workspace.right[i] *= share
+    return eliminate(workspace.matrix, workspace.right, size, 0.0)
 
 
 @kernel
@@ -408,19 +518,24 @@ def _add_slope(network, line, over, slope, workspace):
 
 
 @kernel
+def last_passage(network, part, faults):
+    """Where the passages of a part end that are not closed for good: leaks count when there is one."""
+    return network.part_passage_start[part + 1] if faults.leaking[0] else network.part_leak_start[part]
+
+
+@kernel
 def _add_passages(network, part, step, trial, workspace):
     """Flows of the passages, from origin to end."""
-    for k in range(network.part_passage_start[part], network.part_passage_start[part + 1]):
+    for k in range(network.part_passage_start[part], last_passage(network, part, workspace.faults)):
         e = network.part_passage[k]
         origin, end = network.origin[e], network.end[e]
         drop = trial.pressure[origin] - trial.pressure[end]
-        share, follows = opening(network, e, trial.pressure, trial.spool, trial.position)
+        share, follows = opening(network, e, trial.pressure, workspace.mean_spool, trial.position, workspace.faults)
         flow = slope = whole = 0.0
         if share > 0.0:
             whole, slope = flow_per_opening(network, e, drop)
-            flow, slope = share * whole, share * slope
-        flow += network.laminar[e] * drop
-        slope += network.laminar[e]
+            whole += network.laminar[e] * drop
+            flow, slope = share * whole, share * (slope + network.laminar[e])
         workspace.flow[e], workspace.slope[e] = flow, slope
         workspace.pilot_slope[e] = whole if follows else 0.0
         if slope == 0.0:
@@ -441,12 +556,12 @@ def _add_passages(network, part, step, trial, workspace):
 
 
 @kernel
-def _pump(network, p, step, trial):
+def _pump(network, p, step, trial, workspace):
     """Flow of pump p at the start of a sub-step with the swash of its end [m3/s], and its slopes [m3/(s Pa)]."""
     wanted, over_outlet, over_sense = wanted_swash(network, p, trial.pressure)
     share = step / (network.response[p] + step)
     swash = trial.swash[p] + share * (wanted - trial.swash[p])
-    full = network.displacement[p] * network.speed[p]
+    full = 0.0 if workspace.faults.stopped_pump[p] else network.displacement[p] * network.speed[p]
     return full * swash, full * share * over_outlet, full * share * over_sense
 
 
@@ -456,7 +571,7 @@ def _add_pumps(network, part, step, trial, workspace):
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
         outlet, inlet, sense = network.outlet[p], network.inlet[p], network.sense[p]
-        flow, over_outlet, over_sense = _pump(network, p, step, trial)
+        flow, over_outlet, over_sense = _pump(network, p, step, trial, workspace)
         _add_flow(network, outlet, step * flow, workspace)
         _add_flow(network, inlet, -step * flow, workspace)
         _add_slope(network, outlet, outlet, step * over_outlet, workspace)
@@ -488,45 +603,56 @@ def _set_speed(network, a, step, trial):
 
 @kernel
 def _add_actuators(network, part, step, trial, workspace):
-    """Room that the actuators make, and how they move each other by their impulses on the mechanism."""
+    """Room that the actuators make, their impulses on the mechanism, and how it moves by them."""
     matrix, right, mobility = workspace.matrix, workspace.right, workspace.loads.mobility
     first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
     lines = network.part_line_start[part + 1] - network.part_line_start[part]
+    _go_straight(network, part, workspace)
     for k in range(first, last):
-        b, column = network.part_actuator[k], lines + k - first
-        line_a, line_b, area_a, area_b = network.line_a[b], network.line_b[b], network.area_a[b], network.area_b[b]
-        slides = trial.regime[b] == SLIDING
-        impulse, resistance = _impulse_at_start(network, b, step, trial, workspace)
+        a = network.part_actuator[k]
+        by, outcome = lines + k - first, lines + last - first + k - first
+        line_a, line_b, area_a, area_b = network.line_a[a], network.line_b[a], network.area_a[a], network.area_b[a]
         row_a, row_b = network.local[line_a], network.local[line_b]
-        if slides:
+        impulse, resistance = _impulse_at_start(network, a, step, trial, workspace)
+        workspace.impulse[a] = impulse - resistance * trial.velocity[a]
+        speed = trial.velocity[a]
+        if row_a >= 0:
+            matrix[by, row_a] -= step * area_a * workspace.rise[line_a]
+            workspace.straight[row_a] -= step * area_a * speed / workspace.capacity[line_a]
+        if row_b >= 0:
+            matrix[by, row_b] += step * area_b * workspace.rise[line_b]
+            workspace.straight[row_b] += step * area_b * speed / workspace.capacity[line_b]
+        matrix[by, by] = 1.0
+        right[by] = impulse
+        right[outcome] = speed + step * workspace.loads.acceleration[a]
+        if trial.regime[a] == SLIDING:
             if row_a >= 0:
-                matrix[row_a, column] += step * area_a
+                matrix[row_a, outcome] += step * area_a
             if row_b >= 0:
-                matrix[row_b, column] -= step * area_b
+                matrix[row_b, outcome] -= step * area_b
+            matrix[by, outcome] = resistance
+            matrix[outcome, outcome] = 1.0
         else:
-            speed = _set_speed(network, b, step, trial)
+            speed = _set_speed(network, a, step, trial)
             _add_flow(network, line_a, -step * area_a * speed, workspace)
             _add_flow(network, line_b, step * area_b * speed, workspace)
-            impulse -= resistance * speed
-        for i in range(first, last):
-            row, by = lines + i - first, mobility[network.part_actuator[i], b]
-            if by == 0.0:
-                continue
-            right[row] += by * impulse
-            matrix[row, column] += by * resistance if slides else -by
-            if row_a >= 0:
-                matrix[row, row_a] -= by * step * area_a * workspace.rise[line_a]
-            if row_b >= 0:
-                matrix[row, row_b] += by * step * area_b * workspace.rise[line_b]
-    for k in range(first, last):
-        a, row = network.part_actuator[k], lines + k - first
-        right[row] += trial.velocity[a] + step * workspace.loads.acceleration[a]
-        if trial.regime[a] == SLIDING:
-            matrix[row, row] += 1.0
-        else:
-            right[row] -= _set_speed(network, a, step, trial)
+            matrix[by, outcome] = -1.0
+            right[by] -= resistance * speed
             # stops and brakes give a little: actuators that hold the same thing share its load
-            matrix[row, row] *= 1.0 + _SHARING
+            matrix[outcome, outcome] = -_SHARING * mobility[a, a]
+            right[outcome] -= speed
+        for i in range(first, last):
+            matrix[outcome, lines + i - first] = -mobility[a, network.part_actuator[i]]
+
+
+@kernel
+def _go_straight(network, part, workspace):
+    """What contents would change by with the flows of the start, and how fast they forget."""
+    first = network.part_line_start[part]
+    for i in range(network.part_line_start[part + 1] - first):
+        capacity = workspace.capacity[network.part_line[first + i]]
+        workspace.straight[i] = workspace.right[i] / capacity
+        workspace.relaxation[i] = workspace.matrix[i, i] / capacity - 1.0
 
 
 @kernel
@@ -609,6 +735,8 @@ def _move_actuators(network, part, step, trial, workspace, books):
         a = network.part_actuator[k]
         before, speed = trial.velocity[a], _later_speed(network, a, step, trial, workspace)
         push, mean = _push(network, a, trial, workspace), 0.5 * (before + speed)
+        push_before = network.area_a[a] * trial.pressure[network.line_a[a]]
+        push_before -= network.area_b[a] * trial.pressure[network.line_b[a]]
         spring, stiffness, damping = end_buffer(network, a, trial.position[a])
         spring -= (damping + step * stiffness) * speed
         resistance, grip, stop = network.viscous[a] * speed, 0.0, 0.0
@@ -622,6 +750,7 @@ def _move_actuators(network, part, step, trial, workspace, books):
         books.grip[a] += grip
         books.stop[a] += stop
         books.work[a] += step * push * mean
+        books.oil_work[a] += 0.5 * step * (push_before + push) * speed
         books.viscous_loss[a] += step * resistance * mean
         books.friction_loss[a] -= grip * mean
         books.stop_loss[a] -= (stop + step * spring) * mean
@@ -650,7 +779,7 @@ def _turn_swash(network, part, step, trial, workspace):
 @kernel
 def _book_passages(network, part, step, trial, workspace, books):
     """Volumes that the passages let through in the sub-step, and what they throttled."""
-    for k in range(network.part_passage_start[part], network.part_passage_start[part + 1]):
+    for k in range(network.part_passage_start[part], last_passage(network, part, workspace.faults)):
         e = network.part_passage[k]
         flow, slope = workspace.flow[e], workspace.slope[e]
         if slope == 0.0:
@@ -673,7 +802,7 @@ def _book_pumps(network, part, step, trial, workspace, books):
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
         outlet, inlet, sense = network.outlet[p], network.inlet[p], network.sense[p]
-        flow, over_outlet, over_sense = _pump(network, p, step, trial)
+        flow, over_outlet, over_sense = _pump(network, p, step, trial, workspace)
         rise = _later_pressure(network, outlet, trial, workspace) - trial.pressure[outlet]
         flow += over_outlet * rise
         if sense != NO_LINE:
@@ -727,7 +856,7 @@ def _alike(network, part, whole, halves):
 
 
 @kernel
-def _extrapolate(network, part, beyond, whole, halves, result):
+def _extrapolate(network, oil, part, beyond, whole, halves, result):
     """The halves and `beyond` times their difference from the whole, in everything: oil and room fit each other."""
     _copy(network, part, halves, result)
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
@@ -739,15 +868,15 @@ def _extrapolate(network, part, beyond, whole, halves, result):
     for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
         line = network.part_line[k]
         result.content[line] += beyond * (halves.content[line] - whole.content[line])
-        result.pressure[line] = pressure_of(network.oil, result.content[line])
+        result.pressure[line] = pressure_of(oil, result.content[line])
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
         result.swash[p] = min(max(halves.swash[p] + beyond * (halves.swash[p] - whole.swash[p]), 0.0), 1.0)
 
 
 @kernel
-def _clear(network, part, books):
-    for k in range(network.part_passage_start[part], network.part_passage_start[part + 1]):
+def _clear(network, part, faults, books):
+    for k in range(network.part_passage_start[part], last_passage(network, part, faults)):
         e = network.part_passage[k]
         books.passed[e] = books.lost[e] = 0.0
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
@@ -756,13 +885,13 @@ def _clear(network, part, books):
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
         books.push[a] = books.grip[a] = books.stop[a] = 0.0
-        books.work[a] = books.viscous_loss[a] = books.friction_loss[a] = books.stop_loss[a] = 0.0
+        books.work[a] = books.oil_work[a] = books.viscous_loss[a] = books.friction_loss[a] = books.stop_loss[a] = 0.0
 
 
 @kernel
-def _add_books(network, part, beyond, whole, halves, total):
+def _add_books(network, part, faults, beyond, whole, halves, total):
     """Books of the extrapolated result."""
-    for k in range(network.part_passage_start[part], network.part_passage_start[part + 1]):
+    for k in range(network.part_passage_start[part], last_passage(network, part, faults)):
         e = network.part_passage[k]
         total.passed[e] += halves.passed[e] + beyond * (halves.passed[e] - whole.passed[e])
         total.lost[e] += halves.lost[e] + beyond * (halves.lost[e] - whole.lost[e])
@@ -776,6 +905,7 @@ def _add_books(network, part, beyond, whole, halves, total):
         total.grip[a] += halves.grip[a] + beyond * (halves.grip[a] - whole.grip[a])
         total.stop[a] += halves.stop[a] + beyond * (halves.stop[a] - whole.stop[a])
         total.work[a] += halves.work[a] + beyond * (halves.work[a] - whole.work[a])
+        total.oil_work[a] += halves.oil_work[a] + beyond * (halves.oil_work[a] - whole.oil_work[a])
         total.viscous_loss[a] += halves.viscous_loss[a] + beyond * (halves.viscous_loss[a] - whole.viscous_loss[a])
         total.friction_loss[a] += halves.friction_loss[a] + beyond * (halves.friction_loss[a] - whole.friction_loss[a])
         total.stop_loss[a] += halves.stop_loss[a] + beyond * (halves.stop_loss[a] - whole.stop_loss[a])
@@ -806,7 +936,7 @@ def actuator_volumes(network, a, position):
 
 
 @kernel
-def set_contents(network, trial):
+def set_contents(oil, trial):
     """Contents of all lines from their pressures."""
-    for line in range(network.volume.shape[0]):
-        trial.content[line] = content(network.oil, trial.pressure[line])
+    for line in range(trial.content.shape[0]):
+        trial.content[line] = content(oil, trial.pressure[line])

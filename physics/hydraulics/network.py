@@ -10,9 +10,10 @@ import numpy as np
 
 from grouser.physics.description.hydraulic_schema import LAMINAR_DROP
 from grouser.physics.hydraulics.oil import Oil
+from grouser.physics.hydraulics.ordering import Pattern
 
-# How a passage opens: always; with the spool of a valve; with pressures; with the position of an actuator.
-ALWAYS, SPOOL, SPOOL_EITHER_WAY, PRESSURES, POSITION = range(5)
+# How a passage opens: always; with the spool of a valve; with pressures; with the position of an actuator; as a leak.
+ALWAYS, SPOOL, SPOOL_EITHER_WAY, PRESSURES, POSITION, FAULT = range(6)
 # Pressures that one opening may depend on.
 PILOTS = 4
 # Index of a line that is not there.
@@ -39,11 +40,12 @@ class Network(NamedTuple):
         local: index of each line within its part, -1 for constant ones.
         origin, end: lines of each passage, (passages,).
         gain: flow per opening and root of pressure, turbulent [m3/s/sqrt(Pa)].
-        laminar: flow per pressure [m3/(s Pa)].
+        laminar: flow per opening and pressure [m3/(s Pa)].
         transition: drop below which the turbulent flow becomes laminar [Pa].
         linear: whether it then is proportional to the drop, with the flow at the transition kept; else smoothly so.
-        kind, source: how a passage opens, and the valve or actuator that does it.
-        opening, slope: opening at rest, and its change with spool or position.
+        kind, source: how a passage opens, and the valve, actuator or leak that does it; of those that pressures open,
+            the relief valve whose setting may be too low; -1 for none.
+        opening, slope: opening at rest, and its change with spool, position or setting.
         owner: actuator on a line of the passage, whose accounts have what it throttles; -1 for none.
         pilot, weight: lines whose pressures open it, and by how much [1/Pa], (passages, PILOTS).
         outlet, inlet, sense: lines of each pump, (pumps,).
@@ -54,6 +56,7 @@ class Network(NamedTuple):
         power: limit [W]; infinite for none.
         least_swash, torque_loss: [-], [N m].
         leak: passage of each pump's leakage, or NO_PASSAGE.
+        supply, supply_tank: lines of constant pressure that pumps hold, and whose pressure they have when these stop.
         line_owner: first actuator on each line, -1 for none.
         line_a, line_b: lines of each actuator's chambers, (actuators,).
         area_a, area_b: by which they push, areas or displacements [m2 or m3/rad].
@@ -63,8 +66,12 @@ class Network(NamedTuple):
         wall: growth of the swept parts of its chambers per rise of their pressure [1/Pa].
         buffer, buffer_stiffness, buffer_damping: springs with dampers at the ends of its stroke: how long [m], [N/m],
             [N s/m].
+        part_unknown_start: of each part's unknowns: its lines, its actuators' impulses, their speeds.
+        below_start, below, beside_start, beside: rows after each unknown's with an entry in its column, and columns
+            after its own with one in its row, as the unknowns of its part are eliminated in that order.
         part_line_start, part_line: lines of each part that are not constant; likewise passages, pumps, valves and
             actuators.
+        part_leak_start: where in `part_passage` the leaks of each part begin, which come last.
     """
 
     oil: Oil
@@ -103,6 +110,8 @@ class Network(NamedTuple):
     least_swash: np.ndarray
     torque_loss: np.ndarray
     leak: np.ndarray
+    supply: np.ndarray
+    supply_tank: np.ndarray
     line_owner: np.ndarray
     line_a: np.ndarray
     line_b: np.ndarray
@@ -118,10 +127,16 @@ class Network(NamedTuple):
     buffer: np.ndarray
     buffer_stiffness: np.ndarray
     buffer_damping: np.ndarray
+    part_unknown_start: np.ndarray
+    below_start: np.ndarray
+    below: np.ndarray
+    beside_start: np.ndarray
+    beside: np.ndarray
     part_line_start: np.ndarray
     part_line: np.ndarray
     part_passage_start: np.ndarray
     part_passage: np.ndarray
+    part_leak_start: np.ndarray
     part_pump_start: np.ndarray
     part_pump: np.ndarray
     part_valve_start: np.ndarray
@@ -139,6 +154,7 @@ class NetworkBuilder:
         self._line_values: list[dict] = []
         self._passages: list[dict] = []
         self._pumps: list[dict] = []
+        self._supplies: list[tuple[int, int]] = []
         self._actuators: list[dict] = []
         # name of the element that passages are added for, and that of each so far
         self.element = ""
@@ -193,7 +209,7 @@ class NetworkBuilder:
         transition: float = LAMINAR_DROP,
         linear: bool = False,
         kind: int = ALWAYS,
-        source: int = 0,
+        source: int = -1,
         opening: float = 1.0,
         slope: float = 0.0,
         pilots: dict[str, float] | None = None,
@@ -237,6 +253,10 @@ class NetworkBuilder:
         }
         self._pumps.append(lines | numbers)
 
+    def add_supply(self, line: str, tank: str) -> None:
+        """A pump that holds a line of constant pressure, and the tank that it draws from."""
+        self._supplies.append((self.line(line), self.line(tank)))
+
     def add_actuator(self, line_a: str, line_b: str, **numbers: float) -> None:
         """A cylinder or motor; numbers as in `Network`."""
         self._actuators.append({"line_a": self.line(line_a), "line_b": self.line(line_b)} | numbers)
@@ -262,6 +282,7 @@ class NetworkBuilder:
         ends = list(zip(actuators["line_a"].tolist(), actuators["line_b"].tolist(), strict=True))
         owner = [next((a for a, own in enumerate(ends) if line in own), -1) for line in range(len(self._lines))]
         parts["line_owner"] = np.array(owner, dtype=np.int64)
+        parts["supply"], parts["supply_tank"] = np.array(self._supplies, dtype=np.int64).reshape(-1, 2).T
         network = Network(self._oil, **lines, **passages, **pumps, **actuators, **parts)
         for array in network[1:]:
             array.flags.writeable = False
@@ -316,25 +337,75 @@ class NetworkBuilder:
                 join([one["origin"], one["end"], actuator["line_a"], actuator["line_b"]])
         roots = sorted({root(line) for line in range(len(moving)) if moving[line]})
         number = {line: part for part, line in enumerate(roots)}
+        # actuators between constant pressures are by themselves
+        lonely = [a for a, lines in enumerate(members["actuator"]) if not any(moving[line] for line in lines)]
 
         def listed(name, owners):
-            found = [[] for _ in roots]
+            found = [[] for _ in range(len(roots) + len(lonely))]
             for index, lines in enumerate(owners):
                 own = [number[root(line)] for line in lines if line != NO_LINE and moving[line]]
                 if own:
                     found[own[0]].append(index)
+                elif name == "actuator":
+                    found[len(roots) + lonely.index(index)].append(index)
             starts = np.cumsum([0, *map(len, found)])
             flat = np.array([index for part in found for index in part], dtype=np.int64)
             return {f"part_{name}_start": starts.astype(np.int64), f"part_{name}": flat}
 
-        lists = listed("line", [[line] for line in range(len(moving))])
-        local = np.full(len(moving), -1, dtype=np.int64)
-        for part in range(len(roots)):
-            first, last = lists["part_line_start"][part : part + 2]
-            local[lists["part_line"][first:last]] = np.arange(last - first)
-        for name, owners in members.items():
+        lists = {}
+        for name, owners in {"line": [[line] for line in range(len(moving))], **members}.items():
             lists |= listed(name, owners)
+        local = np.full(len(moving), -1, dtype=np.int64)
+        lists |= self._eliminations(lists, local)
+        ends, flat = lists["part_passage_start"][1:], lists["part_passage"]
+        leaks = [sum(self._passages[e]["kind"] == FAULT for e in part) for part in np.split(flat, ends[:-1])]
+        lists["part_leak_start"] = ends - np.array(leaks[: len(ends)], dtype=np.int64)
         return {"local": local, **lists}
+
+    def _eliminations(self, lists, local):
+        """What each part's unknowns touch as they are eliminated; puts its lines into that order."""
+        counts, below, beside = [0], [], []
+        for part in range(len(lists["part_line_start"]) - 1):
+            lines, passages, pumps, actuators = (
+                lists[f"part_{name}"][slice(*lists[f"part_{name}_start"][part : part + 2])]
+                for name in ("line", "passage", "pump", "actuator")
+            )
+            impulses = {a: len(self._lines) + k for k, a in enumerate(actuators.tolist())}
+            speeds = {a: len(self._lines) + len(actuators) + k for k, a in enumerate(actuators.tolist())}
+            own = lines.tolist()
+            last = [*impulses.values(), *speeds.values()]
+            pattern = Pattern([*own, *last])
+            for passage in (self._passages[e] for e in passages):
+                ends = passage["origin"], passage["end"]
+                pattern.couple(_among(own, ends), _among(own, (*ends, *passage["pilot"])))
+            for pump in (self._pumps[p] for p in pumps):
+                pattern.couple(
+                    _among(own, (pump["outlet"], pump["inlet"])), _among(own, (pump["outlet"], pump["sense"]))
+                )
+            for a in actuators.tolist():
+                ends = _among(own, (self._actuators[a]["line_a"], self._actuators[a]["line_b"]))
+                pattern.couple(ends, [speeds[a]])
+                pattern.couple([impulses[a]], [*ends, speeds[a]])
+                pattern.couple([speeds[a]], list(impulses.values()))
+            order, rows, columns = pattern.eliminate(own, last)
+            place = {unknown: k for k, unknown in enumerate(order)}
+            lines[:] = order[: len(lines)]
+            local[lines] = np.arange(len(lines))
+            below += [sorted(place[row] for row in each) for each in rows]
+            beside += [sorted(place[column] for column in each) for each in columns]
+            counts.append(len(order))
+        return {
+            "part_unknown_start": np.cumsum(counts).astype(np.int64),
+            "below_start": np.cumsum([0, *map(len, below)]).astype(np.int64),
+            "below": np.array([row for rows in below for row in rows], dtype=np.int64),
+            "beside_start": np.cumsum([0, *map(len, beside)]).astype(np.int64),
+            "beside": np.array([column for columns in beside for column in columns], dtype=np.int64),
+        }
+
+
+def _among(lines, candidates):
+    """Those of some lines that are among others."""
+    return [line for line in candidates if line in lines]
 
 
 def _fields(first, last):

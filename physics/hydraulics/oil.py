@@ -14,7 +14,7 @@ Hydraulic Control Systems, 1967, section 2.3).
 import math
 from typing import NamedTuple
 
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import embedded, kernel
 
 # Share of gas at 1e5 Pa from which cavities grow in oil without air.
 SEED = 1e-8
@@ -45,7 +45,7 @@ class Oil(NamedTuple):
 
 
 def make_oil(fluid) -> Oil:
-    """The oil that a description (`machine.Fluid`) means."""
+    """The oil that a description (`machine.Fluid`) means: mu = rho nu exp(-l (T - 313.15 K)), after Reynolds (1886)."""
     cooling = math.exp(-fluid.viscosity_slope * (fluid.temperature - REFERENCE_TEMPERATURE))
     return Oil(
         fluid.density,
@@ -56,6 +56,13 @@ def make_oil(fluid) -> Oil:
         fluid.saturation_pressure - fluid.vapour_pressure,
         fluid.vapour_pressure,
     )
+
+
+@embedded
+def aerated(oil, air):
+    """The oil with more air in it, at 1e5 Pa a share of its volume."""
+    entrained = oil.entrained + _NORMAL_PRESSURE * air
+    return Oil(oil.density, oil.bulk_modulus, oil.viscosity, entrained, oil.dissolved, oil.saturation, oil.vapour)
 
 
 @kernel

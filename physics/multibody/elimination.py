@@ -40,3 +40,39 @@ def eliminate(matrix, right, size, least_pivot):
             total -= matrix[i, j] * right[j]
         right[i] = total / matrix[i, i]
     return True
+
+
+@kernel
+def eliminate_in_order(matrix, right, size, first, below_start, below, beside_start, beside):
+    """Gauss's elimination in a given order, without pivoting, in place.
+
+    Args:
+        matrix, right, size: as for `eliminate`.
+        first: place of the first unknown in `below_start` and `beside_start`.
+        below_start, below: for each unknown, the rows after its own with an entry in its column, fill included.
+        beside_start, beside: likewise the columns after its own with an entry in its row.
+
+    Returns:
+        Whether every pivot was a number and not zero.
+    """
+    for k in range(size):
+        if not abs(matrix[k, k]) > 0.0:
+            return False
+        inverse = 1.0 / matrix[k, k]
+        begin, end = below_start[first + k], below_start[first + k + 1]
+        for q in range(beside_start[first + k], beside_start[first + k + 1]):
+            j = beside[q]
+            if matrix[k, j] != 0.0:
+                share = matrix[k, j] * inverse
+                for p in range(begin, end):
+                    matrix[below[p], j] -= matrix[below[p], k] * share
+        if right[k] != 0.0:
+            share = right[k] * inverse
+            for p in range(begin, end):
+                right[below[p]] -= matrix[below[p], k] * share
+    for k in range(size - 1, -1, -1):
+        total = right[k]
+        for q in range(beside_start[first + k], beside_start[first + k + 1]):
+            total -= matrix[k, beside[q]] * right[beside[q]]
+        right[k] = total / matrix[k, k]
+    return True

@@ -165,6 +165,12 @@ def start_simulator(ros: None, compiled: None) -> Iterator[Callable[..., Simulat
 
 
 @pytest.fixture
+def load_sensing_file() -> Path:
+    """A machine with every hydraulic element: cylinders, a motor and two pumps among them."""
+    return DATA.parents[1] / "data" / "machines" / "load_sensing.urdf"
+
+
+@pytest.fixture
 def linkage_file() -> Path:
     """A machine with a closed loop, a compliant joint, and a flexible link that carries another; its base is fixed."""
     return DATA / "linkage.urdf"

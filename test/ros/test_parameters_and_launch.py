@@ -11,6 +11,7 @@ from rcl_interfaces.msg import ParameterType
 
 from grouser import cli
 from grouser.nodes.parameters import DECLARATIONS, SimulatorParameters
+from grouser.physics.hydraulics.faults import machine_faults
 from grouser.resources import share_path
 
 LAUNCH_FILES = sorted(share_path("launch").glob("*.launch.py"))
@@ -52,8 +53,10 @@ def test_a_running_node_has_exactly_these_parameters(start_simulator):
     node = start_simulator(start_paused=True)
     known = set(node.get_parameters_by_prefix(""))
     assert set(DECLARATIONS) <= known
-    ours = {name for name in known if name not in {"use_sim_time", "start_type_description_service"}}
-    assert ours == set(DECLARATIONS)
+    foreign = {"use_sim_time", "start_type_description_service"}
+    faults = {fault.full_name for fault in machine_faults(node.machine)}
+    assert known - foreign == set(DECLARATIONS) | faults
+    assert not any(node.describe_parameter(name).read_only for name in faults)
     for name, declaration in DECLARATIONS.items():
         assert node.describe_parameter(name).read_only is declaration.read_only
 

@@ -341,6 +341,37 @@ def test_hydraulics_state_is_that_of_the_simulation(peer, start_simulator, loade
     assert state.force > 0.0  # the brake holds the boom
 
 
+def test_motors_and_pumps_are_on_hydraulics_state(peer, start_simulator, load_sensing_file):
+    start_simulator(machine=str(load_sensing_file), start_paused=True, step_request_count=20)
+    inbox = peer.hear(DynamicInterfaceGroupValues, "hydraulics/state")
+    peer.wait_for(lambda: peer.node.count_publishers("/hydraulics/state") == 1, "hydraulics/state")
+    step_by_service(peer, 20)
+    message = inbox.collect(2)[-1]
+    simulation = grouser.Simulation(grouser.load_machine(load_sensing_file), grouser.World(), step=0.001)
+    simulation.step(round(nanoseconds(message.header.stamp) / STEP))
+    names = [group.interface_names for group in message.interface_values]
+    values = dict(zip(message.interface_groups, message.interface_values, strict=True))
+    assert message.interface_groups == ["boom_left", "boom_right", "jack", "swing", "main", "charge"]
+    assert list(names[0]) == list(names[2]) != list(names[3]) != list(names[4]) == list(names[5])
+    motor, pump = simulation.hydraulic_motor["swing"], simulation.pump["main"]
+    assert dict(zip(values["swing"].interface_names, values["swing"].values, strict=True)) == {
+        "pressure_a": motor.pressure_a,
+        "pressure_b": motor.pressure_b,
+        "flow": motor.flow_a,
+        "spool_position": motor.spool_position,
+        "torque": motor.torque,
+        "speed": motor.velocity,
+        "power": motor.power,
+    }
+    assert dict(zip(values["main"].interface_names, values["main"].values, strict=True)) == {
+        "swash": pump.swash,
+        "flow": pump.flow,
+        "pressure": pump.pressure,
+        "power": pump.shaft_power,
+    }
+    assert pump.shaft_power > 0.0
+
+
 def test_diagnostics_say_how_it_goes(peer, start_simulator):
     start_simulator(diagnostics_rate=20.0)
     inbox = peer.hear(DiagnosticArray, "/diagnostics")

@@ -92,7 +92,7 @@ class Rig:
         for line, pressure in pressures.items():
             for state in (self.now, self._workspace.whole, self._workspace.halves):
                 state.pressure[self.lines.index(line)] = pressure
-        set_contents(self._packed[0], self._packed[2].now)
+        set_contents(self._packed[0].oil, self._packed[2].now)
         for state in (self._workspace.whole, self._workspace.halves):
             state.content[:] = self.now.content
 

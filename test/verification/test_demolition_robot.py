@@ -18,6 +18,8 @@ GRAVITY = 9.81
 ARM = ("swing", "boom", "stick", "tool", "reel")
 OUTRIGGERS = tuple(f"outrigger_{end}_{side}" for end in ("front", "rear") for side in ("left", "right"))
 SPROCKETS = tuple(f"sprocket_{end}_{side}" for end in ("front", "rear") for side in ("left", "right"))
+TRACK_VALVES = ("track_left_valve", "track_right_valve")
+HELD_BY_BRAKE = ("swing", "tool", "reel", *OUTRIGGERS)
 TRACK_RADIUS = 0.15  # of the surface on the sprocket [m]
 
 
@@ -83,12 +85,12 @@ def hinge(machine, name, poses):
 
 
 def strength(machine, cylinder):
-    """Largest push and pull of a cylinder at supply pressure, less its dry friction [N]."""
-    pump = machine.pumps[0]
+    """Largest push and pull of a cylinder at the pump's highest pressure, less its dry friction [N]."""
+    pump, tank = machine.pumps[0].setting, machine.tanks[0].pressure
     piston = math.pi / 4 * cylinder.bore**2
     ring = piston - math.pi / 4 * cylinder.rod_diameter**2
-    push = piston * pump.supply_pressure - ring * pump.tank_pressure - cylinder.dry_friction
-    pull = ring * pump.supply_pressure - piston * pump.tank_pressure - cylinder.dry_friction
+    push = piston * pump - ring * tank - cylinder.dry_friction
+    pull = ring * pump - piston * tank - cylinder.dry_friction
     return push, pull
 
 
@@ -126,8 +128,12 @@ def test_it_is_a_two_tonne_machine_without_warnings(machine):
     assert 1900 < sum(link.inertial.mass for link in machine.links if link.inertial) < 2100
     assert machine.warnings == ()
     assert {cylinder.name for cylinder in machine.cylinders} == {*ARM, *OUTRIGGERS}
-    assert all(cylinder.valve == f"{cylinder.name}_valve" and cylinder.holding_brake for cylinder in machine.cylinders)
-    assert {drive.joint: drive.mode for drive in machine.drives} == dict.fromkeys(SPROCKETS, "velocity")
+    assert {valve.name for valve in machine.valves} == {
+        *(f"{name}_valve" for name in (*ARM, *OUTRIGGERS)),
+        *TRACK_VALVES,
+    }
+    assert {motor.joint for motor in machine.hydraulic_motors} == set(SPROCKETS)
+    assert machine.drives == ()
 
 
 @pytest.mark.parametrize("name", [*ARM, *OUTRIGGERS])
@@ -216,11 +222,12 @@ def test_stands_on_its_outriggers_and_holds_its_arm(machine):
     assert all(contact.force_world[2] > 2000 for contact in contacts)
     weight = GRAVITY * sum(link.inertial.mass for link in machine.links)
     assert sum(contact.force_world[2] for contact in contacts) == pytest.approx(weight, rel=1e-3)
-    assert all(simulation.cylinder[cylinder.name].brake_engaged for cylinder in machine.cylinders)
+    engaged = {cylinder.name for cylinder in machine.cylinders if simulation.cylinder[cylinder.name].brake_engaged}
+    assert engaged == set(HELD_BY_BRAKE)
 
 
 def test_program_moves_every_function_and_does_not_tip(machine, program, standing):
-    program.check([valve.name for valve in machine.valves], SPROCKETS)
+    program.check([valve.name for valve in machine.valves], ())
     assert set(program.actuators) == {f"{name}_valve" for name in ARM}
     assert program.repeat
     simulation = standing()
@@ -250,7 +257,7 @@ def test_program_moves_every_function_and_does_not_tip(machine, program, standin
     assert np.linalg.norm(simulation.base_pose()[0]) < 5e-3
     ended = np.abs(simulation.joint_position.values() - start)
     assert ended.max() < 0.05
-    assert ended[simulation.joint_position.names.index("boom")] < 1e-3
+    assert simulation.joint_position["boom"] == pytest.approx(stroke_ends(machine, "boom")[1], abs=1e-3)
     assert residual < 1e-3
 
 
@@ -300,29 +307,29 @@ def test_folds_its_outriggers_and_stands_on_its_tracks(on_tracks):
     assert simulation.base_pose()[0][2] == pytest.approx(-0.031, abs=1e-3)
 
 
-@pytest.mark.parametrize("speed", [2.0, -2.0])
-def test_drives_as_far_as_its_tracks_roll(on_tracks, speed):
+@pytest.mark.parametrize("direction", [1.0, -1.0])
+def test_drives_as_far_as_its_tracks_roll(on_tracks, direction):
     simulation = on_tracks()
-    simulation.step(1)
-    for name in SPROCKETS:
-        simulation.command[name] = speed
-    simulation.step(1000)  # away from standstill the tracks slip
+    for name in TRACK_VALVES:
+        simulation.command[name] = direction
+    simulation.step(3000)  # away from standstill the tracks slip
     (position, attitude), turns = simulation.base_pose(), [simulation.joint_position[name] for name in SPROCKETS]
     heading = spatial.matrix(attitude)
     simulation.step(1000)
     rolled = TRACK_RADIUS * (np.mean([simulation.joint_position[name] for name in SPROCKETS]) - np.mean(turns))
     # along the heading that the slip of the start has left it with
     travelled = heading.T @ (simulation.base_pose()[0] - position)
-    assert rolled == pytest.approx(TRACK_RADIUS * speed, rel=1e-3)
+    # 3 km/h; 5 %: leakage of the motors and the range of compensators
+    assert rolled == pytest.approx(direction * 3.0 / 3.6, rel=0.05)
     assert travelled[0] == pytest.approx(rolled, rel=5e-3)
     assert np.abs(travelled[1:]).max() < 2e-3
-    assert simulation.base_twist()[0][0] == pytest.approx(TRACK_RADIUS * speed, rel=1e-3)
 
 
 def test_turns_left_with_its_right_tracks(on_tracks):
     simulation = on_tracks()
-    for name in SPROCKETS:
-        simulation.command[name] = 2.0 if name.endswith("right") else -2.0
-    simulation.step(2000)
+    simulation.command["track_right_valve"], simulation.command["track_left_valve"] = 1.0, -1.0
+    simulation.step(3000)
     _, _, z, w = simulation.base_pose()[1]
-    assert 0.2 < 2 * math.atan2(z, w) < 2 * 2.0 * TRACK_RADIUS / 0.295  # skidding it turns less than it would rolling
+    turned = 2 * math.atan2(z, w)
+    rolled = max(abs(simulation.joint_position[name]) for name in SPROCKETS) * TRACK_RADIUS
+    assert 0.2 < turned < rolled / 0.295  # skidding it turns less than it would rolling

@@ -35,8 +35,7 @@ def check(simulation):
     return balance
 
 
-@pytest.mark.parametrize("step", [1e-3, 2e-3])
-@pytest.mark.parametrize("name", ["excavator", "demolition_robot"])
+@pytest.mark.parametrize("name, step", [("excavator", 1e-3), ("excavator", 2e-3), ("demolition_robot", 1e-3)])
 def test_machines_over_a_work_cycle(name, step):
     simulation = Simulation(load_machine(machine_file(name)), World(), step=step)
     work_cycle(simulation, {valve.name: 0.8 for valve in simulation.machine.valves})

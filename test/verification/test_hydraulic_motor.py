@@ -124,6 +124,45 @@ def test_closed_valve_holds_a_joint_but_for_leakage(parts, step):
     assert abs(turned) == pytest.approx(1e-13 * abs(drop) / DISPLACEMENT * time, rel=2e-2)
 
 
+def test_view_of_a_motor(parts):
+    """Steady: it takes its displacement and the leakage, and gives what the pressures do less friction."""
+    viscous, leakage = 20.0, 2e-12
+    simulation = swing(parts, f'viscous_friction="{viscous}" leakage="{leakage}"')
+    simulation.step(4000)
+    motor = simulation.hydraulic_motor["motor"]
+    assert motor.velocity == simulation.joint_velocity["swing"]
+    assert motor.position == simulation.joint_position["swing"]
+    assert (motor.pressure_a, motor.pressure_b) == (line(simulation, "a"), line(simulation, "b"))
+    drop = motor.pressure_a - motor.pressure_b
+    # of the rounding of the row's impulse, and of what still changes after many time constants
+    assert motor.flow_a == pytest.approx(DISPLACEMENT * motor.velocity, rel=1e-6)
+    assert motor.flow_b == pytest.approx(-DISPLACEMENT * motor.velocity, rel=1e-6)
+    gain = 0.7 * math.pi / 4 * ORIFICE**2 * math.sqrt(2 / DENSITY)
+    assert gain * root(SUPPLY - motor.pressure_a) == pytest.approx(motor.flow_a + leakage * drop, rel=1e-6)
+    assert motor.torque == pytest.approx(DISPLACEMENT * drop - viscous * motor.velocity, abs=1e-6 * DISPLACEMENT * drop)
+    assert motor.power == motor.torque * motor.velocity
+    assert not motor.brake_engaged
+    assert motor.spool_position == 0.0
+
+
+def test_view_of_a_braked_motor_under_load(parts):
+    """The brake holds gravity: the torque on the joint, of 245 N m."""
+    simulation = swing(
+        parts,
+        'viscous_friction="20" holding_brake="true"',
+        VALVE.replace('tank_underlap="-0.05"', 'tank_underlap="0.05"'),
+        axis=(0, -1, 0),
+        com=(0.5, 0, 0),
+    )
+    simulation.step(500)
+    motor = simulation.hydraulic_motor["motor"]
+    assert motor.brake_engaged
+    assert motor.torque == pytest.approx(50.0 * GRAVITY * 0.5, rel=1e-4)
+    simulation.command["swing"] = 1.0
+    simulation.step(100)
+    assert simulation.hydraulic_motor["motor"].spool_position == simulation.state.spool[0, 0]
+
+
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
 def test_valve_swings_forth_and_back(parts, step):
     simulation = swing(parts, 'viscous_friction="300" dry_friction="10"', VALVE, step=step)

@@ -1,0 +1,206 @@
+"""Faults of hydraulic components: which ones a machine's can have, and how they reach a step.
+
+A fault is a number, or a yes or no; 0 and no are healthy. The numbers are part of `state.Command`: what the machine is
+told, and what a snapshot and each copy of a batch have for themselves. Leaks are passages of the network that are
+closed while all is well; the others change what a passage, a spool, a pump or the oil does.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.description.circuit import PORTS, circuit_lines, constant_pressures
+from grouser.physics.description.machine import CounterbalanceValve, Machine, ReliefValve
+from grouser.physics.hydraulics.network import FAULT, PRESSURES, Network
+from grouser.physics.kernel import kernel
+
+# Component that stands for the oil.
+OIL = "oil"
+# Unit of each fault, none for a yes or no, and what its value means.
+_MEANING = {
+    "stuck_spool": ("", "Whether the spool stays where it is, whatever is commanded."),
+    "slow_spool": ("-", "Share of its speed that the spool has lost [-]."),
+    "stop": ("", "Whether the pump stands still."),
+    "low_setting": ("Pa", "How much too low the pressure is set at which the valve opens [Pa]."),
+    "low_holding_pressure": ("Pa", "How much too low the pressure is set at which the load opens the valve [Pa]."),
+    "burst_hose": ("m2", "Area of the tear through which oil leaves to the open air [m2]."),
+    "burst": ("m2", "Area of the tear through which oil leaves to the open air [m2]."),
+    "worn_seal": ("m3/(s Pa)", "Additional leakage across the piston at 313.15 K [m3/(s Pa)]."),
+    "worn_motor": ("m3/(s Pa)", "Additional leakage from one side to the other at 313.15 K [m3/(s Pa)]."),
+    "sensor_offset_piston_side": ("Pa", "What the sensor of the pressure on the piston side shows too much [Pa]."),
+    "sensor_offset_rod_side": ("Pa", "What the sensor of the pressure on the rod side shows too much [Pa]."),
+    "entrained_air": ("-", "Additional free air at 1e5 Pa, as a share of the oil's volume [-]."),
+}
+# Fields of `Command` that the plain schemes read, or that concern no scheme.
+_PLAIN = ("stuck_spool", "slow_spool", "sensor_offset")
+# What a spool that is not stuck loses of its speed at most [-].
+_SLOWEST = 0.99
+# Largest tear of a line [m2]: a bore of 36 mm.
+_WIDEST = 1e-3
+# Largest leakage past a worn piston or rotor [m3/(s Pa)]: at 10 MPa 10 l/s.
+_WORN_OUT = 1e-9
+# Largest share of entrained air.
+_FOAM = 0.5
+# Largest error of a pressure sensor [Pa].
+_OFFSET = 1e8
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What can go wrong with a component.
+
+    Attributes:
+        component: its name; that of a line, or `OIL`.
+        name: of the fault.
+        unit: "" for a yes or no.
+        lowest, highest: range of the value.
+        description: what the value means.
+        field, place: where `state.Command` has it.
+        plain: whether the plain schemes know it.
+    """
+
+    component: str
+    name: str
+    unit: str
+    lowest: float
+    highest: float
+    description: str
+    field: str
+    place: tuple[int, ...]
+    plain: bool = False
+
+    @property
+    def full_name(self) -> str:
+        """As a ROS parameter, and in messages."""
+        return f"faults.{self.component}.{self.name}"
+
+    @property
+    def healthy(self) -> bool | float:
+        """Value without the fault, of the type that all its values have."""
+        return 0.0 if self.unit else False
+
+    @property
+    def valid(self) -> str:
+        """The valid values, in words."""
+        return f"a number from {self.lowest:g} to {self.highest:g} [{self.unit}]" if self.unit else "true or false"
+
+
+class Leak(NamedTuple):
+    """A passage that is closed while all is well.
+
+    Attributes:
+        component, fault: names.
+        line: that loses oil to the open air; "" where oil passes the piston or rotor of the component.
+        highest: [m2] to the open air, else [m3/(s Pa)].
+    """
+
+    component: str
+    fault: str
+    line: str
+    highest: float
+
+
+def leaks(machine: Machine) -> tuple[Leak, ...]:
+    """All leaks that a machine can have, pistons in the order of its cylinders, then rotors in that of its motors."""
+    constant = constant_pressures(machine)
+    lines = [line for line in circuit_lines(machine) if line not in constant]
+    hoses = [(hose, hose.outlet if hose.outlet in lines else hose.inlet) for hose in machine.hoses]
+    return (
+        *(Leak(hose.name, "burst_hose", line, math.pi / 4.0 * hose.diameter**2) for hose, line in hoses),
+        *(Leak(line, "burst", line, _WIDEST) for line in lines),
+        *(Leak(cylinder.name, "worn_seal", "", _WORN_OUT) for cylinder in machine.cylinders),
+        *(Leak(motor.name, "worn_motor", "", _WORN_OUT) for motor in machine.hydraulic_motors),
+    )
+
+
+def machine_faults(machine: Machine) -> tuple[Fault, ...]:
+    """All faults that the components of a machine can have; no two have both names in common."""
+    return tuple(_faults(machine)) if any(getattr(machine, field) for field in PORTS) else ()
+
+
+def _faults(machine: Machine) -> Iterator[Fault]:
+    for number, valve in enumerate(machine.valves):
+        yield _fault(valve.name, "stuck_spool", "stuck_spool", number)
+        yield _fault(valve.name, "slow_spool", "slow_spool", number, highest=_SLOWEST)
+    displacement = [pump for pump in machine.pumps if pump.displacement is not None]
+    supplies = [pump for pump in machine.pumps if pump.displacement is None]
+    for number, pump in enumerate([*displacement, *supplies]):
+        yield _fault(pump.name, "stop", "stopped_pump", number)
+    reliefs: list[ReliefValve | CounterbalanceValve] = [*machine.relief_valves, *machine.counterbalance_valves]
+    for number, relief in enumerate(reliefs):
+        name = "low_setting" if isinstance(relief, ReliefValve) else "low_holding_pressure"
+        yield _fault(relief.name, name, "relief_drop", number, highest=relief.pressure)
+    for number, leak in enumerate(leaks(machine)):
+        yield _fault(leak.component, leak.fault, "leak", number, highest=leak.highest)
+    for number, cylinder in enumerate(machine.cylinders):
+        for column, side in enumerate(("piston_side", "rod_side")):
+            if getattr(cylinder, side):
+                name = f"sensor_offset_{side}"
+                yield _fault(cylinder.name, name, "sensor_offset", number, column, lowest=-_OFFSET, highest=_OFFSET)
+    yield _fault(OIL, "entrained_air", "entrained_air", 0, highest=_FOAM)
+
+
+def _fault(component, name, field, *place, lowest=0.0, highest=1.0):
+    unit, description = _MEANING[name]
+    return Fault(component, name, unit, lowest, highest, description, field, place, field in _PLAIN)
+
+
+class Faults(NamedTuple):
+    """The faults of a step, in its workspace; `state.Command` tells what the numbers mean.
+
+    Attributes:
+        stuck_spool, slow_spool, stopped_pump, relief_drop, leak, entrained_air: as commanded.
+        leaking: whether there is a leak, (1,).
+    """
+
+    stuck_spool: np.ndarray
+    slow_spool: np.ndarray
+    stopped_pump: np.ndarray
+    relief_drop: np.ndarray
+    leak: np.ndarray
+    entrained_air: np.ndarray
+    leaking: np.ndarray
+
+
+def make_faults(network: Network, valves: int) -> Faults:
+    """None, for a circuit with so many valves."""
+
+    def count(kind):
+        return int(network.source[network.kind == kind].max(initial=-1)) + 1
+
+    return Faults(
+        stuck_spool=np.zeros(valves, dtype=np.bool_),
+        slow_spool=np.zeros(valves),
+        stopped_pump=np.zeros(len(network.outlet) + len(network.supply), dtype=np.bool_),
+        relief_drop=np.zeros(count(PRESSURES)),
+        leak=np.zeros(count(FAULT)),
+        entrained_air=np.zeros(1),
+        leaking=np.zeros(1, dtype=np.bool_),
+    )
+
+
+@kernel
+def take_faults(command, faults):
+    """Takes the faults of a command over into those of a step."""
+    for valve in range(faults.stuck_spool.shape[0]):
+        faults.stuck_spool[valve] = command.stuck_spool[valve]
+        faults.slow_spool[valve] = command.slow_spool[valve]
+    for pump in range(faults.stopped_pump.shape[0]):
+        faults.stopped_pump[pump] = command.stopped_pump[pump]
+    for valve in range(faults.relief_drop.shape[0]):
+        faults.relief_drop[valve] = command.relief_drop[valve]
+    leaking = False
+    for leak in range(faults.leak.shape[0]):
+        faults.leak[leak] = command.leak[leak]
+        leaking = leaking or command.leak[leak] != 0.0
+    faults.leaking[0] = leaking
+    faults.entrained_air[0] = command.entrained_air[0]
+
+
+@kernel
+def spool_speed(faults, valve):
+    """Share of its speed that a valve's spool has [-], 0 when it is stuck."""
+    return 0.0 if faults.stuck_spool[valve] else 1.0 - faults.slow_spool[valve]

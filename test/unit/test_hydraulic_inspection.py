@@ -1,0 +1,266 @@
+"""`grouser inspect --hydraulics`: forces, speeds and regeneration against closed forms; the drawing of the circuit."""
+
+import json
+import math
+import shutil
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from scipy.optimize import brentq
+
+import grouser
+import grouser.catalogue
+from grouser import inspection
+from grouser.actuator_ranges import actuator_ranges, feeding_valve
+from grouser.circuit_drawing import circuit_dot
+from grouser.graph_layout import svg_of
+from grouser.physics.description import parse_machine
+from grouser.physics.description.circuit import PORTS
+from grouser.physics.errors import ParameterError
+
+LOAD_SENSING = Path(__file__).parents[1] / "data" / "machines" / "load_sensing.urdf"
+SUPPLY, TANK = 10e6, 1e5
+AREA_A, AREA_B = math.pi * 0.04**2 / 4, math.pi * (0.04**2 - 0.025**2) / 4
+EDGE = 0.62 * math.pi * 6e-3 * 2e-4 * math.sqrt(2 / 850)  # of the valve, [m3/s/sqrt(Pa)]
+VISCOUS, DRY = 300.0, 150.0
+# What the listing calls steady, and how far the scheme lets a pressure be off: see `actuator_ranges`, `implicit`.
+STEADY, PRESSURE = 1e-3, 2e-3
+
+
+def bench(extension, cylinders=1, joint="prismatic"):
+    """A load of 100 kg on a joint, with the hydraulics of some text and cylinders on the lines v.a and v.b."""
+    cylinder = f"""<cylinder name="c%d" %s bore="0.04" rod_diameter="0.025" stroke="0.5" retracted_length="0.6"
+      piston_mass="5" viscous_friction="{VISCOUS}" dry_friction="{DRY}" dead_volume_piston_side="1e-4"
+      dead_volume_rod_side="1e-4"><barrel link="world" xyz="0 0 -0.8"/><rod link="load"/></cylinder>"""
+    limit = '<limit lower="-1" upper="1" effort="1e9" velocity="9"/>' if joint == "prismatic" else ""
+    each = "".join(cylinder % (number, 'piston_side="v.a" rod_side="v.b"') for number in range(cylinders))
+    return parse_machine(
+        f"""<robot name="bench"><link name="world"/>
+        <link name="load"><inertial><mass value="100"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+        <joint name="lift" type="{joint}"><parent link="world"/><child link="load"/><axis xyz="0 0 1"/>{limit}</joint>
+        <grouser><fluid/>{extension}{each}</grouser></robot>""",
+        "bench.urdf",
+    )
+
+
+PLAIN = f"""<pump supply_pressure="{SUPPLY}" tank_pressure="{TANK}"/>
+    <directional_valve name="v" spool_diameter="6e-3" spool_travel="2e-4"/>"""
+
+
+def extending_speed(load):
+    """Both edges in balance: the supply edge opens by 1 - 0.05, the tank edge by 1 + 0.05 of the travel.
+
+    A load that helps may draw the piston along faster than its side can fill: a cavity without pressure is left.
+    """
+
+    def surplus(speed):
+        push = AREA_A * max(SUPPLY - (AREA_A * speed / (0.95 * EDGE)) ** 2, 0.0)
+        push -= AREA_B * (TANK + (AREA_B * speed / (1.05 * EDGE)) ** 2)
+        return push - VISCOUS * speed - DRY - load
+
+    return brentq(surplus, 0.0, 10.0, xtol=1e-12)
+
+
+def retracting_speed(load):
+    def surplus(speed):
+        push = AREA_B * (SUPPLY - (AREA_B * speed / (0.95 * EDGE)) ** 2)
+        push -= AREA_A * (TANK + (AREA_A * speed / (1.05 * EDGE)) ** 2)
+        return push - VISCOUS * speed - DRY - load
+
+    return brentq(surplus, 0.0, 10.0, xtol=1e-12)
+
+
+def regenerating_speed(load):
+    def surplus(speed):
+        rod = AREA_A - AREA_B
+        return rod * (SUPPLY - (rod * speed / (0.95 * EDGE)) ** 2) - VISCOUS * speed - DRY - load
+
+    return brentq(surplus, 0.0, 10.0, xtol=1e-12)
+
+
+def test_forces_speeds_and_regeneration_in_closed_form():
+    (found,) = actuator_ranges(bench(PLAIN))
+    push, pull = SUPPLY * AREA_A - TANK * AREA_B - DRY, SUPPLY * AREA_B - TANK * AREA_A - DRY
+    assert (found.name, found.kind, found.valve) == ("c0", "cylinder", "v")
+    assert found.area_ratio == pytest.approx(AREA_A / AREA_B)
+    assert found.forward_force == pytest.approx(push, rel=STEADY)
+    assert found.backward_force == pytest.approx(pull, rel=STEADY)
+    loads = {"resisted": 0.5 * push, "unloaded": 0.0, "assisted": -0.5 * pull}
+    for name, load in loads.items():
+        assert getattr(found.forward_speed, name) == pytest.approx(extending_speed(load), rel=STEADY)
+    for name, load in {"resisted": 0.5 * pull, "unloaded": 0.0}.items():
+        assert getattr(found.backward_speed, name) == pytest.approx(retracting_speed(load), rel=STEADY)
+    regeneration = found.regeneration
+    assert regeneration.force == pytest.approx((AREA_A - AREA_B) * SUPPLY - DRY, rel=STEADY)
+    assert regeneration.helping_load == pytest.approx(DRY - (AREA_A - AREA_B) * TANK)
+    assert regeneration.speed == pytest.approx(regenerating_speed(0.0), rel=STEADY)
+    worthwhile = brentq(lambda load: regenerating_speed(load) - extending_speed(load), 0.0, 4.5e3)
+    # found to a thousandth of the force that there is
+    assert regeneration.worthwhile == pytest.approx(worthwhile, abs=2 * STEADY * regeneration.force)
+
+
+def test_a_pump_sets_the_speed_and_its_relief_valve_the_force():
+    flow = 2e-4
+    (found,) = actuator_ranges(
+        bench(f"""<tank pressure="{TANK}"/><pump displacement="{flow / 150}" speed="150"/>
+            <relief_valve name="r" inlet="supply" pressure="12e6" rated_flow="1e-3"/>
+            <directional_valve name="v" spool_diameter="6e-3" spool_travel="2e-3"/>""")
+    )
+    # wide open edges: the whole flow goes into the cylinder, whatever the load
+    for speed in (found.forward_speed.resisted, found.forward_speed.unloaded):
+        assert speed == pytest.approx(flow / AREA_A, rel=STEADY)
+    assert found.backward_speed.unloaded == pytest.approx(flow / AREA_B, rel=STEADY)
+    assert found.regeneration.speed == pytest.approx(flow / (AREA_A - AREA_B), rel=STEADY)
+    # all of it over the relief valve, by as much above its setting as that takes
+    rise = brentq(lambda rise: rise * math.sqrt((12 + rise) / 13) - flow / 1e-3, 0.0, 1.0)
+    pressure = TANK + (12 + rise) * 1e6
+    assert found.forward_force == pytest.approx(pressure * AREA_A - TANK * AREA_B - DRY, rel=PRESSURE)
+    assert found.backward_force == pytest.approx(pressure * AREA_B - TANK * AREA_A - DRY, rel=PRESSURE)
+
+
+def test_twins_share_the_flow():
+    one, both = actuator_ranges(bench(PLAIN)), actuator_ranges(bench(PLAIN, cylinders=2))
+    assert [found.name for found in both] == ["c0", "c1"]
+    for found in both:
+        assert found.forward_force == pytest.approx(one[0].forward_force, rel=STEADY)
+        assert found.regeneration.force == pytest.approx(one[0].regeneration.force, rel=STEADY)
+    # half of the flow each under the half of the force, but for a little less viscous friction
+    assert both[0].forward_speed.resisted == pytest.approx(0.5 * one[0].forward_speed.resisted, rel=0.02)
+
+
+def test_torque_and_speed_of_a_motor():
+    displacement, torque_loss = 5e-5, 40.0
+    (found,) = actuator_ranges(
+        bench(
+            PLAIN
+            + f"""<hydraulic_motor name="m" joint="lift" a="v.a" b="v.b" displacement="{displacement}"
+            dead_volume="1e-4" dry_friction="{torque_loss}"/>""",
+            cylinders=0,
+            joint="continuous",
+        )
+    )
+    torque = displacement * (SUPPLY - TANK) - torque_loss
+    assert (found.kind, found.valve, found.regeneration) == ("motor", "v", None)
+    assert found.forward_force == pytest.approx(torque, rel=STEADY)
+    assert found.backward_force == pytest.approx(torque, rel=STEADY)
+    drop = SUPPLY - TANK - torque_loss / displacement
+    speed = math.sqrt(drop / ((1 / 0.95) ** 2 + (1 / 1.05) ** 2)) * EDGE / displacement
+    assert found.forward_speed.unloaded == pytest.approx(speed, rel=STEADY)
+    assert found.backward_speed.unloaded == pytest.approx(speed, rel=STEADY)
+
+
+def test_an_actuator_without_valve_goes_one_way():
+    (found,) = actuator_ranges(
+        bench(f"""<pump supply_pressure="{SUPPLY}" tank_pressure="{TANK}"/>
+            <orifice name="in" inlet="supply" outlet="v.a" diameter="1e-3"/>
+            <orifice name="out" inlet="v.b" outlet="tank" diameter="1e-3"/>""")
+    )
+    assert (found.valve, found.backward_force, found.backward_speed) == (None, None, None)
+    assert found.forward_force == pytest.approx(SUPPLY * AREA_A - TANK * AREA_B - DRY, rel=STEADY)
+
+
+def test_valves_are_found_over_what_is_on_the_way():
+    machine = grouser.load_machine(LOAD_SENSING)
+    valves = {
+        cylinder.name: feeding_valve(machine, [cylinder.piston_side, cylinder.rod_side])
+        for cylinder in machine.cylinders
+    }
+    assert valves == {"boom_left": "boom", "boom_right": "boom", "jack": "jack"}
+    assert feeding_valve(machine, ["swing.left", "swing.right"]) == "swing"
+    assert feeding_valve(machine, ["pilot"]) is None
+
+
+# --- the drawing ------------------------------------------------------------------------------------------------------
+
+
+def check_drawing(svg, machine):
+    """Valid XML with the name of every component and line."""
+    root = ElementTree.fromstring(svg)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    words = {text.strip() for element in root.iter() for text in (element.text or "",) if text.strip()}
+    titles = " ".join(words)
+    for field in PORTS:
+        for element in getattr(machine, field):
+            assert element.name in titles
+    return root
+
+
+@pytest.mark.parametrize("drawn_by", ["dot", "pygraphviz"])
+def test_the_drawing_names_all_components(drawn_by, monkeypatch):
+    if drawn_by == "dot" and shutil.which("dot") is None:
+        pytest.skip("the program dot is not installed; the library draws in the other case")
+    if drawn_by == "pygraphviz":
+        pytest.importorskip("pygraphviz")
+        monkeypatch.setattr(shutil, "which", lambda name: None)
+    machine = grouser.load_machine(LOAD_SENSING)
+    root = check_drawing(svg_of(circuit_dot(machine)), machine)
+    strokes = {path.get("stroke-width") for path in root.iter("{http://www.w3.org/2000/svg}path")}
+    dashes = [path for path in root.iter("{http://www.w3.org/2000/svg}path") if path.get("stroke-dasharray")]
+    assert {"3.5", "2"} <= strokes
+    # two ports of each load-sensing line of a function, the shuttles, the pump's signal, and three pilots
+    assert len(dashes) > 10
+
+
+def test_names_that_dot_or_xml_know_are_drawn_as_they_are():
+    text = PLAIN.replace('name="v"', 'name="a &amp; &quot;b&quot; &lt;c&gt;" a="v.a" b="v.b"')
+    machine = bench(text)
+    assert machine.valves[0].name == 'a & "b" <c>'
+    if shutil.which("dot") is None:
+        pytest.importorskip("pygraphviz")
+    check_drawing(svg_of(circuit_dot(machine)), machine)
+
+
+def test_without_graphviz_a_message_says_what_to_install(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+    arguments = [str(LOAD_SENSING), "--hydraulics", "--output"]
+    with pytest.raises(ParameterError, match="apt install graphviz"):
+        inspection.main([*arguments, str(tmp_path / "circuit.svg")])
+    assert not (tmp_path / "circuit.svg").exists()
+    svg_free = bench(PLAIN)
+    assert circuit_dot(svg_free).startswith('graph "bench" {')
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def plain_file(tmp_path):
+    """The lift of `hydraulic_lift.urdf.xacro`, and where it is drawn to."""
+    return ["hydraulic_lift", "--hydraulics", "--output", str(tmp_path / "circuit.dot")]
+
+
+def test_the_text_lists_the_cylinder(plain_file, tmp_path, capsys):
+    assert inspection.main(plain_file) == 0
+    text = capsys.readouterr().out
+    (found,) = actuator_ranges(grouser.load_machine(grouser.catalogue.machine_file("hydraulic_lift")))
+    assert f"{1e-3 * found.forward_force:.1f} / {1e-3 * found.backward_force:.1f}" in text
+    assert f"{found.forward_speed.resisted:.3f} / {found.forward_speed.unloaded:.3f}" in text
+    assert "regeneration" in text
+    assert (tmp_path / "circuit.dot").read_text().startswith("graph ")
+
+
+def test_json_has_the_same_numbers(plain_file, capsys):
+    assert inspection.main([*plain_file, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    (found,) = actuator_ranges(grouser.load_machine(grouser.catalogue.machine_file("hydraulic_lift")))
+    assert facts["actuators"][0]["forward_force"] == found.forward_force
+    assert facts["actuators"][0]["regeneration"]["speed"] == found.regeneration.speed
+
+
+def test_what_makes_no_sense_is_refused(tmp_path, capsys):
+    with pytest.raises(ParameterError, match=r"\.svg or \.dot"):
+        inspection.main(["hydraulic_lift", "--hydraulics", "--output", str(tmp_path / "circuit.png")])
+    with pytest.raises(ParameterError, match="one with hydraulics"):
+        inspection.main(["four_bar", "--hydraulics", "--output", str(tmp_path / "circuit.dot")])
+    with pytest.raises(ParameterError, match="can be written"):
+        inspection.main(["hydraulic_lift", "--hydraulics", "--output", str(tmp_path / "no" / "circuit.dot")])
+    with pytest.raises(SystemExit):
+        inspection.main(["hydraulic_lift", "--output", str(tmp_path / "circuit.dot")])
+
+
+def test_a_machine_with_pumps_on_shafts_is_inspected(capsys):
+    assert inspection.main([str(LOAD_SENSING)]) == 0
+    assert "pump 'main' 62.1 l/min, load sensing displacement to 21 MPa" in capsys.readouterr().out
