@@ -13,9 +13,9 @@ and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.9); of 
 speed is known, the impulse of what holds it is found instead. A step of H and two of H/2 give by extrapolation a result
 of second order that damps what is stiff, and their difference its error.
 
-The change of a step of H and that by the rates of its start differ by twice its error. Where that is next to nothing,
-a part that pumps feed, whose controls make it stiff and dear, does without halves. Flows go by the mean positions of
-the spools.
+The change of a step of H and that by the rates of its start differ by twice its error. Where that is well below what
+passes, a part that a controlled pump feeds, stiff and dear to solve, does without halves. Flows go by the mean
+positions of the spools.
 """
 
 import math
@@ -35,7 +35,7 @@ from grouser.physics.hydraulics.cylinder import (
 )
 from grouser.physics.hydraulics.faults import Faults, make_faults, spool_speed
 from grouser.physics.hydraulics.flows import flow_per_opening, opening, wanted_swash
-from grouser.physics.hydraulics.network import NO_LINE, PILOTS, Network
+from grouser.physics.hydraulics.network import FIXED, NO_LINE, PILOTS, Network
 from grouser.physics.hydraulics.oil import aerated, content, pressure_of, pressure_rise
 from grouser.physics.kernel import kernel
 from grouser.physics.multibody.elimination import eliminate, eliminate_in_order
@@ -45,7 +45,7 @@ SLIDING, STUCK, AT_START, AT_END = range(4)
 # Errors of a sub-step that pass: of pressures [Pa] and speeds [m/s or rad/s], and as a share of them [-].
 _PRESSURE_ERROR, _SPEED_ERROR, _RELATIVE_ERROR = 1e4, 1e-4, 2e-3
 # Changes of swash plates and of spools that pass [-], and how much of all this a sub-step may bend without halves.
-_SWASH_ERROR, _SPOOL_ERROR, _STRAIGHT = 1e-2, 0.02, 0.02
+_SWASH_ERROR, _SPOOL_ERROR, _STRAIGHT = 1e-2, 0.02, 0.2
 # A multiple of the error that passes, from which on halves and whole say nothing of each other.
 _ASTRAY = 10.0
 # Shortest sub-step as a share of the step, and how a rejected one shrinks at most.
@@ -240,7 +240,7 @@ def advance_part(network, circuit, part, command, step, workspace, prediction):
         if still and _difference(network, part, now, whole) <= 1.0:
             # what has almost levelled out behind brakes, an implicit step does well enough
             bend = 0.0
-        elif moved > _SPOOL_ERROR or network.part_pump_start[part + 1] == network.part_pump_start[part]:
+        elif moved > _SPOOL_ERROR or not _is_controlled(network, part):
             bend = 1.0
         if bend <= _STRAIGHT:
             _copy(network, part, whole, now)
@@ -278,6 +278,15 @@ def _is_still(network, part, trial, loads):
         if trial.regime[a] == SLIDING or loads.brake[a] == 0.0:
             return False
     return True
+
+
+@kernel
+def _is_controlled(network, part):
+    """Whether a pump feeds a part that follows its pressures."""
+    for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
+        if network.control[network.part_pump[k]] != FIXED:
+            return True
+    return False
 
 
 @kernel
