@@ -17,6 +17,7 @@ NAMES: tuple[str, ...] = (
     "four_bar",
     "batch",
     "machines",
+    "hydraulics",
     "start",
     "setup_time",
 )

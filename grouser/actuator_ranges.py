@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grouser.physics.compliance.rigid_elements import split_flexible_links
-from grouser.physics.description.circuit import circuit_tanks, constant_pressures, reached_lines, ways_of_oil
+from grouser.physics.description.circuit import circuit_tanks, feeding_valve
 from grouser.physics.description.machine import HydraulicCylinder, HydraulicMotor, Machine, Pose
 from grouser.physics.hydraulics.circuit import make_circuit, piston_area, rod_side_area
 from grouser.physics.hydraulics.cylinder import make_prediction
@@ -125,23 +125,6 @@ def actuator_ranges(machine: Machine) -> tuple[ActuatorRange, ...]:
         found.update({each.name: each for each in _cylinder_ranges(group, function, joined, tank)})
     motors = [_motor_range(machine, number, motor) for number, motor in enumerate(machine.hydraulic_motors)]
     return (*(found[cylinder.name] for cylinder in machine.cylinders), *motors)
-
-
-def feeding_valve(machine: Machine, lines: Iterable[str]) -> str | None:
-    """Returns the first directional valve from one of whose ports a, b oil gets to one of some lines; None without."""
-    # what signals and what only protects a line is not on the way
-    ways = list(ways_of_oil(replace(machine, valves=(), pumps=(), relief_valves=(), shuttle_valves=())))
-    ends = set(constant_pressures(machine))
-    ways = [way for way in ways if way.source not in ends and way.target not in ends]
-    sought = set(lines)
-    for valve in machine.valves:
-        if reached_lines(_work_ports(valve), ways) & sought:
-            return valve.name
-    return None
-
-
-def _work_ports(valve):
-    return valve.a or f"{valve.name}.a", valve.b or f"{valve.name}.b"
 
 
 class _Bench:
@@ -241,7 +224,7 @@ class _Function:
         network = self._bench.network
         self.areas = float(network.area_a[actuator]), float(network.area_b[actuator])
         self._friction = float(network.dry[actuator])
-        self.valve = feeding_valve(machine, [line for line in lines if line])
+        self.valve = feeding_valve(machine, lines)
         pressures = {command: self._stalled(command) for command in ((1.0, -1.0) if self.valve else (0.0,))}
         commands = sorted(pressures, key=lambda command: _push(self.areas, pressures[command]))
         self.forward, self.high = commands[-1], pressures[commands[-1]]

@@ -25,6 +25,7 @@ from grouser.physics.constraints.piston_rows import (
     open_piston_rows,
     predict_pistons,
     settle_pistons,
+    turn_pistons,
 )
 from grouser.physics.constraints.rows import Rows, close_row, make_rows
 from grouser.physics.constraints.subspace import Subspace, make_subspace
@@ -121,6 +122,7 @@ class Workspace(NamedTuple):
         length: of each cylinder [m].
         brake: of each cylinder, whether it is engaged.
         lock: of each cylinder, impulse per speed of the damper that locks it [kg]; 0 while its row acts.
+        turning: of each cylinder, dJ/dt v of its row [m/s2].
         valve_command: spool commands of this step.
         direction: buffer, (3,).
         sweeps: of the last step, most since cleared, (2,).
@@ -163,6 +165,7 @@ class Workspace(NamedTuple):
     length: np.ndarray
     brake: np.ndarray
     lock: np.ndarray
+    turning: np.ndarray
     valve_command: np.ndarray
     direction: np.ndarray
     sweeps: np.ndarray
@@ -217,6 +220,7 @@ def make_workspace(system: System) -> Workspace:
         length=np.zeros(actuators),
         brake=np.zeros(actuators, dtype=np.bool_),
         lock=np.zeros(actuators),
+        turning=np.zeros(actuators),
         valve_command=np.zeros(len(system.circuit.flow_gain)),
         direction=np.zeros(3),
         sweeps=np.zeros(2, dtype=np.int64),
@@ -296,6 +300,7 @@ def make_step(system, state, command, workspace):
         workspace.valve_command,
         workspace.brake,
         workspace.lock,
+        workspace.turning,
         workspace.u_start,
         u,
         step,
@@ -369,6 +374,7 @@ def _engage(system, state, command, workspace):
         workspace.rows,
         workspace.length,
     )
+    turn_pistons(model, system.circuit, workspace.kinematics, workspace.motion, workspace.direction, workspace.turning)
     lock_pistons(
         system.circuit, system.network, state, workspace.brake, step, workspace.rows, mass, force, workspace.lock
     )

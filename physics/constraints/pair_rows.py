@@ -205,11 +205,11 @@ def row_acceleration(model, pairs, kinematics, acceleration, motion, r):
     p, direction = pairs.row_pair[r], pairs.row_direction[r]
     n, c = motion.axes[p, direction % 3], motion.point[p]
     child, parent = pairs.child_body[p], pairs.parent_body[p]
-    cv0, cv1, cv2, cw0, cw1, cw2 = _of_body(kinematics.twist, child)
-    pv0, pv1, pv2, pw0, pw1, pw2 = _of_body(kinematics.twist, parent)
+    cv0, cv1, cv2, cw0, cw1, cw2 = body_twist(kinematics.twist, child)
+    pv0, pv1, pv2, pw0, pw1, pw2 = body_twist(kinematics.twist, parent)
     # all accelerations have that of gravity taken off, the world's too
-    ca0, ca1, ca2, cb0, cb1, cb2 = _acceleration_of_body(acceleration, child, model.gravity)
-    pa0, pa1, pa2, pb0, pb1, pb2 = _acceleration_of_body(acceleration, parent, model.gravity)
+    ca0, ca1, ca2, cb0, cb1, cb2 = body_acceleration(acceleration, child, model.gravity)
+    pa0, pa1, pa2, pb0, pb1, pb2 = body_acceleration(acceleration, parent, model.gravity)
     t0, t1, t2 = cross(pw0, pw1, pw2, n[0], n[1], n[2])
     w0, w1, w2 = cw0 - pw0, cw1 - pw1, cw2 - pw2
     b0, b1, b2 = cb0 - pb0, cb1 - pb1, cb2 - pb2
@@ -231,7 +231,7 @@ def row_acceleration(model, pairs, kinematics, acceleration, motion, r):
 
 
 @kernel
-def _of_body(twist, body):
+def body_twist(twist, body):
     """Six numbers of a body; zeros for the world, -1."""
     if body < 0:
         return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -240,7 +240,7 @@ def _of_body(twist, body):
 
 
 @kernel
-def _acceleration_of_body(acceleration, body, gravity):
+def body_acceleration(acceleration, body, gravity):
     """Spatial acceleration of a body less that of gravity."""
     if body < 0:
         return -gravity[0], -gravity[1], -gravity[2], 0.0, 0.0, 0.0

@@ -10,6 +10,7 @@ piston's own speed) the row's impulse is equation (9) of Strashnov and Mironenko
 
 import math
 
+from grouser.physics.constraints.pair_rows import body_acceleration, body_twist
 from grouser.physics.constraints.rows import dot, open_row
 from grouser.physics.hydraulics.circuit import (
     COMPRESSED,
@@ -37,13 +38,13 @@ from grouser.physics.hydraulics.implicit import (
     SLIDING,
     STUCK,
     actuator_volumes,
-    advance_part,
     last_passage,
     measure_lines,
     set_contents,
 )
 from grouser.physics.hydraulics.network import NO_LINE
 from grouser.physics.hydraulics.oil import aerated, compression_energy, content, gas_energy, pressure_of, pressure_rise
+from grouser.physics.hydraulics.plain_parts import advance_parts
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.jacobian import wrench_row
 from grouser.physics.spatial import cross
@@ -115,6 +116,46 @@ def open_piston_rows(model, circuit, kinematics, first_slot, remembered, directi
 
 
 @kernel
+def turn_pistons(model, circuit, kinematics, motion, direction, turning):
+    """dJ/dt v of each cylinder's row: rate of its speed while no coordinate accelerates; that of a motor stays 0.
+
+    Args:
+        model, circuit: the machine.
+        kinematics: filled for the current state.
+        motion: spatial accelerations of the bodies while no coordinate accelerates, less that of gravity, (bodies, 6).
+        direction: workspace, (3,).
+        turning: result, (actuators,) [m/s2].
+    """
+    for c in range(circuit.barrel_body.shape[0]):
+        length = cylinder_length(circuit, kinematics, c, direction)
+        rv0, rv1, rv2, ra0, ra1, ra2 = _point_motion(
+            model, kinematics, motion, circuit.rod_body[c], circuit.rod_point[c]
+        )
+        bv0, bv1, bv2, ba0, ba1, ba2 = _point_motion(
+            model, kinematics, motion, circuit.barrel_body[c], circuit.barrel_point[c]
+        )
+        v0, v1, v2 = rv0 - bv0, rv1 - bv1, rv2 - bv2
+        along = direction[0] * v0 + direction[1] * v1 + direction[2] * v2
+        turning[c] = direction[0] * (ra0 - ba0) + direction[1] * (ra1 - ba1) + direction[2] * (ra2 - ba2)
+        turning[c] += (v0 * v0 + v1 * v1 + v2 * v2 - along * along) / length
+
+
+@kernel
+def _point_motion(model, kinematics, motion, body, point):
+    """Velocity, and acceleration less that of gravity, of a point given in a body's frame."""
+    x = attachment_point(kinematics, body, point, 0)
+    y = attachment_point(kinematics, body, point, 1)
+    z = attachment_point(kinematics, body, point, 2)
+    v0, v1, v2, w0, w1, w2 = body_twist(kinematics.twist, body)
+    a0, a1, a2, b0, b1, b2 = body_acceleration(motion, body, model.gravity)
+    t0, t1, t2 = cross(w0, w1, w2, x, y, z)
+    v0, v1, v2 = v0 + t0, v1 + t1, v2 + t2
+    t0, t1, t2 = cross(b0, b1, b2, x, y, z)
+    s0, s1, s2 = cross(w0, w1, w2, v0, v1, v2)
+    return v0, v1, v2, a0 + t0 + s0, a1 + t1 + s1, a2 + t2 + s2
+
+
+@kernel
 def lock_pistons(circuit, network, state, brake, step, rows, mass, force, lock):
     """Takes the cylinders whose brake holds out of the rows: dampers in the mass matrix lock them.
 
@@ -155,12 +196,14 @@ def lock_pistons(circuit, network, state, brake, step, rows, mass, force, lock):
 
 @kernel
 def predict_pistons(
-    circuit, network, state, scheme, command, brake, lock, u_start, u, step, rows, workspace, prediction
+    circuit, network, state, scheme, command, brake, lock, turning, u_start, u, step, rows, workspace, prediction
 ):
     """Integrates each circuit over the step and gives the actuators' rows the law that follows.
 
     A load's mobility and acceleration come from its row: J M^-1 J^T, also between actuators of one part, and the change
-    of J v from the start of the step to the velocity that everything but these actuators gives.
+    of J v from the start of the step to the velocity that everything but these actuators gives. The step begins with
+    J v along the cylinder as it stands now. A piston's own speed was less by step dJ/dt v, as the cylinder was turned
+    before: what its mass takes up of that acts on the mechanism as well.
 
     Args:
         circuit, network, state: hydraulics.
@@ -168,6 +211,7 @@ def predict_pistons(
         command: of each valve [-].
         brake: of each actuator, whether the holding brake is engaged.
         lock: from `lock_pistons`; nothing else acts along the row of a locked actuator.
+        turning: from `turn_pistons`.
         u_start: half-solved velocity at the start of the step.
         u: half-solved velocity with forces and warm-start impulses.
         step: [s].
@@ -181,13 +225,14 @@ def predict_pistons(
         loads.acceleration[a] = (dot(rows.half[a], u) - now.velocity[a]) / step
         loads.brake[a] = circuit.holding_force[a] if brake[a] else 0.0
     if scheme == IMPLICIT:
-        _measure_mobilities(network, step, rows, loads)
+        _measure_mobilities(network, turning, step, rows, loads)
         _advance_network(circuit, network, state, command, step, workspace, prediction)
     else:
         for c in range(circuit.barrel_body.shape[0]):
             valve = circuit.valve[c]
             spool = spool_speed(workspace.faults, valve)
-            free = loads.acceleration[c] - rows.inverse_mass[c] * rows.impulse[c] / step
+            free = loads.acceleration[c]
+            free -= rows.inverse_mass[c] * (rows.impulse[c] / step + network.mass[c] * turning[c])
             advance_cylinder(
                 *(circuit, network, state, c, scheme, command[valve], spool, brake[c], now.velocity[c]),
                 *(1.0 / max(rows.inverse_mass[c], _LEAST_MOBILITY), free, step, prediction),
@@ -198,21 +243,24 @@ def predict_pistons(
         foreseen = prediction.velocity[a]
         conductance = network.mass[a]
         if scheme == SPLIT:
-            rows.target[a] = foreseen
+            rows.target[a] = foreseen - step * turning[a]
             rows.hold_bound[a] = step * prediction.hold[a]
         else:
             _, spring, damping = end_buffer(network, a, prediction.position[a])
             stiffness = spring + _oil_stiffness(network, state, scheme, a, prediction.position[a], workspace)
             conductance += step * (network.viscous[a] + damping + step * stiffness)
-            rows.target[a] = foreseen + prediction.impulse[a] / conductance
+            rows.target[a] = foreseen + (prediction.impulse[a] - step * network.mass[a] * turning[a]) / conductance
             rows.hold_bound[a] = step * prediction.hold[a] if prediction.stuck[a] else 0.0
         rows.conductance[a] = conductance
         _stroke_ends(network, state, prediction, a, step, rows)
 
 
 @kernel
-def _measure_mobilities(network, step, rows, loads):
-    """How the actuators of a part move each other, and the mechanism's acceleration without their last impulses."""
+def _measure_mobilities(network, turning, step, rows, loads):
+    """How the actuators of a part move each other, and the mechanism's acceleration without their last impulses.
+
+    But with what turned pistons take up.
+    """
     for part in range(network.part_line_start.shape[0] - 1):
         first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
         for i in range(first, last):
@@ -225,17 +273,16 @@ def _measure_mobilities(network, step, rows, loads):
             a = network.part_actuator[i]
             for k in range(first, last):
                 b = network.part_actuator[k]
-                loads.acceleration[a] -= loads.mobility[a, b] * rows.impulse[b] / step
+                taken = rows.impulse[b] / step + network.mass[b] * turning[b]
+                loads.acceleration[a] -= loads.mobility[a, b] * taken
 
 
 @kernel
 def _advance_network(circuit, network, state, command, step, workspace, prediction):
     """All parts of the circuit through the step; predictions and accounts of the actuators."""
     _take_up(circuit, network, state, workspace)
-    for a in range(network.line_a.shape[0]):
-        prediction.trace_length[a] = 0
+    advance_parts(network, circuit, command, step, workspace, prediction)
     for part in range(network.part_line_start.shape[0] - 1):
-        advance_part(network, circuit, part, command, step, workspace, prediction)
         measure_lines(network, part, workspace.now, workspace)
     _foresee(network, state, workspace, prediction)
     _account_passages(network, state, step, workspace, prediction)
@@ -262,11 +309,13 @@ def _take_up(circuit, network, state, workspace):
         now.position[a], now.direction[a] = x, (1.0 if v >= 0.0 else -1.0)
         workspace.start_velocity[a] = v
         now.regime[a] = SLIDING
-        if x <= _AT_ITS_END and v < STILL and network.stroke[a] < math.inf:
+        if abs(v) < STILL and workspace.loads.brake[a] > 0.0:
+            now.regime[a] = STUCK
+        elif x <= _AT_ITS_END and v < STILL and network.stroke[a] < math.inf:
             now.regime[a] = AT_START
         elif x >= network.stroke[a] - _AT_ITS_END and v > -STILL:
             now.regime[a] = AT_END
-        elif abs(v) < STILL and network.dry[a] + workspace.loads.brake[a] > 0.0:
+        elif abs(v) < STILL and network.dry[a] > 0.0:
             now.regime[a] = STUCK
 
 

@@ -48,6 +48,17 @@ _WAYS: Mapping[str, tuple[tuple[str, str, bool], ...]] = {
     "hoses": (("inlet", "outlet", True), ("outlet", "inlet", True)),
 }
 
+# What is on the way from a directional valve to its actuator; what signals or only protects a line is not.
+_TO_ACTUATORS = (
+    "check_valves",
+    "counterbalance_valves",
+    "reducing_valves",
+    "orifices",
+    "compensators",
+    "hydraulic_motors",
+    "hoses",
+)
+
 
 @dataclass(frozen=True)
 class Way:
@@ -127,6 +138,33 @@ def reached_lines(starts: Iterable[str], ways: Iterable[Way]) -> set[str]:
                 reached.add(line)
                 ahead.append(line)
     return reached
+
+
+def feeding_valve(machine: Machine, lines: Iterable[str]) -> str | None:
+    """Returns the directional valve from one of whose ports a, b oil gets to some lines; None without.
+
+    On the way may be hoses, orifices, check, counterbalance and reducing valves, compensators and motors in series, but
+    no tank and no supply. Of several valves it is that with the fewest of them on its way, then the first.
+
+    Args:
+        machine: its circuit.
+        lines: of an actuator; empty names of open sides do not count.
+    """
+    ends = constant_pressures(machine)
+    sources: dict[str, list[str]] = defaultdict(list)
+    for field in _TO_ACTUATORS:
+        for element in getattr(machine, field):
+            for source, target, _ in _WAYS[field]:
+                sources[getattr(element, target)].append(getattr(element, source))
+    front = {line for line in lines if line and line not in ends}
+    passed: set[str] = set()
+    while front:
+        for valve in machine.valves:
+            if front & {valve.a or f"{valve.name}.a", valve.b or f"{valve.name}.b"}:
+                return valve.name
+        passed |= front
+        front = {source for line in front for source in sources[line]} - passed - ends.keys()
+    return None
 
 
 def _way(source: str, target: str, standing: bool = False) -> Iterator[Way]:

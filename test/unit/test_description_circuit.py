@@ -1,17 +1,24 @@
 """Hydraulic circuits: what their elements give, the lines that they make, and what is refused of them."""
 
 import dataclasses
+import math
 import re
 from pathlib import Path
 
 import pytest
 
 import grouser
-from grouser.physics.description.circuit import PORTS, circuit_lines, circuit_tanks, constant_pressures
+from grouser.physics.description.circuit import (
+    PORTS,
+    circuit_lines,
+    circuit_tanks,
+    constant_pressures,
+    feeding_valve,
+)
 from grouser.physics.description.extension_attributes import Kind
 from grouser.physics.description.hydraulic_schema import HYDRAULIC_ELEMENTS, PUMP_DEFAULTS
 from grouser.physics.description.machine import Pump, Tank
-from grouser.physics.errors import MachineError
+from grouser.physics.errors import MachineError, ParameterError
 
 MACHINE = Path(__file__).parents[1] / "data" / "machines" / "load_sensing.urdf"
 
@@ -63,12 +70,25 @@ def reducing(inlet, outlet):
 
 
 WORKING = OIL + SUPPLY + VALVE + cylinder()
+RATED = '<directional_valve name="v" rated_flow="1e-3"/>'
+NO_DEAD_VOLUME = OIL + SUPPLY + VALVE + cylinder().replace('"1e-4"', '"0"')
+FILLED = '<line name="{}" volume="1e-5"/>'
+
+
+def of_valve(text, more):
+    return text.replace("/>", f" {more}/>")
 
 
 def load(tmp_path, content):
     path = tmp_path / "robot.urdf"
     path.write_text(ROBOT.format(content))
     return grouser.load_machine(path)
+
+
+def written(tmp_path, extension):
+    """The one valve and the one cylinder that an extension has."""
+    machine = load(tmp_path, extension)
+    return machine.valves[0], machine.cylinders[0]
 
 
 def refusal(tmp_path, content):
@@ -127,6 +147,51 @@ def test_every_element_is_read():
     assert (laminar.diameter, turbulent.resistance) == (None, None)
 
 
+def test_a_valve_has_a_size_by_its_spool_or_by_its_flow(tmp_path):
+    spool, _ = written(tmp_path, WORKING)
+    assert (spool.spool_diameter, spool.spool_travel, spool.rated_flow) == (0.006, 2e-4, None)
+    rated, _ = written(tmp_path, OIL + SUPPLY + RATED + cylinder())
+    assert (rated.spool_diameter, rated.spool_travel, rated.rated_flow, rated.rated_drop) == (None, None, 1e-3, 35e5)
+    assert (rated.transition_drop, rated.transition, rated.time_constant) == (1e3, "smooth", None)
+    more = 'rated_drop="5e5" transition_drop="2e5" transition="linear" time_constant="0.02"'
+    rated, _ = written(tmp_path, OIL + SUPPLY + of_valve(RATED, more) + cylinder())
+    assert (rated.rated_drop, rated.transition_drop, rated.transition, rated.time_constant) == (
+        5e5,
+        2e5,
+        "linear",
+        0.02,
+    )
+
+
+def test_a_cylinder_has_a_barrel_and_buffers(tmp_path):
+    _, piston = written(tmp_path, WORKING)
+    assert (piston.barrel_modulus, piston.buffer_length) == (math.inf, 0.0)
+    more = 'barrel_modulus="2e9" buffer_length="0.25" buffer_stiffness="1e7" buffer_damping="2e4"'
+    _, piston = written(tmp_path, OIL + SUPPLY + VALVE + cylinder(more=more))
+    assert (piston.barrel_modulus, piston.buffer_length) == (2e9, 0.25)
+    assert (piston.buffer_stiffness, piston.buffer_damping) == (1e7, 2e4)
+
+
+def test_a_line_gives_way_and_starts_at_a_pressure(tmp_path):
+    plain = FILLED.format("v.a")
+    (line,) = load(tmp_path, WORKING + plain).lines
+    assert (line.volume, line.expansion, line.start_pressure) == (1e-5, math.inf, None)
+    (line,) = load(tmp_path, WORKING + plain.replace("volume", 'expansion="3e9" start_pressure="2e6" volume')).lines
+    assert (line.volume, line.expansion, line.start_pressure) == (1e-5, 3e9, 2e6)
+
+
+def test_a_piston_without_mass_is_not_for_the_scheme_of_split_steps(tmp_path):
+    load(tmp_path, WORKING.replace('piston_mass="3"', 'piston_mass="0"'))
+    path = tmp_path / "robot.urdf"
+    path.write_text(path.read_text().replace('"floating"', '"fixed"'))
+    machine = grouser.load_machine(path)
+    assert machine.cylinders[0].piston_mass == 0.0
+    with pytest.raises(ParameterError, match="'c' has no piston_mass") as caught:
+        grouser.Simulation(machine, scheme="split")
+    assert caught.value.name == "scheme"
+    grouser.Simulation(machine, scheme="implicit")
+
+
 @pytest.mark.parametrize("kind", HYDRAULIC_ELEMENTS, ids=lambda kind: kind.tag)
 def test_the_defaults_of_the_dataclasses_are_those_of_the_table(kind):
     fields = {field.name: field for field in dataclasses.fields(kind.build)}
@@ -135,6 +200,33 @@ def test_the_defaults_of_the_dataclasses_are_those_of_the_table(kind):
         if default is not dataclasses.MISSING:
             assert default == attribute.default, attribute.name
             assert not attribute.required
+
+
+def test_valves_are_found_over_what_is_on_the_way():
+    machine = grouser.load_machine(MACHINE)
+    valves = {
+        cylinder.name: feeding_valve(machine, [cylinder.piston_side, cylinder.rod_side])
+        for cylinder in machine.cylinders
+    }
+    assert valves == {"boom_left": "boom", "boom_right": "boom", "jack": "jack"}
+    assert feeding_valve(machine, ["swing.left", "swing.right"]) == "swing"
+    assert feeding_valve(machine, ["pilot"]) is None
+    assert feeding_valve(machine, ["gallery", "tank", ""]) is None
+
+
+def test_the_nearest_of_several_valves_feeds_an_actuator(tmp_path):
+    """Valve `u` may fill the cylinder's line over an orifice, as for a float position."""
+    machine = load(
+        tmp_path,
+        OIL
+        + SUPPLY
+        + VALVE.replace('"v"', '"u"')
+        + VALVE
+        + '<line name="u.b" volume="1e-5"/><orifice name="o" inlet="u.a" outlet="v.a" diameter="1e-3"/>'
+        + cylinder(),
+    )
+    assert feeding_valve(machine, ["v.a", "v.b"]) == "v"
+    assert feeding_valve(machine, ["u.a"]) == "u"
 
 
 WORKS = {
@@ -196,6 +288,20 @@ WORKS = {
     + SUPPLY
     + VALVE
     + cylinder(),
+    "no dead volume beside lines with oil": NO_DEAD_VOLUME + FILLED.format("v.a") + FILLED.format("v.b"),
+    "no dead volume behind a hose": OIL
+    + SUPPLY
+    + VALVE
+    + '<hose name="h" inlet="v.a" outlet="load" length="1" diameter="0.01"/>'
+    + cylinder(feed='piston_side="load"').replace('"1e-4"', '"0"')
+    + FILLED.format("v.b"),
+    "no dead volume on a supply": OIL + SUPPLY + cylinder(feed='piston_side="supply"').replace('"1e-4"', '"0"'),
+    "buffers of a damper alone": OIL + SUPPLY + VALVE + cylinder(more='buffer_length="0.01" buffer_damping="1"'),
+    "start just above the vapour pressure": '<fluid vapour_pressure="100"/>'
+    + SUPPLY
+    + VALVE
+    + cylinder()
+    + FILLED.format("v.a").replace("volume", 'start_pressure="101" volume'),
     "counterbalance valve": OIL
     + SUPPLY
     + VALVE
@@ -323,6 +429,85 @@ BAD = {
         OIL + SUPPLY + VALVE + cylinder(more='cushion_length="0.02" cushion_diameter="0.04"'),
         8,
         ["cushion_diameter = 0.04 m is not below bore = 0.04 m"],
+    ),
+    "buffer's spring without length": (
+        OIL + SUPPLY + VALVE + cylinder(more='buffer_stiffness="1e7"'),
+        8,
+        ["buffer_stiffness is given without buffer_length"],
+    ),
+    "buffer's damper without length": (
+        OIL + SUPPLY + VALVE + cylinder(more='buffer_damping="1e4" buffer_length="0"'),
+        8,
+        ["buffer_damping is given without buffer_length"],
+    ),
+    "buffer without spring and damper": (
+        OIL + SUPPLY + VALVE + cylinder(more='buffer_length="0.02"'),
+        8,
+        ["buffer_length = 0.02 m", "neither buffer_stiffness nor buffer_damping"],
+    ),
+    "buffers that meet": (
+        OIL + SUPPLY + VALVE + cylinder(more='buffer_length="0.26" buffer_stiffness="1e7"'),
+        8,
+        ["buffer_length = 0.26 m", "half of stroke = 0.5 m"],
+    ),
+    "no oil at the end of the stroke": (
+        NO_DEAD_VOLUME,
+        8,
+        ["dead_volume_piston_side = 0 m3", "line 'v.a' has no oil of its own", '<line name="v.a" volume=.../>'],
+    ),
+    "no oil at the other end of the stroke": (
+        NO_DEAD_VOLUME + FILLED.format("v.a"),
+        8,
+        ["dead_volume_rod_side = 0 m3", "line 'v.b' has no oil of its own"],
+    ),
+    "line that boils at the start": (
+        '<fluid vapour_pressure="100"/>'
+        + SUPPLY
+        + VALVE
+        + cylinder()
+        + '\n<line name="v.a" volume="1e-5" start_pressure="100"/>',
+        9,
+        ["start_pressure = 100 Pa is not above", "vapour_pressure = 100 Pa"],
+    ),
+    "valve without size": (
+        OIL + SUPPLY + cylinder() + '\n<directional_valve name="v"/>',
+        9,
+        ["'spool_diameter' is missing, and so is 'rated_flow'"],
+    ),
+    "valve with half a size": (
+        OIL + SUPPLY + cylinder() + '\n<directional_valve name="v" spool_diameter="0.006"/>',
+        9,
+        ["'spool_travel' is missing, and so is 'rated_flow'"],
+    ),
+    "valve with two sizes": (
+        OIL + SUPPLY + cylinder() + "\n" + of_valve(VALVE, 'rated_flow="1e-3"'),
+        9,
+        ["it has rated_flow and spool_diameter and spool_travel", "its size is given twice"],
+    ),
+    "valve with one size and a half": (
+        OIL + SUPPLY + cylinder() + "\n" + of_valve(RATED, 'spool_travel="2e-4"'),
+        9,
+        ["it has rated_flow and spool_travel"],
+    ),
+    "drop of a flow that is not given": (
+        OIL + SUPPLY + cylinder() + "\n" + of_valve(VALVE, 'rated_drop="5e5"'),
+        9,
+        ["rated_drop is given without rated_flow"],
+    ),
+    "spool of two orders": (
+        OIL + SUPPLY + cylinder() + "\n" + of_valve(VALVE, 'time_constant="0.02" natural_frequency="100"'),
+        9,
+        ["it has time_constant and natural_frequency", "keep the one"],
+    ),
+    "damped spool of first order": (
+        OIL + SUPPLY + cylinder() + "\n" + of_valve(VALVE, 'time_constant="0.02" damping_ratio="0.7"'),
+        9,
+        ["it has time_constant and damping_ratio"],
+    ),
+    "unknown transition": (
+        OIL + SUPPLY + cylinder() + "\n" + of_valve(VALVE, 'transition="liner"'),
+        9,
+        ["did you mean 'linear'?"],
     ),
     "orifice without size": (
         WORKING + '\n<orifice name="o" inlet="supply" outlet="tank"/>',

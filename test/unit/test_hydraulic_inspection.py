@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 import grouser
 import grouser.catalogue
 from grouser import inspection
-from grouser.actuator_ranges import actuator_ranges, feeding_valve
+from grouser.actuator_ranges import actuator_ranges
 from grouser.circuit_drawing import circuit_dot
 from grouser.graph_layout import svg_of
 from grouser.physics.description import parse_machine
@@ -159,17 +159,6 @@ def test_an_actuator_without_valve_goes_one_way():
     )
     assert (found.valve, found.backward_force, found.backward_speed) == (None, None, None)
     assert found.forward_force == pytest.approx(SUPPLY * AREA_A - TANK * AREA_B - DRY, rel=STEADY)
-
-
-def test_valves_are_found_over_what_is_on_the_way():
-    machine = grouser.load_machine(LOAD_SENSING)
-    valves = {
-        cylinder.name: feeding_valve(machine, [cylinder.piston_side, cylinder.rod_side])
-        for cylinder in machine.cylinders
-    }
-    assert valves == {"boom_left": "boom", "boom_right": "boom", "jack": "jack"}
-    assert feeding_valve(machine, ["swing.left", "swing.right"]) == "swing"
-    assert feeding_valve(machine, ["pilot"]) is None
 
 
 # --- the drawing ------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network
 from grouser.physics.hydraulics.implicit import advance_part, make_network_workspace, set_contents
 from grouser.physics.hydraulics.oil import compression_energy
+from grouser.physics.hydraulics.plain_parts import advance_parts
 from grouser.physics.model import build_model
 from grouser.physics.packed import Packed
 
@@ -74,12 +75,12 @@ class Rig:
         self.network, self.lines, _ = make_network(machine)
         model, names = build_model(machine, World().spawn, (0.0, 0.0, 0.0))
         circuit = make_circuit(machine, names, model)
-        self._workspace = make_network_workspace(self.network, len(machine.valves))
-        self._packed = [Packed(each) for each in (self.network, circuit, self._workspace)]
-        self._prediction = Packed(make_prediction(circuit, 0.1))
+        self.workspace = make_network_workspace(self.network, len(machine.valves))
+        self._packed = [Packed(each) for each in (self.network, circuit, self.workspace)]
+        self.prediction = Packed(make_prediction(circuit, 0.1))
         self._oil = self.network.oil
-        self.now, self.books, self.substeps = self._workspace.now, self._workspace.step_books, 0
-        self._workspace.loads.mobility[:] = np.eye(len(self.network.line_a)) / mass
+        self.now, self.books, self.substeps = self.workspace.now, self.workspace.step_books, 0
+        self.workspace.loads.mobility[:] = np.eye(len(self.network.line_a)) / mass
         self._mass = mass
         self.push(force)
         self.command = np.zeros(len(machine.valves))
@@ -90,10 +91,10 @@ class Rig:
     def set_pressures(self, pressures):
         """Sets the pressures of lines by name [Pa]."""
         for line, pressure in pressures.items():
-            for state in (self.now, self._workspace.whole, self._workspace.halves):
+            for state in (self.now, self.workspace.whole, self.workspace.halves):
                 state.pressure[self.lines.index(line)] = pressure
         set_contents(self._packed[0].oil, self._packed[2].now)
-        for state in (self._workspace.whole, self._workspace.halves):
+        for state in (self.workspace.whole, self.workspace.halves):
             state.content[:] = self.now.content
 
     def pressure(self, line):
@@ -102,21 +103,26 @@ class Rig:
 
     def push(self, force):
         """Sets the force on what each cylinder moves, beside its piston [N]."""
-        self._workspace.loads.acceleration[:] = force / self._mass
+        self.workspace.loads.acceleration[:] = force / self._mass
 
     def flow(self, passage=0):
         """Mean flow of a passage over the last step [m3/s]."""
         return float(self.books.passed[passage] / self._step)
 
+    def advance_together(self, step):
+        """Makes one step of a length [s] of all parts as a simulation does: plain ones in lockstep."""
+        network, circuit, workspace = self._packed
+        advance_parts(network, circuit, self.command, step, workspace, self.prediction)
+
     def advance(self, step, count=1):
-        """Makes steps of a length [s]."""
+        """Makes steps of a length [s], with each part by itself."""
         network, circuit, workspace = self._packed
         self._step = step
         for _ in range(count):
             for part in range(len(self.network.part_line_start) - 1):
-                self._prediction.trace_length[:] = 0
-                advance_part(network, circuit, part, self.command, step, workspace, self._prediction)
-                self.substeps += int(self._workspace.substeps[part])
+                self.prediction.trace_length[:] = 0
+                advance_part(network, circuit, part, self.command, step, workspace, self.prediction)
+                self.substeps += int(self.workspace.substeps[part])
             for name, total in self.totals.items():
                 total += getattr(self.books, name)
 

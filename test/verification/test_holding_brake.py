@@ -250,6 +250,66 @@ def test_brake_carries_the_oil_as_well(parts):
     assert abs(simulation.joint_velocity["slide"]) < 1e-6
 
 
+LOAD_HOLDING = """<line name="load" volume="1e-5"/>
+    <counterbalance_valve name="holding" load="load" valve="valve.a" pilot="valve.b" pressure="12e6" pilot_ratio="3"
+                          rated_flow="1e-3"/>"""
+WAYS = {
+    "counterbalance valve": LOAD_HOLDING,
+    "hose": '<hose name="hose" inlet="valve.a" outlet="load" length="2" diameter="0.012"/>',
+    "orifice and check valve": """<line name="load" volume="1e-5"/>
+        <orifice name="out" inlet="load" outlet="valve.a" diameter="2e-3"/>
+        <check_valve name="in" inlet="valve.a" outlet="load" rated_flow="1e-3"/>""",
+    "hose before a counterbalance valve": LOAD_HOLDING.replace('valve="valve.a"', 'valve="hose"')
+    + '<hose name="hose" inlet="valve.a" outlet="hose" length="2" diameter="0.012"/>',
+}
+HOIST = """<cylinder name="lift" piston_side="load" {} bore="0.04" rod_diameter="0.025" stroke="0.5"
+    retracted_length="0.6" piston_mass="2" dead_volume_piston_side="1e-4" holding_brake="true">
+    <barrel link="world"/><rod link="load"/></cylinder>"""
+LIFTS = {
+    "cylinder": HOIST.format('rod_side="other" dead_volume_rod_side="1e-4"'),
+    "single-acting cylinder": HOIST.format(""),
+    "motor": """<hydraulic_motor name="lift" joint="slide" a="load" b="other" displacement="1e-3" dead_volume="1e-4"
+        leakage="1e-11" holding_brake="true"/>""",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", LIFTS)
+def test_brake_is_that_of_the_valve_behind_what_is_on_the_way(parts, kind, way):
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("load", 100),
+        parts.joint("slide", "prismatic", "world", "load", xyz=(0, 0, 0.9)),
+        extension='<fluid/><pump supply_pressure="10e6"/><line name="other" volume="1e-4"/>'
+        '<hose name="return" inlet="other" outlet="valve.b" length="2" diameter="0.012"/>'
+        '<directional_valve name="valve" spool_diameter="6e-3" spool_travel="2e-4" tank_underlap="0.05"/>'
+        + WAYS[way]
+        + LIFTS[kind],
+    )
+    simulation = Simulation(machine, AIR)
+
+    def lift():
+        return simulation.hydraulic_motor["lift"] if kind == "motor" else simulation.cylinder["lift"]
+
+    # without the brake the load sinks, over the open tank edge or until its line has its pressure
+    start = simulation.joint_position["slide"]
+    simulation.step(1000)
+    assert lift().brake_engaged
+    assert simulation.joint_position["slide"] == pytest.approx(start, abs=1e-6)
+    simulation.command["valve"] = 0.6
+    simulation.step(500)
+    raised = simulation.joint_position["slide"]
+    assert not lift().brake_engaged
+    assert lift().spool_position == pytest.approx(0.6, rel=1e-2)
+    assert raised > start + 0.01
+    simulation.command["valve"] = 0.0
+    simulation.step(500)
+    assert lift().brake_engaged
+    stopped = simulation.joint_position["slide"]
+    simulation.step(1000)
+    assert simulation.joint_position["slide"] == pytest.approx(stopped, abs=1e-6)
+
+
 def test_twin_cylinders_share_the_load(parts):
     twins = parts.machine(
         '<link name="world"/>',

@@ -229,6 +229,29 @@ def test_shuttle_valve_passes_the_higher_pressure(a, b):
     assert rig.pressure("o") == pytest.approx(max(a, b), rel=1e-4)
 
 
+@pytest.mark.parametrize("loaded", [0, 1, 4])
+def test_a_chain_of_shuttle_valves_passes_on_the_load_of_any_section(loaded):
+    """A spool that is open by 7 % signals a load of 1.1 MPa past four idle sections, whose signal lines are drained."""
+    rig = Rig(
+        *(supply(), *(Tank(f"a{n}", 1.1e6) for n in range(5)), *(Line(f"b{n}", 1e-4) for n in range(5))),
+        *(valve(name=f"valve{n}", a=f"a{n}", b=f"b{n}", sense=f"s{n}", tank_underlap=-0.05) for n in range(5)),
+        *(Line(f"s{n}", 1e-5) for n in range(5)),
+        *(ShuttleValve(f"shuttle{n}", "s0" if n == 1 else f"ls{n - 1}", f"s{n}", f"ls{n}") for n in range(1, 5)),
+        *(Line(f"ls{n}", 1e-5) for n in range(1, 5)),
+    )
+    rig.run(0.2)
+    assert rig.pressure("ls4") == pytest.approx(ATMOSPHERE, rel=1e-3)
+    rig.command[loaded] = 0.12
+    rig.run(1.0)
+    own = rig.pressure(f"s{loaded}")
+    assert own == pytest.approx(1.1e6, rel=1e-3)
+    # it arrives but for what crosses the middle of shuttles: nothing, once their sides differ by 0.5 % of 5e4 Pa
+    assert rig.pressure("ls4") == pytest.approx(own, rel=1e-3)
+    rig.command[loaded] = 0.0
+    rig.run(1.0)
+    assert rig.pressure("ls4") == pytest.approx(ATMOSPHERE, rel=1e-3)
+
+
 def test_compensator_keeps_the_flow_whatever_the_load():
     """Margin 1 MPa over an edge of 2 mm: the flow that the drop means, within 5 % from 1 to 15 MPa of load."""
     flows = []

@@ -17,8 +17,7 @@ BETA, DENSITY, GRAVITY = 1.4e9, 850.0, 9.81
 AREA_A, AREA_B = math.pi * 0.04**2 / 4, math.pi * (0.04**2 - 0.025**2) / 4
 DEAD, VISCOUS, SUPPLY = 0.05, 2000.0, 3e6
 FEED, DRAIN = 1.2e-3, 1.0e-3
-# A light piston: on a turning cylinder its inertia has a small part that the equations here leave out, m dJ/dt v.
-PISTON, WEIGHT = 1e-2, 400.0 * 0.3 * GRAVITY
+PISTON, WEIGHT = 5.0, 400.0 * 0.3 * GRAVITY
 
 
 def gain(diameter):
@@ -110,7 +109,9 @@ def test_order_with_the_mechanism(parts, hinged):
         length = float(np.linalg.norm(along))
         lever = (along[1] * rod[0] - along[0] * rod[1]) / length
         x, v = length - 0.6, lever * rate
-        force = AREA_A * a - AREA_B * b - VISCOUS * v
+        # of the rod's end, which goes round the hinge: dJ/dt v is its acceleration and the way round the barrel's end
+        turn = -(rate**2) * float(along @ rod) / length + ((0.5 * rate) ** 2 - v**2) / length
+        force = AREA_A * a - AREA_B * b - VISCOUS * v - PISTON * turn
         torque = lever * force - WEIGHT * math.cos(angle)
         return [rate, torque / (401.0 + PISTON * lever**2), *chambers(x, v, a, b)]
 

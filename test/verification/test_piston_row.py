@@ -6,7 +6,7 @@ import pytest
 from grouser import Simulation, World
 from grouser.physics.constraints.contact_rows import make_contact_rows
 from grouser.physics.constraints.impulses import solve_rows
-from grouser.physics.constraints.piston_rows import open_piston_rows
+from grouser.physics.constraints.piston_rows import open_piston_rows, turn_pistons
 from grouser.physics.constraints.rows import close_row, make_rows
 from grouser.physics.constraints.subspace import make_subspace
 from grouser.physics.hydraulics.circuit import make_circuit
@@ -14,6 +14,7 @@ from grouser.physics.model import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise, multiply, solve
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.newton_euler import inverse_dynamics
 
 HYDRAULICS = """
 <fluid/><pump name="pump" supply_pressure="10e6"/>
@@ -64,6 +65,40 @@ def test_impulse_of_equation_9(parts):
     assert rows.jacobian[0] @ u == pytest.approx(piston, abs=1e-14)
     assert u[:3] == pytest.approx([0.10363566, -0.19515245, 0.05], abs=1e-8)
     assert u[9:] == pytest.approx([-0.45152448, 0.28182168, 0.29291142], abs=1e-8)
+
+
+def test_rate_of_the_direction_as_the_cylinder_turns(parts):
+    """dJ/dt v of `turn_pistons` against the central difference of J v along the motion, between two moving bodies."""
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("i", 10, (0.5, 0.8, 1.0)),
+        parts.link("k", 2, (0.1, 0.1, 0.1)),
+        parts.link("j", 4, (0.1, 0.2, 0.15)),
+        parts.joint("first", "continuous", "world", "i", axis=(0.6, 0.0, 0.8)),
+        parts.joint("second", "prismatic", "i", "k", axis=(0.0, 1.0, 0.0), xyz=(0.1, 0.9, 0.3)),
+        parts.joint("third", "continuous", "k", "j", axis=(1.0, 0.0, 0.0), xyz=(0.5, -0.1, -0.1)),
+        extension=HYDRAULICS,
+    )
+    model, names = build_model(machine)
+    circuit, kinematics = make_circuit(machine, names, model), make_kinematics(model)
+    v = np.array([1.3, -0.7, -2.1])
+
+    def speed(time):
+        rows = make_rows(1, 3)
+        rows.count[0] = 0
+        update_kinematics(model, model.q_initial + time * v, v, kinematics)
+        open_piston_rows(model, circuit, kinematics, 0, np.zeros(1), np.zeros(3), rows, np.zeros(1))
+        return rows.jacobian[0] @ v
+
+    half = 1e-5
+    expected = (speed(half) - speed(-half)) / (2 * half)
+    speed(0.0)
+    motion, turning = np.zeros((3, 6)), np.zeros(1)
+    inverse_dynamics(model, kinematics, np.zeros(3), np.zeros((3, 6)), motion, np.zeros(3))
+    turn_pistons(model, circuit, kinematics, motion, np.zeros(3), turning)
+    assert abs(expected) > 0.01
+    # the difference's own error, half^2 of third derivatives of a few m/s4, and 1e-16 m/s over half
+    assert turning[0] == pytest.approx(expected, abs=1e-8)
 
 
 def test_position_follows_the_piston(parts):
