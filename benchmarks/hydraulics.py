@@ -11,8 +11,8 @@ from grouser.physics.description import parse_machine
 from grouser.physics.hydraulics.circuit import make_circuit
 from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network
-from grouser.physics.hydraulics.implicit import SLIDING, make_network_workspace, set_contents
 from grouser.physics.hydraulics.plain_parts import advance_parts
+from grouser.physics.hydraulics.trials import SLIDING, make_network_workspace, set_contents
 from grouser.physics.kernel import kernel
 from grouser.physics.model import build_model
 from grouser.physics.packed import Packed

@@ -33,8 +33,9 @@ from grouser.physics.description.machine import HydraulicCylinder, HydraulicMoto
 from grouser.physics.hydraulics.circuit import make_circuit, piston_area, rod_side_area
 from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network
-from grouser.physics.hydraulics.implicit import SLIDING, STUCK, advance_part, make_network_workspace
+from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.oil import content
+from grouser.physics.hydraulics.trials import SLIDING, STUCK, make_network_workspace
 from grouser.physics.model import build_model
 from grouser.physics.packed import Packed
 

@@ -50,8 +50,8 @@ from grouser.physics.contact.contacts import Contacts
 from grouser.physics.hydraulics.circuit import Circuit
 from grouser.physics.hydraulics.cylinder import Prediction, make_prediction
 from grouser.physics.hydraulics.faults import take_faults
-from grouser.physics.hydraulics.implicit import NetworkWorkspace, make_network_workspace
 from grouser.physics.hydraulics.network import Network
+from grouser.physics.hydraulics.trials import NetworkWorkspace, make_network_workspace
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Model
 from grouser.physics.multibody.composite import mass_matrix

@@ -32,19 +32,19 @@ from grouser.physics.hydraulics.cylinder import (
     end_buffer,
 )
 from grouser.physics.hydraulics.faults import spool_speed
-from grouser.physics.hydraulics.implicit import (
+from grouser.physics.hydraulics.network import NO_LINE
+from grouser.physics.hydraulics.oil import aerated, compression_energy, content, gas_energy, pressure_of, pressure_rise
+from grouser.physics.hydraulics.plain_parts import advance_parts
+from grouser.physics.hydraulics.substep import measure_lines
+from grouser.physics.hydraulics.trials import (
     AT_END,
     AT_START,
     SLIDING,
     STUCK,
     actuator_volumes,
     last_passage,
-    measure_lines,
     set_contents,
 )
-from grouser.physics.hydraulics.network import NO_LINE
-from grouser.physics.hydraulics.oil import aerated, compression_energy, content, gas_energy, pressure_of, pressure_rise
-from grouser.physics.hydraulics.plain_parts import advance_parts
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.jacobian import wrench_row
 from grouser.physics.spatial import cross

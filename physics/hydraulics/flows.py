@@ -38,8 +38,9 @@ def opening(network, e, pressure, spool, position, faults):
         share += network.slope[e] * faults.relief_drop[source]
     for k in range(PILOTS):
         line = network.pilot[e, k]
-        if line != NO_LINE:
-            share += network.weight[e, k] * pressure[line]
+        if line == NO_LINE:
+            break
+        share += network.weight[e, k] * pressure[line]
     if share <= 0.0:
         return 0.0, False
     if share >= 1.0:

@@ -51,7 +51,8 @@ class Network(NamedTuple):
             the relief valve whose setting may be too low; -1 for none.
         opening, slope: opening at rest, and its change with spool, position or setting.
         owner: actuator on a line of the passage, whose accounts have what it throttles; -1 for none.
-        pilot, weight: lines whose pressures open it, and by how much [1/Pa], (passages, PILOTS).
+        pilot, weight: lines whose pressures open it, first those that there are, and by how much [1/Pa], (passages,
+            PILOTS).
         outlet, inlet, sense: lines of each pump, (pumps,).
         displacement, speed: [m3/rad], [rad/s].
         control: FIXED, PRESSURE or LOAD_SENSING.
@@ -433,10 +434,10 @@ class NetworkBuilder:
             counts.append(len(order))
         return {
             "part_unknown_start": np.cumsum(counts).astype(np.int64),
-            "below_start": np.cumsum([0, *map(len, below)]).astype(np.int64),
-            "below": np.array([row for rows in below for row in rows], dtype=np.int64),
-            "beside_start": np.cumsum([0, *map(len, beside)]).astype(np.int64),
-            "beside": np.array([column for columns in beside for column in columns], dtype=np.int64),
+            "below_start": np.cumsum([0, *map(len, below)]).astype(np.int32),
+            "below": np.array([row for rows in below for row in rows], dtype=np.int32),
+            "beside_start": np.cumsum([0, *map(len, beside)]).astype(np.int32),
+            "beside": np.array([column for columns in beside for column in columns], dtype=np.int32),
         }
 
 

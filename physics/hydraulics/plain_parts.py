@@ -1,7 +1,7 @@
 """Plain parts of a circuit in lockstep: each a cylinder and the edges of one valve between constant pressures.
 
-The scheme is that of `implicit`, with a part's system solved by hand. With y = c' - c of either line, r = dp/dc and G
-the sum of its edges' slopes,
+The scheme is that of `implicit` and `substep`, with a part's system solved by hand. With y = c' - c of either line, r =
+dp/dc and G the sum of its edges' slopes,
 
     y = f -+ s v',  f = h Q / (V + C r + h G r),  s = h S / (V + C r + h G r),
     v' (1 + A (m + h (k + K))) = v + h b + A (m v + h (S_A (p_a + r_a f_a) - S_B (p_b + r_b f_b) + R)),
@@ -26,19 +26,12 @@ from grouser.physics.hydraulics.cylinder import (
     TRACE_VELOCITY,
 )
 from grouser.physics.hydraulics.flows import SECANT
-from grouser.physics.hydraulics.implicit import (
-    PRESSURE_ERROR,
-    RELATIVE_ERROR,
-    SHARING,
-    SLIDING,
-    SPEED_ERROR,
-    STUCK,
-    advance_part,
-    spool_response,
-    spool_target,
-)
+from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.network import LANES, NO_PASSAGE, PLAIN_EDGES, PLAIN_NUMBERS
 from grouser.physics.hydraulics.oil import aerated, pressure_of, pressure_rise
+from grouser.physics.hydraulics.spools import spool_response, spool_target
+from grouser.physics.hydraulics.substep import PRESSURE_ERROR, RELATIVE_ERROR, SHARING, SPEED_ERROR
+from grouser.physics.hydraulics.trials import SLIDING, STUCK
 from grouser.physics.kernel import embedded, kernel
 
 # Where the lanes of each number begin in a block: of what does not change, of state and loads, and of what comes out.
@@ -100,7 +93,7 @@ class _State(NamedTuple):
 
 
 class _Books(NamedTuple):
-    """As in `implicit.Books`, volumes into the lines; whether the regime holds."""
+    """As in `trials.Books`, volumes into the lines; whether the regime holds."""
 
     passed_0: float
     passed_1: float

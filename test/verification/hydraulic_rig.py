@@ -11,9 +11,10 @@ from grouser.physics.description.machine import Attachment, Fluid, HydraulicCyli
 from grouser.physics.hydraulics.circuit import make_circuit
 from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network
-from grouser.physics.hydraulics.implicit import advance_part, make_network_workspace, set_contents
+from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.oil import compression_energy
 from grouser.physics.hydraulics.plain_parts import advance_parts
+from grouser.physics.hydraulics.trials import make_network_workspace, set_contents
 from grouser.physics.model import build_model
 from grouser.physics.packed import Packed
 

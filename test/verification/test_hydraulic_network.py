@@ -27,7 +27,7 @@ from grouser.physics.description.machine import (
     ShuttleValve,
     Tank,
 )
-from grouser.physics.hydraulics.implicit import AT_END, AT_START
+from grouser.physics.hydraulics.trials import AT_END, AT_START
 
 BETA, DENSITY = 1.4e9, 850.0
 AREA_A, AREA_B = math.pi * 0.04**2 / 4, math.pi * (0.04**2 - 0.025**2) / 4

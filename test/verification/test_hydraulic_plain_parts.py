@@ -7,7 +7,7 @@ import pytest
 from hydraulic_rig import Rig, cylinder
 
 from grouser.physics.description.machine import Accumulator, DirectionalValve, Fluid, Orifice, Pump
-from grouser.physics.hydraulics.implicit import SLIDING, STUCK, set_contents
+from grouser.physics.hydraulics.trials import SLIDING, STUCK, set_contents
 
 CYLINDERS, ROUNDS, STEPS, STEP = 20, 40, 10, 1e-3
 FLUID = Fluid(entrained_air=0.01, dissolved_air=0.05)

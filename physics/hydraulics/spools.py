@@ -1,0 +1,73 @@
+"""Spools of directional valves over a sub-step, by their exact response."""
+
+import math
+
+from grouser.physics.hydraulics.cylinder import SPOOL_REST
+from grouser.physics.hydraulics.faults import spool_speed
+from grouser.physics.kernel import kernel
+
+
+@kernel
+def advance_spools(network, circuit, part, command, time, trial, faults, mean):
+    """Spools follow their commands: the exact response (5) of a damped oscillator or a lag, stopped at full travel.
+
+    Args:
+        mean: gets their mean positions meanwhile, which the flows go by [-].
+
+    Returns:
+        How far one of them moves at the most [-].
+    """
+    moved = 0.0
+    for k in range(network.part_valve_start[part], network.part_valve_start[part + 1]):
+        valve = network.part_valve[k]
+        share = spool_speed(faults, valve)
+        if share == 0.0:
+            trial.spool[valve, 1] = 0.0
+            mean[valve] = trial.spool[valve, 0]
+            continue
+        frequency, damping = share * circuit.spool_frequency[valve], circuit.spool_damping[valve]
+        trial.spool[valve, 2], target = spool_target(circuit, valve, command[valve], trial.spool[valve, 2])
+        before, speed = trial.spool[valve, 0], trial.spool[valve, 1]
+        away = before - target
+        if abs(away) < SPOOL_REST and abs(speed) < SPOOL_REST * frequency:
+            away = speed = 0.0
+        else:
+            away_by_away, away_by_speed, speed_by_away, speed_by_speed = spool_response(frequency, damping, time)
+            away, speed = away_by_away * away + away_by_speed * speed, speed_by_away * away + speed_by_speed * speed
+        place, farthest = target + away, share * circuit.spool_rate[valve] * time
+        if abs(place - before) > farthest:
+            way = farthest if place > before else -farthest
+            place, speed = before + way, way / time
+        if abs(place) > 1.0:
+            place, speed = (1.0 if place > 0.0 else -1.0), 0.0
+        trial.spool[valve, 0], trial.spool[valve, 1] = place, speed
+        mean[valve] = 0.5 * (before + place)
+        moved = max(moved, abs(place - before))
+    return moved
+
+
+@kernel
+def spool_response(frequency, damping, time):
+    """How far a spool is from its target and how fast after a time, by how far and fast it was: exact, of (5)."""
+    if damping == math.inf:
+        return math.exp(-frequency * time), 0.0, 0.0, 0.0
+    decay = math.exp(-damping * frequency * time)
+    below = 1.0 - damping * damping
+    own = frequency * math.sqrt(abs(below))
+    if own * time < 1e-6:
+        cosine, sine = 1.0, time
+    elif below > 0.0:
+        cosine, sine = math.cos(own * time), math.sin(own * time) / own
+    else:
+        cosine, sine = math.cosh(own * time), math.sinh(own * time) / own
+    turned = damping * frequency * sine
+    return decay * (cosine + turned), decay * sine, -decay * frequency * frequency * sine, decay * (cosine - turned)
+
+
+@kernel
+def spool_target(circuit, valve, command, held):
+    """A command behind its hysteresis, play of a width, and where it sends the spool: beyond its dead band in full."""
+    half, band = 0.5 * circuit.hysteresis[valve], circuit.dead_band[valve]
+    held = min(max(held, command - half), command + half)
+    size = circuit.spool_gain[valve] * max(abs(held) - band, 0.0) / (1.0 - band)
+    return held, size if held > 0.0 else -size
