@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.cylinder_results import draw_panels, energy_error
 from grouser.experiments.protocol import Parameter, Result
 from grouser.experiments.schedule import read_schedule, schedule_value
 from grouser.physics.description import load_machine
 from grouser.physics.description.machine import World
 from grouser.physics.errors import ParameterError
+from grouser.physics.hydraulics.circuit import piston_area, rod_side_area
 from grouser.physics.simulation import Simulation
 from grouser.resources import share_path
 
@@ -81,7 +83,7 @@ def run(**parameters: Any) -> Result:
         simulation.command["lift_valve"] = schedule_value(command, simulation.time + 0.5 * step)
         simulation.step()
         rows.append(_sample(simulation, retracted))
-    error = _energy_error(simulation, begin)
+    error = energy_error(simulation, begin, "lift")
     simulation.restore(start)
     curves = dict(zip(list(_UNITS)[: len(rows[0])], np.array(rows).T, strict=True))
     return Result({**curves, "energy_error": error, "microseconds_per_step": _cost(simulation, command, steps)}, _UNITS)
@@ -103,8 +105,8 @@ def _sample(simulation: Simulation, retracted: float) -> list[float]:
 
 def _holding_force(cylinder, simulation: Simulation) -> float:
     """Of the pressures at the start [N]."""
-    pressure, piston = simulation.pressure["lift"], np.pi / 4 * cylinder.bore**2
-    return piston * pressure.piston_side - (piston - np.pi / 4 * cylinder.rod_diameter**2) * pressure.rod_side
+    pressure = simulation.pressure["lift"]
+    return piston_area(cylinder) * pressure.piston_side - rod_side_area(cylinder) * pressure.rod_side
 
 
 def _cost(simulation: Simulation, command, steps: int) -> float:
@@ -115,15 +117,6 @@ def _cost(simulation: Simulation, command, steps: int) -> float:
         simulation.command["lift_valve"] = schedule_value(command, simulation.time + 0.5 * count * simulation.step_size)
         simulation.step(count)
     return 1e6 * (time.process_time() - begin) / steps
-
-
-def _energy_error(simulation: Simulation, begin) -> float:
-    """What the books do not explain, relative to the energy supplied."""
-    account, now = simulation.cylinder_energy["lift"], simulation.energy()
-    gained = now.kinetic - begin.kinetic + now.potential - begin.potential
-    lost = account.throttled + account.viscous_loss + account.friction_loss + account.stop_loss
-    missing = account.supplied - account.returned - account.compressed - lost - gained
-    return abs(missing) / max(abs(account.supplied), abs(gained), 1e-12)
 
 
 def plot(
@@ -143,21 +136,8 @@ def plot(
         ("spool [-]", (("spool", "U", "spool"),), 1.0),
         ("force [kN]", (("cylinder_force", "F", "cylinder"),), 1e-3),
     )
-    axes = figure.subplots(2, 2, sharex=True)
-    for panel, (label, curves, scale) in zip(axes.flat, panels, strict=True):
-        for ours, theirs, name in curves:
-            (line,) = panel.plot(result["time"], scale * np.asarray(result[ours]), label=name)
-            if reference is not None and theirs in reference and "t" in reference:
-                panel.plot(
-                    reference["t"], scale * reference[theirs], "--", color=line.get_color(), label=f"{name}, reference"
-                )
-        panel.set_ylabel(label)
-        panel.grid(alpha=0.3)
-        panel.legend(fontsize="small")
-    for panel in axes[-1]:
-        panel.set_xlabel("time [s]")
+    draw_panels(figure, panels, result, reference)
     figure.suptitle(
         f"hydraulic crane: {parameters['payload_mass']:g} kg, step {1e3 * parameters['step']:g} ms, "
         f"{parameters['scheme']}"
     )
-    figure.set_layout_engine("constrained")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.cylinder_results import draw_panels, energy_error
 from grouser.experiments.protocol import Parameter, Result
 from grouser.experiments.schedule import read_schedule, schedule_value
 from grouser.physics.description import load_machine
@@ -132,7 +133,7 @@ def run(**parameters: Any) -> Result:
         "peak_pressure_piston_side": float(lift[:, TRACE_PISTON_PRESSURE].max()),
         "final_pressure_piston_side": curves["pressure_piston_side"][-1],
         "final_pressure_rod_side": curves["pressure_rod_side"][-1],
-        "energy_error": _energy_error(simulation, begin, parameters["piston_mass"]),
+        "energy_error": energy_error(simulation, begin, "lift", parameters["piston_mass"]),
     }
     return Result(results, _UNITS)
 
@@ -175,15 +176,6 @@ def _between(events: np.ndarray, start: float, end: float) -> np.ndarray:
     return events[first : max(last, first + 2)]
 
 
-def _energy_error(simulation: Simulation, begin, piston_mass: float) -> float:
-    """What the books do not explain, relative to the energy supplied."""
-    account, cylinder, now = simulation.cylinder_energy["lift"], simulation.cylinder["lift"], simulation.energy()
-    gained = now.kinetic - begin.kinetic + now.potential - begin.potential + 0.5 * piston_mass * cylinder.velocity**2
-    lost = account.throttled + account.viscous_loss + account.friction_loss + account.stop_loss
-    missing = account.supplied - account.returned - account.compressed - lost - gained
-    return abs(missing) / max(abs(account.supplied), abs(gained), 1e-12)
-
-
 def plot(
     parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
 ) -> None:
@@ -205,20 +197,7 @@ def plot(
         ),
         ("spool [-]", (("spool", "xv", "spool"),), 1.0),
     )
-    axes = figure.subplots(2, 2, sharex=True)
-    for panel, (label, curves, scale) in zip(axes.flat, panels, strict=True):
-        for ours, theirs, name in curves:
-            (line,) = panel.plot(result["time"], scale * np.asarray(result[ours]), label=name)
-            if reference is not None and theirs in reference and "t" in reference:
-                panel.plot(
-                    reference["t"], scale * reference[theirs], "--", color=line.get_color(), label=f"{name}, reference"
-                )
-        panel.set_ylabel(label)
-        panel.grid(alpha=0.3)
-        panel.legend(fontsize="small")
-    for panel in axes[-1]:
-        panel.set_xlabel("time [s]")
+    draw_panels(figure, panels, result, reference)
     figure.suptitle(
         f"hydraulic lift: {parameters['load_mass']:g} kg, step {1e3 * parameters['step']:g} ms, {parameters['scheme']}"
     )
-    figure.set_layout_engine("constrained")

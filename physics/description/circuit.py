@@ -10,7 +10,7 @@ from typing import Any
 
 from grouser.physics.description.extension_attributes import Kind
 from grouser.physics.description.hydraulic_schema import HYDRAULIC_ELEMENTS
-from grouser.physics.description.machine import Machine, Tank
+from grouser.physics.description.machine import DirectionalValve, Machine, Tank
 
 # Names of the ports of each kind of element, by the field of `Machine` that holds them.
 PORTS: dict[str, tuple[str, ...]] = {
@@ -140,6 +140,25 @@ def reached_lines(starts: Iterable[str], ways: Iterable[Way]) -> set[str]:
     return reached
 
 
+def valve_lines(valve: DirectionalValve) -> tuple[str, str]:
+    """Returns the lines a and b of a directional valve, whose names follow from its own where it gives none."""
+    return valve.a or f"{valve.name}.a", valve.b or f"{valve.name}.b"
+
+
+def edge_overlaps(valve: DirectionalValve) -> tuple[float, float, float, float]:
+    """Returns the overlaps of a valve's edges from supply to a and b, and their underlaps from a and b to tank."""
+
+    def of_edge(own: float | None, common: float) -> float:
+        return common if own is None else own
+
+    return (
+        of_edge(valve.supply_a_overlap, valve.supply_overlap),
+        of_edge(valve.supply_b_overlap, valve.supply_overlap),
+        of_edge(valve.tank_a_underlap, valve.tank_underlap),
+        of_edge(valve.tank_b_underlap, valve.tank_underlap),
+    )
+
+
 def feeding_valve(machine: Machine, lines: Iterable[str]) -> str | None:
     """Returns the directional valve from one of whose ports a, b oil gets to some lines; None without.
 
@@ -160,7 +179,7 @@ def feeding_valve(machine: Machine, lines: Iterable[str]) -> str | None:
     passed: set[str] = set()
     while front:
         for valve in machine.valves:
-            if front & {valve.a or f"{valve.name}.a", valve.b or f"{valve.name}.b"}:
+            if not front.isdisjoint(valve_lines(valve)):
                 return valve.name
         passed |= front
         front = {source for line in front for source in sources[line]} - passed - ends.keys()

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from grouser.physics.description.circuit import edge_overlaps, valve_lines
 from grouser.physics.description.extension import Entry
 from grouser.physics.description.hydraulic_schema import PUMP_DEFAULTS
 from grouser.physics.description.joint_checks import require_independent
@@ -95,18 +96,16 @@ def complete_valve(entry: Entry) -> DirectionalValve:
                 raise element.error(
                     f"it has time_constant and {name}", "keep the one, of a spool of first order, or of second order"
                 )
-
-    def overlap(edge: float | None, common: float) -> float:
-        return common if edge is None else edge
-
+    a, b = valve_lines(valve)
+    supply_a, supply_b, tank_a, tank_b = edge_overlaps(valve)
     return replace(
         valve,
-        a=valve.a or f"{valve.name}.a",
-        b=valve.b or f"{valve.name}.b",
-        supply_a_overlap=overlap(valve.supply_a_overlap, valve.supply_overlap),
-        supply_b_overlap=overlap(valve.supply_b_overlap, valve.supply_overlap),
-        tank_a_underlap=overlap(valve.tank_a_underlap, valve.tank_underlap),
-        tank_b_underlap=overlap(valve.tank_b_underlap, valve.tank_underlap),
+        a=a,
+        b=b,
+        supply_a_overlap=supply_a,
+        supply_b_overlap=supply_b,
+        tank_a_underlap=tank_a,
+        tank_b_underlap=tank_b,
     )
 
 

@@ -11,7 +11,13 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from grouser.physics.description.circuit import PORTS, circuit_lines, constant_pressures
+from grouser.physics.description.circuit import (
+    PORTS,
+    circuit_lines,
+    constant_pressures,
+    edge_overlaps,
+    valve_lines,
+)
 from grouser.physics.description.machine import (
     CheckValve,
     Compensator,
@@ -210,15 +216,8 @@ class _Elements:
         the fed one by small edges, and with the tank at neutral.
         """
         gain, linear = flow_gain(valve, self._oil.density), valve.transition == "linear"
-        a, b = valve.a or f"{valve.name}.a", valve.b or f"{valve.name}.b"
-
-        def either(own, common):
-            return common if own is None else own
-
-        supply_a = either(valve.supply_a_overlap, valve.supply_overlap)
-        supply_b = either(valve.supply_b_overlap, valve.supply_overlap)
-        tank_a = either(valve.tank_a_underlap, valve.tank_underlap)
-        tank_b = either(valve.tank_b_underlap, valve.tank_underlap)
+        a, b = valve_lines(valve)
+        supply_a, supply_b, tank_a, tank_b = edge_overlaps(valve)
         if valve.centre == "open":
             supply_a, supply_b = -abs(supply_a), -abs(supply_b)
         for origin, end, opening, slope in (

@@ -20,8 +20,17 @@ from grouser.physics.hydraulics.cylinder import (
 from grouser.physics.hydraulics.network import FIXED
 from grouser.physics.hydraulics.oil import aerated, pressure_of
 from grouser.physics.hydraulics.spools import advance_spools
-from grouser.physics.hydraulics.substep import PRESSURE_ERROR, RELATIVE_ERROR, SPEED_ERROR, advance_once
-from grouser.physics.hydraulics.trials import SLIDING, add_books, clear_books, copy_part
+from grouser.physics.hydraulics.substep import advance_once
+from grouser.physics.hydraulics.trials import (
+    PRESSURE_ERROR,
+    SLIDING,
+    SPEED_ERROR,
+    add_books,
+    clear_books,
+    copy_part,
+    extrapolated,
+    share_of_error,
+)
 from grouser.physics.kernel import kernel
 
 # Change of a spool that passes, and how much of all that passes a sub-step may bend without halves [-].
@@ -47,6 +56,7 @@ def advance_part(network, circuit, part, command, step, workspace, prediction):
     now, whole, halves, faults = workspace.now, workspace.whole, workspace.halves, workspace.faults
     oil = aerated(network.oil, faults.entrained_air[0])
     clear_books(network, part, faults, workspace.step_books)
+    controlled = _is_controlled(network, part)
     done, length, count = 0.0, step, 0
     while done < step * (1.0 - 1e-12):
         length = min(length, step - done)
@@ -55,14 +65,12 @@ def advance_part(network, circuit, part, command, step, workspace, prediction):
         still = _is_still(network, part, now, workspace.loads)
         moved = advance_spools(network, circuit, part, command, length, whole, faults, workspace.mean_spool)
         clear_books(network, part, faults, workspace.whole_books)
-        bend = advance_once(network, part, length, whole, workspace, workspace.whole_books)
+        may_be_straight = moved <= _SPOOL_ERROR and controlled
+        bend = advance_once(network, part, length, may_be_straight, whole, workspace, workspace.whole_books)
         still = still and moved == 0.0 and _is_still(network, part, whole, workspace.loads)
-        if still and _difference(network, part, now, whole) <= 1.0:
-            # what has almost levelled out behind brakes, an implicit step does well enough
-            bend = 0.0
-        elif moved > _SPOOL_ERROR or not _is_controlled(network, part):
-            bend = 1.0
-        if bend <= _STRAIGHT:
+        # what has almost levelled out behind brakes, an implicit step does well enough
+        levelled = still and _difference(network, part, now, whole) <= 1.0
+        if levelled or (may_be_straight and bend <= _STRAIGHT):
             copy_part(network, part, whole, now)
             add_books(network, part, faults, 0.0, workspace.whole_books, workspace.whole_books, workspace.step_books)
             done += length
@@ -73,7 +81,7 @@ def advance_part(network, circuit, part, command, step, workspace, prediction):
         clear_books(network, part, faults, workspace.halves_books)
         for _ in range(2):
             advance_spools(network, circuit, part, command, 0.5 * length, halves, faults, workspace.mean_spool)
-            advance_once(network, part, 0.5 * length, halves, workspace, workspace.halves_books)
+            advance_once(network, part, 0.5 * length, False, halves, workspace, workspace.halves_books)
         error = _difference(network, part, whole, halves)
         if error > 1.0 and length > _SHORTEST * step:
             length = max(length * max(_SHRINK, _SAFETY / math.sqrt(error)), _SHORTEST * step)
@@ -116,12 +124,12 @@ def _difference(network, part, whole, halves):
     largest = 0.0
     for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
         line = network.part_line[k]
-        passes = PRESSURE_ERROR + RELATIVE_ERROR * abs(halves.pressure[line])
-        largest = max(largest, abs(halves.pressure[line] - whole.pressure[line]) / passes)
+        pressure = halves.pressure[line]
+        largest = max(largest, share_of_error(pressure - whole.pressure[line], pressure, PRESSURE_ERROR))
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
-        passes = SPEED_ERROR + RELATIVE_ERROR * abs(halves.velocity[a])
-        largest = max(largest, abs(halves.velocity[a] - whole.velocity[a]) / passes)
+        speed = halves.velocity[a]
+        largest = max(largest, share_of_error(speed - whole.velocity[a], speed, SPEED_ERROR))
     return largest
 
 
@@ -142,17 +150,17 @@ def _extrapolate(network, oil, part, beyond, whole, halves, result):
     copy_part(network, part, halves, result)
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
-        result.velocity[a] += beyond * (halves.velocity[a] - whole.velocity[a])
-        result.position[a] += beyond * (halves.position[a] - whole.position[a])
+        result.velocity[a] = extrapolated(beyond, whole.velocity[a], halves.velocity[a])
+        result.position[a] = extrapolated(beyond, whole.position[a], halves.position[a])
         if network.stroke[a] < math.inf:
             result.position[a] = min(max(result.position[a], 0.0), network.stroke[a])
     for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
         line = network.part_line[k]
-        result.content[line] += beyond * (halves.content[line] - whole.content[line])
+        result.content[line] = extrapolated(beyond, whole.content[line], halves.content[line])
         result.pressure[line] = pressure_of(oil, result.content[line])
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
-        result.swash[p] = min(max(halves.swash[p] + beyond * (halves.swash[p] - whole.swash[p]), 0.0), 1.0)
+        result.swash[p] = min(max(extrapolated(beyond, whole.swash[p], halves.swash[p]), 0.0), 1.0)
 
 
 @kernel

@@ -30,8 +30,8 @@ from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.network import LANES, NO_PASSAGE, PLAIN_EDGES, PLAIN_NUMBERS
 from grouser.physics.hydraulics.oil import aerated, pressure_of, pressure_rise
 from grouser.physics.hydraulics.spools import spool_response, spool_target
-from grouser.physics.hydraulics.substep import PRESSURE_ERROR, RELATIVE_ERROR, SHARING, SPEED_ERROR
-from grouser.physics.hydraulics.trials import SLIDING, STUCK
+from grouser.physics.hydraulics.substep import SHARING
+from grouser.physics.hydraulics.trials import PRESSURE_ERROR, SLIDING, SPEED_ERROR, STUCK, extrapolated, share_of_error
 from grouser.physics.kernel import embedded, kernel
 
 # Where the lanes of each number begin in a block: of what does not change, of state and loads, and of what comes out.
@@ -264,58 +264,44 @@ def _advance_block(oil, step, block):
         levelled = (block[_BRAKED + k] > 0.0) & (moved == spool) & once.holds & (_difference(start, whole) <= 1.0)
         halves_do = first.holds & second.holds & once.holds & (_difference(whole, end) <= 1.0)
         beyond = -1.0 if levelled else 1.0
-        position = _extrapolated(beyond, whole.position, end.position)
+        position = extrapolated(beyond, whole.position, end.position)
         lowest = min(min(start.position, whole.position), min(half.position, min(end.position, position)))
         highest = max(max(start.position, whole.position), max(half.position, max(end.position, position)))
         inside = min(lowest, part.stroke - highest) > block[_BUFFER + k]
         block[_FITS + k] = block[_FITS + k] if inside & (levelled | halves_do) else 0.0
 
-        content_a = _extrapolated(beyond, whole.content_a, end.content_a)
-        content_b = _extrapolated(beyond, whole.content_b, end.content_b)
+        content_a = extrapolated(beyond, whole.content_a, end.content_a)
+        content_b = extrapolated(beyond, whole.content_b, end.content_b)
         block[_CONTENT_A + k], block[_CONTENT_B + k] = content_a, content_b
         block[_PRESSURE_A + k], block[_PRESSURE_B + k] = pressure_of(oil, content_a), pressure_of(oil, content_b)
         block[_POSITION + k], block[_DIRECTION + k] = position, end.direction
-        block[_VELOCITY + k] = _extrapolated(beyond, whole.velocity, end.velocity)
-        block[_PASSED_0 + k] = _extrapolated(beyond, once.passed_0, first.passed_0 + second.passed_0)
-        block[_PASSED_1 + k] = _extrapolated(beyond, once.passed_1, first.passed_1 + second.passed_1)
-        block[_PASSED_2 + k] = _extrapolated(beyond, once.passed_2, first.passed_2 + second.passed_2)
-        block[_PASSED_3 + k] = _extrapolated(beyond, once.passed_3, first.passed_3 + second.passed_3)
-        block[_LOST_0 + k] = _extrapolated(beyond, once.lost_0, first.lost_0 + second.lost_0)
-        block[_LOST_1 + k] = _extrapolated(beyond, once.lost_1, first.lost_1 + second.lost_1)
-        block[_LOST_2 + k] = _extrapolated(beyond, once.lost_2, first.lost_2 + second.lost_2)
-        block[_LOST_3 + k] = _extrapolated(beyond, once.lost_3, first.lost_3 + second.lost_3)
-        block[_PUSH + k] = _extrapolated(beyond, once.push, first.push + second.push)
-        block[_GRIP + k] = _extrapolated(beyond, once.grip, first.grip + second.grip)
-        block[_WORK + k] = _extrapolated(beyond, once.work, first.work + second.work)
-        block[_OIL_WORK + k] = _extrapolated(beyond, once.oil_work, first.oil_work + second.oil_work)
-        block[_VISCOUS_LOSS + k] = _extrapolated(beyond, once.viscous_loss, first.viscous_loss + second.viscous_loss)
-        block[_FRICTION_LOSS + k] = _extrapolated(
-            beyond, once.friction_loss, first.friction_loss + second.friction_loss
-        )
-
-
-@embedded
-def _extrapolated(beyond, whole, halves):
-    """The halves and `beyond` times their difference from the whole."""
-    return halves + beyond * (halves - whole)
+        block[_VELOCITY + k] = extrapolated(beyond, whole.velocity, end.velocity)
+        block[_PASSED_0 + k] = extrapolated(beyond, once.passed_0, first.passed_0 + second.passed_0)
+        block[_PASSED_1 + k] = extrapolated(beyond, once.passed_1, first.passed_1 + second.passed_1)
+        block[_PASSED_2 + k] = extrapolated(beyond, once.passed_2, first.passed_2 + second.passed_2)
+        block[_PASSED_3 + k] = extrapolated(beyond, once.passed_3, first.passed_3 + second.passed_3)
+        block[_LOST_0 + k] = extrapolated(beyond, once.lost_0, first.lost_0 + second.lost_0)
+        block[_LOST_1 + k] = extrapolated(beyond, once.lost_1, first.lost_1 + second.lost_1)
+        block[_LOST_2 + k] = extrapolated(beyond, once.lost_2, first.lost_2 + second.lost_2)
+        block[_LOST_3 + k] = extrapolated(beyond, once.lost_3, first.lost_3 + second.lost_3)
+        block[_PUSH + k] = extrapolated(beyond, once.push, first.push + second.push)
+        block[_GRIP + k] = extrapolated(beyond, once.grip, first.grip + second.grip)
+        block[_WORK + k] = extrapolated(beyond, once.work, first.work + second.work)
+        block[_OIL_WORK + k] = extrapolated(beyond, once.oil_work, first.oil_work + second.oil_work)
+        block[_VISCOUS_LOSS + k] = extrapolated(beyond, once.viscous_loss, first.viscous_loss + second.viscous_loss)
+        block[_FRICTION_LOSS + k] = extrapolated(beyond, once.friction_loss, first.friction_loss + second.friction_loss)
 
 
 @embedded
 def _difference(whole, halves):
     """Largest difference of two results, as a multiple of what passes."""
     return max(
-        _error(whole.velocity, halves.velocity, SPEED_ERROR),
+        share_of_error(halves.velocity - whole.velocity, halves.velocity, SPEED_ERROR),
         max(
-            _error(whole.pressure_a, halves.pressure_a, PRESSURE_ERROR),
-            _error(whole.pressure_b, halves.pressure_b, PRESSURE_ERROR),
+            share_of_error(halves.pressure_a - whole.pressure_a, halves.pressure_a, PRESSURE_ERROR),
+            share_of_error(halves.pressure_b - whole.pressure_b, halves.pressure_b, PRESSURE_ERROR),
         ),
     )
-
-
-@embedded
-def _error(whole, halves, passes):
-    """Difference of two results as a multiple of what passes."""
-    return abs(halves - whole) / (passes + RELATIVE_ERROR * abs(halves))
 
 
 @embedded

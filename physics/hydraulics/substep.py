@@ -19,12 +19,23 @@ from grouser.physics.hydraulics.cylinder import end_buffer
 from grouser.physics.hydraulics.flows import flow_per_opening, opening, wanted_swash
 from grouser.physics.hydraulics.network import NO_LINE, PILOTS
 from grouser.physics.hydraulics.oil import aerated, pressure_of, pressure_rise
-from grouser.physics.hydraulics.trials import AT_END, AT_START, SLIDING, STUCK, last_passage
+from grouser.physics.hydraulics.trials import (
+    AT_END,
+    AT_START,
+    PRESSURE_ERROR,
+    SLIDING,
+    SPEED_ERROR,
+    STUCK,
+    actuator_volumes,
+    last_passage,
+    push_of,
+    share_of_error,
+)
 from grouser.physics.kernel import kernel
 from grouser.physics.multibody.elimination import eliminate, eliminate_in_order
 
-# Errors of a sub-step that pass: of pressures [Pa] and speeds [m/s or rad/s], as a share of them, of swash plates [-].
-PRESSURE_ERROR, SPEED_ERROR, RELATIVE_ERROR, _SWASH_ERROR = 1e4, 1e-4, 2e-3, 1e-2
+# Error of a swash plate that passes [-].
+_SWASH_ERROR = 1e-2
 # By how much stops and brakes give, as a share of what the mechanism would by itself.
 SHARING = 1e-4
 # Rounds in which actuators find out whether they slide, stick or stop.
@@ -32,12 +43,15 @@ _MOST_ROUNDS = 8
 
 
 @kernel
-def advance_once(network, part, step, trial, workspace, books):
+def advance_once(network, part, step, asks, trial, workspace, books):
     """One linearly implicit Euler step of a part.
+
+    Args:
+        asks: whether to find out by how much it bends.
 
     Returns:
         By how much it bends: half of the difference between the changes that it finds and those that the rates of its
-        start would give, as a multiple of what passes.
+        start would give, as a multiple of what passes; 0 unless asked.
     """
     first, last = network.part_line_start[part], network.part_line_start[part + 1]
     oil = aerated(network.oil, workspace.faults.entrained_air[0])
@@ -45,7 +59,7 @@ def advance_once(network, part, step, trial, workspace, books):
     size = network.part_unknown_start[part + 1] - unknown
     measure_lines(network, part, trial, workspace)
     for _ in range(_MOST_ROUNDS):
-        _assemble(network, part, step, trial, workspace)
+        _assemble(network, part, step, asks, trial, workspace)
         if not eliminate_in_order(
             *(workspace.matrix, workspace.right, size, unknown),
             *(network.below_start, network.below, network.beside_start, network.beside),
@@ -56,7 +70,7 @@ def advance_once(network, part, step, trial, workspace, books):
             workspace.outcome[network.part_actuator[k]] = workspace.right[speed]
         if _regimes_hold(network, part, step, trial, workspace):
             break
-    bend = _bend(network, part, step, trial, workspace)
+    bend = _bend(network, part, step, trial, workspace) if asks else 0.0
     _book_passages(network, part, step, trial, workspace, books)
     _book_pumps(network, part, step, trial, workspace, books)
     _turn_swash(network, part, step, trial, workspace)
@@ -74,42 +88,41 @@ def _bend(network, part, step, trial, workspace):
     right, straight, mobility = workspace.right, workspace.straight, workspace.loads.mobility
     first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
     lines = network.part_line_start[part + 1] - network.part_line_start[part]
-    largest = 0.0
     for k in range(first, last):
-        # errors of the room that actuators make end with their motion
+        # errors of the room that actuators make end with their motion: they do not count
         a = network.part_actuator[k]
-        moved = step * (_later_speed(network, a, step, trial, workspace) - trial.velocity[a])
+        moved = step * _later_speed(network, a, step, trial, workspace)
         line_a, line_b = network.line_a[a], network.line_b[a]
         if network.local[line_a] >= 0:
             straight[network.local[line_a]] -= network.area_a[a] * moved / workspace.capacity[line_a]
         if network.local[line_b] >= 0:
             straight[network.local[line_b]] += network.area_b[a] * moved / workspace.capacity[line_b]
+    largest = 0.0
     for i in range(lines):
         line = network.part_line[network.part_line_start[part] + i]
-        passes = PRESSURE_ERROR + RELATIVE_ERROR * abs(trial.pressure[line])
-        late = workspace.rise[line] * abs(right[i] - straight[i])
+        pressure, rise = trial.pressure[line], workspace.rise[line]
+        late = share_of_error(rise * (right[i] - straight[i]), pressure, PRESSURE_ERROR)
         if late > 0.0:
             # errors of flows add up for as long as the line takes to forget them
-            largest = max(largest, late / (passes * min(workspace.relaxation[i], 1.0)))
+            largest = max(largest, late / min(workspace.relaxation[i], 1.0))
         if network.gas_volume[line] > 0.0:
             # gas yields less and less
-            largest = max(largest, workspace.rise[line] * abs(right[i]) / passes)
+            largest = max(largest, share_of_error(rise * right[i], pressure, PRESSURE_ERROR))
     for k in range(first, last):
         a = network.part_actuator[k]
         change = _later_speed(network, a, step, trial, workspace) - trial.velocity[a]
         if trial.regime[a] == SLIDING:
-            straight = step * workspace.loads.acceleration[a]
+            change -= step * workspace.loads.acceleration[a]
             for i in range(first, last):
                 b = network.part_actuator[i]
                 slides = trial.regime[b] == SLIDING
-                straight += mobility[a, b] * (workspace.impulse[b] if slides else right[lines + i - first])
-            change -= straight
-        largest = max(largest, abs(change) / (SPEED_ERROR + RELATIVE_ERROR * abs(trial.velocity[a])))
+                change -= mobility[a, b] * (workspace.impulse[b] if slides else right[lines + i - first])
+        largest = max(largest, share_of_error(change, trial.velocity[a], SPEED_ERROR))
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
         wanted, _, _ = wanted_swash(network, p, trial.pressure)
-        straight = min(step / network.response[p], 1.0) if network.response[p] > 0.0 else 1.0
-        share = straight * step / (network.response[p] + step)
+        by_rate = min(step / network.response[p], 1.0) if network.response[p] > 0.0 else 1.0
+        share = by_rate * step / (network.response[p] + step)
         largest = max(largest, share * abs(min(max(wanted, 0.0), 1.0) - trial.swash[p]) / _SWASH_ERROR)
     return 0.5 * largest
 
@@ -126,20 +139,20 @@ def measure_lines(network, part, trial, workspace):
         capacity[line] = network.volume[line] + give * rise[line]
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
-        if network.stroke[a] < math.inf:
-            line_a, line_b, wall = network.line_a[a], network.line_b[a], network.wall[a]
-            filled_a = network.area_a[a] * trial.position[a]
-            filled_b = network.area_b[a] * (network.stroke[a] - trial.position[a])
-            capacity[line_a] += filled_a * (1.0 + wall * rise[line_a])
-            capacity[line_b] += filled_b * (1.0 + wall * rise[line_b])
+        line_a, line_b, wall = network.line_a[a], network.line_b[a], network.wall[a]
+        filled_a, filled_b = actuator_volumes(network, a, trial.position[a])
+        capacity[line_a] += filled_a * (1.0 + wall * rise[line_a])
+        capacity[line_b] += filled_b * (1.0 + wall * rise[line_b])
 
 
 @kernel
-def _assemble(network, part, step, trial, workspace):
-    """The linear system of a sub-step."""
+def _assemble(network, part, step, asks, trial, workspace):
+    """The linear system of a sub-step; what `_bend` needs of it where that is asked for."""
     _begin(network, part, workspace)
     _add_passages(network, part, step, trial, workspace)
     _add_pumps(network, part, step, trial, workspace)
+    if asks:
+        _go_straight(network, part, workspace)
     _add_actuators(network, part, step, trial, workspace)
 
 
@@ -163,7 +176,7 @@ def _begin(network, part, workspace):
 def _solve_by_pivots(network, part, size, step, trial, workspace):
     """Solves the system where the order of its unknowns finds no pivot; whether there is a solution."""
     workspace.matrix[:] = 0.0
-    _assemble(network, part, step, trial, workspace)
+    _assemble(network, part, step, False, trial, workspace)
     first = network.part_line_start[part]
     for i in range(network.part_line_start[part + 1] - first):
         # rows of lines and of actuators become of a size
@@ -284,7 +297,6 @@ def _add_actuators(network, part, step, trial, workspace):
     matrix, right, mobility = workspace.matrix, workspace.right, workspace.loads.mobility
     first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
     lines = network.part_line_start[part + 1] - network.part_line_start[part]
-    _go_straight(network, part, workspace)
     for k in range(first, last):
         a = network.part_actuator[k]
         by, outcome = lines + k - first, lines + last - first + k - first
@@ -292,16 +304,13 @@ def _add_actuators(network, part, step, trial, workspace):
         row_a, row_b = network.local[line_a], network.local[line_b]
         impulse, resistance = _impulse_at_start(network, a, step, trial, workspace)
         workspace.impulse[a] = impulse - resistance * trial.velocity[a]
-        speed = trial.velocity[a]
         if row_a >= 0:
             matrix[by, row_a] -= step * area_a * workspace.rise[line_a]
-            workspace.straight[row_a] -= step * area_a * speed / workspace.capacity[line_a]
         if row_b >= 0:
             matrix[by, row_b] += step * area_b * workspace.rise[line_b]
-            workspace.straight[row_b] += step * area_b * speed / workspace.capacity[line_b]
         matrix[by, by] = 1.0
         right[by] = impulse
-        right[outcome] = speed + step * workspace.loads.acceleration[a]
+        right[outcome] = trial.velocity[a] + step * workspace.loads.acceleration[a]
         if trial.regime[a] == SLIDING:
             if row_a >= 0:
                 matrix[row_a, outcome] += step * area_a
@@ -324,7 +333,7 @@ def _add_actuators(network, part, step, trial, workspace):
 
 @kernel
 def _go_straight(network, part, workspace):
-    """What contents would change by with the flows of the start, and how fast they forget."""
+    """What contents would change by with the flows of passages and pumps at the start, and how fast they forget."""
     first = network.part_line_start[part]
     for i in range(network.part_line_start[part + 1] - first):
         capacity = workspace.capacity[network.part_line[first + i]]
@@ -336,10 +345,7 @@ def _go_straight(network, part, workspace):
 def _impulse_at_start(network, a, step, trial, workspace):
     """Impulse of actuator a on the mechanism under the pressures of the start, at no speed, and its fall with speed."""
     spring, stiffness, damping = end_buffer(network, a, trial.position[a])
-    force = (
-        network.area_a[a] * trial.pressure[network.line_a[a]] - network.area_b[a] * trial.pressure[network.line_b[a]]
-    )
-    force += spring
+    force = push_of(network, a, trial.pressure) + spring
     if trial.regime[a] == SLIDING:
         force -= trial.direction[a] * _friction(network, a, trial, workspace)
     mass = network.mass[a]
@@ -357,17 +363,10 @@ def _rise(network, line, workspace):
 
 
 @kernel
-def _later_pressure(network, line, trial, workspace):
-    """Linearised pressure at the end of the sub-step [Pa]."""
-    return trial.pressure[line] + _rise(network, line, workspace)
-
-
-@kernel
 def _push(network, a, trial, workspace):
-    """Force of the pressures at the end of the sub-step [N or N m]."""
-    return network.area_a[a] * _later_pressure(network, network.line_a[a], trial, workspace) - network.area_b[
-        a
-    ] * _later_pressure(network, network.line_b[a], trial, workspace)
+    """Linearised force of the pressures at the end of the sub-step [N or N m]."""
+    rise_a, rise_b = _rise(network, network.line_a[a], workspace), _rise(network, network.line_b[a], workspace)
+    return push_of(network, a, trial.pressure) + network.area_a[a] * rise_a - network.area_b[a] * rise_b
 
 
 @kernel
@@ -411,9 +410,8 @@ def _move_actuators(network, part, step, trial, workspace, books):
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
         before, speed = trial.velocity[a], _later_speed(network, a, step, trial, workspace)
-        push, mean = _push(network, a, trial, workspace), 0.5 * (before + speed)
-        push_before = network.area_a[a] * trial.pressure[network.line_a[a]]
-        push_before -= network.area_b[a] * trial.pressure[network.line_b[a]]
+        push_before, push = push_of(network, a, trial.pressure), _push(network, a, trial, workspace)
+        mean = 0.5 * (before + speed)
         spring, stiffness, damping = end_buffer(network, a, trial.position[a])
         spring -= (damping + step * stiffness) * speed
         resistance, grip, stop = network.viscous[a] * speed, 0.0, 0.0
@@ -446,9 +444,9 @@ def _turn_swash(network, part, step, trial, workspace):
         p = network.part_pump[k]
         wanted, over_outlet, over_sense = wanted_swash(network, p, trial.pressure)
         outlet, sense = network.outlet[p], network.sense[p]
-        wanted += over_outlet * (_later_pressure(network, outlet, trial, workspace) - trial.pressure[outlet])
+        wanted += over_outlet * _rise(network, outlet, workspace)
         if sense != NO_LINE:
-            wanted += over_sense * (_later_pressure(network, sense, trial, workspace) - trial.pressure[sense])
+            wanted += over_sense * _rise(network, sense, workspace)
         share = step / (network.response[p] + step)
         trial.swash[p] = min(max(trial.swash[p] + share * (wanted - trial.swash[p]), 0.0), 1.0)
 
@@ -481,9 +479,9 @@ def _book_pumps(network, part, step, trial, workspace, books):
         p = network.part_pump[k]
         outlet, inlet, sense = network.outlet[p], network.inlet[p], network.sense[p]
         flow, over_outlet, over_sense = _pump(network, p, step, trial, workspace)
-        rise = _later_pressure(network, outlet, trial, workspace) - trial.pressure[outlet]
+        rise = _rise(network, outlet, workspace)
         flow += over_outlet * rise
         if sense != NO_LINE:
-            flow += over_sense * (_later_pressure(network, sense, trial, workspace) - trial.pressure[sense])
+            flow += over_sense * _rise(network, sense, workspace)
         books.delivered[p] += step * flow
         books.pump_work[p] += step * flow * (trial.pressure[outlet] + 0.5 * rise - trial.pressure[inlet])

@@ -8,10 +8,12 @@ import numpy as np
 from grouser.physics.hydraulics.faults import Faults, make_faults
 from grouser.physics.hydraulics.network import LANES, PLAIN_NUMBERS, Network
 from grouser.physics.hydraulics.oil import content
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import embedded, kernel
 
 # What an actuator does at the end of a sub-step.
 SLIDING, STUCK, AT_START, AT_END = range(4)
+# Errors of a sub-step that pass: of pressures [Pa] and speeds [m/s or rad/s], and as a share of them [-].
+PRESSURE_ERROR, SPEED_ERROR, _RELATIVE_ERROR = 1e4, 1e-4, 2e-3
 
 
 class Loads(NamedTuple):
@@ -200,7 +202,26 @@ def actuator_volumes(network, a, position):
 
 
 @kernel
+def push_of(network, a, pressure):
+    """Force of the pressures in all lines on actuator a, S_A p_A - S_B p_B [N or N m]."""
+    return network.area_a[a] * pressure[network.line_a[a]] - network.area_b[a] * pressure[network.line_b[a]]
+
+
+@embedded
+def share_of_error(difference, size, passes):
+    """A difference of pressures or speeds of a size, as a multiple of what passes of it: PRESSURE_ERROR or so."""
+    return abs(difference) / (passes + _RELATIVE_ERROR * abs(size))
+
+
+@embedded
+def extrapolated(beyond, whole, halves):
+    """The halves and `beyond` times their difference from the whole."""
+    return halves + beyond * (halves - whole)
+
+
+@kernel
 def copy_part(network, part, source, target):
+    """Copies a part of a trial."""
     for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
         line = network.part_line[k]
         target.content[line], target.pressure[line] = source.content[line], source.pressure[line]
@@ -219,6 +240,7 @@ def copy_part(network, part, source, target):
 
 @kernel
 def clear_books(network, part, faults, books):
+    """Opens the books of a part."""
     for k in range(network.part_passage_start[part], last_passage(network, part, faults)):
         e = network.part_passage[k]
         books.passed[e] = books.lost[e] = 0.0
@@ -236,19 +258,19 @@ def add_books(network, part, faults, beyond, whole, halves, total):
     """Books of the extrapolated result."""
     for k in range(network.part_passage_start[part], last_passage(network, part, faults)):
         e = network.part_passage[k]
-        total.passed[e] += halves.passed[e] + beyond * (halves.passed[e] - whole.passed[e])
-        total.lost[e] += halves.lost[e] + beyond * (halves.lost[e] - whole.lost[e])
+        total.passed[e] += extrapolated(beyond, whole.passed[e], halves.passed[e])
+        total.lost[e] += extrapolated(beyond, whole.lost[e], halves.lost[e])
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
-        total.delivered[p] += halves.delivered[p] + beyond * (halves.delivered[p] - whole.delivered[p])
-        total.pump_work[p] += halves.pump_work[p] + beyond * (halves.pump_work[p] - whole.pump_work[p])
+        total.delivered[p] += extrapolated(beyond, whole.delivered[p], halves.delivered[p])
+        total.pump_work[p] += extrapolated(beyond, whole.pump_work[p], halves.pump_work[p])
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
-        total.push[a] += halves.push[a] + beyond * (halves.push[a] - whole.push[a])
-        total.grip[a] += halves.grip[a] + beyond * (halves.grip[a] - whole.grip[a])
-        total.stop[a] += halves.stop[a] + beyond * (halves.stop[a] - whole.stop[a])
-        total.work[a] += halves.work[a] + beyond * (halves.work[a] - whole.work[a])
-        total.oil_work[a] += halves.oil_work[a] + beyond * (halves.oil_work[a] - whole.oil_work[a])
-        total.viscous_loss[a] += halves.viscous_loss[a] + beyond * (halves.viscous_loss[a] - whole.viscous_loss[a])
-        total.friction_loss[a] += halves.friction_loss[a] + beyond * (halves.friction_loss[a] - whole.friction_loss[a])
-        total.stop_loss[a] += halves.stop_loss[a] + beyond * (halves.stop_loss[a] - whole.stop_loss[a])
+        total.push[a] += extrapolated(beyond, whole.push[a], halves.push[a])
+        total.grip[a] += extrapolated(beyond, whole.grip[a], halves.grip[a])
+        total.stop[a] += extrapolated(beyond, whole.stop[a], halves.stop[a])
+        total.work[a] += extrapolated(beyond, whole.work[a], halves.work[a])
+        total.oil_work[a] += extrapolated(beyond, whole.oil_work[a], halves.oil_work[a])
+        total.viscous_loss[a] += extrapolated(beyond, whole.viscous_loss[a], halves.viscous_loss[a])
+        total.friction_loss[a] += extrapolated(beyond, whole.friction_loss[a], halves.friction_loss[a])
+        total.stop_loss[a] += extrapolated(beyond, whole.stop_loss[a], halves.stop_loss[a])

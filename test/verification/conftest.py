@@ -1,7 +1,8 @@
-"""Small machines for the closed forms."""
+"""Small machines for the closed forms, and large ones that stand."""
 
 import pytest
 
+from grouser import Simulation
 from grouser.physics.description import parse_machine
 
 
@@ -43,3 +44,17 @@ class Parts:
 def parts():
     """Makers of URDF text and machines."""
     return Parts
+
+
+@pytest.fixture(scope="module")
+def standing(machine):
+    """The test module's machine once it stands; tests take a snapshot of it and put it back."""
+    simulation = Simulation(machine)
+    simulation.step(500)
+    start = simulation.snapshot()
+
+    def stand():
+        simulation.restore(start)
+        return simulation
+
+    return stand

@@ -33,20 +33,6 @@ def program():
     return load_program(program_file("demolition_robot"))
 
 
-@pytest.fixture(scope="module")
-def standing(machine):
-    """The machine once it stands; tests take a snapshot of it and put it back."""
-    simulation = Simulation(machine)
-    simulation.step(500)
-    start = simulation.snapshot()
-
-    def stand():
-        simulation.restore(start)
-        return simulation
-
-    return stand
-
-
 def cylinder_of(machine, name):
     return next(cylinder for cylinder in machine.cylinders if cylinder.name == name)
 

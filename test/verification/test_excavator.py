@@ -54,20 +54,6 @@ def program():
     return load_program(program_file("excavator"))
 
 
-@pytest.fixture(scope="module")
-def standing(machine):
-    """The machine once it stands; tests take a snapshot of it and put it back."""
-    simulation = Simulation(machine)
-    simulation.step(500)
-    start = simulation.snapshot()
-
-    def stand():
-        simulation.restore(start)
-        return simulation
-
-    return stand
-
-
 def named(parts, name):
     return next(part for part in parts if part.name == name)
 

@@ -1,0 +1,56 @@
+"""What the experiments with a hydraulic cylinder have in common: how its books close, and how its curves are drawn."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from grouser.experiments.protocol import Result
+from grouser.physics.measurements import Energy
+from grouser.physics.simulation import Simulation
+
+# Label of a panel; of each curve its name in the result, its column of the reference and its label; factor of both.
+Panel = tuple[str, Iterable[tuple[str, str, str]], float]
+
+
+def energy_error(simulation: Simulation, begin: Energy, name: str, piston_mass: float = 0.0) -> float:
+    """What the books of a cylinder do not explain of a machine's energy, relative to the energy supplied.
+
+    Args:
+        simulation: of a machine that nothing else drives, without losses of its own.
+        begin: its energy when the books were opened.
+        name: of the cylinder.
+        piston_mass: whose kinetic energy is not part of the machine's [kg].
+    """
+    account, cylinder, now = simulation.cylinder_energy[name], simulation.cylinder[name], simulation.energy()
+    gained = now.kinetic - begin.kinetic + now.potential - begin.potential + 0.5 * piston_mass * cylinder.velocity**2
+    lost = account.throttled + account.viscous_loss + account.friction_loss + account.stop_loss
+    missing = account.supplied - account.returned - account.compressed - lost - gained
+    return abs(missing) / max(abs(account.supplied), abs(gained), 1e-12)
+
+
+def draw_panels(
+    figure: Any, panels: Iterable[Panel], result: Result, reference: Mapping[str, np.ndarray] | None
+) -> None:
+    """Draws four panels of curves over time.
+
+    Args:
+        figure: matplotlib figure.
+        panels: what to draw.
+        result: with `time` and the curves.
+        reference: column t and those of the panels, where present.
+    """
+    axes = figure.subplots(2, 2, sharex=True)
+    for panel, (label, curves, scale) in zip(axes.flat, panels, strict=True):
+        for ours, theirs, name in curves:
+            (line,) = panel.plot(result["time"], scale * np.asarray(result[ours]), label=name)
+            if reference is not None and theirs in reference and "t" in reference:
+                panel.plot(
+                    reference["t"], scale * reference[theirs], "--", color=line.get_color(), label=f"{name}, reference"
+                )
+        panel.set_ylabel(label)
+        panel.grid(alpha=0.3)
+        panel.legend(fontsize="small")
+    for panel in axes[-1]:
+        panel.set_xlabel("time [s]")
+    figure.set_layout_engine("constrained")
