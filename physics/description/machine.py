@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from grouser.physics.description.soil import SoilGround, Wheel
+
 Vector3 = tuple[float, float, float]
 
 
@@ -886,6 +888,7 @@ class Machine:
     loop_joints: tuple[LoopJoint, ...] = ()
     compliant_joints: tuple[CompliantJoint, ...] = ()
     flexible_links: tuple[FlexibleLink, ...] = ()
+    wheels: tuple[Wheel, ...] = ()
     integrator: Integrator = Integrator("semi_implicit")
     frictions: tuple[JointFriction, ...] = ()
     drives: tuple[ServoDrive, ...] = ()
@@ -920,6 +923,9 @@ class Ground:
         friction, restitution: of its surface [-].
         material: name that `MaterialPair` knows it by.
         heightfield: None for a plane.
+        edge: what is beyond the height field or the map of soils: "flat", the border's height and soil go on; "wall",
+            nothing gets across.
+        soil: None for rigid ground.
     """
 
     point: Vector3 = (0.0, 0.0, 0.0)
@@ -928,6 +934,8 @@ class Ground:
     restitution: float = 0.0
     material: str = "ground"
     heightfield: Heightfield | None = None
+    edge: str = "flat"
+    soil: SoilGround | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,140 @@
+"""What soft ground is: soils, and where on the ground they are. Frozen dataclasses, SI units."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+LEVELS = ("cells", "stress", "deformable")
+SLIP_SINKAGE = ("none", "exponent", "lyasko")
+
+
+@dataclass(frozen=True)
+class Validity:
+    """Where the numbers of a soil come from: outside of this range they are an extrapolation.
+
+    Attributes:
+        width: least and greatest width of what was pressed into the soil [m].
+        pressure: greatest normal pressure that was measured [Pa].
+    """
+
+    width: tuple[float, float] = (0.0, np.inf)
+    pressure: float = np.inf
+
+
+@dataclass(frozen=True)
+class Soil:
+    """A soil.
+
+    A plate of width b presses with p = K z^n: K = k_c / b + k_phi (Bekker 1969), or K = (k_1 + k_2 b) / b^n where
+    `reece_k1` and `reece_k2` are given (Wong and Reece 1967). It shears with tau = (c + p tan phi) (1 - exp(-j / K_x)).
+
+    Attributes:
+        name: by which a world refers to it.
+        source: of its numbers.
+        cohesive_modulus: k_c [N/m^(n+1)].
+        frictional_modulus: k_phi [N/m^(n+2)].
+        reece_k1, reece_k2: k_1 [Pa] and k_2 [Pa/m]; None for Bekker's form.
+        exponent: n [-].
+        slip_sinkage: how sinkage grows with slip s: "none"; "exponent", n + n_1 |s| (Ding et al. 2011); "lyasko",
+            z (1 + s) / (1 - 0.5 s) (Lyasko 2010).
+        slip_exponent: n_1 [-].
+        cohesion: c [Pa].
+        friction_angle: phi [rad].
+        shear_displacement_modulus: K_x at slip angle 0 [m].
+        shear_displacement_slope: growth of K_x with the slip angle [m/rad].
+        lateral_shear_modulus, lateral_shear_slope: the same of K_y, across the wheel [m, m/rad].
+        sliding_friction: mu_t, greatest shear over normal stress [-]; infinite for none.
+        max_stress_a0, max_stress_a1: the greatest normal stress is at (a0 + a1 s) of the entry angle [-].
+        exit_ratio: lambda, depth at the exit over sinkage [-].
+        unloading_stiffness, unloading_slope: k_0 and A_u of p = p_u - (k_0 + A_u z_u) (z_u - z) below the deepest
+            sinkage z_u (Wong) [N/m3, N/m4].
+        density: [kg/m3].
+        repose_angle: of a slope that stands [rad].
+        soil_stiffness: c_f, elastic stiffness of a cell [N/m3]; None where the soil has no numbers for cells.
+        soil_viscosity: eta [Pa s/m].
+        plastic_modulus: mu_v [N/m3].
+        yield_stress: mu_p [Pa].
+        validity: of the numbers.
+    """
+
+    name: str
+    source: str
+    frictional_modulus: float
+    exponent: float
+    cohesion: float
+    friction_angle: float
+    shear_displacement_modulus: float
+    density: float
+    repose_angle: float
+    cohesive_modulus: float = 0.0
+    reece_k1: float | None = None
+    reece_k2: float | None = None
+    slip_sinkage: str = "none"
+    slip_exponent: float = 0.0
+    shear_displacement_slope: float = 0.0
+    lateral_shear_modulus: float | None = None
+    lateral_shear_slope: float = 0.0
+    sliding_friction: float = np.inf
+    max_stress_a0: float = 0.4
+    max_stress_a1: float = 0.15
+    exit_ratio: float = 0.0
+    unloading_stiffness: float = 4e7
+    unloading_slope: float = 0.0
+    soil_stiffness: float | None = None
+    soil_viscosity: float | None = None
+    plastic_modulus: float | None = None
+    yield_stress: float | None = None
+    validity: Validity = Validity()
+
+
+@dataclass(frozen=True, eq=False)
+class SoilGround:
+    """Which soil is where, and how wheels meet it.
+
+    Attributes:
+        soils: that there are.
+        level: of the contact: "cells", "stress" or "deformable"; a wheel may choose another.
+        cell: spacing of the soil's cells [m].
+        bulldozing: whether displaced soil is moved aside (deformable).
+        types: index into `soils` over a grid, -1 where the ground is rigid, (n_x, n_y); None: the first everywhere.
+            Beyond the grid its border goes on.
+        types_cell: spacing of that grid [m].
+        types_origin: x, y of types[0, 0] in the world; types[i, j] holds half a cell around its place [m].
+    """
+
+    soils: tuple[Soil, ...]
+    level: str = "deformable"
+    cell: float = 0.02
+    bulldozing: bool = True
+    types: np.ndarray | None = None
+    types_cell: float = 1.0
+    types_origin: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel: how a link rolls on soil, and how it is driven.
+
+    Attributes:
+        link: that turns about the wheel's axis.
+        radius: without grousers [m].
+        width: [m].
+        position: centre in the link frame [m].
+        axis: unit axis in the link frame; the wheel rolls forward when it turns about it in the positive sense.
+        grousers: number of them around the wheel.
+        grouser_height: [m].
+        grouser_thickness: along the rim [m].
+        level: of its contact with soil; None: the ground's.
+        steering: joint that steers it; "" for none.
+    """
+
+    link: str
+    radius: float
+    width: float
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    axis: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    grousers: int = 0
+    grouser_height: float = 0.0
+    grouser_thickness: float = 0.0
+    level: str | None = None
+    steering: str = ""
