@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grouser.physics.description import load_machine, load_world
+    from grouser.physics.description import load_machine, load_soil, load_world
     from grouser.physics.description.machine import Machine, World
     from grouser.physics.errors import DivergenceError, GrouserError, MachineError, ParameterError
     from grouser.physics.simulation import Simulation
@@ -27,6 +27,7 @@ __all__ = [
     "World",
     "__version__",
     "load_machine",
+    "load_soil",
     "load_world",
 ]
 
@@ -39,6 +40,7 @@ _HOMES = {
     "Simulation": "grouser.physics.simulation",
     "World": "grouser.physics.description.machine",
     "load_machine": "grouser.physics.description",
+    "load_soil": "grouser.physics.description",
     "load_world": "grouser.physics.description",
 }
 

@@ -18,20 +18,23 @@ from grouser.physics.errors import ParameterError
 from grouser.physics.kernel import kernel
 from grouser.physics.midpoint import run_midpoint_steps
 from grouser.physics.packed import Packed, packed_at
-from grouser.physics.step import run_steps
+from grouser.physics.soil.tiles import with_capacity
+from grouser.physics.step import CONVEX_PAIRS, MORE_TILES, NOTHING, run_steps
 
 
 class Steppable(Protocol):
     """What a batch needs of a simulation; see `simulation.Simulation`."""
 
     integrator: str
+    state: Any
 
     @property
     def machinery(self) -> Packed: ...
     def buffers(self) -> tuple[Any, ...]: ...
     def on_buffers(self, *buffers: Any) -> Any: ...
     def begin_steps(self) -> None: ...
-    def answer_convex_pairs(self) -> None: ...
+    def answer(self, asked: int) -> None: ...
+    def use_state(self, state: Any) -> None: ...
     def finish_steps(self, left: int) -> None: ...
 
 
@@ -96,8 +99,7 @@ class Batch(Generic[Copy]):
         )
         smooth = simulation.integrator == "implicit_midpoint"
         self._run: Callable[..., None] = _run_midpoint_copies if smooth else _run_copies
-        machineries = [copy.machinery for copy in self.simulations]
-        self._arguments: tuple[Any, ...] = (machineries[0], np.array([packed.address for packed in machineries]))
+        self._find_copies()
         self._pool: ThreadPoolExecutor | None = None
         self._pool_size: int = 0
 
@@ -127,15 +129,32 @@ class Batch(Generic[Copy]):
             simulation.begin_steps()
         copies = len(self)
         remaining = np.full(copies, int(count))
-        running, asks, answered = (np.full(copies, flag) for flag in (True, False, False))
+        running, answered, asks = np.full(copies, True), np.full(copies, False), np.full(copies, NOTHING)
         while running.any():
             self._run_all(min(threads, copies), remaining, running, answered, asks)
-            for i in np.flatnonzero(asks):
-                self.simulations[i].answer_convex_pairs()
-            running[:] = answered[:] = asks
-            asks[:] = False
+            answered[:] = asks == CONVEX_PAIRS
+            for i in np.flatnonzero(answered):
+                self.simulations[i].answer(CONVEX_PAIRS)
+            if (asks == MORE_TILES).any():
+                self._make_room()
+            running[:] = asks != NOTHING
+            asks[:] = NOTHING
         for simulation, left in zip(self.simulations, remaining.tolist(), strict=True):
             simulation.finish_steps(left)
+
+    def _make_room(self):
+        """Twice as much room for tiles of soft ground in every copy."""
+        tiles = 2 * self.state.tile_place.shape[1]
+        states = [with_capacity(copy.state, tiles) for copy in self.simulations]
+        self.state = type(self.state)(*map(np.stack, zip(*states, strict=True)))
+        for i, copy in enumerate(self.simulations):
+            copy.use_state(part_of(self.state, i))
+        self._find_copies()
+
+    def _find_copies(self):
+        """Takes note of where the copies are."""
+        machineries = [copy.machinery for copy in self.simulations]
+        self._arguments: tuple[Any, ...] = (machineries[0], np.array([packed.address for packed in machineries]))
 
     def _run_all(self, threads, remaining, running, answered, asks):
         """Shares the copies out to the threads."""

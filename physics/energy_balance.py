@@ -50,6 +50,8 @@ def balance_energy(
         book(lost, f"loop joint {joint.name}", -work - held)
     for shape, (work, held) in enumerate(zip(state.contact_work, state.contact_energy, strict=True)):
         book(lost, f"contacts of {names.links[system.collision.shapes.link[shape]]}", -work - held)
+    for wheel, work in zip(machine.wheels, state.soil_work, strict=False):
+        book(lost, f"soil under {wheel.link}", -work)
     residual = sum(actuators.values()) - sum(lost.values()) - sum(changes)
     return EnergyBalance(*changes, actuators, lost, residual)
 
@@ -59,7 +61,7 @@ def open_accounts(system: System, state: State, now: Energy, pair_energy: np.nda
 
     Args: as for `balance_energy`.
     """
-    for account in (state.law_work, state.rate_work, state.axial_work, state.cylinder_work):
+    for account in (state.law_work, state.rate_work, state.axial_work, state.cylinder_work, state.soil_work):
         account[...] = 0.0
     state.energy_start[:] = now.kinetic, now.potential, now.elastic
     state.pair_work[:] = -pair_energy

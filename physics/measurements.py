@@ -187,6 +187,62 @@ class SolverDiagnostics:
 
 
 @dataclass(frozen=True)
+class WheelState:
+    """A wheel on the ground in the last step; directions are those of the natural ground under it.
+
+    Attributes:
+        sinkage: of its lowest point below the natural ground [m].
+        entry_angle, exit_angle: where it meets and leaves the soil, from its lowest point, ahead positive [rad].
+        normal_force: across the ground, on the wheel [N].
+        thrust: of the soil's shear, ahead [N].
+        resistance: of the soil's pressure, backward [N].
+        drawbar_pull: thrust less resistance [N].
+        torque: that the soil takes from the wheel [N m].
+        side_force: to the left [N].
+        slip_ratio: (r w - v) / (r w) driving, (r w - v) / v braking; 0 at rest [-].
+        slip_angle: of its motion against its heading, to the left positive [rad].
+        peak_pressure, peak_shear: greatest stresses [Pa].
+    """
+
+    sinkage: float
+    entry_angle: float
+    exit_angle: float
+    normal_force: float
+    thrust: float
+    resistance: float
+    drawbar_pull: float
+    torque: float
+    side_force: float
+    slip_ratio: float
+    slip_angle: float
+    peak_pressure: float
+    peak_shear: float
+
+
+@dataclass(frozen=True, eq=False)
+class TerrainPatch:
+    """Soft ground around where wheels have been, cell by cell, world frame.
+
+    Attributes:
+        cell: spacing [m].
+        x, y, z: middle of each cell's surface [m], (cells,).
+        sinkage: by which it has been pressed in for good [m].
+        rut: depth of the surface below the natural ground, negative where soil is heaped up [m].
+        pressure: greatest that it has carried [Pa].
+        bearing_margin: of its soil under the machine's wheels, 1: they would not sink, 0: by half a radius [-].
+    """
+
+    cell: float
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    sinkage: np.ndarray
+    rut: np.ndarray
+    pressure: np.ndarray
+    bearing_margin: np.ndarray
+
+
+@dataclass(frozen=True)
 class Energy:
     """Mechanical energy of the machine [J]; potential is that of gravity, zero at the world's origin.
 
@@ -221,7 +277,8 @@ class EnergyBalance:
         kinetic, potential, elastic: changes of energy.
         actuator_work: done on the machine by each drive and cylinder.
         dissipation: lost in each joint's dry friction, limits and damper, in each elastic joint (its damper, its
-            hysteresis and the damping of an implicit step), in each loop joint, and in the contacts of each link.
+            hysteresis and the damping of an implicit step), in each loop joint, in the contacts of each link, and in
+            the soil under each wheel.
         residual: what the step's own error adds: all work, less the dissipation, less the changes.
     """
 

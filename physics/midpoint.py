@@ -54,6 +54,7 @@ def check_smooth(system: System, file: str) -> None:
         "contacts with the ground": len(collision.candidates.body) > 0,
         "contacts of links with each other or with obstacles": len(collision.pairs.first) > 0,
         "hydraulic cylinders": len(system.circuit.valve) > 0,
+        "wheels on soil": len(system.wheels.body) > 0,
         "dry friction of a joint": bool((laws.static > 0.0).any()),
         "limits of a joint": bool((np.isfinite(laws.lower) | np.isfinite(laws.upper)).any()),
         "a drive that is not commanded by effort": bool(((laws.drive != NO_DRIVE) & (laws.mode != EFFORT)).any()),

@@ -23,6 +23,7 @@ from grouser.physics.contact.collide import forget, make_collision, slot_count
 from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.description.extension_checks import STROKE_TOLERANCE
 from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.soil import beyond_validity
 from grouser.physics.energy_balance import balance_energy, open_accounts
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.fault_map import FaultMap
@@ -45,6 +46,7 @@ from grouser.physics.measurements import (
     NumericalDamping,
     PumpState,
     SolverDiagnostics,
+    TerrainPatch,
 )
 from grouser.physics.midpoint import check_smooth, run_midpoint_steps
 from grouser.physics.model import POSITIONS, Model, Names, build_model, with_initial_positions
@@ -55,8 +57,21 @@ from grouser.physics.multibody.kinematics import make_kinematics, update_kinemat
 from grouser.physics.names import NamedView, unknown_name
 from grouser.physics.packed import Packed
 from grouser.physics.reactions import pair_reactions, transmitted_wrenches
+from grouser.physics.soil.tiles import first_capacity, make_tiles, with_capacity
+from grouser.physics.soil.wheels import make_wheels
+from grouser.physics.soil_measurements import check_soils, terrain_patch, wheel_state
 from grouser.physics.state import Command, State, copy_into, make_command, make_state
-from grouser.physics.step import INTEGRATORS, Machinery, Settings, System, Workspace, make_workspace, run_steps
+from grouser.physics.step import (
+    CONVEX_PAIRS,
+    INTEGRATORS,
+    NOTHING,
+    Machinery,
+    Settings,
+    System,
+    Workspace,
+    make_workspace,
+    run_steps,
+)
 
 # A vibration that the step damps by more than this share of the critical damping is worth a word [-].
 _NOTABLE_DAMPING = 0.01
@@ -104,6 +119,7 @@ class Simulation:
             link, (6,); none where an over-constrained loop joint does not take part (`warnings`).
         joint_deflection: of every loop joint: translations [m] and rotations [rad] of the child's frame in the joint's,
             (6,).
+        wheel: of every wheel, by its link, on a ground with soil.
         contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
             frame.
 
@@ -141,6 +157,7 @@ class Simulation:
         model = with_initial_positions(model, start)
         self.model: Model = model
         self.names: Names = names
+        unsure = check_soils(machine, world)
         collision, excluded = make_collision(machine, names, model, world)
         network, lines, self._passage_elements = make_network(machine)
         if scheme != "implicit" and (part := beyond_plain(machine)):
@@ -157,6 +174,7 @@ class Simulation:
             pairs,
             make_circuit(machine, names, model),
             network,
+            make_wheels(machine, names, world),
             Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[self.integrator]),
         )
         if self.integrator == "implicit_midpoint":
@@ -165,6 +183,7 @@ class Simulation:
             ConvexNarrowPhase(collision.shapes, collision.pairs) if len(collision.pairs.convex_pair) else None
         )
         self._fingerprint = _fingerprint(self.system)
+        self._warned: set[str] = set()
         self._workspace = make_workspace(self.system)
         self._packed = Packed(self.system)
         self._seen = Packed(make_kinematics(model))
@@ -182,7 +201,7 @@ class Simulation:
         self.faults = FaultMap(machine, self._command, scheme)
         self.machinery = Packed(Machinery(self.system, self.state, self._command, self._workspace))
         self._make_views()
-        self.warnings = (*excluded, *misfits, *self._damping_warnings())
+        self.warnings = (*excluded, *misfits, *unsure, *self._damping_warnings())
         self.reset()
 
     # --- time -------------------------------------------------------------------------------------------------------
@@ -219,13 +238,13 @@ class Simulation:
         if self.integrator == "implicit_midpoint":
             count -= run_midpoint_steps(count, self.machinery)
         else:
-            asks = False
+            asks = NOTHING
             while count > 0:
-                done, asks = run_steps(count, asks, self.machinery)
+                done, asks = run_steps(count, asks == CONVEX_PAIRS, self.machinery)
                 count -= done
-                if not asks:
+                if asks == NOTHING:
                     break
-                self.answer_convex_pairs()
+                self.answer(asks)
         self.finish_steps(count)
 
     def batch(self, count: int) -> Batch["Simulation"]:
@@ -238,7 +257,7 @@ class Simulation:
 
     def reset(self) -> None:
         """Back to the start: initial state, neutral commands, emergency stop released; `faults` stay."""
-        copy_into(self._initial, self.state)
+        self._take_state(self._initial)
         self._command.valve[:] = 0.0
         self._command.emergency_stop[:] = False
         for drive, start in enumerate(self._drive_start()):
@@ -259,7 +278,7 @@ class Simulation:
         if saved.system != self._fingerprint:
             valid = f"one of the same machine, world and settings, {self._fingerprint}"
             raise ParameterError("snapshot", saved.system, valid)
-        copy_into(saved.state, self.state)
+        self._take_state(saved.state)
         copy_into(saved.command, self._command)
         self._forget_outputs()
 
@@ -346,6 +365,10 @@ class Simulation:
         elements, scheme = self._passage_elements, self.system.settings.scheme
         return balance_hydraulics(self.machine, self.system.network, self.lines, elements, scheme, self.state)
 
+    def terrain_patch(self) -> TerrainPatch | None:
+        """The soft ground around where wheels have been; None on rigid ground."""
+        return terrain_patch(self.system, self.state) if len(self.system.wheels.body) else None
+
     def vibration_modes(self) -> tuple[Mode, ...]:
         """Undamped small vibrations about the present positions at rest, by ascending frequency.
 
@@ -412,10 +435,13 @@ class Simulation:
         twin._make_views()
         return twin
 
-    def answer_convex_pairs(self) -> None:
-        """Finds where the convex solids touch that the next step asks about."""
-        assert self._narrow_phase is not None, "only such pairs make a step ask"
-        self._narrow_phase.answer(self._workspace.detection)
+    def answer(self, asked: int) -> None:
+        """Gives the next step what it has asked for (`step.run_steps`)."""
+        if asked == CONVEX_PAIRS:
+            assert self._narrow_phase is not None, "only such pairs make a step ask"
+            self._narrow_phase.answer(self._workspace.detection)
+        else:
+            self._make_room(2 * len(self.state.tile_place))
 
     def begin_steps(self) -> None:
         """Opens the accounts of work before the first step."""
@@ -430,6 +456,7 @@ class Simulation:
         """
         if left > 0:
             self._report_divergence()
+        self._warn_of_pressure()
         unsettled, rate = self._workspace.unsettled
         if unsettled > 0:
             self._workspace.unsettled[0] = -1  # once
@@ -440,6 +467,16 @@ class Simulation:
                 RuntimeWarning,
                 stacklevel=3,
             )
+
+    def _warn_of_pressure(self):
+        """Says once of each soil that it is pressed harder than its numbers hold for."""
+        ground = self.world.ground.soil if self.world.ground else None
+        soils = ground.soils if ground else ()
+        for soil, pressure in zip(soils, self._workspace.wheels.greatest_pressure.tolist(), strict=True):
+            if soil.name not in self._warned and pressure > soil.validity.pressure:
+                self._warned.add(soil.name)
+                beyond = beyond_validity(soil, soil.validity.width[0], pressure)
+                warnings.warn(str(beyond), RuntimeWarning, stacklevel=4)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
@@ -459,6 +496,8 @@ class Simulation:
         motors = [motor.name for motor in self.machine.hydraulic_motors]
         self.hydraulic_motor = NamedView("hydraulic motor", motors, self._motor_state)
         self.line_pressure = NamedView("line", self.lines, lambda n: float(self.state.pressure[n]))
+        wheels = [wheel.link for wheel in self.machine.wheels] if len(self.system.wheels.body) else []
+        self.wheel = NamedView("wheel", wheels, lambda w: wheel_state(self._workspace.wheels.figure[w]))
         pumps = [pump.name for pump in self.machine.pumps if pump.displacement is not None]
         self.pump = NamedView("pump", pumps, self._pump_state)
         self.cylinder_energy = NamedView(
@@ -486,6 +525,22 @@ class Simulation:
             self._contact_wrenches,
         )
 
+    def _take_state(self, source: State) -> None:
+        """Copies a state, whatever room for tiles it has."""
+        room = max(len(source.tile_place), len(self.state.tile_place))
+        if len(self.state.tile_place) < room:
+            self._make_room(room)
+        copy_into(source if len(source.tile_place) == room else with_capacity(source, room), self.state)
+
+    def _make_room(self, tiles: int) -> None:
+        """Room for so many tiles of soft ground."""
+        self.use_state(with_capacity(self.state, tiles))
+
+    def use_state(self, state: State) -> None:
+        """Goes on with the arrays of another state of the same system."""
+        self.state = state
+        self.machinery = Packed(Machinery(self.system, self.state, self._command, self._workspace))
+
     def _make_initial_state(self) -> State:
         """The state at the start; refuses machines that cannot be stepped."""
         system = self.system
@@ -502,6 +557,8 @@ class Simulation:
             pumps=len(system.network.outlet),
             passages=len(system.network.origin),
             accounts=ENERGY_ACCOUNTS,
+            wheels=len(system.wheels.body),
+            tiles=make_tiles(first_capacity(int(system.wheels.tiles[0]))),
         )
         update_kinematics(self._packed.model, state.q, state.v, self._seen)
         factor = self._workspace.factor
@@ -544,6 +601,7 @@ class Simulation:
         work.prediction.trace_length[:] = 0
         work.network.step_books.delivered[:] = 0.0
         work.network.step_books.pump_work[:] = 0.0
+        work.wheels.figure[:] = 0.0
         work.effort[:] = 0.0
         work.drive_spring[:] = 0.0
         work.brake[:] = False

@@ -6,6 +6,9 @@ import numpy as np
 
 from grouser.physics.model import Model
 
+# Steps around a wheel at which the shear that its rim carries is kept.
+RIM_STEPS = 360
+
 
 class State(NamedTuple):
     """Everything that a step reads and leaves changed.
@@ -32,6 +35,16 @@ class State(NamedTuple):
         pump_work: of each displacement pump on the oil [J], (pumps,).
         line_gain: taken up by the oil of each line, its walls and its accumulator [J], (lines,).
         line_supply: given by each line of constant pressure [J], (lines,).
+        tile_count: number of tiles of soft ground that have been opened, (1,); `soil.tiles` says what they are.
+        tile_place: which tile of the plane each is, (tiles, 2).
+        tile_table: hash table of them, index + 1, 0 for none.
+        soil_cell: their layers.
+        wheel_motion: of each wheel, as the soil under it has come to know it: speed of the rim, of the wheel ahead and
+            to the left, over the fastest of them, (wheels, 3) [-].
+        rim_shear: shear of the soil at equal steps around each wheel, along the rim and across, (wheels, steps, 2) [-].
+        wheel_sinkage: deepest sinkage of the patch on which each wheel of the level `stress` stands [m], (wheels,).
+        soil_work: on the machine by the soil under each wheel [J], (wheels,).
+        moved_soil: volume that each wheel has moved aside [m3], (wheels,).
         energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
         law_work: on the machine by each joint law's drive, dry friction and limits [J], (laws, 3).
         rate_work: by each coordinate's damper and spring [J], (coordinates, 2).
@@ -60,6 +73,15 @@ class State(NamedTuple):
     pump_work: np.ndarray
     line_gain: np.ndarray
     line_supply: np.ndarray
+    tile_count: np.ndarray
+    tile_place: np.ndarray
+    tile_table: np.ndarray
+    soil_cell: np.ndarray
+    wheel_motion: np.ndarray
+    rim_shear: np.ndarray
+    wheel_sinkage: np.ndarray
+    soil_work: np.ndarray
+    moved_soil: np.ndarray
     energy_start: np.ndarray
     law_work: np.ndarray
     rate_work: np.ndarray
@@ -112,6 +134,8 @@ def make_state(
     pumps: int,
     passages: int,
     accounts: int,
+    wheels: int,
+    tiles: dict[str, np.ndarray],
 ) -> State:
     """A state at rest in the initial positions, with no pressure in the cylinders."""
     return State(
@@ -135,6 +159,12 @@ def make_state(
         pump_work=np.zeros(pumps),
         line_gain=np.zeros(lines),
         line_supply=np.zeros(lines),
+        **tiles,
+        wheel_motion=np.zeros((wheels, 3)),
+        rim_shear=np.zeros((wheels, RIM_STEPS, 2)),
+        wheel_sinkage=np.zeros(wheels),
+        soil_work=np.zeros(wheels),
+        moved_soil=np.zeros(wheels),
         energy_start=np.zeros(3),
         law_work=np.zeros((laws, 3)),
         rate_work=np.zeros((len(model.rate_damping), 2)),

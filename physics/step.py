@@ -60,10 +60,14 @@ from grouser.physics.multibody.free_body import carry_momentum, release_gyroscop
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics
+from grouser.physics.soil.coupling import engage_wheels, settle_wheels, tiles_short
+from grouser.physics.soil.wheels import Wheels, WheelWorkspace, make_wheel_workspace
 from grouser.physics.state import Command, State
 
 SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT = range(2)
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT_EULER, "implicit_midpoint": IMPLICIT_MIDPOINT}
+# What a step may ask for before it is made.
+NOTHING, CONVEX_PAIRS, MORE_TILES = range(3)
 # A joint that moves faster than this multiple of the solver's tolerance slides.
 _SLIDING = 10.0
 # Sweeps of the position pass; what is left of an error is corrected in the next step.
@@ -99,6 +103,7 @@ class System(NamedTuple):
     pairs: Pairs
     circuit: Circuit
     network: Network
+    wheels: Wheels
     settings: Settings
 
 
@@ -106,7 +111,7 @@ class Workspace(NamedTuple):
     """All that a step fills anew.
 
     Attributes:
-        kinematics, detection, contacts, rows, contact_rows, subspace, pair_rows, prediction: see there.
+        kinematics, detection, contacts, rows, contact_rows, subspace, pair_rows, prediction, wheels: see there.
         composite, wrench, motion: buffers of the dynamics, (bodies, ...).
         factor: of the mass matrix, (coordinates, coordinates).
         still: zeros, (coordinates,).
@@ -140,6 +145,7 @@ class Workspace(NamedTuple):
     pair_rows: PairRows
     prediction: Prediction
     network: NetworkWorkspace
+    wheels: WheelWorkspace
     composite: np.ndarray
     wrench: np.ndarray
     motion: np.ndarray
@@ -195,6 +201,7 @@ def make_workspace(system: System) -> Workspace:
         pair_rows=make_pair_rows(system.pairs, coordinates),
         prediction=make_prediction(system.circuit, system.settings.step),
         network=make_network_workspace(system.network, len(system.circuit.flow_gain)),
+        wheels=make_wheel_workspace(system.wheels, coordinates),
         composite=np.zeros((bodies, 10)),
         wrench=np.zeros((bodies, 6)),
         motion=np.zeros((bodies, 6)),
@@ -232,8 +239,8 @@ def make_workspace(system: System) -> Workspace:
 def run_steps(count, answered, machinery):
     """Makes `count` steps, or stops after the first that leaves the finite numbers, or before one that has to ask.
 
-    A step asks about pairs of convex solids that may touch: `contact.convex.ConvexNarrowPhase` answers, and the next
-    call goes on.
+    A step asks about pairs of convex solids that may touch, which `contact.convex.ConvexNarrowPhase` answers, or for
+    room for soft ground (`soil.tiles.with_capacity`); the next call goes on.
 
     Args:
         count: number of steps.
@@ -241,20 +248,22 @@ def run_steps(count, answered, machinery):
         machinery: the simulation's, packed (`Machinery`, `packed.Packed`).
 
     Returns:
-        Number of steps that ended well, and whether the next one asks.
+        Number of steps that ended well, and what the next one asks for: NOTHING, CONVEX_PAIRS or MORE_TILES.
     """
     system, state, command, workspace = machinery.system, machinery.state, machinery.command, machinery.workspace
     model, kinematics = system.model, workspace.kinematics
     for done in range(count):
+        if system.wheels.body.shape[0] > 0 and tiles_short(system.wheels, state):
+            return done, MORE_TILES
         if not (answered and done == 0):
             update_kinematics(model, state.q, state.v, kinematics)
             if convex_pairs_due(system.collision, kinematics, system.settings.step, workspace.detection) > 0:
-                return done, True
+                return done, CONVEX_PAIRS
         make_step(system, state, command, workspace)
         state.step_count[0] += 1
         if not is_finite(state):
-            return done, False
-    return count, False
+            return done, NOTHING
+    return count, NOTHING
 
 
 @inlined
@@ -325,6 +334,17 @@ def make_step(system, state, command, workspace):
     if system.pairs.axis.shape[0] > 0:
         workspace.pair_rows.impulse[:] = 0.0
         settle_pairs(workspace.velocity, 1.0, workspace.pair_rows)
+    if system.wheels.body.shape[0] > 0:
+        settle_wheels(
+            system.wheels,
+            model,
+            system.collision.terrain,
+            kinematics,
+            workspace.velocity,
+            step,
+            state,
+            workspace.wheels,
+        )
     _account(system, state, workspace)
     _remember(system, state, workspace, sweeps, residual)
     _move(system, state, workspace)
@@ -358,6 +378,18 @@ def _engage(system, state, command, workspace):
             state.v,
             step,
             workspace.pair_rows,
+            mass,
+            force,
+        )
+    if system.wheels.body.shape[0] > 0:
+        engage_wheels(
+            system.wheels,
+            model,
+            system.collision.terrain,
+            workspace.kinematics,
+            state,
+            step,
+            workspace.wheels,
             mass,
             force,
         )

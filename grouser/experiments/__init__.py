@@ -8,7 +8,7 @@ from grouser.physics.names import unknown_name
 
 __all__ = ["NAMES", "Experiment", "Parameter", "Result", "load", "run"]
 
-NAMES: tuple[str, ...] = ("hydraulic_crane", "hydraulic_lift", "spring_four_bar")
+NAMES: tuple[str, ...] = ("hydraulic_crane", "hydraulic_lift", "plate_sinkage", "spring_four_bar", "wheel_stress")
 
 
 def load(name: str) -> Experiment:

@@ -34,7 +34,8 @@ class Parameter:
     """One parameter of an experiment; the type of the default is the type of its values.
 
     Attributes:
-        default: a float (whole numbers are taken too), an int, a bool, a str, or a list of any form.
+        default: a float (whole numbers are taken too), an int, a bool, a str, or a list of any form (a single number
+            is taken for a list of one).
         unit: SI unit, "-" for none.
         description: what it is.
         minimum, maximum: valid range of a number; None: open.
@@ -101,6 +102,8 @@ class Parameter:
             return kind(value)
         if kind is list and isinstance(value, (list, tuple, np.ndarray)):
             return list(value)
+        if kind is list and isinstance(value, (int, float)) and not isinstance(value, bool):
+            return [value]
         if not isinstance(value, kind):
             raise ParameterError(name, value, self.valid())
         return value

@@ -25,6 +25,7 @@ from grouser.physics.contact.terrain import (
     look_ahead,
     nearest_to_sphere,
     surface_below,
+    type_at,
 )
 from grouser.physics.description.machine import Box, Capsule, Cylinder, Geometry, Machine, PointSet, Sphere, World
 from grouser.physics.kernel import inlined, kernel
@@ -45,8 +46,10 @@ class GroundCandidates(NamedTuple):
         radius: of the sphere around `point` that touches, or of the rim [m].
         axis: unit axis of the rim in the body frame, (candidates, 3); zero for a point or a sphere.
         law: index into the laws.
+        wheel: whether it is a wheel's: what is soft under one is no matter of contacts.
         slot, slots: first slot and number of slots.
         peak_shape: shapes that peaks of a height field may touch, (peak shapes,).
+        peak_wheel: whether each is a wheel's.
         peak_law, peak_slot: law and first slot of each; they have PEAK_CONTACTS slots.
     """
 
@@ -56,9 +59,11 @@ class GroundCandidates(NamedTuple):
     radius: np.ndarray
     axis: np.ndarray
     law: np.ndarray
+    wheel: np.ndarray
     slot: np.ndarray
     slots: np.ndarray
     peak_shape: np.ndarray
+    peak_wheel: np.ndarray
     peak_law: np.ndarray
     peak_slot: np.ndarray
 
@@ -70,6 +75,8 @@ def make_ground_candidates(
     on_field = world.ground is not None and world.ground.heightfield is not None
     shape, point, radius, axis, slots = [], [], [], [], []
     peak_shape = []
+    wheels = {wheel.link for wheel in machine.wheels}
+    of_wheel = [link.name in wheels for link in machine.links for _ in link.collisions]
     number = -1
     for index, link in enumerate(machine.links):
         for collision in link.collisions:
@@ -95,9 +102,11 @@ def make_ground_candidates(
         radius=np.array(radius, dtype=float),
         axis=np.array(axis, dtype=float).reshape(-1, 3),
         law=np.array([law[s] for s in shape], dtype=np.int64),
+        wheel=np.array([of_wheel[s] for s in shape], dtype=np.bool_),
         slot=np.array(ends[:-1]),
         slots=np.array(slots, dtype=np.int64),
         peak_shape=np.array(peak_shape, dtype=np.int64),
+        peak_wheel=np.array([of_wheel[s] for s in peak_shape], dtype=np.bool_),
         peak_law=np.array([law[s] for s in peak_shape], dtype=np.int64),
         peak_slot=ends[-1] + PEAK_CONTACTS * np.arange(len(peak_shape), dtype=np.int64),
     )
@@ -138,6 +147,8 @@ def touch_plane(candidates, terrain, kinematics, step, contacts):
     for c in range(candidates.body.shape[0]):
         body = candidates.body[c]
         x, y, z = _place(candidates.point[c], rotation[body], position[body])
+        if candidates.wheel[c] and _is_soft(terrain, kinematics.origin, x, y):
+            continue
         dx, dy, dz = _way_down(candidates.axis[c], rotation[body], nx, ny, nz)
         x += candidates.radius[c] * dx
         y += candidates.radius[c] * dy
@@ -159,6 +170,8 @@ def touch_field(candidates, terrain, kinematics, step, memory, workspace, contac
         body = candidates.body[c]
         radius = candidates.radius[c]
         x, y, z = _place(candidates.point[c], rotation[body], position[body])
+        if candidates.wheel[c] and _is_soft(terrain, kinematics.origin, x, y):
+            continue
         ahead = look_ahead(max(CONTACT_MARGIN, 2.0 * step * _speed(kinematics.twist, body, x, y, z, radius)), cell)
         if z - radius - ahead > terrain.highest[0] + level:
             continue
@@ -198,12 +211,32 @@ def touch_peaks(candidates, shapes, terrain, kinematics, step, memory, workspace
             *(shapes.vertex, shapes.face, shapes.face_corner, shapes.face_start[s], shapes.face_start[s + 1]),
             *(workspace.rotation[s], workspace.position[s], ahead, workspace.found),
         )
+        if candidates.peak_wheel[p]:
+            number = _keep_rigid(terrain, kinematics.origin, workspace.found, number)
         for k in range(number):
             workspace.found_slot[k] = -1
         first, size, body, law = candidates.peak_slot[p], shapes.bound[s], shapes.body[s], candidates.peak_law[p]
         add_found(
             number, contacts, kinematics, step, workspace, memory, first, PEAK_CONTACTS, size, body, -1, s, -1, law
         )
+
+
+@kernel
+def _is_soft(terrain, origin, x, y):
+    """Whether the ground at x, y from the kinematics' origin gives way."""
+    return type_at(terrain, origin[0] + x, origin[1] + y) >= 0
+
+
+@inlined
+def _keep_rigid(terrain, origin, found, number):
+    """Takes the rows on soft ground out of those found; how many are left."""
+    kept = 0
+    for k in range(number):
+        if not _is_soft(terrain, origin, found[k, 0], found[k, 1]):
+            for m in range(7):
+                found[kept, m] = found[k, m]
+            kept += 1
+    return kept
 
 
 @kernel

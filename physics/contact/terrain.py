@@ -36,6 +36,9 @@ class Terrain(NamedTuple):
         highest: the greatest height [m], (1,).
         crest: the greatest height of each block of cells, borders included [m], (blocks, blocks).
         peak: whether a flat face could rest on a vertex of the grid, (n_x, n_y).
+        types: index of the soil over a grid, -1 where the ground is rigid, (n_x, n_y); empty for rigid ground.
+        types_cell: spacing of that grid [m], (1,).
+        types_origin: x and y of types[0, 0] [m], (2,).
     """
 
     point: np.ndarray
@@ -46,6 +49,9 @@ class Terrain(NamedTuple):
     highest: np.ndarray
     crest: np.ndarray
     peak: np.ndarray
+    types: np.ndarray
+    types_cell: np.ndarray
+    types_origin: np.ndarray
 
 
 def make_terrain(ground: Ground | None) -> Terrain:
@@ -53,6 +59,8 @@ def make_terrain(ground: Ground | None) -> Terrain:
     point: Vector3
     point, normal = (ground.point, ground.normal) if ground else ((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     field = ground.heightfield if ground else None
+    soil = ground.soil if ground else None
+    types = np.zeros((0, 0)) if soil is None else np.zeros((1, 1)) if soil.types is None else soil.types
     heights = np.zeros((0, 0)) if field is None else np.array(field.heights, dtype=float)
     terrain = Terrain(
         point=np.array(point, dtype=float),
@@ -63,6 +71,9 @@ def make_terrain(ground: Ground | None) -> Terrain:
         highest=np.array([np.max(heights, initial=-np.inf)]),
         crest=_crests(heights),
         peak=_peaks(heights),
+        types=np.array(types, dtype=np.int64),
+        types_cell=np.array([1.0 if soil is None else soil.types_cell]),
+        types_origin=np.array((0.0, 0.0) if soil is None else soil.types_origin, dtype=float),
     )
     for array in terrain:
         array.flags.writeable = False
@@ -115,6 +126,16 @@ def look_ahead(ahead, cell):
 def height_at(heights, i, j):
     """Height of a vertex [m], that of the nearest one where the grid has ended."""
     return heights[min(max(i, 0), heights.shape[0] - 1), min(max(j, 0), heights.shape[1] - 1)]
+
+
+@kernel
+def type_at(terrain, x, y):
+    """Index of the soil at x, y of the world, -1 for rigid ground."""
+    types, cell, origin = terrain.types, terrain.types_cell[0], terrain.types_origin
+    if types.shape[0] == 0:
+        return -1
+    i, j = int(math.floor((x - origin[0]) / cell + 0.5)), int(math.floor((y - origin[1]) / cell + 0.5))
+    return types[min(max(i, 0), types.shape[0] - 1), min(max(j, 0), types.shape[1] - 1)]
 
 
 @kernel

@@ -1,7 +1,7 @@
 """What the elements of ``<grouser>`` say of links, joints and each other: it must hold together.
 
 Each concern has its file: `hydraulic_checks`, `circuit_checks`, `joint_checks`, `contact_checks`,
-`compliance_checks`, `loop_checks`.
+`compliance_checks`, `loop_checks`, `wheel_checks`.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -37,6 +37,7 @@ from grouser.physics.description.machine import Link, Machine, PointSet
 from grouser.physics.description.names import closest
 from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, rigid_lumps
 from grouser.physics.description.urdf import Robot
+from grouser.physics.description.wheel_checks import complete_wheel
 
 # A cylinder may start this far [m] outside its stroke: initial joint positions are written with few digits.
 STROKE_TOLERANCE = 1e-3
@@ -109,6 +110,7 @@ def complete_extension(extension: Extension, robot: Robot) -> Extension:
         "compliant_joints": lambda entry: complete_compliant_joint(entry, joints),
         "loop_joints": lambda entry: complete_loop_joint(entry, joints),
         "flexible_links": complete_flexible_link,
+        "wheels": lambda entry: complete_wheel(entry, joints),
     }
     completed = {
         name: tuple(Entry(entry.element, complete(entry)) for entry in extension[name])

@@ -37,9 +37,11 @@ from grouser.physics.description.machine import (
     ServoDrive,
     Vector3,
 )
+from grouser.physics.description.soil import LEVELS
 
 TAG = "grouser"
 ELEMENTS_MAX = 200
+GROUSERS_MAX = 1000
 _BLOCKED = "one number: every direction that the joint blocks; in three numbers 0 is rigid"
 _CONSTRAINED = "one number: every direction that the type constrains; three: also springs along free ones"
 _FRAME = (
@@ -82,6 +84,23 @@ class WrittenFlexibleLink:
     shear_modulus: float | None
     diameter: float | None
     damping_time: float
+
+
+@dataclass(frozen=True)
+class WrittenWheel:
+    """A `Wheel` as written: None for what follows from its joint, from its grousers or from the ground."""
+
+    link: str
+    radius: float
+    width: float
+    xyz: Vector3
+    axis: Vector3 | None
+    grousers: int
+    grouser_height: float
+    grouser_thickness: float | None
+    friction: float | None
+    level: str | None
+    steering: str | None
 
 
 ELEMENTS: tuple[ElementKind, ...] = (
@@ -335,6 +354,57 @@ ELEMENTS: tuple[ElementKind, ...] = (
         ),
         WrittenFlexibleLink,
         field="flexible_links",
+        unique="link",
+    ),
+    ElementKind(
+        "wheel",
+        "A cylinder that a link rolls on, where the ground is soft. On rigid ground the link's collision shapes touch.",
+        (
+            link("link that a continuous or revolute joint turns"),
+            positive("radius", "m", "without grousers"),
+            positive("width", "m", "along the axis"),
+            Attribute("xyz", Kind.POINT, "m", "its middle in the link's frame", default=(0.0, 0.0, 0.0)),
+            Attribute(
+                "axis",
+                Kind.DIRECTION,
+                "-",
+                "in the link's frame, along the joint's axis or against it; a positive turn about it rolls the wheel "
+                "towards axis x up: about 0 1 0 towards x, where z is up",
+                default_text="the joint's axis",
+            ),
+            Attribute(
+                "grousers",
+                Kind.COUNT,
+                "-",
+                "number of bars across the rim, evenly spaced",
+                default=0,
+                minimum=0,
+                maximum=GROUSERS_MAX,
+            ),
+            non_negative("grouser_height", "m", "from the rim, at most the radius; goes with grousers", default=0.0),
+            positive(
+                "grouser_thickness",
+                "m",
+                "along the rim; goes with grousers, less than their spacing",
+                default_text="a twentieth of their spacing",
+            ),
+            positive(
+                "friction",
+                "-",
+                "coefficient between a smooth rim and soil, where less than the soil's own",
+                default_text="the soil's own",
+            ),
+            choice("level", "of its contact with soil", LEVELS, required=False, default_text="the ground's"),
+            Attribute(
+                "steering",
+                Kind.JOINT,
+                "-",
+                "joint above the link that steers it: revolute or continuous, mimicking none",
+                default_text="none",
+            ),
+        ),
+        WrittenWheel,
+        field="wheels",
         unique="link",
     ),
     ElementKind(

@@ -46,8 +46,10 @@ class Soil:
         sliding_friction: mu_t, greatest shear over normal stress [-]; infinite for none.
         max_stress_a0, max_stress_a1: the greatest normal stress is at (a0 + a1 s) of the entry angle [-].
         exit_ratio: lambda, depth at the exit over sinkage [-].
+        exit_angle_ratio: exit angle over entry angle, both above zero [-]; replaces `exit_ratio` where given.
         unloading_stiffness, unloading_slope: k_0 and A_u of p = p_u - (k_0 + A_u z_u) (z_u - z) below the deepest
             sinkage z_u (Wong) [N/m3, N/m4].
+        heave: share of the volume that a wheel presses in that heaves up ahead and beside; the rest is compacted [-].
         density: [kg/m3].
         repose_angle: of a slope that stands [rad].
         soil_stiffness: c_f, elastic stiffness of a cell [N/m3]; None where the soil has no numbers for cells.
@@ -78,8 +80,10 @@ class Soil:
     max_stress_a0: float = 0.4
     max_stress_a1: float = 0.15
     exit_ratio: float = 0.0
+    exit_angle_ratio: float | None = None
     unloading_stiffness: float = 4e7
     unloading_slope: float = 0.0
+    heave: float = 1.0
     soil_stiffness: float | None = None
     soil_viscosity: float | None = None
     plastic_modulus: float | None = None
@@ -124,6 +128,8 @@ class Wheel:
         grousers: number of them around the wheel.
         grouser_height: [m].
         grouser_thickness: along the rim [m].
+        friction: between its surface and soil, where that is less than the soil's own strength; infinite where nothing
+            is said: grousers and treads shear the soil within itself [-].
         level: of its contact with soil; None: the ground's.
         steering: joint that steers it; "" for none.
     """
@@ -136,5 +142,23 @@ class Wheel:
     grousers: int = 0
     grouser_height: float = 0.0
     grouser_thickness: float = 0.0
+    friction: float = np.inf
     level: str | None = None
     steering: str = ""
+
+
+def beyond_validity(soil: Soil, width: float, pressure: float) -> str | None:
+    """Returns what to warn of where a soil's numbers are an extrapolation; None within their validity.
+
+    Args:
+        soil: the soil.
+        width: of what presses into it, the smaller side [m].
+        pressure: normal pressure under it [Pa].
+    """
+    problems = []
+    least, greatest = soil.validity.width
+    if not least <= width <= greatest:
+        problems.append(f"for widths of {least:g} to {greatest:g} m, not {width:.3g} m")
+    if pressure > soil.validity.pressure:
+        problems.append(f"for pressures up to {soil.validity.pressure:g} Pa, not {pressure:.3g} Pa")
+    return f"the numbers of soil '{soil.name}' hold {' and '.join(problems)}" if problems else None

@@ -66,6 +66,18 @@ class Reader:
             found[key.value] = value
         return found
 
+    def entries(self, node: yaml.Node, name: str) -> list[tuple[str, yaml.Node]]:
+        """Returns keys and values of a mapping whose keys are names of any kind, at least one."""
+        if not isinstance(node, yaml.MappingNode) or not node.value:
+            raise self.error(node, name, "a mapping is needed", "give name: value")
+        found: dict[str, yaml.Node] = {}
+        for key, value in node.value:
+            text = self.text(key, name)
+            if text in found:
+                raise self.error(key, name, f"key {shortened(text)} is given twice", "keep one of them")
+            found[text] = value
+        return list(found.items())
+
     def items(self, node: yaml.Node, name: str) -> list[yaml.Node]:
         """Returns the nodes of a list."""
         if not isinstance(node, yaml.SequenceNode):
@@ -83,6 +95,20 @@ class Reader:
         if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
             raise self.error(node, name, "a name is needed")
         return node.value
+
+    def choice(self, node: yaml.Node, name: str, valid: tuple[str, ...]) -> str:
+        """Returns one of some words."""
+        text = self.text(node, name)
+        if text not in valid:
+            raise self.error(node, name, f"{shortened(text)} is not valid", closest(text, valid))
+        return text
+
+    def boolean(self, node: yaml.Node, name: str) -> bool:
+        """Returns a truth value."""
+        try:
+            return numbers.boolean(self.text(node, name))
+        except ValueError as problem:
+            raise self.error(node, name, f"{shortened(self.text(node, name))} is {problem}") from None
 
     def path(self, node: yaml.Node, name: str) -> Path:
         """Returns the path that a file name means; a relative one starts at the directory of the YAML file."""
@@ -129,20 +155,20 @@ class Reader:
 
     def vector(self, node: yaml.Node, name: str) -> Vector3:
         """Returns three numbers."""
-        x, y, z = (self.number(item, name) for item in self._entries(node, name, 3, "[x, y, z]"))
+        x, y, z = (self.number(item, name) for item in self._numbers(node, name, 3, "[x, y, z]"))
         return (x, y, z)
 
     def sizes(self, node: yaml.Node, name: str) -> Vector3:
         """Returns three lengths above zero [m]."""
-        x, y, z = (self.size(item, name) for item in self._entries(node, name, 3, "[x, y, z]"))
+        x, y, z = (self.size(item, name) for item in self._numbers(node, name, 3, "[x, y, z]"))
         return (x, y, z)
 
     def pair(self, node: yaml.Node, name: str) -> tuple[float, float]:
         """Returns two numbers."""
-        x, y = (self.number(item, name) for item in self._entries(node, name, 2, "[x, y]"))
+        x, y = (self.number(item, name) for item in self._numbers(node, name, 2, "[x, y]"))
         return (x, y)
 
-    def _entries(self, node: yaml.Node, name: str, count: int, written: str) -> list[yaml.Node]:
+    def _numbers(self, node: yaml.Node, name: str, count: int, written: str) -> list[yaml.Node]:
         if not isinstance(node, yaml.SequenceNode) or len(node.value) != count:
             word = {2: "two", 3: "three"}[count]
             raise self.error(node, name, f"a list of {word} numbers is needed", f"write {written}")

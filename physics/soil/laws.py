@@ -25,7 +25,9 @@ class Soils(NamedTuple):
         shear_modulus, shear_slope: K_x [m, m/rad].
         lateral_modulus, lateral_slope: K_y [m, m/rad].
         max_stress_a0, max_stress_a1, exit_ratio: of the stress under a wheel [-].
+        exit_angle_ratio: exit angle over entry angle [-]; NaN where `exit_ratio` holds.
         unloading_stiffness, unloading_slope: [N/m3, N/m4].
+        heave: share of what is pressed in that heaves up beside [-].
         density: [kg/m3].
         repose: tangent of the angle of repose [-].
         cell_stiffness, cell_viscosity, plastic_modulus, yield_stress: of cells; NaN for none.
@@ -47,8 +49,10 @@ class Soils(NamedTuple):
     max_stress_a0: np.ndarray
     max_stress_a1: np.ndarray
     exit_ratio: np.ndarray
+    exit_angle_ratio: np.ndarray
     unloading_stiffness: np.ndarray
     unloading_slope: np.ndarray
+    heave: np.ndarray
     density: np.ndarray
     repose: np.ndarray
     cell_stiffness: np.ndarray
@@ -86,8 +90,10 @@ def make_soils(soils: tuple[Soil, ...]) -> Soils:
         max_stress_a0=numbers(*(s.max_stress_a0 for s in soils)),
         max_stress_a1=numbers(*(s.max_stress_a1 for s in soils)),
         exit_ratio=numbers(*(s.exit_ratio for s in soils)),
+        exit_angle_ratio=numbers(*(s.exit_angle_ratio for s in soils)),
         unloading_stiffness=numbers(*(s.unloading_stiffness for s in soils)),
         unloading_slope=numbers(*(s.unloading_slope for s in soils)),
+        heave=numbers(*(s.heave for s in soils)),
         density=numbers(*(s.density for s in soils)),
         repose=numbers(*(math.tan(s.repose_angle) for s in soils)),
         cell_stiffness=numbers(*(s.soil_stiffness for s in soils)),
@@ -130,6 +136,15 @@ def pressure_stiffness(soils, k, width, exponent):
 
 
 @inlined
-def shear_strength(soils, k, pressure):
-    """Greatest shear stress, c + p tan phi, at most mu_t p [Pa]."""
-    return min(soils.cohesion[k] + pressure * soils.friction[k], soils.sliding_friction[k] * pressure)
+def shear_strength(soils, k, pressure, rim_friction):
+    """Greatest shear stress, c + p tan phi, at most mu_t p, and no more than the rim takes from the soil [Pa].
+
+    Args:
+        soils, k: the soil.
+        pressure: p [Pa].
+        rim_friction: between the wheel's surface and the soil [-].
+    """
+    strength = soils.cohesion[k] + pressure * soils.friction[k]
+    sliding = min(soils.sliding_friction[k], rim_friction) * pressure
+    # NaN where no pressure meets a friction without a limit: then the comparison fails, and cohesion counts.
+    return sliding if sliding < strength else strength

@@ -9,7 +9,13 @@ import grouser
 from grouser.physics.description import machine as dataclasses_of_machine
 from grouser.physics.description.extension_attributes import ElementKind, Kind
 from grouser.physics.description.extension_docs import extension_page
-from grouser.physics.description.extension_schema import ELEMENTS, ContactPoints, Density, WrittenFlexibleLink
+from grouser.physics.description.extension_schema import (
+    ELEMENTS,
+    ContactPoints,
+    Density,
+    WrittenFlexibleLink,
+    WrittenWheel,
+)
 from grouser.physics.description.machine import Attachment, ContactMaterial, Fluid, JointFriction, Machine, ServoDrive
 from grouser.physics.errors import MachineError
 
@@ -206,10 +212,11 @@ def test_the_table_fits_the_dataclasses(kind):
         assert attribute.description and attribute.unit
         assert attribute.required or attribute.default is not None or attribute.default_text
         assert (attribute.kind is Kind.CHOICE) == bool(attribute.choices)
-    # densities and contact points become parts of links; a flexible link is written in one of two ways
+    # densities and contact points become parts of links; a flexible link is written in one of two ways, and parts of a
+    # wheel follow from others
     if kind.field and kind.build not in (Density, ContactPoints):
         assert kind.field in {field.name for field in dataclasses.fields(Machine)}
-    if kind.build not in (Density, ContactPoints, WrittenFlexibleLink):
+    if kind.build not in (Density, ContactPoints, WrittenFlexibleLink, WrittenWheel):
         assert kind.build.__module__ == dataclasses_of_machine.__name__
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import grouser
-from grouser.physics.description import heightfield
+from grouser.physics.description import grid_file
 from grouser.physics.description.machine import Ground
 from grouser.physics.errors import MachineError
 
@@ -165,7 +165,7 @@ def test_a_plane_and_a_height_field_contradict_each_other(folder, key):
 
 
 def test_a_file_that_is_too_large_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(heightfield, "BYTES_MAX", 10)
+    monkeypatch.setattr(grid_file, "BYTES_MAX", 10)
     with pytest.raises(MachineError, match="valid: 1 to 10"):
         load(folder, "file: h.csv, cell: 1")
 

@@ -136,10 +136,11 @@ def test_mutated_numbers_load_or_are_refused(folder, originals, data):
     is_fine_or_refused(path)
 
 
+@pytest.mark.parametrize("name", ["loops_and_springs", "wheels"])
 @settings(deadline=None, max_examples=300)
 @given(data=st.data())
-def test_mutated_loops_and_springs_load_or_are_refused(folder, data):
-    text = (DATA / "machines" / "loops_and_springs.urdf").read_text()
+def test_mutated_loops_springs_and_wheels_load_or_are_refused(folder, name, data):
+    text = (DATA / "machines" / f"{name}.urdf").read_text()
     for _ in range(data.draw(st.integers(1, 3))):
         start, end = data.draw(spans(text))
         text = text[:start] + data.draw(replacements(text, text[start:end])) + text[end:]

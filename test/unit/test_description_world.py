@@ -9,9 +9,10 @@ import pytest
 import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 import grouser
-from grouser.physics.description import heightfield, obstacles
+from grouser.physics.description import heightfield, obstacles, soil_reader
 from grouser.physics.description.machine import (
     Box,
     Capsule,
@@ -113,8 +114,10 @@ def test_the_page_of_world_files_names_every_key():
     written = {part.split("\n")[0].strip("`"): set(re.findall(r"^\| `(\w+)`", part, re.MULTILINE)) for part in sections}
     assert written == {
         "The world": {"name", "gravity", "ground", "obstacles", "spawn"},
-        "ground": {"height", "point", "normal", "heightfield", "friction", "restitution", "material"},
+        "ground": {"height", "point", "normal", "heightfield", "friction", "restitution", "material", "edge", "soil"},
         "heightfield": set(heightfield.KEYS),
+        "soil": set(soil_reader.KEYS),
+        "map": set(soil_reader.MAP_KEYS),
         "obstacles": set(obstacles.KEYS),
         "spawn": {"xyz", "rpy_deg"},
     }
@@ -123,9 +126,11 @@ def test_the_page_of_world_files_names_every_key():
 def test_the_example_of_the_page_loads(tmp_path):
     example = re.search(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)[1]
     np.savetxt(tmp_path / "yard.csv", np.zeros((5, 9)), delimiter=",")
+    Image.fromarray(np.array([[0, 1], [2, 0]], dtype=np.uint8)).save(tmp_path / "types.png")
     world = load(tmp_path, example)
     assert world.ground.material == "gravel" and world.ground.heightfield.heights.shape == (5, 9)
-    assert [obstacle.name for obstacle in world.obstacles] == ["kerb", "obstacle_2"]
+    assert [obstacle.name for obstacle in world.obstacles[:2]] == ["kerb", "obstacle_2"]
+    assert [soil.name for soil in world.ground.soil.soils] == ["field", "pit"]
 
 
 def obstacle(text):
@@ -221,7 +226,8 @@ def test_aliases_cannot_blow_up(tmp_path):
 
 
 TEXT = (
-    "name: yard\ngravity: [0, 0, -9.81]\nground: {point: [1, 2, 3], normal: [0, 0, 2], friction: 0.5}\n"
+    "name: yard\ngravity: [0, 0, -9.81]\nground:\n  {point: [1, 2, 3], normal: [0, 0, 2], friction: 0.5, edge: flat,\n"
+    "   soil: {level: stress, cell: 0.01, bulldozing: false, type: {preset: cmu_sand, cohesion: 900, exponent: 1.2}}}\n"
     "obstacles: [{box: [1, 1, 1], xyz: [0, 0, 1]}, {name: b, capsule: {radius: 1, length: 2}, friction: 1}]\n"
     "spawn: {xyz: [0, 0, 1], rpy_deg: [0, 0, 90]}\n"
 )

@@ -1,0 +1,356 @@
+"""Forces of the soil on a wheel: what its cells give, and how they give way.
+
+The cells' pressures are polygons over the wheel's velocity, and their shear a smooth function of it. Both enter the
+step as force and slope at the velocity that the step begins with; when the step's velocity has been found, the cells
+are moved on by it.
+"""
+
+import math
+
+from grouser.physics.kernel import inlined, kernel
+from grouser.physics.soil.bekker_cell import bekker_pressure
+from grouser.physics.soil.laws import shear_strength, sinkage_exponent
+from grouser.physics.soil.tiles import LEVEL, PRESSURE, SHEAR_X, SHEAR_Y, SINKAGE, set_back
+from grouser.physics.soil.visco_plastic import visco_plastic_pressure
+from grouser.physics.soil.wheels import (
+    AREA,
+    CELLS,
+    DEPTH,
+    ENTRY,
+    EXIT,
+    NORMAL,
+    NORMAL_X,
+    NORMAL_Y,
+    NORMAL_Z,
+    PEAK_PRESSURE,
+    PEAK_SHEAR,
+    RESISTANCE,
+    SIDE,
+    SINKAGE_OF_WHEEL,
+    STIFFNESS,
+    THRUST,
+    TORQUE,
+    TURN,
+    X,
+    Y,
+    Z,
+)
+from grouser.physics.state import RIM_STEPS
+
+# Shear answers not only where it is but where it will be so much later: it damps the swinging of what stands on soil,
+# and vanishes from steady motion [s].
+SHEAR_LEAD = 5e-3
+_STEEPEST = 0.2
+
+
+@inlined
+def _motion(touch, n, twist):
+    """Velocity of the wheel's surface at a touched cell: along the normal, along the surface (three), and its size."""
+    x, y, z = touch[X, n], touch[Y, n], touch[Z, n]
+    nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
+    ux = twist[0] + twist[4] * z - twist[5] * y
+    uy = twist[1] + twist[5] * x - twist[3] * z
+    uz = twist[2] + twist[3] * y - twist[4] * x
+    along = ux * nx + uy * ny + uz * nz
+    ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
+    return along, ux, uy, uz, math.sqrt(ux * ux + uy * uy + uz * uz)
+
+
+@inlined
+def _press(wheels, w, n, k, slip, rate, step, cell, at, work):
+    """Pressure of a touched cell, its growth with the rate, and what the cell has become."""
+    soils, depth = wheels.soils, work.touch[w, DEPTH, n] + step * rate
+    if wheels.level[w] == CELLS:
+        pressure, growth, sinkage = visco_plastic_pressure(
+            soils.cell_stiffness[k],
+            soils.cell_viscosity[k],
+            soils.plastic_modulus[k],
+            soils.yield_stress[k],
+            cell[at + SINKAGE],
+            depth,
+            rate,
+            step,
+        )
+        return pressure, growth, sinkage, 0.0
+    return bekker_pressure(
+        work.touch[w, STIFFNESS, n],
+        sinkage_exponent(soils, k, slip),
+        soils.unloading_stiffness[k],
+        soils.unloading_slope[k],
+        cell[at + SINKAGE],
+        cell[at + PRESSURE],
+        depth,
+        step,
+    )
+
+
+@inlined
+def _axes(wheels, w, axis, nx, ny, nz):
+    """Two directions along the surface in which the soil's shear is kept, at the normal.
+
+    Shear that a cell carries is kept along x and y of the ground, turned with the upright into the normal; that which
+    the rim carries along the rim, forward, and across it.
+    """
+    if wheels.level[w] == CELLS:
+        tx, ty, tz = axis[1] * nz - axis[2] * ny, axis[2] * nx - axis[0] * nz, axis[0] * ny - axis[1] * nx
+        return tx, ty, tz, ny * tz - nz * ty, nz * tx - nx * tz, nx * ty - ny * tx
+    c = 1.0 / (1.0 + nz)
+    return 1.0 - c * nx * nx, -c * nx * ny, -nx, -c * nx * ny, 1.0 - c * ny * ny, -ny
+
+
+@inlined
+def _recall(wheels, w, n, cell, at, rim, touch):
+    """Shear state at a touched cell, carried by the cell or by the rim."""
+    if wheels.level[w] == CELLS:
+        place = touch[TURN, n] * RIM_STEPS - 0.5
+        first = int(math.floor(place))
+        share = place - first
+        one, other = rim[first % RIM_STEPS], rim[(first + 1) % RIM_STEPS]
+        return one[0] + share * (other[0] - one[0]), one[1] + share * (other[1] - one[1])
+    return cell[at + SHEAR_X], cell[at + SHEAR_Y]
+
+
+@kernel
+def _sheared(x, y, path, ux, uy, speed):
+    """Shear state after a path at a velocity, of s' = (v - |v| s) / K: it follows Janosi and Hanamoto's exponential."""
+    scale = 1.0 / (1.0 + path * speed)
+    return (x + path * ux) * scale, (y + path * uy) * scale
+
+
+@kernel
+def push_wheel(wheels, w, slip, step, state, work):
+    """Force, moment and slope of the soil under a wheel at the velocity that the step begins with.
+
+    Args:
+        wheels, w: the wheel.
+        slip: that the soil knows of [-].
+        step: h [s].
+        state: with the cells.
+        work: with the touched cells; `wrench` and `slope` are filled.
+    """
+    twist, touch, place, spot, soil = work.twist[w], work.touch[w], work.place[w], work.spot[w], work.soil[w]
+    wrench, slope, soils, cell = work.wrench[w], work.slope[w], wheels.soils, state.soil_cell
+    axis, rim = work.axis[w], state.rim_shear[w]
+    wrench[:] = 0.0
+    slope[:] = 0.0
+    lead = step if wheels.level[w] == CELLS else step + SHEAR_LEAD
+    for n in range(work.touched[w]):
+        k, at = soil[n], place[spot[n]]
+        nx, ny, nz, area = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n], touch[AREA, n]
+        along, ux, uy, uz, speed = _motion(touch, n, twist)
+        steep = max(nz, _STEEPEST)
+        pressure, growth, _, _ = _press(wheels, w, n, k, slip, -along / steep, step, cell, at, work)
+        if pressure <= 0.0:
+            continue
+        strength = area * shear_strength(soils, k, pressure, wheels.friction[w])
+        ax, ay, az, bx, by, bz = _axes(wheels, w, axis, nx, ny, nz)
+        path = lead / soils.shear_modulus[k]
+        s, t = _recall(wheels, w, n, cell, at, rim, touch)
+        s, t = _sheared(s, t, path, ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz, speed)
+        fx = area * pressure * nx - strength * (s * ax + t * bx)
+        fy = area * pressure * ny - strength * (s * ay + t * by)
+        fz = area * pressure * nz - strength * (s * az + t * bz)
+        x, y, z = touch[X, n], touch[Y, n], touch[Z, n]
+        wrench[0] += fx
+        wrench[1] += fy
+        wrench[2] += fz
+        wrench[3] += y * fz - z * fy
+        wrench[4] += z * fx - x * fz
+        wrench[5] += x * fy - y * fx
+        across = strength * path / (1.0 + path * speed)
+        _add_all_round(slope, x, y, z, across)
+        _add_direction(slope, x, y, z, nx, ny, nz, area * growth / steep - across)
+        if speed > 0.0:
+            # along the way that it shears, more of it adds the less the more it has sheared
+            less = across * math.sqrt(s * s + t * t)
+            _add_direction(slope, x, y, z, ux / speed, uy / speed, uz / speed, -less)
+    for a in range(6):
+        for b in range(a):
+            slope[b, a] = slope[a, b]
+
+
+@inlined
+def _add_all_round(slope, x, y, z, value):
+    """Adds what resists motion of the point x, y, z alike in all directions (lower triangle)."""
+    slope[0, 0] += value
+    slope[1, 1] += value
+    slope[2, 2] += value
+    slope[3, 1] -= value * z
+    slope[3, 2] += value * y
+    slope[4, 0] += value * z
+    slope[4, 2] -= value * x
+    slope[5, 0] -= value * y
+    slope[5, 1] += value * x
+    slope[3, 3] += value * (y * y + z * z)
+    slope[4, 3] -= value * x * y
+    slope[4, 4] += value * (x * x + z * z)
+    slope[5, 3] -= value * x * z
+    slope[5, 4] -= value * y * z
+    slope[5, 5] += value * (x * x + y * y)
+
+
+@inlined
+def _add_direction(slope, x, y, z, ex, ey, ez, value):
+    """Adds what resists motion of the point x, y, z along one direction (lower triangle)."""
+    mx, my, mz = y * ez - z * ey, z * ex - x * ez, x * ey - y * ex
+    gx, gy, gz, hx, hy, hz = value * ex, value * ey, value * ez, value * mx, value * my, value * mz
+    slope[0, 0] += gx * ex
+    slope[1, 0] += gy * ex
+    slope[1, 1] += gy * ey
+    slope[2, 0] += gz * ex
+    slope[2, 1] += gz * ey
+    slope[2, 2] += gz * ez
+    slope[3, 0] += hx * ex
+    slope[3, 1] += hx * ey
+    slope[3, 2] += hx * ez
+    slope[3, 3] += hx * mx
+    slope[4, 0] += hy * ex
+    slope[4, 1] += hy * ey
+    slope[4, 2] += hy * ez
+    slope[4, 3] += hy * mx
+    slope[4, 4] += hy * my
+    slope[5, 0] += hz * ex
+    slope[5, 1] += hz * ey
+    slope[5, 2] += hz * ez
+    slope[5, 3] += hz * mx
+    slope[5, 4] += hz * my
+    slope[5, 5] += hz * mz
+
+
+@kernel
+def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
+    """Moves the touched cells on by the velocity that the step has found, and measures what they gave.
+
+    Args:
+        wheels, w: the wheel.
+        slip: that the soil knows of [-].
+        twist: of the wheel at the end of the step (6,), see `WheelWorkspace.twist`.
+        origin: of the kinematics [m].
+        step: h [s].
+        state: with the cells, changed.
+        work: with the touched cells; `wrench` and `figure` are filled.
+        flow: result: volume that is moved aside [m3], and of this volume the mean place from the wheel's
+            centre [m] and the mean direction in which it is pushed, along the ground [-], (5,).
+    """
+    touch, place, spot, soil = work.touch[w], work.place[w], work.spot[w], work.soil[w]
+    figure, frame, wrench = work.figure[w], work.frame[w], work.wrench[w]
+    soils, cell, square = wheels.soils, state.soil_cell, wheels.cell[0] * wheels.cell[0]
+    axis, rim = work.axis[w], state.rim_shear[w]
+    lead = step if wheels.level[w] == CELLS else step + SHEAR_LEAD
+    normal_x = normal_y = normal_z = shear_x = shear_y = shear_z = 0.0
+    wrench[:] = 0.0
+    flow[:] = 0.0
+    peak, peak_shear, entry, exit_ = 0.0, 0.0, -math.inf, math.inf
+    half = 0.5 * wheels.cell[0]
+    for n in range(work.touched[w]):
+        k, at = soil[n], place[spot[n]]
+        nx, ny, nz, area = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n], touch[AREA, n]
+        along, ux, uy, uz, speed = _motion(touch, n, twist)
+        rate = -along / max(nz, _STEEPEST)
+        pressure, _, sinkage, load = _press(wheels, w, n, k, slip, rate, step, cell, at, work)
+        if pressure <= 0.0:
+            # let go: what it was sheared by is forgotten
+            cell[at + SHEAR_X] = cell[at + SHEAR_Y] = 0.0
+            continue
+        unloading, unloading_slope = soils.unloading_stiffness[k], soils.unloading_slope[k]
+        stays = set_back(unloading, unloading_slope, sinkage, load)
+        before = set_back(unloading, unloading_slope, cell[at + SINKAGE], cell[at + PRESSURE])
+        gave = soils.heave[k] * square * (stays - before)
+        cell[at + SINKAGE], cell[at + PRESSURE] = sinkage, load
+        strength, modulus = shear_strength(soils, k, pressure, wheels.friction[w]), soils.shear_modulus[k]
+        ax, ay, az, bx, by, bz = _axes(wheels, w, axis, nx, ny, nz)
+        va, vb = ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz
+        s, t = _recall(wheels, w, n, cell, at, rim, touch)
+        cell[at + SHEAR_X], cell[at + SHEAR_Y] = _sheared(s, t, step / modulus, va, vb, speed)
+        s, t = _sheared(s, t, lead / modulus, va, vb, speed)
+        # soil goes with the wheel's surface where that presses, and along it as far as it is sheared
+        dragged = math.sqrt(s * s + t * t)
+        pushed = math.sqrt(along * along + (dragged * speed) ** 2)
+        flow[0] += gave
+        flow[1] += gave * touch[X, n]
+        flow[2] += gave * touch[Y, n]
+        if pushed > 0.0:
+            flow[3] += gave * (along * nx + dragged * ux) / pushed
+            flow[4] += gave * (along * ny + dragged * uy) / pushed
+        tx, ty, tz = -strength * (s * ax + t * bx), -strength * (s * ay + t * by), -strength * (s * az + t * bz)
+        normal_x += area * pressure * nx
+        normal_y += area * pressure * ny
+        normal_z += area * pressure * nz
+        shear_x += area * tx
+        shear_y += area * ty
+        shear_z += area * tz
+        x, y, z = touch[X, n], touch[Y, n], touch[Z, n]
+        fx, fy, fz = area * (pressure * nx + tx), area * (pressure * ny + ty), area * (pressure * nz + tz)
+        wrench[3] += y * fz - z * fy
+        wrench[4] += z * fx - x * fz
+        wrench[5] += x * fy - y * fx
+        peak = max(peak, pressure)
+        peak_shear = max(peak_shear, strength * dragged)
+        work.greatest_pressure[k] = max(work.greatest_pressure[k], pressure)
+        up = x * frame[2, 0] + y * frame[2, 1] + z * frame[2, 2]
+        ahead = x * frame[0, 0] + y * frame[0, 1] + z * frame[0, 2]
+        around = 1.0 / math.sqrt(up * up + ahead * ahead)
+        # half a cell beyond the middle of the last one
+        entry, exit_ = max(entry, (ahead + half) * around), min(exit_, (ahead - half) * around)
+    if wheels.level[w] == CELLS:
+        _carry_shear(wheels, w, soil[0], twist, exit_, origin, step, cell, work, rim)
+    wrench[0], wrench[1], wrench[2] = normal_x + shear_x, normal_y + shear_y, normal_z + shear_z
+    if flow[0] > 0.0:
+        for k in range(1, 5):
+            flow[k] /= flow[0]
+    forward = twist[0] * frame[0, 0] + twist[1] * frame[0, 1] + twist[2] * frame[0, 2] >= 0.0
+    lowest = _lowest(wheels, w, work.axis[w, 2]) - work.centre[w, 2] - origin[2]
+    figure[SINKAGE_OF_WHEEL] = frame[2, 2] * (work.level[w] + lowest)
+    if peak > 0.0:
+        entry, exit_ = math.asin(min(entry, 1.0)), math.asin(max(exit_, -1.0))
+        figure[ENTRY], figure[EXIT] = (entry, exit_) if forward else (-exit_, -entry)
+    figure[NORMAL] = wrench[0] * frame[2, 0] + wrench[1] * frame[2, 1] + wrench[2] * frame[2, 2]
+    figure[THRUST] = shear_x * frame[0, 0] + shear_y * frame[0, 1] + shear_z * frame[0, 2]
+    figure[RESISTANCE] = -(normal_x * frame[0, 0] + normal_y * frame[0, 1] + normal_z * frame[0, 2])
+    figure[SIDE] = wrench[0] * frame[1, 0] + wrench[1] * frame[1, 1] + wrench[2] * frame[1, 2]
+    figure[TORQUE] = -(wrench[3] * work.axis[w, 0] + wrench[4] * work.axis[w, 1] + wrench[5] * work.axis[w, 2])
+    figure[PEAK_PRESSURE], figure[PEAK_SHEAR] = peak, peak_shear
+
+
+@inlined
+def _carry_shear(wheels, w, k, twist, exit_, origin, step, cell, work, rim):
+    """Shears the soil at every step around the rim that is in it on, and forgets it elsewhere.
+
+    A place on the rim begins to shear where it comes below the soil's level, and ends where the last cell is let go:
+    equation (6) of Zuo et al. (2009).
+    """
+    axis, mark, frame, radius, centre = work.axis[w], work.mark[w], work.frame[w], wheels.reach[w], work.centre[w]
+    window, place, spacing = work.window[w], work.place[w], wheels.cell[0]
+    path = step / wheels.soils.shear_modulus[k]
+    for m in range(RIM_STEPS):
+        turn = 2.0 * math.pi * (m + 0.5) / RIM_STEPS
+        c, s = math.cos(turn), math.sin(turn)
+        x = c * mark[0] + s * (axis[1] * mark[2] - axis[2] * mark[1])
+        y = c * mark[1] + s * (axis[2] * mark[0] - axis[0] * mark[2])
+        z = c * mark[2] + s * (axis[0] * mark[1] - axis[1] * mark[0])
+        below = -(x * frame[2, 0] + y * frame[2, 1] + z * frame[2, 2])
+        ahead = x * frame[0, 0] + y * frame[0, 1] + z * frame[0, 2]
+        inside = False
+        if below > 0.0 and ahead >= exit_:
+            i = int(math.floor((origin[0] + centre[0] + radius * x) / spacing + 0.5)) - window[0]
+            j = int(math.floor((origin[1] + centre[1] + radius * y) / spacing + 0.5)) - window[1]
+            if 0 <= i < window[2] and 0 <= j < window[3]:
+                inside = origin[2] + centre[2] + radius * z < cell[place[i * window[3] + j] + LEVEL]
+        if inside:
+            ux = twist[0] + radius * (twist[4] * z - twist[5] * y)
+            uy = twist[1] + radius * (twist[5] * x - twist[3] * z)
+            uz = twist[2] + radius * (twist[3] * y - twist[4] * x)
+            # forward along the rim is axis x inward normal
+            va = -(
+                ux * (axis[1] * z - axis[2] * y) + uy * (axis[2] * x - axis[0] * z) + uz * (axis[0] * y - axis[1] * x)
+            )
+            vb = ux * axis[0] + uy * axis[1] + uz * axis[2]
+            rim[m, 0], rim[m, 1] = _sheared(rim[m, 0], rim[m, 1], path, va, vb, math.sqrt(va * va + vb * vb))
+        else:
+            rim[m, 0] = rim[m, 1] = 0.0
+
+
+@inlined
+def _lowest(wheels, w, az):
+    """How far the wheel reaches down from its centre [m]."""
+    return wheels.reach[w] * math.sqrt(max(1.0 - az * az, 0.0)) + wheels.half_width[w] * abs(az)

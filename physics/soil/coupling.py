@@ -1,0 +1,158 @@
+"""Wheels on soil in a step: force and slope go into the equations of motion, the step's motion into the soil."""
+
+import math
+
+from grouser.physics.kernel import inlined, kernel
+from grouser.physics.soil.bulldozing import heap_up, slide
+from grouser.physics.soil.contact import push_wheel, settle_cells
+from grouser.physics.soil.footprint import find_cells, find_patches, place_wheel
+from grouser.physics.soil.stress_contact import push_on_stress, remembered, settle_stress, slip_of, speeds
+from grouser.physics.soil.wheels import DEFORMABLE, SLIP, SLIP_ANGLE, STRESS
+
+# Slower wheels have no slip [m/s].
+_STANDSTILL = 1e-6
+
+
+@kernel
+def tiles_short(wheels, state):
+    """Whether a step might need more tiles than there is room for."""
+    return state.tile_count[0] + wheels.tiles[0] > state.tile_place.shape[0]
+
+
+@kernel
+def engage_wheels(wheels, model, terrain, kinematics, state, step, work, mass, force):
+    """Adds what the soil under every wheel gives at the predicted motion, and its slope, to force and mass matrix.
+
+    Args:
+        wheels, model: the machine.
+        terrain: natural ground.
+        kinematics: filled for the current state.
+        state: with the soil.
+        step: h [s].
+        work: of the wheels.
+        mass, force: of the equations of motion, changed in place.
+    """
+    for w in range(wheels.body.shape[0]):
+        work.touched[w] = 0
+        work.window[w, 2] = 0
+        if not place_wheel(wheels, w, terrain, kinematics, work):
+            continue
+        if wheels.level[w] == STRESS:
+            push_on_stress(wheels, w, terrain, kinematics.origin, _weight(model, work.frame[w]), step, state, work)
+        else:
+            find_cells(wheels, w, terrain, kinematics.origin, state, step, work)
+            slip = slip_of(state.wheel_motion[w, 0], state.wheel_motion[w, 1])
+            if wheels.level[w] == DEFORMABLE:
+                find_patches(wheels, w, slip, work)
+            push_wheel(wheels, w, slip, step, state, work)
+        if work.touched[w] == 0:
+            continue
+        _add_to_equations(model, wheels.body[w], kinematics.column, step, w, work, mass, force)
+
+
+@inlined
+def _add_to_equations(model, body, column, step, w, work, mass, force):
+    """J^T F into the force and h J^T D J into the mass matrix (lower triangle), J of the wheel's centre."""
+    jacobian, pushed, entry, slope, wrench = work.jacobian, work.pushed, work.entry, work.slope[w], work.wrench[w]
+    size = _fill_jacobian(model, body, column, work.centre[w], jacobian, entry)
+    for a in range(size):
+        d = entry[a]
+        pull = 0.0
+        for k in range(6):
+            pull += jacobian[k, d] * wrench[k]
+            total = 0.0
+            for m in range(6):
+                total += slope[k, m] * jacobian[m, d]
+            pushed[k, d] = step * total
+        force[d] += pull
+        for b in range(a + 1):
+            e = entry[b]
+            total = 0.0
+            for k in range(6):
+                total += jacobian[k, e] * pushed[k, d]
+            mass[max(d, e), min(d, e)] += total
+
+
+@inlined
+def _fill_jacobian(model, body, column, centre, jacobian, entry):
+    """Twist of a point fixed to a body per coordinate rate; how many rates move it, listed in `entry`."""
+    x, y, z = centre[0], centre[1], centre[2]
+    for k in range(6):
+        for d in range(jacobian.shape[1]):
+            jacobian[k, d] = 0.0
+    size = 0
+    while body >= 0:
+        for c in range(model.column_start[body], model.column_start[body + 1]):
+            d = model.column_rate[c]
+            known = False
+            for a in range(size):
+                known = known or entry[a] == d
+            if not known:
+                entry[size] = d
+                size += 1
+            jacobian[0, d] += column[c, 0] + column[c, 4] * z - column[c, 5] * y
+            jacobian[1, d] += column[c, 1] + column[c, 5] * x - column[c, 3] * z
+            jacobian[2, d] += column[c, 2] + column[c, 3] * y - column[c, 4] * x
+            for k in range(3, 6):
+                jacobian[k, d] += column[c, k]
+        body = model.body_parent[body]
+    return size
+
+
+@inlined
+def _weight(model, frame):
+    """Gravity across the ground [m/s2]."""
+    g = model.gravity
+    return abs(g[0] * frame[2, 0] + g[1] * frame[2, 1] + g[2] * frame[2, 2])
+
+
+@kernel
+def settle_wheels(wheels, model, terrain, kinematics, velocity, step, state, work):
+    """Moves the soil on by the motion that the step has found, and takes the measurements of every wheel.
+
+    Args:
+        wheels, model: the machine.
+        terrain: natural ground.
+        kinematics: of the start of the step.
+        velocity: coordinate rates at the end of the step.
+        step: h [s].
+        state: with the soil, changed.
+        work: of the wheels, as `engage_wheels` has left it.
+    """
+    for w in range(wheels.body.shape[0]):
+        twist, body = work.end_twist, wheels.body[w]
+        _fill_jacobian(model, body, kinematics.column, work.centre[w], work.jacobian, work.entry)
+        for k in range(6):
+            twist[k] = 0.0
+            for d in range(velocity.shape[0]):
+                twist[k] += work.jacobian[k, d] * velocity[d]
+        work.figure[w, :] = 0.0
+        _measure_motion(wheels, w, twist, step, state, work)
+        if work.touched[w] == 0:
+            continue
+        origin = kinematics.origin
+        if wheels.level[w] == STRESS:
+            settle_stress(wheels, w, twist, terrain, origin, _weight(model, work.frame[w]), step, state, work)
+        else:
+            slip = slip_of(state.wheel_motion[w, 0], state.wheel_motion[w, 1])
+            settle_cells(wheels, w, slip, twist, origin, step, state, work, work.flow)
+        for k in range(6):
+            state.soil_work[w] += 0.5 * step * work.wrench[w, k] * (work.twist[w, k] + twist[k])
+        if wheels.level[w] == DEFORMABLE and wheels.bulldozing[0]:
+            heap_up(wheels, w, work.flow, origin, state, work)
+            state.moved_soil[w] += work.flow[0]
+            slide(wheels, w, state, work)
+
+
+@inlined
+def _measure_motion(wheels, w, twist, step, state, work):
+    """Slip and slip angle of a wheel, and how far the soil has come to know its motion; it forgets what has left it."""
+    figure, motion = work.figure[w], state.wheel_motion[w]
+    rim, ahead, aside = speeds(wheels, w, work.axis[w], work.frame[w], twist)
+    if max(abs(rim), abs(ahead), abs(aside)) > _STANDSTILL:
+        figure[SLIP], figure[SLIP_ANGLE] = slip_of(rim, ahead), math.atan2(aside, abs(ahead))
+    if work.touched[w] > 0:
+        motion[0], motion[1], motion[2] = remembered(motion, rim, ahead, aside, wheels.radius[w], step)
+    else:
+        motion[:] = 0.0
+        state.wheel_sinkage[w] = 0.0

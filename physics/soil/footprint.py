@@ -1,0 +1,293 @@
+"""Which cells a wheel presses, by the height of its lower side above each."""
+
+import math
+
+from grouser.physics.kernel import inlined, kernel
+from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
+from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, TYPE, natural_level, open_window, set_back
+from grouser.physics.soil.wheels import (
+    AREA,
+    CELLS,
+    DEFORMABLE,
+    DEPTH,
+    MARGIN,
+    NORMAL_X,
+    NORMAL_Y,
+    NORMAL_Z,
+    SHADED,
+    STIFFNESS,
+    TURN,
+    X,
+    Y,
+    Z,
+)
+
+# The side of a wheel presses when it leans by more than this, sine of the angle to the vertical [-].
+_LEANING = 0.3
+# Steeper parts of a wheel's surface than this count as if they were not, cosine of the angle to the horizontal [-].
+_STEEPEST = 0.2
+# Rounds in which the radius is found at the angle at which it is met.
+_PROFILE_ROUNDS = 2
+# Farther than this from the world's origin there is no ground [m].
+_FARTHEST = 1e7
+
+
+@kernel
+def place_wheel(wheels, w, terrain, kinematics, work):
+    """Where a wheel is and how it moves; whether that is a finite place."""
+    body = wheels.body[w]
+    r, centre, axis, mark = kinematics.rotation[body], work.centre[w], work.axis[w], work.mark[w]
+    for k in range(3):
+        centre[k] = kinematics.position[body, k]
+        axis[k] = mark[k] = 0.0
+        for m in range(3):
+            centre[k] += r[k, m] * wheels.position[w, m]
+            axis[k] += r[k, m] * wheels.axis[w, m]
+            mark[k] += r[k, m] * wheels.mark[w, m]
+    t = kinematics.twist[body]
+    work.twist[w, 0] = t[0] + t[4] * centre[2] - t[5] * centre[1]
+    work.twist[w, 1] = t[1] + t[5] * centre[0] - t[3] * centre[2]
+    work.twist[w, 2] = t[2] + t[3] * centre[1] - t[4] * centre[0]
+    for k in range(3, 6):
+        work.twist[w, k] = t[k]
+    x, y = kinematics.origin[0] + centre[0], kinematics.origin[1] + centre[1]
+    if not (abs(x) < _FARTHEST and abs(y) < _FARTHEST):
+        return False
+    work.level[w] = _lie_of_the_land(terrain, x, y, axis, wheels.radius[w], work.frame[w])
+    return True
+
+
+@inlined
+def _lie_of_the_land(terrain, x, y, axis, radius, frame):
+    """Directions of a wheel on the natural ground, ahead, to the left, up; the height of that under it [m].
+
+    The ground is what four places half a radius around make of it: smaller unevenness turns no wheel.
+    """
+    reach = 0.5 * radius
+    east, west = natural_level(terrain, x + reach, y), natural_level(terrain, x - reach, y)
+    north, south = natural_level(terrain, x, y + reach), natural_level(terrain, x, y - reach)
+    along, across = (west - east) / (2.0 * reach), (south - north) / (2.0 * reach)
+    nz = 1.0 / math.sqrt(1.0 + along * along + across * across)
+    nx, ny = along * nz, across * nz
+    fx, fy, fz = axis[1] * nz - axis[2] * ny, axis[2] * nx - axis[0] * nz, axis[0] * ny - axis[1] * nx
+    length = math.sqrt(fx * fx + fy * fy + fz * fz)
+    if length < 1e-6:
+        # it lies on its side: no way is ahead, any will do
+        fx, fy, fz, length = nz, 0.0, -nx, math.sqrt(nz * nz + nx * nx)
+    fx, fy, fz = fx / length, fy / length, fz / length
+    frame[0, 0], frame[0, 1], frame[0, 2] = fx, fy, fz
+    frame[1, 0], frame[1, 1], frame[1, 2] = ny * fz - nz * fy, nz * fx - nx * fz, nx * fy - ny * fx
+    frame[2, 0], frame[2, 1], frame[2, 2] = nx, ny, nz
+    return 0.25 * (east + west + north + south)
+
+
+@kernel
+def find_cells(wheels, w, terrain, origin, state, step, work):
+    """Lists the cells that a wheel touches, or may touch within the step.
+
+    Args:
+        wheels, w: the wheel.
+        terrain: natural ground.
+        origin: of the kinematics [m].
+        state: with the soil's cells; tiles are opened.
+        step: [s].
+        work: placed; `window`, `place`, `label`, `touched`, `spot`, `soil` and `touch` are filled.
+    """
+    cell, reach, half_width, soils = wheels.cell[0], wheels.reach[w], wheels.half_width[w], wheels.soils
+    ax, ay, az = work.axis[w, 0], work.axis[w, 1], work.axis[w, 2]
+    cx, cy, cz = origin[0] + work.centre[w, 0], origin[1] + work.centre[w, 1], origin[2] + work.centre[w, 2]
+    work.touched[w] = 0
+    if cz - _extent(reach, half_width, az) > _highest_near(terrain, cx, cy) + 2.0 * reach:
+        work.window[w, 2] = 0
+        return
+    ex, ey = _extent(reach, half_width, ax), _extent(reach, half_width, ay)
+    margin = MARGIN if wheels.level[w] == DEFORMABLE and wheels.bulldozing[0] else 0
+    i_first, j_first = int(math.floor((cx - ex) / cell)), int(math.floor((cy - ey) / cell))
+    rows, columns = int(math.ceil((cx + ex) / cell)) - i_first + 1, int(math.ceil((cy + ey) / cell)) - j_first + 1
+    i_first, j_first, rows, columns = i_first - margin, j_first - margin, rows + 2 * margin, columns + 2 * margin
+    window, label = work.window[w], work.label[w]
+    for at in range(rows * columns):
+        label[at] = 0
+    window[0], window[1], window[2], window[3] = i_first, j_first, rows, columns
+    place, touch, spot, soil = work.place[w], work.touch[w], work.spot[w], work.soil[w]
+    open_window(terrain, cell, state, i_first, j_first, rows, columns, place)
+    twist, layers, found = work.twist[w], state.soil_cell, 0
+    plain = wheels.profile.shape[1] == 0 or wheels.grouser_height[w] == 0.0
+    # a cell is wanted if the wheel's lower side is below its surface by the end of the step
+    fastest = reach * math.sqrt(twist[3] ** 2 + twist[4] ** 2 + twist[5] ** 2) + math.sqrt(
+        twist[0] ** 2 + twist[1] ** 2 + twist[2] ** 2
+    )
+    ahead = step * fastest / _STEEPEST
+    for i in range(margin, rows - margin):
+        px = (i_first + i) * cell - cx
+        for j in range(margin, columns - margin):
+            py = (j_first + j) * cell - cy
+            d = px * ax + py * ay
+            z, of_side, inside = _lower_side(px, py, d, ax, ay, az, reach, half_width + 0.5 * cell)
+            at = place[i * columns + j]
+            depth = layers[at + LEVEL] - cz - z
+            if not inside:
+                continue
+            if depth + ahead < 0.0:
+                if layers[at + SINKAGE] > 0.0:
+                    label[i * columns + j] = SHADED
+                continue
+            radius = reach
+            if not plain and not of_side:
+                radius, z = _on_profile(wheels.profile[w], work.axis[w], work.mark[w], px, py, d, z)
+                depth = layers[at + LEVEL] - cz - z
+            k = int(layers[at + TYPE])
+            if k < 0 or depth + ahead < 0.0:
+                continue
+            s = d + z * az
+            if of_side:
+                nx, ny, nz = ax, ay, az
+                if az < 0.0:
+                    nx, ny, nz = -ax, -ay, -az
+                covered = 1.0
+            else:
+                nx, ny, nz = (s * ax - px) / radius, (s * ay - py) / radius, (s * az - z) / radius
+                covered = min((half_width - abs(s)) / cell + 0.5, 1.0)
+            steep = max(nz, _STEEPEST)
+            rate = -(
+                nx * (twist[0] + twist[4] * z - twist[5] * py)
+                + ny * (twist[1] + twist[5] * px - twist[3] * z)
+                + nz * (twist[2] + twist[3] * py - twist[4] * px)
+            )
+            stays = set_back(
+                soils.unloading_stiffness[k], soils.unloading_slope[k], layers[at + SINKAGE], layers[at + PRESSURE]
+            )
+            if covered <= 0.0 or depth + step * rate / steep <= stays:
+                if layers[at + SINKAGE] > 0.0:
+                    label[i * columns + j] = SHADED
+                continue
+            touch[X, found], touch[Y, found], touch[Z, found] = px, py, z
+            touch[NORMAL_X, found], touch[NORMAL_Y, found], touch[NORMAL_Z, found] = nx, ny, nz
+            if wheels.level[w] == CELLS:
+                touch[TURN, found] = turn_around(work.axis[w], work.mark[w], px, py, z)
+            touch[AREA, found], touch[DEPTH, found] = covered * cell * cell / steep, depth
+            spot[found], soil[found] = i * columns + j, k
+            found += 1
+    work.touched[w] = found
+
+
+@inlined
+def _extent(reach, half_width, a):
+    """Half of the extent of a cylinder whose axis has the component `a` along the direction [m]."""
+    return reach * math.sqrt(max(1.0 - a * a, 0.0)) + half_width * abs(a)
+
+
+@inlined
+def _highest_near(terrain, x, y):
+    """No natural ground near x, y is higher [m]."""
+    return terrain.highest[0] if terrain.heights.shape[0] > 0 else natural_level(terrain, x, y)
+
+
+@inlined
+def _lower_side(px, py, d, ax, ay, az, radius, half_width):
+    """Where the vertical line through px, py enters a cylinder about the origin from below.
+
+    Args:
+        px, py: [m].
+        d: their component along the axis [m].
+        ax, ay, az: unit axis.
+        radius, half_width: [m].
+
+    Returns:
+        Height [m], whether it enters through the flat side, and whether it enters at all.
+    """
+    square = max(1.0 - az * az, 1e-12)
+    b = -az * d
+    discriminant = b * b - square * (px * px + py * py - d * d - radius * radius)
+    root = math.sqrt(max(discriminant, 0.0))
+    low, high = (-b - root) / square, (-b + root) / square
+    if abs(az) > _LEANING:
+        one, other = (-half_width - d) / az, (half_width - d) / az
+        first, last = min(one, other), max(one, other)
+        return max(low, first), first > low, discriminant > 0.0 and max(low, first) < min(high, last)
+    return low, False, discriminant > 0.0 and abs(d + az * low) <= half_width
+
+
+@kernel
+def turn_around(axis, mark, x, y, z):
+    """Angle of a place around the axis from the mark, 0 to 1 turn."""
+    # the third direction of the wheel is axis x mark
+    sx = axis[1] * mark[2] - axis[2] * mark[1]
+    sy = axis[2] * mark[0] - axis[0] * mark[2]
+    sz = axis[0] * mark[1] - axis[1] * mark[0]
+    turn = math.atan2(x * sx + y * sy + z * sz, x * mark[0] + y * mark[1] + z * mark[2]) / (2.0 * math.pi)
+    return turn - math.floor(turn)
+
+
+@kernel
+def _on_profile(profile, axis, mark, px, py, d, z):
+    """Radius and height where the vertical line meets a wheel whose radius changes around it."""
+    az = axis[2]
+    radius = 0.0
+    for _ in range(_PROFILE_ROUNDS):
+        radius = profile[int(turn_around(axis, mark, px, py, z) * profile.shape[0]) % profile.shape[0]]
+        square = max(1.0 - az * az, 1e-12)
+        b = -az * d
+        root = math.sqrt(max(b * b - square * (px * px + py * py - d * d - radius * radius), 0.0))
+        z = (-b - root) / square
+    return radius, z
+
+
+@kernel
+def find_patches(wheels, w, slip, work):
+    """Labels the touched cells in the window, and finds the stiffness of the soil under each by the size of its patch.
+
+    Touched cells that are neighbours, also across a corner, are one patch. Its width is b = 2 area / perimeter, that of
+    the rectangle with the same moments: unlike a count of borders it does not depend on how the grid lies.
+
+    Args:
+        wheels, w: the wheel.
+        slip: that the soil knows of, for the exponent [-].
+        work: with the touched cells; `label`, `patch` and their stiffness are filled.
+    """
+    count, columns = work.touched[w], work.window[w, 3]
+    spot, label, patch, touch, total = work.spot[w], work.label[w], work.patch[w], work.touch[w], work.patch_sum
+    for n in range(count):
+        at = spot[n]
+        label[at] = n + 1
+        patch[n] = n
+        for neighbour in (at - 1, at - columns - 1, at - columns, at - columns + 1):
+            # those before it; at the border of the window they are those of another row, and not touched
+            if neighbour >= 0 and label[neighbour] > 0:
+                one, other = _root(patch, label[neighbour] - 1), _root(patch, n)
+                patch[max(one, other)] = min(one, other)
+    for n in range(count):
+        for k in range(6):
+            total[k, n] = 0.0
+    for n in range(count):
+        first = _root(patch, n)
+        patch[n] = first
+        area, x, y = touch[AREA, n] * touch[NORMAL_Z, n], touch[X, n], touch[Y, n]
+        total[0, first] += area
+        total[1, first] += area * x
+        total[2, first] += area * y
+        total[3, first] += area * x * x
+        total[4, first] += area * x * y
+        total[5, first] += area * y * y
+    square, soils = wheels.cell[0] * wheels.cell[0] / 12.0, wheels.soils
+    for n in range(count):
+        first, k = patch[n], work.soil[w, n]
+        if first == n:
+            area = total[0, n]
+            x, y = total[1, n] / area, total[2, n] / area
+            xx, xy, yy = total[3, n] / area - x * x, total[4, n] / area - x * y, total[5, n] / area - y * y
+            middle, off = 0.5 * (xx + yy) + square, math.sqrt((0.5 * (xx - yy)) ** 2 + xy * xy)
+            sides = math.sqrt(12.0 * (middle + off)) + math.sqrt(12.0 * max(middle - off, square))
+            total[1, n] = area / sides
+        exponent = sinkage_exponent(soils, k, slip)
+        # a wheel's load goes with z^(n + 1/2): see `stress`
+        softer = sinkage_growth(soils, k, slip) ** (exponent + 0.5)
+        touch[STIFFNESS, n] = pressure_stiffness(soils, k, total[1, first], exponent) / softer
+
+
+@inlined
+def _root(patch, n):
+    """First cell of the patch that a cell belongs to."""
+    while patch[n] != n:
+        n = patch[n]
+    return n

@@ -1,0 +1,231 @@
+"""A wheel on the stress integrals in a step: how its patch of soil remembers, and force and slope that it gives.
+
+The integrals hold for steady rolling. Between standstill and that, the patch has memory: the speeds of rim and wheel
+over the fastest of them, a, b, c, follow the wheel over a length l as
+
+    a' = (r w - V a) / l,  b' = (v - V b) / l,  c' = (v_y - V c) / l,  V = max(|r w|, |v|, |v_y|),
+
+which ends at the steady values however slowly the wheel moves, and is a spring under one that stands. Its deepest
+sinkage fades likewise as it rolls off; above it the wheel unloads.
+"""
+
+import math
+
+from grouser.physics.contact.terrain import type_at
+from grouser.physics.kernel import inlined, kernel
+from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
+from grouser.physics.soil.stress import GROUSER_SHARE, Motion, wheel_stress
+from grouser.physics.soil.tiles import PRESSURE, SINKAGE, open_cell
+from grouser.physics.soil.wheels import (
+    ENTRY,
+    EXIT,
+    NORMAL,
+    PEAK_PRESSURE,
+    PEAK_SHEAR,
+    RESISTANCE,
+    SIDE,
+    SINKAGE_OF_WHEEL,
+    THRUST,
+    TORQUE,
+)
+
+# Length over which the soil under a wheel comes to know how it moves, as a share of its radius [-].
+MEMORY = 0.25
+# Steps of the finite differences: of the sinkage as a share of the radius, and of the speeds' ratios [-].
+_DEEPER, _FASTER = 1e-6, 1e-4
+# Places across a wheel at which a rut is read and left.
+_ACROSS = 5
+
+
+@inlined
+def speeds(wheels, w, axis, frame, twist):
+    """Speed of the rim, of the wheel ahead and to the left [m/s]."""
+    rim = wheels.radius[w] * (twist[3] * axis[0] + twist[4] * axis[1] + twist[5] * axis[2])
+    ahead = twist[0] * frame[0, 0] + twist[1] * frame[0, 1] + twist[2] * frame[0, 2]
+    aside = twist[0] * frame[1, 0] + twist[1] * frame[1, 1] + twist[2] * frame[1, 2]
+    return rim, ahead, aside
+
+
+@inlined
+def remembered(motion, rim, ahead, aside, radius, step):
+    """What the soil knows of a wheel's motion at the end of a step at these speeds: a, b, c."""
+    path = step / (MEMORY * radius)
+    fading = 1.0 / (1.0 + path * max(max(abs(rim), abs(ahead)), abs(aside)))
+    return (
+        fading * (motion[0] + path * rim),
+        fading * (motion[1] + path * ahead),
+        fading * (motion[2] + path * aside),
+    )
+
+
+@inlined
+def slip_of(rolling, forward):
+    """Slip by the speeds of rim and wheel: over the rim's when driving, over the wheel's when braking; 0 at rest."""
+    reference = rolling if abs(rolling) >= abs(forward) else forward
+    if reference == 0.0:
+        return 0.0
+    return min(max((rolling - forward) / reference, -1.0), 1.0)
+
+
+@kernel
+def _response(wheels, w, k, sinkage, deepest, rut, rolling, forward, sideways, gravity):
+    """What the soil does to a wheel that has memory: one that rolls backward is the mirror image of one forward."""
+    radius = wheels.radius[w]
+    shear_radius = radius + GROUSER_SHARE * wheels.grouser_height[w]
+    back = -1.0 if (rolling if abs(rolling) >= abs(forward) else forward) < 0.0 else 1.0
+    motion = Motion(slip_of(rolling, forward), back * rolling, back * forward, sideways)
+    found = wheel_stress(
+        wheels.soils,
+        k,
+        radius,
+        2.0 * wheels.half_width[w],
+        shear_radius,
+        max(sinkage, deepest),
+        rut,
+        max(deepest - sinkage, 0.0),
+        motion,
+        gravity,
+        wheels.friction[w],
+    )
+    return found, back
+
+
+@kernel
+def push_on_stress(wheels, w, terrain, origin, gravity, step, state, work):
+    """Force, moment and slope of the soil under a wheel at the velocity that the step begins with.
+
+    Args:
+        wheels, w: the wheel.
+        terrain: natural ground.
+        origin: of the kinematics [m].
+        gravity: across the ground [m/s2].
+        step: h [s].
+        state: with ruts and memory.
+        work: placed; `wrench`, `slope`, `touched`, `soil` and `touch[w, :3, 0]` (sinkage, rut) are filled.
+    """
+    frame, centre, wrench, slope = work.frame[w], work.centre[w], work.wrench[w], work.slope[w]
+    wrench[:] = 0.0
+    slope[:] = 0.0
+    radius, memory = wheels.radius[w], state.wheel_motion[w]
+    x, y, z = origin[0] + centre[0], origin[1] + centre[1], origin[2] + centre[2]
+    k = type_at(terrain, x, y)
+    work.touched[w] = 0
+    if k < 0:
+        return
+    # a leaning wheel stands on its edge: its middle is higher
+    lean = work.axis[w, 0] * frame[2, 0] + work.axis[w, 1] * frame[2, 1] + work.axis[w, 2] * frame[2, 2]
+    height = (z - work.level[w]) * frame[2, 2]
+    sinkage = radius * math.sqrt(max(1.0 - lean * lean, 0.0)) - height
+    rise = work.twist[w, 0] * frame[2, 0] + work.twist[w, 1] * frame[2, 1] + work.twist[w, 2] * frame[2, 2]
+    predicted = sinkage - step * rise
+    if predicted <= 0.0:
+        return
+    rim, ahead, aside = speeds(wheels, w, work.axis[w], frame, work.twist[w])
+    a, b, c = remembered(memory, rim, ahead, aside, radius, step)
+    deepest = state.wheel_sinkage[w]
+    rut = _rut_ahead(wheels, w, terrain, state, x, y, frame, sinkage, a + b)
+    now, back = _response(wheels, w, k, predicted, deepest, rut, a, b, c, gravity)
+    if now.normal_force <= 0.0:
+        return
+    work.touched[w], work.soil[w, 0] = 1, k
+    work.touch[w, 0, 0], work.touch[w, 1, 0] = sinkage, rut
+    _add_forces(now, back, work.axis[w], frame, wrench)
+    deeper, _ = _response(wheels, w, k, predicted + _DEEPER * radius, deepest, rut, a, b, c, gravity)
+    stiffness = max(deeper.normal_force - now.normal_force, 0.0) / (_DEEPER * radius)
+    path = step / (MEMORY * radius)
+    follow = path / (1.0 + path * max(max(abs(rim), abs(ahead)), abs(aside))) / _FASTER
+    faster, _ = _response(wheels, w, k, predicted, deepest, rut, a, b + back * _FASTER, c, gravity)
+    turned, _ = _response(wheels, w, k, predicted, deepest, rut, a + back * _FASTER, b, c, gravity)
+    moved, _ = _response(wheels, w, k, predicted, deepest, rut, a, b, c + _FASTER, gravity)
+    along = max(now.drawbar_pull - faster.drawbar_pull, (turned.torque - now.torque) / radius)
+    _add_resistance(slope, frame, 2, radius, step * stiffness)
+    _add_resistance(slope, frame, 0, radius, follow * max(along, 0.0))
+    _add_resistance(slope, frame, 1, radius, follow * max(now.side_force - moved.side_force, 0.0))
+
+
+@inlined
+def _rut_ahead(wheels, w, terrain, state, x, y, frame, sinkage, way):
+    """Depth to which the soil had been pressed where the wheel enters it, its mean across the wheel [m]."""
+    radius = wheels.radius[w]
+    entry = math.sqrt(max(sinkage * (2.0 * radius - sinkage), 0.0)) + wheels.cell[0]
+    if way < 0.0:
+        entry = -entry
+    total = 0.0
+    for place in range(_ACROSS):
+        aside = wheels.half_width[w] * (2.0 * (place + 0.5) / _ACROSS - 1.0)
+        u, v = x + entry * frame[0, 0] + aside * frame[1, 0], y + entry * frame[0, 1] + aside * frame[1, 1]
+        total += state.soil_cell[open_cell(terrain, wheels.cell[0], state, u, v) + SINKAGE]
+    return total / _ACROSS
+
+
+@inlined
+def _add_forces(found, back, axis, frame, wrench):
+    """Force and moment about the wheel's centre, world axes."""
+    pull, torque = back * found.drawbar_pull, -back * found.torque
+    tilting, aligning = found.tilting_moment, back * found.aligning_moment
+    for m in range(3):
+        wrench[m] = pull * frame[0, m] + found.side_force * frame[1, m] + found.normal_force * frame[2, m]
+        wrench[3 + m] = torque * axis[m] + tilting * frame[0, m] + aligning * frame[2, m]
+
+
+@inlined
+def _add_resistance(slope, frame, direction, radius, value):
+    """Adds what resists motion of the wheel's lowest point along a direction of the ground."""
+    ex, ey, ez = frame[direction, 0], frame[direction, 1], frame[direction, 2]
+    x, y, z = -radius * frame[2, 0], -radius * frame[2, 1], -radius * frame[2, 2]
+    mx, my, mz = y * ez - z * ey, z * ex - x * ez, x * ey - y * ex
+    for a in range(6):
+        one = ex if a == 0 else ey if a == 1 else ez if a == 2 else mx if a == 3 else my if a == 4 else mz
+        for b in range(6):
+            two = ex if b == 0 else ey if b == 1 else ez if b == 2 else mx if b == 3 else my if b == 4 else mz
+            slope[a, b] += value * one * two
+
+
+@kernel
+def settle_stress(wheels, w, twist, terrain, origin, gravity, step, state, work):
+    """Moves the memory of the soil on by the velocity that the step has found, leaves a rut, and measures.
+
+    Args:
+        wheels, w: the wheel.
+        twist: of the wheel at the end of the step, (6,).
+        terrain: natural ground.
+        origin: of the kinematics [m].
+        gravity: across the ground [m/s2].
+        step: h [s].
+        state: changed; its `wheel_motion` is that of the end of the step already.
+        work: as `push_on_stress` has left it; `wrench` and `figure` are filled.
+    """
+    frame, figure, motion, k = work.frame[w], work.figure[w], state.wheel_motion[w], work.soil[w, 0]
+    radius = wheels.radius[w]
+    rise = twist[0] * frame[2, 0] + twist[1] * frame[2, 1] + twist[2] * frame[2, 2]
+    sinkage, rut = work.touch[w, 0, 0] - step * rise, work.touch[w, 1, 0]
+    rim, ahead, aside = speeds(wheels, w, work.axis[w], frame, twist)
+    now, back = _response(wheels, w, k, sinkage, state.wheel_sinkage[w], rut, motion[0], motion[1], motion[2], gravity)
+    _add_forces(now, back, work.axis[w], frame, work.wrench[w])
+    rolled = step * max(max(abs(rim), abs(ahead)), abs(aside)) / (MEMORY * radius)
+    fade = state.wheel_sinkage[w] - sinkage
+    state.wheel_sinkage[w] = max(sinkage + fade / (1.0 + rolled), sinkage)
+    work.greatest_pressure[k] = max(work.greatest_pressure[k], now.peak_pressure)
+    figure[SINKAGE_OF_WHEEL], figure[ENTRY], figure[EXIT] = max(sinkage, 0.0), now.entry_angle, now.exit_angle
+    figure[NORMAL], figure[THRUST], figure[RESISTANCE] = now.normal_force, back * now.thrust, back * now.resistance
+    figure[SIDE], figure[TORQUE] = now.side_force, back * now.torque
+    figure[PEAK_PRESSURE], figure[PEAK_SHEAR] = now.peak_pressure, now.peak_shear
+    if sinkage > 0.0:
+        _leave_rut(wheels, w, k, terrain, origin, slip_of(motion[0], motion[1]), sinkage, state, work)
+
+
+@inlined
+def _leave_rut(wheels, w, k, terrain, origin, slip, sinkage, state, work):
+    """Presses the cells under the lowest line of the wheel down to its sinkage."""
+    frame, centre, soils = work.frame[w], work.centre[w], wheels.soils
+    exponent = sinkage_exponent(soils, k, slip)
+    stiffness = pressure_stiffness(soils, k, 2.0 * wheels.half_width[w], exponent)
+    pressure = stiffness / sinkage_growth(soils, k, slip) ** (exponent + 0.5) * sinkage**exponent
+    number = max(int(2.0 * wheels.half_width[w] / wheels.cell[0] + 0.5), 1)
+    for place in range(number):
+        aside = wheels.half_width[w] * (2.0 * (place + 0.5) / number - 1.0)
+        x = origin[0] + centre[0] + aside * frame[1, 0]
+        y = origin[1] + centre[1] + aside * frame[1, 1]
+        at = open_cell(terrain, wheels.cell[0], state, x, y)
+        if sinkage > state.soil_cell[at + SINKAGE]:
+            state.soil_cell[at + SINKAGE], state.soil_cell[at + PRESSURE] = sinkage, pressure

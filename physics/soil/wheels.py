@@ -1,0 +1,242 @@
+"""Wheels on soft ground: what does not change, and what a step fills anew."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.soil import LEVELS, Wheel
+from grouser.physics.model import Names
+from grouser.physics.soil.laws import Soils, make_soils
+from grouser.physics.soil.tiles import tiles_of_window
+
+CELLS, STRESS, DEFORMABLE = range(3)
+_BY_NAME = dict(zip(LEVELS, (CELLS, STRESS, DEFORMABLE), strict=True))
+# Rows of `WheelWorkspace.touch`: place from the wheel's centre, world axes [m]; unit normal of the wheel's surface
+# there, inwards; area of that surface [m2]; depth below the cell's level [m]; stiffness K of the soil under its patch;
+# angle around the wheel from its mark, in turns.
+X, Y, Z, NORMAL_X, NORMAL_Y, NORMAL_Z, AREA, DEPTH, STIFFNESS, TURN = range(10)
+TOUCH = 10
+# Labels of cells: around those touched; under the wheel and pressed before, but let go.
+RIM, SHADED = -1, -2
+# Cells around a wheel in which displaced soil comes to rest.
+MARGIN = 6
+# Angles at which the profile of a wheel with grousers is kept.
+_ANGLES = 4096
+# What is known of a wheel's contact with soil; columns of `WheelWorkspace.figure`.
+FIGURES = (
+    "sinkage",
+    "entry_angle",
+    "exit_angle",
+    "normal_force",
+    "thrust",
+    "resistance",
+    "side_force",
+    "torque",
+    "slip_ratio",
+    "slip_angle",
+    "peak_pressure",
+    "peak_shear",
+)
+SINKAGE_OF_WHEEL, ENTRY, EXIT, NORMAL, THRUST, RESISTANCE, SIDE, TORQUE = range(8)
+SLIP, SLIP_ANGLE, PEAK_PRESSURE, PEAK_SHEAR = range(8, len(FIGURES))
+
+
+class Wheels(NamedTuple):
+    """Wheels that may meet soil; none where all ground is rigid.
+
+    Attributes:
+        soils: that there are.
+        cell: spacing of the soil's cells [m], (1,).
+        bulldozing: whether displaced soil is moved aside, (1,).
+        body: that each wheel belongs to, (wheels,).
+        position, axis: centre [m] and unit axis in the body frame, (wheels, 3).
+        radius, half_width: without grousers [m].
+        reach: of the grousers [m], from the axis.
+        level: CELLS, STRESS or DEFORMABLE.
+        mark: direction across the axis from which angles around the wheel count, body frame, (wheels, 3).
+        profile: radius at equal steps of the angle [m], (wheels, angles); of a plain wheel, (wheels, 0).
+        grouser_height: [m].
+        friction: between its surface and the soil [-].
+        side: cells to a side of the largest window that a wheel needs, (1,).
+        tiles: most that may be opened in a step, (1,).
+    """
+
+    soils: Soils
+    cell: np.ndarray
+    bulldozing: np.ndarray
+    body: np.ndarray
+    position: np.ndarray
+    axis: np.ndarray
+    radius: np.ndarray
+    half_width: np.ndarray
+    reach: np.ndarray
+    level: np.ndarray
+    mark: np.ndarray
+    profile: np.ndarray
+    grouser_height: np.ndarray
+    friction: np.ndarray
+    side: np.ndarray
+    tiles: np.ndarray
+
+
+class WheelWorkspace(NamedTuple):
+    """What a step fills anew, for each wheel.
+
+    Attributes:
+        centre, axis: from the kinematics' origin [m], and unit axis, world axes, (wheels, 3).
+        mark: direction across the axis from which angles around the wheel count, world axes, (wheels, 3).
+        frame: ahead, to the left and up from the natural ground, world axes, (wheels, 3, 3).
+        twist: velocity of the centre [m/s] and angular velocity [rad/s], world axes, (wheels, 6).
+        window: first cell along x and y, and cells along x and y; (wheels, 4).
+        place: where in `State.soil_cell` each cell of the window is, (wheels, cells).
+        label: of each cell of a window: number + 1 of a touched one, RIM, SHADED or 0, (wheels, cells).
+        touched: number of cells that the wheel touches or may touch within the step, (wheels,).
+        spot: of each its index in the window, (wheels, cells).
+        soil: of each, (wheels, cells).
+        patch: of each, the first one of the patch that it belongs to, (wheels, cells).
+        touch: of each, the numbers that `footprint` lists, (wheels, TOUCH, cells).
+        rim: cells of a window around those touched, (cells,).
+        surface, change, steepest: of the cells of a window, height and its change [m], tangent of repose [-], (cells,).
+        patch_sum: area, moments of a patch by its first cell, (6, cells).
+        jacobian, pushed: of the twist, and step times slope times it, (6, coordinates).
+        end_twist: as `twist`, at the end of the step, (6,).
+        flow: soil that gave way, see `contact.settle_cells`, (5,).
+        level: height of the natural ground under each wheel [m], (wheels,).
+        entry: coordinates that move a wheel, (coordinates,).
+        slope: force per velocity of the centre's twist, (wheels, 6, 6).
+        wrench: force [N] and moment about the centre [N m] at the predicted twist, world axes, (wheels, 6).
+        figure: of the last step, (wheels, FIGURES).
+        greatest_pressure: so far, by soil [Pa], (soils,).
+    """
+
+    centre: np.ndarray
+    axis: np.ndarray
+    mark: np.ndarray
+    frame: np.ndarray
+    twist: np.ndarray
+    window: np.ndarray
+    place: np.ndarray
+    label: np.ndarray
+    touched: np.ndarray
+    spot: np.ndarray
+    soil: np.ndarray
+    patch: np.ndarray
+    touch: np.ndarray
+    rim: np.ndarray
+    surface: np.ndarray
+    change: np.ndarray
+    steepest: np.ndarray
+    patch_sum: np.ndarray
+    jacobian: np.ndarray
+    pushed: np.ndarray
+    end_twist: np.ndarray
+    flow: np.ndarray
+    level: np.ndarray
+    entry: np.ndarray
+    slope: np.ndarray
+    wrench: np.ndarray
+    figure: np.ndarray
+    greatest_pressure: np.ndarray
+
+
+def make_wheels(machine: Machine, names: Names, world: World) -> Wheels:
+    """The machine's wheels; none on rigid ground."""
+    ground = world.ground.soil if world.ground else None
+    found = machine.wheels if ground is not None else ()
+    body, place, axes, marks = [], [], [], []
+    for wheel in found:
+        link = names.link_index(wheel.link)
+        turn = names.link_rotation[link]
+        axis = turn @ np.array(wheel.axis)
+        body.append(names.link_body[link])
+        place.append(names.link_position[link] + turn @ np.array(wheel.position))
+        axes.append(axis)
+        aside = np.eye(3)[np.argmin(np.abs(axis))]
+        aside -= axis * (axis @ aside)
+        marks.append(aside / np.linalg.norm(aside))
+    cell = ground.cell if ground else 1.0
+    reach = np.array([wheel.radius + wheel.grouser_height for wheel in found])
+    half_width = np.array([0.5 * wheel.width for wheel in found])
+    side = int(2.0 * np.max(np.hypot(reach, half_width), initial=0.0) / cell) + 2 * MARGIN + 4
+    level = [_BY_NAME[wheel.level or ground.level] for wheel in found if ground]
+    profiles = [_profile(wheel, cell) for wheel in found]
+    angles = max((len(profile) for profile in profiles), default=0)
+    wheels = Wheels(
+        soils=make_soils(ground.soils if ground else ()),
+        cell=np.array([cell]),
+        bulldozing=np.array([ground is not None and ground.bulldozing]),
+        body=np.array(body, dtype=np.int64),
+        position=np.array(place).reshape(-1, 3),
+        axis=np.array(axes).reshape(-1, 3),
+        radius=np.array([wheel.radius for wheel in found]),
+        half_width=half_width,
+        reach=reach,
+        level=np.array(level, dtype=np.int64),
+        mark=np.array(marks).reshape(-1, 3),
+        profile=np.array([np.broadcast_to(profile, angles) for profile in profiles]).reshape(len(found), angles),
+        friction=np.array([wheel.friction for wheel in found]),
+        grouser_height=np.array([wheel.grouser_height for wheel in found]),
+        side=np.array([side]),
+        tiles=np.array([len(found) * tiles_of_window(side)]),
+    )
+    for array in (*wheels.soils, *wheels[1:]):
+        array.flags.writeable = False
+    return wheels
+
+
+def make_wheel_workspace(wheels: Wheels, coordinates: int) -> WheelWorkspace:
+    """Buffers for wheels."""
+    count = len(wheels.body)
+    cells = int(wheels.side[0]) ** 2 if count else 0
+    return WheelWorkspace(
+        centre=np.zeros((count, 3)),
+        axis=np.zeros((count, 3)),
+        mark=np.zeros((count, 3)),
+        frame=np.zeros((count, 3, 3)),
+        twist=np.zeros((count, 6)),
+        window=np.zeros((count, 4), dtype=np.int64),
+        place=np.zeros((count, cells), dtype=np.int64),
+        label=np.zeros((count, cells), dtype=np.int64),
+        touched=np.zeros(count, dtype=np.int64),
+        spot=np.zeros((count, cells), dtype=np.int64),
+        soil=np.zeros((count, cells), dtype=np.int64),
+        patch=np.zeros((count, cells), dtype=np.int64),
+        touch=np.zeros((count, TOUCH, cells)),
+        rim=np.zeros(cells, dtype=np.int64),
+        surface=np.zeros(cells),
+        change=np.zeros(cells),
+        steepest=np.zeros(cells),
+        patch_sum=np.zeros((6, cells)),
+        jacobian=np.zeros((6, coordinates)),
+        pushed=np.zeros((6, coordinates)),
+        end_twist=np.zeros(6),
+        flow=np.zeros(5),
+        level=np.zeros(count),
+        entry=np.zeros(coordinates, dtype=np.int64),
+        slope=np.zeros((count, 6, 6)),
+        wrench=np.zeros((count, 6)),
+        figure=np.zeros((count, len(FIGURES))),
+        greatest_pressure=np.zeros(len(wheels.soils.exponent)),
+    )
+
+
+def _profile(wheel: Wheel, cell: float) -> np.ndarray:
+    """Radius at equal steps of the angle, the mean over the arc of a cell [m]; nothing for a plain wheel.
+
+    What is finer than a cell cannot be told by its height in the middle: grousers thinner than that count with their
+    mean.
+    """
+    if wheel.grousers == 0:
+        return np.zeros(0)
+    fine = 16 * _ANGLES
+    angle = (np.arange(fine) + 0.5) / fine
+    pitch = 1.0 / wheel.grousers
+    share = wheel.grouser_thickness / (2.0 * math.pi * (wheel.radius + wheel.grouser_height)) / pitch
+    in_pitch = (angle / pitch) % 1.0
+    radius = wheel.radius + wheel.grouser_height * (np.abs(in_pitch - 0.5) < 0.5 * share)
+    arc = max(int(round(fine * cell / (2.0 * math.pi * (wheel.radius + wheel.grouser_height)))), 1)
+    window = np.full(min(arc, fine), 1.0 / min(arc, fine))
+    mean = np.real(np.fft.ifft(np.fft.fft(radius) * np.fft.fft(window, fine)))
+    return np.roll(mean, -(len(window) // 2))[:: fine // _ANGLES]

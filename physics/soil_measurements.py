@@ -1,0 +1,129 @@
+"""What soft ground and the wheels on it can be asked for: arrays -> records."""
+
+import math
+
+import numpy as np
+
+from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.soil import beyond_validity
+from grouser.physics.description.soil_checks import check_level
+from grouser.physics.measurements import TerrainPatch, WheelState
+from grouser.physics.model import Model
+from grouser.physics.packed import Packed
+from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
+from grouser.physics.soil.stress import GROUSER_SHARE
+from grouser.physics.soil.tiles import LEVEL, PRESSURE, SIDE, SINKAGE, TILE, TYPE, natural_level, set_back
+from grouser.physics.soil.wheels import (
+    ENTRY,
+    EXIT,
+    NORMAL,
+    PEAK_PRESSURE,
+    PEAK_SHEAR,
+    RESISTANCE,
+    SINKAGE_OF_WHEEL,
+    SLIP,
+    SLIP_ANGLE,
+    THRUST,
+    TORQUE,
+)
+from grouser.physics.soil.wheels import (
+    SIDE as SIDE_FORCE,
+)
+from grouser.physics.state import State
+from grouser.physics.step import System
+
+# Sinkage at which soil counts as bearing nothing any more, as a share of the wheel's radius [-].
+_STUCK = 0.5
+
+
+def check_soils(machine: Machine, world: World) -> tuple[str, ...]:
+    """Checks that every soil has the numbers for every wheel's level; warns of widths that these do not hold for.
+
+    Raises:
+        ParameterError: a soil has no numbers for a wheel's level.
+    """
+    ground = world.ground.soil if world.ground else None
+    if ground is None:
+        return ()
+    warnings = []
+    for soil in ground.soils:
+        for wheel in machine.wheels:
+            check_level(soil, wheel.level or ground.level)
+        wrong = [wheel.width for wheel in machine.wheels if beyond_validity(soil, wheel.width, 0.0)]
+        if wrong:
+            warnings.append(str(beyond_validity(soil, wrong[0], 0.0)))
+    return tuple(warnings)
+
+
+def wheel_state(figure: np.ndarray) -> WheelState:
+    """What a row of `WheelWorkspace.figure` says."""
+    return WheelState(
+        sinkage=float(figure[SINKAGE_OF_WHEEL]),
+        entry_angle=float(figure[ENTRY]),
+        exit_angle=float(figure[EXIT]),
+        normal_force=float(figure[NORMAL]),
+        thrust=float(figure[THRUST]),
+        resistance=float(figure[RESISTANCE]),
+        drawbar_pull=float(figure[THRUST] - figure[RESISTANCE]),
+        torque=float(figure[TORQUE]),
+        side_force=float(figure[SIDE_FORCE]),
+        slip_ratio=float(figure[SLIP]),
+        slip_angle=float(figure[SLIP_ANGLE]),
+        peak_pressure=float(figure[PEAK_PRESSURE]),
+        peak_shear=float(figure[PEAK_SHEAR]),
+    )
+
+
+def terrain_patch(system: System, state: State) -> TerrainPatch:
+    """The soft ground that has been opened around the wheels since the start."""
+    wheels, soils, count = system.wheels, system.wheels.soils, int(state.tile_count[0])
+    layers = state.soil_cell[: count * TILE].reshape(count, TILE // SIDE**2, SIDE, SIDE)
+    level, sinkage, pressure, kind = (layers[:, layer // SIDE**2].ravel() for layer in (LEVEL, SINKAGE, PRESSURE, TYPE))
+    in_tile = np.moveaxis(np.mgrid[:SIDE, :SIDE], 0, -1)
+    cells = (state.tile_place[:count, np.newaxis, np.newaxis, :] * SIDE + in_tile).reshape(-1, 2)
+    soft = kind >= 0.0
+    level, sinkage, pressure, cells = level[soft], sinkage[soft], pressure[soft], cells[soft]
+    number = kind[soft].astype(np.int64)
+    x, y = (cells * wheels.cell[0]).T
+    stays = set_back(soils.unloading_stiffness[number], soils.unloading_slope[number], sinkage, pressure)
+    terrain = Packed(system.collision.terrain)
+    natural = np.array([natural_level(terrain, *place) for place in zip(x.tolist(), y.tolist(), strict=True)])
+    return TerrainPatch(
+        cell=float(wheels.cell[0]),
+        x=x,
+        y=y,
+        z=level - stays,
+        sinkage=stays,
+        rut=natural - level + stays,
+        pressure=pressure,
+        bearing_margin=bearing_margins(system)[number],
+    )
+
+
+def bearing_margins(system: System) -> np.ndarray:
+    """How far each soil is from giving way under the machine's wheels, 1: not at all, 0: half a radius, (soils,).
+
+    The machine's weight is shared by its wheels alike, and they roll without slip.
+    """
+    model: Model = system.model
+    wheels = system.wheels
+    weight = float(model.body_mass.sum() * np.linalg.norm(model.gravity))
+    margins = np.ones(len(wheels.soils.exponent))
+    for k in range(len(margins)):
+        for w in range(len(wheels.body)):
+            radius = float(wheels.radius[w])
+            sinkage = sinkage_under_load(
+                wheels.soils,
+                k,
+                radius,
+                2.0 * float(wheels.half_width[w]),
+                radius + GROUSER_SHARE * float(wheels.grouser_height[w]),
+                weight / len(wheels.body),
+                0.0,
+                steady_motion(0.0),
+                float(np.linalg.norm(model.gravity)),
+                float(wheels.friction[w]),
+            )
+            margin = 0.0 if math.isnan(sinkage) else max(1.0 - sinkage / (_STUCK * radius), 0.0)
+            margins[k] = min(margins[k], margin)
+    return margins
