@@ -18,6 +18,7 @@ NAMES: tuple[str, ...] = (
     "batch",
     "machines",
     "hydraulics",
+    "soil",
     "start",
     "setup_time",
 )

@@ -8,9 +8,11 @@ A program is a YAML file::
       - {time: 1.0, valve: boom_valve, value: 0.6, ramp: 0.5}
       - {time: 4.0, valve: boom_valve, value: 0.0, ramp: 0.5}
       - {time: 5.0, joint: left_track_joint, value: 1.2}
+      - {time: 6.0, twist: x, value: 0.2}
 
 A command takes effect at `time` [s]: at once, or over `ramp` [s] in a straight line from the value then in force.
-Values are spool commands in [-1, 1] for valves; rad, rad/s or N m (m, m/s or N) for joints, as their drive's mode says.
+Values are spool commands in [-1, 1] for valves; rad, rad/s or N m (m, m/s or N) for joints, as their drive's mode says;
+m/s or rad/s for the twist of a vehicle: x forward, y to the left, yaw.
 """
 
 import bisect
@@ -28,7 +30,10 @@ from grouser.physics.errors import MachineError, ParameterError
 
 _BYTES_MAX = 1_000_000
 _TOP_KEYS = ("repeat", "period", "commands")
-_COMMAND_KEYS = ("time", "valve", "joint", "value", "ramp")
+_KINDS = {"valve": "valve", "joint": "joint with a servo drive", "twist": "twist of driven wheels"}
+_COMMAND_KEYS = ("time", *_KINDS, "value", "ramp")
+# What a vehicle's drives are commanded by together: speeds forward and to the left [m/s], yaw rate [rad/s].
+TWIST = ("twist.x", "twist.y", "twist.yaw")
 
 
 @dataclass(frozen=True)
@@ -37,10 +42,10 @@ class TimedCommand:
 
     Attributes:
         time: when it takes effect, from the start of the program [s], >= 0.
-        actuator: name of a valve or of a joint with a drive.
-        value: spool command [-1, 1], or the joint's target in the unit of its drive's mode.
+        actuator: name of a valve or of a joint with a drive, or one of `TWIST`.
+        value: spool command [-1, 1], the joint's target in the unit of its drive's mode, or a speed.
         ramp: how long it takes to get there in a straight line [s], >= 0.
-        kind: ``valve`` or ``joint``.
+        kind: ``valve``, ``joint`` or ``twist``.
         line: 1-based line in the file that it came from, 0 when there is none.
     """
 
@@ -90,22 +95,22 @@ class CommandProgram:
         """Names of the actuators that the program commands, by their first command."""
         return tuple(self._tracks)
 
-    def check(self, valves: Collection[str], drives: Collection[str]) -> None:
+    def check(self, valves: Collection[str], drives: Collection[str], twist: Collection[str] = ()) -> None:
         """Checks every name against a machine.
 
         Args:
             valves: names of its valves.
             drives: names of its joints with a servo drive.
+            twist: `TWIST` if it is a vehicle.
 
         Raises:
-            MachineError: a command names a valve or joint that the machine does not have.
+            MachineError: a command names a valve, joint or twist that the machine does not have.
         """
         for command in self.commands:
-            known = valves if command.kind == "valve" else drives
+            known = {"valve": valves, "joint": drives, "twist": twist}[command.kind]
             if command.actuator not in known:
-                what = "valve" if command.kind == "valve" else "joint with a servo drive"
                 raise MachineError(
-                    f"the machine has no {what} {command.actuator!r}",
+                    f"the machine has no {_KINDS[command.kind]} {command.actuator!r}",
                     file=self.file or None,
                     line=command.line or None,
                     element="commands",
@@ -214,15 +219,15 @@ def _read_command(entry, line, path):
             remedy="write {time: 1.0, valve: boom_valve, value: 0.5}",
         )
     _refuse_unknown_keys(entry, _COMMAND_KEYS, path, line, element)
-    named = [kind for kind in ("valve", "joint") if kind in entry]
+    named = [kind for kind in _KINDS if kind in entry]
     if len(named) != 1:
-        raise MachineError("a command names one valve or one joint", file=path, line=line, element=element)
+        raise MachineError("a command names one valve, joint or twist", file=path, line=line, element=element)
     kind = named[0]
     if not isinstance(entry[kind], str):
         raise MachineError(f"{kind} is {entry[kind]!r}; valid is a name", file=path, line=line, element=element)
     command = TimedCommand(
         time=_number(entry, "time", path, line, element),
-        actuator=entry[kind],
+        actuator=f"twist.{entry[kind]}" if kind == "twist" else entry[kind],
         value=_number(entry, "value", path, line, element),
         ramp=_number({"ramp": 0.0, **entry}, "ramp", path, line, element),
         kind=kind,

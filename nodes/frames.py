@@ -12,6 +12,7 @@ from grouser.nodes.joint_frames import reaction_frames
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.contact.terrain import surface_below
 from grouser.physics.description.machine import Ground, Machine, Pose
+from grouser.physics.description.rotation import quaternion_from_rpy
 
 FramePair = tuple[str, str]
 
@@ -23,7 +24,7 @@ class FrameTree:
     at the root link, which is then the world.
 
     Loop joints and compliant joints, whose reactions are measured, have frames of their own: see `joint_frames`. On a
-    flexible link they move with the element that carries them.
+    flexible link they move with the element that carries them. Sensors have frames by their names.
 
     Args:
         machine: the machine.
@@ -36,7 +37,7 @@ class FrameTree:
         fixed: (parent, child) of every fixed joint between rigid links.
         fixed_poses: their poses, shape (number of such joints, 7).
         reactions: name of each loop joint, then of each compliant joint -> name of its frame.
-        still: (parent, child) of those frames that are fixed to the frame of their parent link.
+        still: (parent, child) of those frames that are fixed to the frame of their parent link, then of sensors.
         still_poses: their poses, shape (number of such frames, 7).
         carried: (parent, child) of those that move in it.
 
@@ -52,14 +53,16 @@ class FrameTree:
         moving = [joint for joint in machine.joints if joint.name in yielding]
         self.fixed: list[FramePair] = [(joint.parent, joint.child) for joint in fixed]
         self.fixed_poses = _as_array([joint.pose for joint in fixed])
-        taken = {*index, odom_frame, base_footprint_frame}
+        taken = {*index, odom_frame, base_footprint_frame, *(sensor.name for sensor in machine.sensors)}
         frames = reaction_frames(machine, taken)
         self.reactions = {frame.joint: frame.name for frame in frames}
         # Division adds its own compliant joints behind these.
         carriers = reaction_frames(divided, taken)[: len(frames)]
         still = [frame for frame, carrier in zip(frames, carriers, strict=True) if carrier.parent == frame.parent]
         self.still: list[FramePair] = [(frame.parent, frame.name) for frame in still]
-        self.still_poses = _as_array([frame.pose for frame in still])
+        self.still += [(sensor.link, sensor.name) for sensor in machine.sensors]
+        mounted = [Pose(sensor.xyz, quaternion_from_rpy(*sensor.rpy)) for sensor in machine.sensors]
+        self.still_poses = _as_array([*(frame.pose for frame in still), *mounted])
         carried = [pair for pair in zip(frames, carriers, strict=True) if pair[1].parent != pair[0].parent]
         self.carried: list[FramePair] = [(frame.parent, frame.name) for frame, _ in carried]
         self._bending = np.array([index[frame.parent] for frame, _ in carried], dtype=np.intp)
@@ -76,21 +79,32 @@ class FrameTree:
         elif machine.floating_base:
             self.base = [(odom_frame, base_footprint_frame), (base_footprint_frame, machine.root)]
 
-    def base_poses(self, link_poses: np.ndarray) -> np.ndarray:
+    def footprint(self, link_poses: np.ndarray) -> np.ndarray:
+        """Pose of the footprint of a floating base in the world, shape (7,), from those of the links."""
+        return footprint_pose(link_poses[self._root], self._ground)
+
+    def base_poses(self, link_poses: np.ndarray, reckoned: np.ndarray | None = None) -> np.ndarray:
         """Poses of the transforms `base`.
 
         Args:
             link_poses: of every link in the world, in the machine's order, then of the elements of flexible links,
                 shape (number of links and elements, 7).
+            reckoned: pose of the footprint in the odometry frame, shape (7,); None where that frame is the world.
 
         Returns:
             Shape (0, 7) for a fixed base, (1, 7) where the root link is the footprint itself, else (2, 7).
         """
         root = link_poses[self._root]
-        if len(self.base) < 2:
-            return root[np.newaxis][: len(self.base)]
-        footprint = footprint_pose(root, self._ground)
-        return np.vstack([footprint, relative_poses(footprint[np.newaxis], root[np.newaxis])])
+        if not self.base:
+            return root[np.newaxis][:0]
+        footprint = self.footprint(link_poses)
+        above = relative_poses(footprint[np.newaxis], root[np.newaxis])
+        if reckoned is None:
+            reckoned = footprint
+        if len(self.base) == 2:
+            return np.vstack([reckoned, above])
+        odometry_frame = relative_poses(reckoned[np.newaxis], _as_array([Pose()]))
+        return relative_poses(odometry_frame, above)
 
     def moving_poses(self, link_poses: np.ndarray) -> np.ndarray:
         """Poses of the transforms `moving`, shape (number of moving joints, 7), from those of the links."""

@@ -10,17 +10,27 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from builtin_interfaces.msg import Time
 from control_msgs.msg import DynamicInterfaceGroupValues, InterfaceValue
-from geometry_msgs.msg import TransformStamped, WrenchStamped
+from geometry_msgs.msg import Pose, TransformStamped, Twist, TwistStamped, WrenchStamped
+from nav_msgs.msg import OccupancyGrid, Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState, PointCloud2, PointField
 from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.frames import FramePair
 from grouser.physics.description.names import closest
 from grouser.physics.errors import ParameterError
+from grouser.physics.measurements import TerrainPatch
+from grouser.physics.sensors import ImuReading
+from grouser.program import TWIST
 
 SPOOL_COMMAND = "spool_command"
+# Variance of what planar odometry does not measure: height, roll and pitch [m2, rad2].
+UNMEASURED = 1e6
+# A rut of this depth [m] costs as much as an obstacle on the map of ruts.
+DEEPEST_RUT = 0.2
+CLOUD_FIELDS = ("x", "y", "z", "sinkage", "rut", "pressure")
+_UNKNOWN = -1
 _JOINT_FIELDS = ("position", "velocity", "effort")
 
 
@@ -92,6 +102,123 @@ def fill_group_values(message: DynamicInterfaceGroupValues, nanoseconds: int, va
     set_stamp(message.header.stamp, nanoseconds)
     for group, row in zip(message.interface_values, values, strict=True):
         group.values = _doubles(row)
+
+
+def make_odometry(frame: str, child: str) -> Odometry:
+    """A message for the pose of a frame in another, with a twist in the former."""
+    message = Odometry(child_frame_id=child)
+    message.header.frame_id = frame
+    return message
+
+
+def fill_odometry(message: Odometry, nanoseconds: int, pose: np.ndarray, twist: np.ndarray) -> None:
+    """Writes a pose x y z qx qy qz qw, (7,), and a twist, linear then angular [m/s, rad/s], (6,)."""
+    set_stamp(message.header.stamp, nanoseconds)
+    _fill_pose(message.pose.pose, pose)
+    linear, angular = message.twist.twist.linear, message.twist.twist.angular
+    linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = twist.tolist()
+
+
+def fill_planar_covariances(message: Odometry, of_pose: np.ndarray, of_twist: np.ndarray) -> None:
+    """Writes the covariances of x, y and yaw, (3, 3) each; height, roll and pitch are `UNMEASURED`."""
+    message.pose.covariance = _planar_covariance(of_pose)
+    message.twist.covariance = _planar_covariance(of_twist)
+
+
+def _planar_covariance(covariance: np.ndarray) -> np.ndarray:
+    whole = UNMEASURED * np.eye(6)
+    planar = [0, 1, 5]
+    whole[np.ix_(planar, planar)] = covariance
+    return whole.ravel()
+
+
+def _fill_pose(message: Pose, pose: np.ndarray) -> None:
+    place, turn = message.position, message.orientation
+    place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = pose.tolist()
+
+
+def make_imu(frame: str) -> Imu:
+    """A message for an inertial measurement unit; its covariances, all zero, are unknown (REP-145)."""
+    message = Imu()
+    message.header.frame_id = frame
+    return message
+
+
+def fill_imu(message: Imu, nanoseconds: int, reading: ImuReading) -> None:
+    """Writes orientation in the world, angular velocity and specific force, which is up at rest."""
+    set_stamp(message.header.stamp, nanoseconds)
+    turn, rate, force = message.orientation, message.angular_velocity, message.linear_acceleration
+    turn.x, turn.y, turn.z, turn.w = reading.orientation.tolist()
+    rate.x, rate.y, rate.z = reading.angular_velocity.tolist()
+    force.x, force.y, force.z = reading.specific_force.tolist()
+
+
+def terrain_cloud(frame: str, nanoseconds: int, patch: TerrainPatch) -> PointCloud2:
+    """A point for each cell of soft ground, with its `CLOUD_FIELDS` as 32-bit floats [m, Pa]."""
+    points = np.column_stack([getattr(patch, field) for field in CLOUD_FIELDS]).astype("<f4")
+    message = PointCloud2(
+        height=1,
+        width=len(points),
+        fields=[
+            PointField(name=name, offset=4 * place, datatype=PointField.FLOAT32, count=1)
+            for place, name in enumerate(CLOUD_FIELDS)
+        ],
+        is_bigendian=False,
+        point_step=4 * len(CLOUD_FIELDS),
+        row_step=4 * len(CLOUD_FIELDS) * len(points),
+        data=array("B", points.tobytes()),
+        is_dense=bool(np.isfinite(points).all()),
+    )
+    message.header.frame_id = frame
+    set_stamp(message.header.stamp, nanoseconds)
+    return message
+
+
+def rut_depth_grid(frame: str, nanoseconds: int, patch: TerrainPatch) -> OccupancyGrid:
+    """Ruts as costs: 0 for none, 100 from a depth of `DEEPEST_RUT` on."""
+    return _cost_grid(frame, nanoseconds, patch, patch.rut / DEEPEST_RUT)
+
+
+def bearing_margin_grid(frame: str, nanoseconds: int, patch: TerrainPatch) -> OccupancyGrid:
+    """The soil's strength as costs: 0 where none of it is used, 100 where nothing is left."""
+    return _cost_grid(frame, nanoseconds, patch, 1.0 - patch.bearing_margin)
+
+
+def _cost_grid(frame, nanoseconds, patch, costs):
+    """Costs from 0 to 1 as a grid of 0 to 100 over the patch's cells; what is between them is unknown."""
+    message = OccupancyGrid()
+    message.header.frame_id = frame
+    set_stamp(message.header.stamp, nanoseconds)
+    message.info.map_load_time = message.header.stamp
+    message.info.resolution = float(patch.cell)
+    message.info.origin.orientation.w = 1.0
+    if len(patch.x) == 0:
+        return message
+    corner = np.array([patch.x.min(), patch.y.min()])
+    columns, rows = (
+        np.rint((place - low) / patch.cell).astype(int) for place, low in zip((patch.x, patch.y), corner, strict=True)
+    )
+    message.info.width, message.info.height = int(columns.max()) + 1, int(rows.max()) + 1
+    message.info.origin.position.x, message.info.origin.position.y = (corner - 0.5 * patch.cell).tolist()
+    grid = np.full((message.info.height, message.info.width), _UNKNOWN, dtype=np.int8)
+    grid[rows, columns] = np.rint(100.0 * np.clip(costs, 0.0, 1.0))
+    message.data = array("b", grid.tobytes())
+    return message
+
+
+def twist_command(message: Twist | TwistStamped) -> dict[str, float]:
+    """Forward and sideways speed [m/s] and yaw rate [rad/s] by the names of `program.TWIST`; the rest is not read.
+
+    Raises:
+        ParameterError: names the field that is not a finite number.
+    """
+    twist = message.twist if isinstance(message, TwistStamped) else message
+    for part in ("linear", "angular"):
+        for axis in ("x", "y", "z"):
+            value = getattr(getattr(twist, part), axis)
+            if not np.isfinite(value):
+                raise ParameterError(f"{part}.{axis}", value, "a finite number")
+    return dict(zip(TWIST, (twist.linear.x, twist.linear.y, twist.angular.z), strict=True))
 
 
 def valve_commands(message: DynamicInterfaceGroupValues, valves: Sequence[str]) -> dict[str, float]:

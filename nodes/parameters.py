@@ -1,6 +1,7 @@
 """The parameters of the simulator node: declared, typed, bounded and described once, read as a plain dataclass."""
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -66,6 +67,11 @@ def _rate(what: str, default: float = 100.0) -> Declaration:
     return Declaration(default, f"Rate of {what} [Hz of simulation time]; 0: every step.", True, 0.0, _HIGHEST_RATE)
 
 
+def stamped_by_default() -> bool:
+    """Whether the ROS distribution that is sourced is Kilted or a later one: their names follow the alphabet."""
+    return os.environ.get("ROS_DISTRO", "") >= "kilted"
+
+
 # ROS gives an empty list no type: a list of texts is empty when all that it holds is "".
 DECLARATIONS: dict[str, Declaration] = {
     "machine": Declaration(
@@ -85,11 +91,16 @@ DECLARATIONS: dict[str, Declaration] = {
     "contact_rate": _rate("contact_wrenches"),
     "reaction_rate": _rate("joint_reactions"),
     "hydraulics_rate": _rate("hydraulics/state"),
+    "odom_rate": _rate("odom and ground_truth/odom", 50.0),
+    "imu_rate": _rate("imu/data"),
+    "slip_rate": _rate("slip", 50.0),
+    "terrain_rate": _rate("terrain and its maps", 1.0),
     "diagnostics_rate": Declaration(1.0, "Rate of /diagnostics [Hz of wall time].", True, 0.01, 100.0),
     "publish_link_tf": Declaration(
         True, "Whether the links' transforms are published; set it to false beside a robot_state_publisher."
     ),
-    "odom_frame": Declaration("odom", "Frame in which the machine moves."),
+    "map_frame": Declaration("map", "Frame of the world, in which ground_truth/odom and terrain are given."),
+    "odom_frame": Declaration("odom", "Frame in which the machine moves, by its wheels' turning if it has any."),
     "base_footprint_frame": Declaration("base_footprint", "Frame below the base, on the ground, with its yaw only."),
     "start_paused": Declaration(False, "Whether the simulation waits for ~/pause or ~/step at the start."),
     "real_time_factor": Declaration(
@@ -104,6 +115,13 @@ DECLARATIONS: dict[str, Declaration] = {
         False,
         0.0,
         3600.0,
+    ),
+    "cmd_vel_timeout": Declaration(
+        0.5, "Silence on cmd_vel after which the vehicle stops [s of simulation time]; 0: never.", False, 0.0, 3600.0
+    ),
+    "enable_stamped_cmd_vel": Declaration(
+        stamped_by_default(),
+        "Whether cmd_vel is a TwistStamped or a Twist; by default as the ROS distribution has it: stamped from Kilted.",
     ),
     "step_request_count": Declaration(1, "Number of steps that one call of ~/step advances.", False, 1, 100_000),
     "reset_rewinds_time": Declaration(False, "Whether ~/reset sets simulation time back to zero too.", False),
@@ -127,14 +145,21 @@ class SimulatorParameters:
     contact_rate: float
     reaction_rate: float
     hydraulics_rate: float
+    odom_rate: float
+    imu_rate: float
+    slip_rate: float
+    terrain_rate: float
     diagnostics_rate: float
     publish_link_tf: bool
+    map_frame: str
     odom_frame: str
     base_footprint_frame: str
     start_paused: bool
     real_time_factor: float
     overrun_limit: float
     command_timeout: float
+    cmd_vel_timeout: float
+    enable_stamped_cmd_vel: bool
     step_request_count: int
     reset_rewinds_time: bool
 

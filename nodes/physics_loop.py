@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from grouser.nodes.driving import Driver, Odometer
 from grouser.nodes.mailbox import Mailbox
 from grouser.nodes.pacing import Pacer
 from grouser.nodes.report import LoopMeter, LoopReport
@@ -43,6 +44,8 @@ class PhysicsLoop:
         warn: takes a warning for the user.
         fail: takes the reason when the simulation cannot go on.
         start_paused: whether it waits to be set going.
+        driver: turns the twist of a vehicle into commands of its drives; None for a machine that has none.
+        odometer: of a vehicle; None for a machine that is none.
 
     Attributes:
         report: figures, renewed a few times a second; a new object each time, so any thread may read it.
@@ -59,6 +62,8 @@ class PhysicsLoop:
         warn: Callable[[str], None],
         fail: Callable[[str], None],
         start_paused: bool = False,
+        driver: Driver | None = None,
+        odometer: Odometer | None = None,
     ) -> None:
         self.report = LoopReport(paused=start_paused)
         self._simulation = simulation
@@ -69,6 +74,8 @@ class PhysicsLoop:
         self._emit = emit
         self._warn = warn
         self._fail = fail
+        self._driver = driver
+        self._odometer = odometer
         self._meter = LoopMeter(simulation.step_size)
         self._paused = start_paused
         self._stepping = False
@@ -159,6 +166,10 @@ class PhysicsLoop:
         self._earlier_steps = reached - self._simulation.step_count
         self._failure = ""
         self._supervisor.reset(self.step)
+        if self._driver is not None:
+            self._driver.reset()
+        if self._odometer is not None:
+            self._odometer.reset()
         self._pacer.restart(self.step)
         self._meter.resume()
         self._hand_out(self._schedule.names)
@@ -185,16 +196,20 @@ class PhysicsLoop:
         self._pacer.overrun_limit = overrun_limit
         self._pacer.change_real_time_factor(real_time_factor, self.step)
 
-    def change_command_timeout(self, seconds: float) -> None:
-        """Allows another length of silence [s]; 0: any."""
+    def change_command_timeout(self, seconds: float, own: Mapping[str, float]) -> None:
+        """Allows another length of silence [s], of some sources one of their own; 0: any."""
         self._supervisor.timeout = seconds
+        self._supervisor.timeouts = dict(own)
 
     def _time(self) -> float:
         return self.step * self._simulation.step_size
 
     def _advance(self, count: int) -> None:
         """One tick: at most up to the next sample."""
-        self._command(self._supervisor.commands(self.step, self._mailbox.take_commands()))
+        commands = self._supervisor.commands(self.step, self._mailbox.take_commands())
+        if self._driver is not None:
+            commands = self._driver.commands(commands, count * self._simulation.step_size)
+        self._command(commands)
         started = time.perf_counter()
         try:
             self._simulation.step(count)
@@ -221,7 +236,7 @@ class PhysicsLoop:
             stamp = nanoseconds_at(self.step, self._simulation.step_size)
             # Where there is no pace to keep, waiting costs nothing, and no sample is lost.
             may_wait = self._paused or self._pacer.real_time_factor == 0.0
-            if not self._emit(take_sample(self._simulation, stamp, streams), may_wait):
+            if not self._emit(take_sample(self._simulation, stamp, streams, self._odometer), may_wait):
                 self._dropped += 1
 
     def _refresh_report(self) -> None:

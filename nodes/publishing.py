@@ -22,6 +22,7 @@ from tf2_msgs.msg import TFMessage
 
 from grouser.nodes import messages, topics
 from grouser.nodes.frames import FrameTree
+from grouser.nodes.motion_publishing import MotionPublisher
 from grouser.nodes.samples import Sample
 
 _QUEUE_LENGTH = 64
@@ -36,6 +37,7 @@ class StatePublisher:
         links: names of the links with collision shapes, in the order of the samples.
         hydraulics: names of the hydraulic components, in the order of the samples, each with those of its values.
         frames: the transform tree, with the joints whose reactions are in the samples, in their order.
+        motion: sends how the machine moves over the ground.
         publish_link_tf: whether the transforms of the joints are published too.
         fail: takes, in the publishing thread, the error that ended it.
     """
@@ -47,6 +49,7 @@ class StatePublisher:
         links: Sequence[str],
         hydraulics: Sequence[tuple[str, Sequence[str]]],
         frames: FrameTree,
+        motion: MotionPublisher,
         publish_link_tf: bool,
         fail: Callable[[BaseException], None],
     ) -> None:
@@ -55,6 +58,7 @@ class StatePublisher:
         self._fail = fail
         self._ended = threading.Event()
         self._frames = frames
+        self._motion = motion
         self._publish_link_tf = publish_link_tf
 
         self._clock = Clock()
@@ -130,7 +134,7 @@ class StatePublisher:
         if sample.joints is not None and sample.link_poses is not None:
             messages.fill_joint_state(self._joint_state, stamp, sample.joints)
             self._joint_publisher.publish(self._joint_state)
-            self._publish_transforms(stamp, sample.link_poses)
+            self._publish_transforms(stamp, sample.link_poses, sample.odometry)
         if sample.contact_wrenches is not None:
             _publish_wrenches(self._wrenches, stamp, sample.contact_wrenches)
         if sample.joint_reactions is not None:
@@ -138,9 +142,11 @@ class StatePublisher:
         if sample.hydraulics is not None:
             messages.fill_group_values(self._hydraulics, stamp, sample.hydraulics)
             self._hydraulics_publisher.publish(self._hydraulics)
+        self._motion.publish(sample)
 
-    def _publish_transforms(self, stamp, link_poses):
-        poses = np.vstack([self._frames.base_poses(link_poses), self._frames.carried_poses(link_poses)])
+    def _publish_transforms(self, stamp, link_poses, odometry):
+        reckoned = None if odometry is None else odometry.pose
+        poses = np.vstack([self._frames.base_poses(link_poses, reckoned), self._frames.carried_poses(link_poses)])
         if self._publish_link_tf:
             poses = np.vstack([poses, self._frames.moving_poses(link_poses)])
         if len(poses):

@@ -5,11 +5,17 @@ from fractions import Fraction
 
 import numpy as np
 
+from grouser.nodes.driving import Odometer
 from grouser.physics.description.joints import ONE_COORDINATE
 from grouser.physics.description.machine import Machine
+from grouser.physics.measurements import TerrainPatch
+from grouser.physics.sensors import ImuReading
 from grouser.physics.simulation import Simulation
 
-STREAMS = frozenset({"clock", "joint_states", "contact_wrenches", "joint_reactions", "hydraulics"})
+STREAMS = frozenset(
+    {"clock", "joint_states", "contact_wrenches", "joint_reactions", "hydraulics", "odometry", "imu", "slip", "terrain"}
+)
+SLIP_VALUES = ("slip_ratio", "slip_angle", "sinkage", "drawbar_pull")
 # Values of `hydraulics/state` and the attributes of the components' states that they are. A flow is that into the
 # piston side of a cylinder, side a of a motor and the outlet of a pump; the power of a cylinder is what it takes from
 # supplies of constant pressure, that of a motor what it gives the machine, and that of a pump what its shaft takes.
@@ -34,6 +40,23 @@ _PUMP_VALUES = {"swash": "swash", "flow": "flow", "pressure": "pressure", "power
 
 
 @dataclass(frozen=True, eq=False)
+class Odometry:
+    """Where the wheels say that the footprint is.
+
+    Attributes:
+        pose: in the odometry frame, x y z qx qy qz qw, shape (7,).
+        twist: forward, to the left [m/s], yaw rate [rad/s], shape (3,).
+        pose_covariance, twist_covariance: of x, y and yaw, about the axes of the odometry frame and of the footprint,
+            shape (3, 3) each.
+    """
+
+    pose: np.ndarray
+    twist: np.ndarray
+    pose_covariance: np.ndarray
+    twist_covariance: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Sample:
     """The machine at one step.
 
@@ -48,6 +71,13 @@ class Sample:
         joint_reactions: force and moment that each loop and compliant joint exerts on its child, in the joint's frame
             [N, N m], shape (number of such joints, 6); None when not due.
         hydraulics: the values of each of the `hydraulic_groups`; None when not due.
+        odometry: when it or `link_poses` is due; None for a machine that is no vehicle.
+        base_twist: linear and angular velocity of a floating root link in its own frame [m/s, rad/s], shape (6,);
+            None when odometry is not due.
+        base_pose: of it in the world, shape (7,); None as `base_twist`.
+        imus: readings of the inertial measurement units; None when not due.
+        slip: `SLIP_VALUES` of each wheel; None when not due.
+        terrain: soft ground; None when not due, or where there is none.
     """
 
     nanoseconds: int
@@ -57,6 +87,12 @@ class Sample:
     contact_wrenches: np.ndarray | None = None
     joint_reactions: np.ndarray | None = None
     hydraulics: tuple[np.ndarray, ...] | None = None
+    odometry: Odometry | None = None
+    base_twist: np.ndarray | None = None
+    base_pose: np.ndarray | None = None
+    imus: tuple[ImuReading, ...] | None = None
+    slip: tuple[np.ndarray, ...] | None = None
+    terrain: TerrainPatch | None = None
 
 
 def movable_joints(machine: Machine) -> list[str]:
@@ -72,15 +108,18 @@ def nanoseconds_at(step: int, step_size: float) -> int:
     return round(step * Fraction(repr(step_size)) * 1_000_000_000)
 
 
-def take_sample(simulation: Simulation, nanoseconds: int, streams: frozenset[str]) -> Sample:
+def take_sample(
+    simulation: Simulation, nanoseconds: int, streams: frozenset[str], odometer: Odometer | None = None
+) -> Sample:
     """Copies what the streams need.
 
     Args:
         simulation: where to read.
         nanoseconds: the stamp; the simulation's own time differs from it after a reset.
         streams: names of the streams that are due, of `STREAMS`.
+        odometer: of a vehicle.
     """
-    joints = link_poses = wrenches = reactions = hydraulics = None
+    joints = link_poses = wrenches = reactions = hydraulics = odometry = twist = pose = imus = slip = terrain = None
     if "joint_states" in streams:
         measured = (simulation.joint_position, simulation.joint_velocity, simulation.joint_effort)
         count = len(movable_joints(simulation.machine))
@@ -92,7 +131,40 @@ def take_sample(simulation: Simulation, nanoseconds: int, streams: frozenset[str
         reactions = simulation.joint_reaction.values()
     if "hydraulics" in streams:
         hydraulics = hydraulic_values(simulation)
-    return Sample(nanoseconds, streams, joints, link_poses, wrenches, reactions, hydraulics)
+    if odometer is not None and not streams.isdisjoint({"joint_states", "odometry"}):
+        odometry = reckoned(odometer)
+    if "odometry" in streams:
+        twist, pose = np.concatenate(simulation.base_twist()), np.concatenate(simulation.base_pose())
+    if "imu" in streams:
+        imus = tuple(simulation.imu.values())
+    if "slip" in streams:
+        slip = tuple(np.array([getattr(state, value) for value in SLIP_VALUES]) for state in simulation.wheel.values())
+    if "terrain" in streams:
+        terrain = simulation.terrain_patch()
+    return Sample(
+        nanoseconds,
+        streams,
+        joints,
+        link_poses,
+        wrenches,
+        reactions,
+        hydraulics,
+        odometry,
+        twist,
+        pose,
+        imus,
+        slip,
+        terrain,
+    )
+
+
+def reckoned(odometer: Odometer) -> Odometry:
+    """What an odometer says now."""
+    odometer.read()
+    reckoning = odometer.reckoning
+    x, y, yaw = reckoning.pose
+    pose = np.array([x, y, odometer.height, 0.0, 0.0, np.sin(0.5 * yaw), np.cos(0.5 * yaw)])
+    return Odometry(pose, reckoning.twist, reckoning.covariance, reckoning.twist_covariance)
 
 
 def hydraulic_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:

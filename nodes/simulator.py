@@ -12,6 +12,7 @@ from typing import NoReturn
 import rclpy
 from control_msgs.msg import DynamicInterfaceGroupValues
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import MultiThreadedExecutor
@@ -26,9 +27,11 @@ from std_srvs.srv import SetBool, Trigger
 from grouser import catalogue
 from grouser.nodes import messages, topics
 from grouser.nodes.diagnostics import diagnostics_message
+from grouser.nodes.driving import Driver, Odometer
 from grouser.nodes.fault_parameters import FaultParameters
 from grouser.nodes.frames import FrameTree
 from grouser.nodes.mailbox import Mailbox
+from grouser.nodes.motion_publishing import MotionPublisher, has_soil
 from grouser.nodes.pacing import Pacer
 from grouser.nodes.parameters import declare_parameters, updated
 from grouser.nodes.physics_loop import Outcome, PhysicsLoop
@@ -42,7 +45,8 @@ from grouser.physics.description.machine import Machine
 from grouser.physics.errors import GrouserError, ParameterError
 from grouser.physics.kernel import reporting_compilation
 from grouser.physics.simulation import Simulation
-from grouser.program import CommandProgram, load_program
+from grouser.physics.vehicle import make_vehicle
+from grouser.program import TWIST, CommandProgram, load_program
 
 _LONGEST_TICK = 0.01  # [s]: how long a command may wait for the next tick when all streams are slower
 _WARNING_PERIOD = 1.0  # [s]
@@ -93,6 +97,8 @@ class SimulatorNode(Node):
             self.get_logger().warning(warning)
         self._valves = _ordered_valves(self.machine, self.parameters.valves)
         self._modes = {drive.joint: drive.mode for drive in self.machine.drives}
+        self._vehicle = make_vehicle(self.machine) if self.machine.floating_base else None
+        self._can_drive = self._vehicle is not None and any(wheel.driven for wheel in self._vehicle.wheels)
         self._faults = FaultParameters(self, self.machine, self.parameters.scheme)
         self._program = self._load_program()
         self._mailbox = Mailbox()
@@ -135,12 +141,12 @@ class SimulatorNode(Node):
         if not self.parameters.program:
             return None
         program = load_program(catalogue.program_file(self.parameters.program))
-        program.check([valve.name for valve in self.machine.valves], self._modes)
+        program.check([valve.name for valve in self.machine.valves], self._modes, TWIST if self._can_drive else ())
         return program
 
     def _create_outputs(self) -> StatePublisher:
         machine, parameters = self.machine, self.parameters
-        frames = FrameTree(machine, self._world.ground, parameters.odom_frame, parameters.base_footprint_frame)
+        self._frames = FrameTree(machine, self._world.ground, parameters.odom_frame, parameters.base_footprint_frame)
         self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, topics.RELIABLE)
         self.create_timer(
             1.0 / parameters.diagnostics_rate, self._publish_diagnostics, clock=Clock(clock_type=ClockType.STEADY_TIME)
@@ -150,7 +156,8 @@ class SimulatorNode(Node):
             movable_joints(machine),
             [link.name for link in machine.links if link.collisions],
             hydraulic_groups(machine),
-            frames,
+            self._frames,
+            MotionPublisher(self, machine, self._world, parameters),
             parameters.publish_link_tf,
             self._give_up,
         )
@@ -176,6 +183,13 @@ class SimulatorNode(Node):
             lambda message: self._hear(topics.JOINT_COMMANDS, messages.joint_commands, message, self._modes),
             topics.RELIABLE,
         )
+        if self._can_drive:
+            self.create_subscription(
+                TwistStamped if self.parameters.enable_stamped_cmd_vel else Twist,
+                topics.CMD_VEL,
+                lambda message: self._hear(topics.CMD_VEL, messages.twist_command, message),
+                topics.RELIABLE,
+            )
         # A transient-local reader hears a stop that was sent before the node began, but no volatile writer; an
         # emergency stop is heard from whoever sends it. Hearing one twice does no harm: it is latched.
         for quality in (topics.LATCHED, QoSProfile(depth=1)):
@@ -188,10 +202,10 @@ class SimulatorNode(Node):
         self.create_service(Trigger, topics.STEP, self._on_step, callback_group=services)
         self.create_service(Trigger, topics.CLEAR_FAULTS, self._on_clear_faults, callback_group=services)
 
-    def _hear(self, source: str, convert: Callable, message: object, known: object) -> None:
+    def _hear(self, source: str, convert: Callable, message: object, *known: object) -> None:
         """Converts a command and leaves it for the physics thread, or refuses it whole."""
         try:
-            commands = convert(message, known)
+            commands = convert(message, *known)
         except ParameterError as error:
             self._refused += 1
             self.get_logger().warning(f"{source} refused: {error}", throttle_duration_sec=_WARNING_PERIOD)
@@ -239,7 +253,8 @@ class SimulatorNode(Node):
             self._mailbox.call(lambda loop: loop.set_faults(faults))
         self.parameters = parameters = updated(self.parameters, changes)
         self._mailbox.call(lambda loop: loop.change_pace(parameters.real_time_factor, parameters.overrun_limit))
-        self._mailbox.call(lambda loop: loop.change_command_timeout(parameters.command_timeout))
+        own = {topics.CMD_VEL: parameters.cmd_vel_timeout}
+        self._mailbox.call(lambda loop: loop.change_command_timeout(parameters.command_timeout, own))
 
     def _publish_diagnostics(self) -> None:
         self._diagnostics.publish(
@@ -295,15 +310,23 @@ class SimulatorNode(Node):
             "contact_wrenches": parameters.contact_rate,
             "joint_reactions": parameters.reaction_rate,
             "hydraulics": parameters.hydraulics_rate,
+            **({"odometry": parameters.odom_rate} if self.machine.floating_base else {}),
+            **({"imu": parameters.imu_rate} if self.machine.sensors else {}),
+            **({"slip": parameters.slip_rate} if self.machine.wheels else {}),
+            **({"terrain": parameters.terrain_rate} if has_soil(self._world) else {}),
         }
+        vehicle = self._vehicle
+        odometer = None if vehicle is None else Odometer(vehicle, simulation, self._frames)
+        driver = Driver(vehicle, simulation) if vehicle is not None and self._can_drive else None
         program = self._program
         supervisor = CommandSupervisor(
             parameters.step,
             parameters.command_timeout,
-            _safe_values(self._valves, self._modes),
+            {**_safe_values(self._valves, self._modes), **dict.fromkeys(TWIST, 0.0)},
             program,
-            {name: simulation.command[name] for name in program.actuators} if program else {},
+            {name: simulation.command[name] for name in program.actuators if name not in TWIST} if program else {},
             self._warn,
+            {topics.CMD_VEL: parameters.cmd_vel_timeout},
         )
         return PhysicsLoop(
             simulation,
@@ -315,6 +338,8 @@ class SimulatorNode(Node):
             self._warn,
             self._fail,
             parameters.start_paused,
+            driver,
+            odometer,
         )
 
     def _warn(self, text: str) -> None:

@@ -20,6 +20,7 @@ class CommandSupervisor:
         program: a command program, or None.
         initial: actuator -> its command at the start, where the program's first ramps begin.
         warn: takes a warning for the user.
+        timeouts: source -> its own longest silence [s], where it has one.
     """
 
     def __init__(
@@ -30,8 +31,10 @@ class CommandSupervisor:
         program: CommandProgram | None,
         initial: Mapping[str, float],
         warn: Callable[[str], None],
+        timeouts: Mapping[str, float] | None = None,
     ) -> None:
         self.timeout = timeout
+        self.timeouts = dict(timeouts or {})
         self.trips = 0
         self._step_size = step_size
         self._safe_values = dict(safe_values)
@@ -96,20 +99,21 @@ class CommandSupervisor:
             commands.update(self._safe(owned))
             self._silent.add(source)
             self.trips += 1
-            self._warn(f"{source} has been silent for {self.timeout:g} s: {', '.join(owned)} go to safety")
+            self._warn(f"{source} has been silent for {self._patience(source):g} s: {', '.join(owned)} go to safety")
         return commands
 
     def _program_time(self, step):
         return (step - self._program_start) * self._step_size
 
     def _newly_silent(self, step):
-        if self.timeout == 0.0:
-            return []
         return [
             source
             for source, heard in self._heard.items()
-            if source not in self._silent and (step - heard) * self._step_size >= self.timeout
+            if source not in self._silent and 0.0 < self._patience(source) <= (step - heard) * self._step_size
         ]
+
+    def _patience(self, source):
+        return self.timeouts.get(source, self.timeout)
 
     def _safe(self, actuators):
         return {name: self._safe_values[name] for name in actuators if name in self._safe_values}

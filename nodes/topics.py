@@ -17,10 +17,18 @@ ROBOT_DESCRIPTION = "robot_description"
 CONTACT_WRENCHES = "contact_wrenches"
 JOINT_REACTIONS = "joint_reactions"
 HYDRAULICS_STATE = "hydraulics/state"
+ODOMETRY = "odom"
+GROUND_TRUTH = "ground_truth/odom"
+IMU = "imu"
+SLIP = "slip"
+TERRAIN = "terrain"
+RUT_DEPTH = "terrain/rut_depth"
+BEARING_MARGIN = "terrain/bearing_margin"
 
 VALVE_COMMANDS = "valve_commands"
 VALVE_COMMANDS_ARRAY = "valve_commands_array"
 JOINT_COMMANDS = "joint_commands"
+CMD_VEL = "cmd_vel"
 EMERGENCY_STOP = "emergency_stop"
 
 RESET = "~/reset"
@@ -43,6 +51,12 @@ def contact_wrench_topics(links: Iterable[str]) -> dict[str, str]:
 def joint_reaction_topics(joints: Iterable[str]) -> dict[str, str]:
     """Name of each loop or compliant joint -> topic of its reaction; see `topics_of`."""
     return topics_of(JOINT_REACTIONS, joints)
+
+
+def imu_topics(names: Iterable[str]) -> dict[str, str]:
+    """Name of each inertial measurement unit -> its topic: ``imu/data`` of a single one, else ``imu/<name>/data``."""
+    topics = topics_of(IMU, names)
+    return {name: f"{IMU if len(topics) == 1 else topic}/data" for name, topic in topics.items()}
 
 
 def topics_of(group: str, names: Iterable[str]) -> dict[str, str]:

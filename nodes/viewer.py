@@ -1,8 +1,8 @@
 """Shows the machine that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
-Hears ``robot_description``, ``/tf``, ``/tf_static`` and ``contact_wrenches/<link>``; says nothing itself. It may start
-before or after the simulator, and follows it when it comes back with another machine. Of the world nobody speaks on
-ROS 2: the parameter of that name says what to draw.
+Hears ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom`` and ``contact_wrenches/<link>``; says
+nothing itself. It may start before or after the simulator, and follows it when it comes back with another machine. Of
+the world nobody speaks on ROS 2: the parameter of that name says what to draw.
 """
 
 import math
@@ -14,7 +14,8 @@ from time import monotonic
 
 import numpy as np
 import rclpy
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import Point, Quaternion, Vector3, WrenchStamped
+from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor, SingleThreadedExecutor, TimeoutException
 from rclpy.node import Node
@@ -95,6 +96,7 @@ class Viewer(Node):
         self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED)
         self.create_subscription(TFMessage, topics.TF, self._on_moving_transforms, topics.TF_QUALITY)
         self.create_subscription(TFMessage, topics.TF_STATIC, self._on_transforms, TF_STATIC_QUALITY)
+        self.create_subscription(Odometry, topics.GROUND_TRUTH, self._on_ground_truth, topics.RELIABLE)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(self.period, self._draw, clock=clock)
@@ -146,18 +148,26 @@ class Viewer(Node):
 
     def _on_transforms(self, message: TFMessage) -> None:
         for stamped in message.transforms:
-            place, turn = stamped.transform.translation, stamped.transform.rotation
-            position, quaternion = (place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w)
-            length = math.hypot(*quaternion)
-            if not (math.isfinite(sum(position)) and math.isfinite(length) and length > 0.0):
-                self.get_logger().warning(
-                    f"/tf: the transform of {stamped.child_frame_id} is not valid: {position}, {quaternion}",
-                    throttle_duration_sec=5.0,
-                )
-                continue
-            x, y, z, w = quaternion
-            pose = Pose(position, (x / length, y / length, z / length, w / length))
-            self._frames.hear(stamped.child_frame_id, stamped.header.frame_id, pose)
+            pose = self._valid_pose(stamped.child_frame_id, stamped.transform.translation, stamped.transform.rotation)
+            if pose is not None:
+                self._frames.hear(stamped.child_frame_id, stamped.header.frame_id, pose)
+
+    def _on_ground_truth(self, message: Odometry) -> None:
+        pose = self._valid_pose(message.child_frame_id, message.pose.pose.position, message.pose.pose.orientation)
+        if pose is not None:
+            self._frames.place(message.child_frame_id, pose)
+
+    def _valid_pose(self, frame: str, place: Vector3 | Point, turn: Quaternion) -> Pose | None:
+        """Pose of a frame from what was heard of it; None, with a warning, where that is none."""
+        position, quaternion = (place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w)
+        length = math.hypot(*quaternion)
+        if not (math.isfinite(sum(position)) and math.isfinite(length) and length > 0.0):
+            self.get_logger().warning(
+                f"the transform of {frame} is not valid: {position}, {quaternion}", throttle_duration_sec=5.0
+            )
+            return None
+        x, y, z, w = quaternion
+        return Pose(position, (x / length, y / length, z / length, w / length))
 
     def _draw(self) -> None:
         with self.scene.server.atomic():

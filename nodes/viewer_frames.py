@@ -12,17 +12,21 @@ class HeardFrames:
     What TF says of a frame always wins over the description, which gives a machine with its joints at zero a place to
     stand in until TF is heard; one with a fixed base stays there, as TF begins at its root. The latest transform of a
     frame holds, at whatever time it was stamped: a viewer shows what is known now.
+
+    A machine whose odometry drifts is not where TF says: a frame that is placed in the world stays out of TF's tree.
     """
 
     def __init__(self) -> None:
         self._heard: dict[str, tuple[str, Pose]] = {}
         self._described: dict[str, tuple[str, Pose]] = {}
+        self._placed: dict[str, Pose] = {}
         self._world: dict[str, Pose] = {}
 
     def describe(self, machine: Machine, spawn: Pose) -> None:
         """Replaces what the description says: the machine's joints, and where its root starts in the world."""
         self._described = {joint.child: (joint.parent, joint.pose) for joint in machine.joints}
         self._described[machine.root] = (_WORLD, spawn)
+        self._placed.clear()
         self._world.clear()
 
     def hear(self, child: str, parent: str, pose: Pose) -> None:
@@ -30,9 +34,14 @@ class HeardFrames:
         self._heard[child] = (parent, pose)
         self._world.clear()
 
+    def place(self, frame: str, pose: Pose) -> None:
+        """Notes where a frame really is in the world."""
+        self._placed[frame] = pose
+        self._world.clear()
+
     def heard(self, frame: str) -> bool:
-        """Whether TF has spoken of this frame."""
-        return frame in self._heard
+        """Whether TF has spoken of this frame, or it was placed."""
+        return frame in self._heard or frame in self._placed
 
     def world(self, frame: str) -> Pose:
         """Pose of a frame in the topmost frame above it (``odom`` or ``map``); the identity for an unknown frame.
@@ -42,6 +51,9 @@ class HeardFrames:
         """
         chain: dict[str, Pose] = {}
         while frame not in chain and frame not in self._world:
+            if frame in self._placed:
+                self._world[frame] = self._placed[frame]
+                break
             known = self._heard.get(frame) or self._described.get(frame)
             if known is None:
                 break

@@ -23,10 +23,13 @@ class NamedView(Mapping, Generic[T]):
         kind: what the names are, for error messages.
         names: all valid names.
         read: value of the name with a given index.
-        read_all: all values in the order of the names as one array, if they are numbers or arrays of one shape.
+        read_all: all values in the order of the names, where that costs less than one by one; as one array, if they are
+            numbers or arrays of one shape.
     """
 
-    def __init__(self, kind: str, names, read: Callable[[int], T], read_all: Callable[[], np.ndarray] | None = None):
+    def __init__(
+        self, kind: str, names, read: Callable[[int], T], read_all: Callable[[], np.ndarray | list[T]] | None = None
+    ):
         self.names = tuple(names)
         self._kind = kind
         self._index = {name: index for index, name in enumerate(self.names)}

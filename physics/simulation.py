@@ -22,7 +22,8 @@ from grouser.physics.constraints.piston_rows import cylinder_length
 from grouser.physics.contact.collide import forget, make_collision, slot_count
 from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.description.extension_checks import STROKE_TOLERANCE
-from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.machine import Machine, Sensor, World
+from grouser.physics.description.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.soil import beyond_validity
 from grouser.physics.energy_balance import balance_energy, open_accounts
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
@@ -47,16 +48,18 @@ from grouser.physics.measurements import (
     PumpState,
     SolverDiagnostics,
     TerrainPatch,
+    WheelState,
 )
 from grouser.physics.midpoint import check_smooth, run_midpoint_steps
 from grouser.physics.model import POSITIONS, Model, Names, build_model, with_initial_positions
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy
 from grouser.physics.multibody.factorisation import factorise
-from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 from grouser.physics.names import NamedView, unknown_name
 from grouser.physics.packed import Packed
 from grouser.physics.reactions import pair_reactions, transmitted_wrenches
+from grouser.physics.sensors import ImuReading, read_imu
 from grouser.physics.soil.tiles import first_capacity, make_tiles, with_capacity
 from grouser.physics.soil.wheels import make_wheels
 from grouser.physics.soil_measurements import check_soils, terrain_patch, wheel_state
@@ -72,6 +75,7 @@ from grouser.physics.step import (
     make_workspace,
     run_steps,
 )
+from grouser.physics.wheel_contact import ground_normal, rigid_wheel_state, velocity_at
 
 # A vibration that the step damps by more than this share of the critical damping is worth a word [-].
 _NOTABLE_DAMPING = 0.01
@@ -119,7 +123,8 @@ class Simulation:
             link, (6,); none where an over-constrained loop joint does not take part (`warnings`).
         joint_deflection: of every loop joint: translations [m] and rotations [rad] of the child's frame in the joint's,
             (6,).
-        wheel: of every wheel, by its link, on a ground with soil.
+        wheel: of every wheel, by its link: what soil does to it, or rigid ground where the world has no soil.
+        imu: of every inertial measurement unit.
         contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
             frame.
 
@@ -179,6 +184,8 @@ class Simulation:
         )
         if self.integrator == "implicit_midpoint":
             check_smooth(self.system, machine.file)
+            if machine.sensors:
+                raise ParameterError("integrator", self.integrator, "semi_implicit, for a machine with an imu")
         self._narrow_phase = (
             ConvexNarrowPhase(collision.shapes, collision.pairs) if len(collision.pairs.convex_pair) else None
         )
@@ -496,8 +503,10 @@ class Simulation:
         motors = [motor.name for motor in self.machine.hydraulic_motors]
         self.hydraulic_motor = NamedView("hydraulic motor", motors, self._motor_state)
         self.line_pressure = NamedView("line", self.lines, lambda n: float(self.state.pressure[n]))
-        wheels = [wheel.link for wheel in self.machine.wheels] if len(self.system.wheels.body) else []
-        self.wheel = NamedView("wheel", wheels, lambda w: wheel_state(self._workspace.wheels.figure[w]))
+        wheels = [wheel.link for wheel in self.machine.wheels]
+        self.wheel = NamedView("wheel", wheels, lambda w: self._wheel_states()[w], self._wheel_states)
+        imus = [sensor for sensor in self.machine.sensors if sensor.type == "imu"]
+        self.imu = NamedView("imu", [imu.name for imu in imus], lambda i: self._imu_reading(imus[i]))
         pumps = [pump.name for pump in self.machine.pumps if pump.displacement is not None]
         self.pump = NamedView("pump", pumps, self._pump_state)
         self.cylinder_energy = NamedView(
@@ -608,6 +617,8 @@ class Simulation:
         work.pair_rows.impulse[:] = 0.0
         work.velocity[:] = work.velocity_start[:] = self.state.v
         forget(work.detection)
+        self._look()
+        copy_into(tuple(getattr(self._seen, field) for field in Kinematics._fields), work.kinematics)
         self.clear_diagnostics()
 
     def _look(self):
@@ -779,6 +790,43 @@ class Simulation:
             np.add.at(wrench, link[on], sign * np.stack([force[on], moment], axis=1))
         # row vectors: times the matrix is times its transpose from the left
         return (wrench @ rotation).reshape(-1, 6)[self._touching]
+
+    def _wheel_states(self) -> list[WheelState]:
+        if len(self.system.wheels.body):
+            return [wheel_state(figure) for figure in self._workspace.wheels.figure]
+        rotation, position = self._link_frames()
+        twist, origin, touching = self._seen.twist, self._seen.origin, list(self.contact_wrench.names)
+        wrenches = self._contact_wrenches()
+        states = []
+        for wheel in self.machine.wheels:
+            link = self.names.link_index(wheel.link)
+            body = twist[self.names.link_body[link]]
+            centre = position[link] + rotation[link] @ wheel.position
+            states.append(
+                rigid_wheel_state(
+                    wheel,
+                    rotation[link],
+                    velocity_at(body, centre - origin),
+                    body[3:],
+                    wrenches[touching.index(wheel.link)] if wheel.link in touching else np.zeros(6),
+                    ground_normal(self.world.ground, centre[0], centre[1]),
+                )
+            )
+        return states
+
+    def _imu_reading(self, imu: Sensor) -> ImuReading:
+        self._look()
+        link = self.names.link_index(imu.link)
+        turn, place = self.names.link_rotation[link], self.names.link_position[link]
+        return read_imu(
+            int(self.names.link_body[link]),
+            turn @ matrix(quaternion_from_rpy(*imu.rpy)),
+            place + turn @ imu.xyz,
+            np.array(self.world.gravity),
+            self._workspace.kinematics,
+            self._seen,
+            self.step_size,
+        )
 
     def _report_divergence(self):
         """Names the first quantity that is not finite."""

@@ -12,7 +12,7 @@ from grouser.physics.model import Model
 from grouser.physics.packed import Packed
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 from grouser.physics.soil.stress import GROUSER_SHARE
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SIDE, SINKAGE, TILE, TYPE, natural_level, set_back
+from grouser.physics.soil.tiles import LEVEL, PRESSURE, SIDE, SURFACE, TILE, TYPE, natural_level
 from grouser.physics.soil.wheels import (
     ENTRY,
     EXIT,
@@ -76,25 +76,24 @@ def wheel_state(figure: np.ndarray) -> WheelState:
 
 def terrain_patch(system: System, state: State) -> TerrainPatch:
     """The soft ground that has been opened around the wheels since the start."""
-    wheels, soils, count = system.wheels, system.wheels.soils, int(state.tile_count[0])
+    wheels, count = system.wheels, int(state.tile_count[0])
     layers = state.soil_cell[: count * TILE].reshape(count, TILE // SIDE**2, SIDE, SIDE)
-    level, sinkage, pressure, kind = (layers[:, layer // SIDE**2].ravel() for layer in (LEVEL, SINKAGE, PRESSURE, TYPE))
+    level, surface, pressure, kind = (layers[:, layer // SIDE**2].ravel() for layer in (LEVEL, SURFACE, PRESSURE, TYPE))
     in_tile = np.moveaxis(np.mgrid[:SIDE, :SIDE], 0, -1)
     cells = (state.tile_place[:count, np.newaxis, np.newaxis, :] * SIDE + in_tile).reshape(-1, 2)
     soft = kind >= 0.0
-    level, sinkage, pressure, cells = level[soft], sinkage[soft], pressure[soft], cells[soft]
+    level, surface, pressure, cells = level[soft], surface[soft], pressure[soft], cells[soft]
     number = kind[soft].astype(np.int64)
     x, y = (cells * wheels.cell[0]).T
-    stays = set_back(soils.unloading_stiffness[number], soils.unloading_slope[number], sinkage, pressure)
     terrain = Packed(system.collision.terrain)
     natural = np.array([natural_level(terrain, *place) for place in zip(x.tolist(), y.tolist(), strict=True)])
     return TerrainPatch(
         cell=float(wheels.cell[0]),
         x=x,
         y=y,
-        z=level - stays,
-        sinkage=stays,
-        rut=natural - level + stays,
+        z=surface,
+        sinkage=level - surface,
+        rut=natural - surface,
         pressure=pressure,
         bearing_margin=bearing_margins(system)[number],
     )

@@ -100,6 +100,8 @@ def complete_extension(extension: Extension, robot: Robot) -> Extension:
         check_initial_position(entry, joints)
     for entry in extension["densities"]:
         _check_density(entry, links)
+    for entry in extension["sensors"]:
+        _check_sensor_name(entry, links, joints)
     completions: dict[str, Callable[[Entry], Any]] = {
         "pumps": complete_pump,
         "valves": complete_valve,
@@ -110,7 +112,7 @@ def complete_extension(extension: Extension, robot: Robot) -> Extension:
         "compliant_joints": lambda entry: complete_compliant_joint(entry, joints),
         "loop_joints": lambda entry: complete_loop_joint(entry, joints),
         "flexible_links": complete_flexible_link,
-        "wheels": lambda entry: complete_wheel(entry, joints),
+        "wheels": lambda entry: complete_wheel(entry, links, joints),
     }
     completed = {
         name: tuple(Entry(entry.element, complete(entry)) for entry in extension[name])
@@ -157,6 +159,13 @@ def _check_cylinders_fit(machine: Machine, entries: Collection[Entry]) -> None:
 
 def _names(entries: Collection[Entry]) -> set[str]:
     return {entry.value.name for entry in entries}
+
+
+def _check_sensor_name(entry: Entry, links: Collection[str], joints: Collection[str]) -> None:
+    if entry.value.name in links or entry.value.name in joints:
+        raise entry.element.error(
+            f"name = '{entry.value.name}' is that of a link or joint", "its frame needs a name of its own"
+        )
 
 
 def _check_density(entry: Entry, links: Mapping[str, Link]) -> None:

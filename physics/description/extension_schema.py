@@ -34,6 +34,7 @@ from grouser.physics.description.machine import (
     LoopJoint,
     MaterialPair,
     SelfCollision,
+    Sensor,
     ServoDrive,
     Vector3,
 )
@@ -99,6 +100,7 @@ class WrittenWheel:
     grouser_height: float
     grouser_thickness: float | None
     friction: float | None
+    profile: str
     level: str | None
     steering: str | None
 
@@ -248,6 +250,19 @@ ELEMENTS: tuple[ElementKind, ...] = (
         unique="joint",
     ),
     ElementKind(
+        "sensor",
+        "What measures. An `imu` gives specific force and angular rate in its own frame, and its orientation.",
+        (
+            name_of("its name, and that of its frame; no link or joint of the URDF has it"),
+            choice("type", "what it measures", ("imu",)),
+            link("link that it is fixed to"),
+            *place("its frame"),
+        ),
+        Sensor,
+        field="sensors",
+        unique="name",
+    ),
+    ElementKind(
         "initial_position",
         "Where a joint starts; zero, or the nearest limit, where nothing is said.",
         (
@@ -393,6 +408,13 @@ ELEMENTS: tuple[ElementKind, ...] = (
                 "-",
                 "coefficient between a smooth rim and soil, where less than the soil's own",
                 default_text="the soil's own",
+            ),
+            choice(
+                "profile",
+                "outline on soil: a cylinder with its grousers, or the link's collision meshes, by their radius around "
+                "the axis and along it",
+                ("cylinder", "mesh"),
+                default="cylinder",
             ),
             choice("level", "of its contact with soil", LEVELS, required=False, default_text="the ground's"),
             Attribute(

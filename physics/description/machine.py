@@ -839,6 +839,24 @@ class ServoDrive:
 
 
 @dataclass(frozen=True)
+class Sensor:
+    """A sensor and its frame.
+
+    Attributes:
+        name: of the sensor and of its frame.
+        type: imu.
+        link: that it is fixed to.
+        xyz, rpy: origin [m] and orientation (roll, pitch, yaw) [rad] of its frame in the link frame.
+    """
+
+    name: str
+    type: str
+    link: str
+    xyz: Vector3 = (0.0, 0.0, 0.0)
+    rpy: Vector3 = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
 class InitialPosition:
     """Where a joint starts [rad or m]."""
 
@@ -892,6 +910,7 @@ class Machine:
     integrator: Integrator = Integrator("semi_implicit")
     frictions: tuple[JointFriction, ...] = ()
     drives: tuple[ServoDrive, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
     initial_positions: tuple[InitialPosition, ...] = ()
     urdf: str = field(default="", repr=False)
     file: str = ""

@@ -1,6 +1,6 @@
 """What soft ground is: soils, and where on the ground they are. Frozen dataclasses, SI units."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -131,6 +131,9 @@ class Wheel:
         friction: between its surface and soil, where that is less than the soil's own strength; infinite where nothing
             is said: grousers and treads shear the soil within itself [-].
         level: of its contact with soil; None: the ground's.
+        profile: radius at equal steps of the angle about the axis, and at equal steps along it [m], (angles, places);
+            None for a cylinder, with its grousers. The angle counts from the axis of the link's frame that is least
+            along the wheel's axis, made normal to it.
         steering: joint that steers it; "" for none.
     """
 
@@ -145,6 +148,7 @@ class Wheel:
     friction: float = np.inf
     level: str | None = None
     steering: str = ""
+    profile: np.ndarray | None = field(default=None, compare=False, repr=False)
 
 
 def beyond_validity(soil: Soil, width: float, pressure: float) -> str | None:

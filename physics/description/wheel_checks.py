@@ -3,11 +3,15 @@
 import math
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from grouser.physics.description.extension import Entry
 from grouser.physics.description.extension_schema import WrittenWheel
 from grouser.physics.description.joint_checks import require_independent
-from grouser.physics.description.machine import Joint, Vector3
+from grouser.physics.description.machine import Joint, Link, Vector3
+from grouser.physics.description.meshes import MeshError
 from grouser.physics.description.soil import Wheel
+from grouser.physics.description.wheel_profile import mesh_profile
 from grouser.physics.description.xml_tree import Element
 
 _TURNING = ("continuous", "revolute")
@@ -16,16 +20,16 @@ _SAME_AXIS = 1e-3
 _THICKNESS_OF_SPACING = 0.05
 
 
-def complete_wheel(entry: Entry, joints: Mapping[str, Joint]) -> Wheel:
+def complete_wheel(entry: Entry, links: Mapping[str, Link], joints: Mapping[str, Joint]) -> Wheel:
     """Checks a wheel, and fills what follows from its joint and its grousers.
 
     Args:
         entry: the wheel as written.
-        joints: by name.
+        links, joints: by name.
 
     Raises:
-        MachineError: no joint turns the link, or about another axis; grousers that do not fit; a joint that cannot
-            steer it.
+        MachineError: no joint turns the link, or about another axis; grousers or a mesh that do not fit; a joint
+            that cannot steer it.
     """
     written, element = entry.value, entry.element
     above = {joint.child: joint for joint in joints.values()}
@@ -33,19 +37,37 @@ def complete_wheel(entry: Entry, joints: Mapping[str, Joint]) -> Wheel:
     height, thickness = _grousers(element, written)
     if written.steering is not None:
         _check_steering(element, joints[written.steering], list(_way_up(written.link, above)), joint)
+    axis = _axis(element, written, joint)
     return Wheel(
         link=written.link,
         radius=written.radius,
         width=written.width,
         position=written.xyz,
-        axis=_axis(element, written, joint),
+        axis=axis,
         grousers=written.grousers,
         grouser_height=height,
         grouser_thickness=thickness,
         friction=math.inf if written.friction is None else written.friction,
         level=written.level,
+        profile=_mesh_profile(element, written, links[written.link], axis) if written.profile == "mesh" else None,
         steering=written.steering or "",
     )
+
+
+def _mesh_profile(element: Element, written: WrittenWheel, link: Link, axis: Vector3) -> np.ndarray:
+    """Outline of the link's collision meshes."""
+    if written.grousers:
+        raise element.error("grousers and profile = 'mesh' both shape the wheel", "keep one of them")
+    try:
+        profile = mesh_profile(link, written.xyz, axis, written.width)
+    except MeshError as problem:
+        raise element.error(str(problem)) from None
+    if profile is None:
+        raise element.error(
+            f"profile = 'mesh', and link '{link.name}' has no collision mesh within {written.width:g} m of width",
+            "give the link one, or leave profile out",
+        )
+    return profile
 
 
 def _turning_joint(element: Element, link: str, above: Mapping[str, Joint]) -> Joint:

@@ -3,13 +3,11 @@
 import math
 
 from grouser.physics.kernel import inlined, kernel
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, TYPE, set_back
-from grouser.physics.soil.wheels import RIM
+from grouser.physics.soil.tiles import LEVEL, SURFACE, TYPE
+from grouser.physics.soil.wheels import MARGIN, RIM
 
 # Share of what is too steep between two neighbours that slides in a step: eight neighbours take less than there is.
 _SLIDING = 0.1
-# A slide of less than this ends [m].
-_SETTLED = 1e-9
 
 
 @kernel
@@ -46,7 +44,9 @@ def heap_up(wheels, w, flow, origin, state, work):
         total += _share(rim[r], columns, x, y, flow)
     height = flow[0] / (spacing * spacing * total)
     for r in range(rims):
-        state.soil_cell[place[rim[r]] + LEVEL] += height * _share(rim[r], columns, x, y, flow)
+        heaped = height * _share(rim[r], columns, x, y, flow)
+        state.soil_cell[place[rim[r]] + LEVEL] += heaped
+        state.soil_cell[place[rim[r]] + SURFACE] += heaped
 
 
 @inlined
@@ -58,50 +58,65 @@ def _share(at, columns, x, y, flow):
 
 @kernel
 def slide(wheels, w, state, work):
-    """One step of what slides down slopes steeper than the soil's repose, in the window of a wheel.
+    """One step of what slides down slopes steeper than the soil's repose, around the contact of a wheel.
 
-    Between each two neighbours, also across corners, flows a share of what is too high; soil under the wheel stays. The
-    flow is lost by one and won by the other, so that no volume is.
+    Between each two neighbours, also across corners, flows a share of what is too high; soil under the wheel stays. One
+    loses what the other wins, so that no volume is lost.
 
     Args:
         wheels, w: the wheel.
         state: with the cells, changed.
         work: with labels.
     """
-    rows, columns = work.window[w, 2], work.window[w, 3]
-    cell, place, label, soils = state.soil_cell, work.place[w], work.label[w], wheels.soils
-    surface, change, steepest, spacing = work.surface, work.change, work.steepest, wheels.cell[0]
-    for at in range(rows * columns):
-        here = place[at]
-        k = int(cell[here + TYPE])
-        change[at] = 0.0
-        surface[at] = cell[here + LEVEL]
-        # nothing slides onto or off what is rigid or under the wheel: what falls in behind it carries nothing
-        steepest[at] = math.inf
-        if k >= 0:
-            surface[at] -= set_back(
-                soils.unloading_stiffness[k], soils.unloading_slope[k], cell[here + SINKAGE], cell[here + PRESSURE]
-            )
-            if label[at] == 0 or label[at] == RIM:
-                steepest[at] = spacing * soils.repose[k]
-    diagonal = math.sqrt(2.0)
+    i_first, j_first, rows, columns = _around_contact(w, work)
+    cell, place, label, soils, width = state.soil_cell, work.place[w], work.label[w], wheels.soils, work.window[w, 3]
+    surface, steepest, spacing = work.surface, work.steepest, wheels.cell[0]
     for i in range(rows):
-        _slide_along(surface, steepest, change, i * columns, columns - 1, 1, 1.0)
-        if i > 0:
-            _slide_along(surface, steepest, change, i * columns, columns, -columns, 1.0)
-            _slide_along(surface, steepest, change, i * columns + 1, columns - 1, -columns - 1, diagonal)
-            _slide_along(surface, steepest, change, i * columns, columns - 1, -columns + 1, diagonal)
-    for at in range(rows * columns):
-        if abs(change[at]) > _SETTLED:
-            cell[place[at] + LEVEL] += change[at]
+        for j in range(columns):
+            at, here = i * columns + j, (i_first + i) * width + j_first + j
+            k = int(cell[place[here] + TYPE])
+            surface[at] = cell[place[here] + SURFACE]
+            # nothing slides on what is rigid, under the wheel (what falls in behind it carries nothing), or far away
+            free = k >= 0 and (label[here] == 0 or label[here] == RIM)
+            border = i == 0 or j == 0 or i == rows - 1 or j == columns - 1
+            steepest[at] = spacing * soils.repose[k] if free and not border else math.inf
+    diagonal = math.sqrt(2.0)
+    for i in range(1, rows - 1):
+        for at in range(i * columns + 1, (i + 1) * columns - 1):
+            gained = (
+                _flow(surface, steepest, at, at - 1, 1.0)
+                + _flow(surface, steepest, at, at + 1, 1.0)
+                + _flow(surface, steepest, at, at - columns, 1.0)
+                + _flow(surface, steepest, at, at + columns, 1.0)
+                + _flow(surface, steepest, at, at - columns - 1, diagonal)
+                + _flow(surface, steepest, at, at - columns + 1, diagonal)
+                + _flow(surface, steepest, at, at + columns - 1, diagonal)
+                + _flow(surface, steepest, at, at + columns + 1, diagonal)
+            )
+            work.change[at] = _SLIDING * gained
+    for i in range(1, rows - 1):
+        for j in range(1, columns - 1):
+            change = work.change[i * columns + j]
+            if change != 0.0:
+                here = place[(i_first + i) * width + j_first + j]
+                cell[here + LEVEL] += change
+                cell[here + SURFACE] += change
 
 
 @inlined
-def _slide_along(surface, steepest, change, first, count, step, distance):
-    """Flows between cells first, first + 1, ... and those `step` beside them."""
-    for at in range(first, first + count):
-        fall = surface[at] - surface[at + step]
-        most = distance * max(steepest[at], steepest[at + step])
-        flow = _SLIDING * (max(fall - most, 0.0) - max(-fall - most, 0.0))
-        change[at] -= flow
-        change[at + step] += flow
+def _around_contact(w, work):
+    """The part of a window around the touched cells: first row and column, rows and columns."""
+    columns = work.window[w, 3]
+    top, bottom, left, right = work.window[w, 2], 0, columns, 0
+    for n in range(work.touched[w]):
+        i, j = work.spot[w, n] // columns, work.spot[w, n] % columns
+        top, bottom, left, right = min(top, i), max(bottom, i), min(left, j), max(right, j)
+    return top - MARGIN, left - MARGIN, bottom - top + 2 * MARGIN + 1, right - left + 2 * MARGIN + 1
+
+
+@inlined
+def _flow(surface, steepest, at, beside, distance):
+    """What a cell would gain from one beside it, if all that is too steep slid [m]."""
+    fall = surface[beside] - surface[at]
+    most = distance * max(steepest[at], steepest[beside])
+    return max(fall - most, 0.0) - max(-fall - most, 0.0)

@@ -10,7 +10,8 @@ import math
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.bekker_cell import bekker_pressure
 from grouser.physics.soil.laws import shear_strength, sinkage_exponent
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SHEAR_X, SHEAR_Y, SINKAGE, set_back
+from grouser.physics.soil.memory import shear_lead
+from grouser.physics.soil.tiles import LEVEL, PRESSURE, SHEAR_X, SHEAR_Y, SINKAGE, SURFACE, set_back
 from grouser.physics.soil.visco_plastic import visco_plastic_pressure
 from grouser.physics.soil.wheels import (
     AREA,
@@ -37,9 +38,6 @@ from grouser.physics.soil.wheels import (
 )
 from grouser.physics.state import RIM_STEPS
 
-# Shear answers not only where it is but where it will be so much later: it damps the swinging of what stands on soil,
-# and vanishes from steady motion [s].
-SHEAR_LEAD = 5e-3
 _STEEPEST = 0.2
 
 
@@ -133,7 +131,7 @@ def push_wheel(wheels, w, slip, step, state, work):
     axis, rim = work.axis[w], state.rim_shear[w]
     wrench[:] = 0.0
     slope[:] = 0.0
-    lead = step if wheels.level[w] == CELLS else step + SHEAR_LEAD
+    lead = step + shear_lead(wheels, w, work.axis[w], work.frame[w], twist)
     for n in range(work.touched[w]):
         k, at = soil[n], place[spot[n]]
         nx, ny, nz, area = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n], touch[AREA, n]
@@ -236,12 +234,11 @@ def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
     figure, frame, wrench = work.figure[w], work.frame[w], work.wrench[w]
     soils, cell, square = wheels.soils, state.soil_cell, wheels.cell[0] * wheels.cell[0]
     axis, rim = work.axis[w], state.rim_shear[w]
-    lead = step if wheels.level[w] == CELLS else step + SHEAR_LEAD
+    lead = step + shear_lead(wheels, w, work.axis[w], work.frame[w], twist)
     normal_x = normal_y = normal_z = shear_x = shear_y = shear_z = 0.0
     wrench[:] = 0.0
     flow[:] = 0.0
     peak, peak_shear, entry, exit_ = 0.0, 0.0, -math.inf, math.inf
-    half = 0.5 * wheels.cell[0]
     for n in range(work.touched[w]):
         k, at = soil[n], place[spot[n]]
         nx, ny, nz, area = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n], touch[AREA, n]
@@ -254,9 +251,9 @@ def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
             continue
         unloading, unloading_slope = soils.unloading_stiffness[k], soils.unloading_slope[k]
         stays = set_back(unloading, unloading_slope, sinkage, load)
-        before = set_back(unloading, unloading_slope, cell[at + SINKAGE], cell[at + PRESSURE])
-        gave = soils.heave[k] * square * (stays - before)
-        cell[at + SINKAGE], cell[at + PRESSURE] = sinkage, load
+        surface = cell[at + LEVEL] - stays
+        gave = soils.heave[k] * square * (cell[at + SURFACE] - surface)
+        cell[at + SINKAGE], cell[at + PRESSURE], cell[at + SURFACE] = sinkage, load, surface
         strength, modulus = shear_strength(soils, k, pressure, wheels.friction[w]), soils.shear_modulus[k]
         ax, ay, az, bx, by, bz = _axes(wheels, w, axis, nx, ny, nz)
         va, vb = ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz
@@ -290,8 +287,7 @@ def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
         up = x * frame[2, 0] + y * frame[2, 1] + z * frame[2, 2]
         ahead = x * frame[0, 0] + y * frame[0, 1] + z * frame[0, 2]
         around = 1.0 / math.sqrt(up * up + ahead * ahead)
-        # half a cell beyond the middle of the last one
-        entry, exit_ = max(entry, (ahead + half) * around), min(exit_, (ahead - half) * around)
+        entry, exit_ = max(entry, ahead * around), min(exit_, ahead * around)
     if wheels.level[w] == CELLS:
         _carry_shear(wheels, w, soil[0], twist, exit_, origin, step, cell, work, rim)
     wrench[0], wrench[1], wrench[2] = normal_x + shear_x, normal_y + shear_y, normal_z + shear_z

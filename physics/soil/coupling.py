@@ -6,7 +6,8 @@ from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.bulldozing import heap_up, slide
 from grouser.physics.soil.contact import push_wheel, settle_cells
 from grouser.physics.soil.footprint import find_cells, find_patches, place_wheel
-from grouser.physics.soil.stress_contact import push_on_stress, remembered, settle_stress, slip_of, speeds
+from grouser.physics.soil.memory import MEMORY, remembered, slip_of, speeds
+from grouser.physics.soil.stress_contact import push_on_stress, settle_stress
 from grouser.physics.soil.wheels import DEFORMABLE, SLIP, SLIP_ANGLE, STRESS
 
 # Slower wheels have no slip [m/s].
@@ -155,4 +156,6 @@ def _measure_motion(wheels, w, twist, step, state, work):
         motion[0], motion[1], motion[2] = remembered(motion, rim, ahead, aside, wheels.radius[w], step)
     else:
         motion[:] = 0.0
-        state.wheel_sinkage[w] = 0.0
+        # the hole that it made is where it was
+        gone = step * math.sqrt(ahead * ahead + aside * aside) / (MEMORY * wheels.radius[w])
+        state.wheel_sinkage[w] /= 1.0 + gone

@@ -4,7 +4,16 @@ import math
 
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, TYPE, natural_level, open_window, set_back
+from grouser.physics.soil.tiles import (
+    LEVEL,
+    SHEAR_X,
+    SHEAR_Y,
+    SINKAGE,
+    SURFACE,
+    TYPE,
+    natural_level,
+    open_window,
+)
 from grouser.physics.soil.wheels import (
     AREA,
     CELLS,
@@ -28,6 +37,8 @@ _LEANING = 0.3
 _STEEPEST = 0.2
 # Rounds in which the radius is found at the angle at which it is met.
 _PROFILE_ROUNDS = 2
+# So many cells beside a wheel its soil forgets what sheared it, too.
+_NEAR = 1.5
 # Farther than this from the world's origin there is no ground [m].
 _FARTHEST = 1e7
 
@@ -93,7 +104,7 @@ def find_cells(wheels, w, terrain, origin, state, step, work):
         step: [s].
         work: placed; `window`, `place`, `label`, `touched`, `spot`, `soil` and `touch` are filled.
     """
-    cell, reach, half_width, soils = wheels.cell[0], wheels.reach[w], wheels.half_width[w], wheels.soils
+    cell, reach, half_width = wheels.cell[0], wheels.reach[w], wheels.half_width[w]
     ax, ay, az = work.axis[w, 0], work.axis[w, 1], work.axis[w, 2]
     cx, cy, cz = origin[0] + work.centre[w, 0], origin[1] + work.centre[w, 1], origin[2] + work.centre[w, 2]
     work.touched[w] = 0
@@ -112,62 +123,54 @@ def find_cells(wheels, w, terrain, origin, state, step, work):
     place, touch, spot, soil = work.place[w], work.touch[w], work.spot[w], work.soil[w]
     open_window(terrain, cell, state, i_first, j_first, rows, columns, place)
     twist, layers, found = work.twist[w], state.soil_cell, 0
-    plain = wheels.profile.shape[1] == 0 or wheels.grouser_height[w] == 0.0
+    plain = not wheels.uneven[w]
     # a cell is wanted if the wheel's lower side is below its surface by the end of the step
     fastest = reach * math.sqrt(twist[3] ** 2 + twist[4] ** 2 + twist[5] ** 2) + math.sqrt(
         twist[0] ** 2 + twist[1] ** 2 + twist[2] ** 2
     )
     ahead = step * fastest / _STEEPEST
+    along, across = -work.frame[w, 2, 0] / work.frame[w, 2, 2], -work.frame[w, 2, 1] / work.frame[w, 2, 2]
     for i in range(margin, rows - margin):
-        px = (i_first + i) * cell - cx
+        middle_x = (i_first + i) * cell - cx
         for j in range(margin, columns - margin):
-            py = (j_first + j) * cell - cy
-            d = px * ax + py * ay
-            z, of_side, inside = _lower_side(px, py, d, ax, ay, az, reach, half_width + 0.5 * cell)
-            at = place[i * columns + j]
-            depth = layers[at + LEVEL] - cz - z
-            if not inside:
+            middle_y = (j_first + j) * cell - cy
+            dx, dy = _scattered(i_first + i, j_first + j, cell)
+            px, py = middle_x + dx, middle_y + dy
+            z, of_side, beyond = _lower_side(px, py, middle_x, middle_y, ax, ay, az, reach, half_width)
+            if beyond >= _NEAR * cell:
                 continue
-            if depth + ahead < 0.0:
-                if layers[at + SINKAGE] > 0.0:
-                    label[i * columns + j] = SHADED
-                continue
-            radius = reach
-            if not plain and not of_side:
-                radius, z = _on_profile(wheels.profile[w], work.axis[w], work.mark[w], px, py, d, z)
-                depth = layers[at + LEVEL] - cz - z
+            here = i * columns + j
+            at = place[here]
             k = int(layers[at + TYPE])
-            if k < 0 or depth + ahead < 0.0:
-                continue
-            s = d + z * az
-            if of_side:
-                nx, ny, nz = ax, ay, az
-                if az < 0.0:
-                    nx, ny, nz = -ax, -ay, -az
-                covered = 1.0
-            else:
-                nx, ny, nz = (s * ax - px) / radius, (s * ay - py) / radius, (s * az - z) / radius
-                covered = min((half_width - abs(s)) / cell + 0.5, 1.0)
-            steep = max(nz, _STEEPEST)
-            rate = -(
-                nx * (twist[0] + twist[4] * z - twist[5] * py)
-                + ny * (twist[1] + twist[5] * px - twist[3] * z)
-                + nz * (twist[2] + twist[3] * py - twist[4] * px)
-            )
-            stays = set_back(
-                soils.unloading_stiffness[k], soils.unloading_slope[k], layers[at + SINKAGE], layers[at + PRESSURE]
-            )
-            if covered <= 0.0 or depth + step * rate / steep <= stays:
-                if layers[at + SINKAGE] > 0.0:
-                    label[i * columns + j] = SHADED
-                continue
-            touch[X, found], touch[Y, found], touch[Z, found] = px, py, z
-            touch[NORMAL_X, found], touch[NORMAL_Y, found], touch[NORMAL_Z, found] = nx, ny, nz
-            if wheels.level[w] == CELLS:
-                touch[TURN, found] = turn_around(work.axis[w], work.mark[w], px, py, z)
-            touch[AREA, found], touch[DEPTH, found] = covered * cell * cell / steep, depth
-            spot[found], soil[found] = i * columns + j, k
-            found += 1
+            level = layers[at + LEVEL] + along * dx + across * dy - cz
+            depth = level - z
+            if k >= 0 and beyond < 0.5 * cell and depth + ahead > 0.0:
+                radius = reach
+                if not plain and not of_side:
+                    radius, z = _on_profile(wheels, w, work, px, py, z)
+                    depth = level - z
+                nx, ny, nz = _inward(px, py, z, ax, ay, az, radius, of_side)
+                steep = max(nz, _STEEPEST)
+                rate = -(
+                    nx * (twist[0] + twist[4] * z - twist[5] * py)
+                    + ny * (twist[1] + twist[5] * px - twist[3] * z)
+                    + nz * (twist[2] + twist[3] * py - twist[4] * px)
+                )
+                stays = layers[at + LEVEL] - layers[at + SURFACE]
+                if depth + step * rate / steep > stays:
+                    touch[X, found], touch[Y, found], touch[Z, found] = px, py, z
+                    touch[NORMAL_X, found], touch[NORMAL_Y, found], touch[NORMAL_Z, found] = nx, ny, nz
+                    touch[AREA, found] = min(0.5 - beyond / cell, 1.0) * cell * cell / steep
+                    touch[DEPTH, found] = depth
+                    if wheels.level[w] == CELLS:
+                        touch[TURN, found] = turn_around(work.axis[w], work.mark[w], px, py, z)
+                    spot[found], soil[found] = here, k
+                    found += 1
+                    continue
+            # let go: what it was sheared by is forgotten
+            layers[at + SHEAR_X] = layers[at + SHEAR_Y] = 0.0
+            if beyond < 0.5 * cell and layers[at + SINKAGE] > 0.0:
+                label[here] = SHADED
     work.touched[w] = found
 
 
@@ -184,28 +187,55 @@ def _highest_near(terrain, x, y):
 
 
 @inlined
-def _lower_side(px, py, d, ax, ay, az, radius, half_width):
+def _scattered(i, j, cell):
+    """Where in cell (i, j) the wheel's height is taken, from its middle [m].
+
+    Cells in a row would meet and leave a wheel that rolls along the grid all at once. Scattered by the powers of the
+    plastic number, which no grid comes near to, they do so evenly, whichever way it rolls.
+    """
+    u, v = i * 0.7548776662466927 + j * 0.5698402909980532, i * 0.5698402909980532 - j * 0.7548776662466927
+    return cell * (u - math.floor(u) - 0.5), cell * (v - math.floor(v) - 0.5)
+
+
+@inlined
+def _lower_side(px, py, middle_x, middle_y, ax, ay, az, radius, half_width):
     """Where the vertical line through px, py enters a cylinder about the origin from below.
 
     Args:
         px, py: [m].
-        d: their component along the axis [m].
+        middle_x, middle_y: of the cell that they are in [m].
         ax, ay, az: unit axis.
         radius, half_width: [m].
 
     Returns:
-        Height [m], whether it enters through the flat side, and whether it enters at all.
+        Height [m]; whether it enters through the flat side, as it may where the wheel leans; and how far the middle of
+        the cell is beyond the border of that side, or beside the rim, negative inside [m], infinite where the line
+        misses the wheel.
     """
+    d = px * ax + py * ay
     square = max(1.0 - az * az, 1e-12)
     b = -az * d
     discriminant = b * b - square * (px * px + py * py - d * d - radius * radius)
-    root = math.sqrt(max(discriminant, 0.0))
-    low, high = (-b - root) / square, (-b + root) / square
+    low = (-b - math.sqrt(discriminant)) / square if discriminant > 0.0 else -math.inf
     if abs(az) > _LEANING:
-        one, other = (-half_width - d) / az, (half_width - d) / az
-        first, last = min(one, other), max(one, other)
-        return max(low, first), first > low, discriminant > 0.0 and max(low, first) < min(high, last)
-    return low, False, discriminant > 0.0 and abs(d + az * low) <= half_width
+        along = -half_width if az > 0.0 else half_width
+        z = (along - d) / az
+        if z > low:
+            out = math.sqrt(max(middle_x * middle_x + middle_y * middle_y + z * z - along * along, 0.0))
+            return z, True, out - radius
+    if discriminant > 0.0:
+        return low, False, abs(middle_x * ax + middle_y * ay + az * low) - half_width
+    return low, False, math.inf
+
+
+@inlined
+def _inward(px, py, z, ax, ay, az, radius, of_side):
+    """Unit normal of a wheel's surface, inwards: towards the axis, or along it from the flat side."""
+    if of_side:
+        side = 1.0 if az > 0.0 else -1.0
+        return side * ax, side * ay, side * az
+    s = px * ax + py * ay + z * az
+    return (s * ax - px) / radius, (s * ay - py) / radius, (s * az - z) / radius
 
 
 @kernel
@@ -220,14 +250,16 @@ def turn_around(axis, mark, x, y, z):
 
 
 @kernel
-def _on_profile(profile, axis, mark, px, py, d, z):
-    """Radius and height where the vertical line meets a wheel whose radius changes around it."""
-    az = axis[2]
-    radius = 0.0
+def _on_profile(wheels, w, work, px, py, z):
+    """Radius and height where the vertical line meets a wheel whose radius changes around it and across."""
+    profile, axis, mark = wheels.profile[w], work.axis[w], work.mark[w]
+    ax, ay, az = axis[0], axis[1], axis[2]
+    d = px * ax + py * ay
+    square, b, radius = max(1.0 - az * az, 1e-12), -az * d, 0.0
     for _ in range(_PROFILE_ROUNDS):
-        radius = profile[int(turn_around(axis, mark, px, py, z) * profile.shape[0]) % profile.shape[0]]
-        square = max(1.0 - az * az, 1e-12)
-        b = -az * d
+        across = (0.5 + 0.5 * (d + z * az) / wheels.half_width[w]) * profile.shape[1]
+        row = int(turn_around(axis, mark, px, py, z) * profile.shape[0]) % profile.shape[0]
+        radius = profile[row, min(max(int(across), 0), profile.shape[1] - 1)]
         root = math.sqrt(max(b * b - square * (px * px + py * py - d * d - radius * radius), 0.0))
         z = (-b - root) / square
     return radius, z

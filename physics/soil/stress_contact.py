@@ -14,8 +14,9 @@ import math
 from grouser.physics.contact.terrain import type_at
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
+from grouser.physics.soil.memory import MEMORY, remembered, shear_lead, slip_of, speeds
 from grouser.physics.soil.stress import GROUSER_SHARE, Motion, wheel_stress
-from grouser.physics.soil.tiles import PRESSURE, SINKAGE, open_cell
+from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, open_cell, set_back
 from grouser.physics.soil.wheels import (
     ENTRY,
     EXIT,
@@ -29,42 +30,10 @@ from grouser.physics.soil.wheels import (
     TORQUE,
 )
 
-# Length over which the soil under a wheel comes to know how it moves, as a share of its radius [-].
-MEMORY = 0.25
 # Steps of the finite differences: of the sinkage as a share of the radius, and of the speeds' ratios [-].
 _DEEPER, _FASTER = 1e-6, 1e-4
 # Places across a wheel at which a rut is read and left.
 _ACROSS = 5
-
-
-@inlined
-def speeds(wheels, w, axis, frame, twist):
-    """Speed of the rim, of the wheel ahead and to the left [m/s]."""
-    rim = wheels.radius[w] * (twist[3] * axis[0] + twist[4] * axis[1] + twist[5] * axis[2])
-    ahead = twist[0] * frame[0, 0] + twist[1] * frame[0, 1] + twist[2] * frame[0, 2]
-    aside = twist[0] * frame[1, 0] + twist[1] * frame[1, 1] + twist[2] * frame[1, 2]
-    return rim, ahead, aside
-
-
-@inlined
-def remembered(motion, rim, ahead, aside, radius, step):
-    """What the soil knows of a wheel's motion at the end of a step at these speeds: a, b, c."""
-    path = step / (MEMORY * radius)
-    fading = 1.0 / (1.0 + path * max(max(abs(rim), abs(ahead)), abs(aside)))
-    return (
-        fading * (motion[0] + path * rim),
-        fading * (motion[1] + path * ahead),
-        fading * (motion[2] + path * aside),
-    )
-
-
-@inlined
-def slip_of(rolling, forward):
-    """Slip by the speeds of rim and wheel: over the rim's when driving, over the wheel's when braking; 0 at rest."""
-    reference = rolling if abs(rolling) >= abs(forward) else forward
-    if reference == 0.0:
-        return 0.0
-    return min(max((rolling - forward) / reference, -1.0), 1.0)
 
 
 @kernel
@@ -112,16 +81,17 @@ def push_on_stress(wheels, w, terrain, origin, gravity, step, state, work):
     work.touched[w] = 0
     if k < 0:
         return
-    # a leaning wheel stands on its edge: its middle is higher
+    # one that lies stands on its side
     lean = work.axis[w, 0] * frame[2, 0] + work.axis[w, 1] * frame[2, 1] + work.axis[w, 2] * frame[2, 2]
     height = (z - work.level[w]) * frame[2, 2]
-    sinkage = radius * math.sqrt(max(1.0 - lean * lean, 0.0)) - height
+    sinkage = radius * math.sqrt(max(1.0 - lean * lean, 0.0)) + wheels.half_width[w] * lean * lean - height
     rise = work.twist[w, 0] * frame[2, 0] + work.twist[w, 1] * frame[2, 1] + work.twist[w, 2] * frame[2, 2]
     predicted = sinkage - step * rise
     if predicted <= 0.0:
         return
     rim, ahead, aside = speeds(wheels, w, work.axis[w], frame, work.twist[w])
-    a, b, c = remembered(memory, rim, ahead, aside, radius, step)
+    horizon = step + shear_lead(wheels, w, work.axis[w], frame, work.twist[w])
+    a, b, c = remembered(memory, rim, ahead, aside, radius, horizon)
     deepest = state.wheel_sinkage[w]
     rut = _rut_ahead(wheels, w, terrain, state, x, y, frame, sinkage, a + b)
     now, back = _response(wheels, w, k, predicted, deepest, rut, a, b, c, gravity)
@@ -130,9 +100,11 @@ def push_on_stress(wheels, w, terrain, origin, gravity, step, state, work):
     work.touched[w], work.soil[w, 0] = 1, k
     work.touch[w, 0, 0], work.touch[w, 1, 0] = sinkage, rut
     _add_forces(now, back, work.axis[w], frame, wrench)
-    deeper, _ = _response(wheels, w, k, predicted + _DEEPER * radius, deepest, rut, a, b, c, gravity)
-    stiffness = max(deeper.normal_force - now.normal_force, 0.0) / (_DEEPER * radius)
-    path = step / (MEMORY * radius)
+    # where the step may end on the other side of the deepest sinkage, it answers as stiffly as it unloads
+    deeper = -_DEEPER * radius if abs(predicted - deepest) <= step * abs(rise) else _DEEPER * radius
+    other, _ = _response(wheels, w, k, predicted + deeper, deepest, rut, a, b, c, gravity)
+    stiffness = max((other.normal_force - now.normal_force) / deeper, 0.0)
+    path = horizon / (MEMORY * radius)
     follow = path / (1.0 + path * max(max(abs(rim), abs(ahead)), abs(aside))) / _FASTER
     faster, _ = _response(wheels, w, k, predicted, deepest, rut, a, b + back * _FASTER, c, gravity)
     turned, _ = _response(wheels, w, k, predicted, deepest, rut, a + back * _FASTER, b, c, gravity)
@@ -217,7 +189,7 @@ def settle_stress(wheels, w, twist, terrain, origin, gravity, step, state, work)
 @inlined
 def _leave_rut(wheels, w, k, terrain, origin, slip, sinkage, state, work):
     """Presses the cells under the lowest line of the wheel down to its sinkage."""
-    frame, centre, soils = work.frame[w], work.centre[w], wheels.soils
+    frame, centre, soils, cell = work.frame[w], work.centre[w], wheels.soils, state.soil_cell
     exponent = sinkage_exponent(soils, k, slip)
     stiffness = pressure_stiffness(soils, k, 2.0 * wheels.half_width[w], exponent)
     pressure = stiffness / sinkage_growth(soils, k, slip) ** (exponent + 0.5) * sinkage**exponent
@@ -227,5 +199,7 @@ def _leave_rut(wheels, w, k, terrain, origin, slip, sinkage, state, work):
         x = origin[0] + centre[0] + aside * frame[1, 0]
         y = origin[1] + centre[1] + aside * frame[1, 1]
         at = open_cell(terrain, wheels.cell[0], state, x, y)
-        if sinkage > state.soil_cell[at + SINKAGE]:
-            state.soil_cell[at + SINKAGE], state.soil_cell[at + PRESSURE] = sinkage, pressure
+        if sinkage > cell[at + SINKAGE]:
+            cell[at + SINKAGE], cell[at + PRESSURE] = sinkage, pressure
+            stays = set_back(soils.unloading_stiffness[k], soils.unloading_slope[k], sinkage, pressure)
+            cell[at + SURFACE] = cell[at + LEVEL] - stays

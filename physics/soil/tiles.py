@@ -16,11 +16,11 @@ from grouser.physics.state import State
 # Cells to a side of a tile.
 SIDE = 32
 _CELLS = SIDE * SIDE
-# Layers of a tile, each _CELLS numbers: level that sinkage is measured from [m]; greatest plastic sinkage and the
-# pressure there (of the visco-elasto-plastic law: plastic sinkage, and nothing) [m, Pa]; shear state along x and y of
-# the horizontal plane [-]; index of the soil, -1 for rigid ground.
-LEVEL, SINKAGE, PRESSURE, SHEAR_X, SHEAR_Y, TYPE = (layer * _CELLS for layer in range(6))
-TILE = 6 * _CELLS
+# Layers of a tile, each _CELLS numbers: level that sinkage is measured from [m]; where the cell yielded last, its
+# sinkage and pressure (of the visco-elasto-plastic law: plastic sinkage, and nothing) [m, Pa]; the surface when nothing
+# presses on it [m]; shear state along x and y of the horizontal plane [-]; index of the soil, -1 for rigid ground.
+LEVEL, SINKAGE, PRESSURE, SURFACE, SHEAR_X, SHEAR_Y, TYPE = (layer * _CELLS for layer in range(7))
+TILE = 7 * _CELLS
 _FIRST_TILES = 32
 
 
@@ -87,7 +87,7 @@ def _open_tile(terrain, cell, state, a, b):
         for j in range(SIDE):
             x, y = (a * SIDE + i) * cell, (b * SIDE + j) * cell
             at = tile * TILE + i * SIDE + j
-            state.soil_cell[at + LEVEL] = natural_level(terrain, x, y)
+            state.soil_cell[at + LEVEL] = state.soil_cell[at + SURFACE] = natural_level(terrain, x, y)
             state.soil_cell[at + TYPE] = type_at(terrain, x, y)
     return tile
 

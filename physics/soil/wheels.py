@@ -7,6 +7,7 @@ import numpy as np
 
 from grouser.physics.description.machine import Machine, World
 from grouser.physics.description.soil import LEVELS, Wheel
+from grouser.physics.description.wheel_profile import mark_of
 from grouser.physics.model import Names
 from grouser.physics.soil.laws import Soils, make_soils
 from grouser.physics.soil.tiles import tiles_of_window
@@ -22,8 +23,8 @@ TOUCH = 10
 RIM, SHADED = -1, -2
 # Cells around a wheel in which displaced soil comes to rest.
 MARGIN = 6
-# Angles at which the profile of a wheel with grousers is kept.
-_ANGLES = 4096
+# Steps around a wheel, at least, at which the profile of one that is not even is kept.
+_ANGLES = 8192
 # What is known of a wheel's contact with soil; columns of `WheelWorkspace.figure`.
 FIGURES = (
     "sinkage",
@@ -53,10 +54,12 @@ class Wheels(NamedTuple):
         body: that each wheel belongs to, (wheels,).
         position, axis: centre [m] and unit axis in the body frame, (wheels, 3).
         radius, half_width: without grousers [m].
-        reach: of the grousers [m], from the axis.
+        reach: greatest radius [m].
         level: CELLS, STRESS or DEFORMABLE.
         mark: direction across the axis from which angles around the wheel count, body frame, (wheels, 3).
-        profile: radius at equal steps of the angle [m], (wheels, angles); of a plain wheel, (wheels, 0).
+        uneven: whether the radius changes around a wheel or across it.
+        profile: radius at equal steps of the angle from the mark and across [m], (wheels, angles, places); not used of
+            even wheels.
         grouser_height: [m].
         friction: between its surface and the soil [-].
         side: cells to a side of the largest window that a wheel needs, (1,).
@@ -74,6 +77,7 @@ class Wheels(NamedTuple):
     reach: np.ndarray
     level: np.ndarray
     mark: np.ndarray
+    uneven: np.ndarray
     profile: np.ndarray
     grouser_height: np.ndarray
     friction: np.ndarray
@@ -153,16 +157,14 @@ def make_wheels(machine: Machine, names: Names, world: World) -> Wheels:
         body.append(names.link_body[link])
         place.append(names.link_position[link] + turn @ np.array(wheel.position))
         axes.append(axis)
-        aside = np.eye(3)[np.argmin(np.abs(axis))]
-        aside -= axis * (axis @ aside)
-        marks.append(aside / np.linalg.norm(aside))
+        marks.append(turn @ mark_of(wheel.axis))
     cell = ground.cell if ground else 1.0
-    reach = np.array([wheel.radius + wheel.grouser_height for wheel in found])
+    reach = np.array([_reach(wheel) for wheel in found])
     half_width = np.array([0.5 * wheel.width for wheel in found])
     side = int(2.0 * np.max(np.hypot(reach, half_width), initial=0.0) / cell) + 2 * MARGIN + 4
     level = [_BY_NAME[wheel.level or ground.level] for wheel in found if ground]
     profiles = [_profile(wheel, cell) for wheel in found]
-    angles = max((len(profile) for profile in profiles), default=0)
+    shape = tuple(np.max([profile.shape for profile in profiles], axis=0, initial=1)) if found else (1, 1)
     wheels = Wheels(
         soils=make_soils(ground.soils if ground else ()),
         cell=np.array([cell]),
@@ -175,7 +177,8 @@ def make_wheels(machine: Machine, names: Names, world: World) -> Wheels:
         reach=reach,
         level=np.array(level, dtype=np.int64),
         mark=np.array(marks).reshape(-1, 3),
-        profile=np.array([np.broadcast_to(profile, angles) for profile in profiles]).reshape(len(found), angles),
+        uneven=np.array([profile.size > 1 for profile in profiles], dtype=np.bool_),
+        profile=np.array([np.broadcast_to(profile, shape) for profile in profiles]).reshape(-1, *shape),
         friction=np.array([wheel.friction for wheel in found]),
         grouser_height=np.array([wheel.grouser_height for wheel in found]),
         side=np.array([side]),
@@ -222,21 +225,33 @@ def make_wheel_workspace(wheels: Wheels, coordinates: int) -> WheelWorkspace:
     )
 
 
+def _reach(wheel: Wheel) -> float:
+    """Greatest radius [m]."""
+    return wheel.radius + wheel.grouser_height if wheel.profile is None else float(wheel.profile.max())
+
+
 def _profile(wheel: Wheel, cell: float) -> np.ndarray:
-    """Radius at equal steps of the angle, the mean over the arc of a cell [m]; nothing for a plain wheel.
+    """Radius at equal steps of the angle, and across, as its mean over the arc of a cell [m]; one number when even.
 
     What is finer than a cell cannot be told by its height in the middle: grousers thinner than that count with their
     mean.
     """
+    outline = wheel.profile if wheel.profile is not None else _grousers(wheel)
+    if outline.size == 1:
+        return outline
+    outline = np.repeat(outline, -(-_ANGLES // len(outline)), axis=0)
+    arc = min(max(int(round(len(outline) * cell / (2.0 * math.pi * outline.max()))), 1), len(outline))
+    around = np.concatenate([outline, outline, outline])
+    start = len(outline) - arc // 2
+    total = np.cumsum(around, axis=0)
+    return (total[start + arc - 1 :][: len(outline)] - total[start - 1 :][: len(outline)]) / arc
+
+
+def _grousers(wheel: Wheel) -> np.ndarray:
+    """Radius of a wheel with grousers at equal steps of the angle, [m]."""
     if wheel.grousers == 0:
-        return np.zeros(0)
-    fine = 16 * _ANGLES
-    angle = (np.arange(fine) + 0.5) / fine
-    pitch = 1.0 / wheel.grousers
-    share = wheel.grouser_thickness / (2.0 * math.pi * (wheel.radius + wheel.grouser_height)) / pitch
-    in_pitch = (angle / pitch) % 1.0
-    radius = wheel.radius + wheel.grouser_height * (np.abs(in_pitch - 0.5) < 0.5 * share)
-    arc = max(int(round(fine * cell / (2.0 * math.pi * (wheel.radius + wheel.grouser_height)))), 1)
-    window = np.full(min(arc, fine), 1.0 / min(arc, fine))
-    mean = np.real(np.fft.ifft(np.fft.fft(radius) * np.fft.fft(window, fine)))
-    return np.roll(mean, -(len(window) // 2))[:: fine // _ANGLES]
+        return np.full((1, 1), wheel.radius)
+    tip = wheel.radius + wheel.grouser_height
+    share = wheel.grousers * wheel.grouser_thickness / (2.0 * math.pi * tip)
+    of_spacing = (wheel.grousers * (np.arange(_ANGLES) + 0.5) / _ANGLES) % 1.0
+    return np.where(np.abs(of_spacing - 0.5) < 0.5 * share, tip, wheel.radius)[:, np.newaxis]

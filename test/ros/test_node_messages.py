@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
 from control_msgs.msg import DynamicInterfaceGroupValues, InterfaceValue
+from geometry_msgs.msg import Twist, TwistStamped, Vector3
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import JointState, PointCloud2
 from std_msgs.msg import Float64MultiArray
 
 import grouser
@@ -22,6 +24,7 @@ from grouser.nodes.report import LoopReport
 from grouser.physics import spatial
 from grouser.physics.description.machine import Ground, Heightfield
 from grouser.physics.errors import ParameterError
+from grouser.physics.measurements import TerrainPatch
 
 finite = st.floats(-1e3, 1e3)
 components = st.floats(-1.0, 1.0)
@@ -133,6 +136,14 @@ def test_the_base_frames_depend_on_the_root(root, pairs, tmp_path):
     if pairs:
         np.testing.assert_allclose(chain, transform(link_poses[0]), atol=1e-14)
     assert frames.base_poses(link_poses).shape == (len(pairs), 7)
+    if pairs:
+        # reckoned to be elsewhere: the root is as high and as tilted above that place as it really is above its own
+        reckoned = np.array([7.0, 8.0, 0.5, *quaternion_of(0.0, 0.0, -0.6)])
+        chain = np.eye(4)
+        for pose in frames.base_poses(link_poses, reckoned):
+            chain = chain @ transform(pose)
+        above = np.linalg.inv(transform(frames.footprint(link_poses))) @ transform(link_poses[0])
+        np.testing.assert_allclose(chain, transform(reckoned) @ above, atol=1e-14)
 
 
 def test_number_fields_survive_the_wire():
@@ -170,6 +181,81 @@ def test_transforms_and_wrenches_carry_their_frames():
     messages.fill_wrench(wrench, 0, np.arange(6.0))
     assert wrench.header.frame_id == "arm"
     assert (wrench.wrench.force.y, wrench.wrench.torque.z) == (1.0, 5.0)
+
+
+def test_a_planar_odometry_says_what_it_does_not_measure():
+    message = messages.make_odometry("odom", "base_footprint")
+    messages.fill_odometry(message, 3_000_000_000, np.arange(7.0), np.arange(6.0))
+    messages.fill_planar_covariances(message, np.arange(9.0).reshape(3, 3), np.eye(3))
+    heard = deserialize_message(serialize_message(message), Odometry)
+    assert (heard.header.frame_id, heard.child_frame_id, heard.header.stamp.sec) == ("odom", "base_footprint", 3)
+    assert (heard.pose.pose.position.z, heard.pose.pose.orientation.w, heard.twist.twist.angular.z) == (2.0, 6.0, 5.0)
+    covariance = np.array(heard.pose.covariance).reshape(6, 6)
+    np.testing.assert_array_equal(covariance[np.ix_([0, 1, 5], [0, 1, 5])], np.arange(9.0).reshape(3, 3))
+    assert np.diag(covariance)[2:5].tolist() == [messages.UNMEASURED] * 3
+    assert np.count_nonzero(covariance) == 8 + 3
+
+
+def test_a_twist_is_three_speeds_and_all_six_are_checked():
+    twist = Twist(linear=Vector3(x=0.1, y=-0.2), angular=Vector3(z=0.3))
+    speeds = {"twist.x": 0.1, "twist.y": -0.2, "twist.yaw": 0.3}
+    assert messages.twist_command(twist) == speeds
+    assert messages.twist_command(TwistStamped(twist=twist)) == speeds
+    for part in ("linear", "angular"):
+        for axis in ("x", "y", "z"):
+            with pytest.raises(ParameterError, match=rf"{part}\.{axis} = inf"):
+                messages.twist_command(Twist(**{part: Vector3(**{axis: math.inf})}))
+
+
+@pytest.fixture
+def patch():
+    """Three cells of 0.5 m around the origin, one of the square's corners missing."""
+    return TerrainPatch(
+        cell=0.5,
+        x=np.array([1.0, 1.5, 1.0]),
+        y=np.array([-2.0, -2.0, -1.5]),
+        z=np.array([0.1, 0.2, 0.3]),
+        sinkage=np.array([0.01, 0.02, 0.03]),
+        rut=np.array([0.0, 0.05, 9.0]),
+        pressure=np.array([0.0, 1e4, 2e4]),
+        bearing_margin=np.array([1.0, 0.25, 0.0]),
+    )
+
+
+def test_terrain_is_a_cloud_of_cells(patch):
+    cloud = deserialize_message(serialize_message(messages.terrain_cloud("map", 0, patch)), PointCloud2)
+    assert (cloud.header.frame_id, cloud.height, cloud.width, cloud.is_dense) == ("map", 1, 3, True)
+    layout = np.dtype(
+        {
+            "names": [f.name for f in cloud.fields],
+            "formats": ["<f4"] * 6,
+            "offsets": [f.offset for f in cloud.fields],
+            "itemsize": cloud.point_step,
+        }
+    )
+    points = np.frombuffer(bytes(cloud.data), dtype=layout)
+    for name in messages.CLOUD_FIELDS:
+        np.testing.assert_array_equal(points[name], getattr(patch, name).astype("f4"))
+
+
+def test_ruts_and_bearing_margin_are_costs_on_a_grid(patch):
+    ruts = deserialize_message(serialize_message(messages.rut_depth_grid("map", 0, patch)), OccupancyGrid)
+    # the first cell is that at x = 1.0, y = -2.0; the origin is its corner
+    assert (ruts.info.width, ruts.info.height, ruts.info.resolution) == (2, 2, 0.5)
+    assert (ruts.info.origin.position.x, ruts.info.origin.position.y) == (0.75, -2.25)
+    assert list(ruts.data) == [0, 25, 100, -1]
+    assert list(messages.bearing_margin_grid("map", 0, patch).data) == [0, 75, 100, -1]
+
+
+def test_terrain_that_nothing_has_touched_is_empty():
+    untouched = TerrainPatch(0.1, *[np.zeros(0)] * 7)
+    assert messages.terrain_cloud("map", 0, untouched).width == 0
+    assert messages.rut_depth_grid("map", 0, untouched).info.width == 0
+
+
+def test_a_single_imu_has_the_usual_topic():
+    assert topics.imu_topics(["unit"]) == {"unit": "imu/data"}
+    assert topics.imu_topics(["front", "rear"]) == {"front": "imu/front/data", "rear": "imu/rear/data"}
 
 
 def test_a_refusal_names_the_field_and_the_value():

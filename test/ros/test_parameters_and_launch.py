@@ -10,6 +10,7 @@ import yaml
 from rcl_interfaces.msg import ParameterType
 
 from grouser import cli
+from grouser.nodes import parameters
 from grouser.nodes.parameters import DECLARATIONS, SimulatorParameters
 from grouser.physics.hydraulics.faults import machine_faults
 from grouser.resources import share_path
@@ -27,11 +28,20 @@ def test_the_file_holds_every_parameter_with_its_default():
     declared = {
         name: list(declaration.default) if isinstance(declaration.default, tuple) else declaration.default
         for name, declaration in DECLARATIONS.items()
+        if name != "enable_stamped_cmd_vel"  # its default follows the distribution
     }
     assert written == declared
     assert {name: type(value) for name, value in written.items()} == {
         name: type(value) for name, value in declared.items()
     }
+
+
+@pytest.mark.parametrize(
+    ("distribution", "stamped"), [("", False), ("jazzy", False), ("kilted", True), ("lyrical", True), ("rolling", True)]
+)
+def test_cmd_vel_is_stamped_from_kilted_on(distribution, stamped, monkeypatch):
+    monkeypatch.setenv("ROS_DISTRO", distribution)
+    assert parameters.stamped_by_default() is stamped
 
 
 def test_every_parameter_has_a_field_a_description_and_bounds():

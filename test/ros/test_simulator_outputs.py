@@ -40,6 +40,7 @@ OUTPUTS = {
         ReliabilityPolicy.RELIABLE,
         DurabilityPolicy.VOLATILE,
     ),
+    "/ground_truth/odom": ("nav_msgs/msg/Odometry", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
     "/diagnostics": ("diagnostic_msgs/msg/DiagnosticArray", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
 }
 INPUTS = {

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 import grouser
 from grouser.nodes.frames import FrameTree
 from grouser.nodes.joint_frames import reaction_frames, turn_from_z
-from grouser.physics.description.machine import Ground
-from grouser.physics.description.rotation import matrix
+from grouser.nodes.viewer_frames import HeardFrames
+from grouser.physics.description.machine import Ground, Pose
+from grouser.physics.description.rotation import matrix, quaternion_from_rpy
 from grouser.physics.model import build_model
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -81,3 +82,26 @@ def test_a_fixed_joint_that_yields_is_no_static_transform(tmp_path):
     frames = FrameTree(elastic, Ground(), "odom", "base_footprint")
     assert frames.fixed == [("arm", "tip")]
     assert frames.moving == [("world", "arm"), ("tip", "end")]
+
+
+def test_a_sensors_frame_is_fixed_to_its_link(tmp_path):
+    joint = '<joint name="j" type="continuous"><parent link="world"/><child link="arm"/></joint>'
+    sensor = '<sensor name="eye" type="imu" link="arm" xyz="1 2 3" rpy="0.1 0.2 0.3"/>'
+    frames = FrameTree(machine(tmp_path, joint, sensor), Ground(), "odom", "base_footprint")
+    assert frames.still == [("arm", "eye")]
+    np.testing.assert_allclose(frames.still_poses, [[1.0, 2.0, 3.0, *quaternion_from_rpy(0.1, 0.2, 0.3)]])
+
+
+def test_a_machine_is_shown_where_it_really_is():
+    """TF says that it is at 1 m, by its odometry; the truth is 5 m. What hangs on it goes along, the footprint not."""
+    heard = HeardFrames()
+    heard.hear("base_footprint", "odom", Pose((1.0, 0.0, 0.0)))
+    heard.hear("base_link", "base_footprint", Pose((0.0, 0.0, 0.2)))
+    heard.hear("arm", "base_link", Pose((0.0, 0.3, 0.0)))
+    assert heard.world("arm").position == (1.0, 0.3, 0.2)
+    heard.place("base_link", Pose((5.0, 0.0, 0.1)))
+    assert heard.world("arm").position == (5.0, 0.3, 0.1)
+    assert heard.world("base_link").position == (5.0, 0.0, 0.1)
+    assert heard.world("base_footprint").position == (1.0, 0.0, 0.0)
+    heard.place("base_link", Pose((6.0, 0.0, 0.1)))
+    assert heard.world("arm").position == (6.0, 0.3, 0.1)

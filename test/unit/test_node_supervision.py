@@ -28,6 +28,19 @@ def test_commands_pass_and_nothing_else(supervisor):
     assert supervisor.commands(20, {}) == {}
 
 
+def test_a_source_may_have_a_patience_of_its_own(warnings):
+    supervisor = CommandSupervisor(0.001, 0.5, SAFE, None, {}, warnings.append, {"joints": 0.2, "valves": 0.0})
+    supervisor.commands(0, {"valves": {"boom": 0.5}, "joints": {"drum": 2.0}, "others": {"stick": 0.3}})
+    assert supervisor.commands(199, {}) == {}
+    assert supervisor.commands(200, {}) == {"drum": 0.0}
+    assert supervisor.commands(500, {}) == {"stick": 0.0}
+    assert supervisor.commands(100_000, {}) == {}
+    assert [warning.split(":")[0] for warning in warnings] == [
+        "joints has been silent for 0.2 s",
+        "others has been silent for 0.5 s",
+    ]
+
+
 def test_a_silent_source_loses_its_actuators_once(supervisor, warnings):
     supervisor.commands(0, {"valves": {"boom": 0.5}, "joints": {"mast": 1.0, "drum": 2.0}})
     supervisor.commands(400, {"valves": {"boom": 0.4}})

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from grouser.physics.errors import MachineError, ParameterError
-from grouser.program import CommandProgram, TimedCommand, load_program
+from grouser.program import TWIST, CommandProgram, TimedCommand, load_program
 
 
 def program_of(*commands, **options):
@@ -125,8 +125,8 @@ def test_a_file_is_read(tmp_path):
         ("value: 0.6", "value: true", 5, "valid is a number"),
         ("time: 4.0, ", "", 6, "time is missing"),
         ("time: 4.0", "time: -4.0", 6, ">= 0"),
-        ("valve: boom_valve, value: 0}", "valve: boom_valve, joint: x, value: 0}", 6, "one valve or one joint"),
-        ("valve: boom_valve, value: 0}", "value: 0}", 6, "one valve or one joint"),
+        ("valve: boom_valve, value: 0}", "valve: boom_valve, joint: x, value: 0}", 6, "one valve, joint or twist"),
+        ("valve: boom_valve, value: 0}", "value: 0}", 6, "one valve, joint or twist"),
         ("joint: track_joint", "joint: 5", 8, "valid is a name"),
         ("- {time: 4.0, valve: boom_valve, value: 0}", "- lower the boom", 6, "is not a command"),
         ("repeat: true", "repeat: 3", 1, "true or false"),
@@ -169,3 +169,14 @@ def test_names_are_checked_against_a_machine(tmp_path):
     assert caught.value.line == 5
     with pytest.raises(MachineError, match="no joint with a servo drive 'track_joint'"):
         program.check(["boom_valve", "track_joint"], [])
+
+
+def test_a_vehicle_is_told_its_twist(tmp_path):
+    text = "commands:\n  - {time: 0.0, twist: x, value: 0.2}\n  - {time: 1.0, twist: yaw, value: 3.0, ramp: 1.0}\n"
+    program = load_program(write(tmp_path, text))
+    program.check([], [], TWIST)
+    assert program.values(1.5) == {"twist.x": 0.2, "twist.yaw": 1.5}
+    with pytest.raises(MachineError, match="no twist of driven wheels 'twist.x'"):
+        program.check([], [])
+    with pytest.raises(MachineError, match="did you mean 'twist.x'"):
+        load_program(write(tmp_path, text.replace("twist: x", "twist: xx"))).check([], [], TWIST)

@@ -1,0 +1,86 @@
+"""Publishers of how a machine moves over the ground: odometry, inertial measurement units, slip, terrain."""
+
+import numpy as np
+from control_msgs.msg import DynamicInterfaceGroupValues
+from nav_msgs.msg import OccupancyGrid, Odometry
+from rclpy.node import Node
+from sensor_msgs.msg import Imu, PointCloud2
+
+from grouser.nodes import messages, topics
+from grouser.nodes.parameters import SimulatorParameters
+from grouser.nodes.samples import SLIP_VALUES, Sample
+from grouser.physics.description.machine import Machine, World
+
+
+class MotionPublisher:
+    """Publishes what a machine has of it; nothing is offered that it has not.
+
+    Args:
+        node: whose publishers these are.
+        machine: a floating base has a ground truth, with wheels it is a vehicle with odometry.
+        world: soft ground is published as terrain.
+        parameters: names of frames.
+    """
+
+    def __init__(self, node: Node, machine: Machine, world: World, parameters: SimulatorParameters) -> None:
+        self._map_frame = parameters.map_frame
+        imus = [sensor.name for sensor in machine.sensors if sensor.type == "imu"]
+        imu_topics = topics.imu_topics(imus)
+        self._truth = self._odometry = self._slip = self._terrain = None
+        self._imus = [
+            (messages.make_imu(imu), node.create_publisher(Imu, imu_topics[imu], topics.SENSOR_DATA)) for imu in imus
+        ]
+        if machine.floating_base:
+            self._truth = (
+                messages.make_odometry(parameters.map_frame, machine.root),
+                node.create_publisher(Odometry, topics.GROUND_TRUTH, topics.RELIABLE),
+            )
+        if machine.floating_base and machine.wheels:
+            self._odometry = (
+                messages.make_odometry(parameters.odom_frame, parameters.base_footprint_frame),
+                node.create_publisher(Odometry, topics.ODOMETRY, topics.RELIABLE),
+            )
+        if machine.wheels:
+            self._slip = (
+                messages.make_group_values([(wheel.link, SLIP_VALUES) for wheel in machine.wheels]),
+                node.create_publisher(DynamicInterfaceGroupValues, topics.SLIP, topics.RELIABLE),
+            )
+        if has_soil(world):
+            self._terrain = (
+                node.create_publisher(PointCloud2, topics.TERRAIN, topics.LATCHED),
+                node.create_publisher(OccupancyGrid, topics.RUT_DEPTH, topics.LATCHED),
+                node.create_publisher(OccupancyGrid, topics.BEARING_MARGIN, topics.LATCHED),
+            )
+
+    def publish(self, sample: Sample) -> None:
+        """Sends what of a sample is due."""
+        stamp = sample.nanoseconds
+        if self._truth is not None and sample.base_pose is not None and sample.base_twist is not None:
+            message, publisher = self._truth
+            messages.fill_odometry(message, stamp, sample.base_pose, sample.base_twist)
+            publisher.publish(message)
+        if self._odometry is not None and "odometry" in sample.streams and sample.odometry is not None:
+            message, publisher = self._odometry
+            reckoned = sample.odometry
+            forward, left, yaw = reckoned.twist
+            messages.fill_odometry(message, stamp, reckoned.pose, np.array([forward, left, 0.0, 0.0, 0.0, yaw]))
+            messages.fill_planar_covariances(message, reckoned.pose_covariance, reckoned.twist_covariance)
+            publisher.publish(message)
+        if sample.imus is not None:
+            for (message, publisher), reading in zip(self._imus, sample.imus, strict=True):
+                messages.fill_imu(message, stamp, reading)
+                publisher.publish(message)
+        if self._slip is not None and sample.slip is not None:
+            message, publisher = self._slip
+            messages.fill_group_values(message, stamp, sample.slip)
+            publisher.publish(message)
+        if self._terrain is not None and sample.terrain is not None:
+            cloud, ruts, margin = self._terrain
+            cloud.publish(messages.terrain_cloud(self._map_frame, stamp, sample.terrain))
+            ruts.publish(messages.rut_depth_grid(self._map_frame, stamp, sample.terrain))
+            margin.publish(messages.bearing_margin_grid(self._map_frame, stamp, sample.terrain))
+
+
+def has_soil(world: World) -> bool:
+    """Whether there is soft ground."""
+    return world.ground is not None and world.ground.soil is not None

@@ -1,0 +1,46 @@
+"""How soil comes to know the motion of a wheel, and forgets it."""
+
+from grouser.physics.kernel import inlined
+
+# Length over which the soil under a wheel comes to know how it moves, as a share of its radius [-].
+MEMORY = 0.25
+# Under a wheel that stands, shear answers not only where it is but where it will be so much later: this damps the
+# swinging of what is parked. It fades with the square of the wheel's speed over the other number [s, m/s].
+_LEAD, _PARKED = 5e-2, 1e-2
+
+
+@inlined
+def speeds(wheels, w, axis, frame, twist):
+    """Speed of the rim, of the wheel ahead and to the left [m/s]."""
+    rim = wheels.radius[w] * (twist[3] * axis[0] + twist[4] * axis[1] + twist[5] * axis[2])
+    ahead = twist[0] * frame[0, 0] + twist[1] * frame[0, 1] + twist[2] * frame[0, 2]
+    aside = twist[0] * frame[1, 0] + twist[1] * frame[1, 1] + twist[2] * frame[1, 2]
+    return rim, ahead, aside
+
+
+@inlined
+def shear_lead(wheels, w, axis, frame, twist):
+    """How far ahead in time shear answers [s]."""
+    rim, ahead, aside = speeds(wheels, w, axis, frame, twist)
+    return _LEAD / (1.0 + (rim * rim + ahead * ahead + aside * aside) / (_PARKED * _PARKED))
+
+
+@inlined
+def remembered(motion, rim, ahead, aside, radius, step):
+    """What the soil knows of a wheel's motion at the end of a step at these speeds: a, b, c of `stress_contact`."""
+    path = step / (MEMORY * radius)
+    fading = 1.0 / (1.0 + path * max(max(abs(rim), abs(ahead)), abs(aside)))
+    return (
+        fading * (motion[0] + path * rim),
+        fading * (motion[1] + path * ahead),
+        fading * (motion[2] + path * aside),
+    )
+
+
+@inlined
+def slip_of(rolling, forward):
+    """Slip by the speeds of rim and wheel: over the rim's when driving, over the wheel's when braking; 0 at rest."""
+    reference = rolling if abs(rolling) >= abs(forward) else forward
+    if reference == 0.0:
+        return 0.0
+    return min(max((rolling - forward) / reference, -1.0), 1.0)

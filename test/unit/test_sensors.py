@@ -1,0 +1,98 @@
+"""What an inertial measurement unit shows."""
+
+import math
+
+import numpy as np
+import pytest
+
+from grouser import ParameterError, Simulation
+from grouser.physics.description import parse_machine
+from grouser.physics.description.machine import Pose, World
+from grouser.physics.description.rotation import quaternion_from_rpy
+from grouser.physics.errors import MachineError
+
+STEP = 1e-3
+GRAVITY = np.array([0.0, 0.0, -9.81])
+
+BODY = """<robot name="r"><link name="{root}"/>
+<link name="body"><inertial><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial></link>
+<joint name="hinge" type="{joint}"><parent link="{root}"/><child link="body"/><axis xyz="0 0 1"/></joint>
+<grouser><sensor name="unit" type="imu" link="body" xyz="0.3 0.1 -0.2" rpy="0.4 -0.2 0.9"/>{more}</grouser></robot>"""
+
+
+def simulate(root="base", joint="fixed", world=World(), more=""):
+    return Simulation(parse_machine(BODY.format(root=root, joint=joint, more=more), "r.urdf"), world, step=STEP)
+
+
+def test_at_rest_it_shows_what_holds_it_up():
+    resting = simulate(root="world")
+    resting.step(3)
+    (reading,) = resting.imu.values()
+    turn = rotation(quaternion_from_rpy(0.4, -0.2, 0.9))
+    np.testing.assert_allclose(reading.specific_force, -GRAVITY @ turn, atol=1e-12)
+    np.testing.assert_allclose(reading.angular_velocity, 0.0)
+    np.testing.assert_allclose(rotation(reading.orientation), turn, atol=1e-12)
+
+
+def test_in_free_fall_it_shows_nothing_but_that_it_turns_about_the_centre_of_mass():
+    """Thrown and spinning about a principal axis: the sensor, off the centre, feels w x (w x r)."""
+    falling = simulate(world=World(ground=None, spawn=Pose((0.0, 0.0, 5.0))))
+    falling.state.v[:] = [1.0, 2.0, 3.0, 0.0, 0.0, 4.0]
+    falling.step(500)
+    reading = falling.imu["unit"]
+    turn = rotation(quaternion_from_rpy(0.4, -0.2, 0.9))
+    np.testing.assert_allclose(reading.angular_velocity, np.array([0.0, 0.0, 4.0]) @ turn, atol=1e-9)
+    # the mean over a step of an acceleration that turns by 4 mrad in it: half of that aside, (4 mrad)^2 / 24 too short
+    half = 0.5 * 4.0 * STEP
+    centripetal = -16.0 * np.array([0.3, 0.1, 0.0])
+    mean = np.array(
+        [[math.cos(half), math.sin(half), 0.0], [-math.sin(half), math.cos(half), 0.0], [0.0, 0.0, 1.0]]
+    ) @ (centripetal * math.sin(half) / half)
+    np.testing.assert_allclose(reading.specific_force, mean @ turn, atol=1e-9)
+
+
+def test_on_a_turntable_that_speeds_up_it_shows_the_tangential_acceleration():
+    table = simulate(
+        root="world", joint="continuous", more='<servo_drive joint="hinge" mode="effort" effort_limit="9"/>'
+    )
+    inertia = 0.1  # about the axis through the body's centre of mass
+    table.command["hinge"] = 0.5
+    table.step(1)
+    reading = table.imu["unit"]
+    # after one step of 5 rad/s2 from rest the centripetal part is (5e-3)^2 r
+    expected = 0.5 / inertia * np.cross([0.0, 0.0, 1.0], [0.3, 0.1, 0.0]) - GRAVITY
+    turn = rotation(quaternion_from_rpy(0.0, 0.0, table.joint_position["hinge"])) @ rotation(
+        quaternion_from_rpy(0.4, -0.2, 0.9)
+    )
+    np.testing.assert_allclose(reading.specific_force, expected @ turn, atol=2e-5)
+
+
+def test_after_a_restart_it_begins_anew():
+    falling = simulate(world=World(ground=None, spawn=Pose((0.0, 0.0, 5.0))))
+    falling.step(10)
+    saved = falling.snapshot()
+    falling.step(1)
+    shown = falling.imu["unit"].specific_force
+    falling.restore(saved)
+    # no step has been made: nothing accelerates yet
+    np.testing.assert_allclose(np.linalg.norm(falling.imu["unit"].specific_force), 9.81)
+    falling.step(1)
+    np.testing.assert_array_equal(falling.imu["unit"].specific_force, shown)
+
+
+def test_the_midpoint_rule_has_none():
+    with pytest.raises(ParameterError, match="imu"):
+        simulate(root="world", joint="continuous", more='<integrator method="implicit_midpoint"/>')
+
+
+@pytest.mark.parametrize("name", ["body", "hinge"])
+def test_its_frame_needs_a_name_of_its_own(name):
+    text = BODY.format(root="base", joint="fixed", more="").replace('name="unit"', f'name="{name}"')
+    with pytest.raises(MachineError, match="is that of a link or joint"):
+        parse_machine(text, "r.urdf")
+
+
+def rotation(quaternion):
+    x, y, z, w = quaternion
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + 2.0 * w * skew + 2.0 * skew @ skew

@@ -1,0 +1,97 @@
+"""Slip of a wheel: the definitions, their limits, and a wheel on rigid ground."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grouser.physics.description.machine import Ground, Heightfield
+from grouser.physics.description.soil import Wheel
+from grouser.physics.measurements import WheelState
+from grouser.physics.wheel_contact import STANDSTILL, ground_normal, rigid_wheel_state, slip
+
+speeds = st.floats(-1e3, 1e3)
+
+
+@pytest.mark.parametrize(
+    ("rim", "forward", "ratio"),
+    [
+        (1.0, 0.8, 0.2),  # drives
+        (0.8, 1.0, -0.2),  # brakes
+        (-1.0, -0.8, 0.2),  # the same backwards
+        (-0.8, -1.0, -0.2),
+        (1.0, 0.0, 1.0),  # spins
+        (0.0, 1.0, -1.0),  # is locked
+        (1.0, -0.2, 1.0),  # spins while it slides back
+        (0.2, -1.0, -1.0),
+        (0.0, 0.0, 0.0),
+        (3.0, 3.0, 0.0),
+    ],
+)
+def test_slip_ratio(rim, forward, ratio):
+    assert slip(rim, forward, 0.0)[0] == pytest.approx(ratio, abs=1e-15)
+
+
+@settings(deadline=None)
+@given(speeds, speeds, speeds)
+def test_slip_is_bounded_and_the_same_backwards(rim, forward, lateral):
+    ratio, angle = slip(rim, forward, lateral)
+    assert -1.0 <= ratio <= 1.0
+    assert abs(angle) <= 0.5 * math.pi
+    assert slip(-rim, -forward, lateral) == (ratio, angle)
+    assert slip(rim, forward, -lateral) == (ratio, -angle)
+
+
+def test_slip_fades_at_standstill():
+    assert slip(0.5 * STANDSTILL, 0.0, 0.0)[0] == 0.5
+    assert slip(0.0, 0.0, 0.5 * STANDSTILL)[1] == pytest.approx(0.25 * math.pi)
+    assert slip(0.0, 0.0, 1.0)[1] == pytest.approx(0.5 * math.pi)
+
+
+def test_a_wheel_on_a_slope_is_measured_along_the_slope():
+    """Heading up a slope of 0.3 rad, steered by 0.2 rad; what is put in comes out."""
+    tilt, steer = 0.3, 0.2
+    normal = np.array([-math.sin(tilt), 0.0, math.cos(tilt)])
+    up_slope = np.array([math.cos(tilt), 0.0, math.sin(tilt)])
+    heading = math.cos(steer) * up_slope + math.sin(steer) * np.array([0.0, 1.0, 0.0])
+    left = np.cross(normal, heading)
+    rotation = np.column_stack([heading, left, normal])
+    wheel = Wheel("w", 0.2, 0.1, position=(0.0, 0.05, 0.0))
+    force = 30.0 * heading - 5.0 * left + 100.0 * normal
+    at_patch = np.cross(-0.2 * normal, force)  # about the centre
+    # about the link's origin, 0.05 m to the right of the centre
+    moment = at_patch + np.cross(0.05 * left, force)
+    state = rigid_wheel_state(
+        wheel,
+        rotation,
+        0.9 * heading + 0.1 * left,
+        5.0 * left + 0.3 * normal,
+        np.concatenate([rotation.T @ force, rotation.T @ moment]),
+        normal,
+    )
+    assert state.normal_force == pytest.approx(100.0)
+    assert (state.drawbar_pull, state.side_force) == pytest.approx((30.0, -5.0))
+    assert state.torque == pytest.approx(30.0 * 0.2)
+    assert (state.thrust, state.resistance) == pytest.approx((30.0, 0.0), abs=1e-12)
+    assert state.slip_ratio == pytest.approx(0.1)
+    assert state.slip_angle == pytest.approx(math.atan2(0.1, 0.9))
+    assert state.sinkage == 0.0
+
+
+def test_a_wheel_that_lies_has_no_heading():
+    lying = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+    state = rigid_wheel_state(
+        Wheel("w", 0.2, 0.1), lying, np.ones(3), np.ones(3), np.ones(6), np.array([0.0, 0.0, 1.0])
+    )
+    assert state == WheelState(*[0.0] * 13)
+
+
+def test_the_normal_is_that_of_the_ground():
+    rising = Heightfield(np.array([[0.0, 0.0], [1.0, 1.0]]), 2.0, (0.0, 0.0))
+    assert ground_normal(None, 1.0, 2.0).tolist() == [0.0, 0.0, 1.0]
+    assert ground_normal(Ground(normal=(0.6, 0.0, 0.8)), 1.0, 2.0).tolist() == [0.6, 0.0, 0.8]
+    np.testing.assert_allclose(
+        ground_normal(Ground(heightfield=rising), 1.0, 1.0), np.array([-1.0, 0.0, 2.0]) / math.sqrt(5.0)
+    )
