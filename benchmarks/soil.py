@@ -22,7 +22,7 @@ _RADIUS, _WIDTH, _LOAD, _SPEED, _SLIP = 0.25, 0.2, 500.0, 0.5, 0.2
 # Of the published case (Zuo et al. 2009): the same, its turning [rad/s] and how long it took there [s].
 _ZUO_RADIUS, _ZUO_LOAD, _ZUO_TURNING, _ZUO_SLIP, _ZUO_TIME = 0.15, 200.0, 0.196, 0.3, 30.0
 # The rover: time [s], speed [m/s], height of its base when it is set down [m].
-_ROVER_TIME, _ROVER_SPEED, _ROVER_HEIGHT = 10.0, 0.1, 0.6
+_ROVER_TIME, _ROVER_SPEED, _ROVER_HEIGHT = 10.0, 0.1, 0.0
 _MAP_SIDE = 4000
 
 

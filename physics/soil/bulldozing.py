@@ -1,10 +1,11 @@
 """Where displaced soil goes: onto the rim of the contact, ahead and beside, and down slopes that are too steep."""
 
 import math
+from functools import partial
 
 from grouser.physics.kernel import inlined, kernel
-from grouser.physics.soil.tiles import LEVEL, SURFACE, TYPE
-from grouser.physics.soil.wheels import MARGIN, RIM
+from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, TYPE
+from grouser.physics.soil.wheels import MARGIN, RIM, SHADED
 
 # Share of what is too steep between two neighbours that slides in a step: eight neighbours take less than there is.
 _SLIDING = 0.1
@@ -44,9 +45,25 @@ def heap_up(wheels, w, flow, origin, state, work):
         total += _share(rim[r], columns, x, y, flow)
     height = flow[0] / (spacing * spacing * total)
     for r in range(rims):
-        heaped = height * _share(rim[r], columns, x, y, flow)
-        state.soil_cell[place[rim[r]] + LEVEL] += heaped
-        state.soil_cell[place[rim[r]] + SURFACE] += heaped
+        _lay(state.soil_cell, place[rim[r]], height * _share(rim[r], columns, x, y, flow))
+
+
+@inlined
+def _lay(cell, at, height):
+    """Lays soil onto a cell, or takes it off [m].
+
+    Soil that falls into a rut is loose: the cell is then as if it had been pressed less deep. Only what comes above the
+    level that it had before is new ground.
+    """
+    cell[at + SURFACE] += height
+    stays = cell[at + LEVEL] - cell[at + SURFACE] + height
+    if height > 0.0 and stays > 0.0:
+        left = max(1.0 - height / stays, 0.0)
+        cell[at + SINKAGE] *= left
+        cell[at + PRESSURE] *= left
+        cell[at + LEVEL] = max(cell[at + LEVEL], cell[at + SURFACE])
+    else:
+        cell[at + LEVEL] += height
 
 
 @inlined
@@ -56,9 +73,10 @@ def _share(at, columns, x, y, flow):
     return 1.0 + (x * flow[3] + y * flow[4]) / max(math.sqrt(x * x + y * y), 1e-9)
 
 
-@kernel
+# Not reassociated: which of two ways of adding up is taken would depend on where the arrays lie in memory.
+@partial(kernel, fastmath=False)
 def slide(wheels, w, state, work):
-    """One step of what slides down slopes steeper than the soil's repose, around the contact of a wheel.
+    """One step of what slides down slopes steeper than the soil's repose, around a wheel.
 
     Between each two neighbours, also across corners, flows a share of what is too high; soil under the wheel stays. One
     loses what the other wins, so that no volume is lost.
@@ -68,7 +86,7 @@ def slide(wheels, w, state, work):
         state: with the cells, changed.
         work: with labels.
     """
-    i_first, j_first, rows, columns = _around_contact(w, work)
+    i_first, j_first, rows, columns = _around_wheel(w, work)
     cell, place, label, soils, width = state.soil_cell, work.place[w], work.label[w], wheels.soils, work.window[w, 3]
     surface, steepest, spacing = work.surface, work.steepest, wheels.cell[0]
     for i in range(rows):
@@ -98,20 +116,20 @@ def slide(wheels, w, state, work):
         for j in range(1, columns - 1):
             change = work.change[i * columns + j]
             if change != 0.0:
-                here = place[(i_first + i) * width + j_first + j]
-                cell[here + LEVEL] += change
-                cell[here + SURFACE] += change
+                _lay(cell, place[(i_first + i) * width + j_first + j], change)
 
 
 @inlined
-def _around_contact(w, work):
-    """The part of a window around the touched cells: first row and column, rows and columns."""
-    columns = work.window[w, 3]
-    top, bottom, left, right = work.window[w, 2], 0, columns, 0
-    for n in range(work.touched[w]):
-        i, j = work.spot[w, n] // columns, work.spot[w, n] % columns
-        top, bottom, left, right = min(top, i), max(bottom, i), min(left, j), max(right, j)
-    return top - MARGIN, left - MARGIN, bottom - top + 2 * MARGIN + 1, right - left + 2 * MARGIN + 1
+def _around_wheel(w, work):
+    """The part of a window around the cells under the wheel: first row and column, rows and columns."""
+    rows, columns, label = work.window[w, 2], work.window[w, 3], work.label[w]
+    top, bottom, left, right = rows, 0, columns, 0
+    for i in range(rows):
+        for j in range(columns):
+            if label[i * columns + j] > 0 or label[i * columns + j] == SHADED:
+                top, bottom, left, right = min(top, i), max(bottom, i), min(left, j), max(right, j)
+    top, left = max(top - MARGIN, 0), max(left - MARGIN, 0)
+    return top, left, min(bottom + MARGIN, rows - 1) - top + 1, min(right + MARGIN, columns - 1) - left + 1
 
 
 @inlined

@@ -9,6 +9,7 @@ import math
 
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.bekker_cell import bekker_pressure
+from grouser.physics.soil.footprint import extent
 from grouser.physics.soil.laws import shear_strength, sinkage_exponent
 from grouser.physics.soil.memory import shear_lead
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SHEAR_X, SHEAR_Y, SINKAGE, SURFACE, set_back
@@ -58,7 +59,7 @@ def _motion(touch, n, twist):
 def _press(wheels, w, n, k, slip, rate, step, cell, at, work):
     """Pressure of a touched cell, its growth with the rate, and what the cell has become."""
     soils, depth = wheels.soils, work.touch[w, DEPTH, n] + step * rate
-    if wheels.level[w] == CELLS:
+    if wheels.level[w] == CELLS and work.touch[w, STIFFNESS, n] < math.inf:
         pressure, growth, sinkage = visco_plastic_pressure(
             soils.cell_stiffness[k],
             soils.cell_viscosity[k],
@@ -83,13 +84,13 @@ def _press(wheels, w, n, k, slip, rate, step, cell, at, work):
 
 
 @inlined
-def _axes(wheels, w, axis, nx, ny, nz):
+def _axes(touch, n, axis, nx, ny, nz):
     """Two directions along the surface in which the soil's shear is kept, at the normal.
 
     Shear that a cell carries is kept along x and y of the ground, turned with the upright into the normal; that which
     the rim carries along the rim, forward, and across it.
     """
-    if wheels.level[w] == CELLS:
+    if touch[TURN, n] >= 0.0:
         tx, ty, tz = axis[1] * nz - axis[2] * ny, axis[2] * nx - axis[0] * nz, axis[0] * ny - axis[1] * nx
         return tx, ty, tz, ny * tz - nz * ty, nz * tx - nx * tz, nx * ty - ny * tx
     c = 1.0 / (1.0 + nz)
@@ -97,9 +98,9 @@ def _axes(wheels, w, axis, nx, ny, nz):
 
 
 @inlined
-def _recall(wheels, w, n, cell, at, rim, touch):
+def _recall(touch, n, cell, at, rim):
     """Shear state at a touched cell, carried by the cell or by the rim."""
-    if wheels.level[w] == CELLS:
+    if touch[TURN, n] >= 0.0:
         place = touch[TURN, n] * RIM_STEPS - 0.5
         first = int(math.floor(place))
         share = place - first
@@ -141,9 +142,9 @@ def push_wheel(wheels, w, slip, step, state, work):
         if pressure <= 0.0:
             continue
         strength = area * shear_strength(soils, k, pressure, wheels.friction[w])
-        ax, ay, az, bx, by, bz = _axes(wheels, w, axis, nx, ny, nz)
+        ax, ay, az, bx, by, bz = _axes(touch, n, axis, nx, ny, nz)
         path = lead / soils.shear_modulus[k]
-        s, t = _recall(wheels, w, n, cell, at, rim, touch)
+        s, t = _recall(touch, n, cell, at, rim)
         s, t = _sheared(s, t, path, ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz, speed)
         fx = area * pressure * nx - strength * (s * ax + t * bx)
         fy = area * pressure * ny - strength * (s * ay + t * by)
@@ -246,8 +247,6 @@ def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
         rate = -along / max(nz, _STEEPEST)
         pressure, _, sinkage, load = _press(wheels, w, n, k, slip, rate, step, cell, at, work)
         if pressure <= 0.0:
-            # let go: what it was sheared by is forgotten
-            cell[at + SHEAR_X] = cell[at + SHEAR_Y] = 0.0
             continue
         unloading, unloading_slope = soils.unloading_stiffness[k], soils.unloading_slope[k]
         stays = set_back(unloading, unloading_slope, sinkage, load)
@@ -255,9 +254,9 @@ def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
         gave = soils.heave[k] * square * (cell[at + SURFACE] - surface)
         cell[at + SINKAGE], cell[at + PRESSURE], cell[at + SURFACE] = sinkage, load, surface
         strength, modulus = shear_strength(soils, k, pressure, wheels.friction[w]), soils.shear_modulus[k]
-        ax, ay, az, bx, by, bz = _axes(wheels, w, axis, nx, ny, nz)
+        ax, ay, az, bx, by, bz = _axes(touch, n, axis, nx, ny, nz)
         va, vb = ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz
-        s, t = _recall(wheels, w, n, cell, at, rim, touch)
+        s, t = _recall(touch, n, cell, at, rim)
         cell[at + SHEAR_X], cell[at + SHEAR_Y] = _sheared(s, t, step / modulus, va, vb, speed)
         s, t = _sheared(s, t, lead / modulus, va, vb, speed)
         # soil goes with the wheel's surface where that presses, and along it as far as it is sheared
@@ -295,8 +294,9 @@ def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
         for k in range(1, 5):
             flow[k] /= flow[0]
     forward = twist[0] * frame[0, 0] + twist[1] * frame[0, 1] + twist[2] * frame[0, 2] >= 0.0
-    lowest = _lowest(wheels, w, work.axis[w, 2]) - work.centre[w, 2] - origin[2]
-    figure[SINKAGE_OF_WHEEL] = frame[2, 2] * (work.level[w] + lowest)
+    lean = axis[0] * frame[2, 0] + axis[1] * frame[2, 1] + axis[2] * frame[2, 2]
+    height = (origin[2] + work.centre[w, 2] - work.level[w]) * frame[2, 2]
+    figure[SINKAGE_OF_WHEEL] = extent(wheels.reach[w], wheels.half_width[w], lean) - height
     if peak > 0.0:
         entry, exit_ = math.asin(min(entry, 1.0)), math.asin(max(exit_, -1.0))
         figure[ENTRY], figure[EXIT] = (entry, exit_) if forward else (-exit_, -entry)
@@ -344,9 +344,3 @@ def _carry_shear(wheels, w, k, twist, exit_, origin, step, cell, work, rim):
             rim[m, 0], rim[m, 1] = _sheared(rim[m, 0], rim[m, 1], path, va, vb, math.sqrt(va * va + vb * vb))
         else:
             rim[m, 0] = rim[m, 1] = 0.0
-
-
-@inlined
-def _lowest(wheels, w, az):
-    """How far the wheel reaches down from its centre [m]."""
-    return wheels.reach[w] * math.sqrt(max(1.0 - az * az, 0.0)) + wheels.half_width[w] * abs(az)

@@ -2,6 +2,7 @@
 
 import math
 
+from grouser.physics.contact.terrain import type_at
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
 from grouser.physics.soil.tiles import (
@@ -108,10 +109,10 @@ def find_cells(wheels, w, terrain, origin, state, step, work):
     ax, ay, az = work.axis[w, 0], work.axis[w, 1], work.axis[w, 2]
     cx, cy, cz = origin[0] + work.centre[w, 0], origin[1] + work.centre[w, 1], origin[2] + work.centre[w, 2]
     work.touched[w] = 0
-    if cz - _extent(reach, half_width, az) > _highest_near(terrain, cx, cy) + 2.0 * reach:
+    if cz - extent(reach, half_width, az) > _highest_near(terrain, cx, cy) + 2.0 * reach:
         work.window[w, 2] = 0
         return
-    ex, ey = _extent(reach, half_width, ax), _extent(reach, half_width, ay)
+    ex, ey = extent(reach, half_width, ax), extent(reach, half_width, ay)
     margin = MARGIN if wheels.level[w] == DEFORMABLE and wheels.bulldozing[0] else 0
     i_first, j_first = int(math.floor((cx - ex) / cell)), int(math.floor((cy - ey) / cell))
     rows, columns = int(math.ceil((cx + ex) / cell)) - i_first + 1, int(math.ceil((cy + ey) / cell)) - j_first + 1
@@ -129,6 +130,7 @@ def find_cells(wheels, w, terrain, origin, state, step, work):
         twist[0] ** 2 + twist[1] ** 2 + twist[2] ** 2
     )
     ahead = step * fastest / _STEEPEST
+    middle = type_at(terrain, cx, cy)
     along, across = -work.frame[w, 2, 0] / work.frame[w, 2, 2], -work.frame[w, 2, 1] / work.frame[w, 2, 2]
     for i in range(margin, rows - margin):
         middle_x = (i_first + i) * cell - cx
@@ -141,9 +143,12 @@ def find_cells(wheels, w, terrain, origin, state, step, work):
                 continue
             here = i * columns + j
             at = place[here]
-            k = int(layers[at + TYPE])
+            k, rigid = int(layers[at + TYPE]), False
+            if k < 0 and middle >= 0:
+                # beside soil, what is rigid is soil that does not yield
+                k, rigid = middle, True
             level = layers[at + LEVEL] + along * dx + across * dy - cz
-            depth = level - z
+            depth = even_depth = level - z
             if k >= 0 and beyond < 0.5 * cell and depth + ahead > 0.0:
                 radius = reach
                 if not plain and not of_side:
@@ -162,20 +167,23 @@ def find_cells(wheels, w, terrain, origin, state, step, work):
                     touch[NORMAL_X, found], touch[NORMAL_Y, found], touch[NORMAL_Z, found] = nx, ny, nz
                     touch[AREA, found] = min(0.5 - beyond / cell, 1.0) * cell * cell / steep
                     touch[DEPTH, found] = depth
-                    if wheels.level[w] == CELLS:
+                    touch[STIFFNESS, found] = math.inf if rigid else 0.0
+                    touch[TURN, found] = -1.0
+                    if wheels.level[w] == CELLS and not of_side:
                         touch[TURN, found] = turn_around(work.axis[w], work.mark[w], px, py, z)
                     spot[found], soil[found] = here, k
                     found += 1
                     continue
-            # let go: what it was sheared by is forgotten
-            layers[at + SHEAR_X] = layers[at + SHEAR_Y] = 0.0
+            # let go: what it was sheared by is forgotten; between grousers soil goes with the wheel
+            if even_depth <= layers[at + LEVEL] - layers[at + SURFACE] or beyond >= 0.5 * cell:
+                layers[at + SHEAR_X] = layers[at + SHEAR_Y] = 0.0
             if beyond < 0.5 * cell and layers[at + SINKAGE] > 0.0:
                 label[here] = SHADED
     work.touched[w] = found
 
 
 @inlined
-def _extent(reach, half_width, a):
+def extent(reach, half_width, a):
     """Half of the extent of a cylinder whose axis has the component `a` along the direction [m]."""
     return reach * math.sqrt(max(1.0 - a * a, 0.0)) + half_width * abs(a)
 
@@ -314,7 +322,8 @@ def find_patches(wheels, w, slip, work):
         exponent = sinkage_exponent(soils, k, slip)
         # a wheel's load goes with z^(n + 1/2): see `stress`
         softer = sinkage_growth(soils, k, slip) ** (exponent + 0.5)
-        touch[STIFFNESS, n] = pressure_stiffness(soils, k, total[1, first], exponent) / softer
+        if touch[STIFFNESS, n] < math.inf:
+            touch[STIFFNESS, n] = pressure_stiffness(soils, k, total[1, first], exponent) / softer
 
 
 @inlined

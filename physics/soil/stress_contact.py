@@ -172,11 +172,21 @@ def settle_stress(wheels, w, twist, terrain, origin, gravity, step, state, work)
     rise = twist[0] * frame[2, 0] + twist[1] * frame[2, 1] + twist[2] * frame[2, 2]
     sinkage, rut = work.touch[w, 0, 0] - step * rise, work.touch[w, 1, 0]
     rim, ahead, aside = speeds(wheels, w, work.axis[w], frame, twist)
-    now, back = _response(wheels, w, k, sinkage, state.wheel_sinkage[w], rut, motion[0], motion[1], motion[2], gravity)
+    lead = shear_lead(wheels, w, work.axis[w], frame, twist)
+    a, b, c = remembered(motion, rim, ahead, aside, radius, lead)
+    now, back = _response(wheels, w, k, sinkage, state.wheel_sinkage[w], rut, a, b, c, gravity)
     _add_forces(now, back, work.axis[w], frame, work.wrench[w])
     rolled = step * max(max(abs(rim), abs(ahead)), abs(aside)) / (MEMORY * radius)
-    fade = state.wheel_sinkage[w] - sinkage
-    state.wheel_sinkage[w] = max(sinkage + fade / (1.0 + rolled), sinkage)
+    deepest = max(state.wheel_sinkage[w], sinkage)
+    if deepest > sinkage:
+        # towards the sinkage at which fresh soil carries what this one does now
+        step_down = _DEEPER * radius
+        full, _ = _response(wheels, w, k, deepest, deepest, rut, a, b, c, gravity)
+        less, _ = _response(wheels, w, k, deepest - step_down, deepest - step_down, rut, a, b, c, gravity)
+        softness = step_down / max(full.normal_force - less.normal_force, 1e-9)
+        excess = max(full.normal_force - now.normal_force, 0.0) * softness
+        deepest = max(deepest - excess * rolled / (1.0 + rolled), sinkage)
+    state.wheel_sinkage[w] = deepest
     work.greatest_pressure[k] = max(work.greatest_pressure[k], now.peak_pressure)
     figure[SINKAGE_OF_WHEEL], figure[ENTRY], figure[EXIT] = max(sinkage, 0.0), now.entry_angle, now.exit_angle
     figure[NORMAL], figure[THRUST], figure[RESISTANCE] = now.normal_force, back * now.thrust, back * now.resistance

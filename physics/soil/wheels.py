@@ -234,8 +234,11 @@ def _profile(wheel: Wheel, cell: float) -> np.ndarray:
     """Radius at equal steps of the angle, and across, as its mean over the arc of a cell [m]; one number when even.
 
     What is finer than a cell cannot be told by its height in the middle: grousers thinner than that count with their
-    mean.
+    mean. Where the cells do not tell one grouser from the next, the soil between them goes with the wheel: it is as
+    large as its tips.
     """
+    if wheel.profile is None and wheel.grousers * 2.0 * cell > 2.0 * math.pi * wheel.radius:
+        return np.full((1, 1), wheel.radius + wheel.grouser_height)
     outline = wheel.profile if wheel.profile is not None else _grousers(wheel)
     if outline.size == 1:
         return outline
