@@ -191,7 +191,7 @@ class WheelState:
     """A wheel on the ground in the last step; directions are those of the natural ground under it.
 
     Attributes:
-        sinkage: of its lowest point below the natural ground [m].
+        sinkage: of its rim's lowest point, grousers aside, below the natural ground [m].
         entry_angle, exit_angle: where it meets and leaves the soil, from its lowest point, ahead positive [rad].
         normal_force: across the ground, on the wheel [N].
         thrust: of the soil's shear, ahead [N].

@@ -12,7 +12,7 @@ from grouser.physics.model import Model
 from grouser.physics.packed import Packed
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 from grouser.physics.soil.stress import GROUSER_SHARE
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SIDE, SURFACE, TILE, TYPE, natural_level
+from grouser.physics.soil.tiles import LEVEL, PRESSURE, SIDE, SURFACE, TILE, TYPE, fill_natural_levels
 from grouser.physics.soil.wheels import (
     ENTRY,
     EXIT,
@@ -85,8 +85,9 @@ def terrain_patch(system: System, state: State) -> TerrainPatch:
     level, surface, pressure, cells = level[soft], surface[soft], pressure[soft], cells[soft]
     number = kind[soft].astype(np.int64)
     x, y = (cells * wheels.cell[0]).T
-    terrain = Packed(system.collision.terrain)
-    natural = np.array([natural_level(terrain, *place) for place in zip(x.tolist(), y.tolist(), strict=True)])
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    natural = np.empty(len(x))
+    fill_natural_levels(Packed(system.collision.terrain), x, y, natural)
     return TerrainPatch(
         cell=float(wheels.cell[0]),
         x=x,

@@ -8,7 +8,16 @@ from grouser.physics.names import unknown_name
 
 __all__ = ["NAMES", "Experiment", "Parameter", "Result", "load", "run"]
 
-NAMES: tuple[str, ...] = ("hydraulic_crane", "hydraulic_lift", "plate_sinkage", "spring_four_bar", "wheel_stress")
+NAMES: tuple[str, ...] = (
+    "hydraulic_crane",
+    "hydraulic_lift",
+    "multi_pass",
+    "plate_sinkage",
+    "slope_climb",
+    "spring_four_bar",
+    "wheel_soil_bin",
+    "wheel_stress",
+)
 
 
 def load(name: str) -> Experiment:

@@ -49,7 +49,8 @@ class Soil:
         exit_angle_ratio: exit angle over entry angle, both above zero [-]; replaces `exit_ratio` where given.
         unloading_stiffness, unloading_slope: k_0 and A_u of p = p_u - (k_0 + A_u z_u) (z_u - z) below the deepest
             sinkage z_u (Wong) [N/m3, N/m4].
-        heave: share of the volume that a wheel presses in that heaves up ahead and beside; the rest is compacted [-].
+        heave: share of the volume that a wheel presses in that heaves up ahead and beside; the rest is compacted. The
+            default is chosen: loose soil is compacted more than it heaves [-].
         density: [kg/m3].
         repose_angle: of a slope that stands [rad].
         soil_stiffness: c_f, elastic stiffness of a cell [N/m3]; None where the soil has no numbers for cells.
@@ -83,7 +84,7 @@ class Soil:
     exit_angle_ratio: float | None = None
     unloading_stiffness: float = 4e7
     unloading_slope: float = 0.0
-    heave: float = 1.0
+    heave: float = 0.3
     soil_stiffness: float | None = None
     soil_viscosity: float | None = None
     plastic_modulus: float | None = None

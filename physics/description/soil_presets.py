@@ -155,24 +155,33 @@ _SOILS = (
     Preset(
         Soil(
             name="cmu_sand",
-            source="Pavlov and Johnson, single-wheel data in robomechanics/3d-terramechanics (MIT licence): soil "
-            "of the wheel with grousers, stress and exit of the smooth wheel",
+            source="Pavlov and Johnson, single-wheel data in robomechanics/3d-terramechanics (MIT licence): modulus, "
+            "density and repose as they measured them, exponent, max_stress_a0 and exit as they tuned them to the "
+            "smooth wheel; the numbers chosen here are fitted to six of their driven wheels (soil_theory.md)",
             frictional_modulus=8e6,
             exponent=1.46,
             slip_sinkage="exponent",
-            slip_exponent=0.01,
-            cohesion=1e3,
+            slip_exponent=0.4,
+            cohesion=0.0,
             friction_angle=math.radians(29.0),
-            shear_displacement_modulus=0.021,
+            shear_displacement_modulus=0.0174,
             max_stress_a0=0.2024,
-            max_stress_a1=0.7048,
+            max_stress_a1=0.24,
             exit_angle_ratio=0.4760,
+            heave=0.1,
             density=1330.0,
             repose_angle=math.radians(29.0),
             # its wheels, and its plates' greatest diameter
             validity=Validity(width=(0.05, 0.1)),
         ),
-        ("unloading_stiffness",),
+        (
+            "slip_exponent",
+            "cohesion",
+            "shear_displacement_modulus",
+            "max_stress_a1",
+            "unloading_stiffness",
+            "heave",
+        ),
     ),
     Preset(
         Soil(

@@ -100,7 +100,7 @@ KEYS: tuple[SoilKey, ...] = (
     SoilKey("exit_angle_ratio", "-", "exit angle over entry angle, instead of exit_ratio", 0.0, 1.5, "by exit_ratio"),
     SoilKey("unloading_stiffness", "N/m3", "k_0 of unloading", 0.0, 1e12, "4e7"),
     SoilKey("unloading_slope", "N/m4", "A_u, growth of it with the depth", 0.0, 1e13, "0"),
-    SoilKey("heave", "-", "share of what a wheel presses in that heaves up beside it", 0.0, 1.0, "1"),
+    SoilKey("heave", "-", "share of what a wheel presses in that heaves up beside it", 0.0, 1.0, "0.3"),
     SoilKey("density", "kg/m3", "bulk density", 50.0, 5000.0, suspect=50.0, hint="is it in g/cm3?"),
     SoilKey(
         "repose_angle_deg",

@@ -296,7 +296,7 @@ def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
     forward = twist[0] * frame[0, 0] + twist[1] * frame[0, 1] + twist[2] * frame[0, 2] >= 0.0
     lean = axis[0] * frame[2, 0] + axis[1] * frame[2, 1] + axis[2] * frame[2, 2]
     height = (origin[2] + work.centre[w, 2] - work.level[w]) * frame[2, 2]
-    figure[SINKAGE_OF_WHEEL] = extent(wheels.reach[w], wheels.half_width[w], lean) - height
+    figure[SINKAGE_OF_WHEEL] = extent(wheels.radius[w], wheels.half_width[w], lean) - height
     if peak > 0.0:
         entry, exit_ = math.asin(min(entry, 1.0)), math.asin(max(exit_, -1.0))
         figure[ENTRY], figure[EXIT] = (entry, exit_) if forward else (-exit_, -entry)

@@ -153,7 +153,7 @@ def _measure_motion(wheels, w, twist, step, state, work):
     if max(abs(rim), abs(ahead), abs(aside)) > _STANDSTILL:
         figure[SLIP], figure[SLIP_ANGLE] = slip_of(rim, ahead), math.atan2(aside, abs(ahead))
     if work.touched[w] > 0:
-        motion[0], motion[1], motion[2] = remembered(motion, rim, ahead, aside, wheels.radius[w], step)
+        motion[0], motion[1], motion[2], motion[3] = remembered(motion, rim, ahead, aside, wheels.radius[w], step)
     else:
         motion[:] = 0.0
         # the hole that it made is where it was

@@ -134,4 +134,4 @@ def steady_motion(slip: float, slip_angle: float = 0.0) -> Motion:
     rolling, forward = (1.0, 1.0 - slip) if slip >= 0.0 else (1.0 + slip, 1.0)
     sideways = forward * math.tan(slip_angle)
     fastest = max(1.0, abs(sideways))
-    return Motion(slip, rolling / fastest, forward / fastest, sideways / fastest)
+    return Motion(slip, rolling / fastest, forward / fastest, sideways / fastest, 1.0)

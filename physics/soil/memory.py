@@ -4,6 +4,8 @@ from grouser.physics.kernel import inlined
 
 # Length over which the soil under a wheel comes to know how it moves, as a share of its radius [-].
 MEMORY = 0.25
+# A wheel that trembles slower than this does not roll [m/s].
+STANDING = 1e-4
 # Under a wheel that stands, shear answers not only where it is but where it will be so much later: this damps the
 # swinging of what is parked. It fades with the square of the wheel's speed over the other number [s, m/s].
 _LEAD, _PARKED = 5e-2, 1e-2
@@ -27,13 +29,15 @@ def shear_lead(wheels, w, axis, frame, twist):
 
 @inlined
 def remembered(motion, rim, ahead, aside, radius, step):
-    """What the soil knows of a wheel's motion at the end of a step at these speeds: a, b, c of `stress_contact`."""
+    """What the soil knows of a wheel's motion at the end of a step: a, b, c of `stress_contact`, how far it rolled."""
     path = step / (MEMORY * radius)
+    rolled = path * max(max(abs(rim), abs(ahead)) - STANDING, 0.0)
     fading = 1.0 / (1.0 + path * max(max(abs(rim), abs(ahead)), abs(aside)))
     return (
         fading * (motion[0] + path * rim),
         fading * (motion[1] + path * ahead),
         fading * (motion[2] + path * aside),
+        (motion[3] + rolled) / (1.0 + rolled),
     )
 
 

@@ -47,14 +47,16 @@ class Motion(NamedTuple):
     Attributes:
         slip: s, in -1 to 1: (r w - v) / (r w) driving, (r w - v) / v braking.
         rolling, forward, sideways: a, b, c: speed of the rim, of the wheel along and across, over the fastest of them;
-            all smaller by the same factor while the wheel has only begun to move, 0 when it has been pressed straight
-            down.
+            all smaller while the wheel has only begun to move.
+        rolled: 1 for a wheel that rolls, 0 for one that has been pressed straight down: the soil then meets it alike in
+            front and behind.
     """
 
     slip: float
     rolling: float
     forward: float
     sideways: float
+    rolled: float
 
 
 class WheelStress(NamedTuple):
@@ -118,10 +120,10 @@ def motion_of(rim, forward, sideways):
     """
     fastest = max(max(abs(rim), abs(forward)), abs(sideways))
     if fastest == 0.0:
-        return Motion(0.0, 0.0, 0.0, 0.0)
+        return Motion(0.0, 0.0, 0.0, 0.0, 0.0)
     along = max(abs(rim), abs(forward))
     slip = (rim - forward) / along if along > 0.0 else 0.0
-    return Motion(min(max(slip, -1.0), 1.0), rim / fastest, forward / fastest, sideways / fastest)
+    return Motion(min(max(slip, -1.0), 1.0), rim / fastest, forward / fastest, sideways / fastest, 1.0)
 
 
 @kernel
@@ -223,14 +225,12 @@ def wheel_stress(soils, k, radius, width, shear_radius, sinkage, rut, lift, moti
         return WheelStress(sinkage, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     versine = min(entered / radius, 1.0)
     entry = 2.0 * math.asin(math.sqrt(0.5 * versine))
-    # A wheel that has only been pressed down is met by the soil alike in front and behind.
-    rolled_on = max(abs(motion.rolling), abs(motion.forward), abs(motion.sideways))
-    peak = rolled_on * min(max(soils.max_stress_a0[k] + soils.max_stress_a1[k] * abs(slip), 0.0), _FOREMOST) * entry
+    peak = motion.rolled * min(max(soils.max_stress_a0[k] + soils.max_stress_a1[k] * abs(slip), 0.0), _FOREMOST) * entry
     if math.isnan(soils.exit_angle_ratio[k]):
         exit_ = -2.0 * math.asin(math.sqrt(0.5 * min(soils.exit_ratio[k] * versine, 1.0)))
     else:
         exit_ = -min(soils.exit_angle_ratio[k] * entry, 0.5 * math.pi)
-    exit_ = rolled_on * exit_ - (1.0 - rolled_on) * entry
+    exit_ = motion.rolled * exit_ - (1.0 - motion.rolled) * entry
     front, rear = entry - peak, peak - exit_
 
     # Where something kinks, as shares of a half, counted from the edge of the contact.

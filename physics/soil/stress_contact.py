@@ -14,7 +14,7 @@ import math
 from grouser.physics.contact.terrain import type_at
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
-from grouser.physics.soil.memory import MEMORY, remembered, shear_lead, slip_of, speeds
+from grouser.physics.soil.memory import MEMORY, STANDING, remembered, shear_lead, slip_of, speeds
 from grouser.physics.soil.stress import GROUSER_SHARE, Motion, wheel_stress
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, open_cell, set_back
 from grouser.physics.soil.wheels import (
@@ -32,17 +32,19 @@ from grouser.physics.soil.wheels import (
 
 # Steps of the finite differences: of the sinkage as a share of the radius, and of the speeds' ratios [-].
 _DEEPER, _FASTER = 1e-6, 1e-4
+# A wheel rises or falls slowly when by less than this [m/s].
+_SLOW = 1e-2
 # Places across a wheel at which a rut is read and left.
 _ACROSS = 5
 
 
 @kernel
-def _response(wheels, w, k, sinkage, deepest, rut, rolling, forward, sideways, gravity):
+def _response(wheels, w, k, sinkage, deepest, rut, rolling, forward, sideways, rolled, gravity):
     """What the soil does to a wheel that has memory: one that rolls backward is the mirror image of one forward."""
     radius = wheels.radius[w]
     shear_radius = radius + GROUSER_SHARE * wheels.grouser_height[w]
     back = -1.0 if (rolling if abs(rolling) >= abs(forward) else forward) < 0.0 else 1.0
-    motion = Motion(slip_of(rolling, forward), back * rolling, back * forward, sideways)
+    motion = Motion(slip_of(rolling, forward), back * rolling, back * forward, sideways, rolled)
     found = wheel_stress(
         wheels.soils,
         k,
@@ -91,24 +93,26 @@ def push_on_stress(wheels, w, terrain, origin, gravity, step, state, work):
         return
     rim, ahead, aside = speeds(wheels, w, work.axis[w], frame, work.twist[w])
     horizon = step + shear_lead(wheels, w, work.axis[w], frame, work.twist[w])
-    a, b, c = remembered(memory, rim, ahead, aside, radius, horizon)
+    a, b, c, q = remembered(memory, rim, ahead, aside, radius, horizon)
     deepest = state.wheel_sinkage[w]
     rut = _rut_ahead(wheels, w, terrain, state, x, y, frame, sinkage, a + b)
-    now, back = _response(wheels, w, k, predicted, deepest, rut, a, b, c, gravity)
+    now, back = _response(wheels, w, k, predicted, deepest, rut, a, b, c, q, gravity)
     if now.normal_force <= 0.0:
         return
     work.touched[w], work.soil[w, 0] = 1, k
     work.touch[w, 0, 0], work.touch[w, 1, 0] = sinkage, rut
     _add_forces(now, back, work.axis[w], frame, wrench)
-    # where the step may end on the other side of the deepest sinkage, it answers as stiffly as it unloads
-    deeper = -_DEEPER * radius if abs(predicted - deepest) <= step * abs(rise) else _DEEPER * radius
-    other, _ = _response(wheels, w, k, predicted + deeper, deepest, rut, a, b, c, gravity)
+    # where it hardly moves, the step may end on either side of the deepest sinkage: it answers as it unloads
+    slow = abs(rise) < _SLOW
+    top = max(predicted, deepest) if slow else deepest
+    deeper = -_DEEPER * radius if slow else _DEEPER * radius
+    other, _ = _response(wheels, w, k, predicted + deeper, top, rut, a, b, c, q, gravity)
     stiffness = max((other.normal_force - now.normal_force) / deeper, 0.0)
     path = horizon / (MEMORY * radius)
     follow = path / (1.0 + path * max(max(abs(rim), abs(ahead)), abs(aside))) / _FASTER
-    faster, _ = _response(wheels, w, k, predicted, deepest, rut, a, b + back * _FASTER, c, gravity)
-    turned, _ = _response(wheels, w, k, predicted, deepest, rut, a + back * _FASTER, b, c, gravity)
-    moved, _ = _response(wheels, w, k, predicted, deepest, rut, a, b, c + _FASTER, gravity)
+    faster, _ = _response(wheels, w, k, predicted, deepest, rut, a, b + back * _FASTER, c, q, gravity)
+    turned, _ = _response(wheels, w, k, predicted, deepest, rut, a + back * _FASTER, b, c, q, gravity)
+    moved, _ = _response(wheels, w, k, predicted, deepest, rut, a, b, c + _FASTER, q, gravity)
     along = max(now.drawbar_pull - faster.drawbar_pull, (turned.torque - now.torque) / radius)
     _add_resistance(slope, frame, 2, radius, step * stiffness)
     _add_resistance(slope, frame, 0, radius, follow * max(along, 0.0))
@@ -173,16 +177,16 @@ def settle_stress(wheels, w, twist, terrain, origin, gravity, step, state, work)
     sinkage, rut = work.touch[w, 0, 0] - step * rise, work.touch[w, 1, 0]
     rim, ahead, aside = speeds(wheels, w, work.axis[w], frame, twist)
     lead = shear_lead(wheels, w, work.axis[w], frame, twist)
-    a, b, c = remembered(motion, rim, ahead, aside, radius, lead)
-    now, back = _response(wheels, w, k, sinkage, state.wheel_sinkage[w], rut, a, b, c, gravity)
+    a, b, c, q = remembered(motion, rim, ahead, aside, radius, lead)
+    now, back = _response(wheels, w, k, sinkage, state.wheel_sinkage[w], rut, a, b, c, q, gravity)
     _add_forces(now, back, work.axis[w], frame, work.wrench[w])
-    rolled = step * max(max(abs(rim), abs(ahead)), abs(aside)) / (MEMORY * radius)
+    rolled = step * max(max(abs(rim), abs(ahead), abs(aside)) - STANDING, 0.0) / (MEMORY * radius)
     deepest = max(state.wheel_sinkage[w], sinkage)
     if deepest > sinkage:
         # towards the sinkage at which fresh soil carries what this one does now
         step_down = _DEEPER * radius
-        full, _ = _response(wheels, w, k, deepest, deepest, rut, a, b, c, gravity)
-        less, _ = _response(wheels, w, k, deepest - step_down, deepest - step_down, rut, a, b, c, gravity)
+        full, _ = _response(wheels, w, k, deepest, deepest, rut, a, b, c, q, gravity)
+        less, _ = _response(wheels, w, k, deepest - step_down, deepest - step_down, rut, a, b, c, q, gravity)
         softness = step_down / max(full.normal_force - less.normal_force, 1e-9)
         excess = max(full.normal_force - now.normal_force, 0.0) * softness
         deepest = max(deepest - excess * rolled / (1.0 + rolled), sinkage)

@@ -111,6 +111,13 @@ def natural_level(terrain, x, y):
 
 
 @kernel
+def fill_natural_levels(terrain, x, y, level):
+    """Heights of the ground at many places before anything has happened to it [m]."""
+    for n in range(x.shape[0]):
+        level[n] = natural_level(terrain, x[n], y[n])
+
+
+@kernel
 def open_window(terrain, cell, state, i_first, j_first, rows, columns, place):
     """Where in `state.soil_cell` the cells of a rectangle are; opens the tiles that it touches.
 

@@ -341,8 +341,8 @@ def test_motion_of_speeds():
     assert motion_of(0.1, 0.1, 0.1 * math.tan(1.2)) == pytest.approx(steady_motion(0.0, 1.2))
     assert motion_of(0.0, 0.1, 0.0).slip == -1.0
     assert motion_of(0.1, -0.05, 0.0).slip == 1.0
-    assert motion_of(0.0, 0.0, 0.0) == (0.0, 0.0, 0.0, 0.0)
-    assert motion_of(0.0, 0.0, -2.0) == (0.0, 0.0, 0.0, -1.0)
+    assert motion_of(0.0, 0.0, 0.0) == (0.0, 0.0, 0.0, 0.0, 0.0)
+    assert motion_of(0.0, 0.0, -2.0) == (0.0, 0.0, 0.0, -1.0, 1.0)
 
 
 def test_standstill_shears_nothing():

@@ -1,0 +1,144 @@
+"""Tiles of soft ground: found again wherever they lie, laid out as the terrain is, kept when there is more room."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from grouser.physics.contact.terrain import make_terrain
+from grouser.physics.description.machine import Ground, Heightfield
+from grouser.physics.description.soil import Soil, SoilGround
+from grouser.physics.soil import tiles
+
+CELL = 0.05
+SAND = Soil("sand", "test", 1.5e6, 1.1, 500.0, 0.5, 0.02, 1500.0, 0.6)
+PLACES = [(0, 0), (1, 0), (0, -1), (-1, 0), (3, 7), (7, 3), (-123456, 654321), (10**8, -(10**8)), (64, 64), (128, 0)]
+TYPES = np.array([[-1, 0], [0, -1]])
+
+
+class Kept(NamedTuple):
+    """The fields of `State` that hold tiles."""
+
+    tile_count: np.ndarray
+    tile_place: np.ndarray
+    tile_table: np.ndarray
+    soil_cell: np.ndarray
+
+
+def empty(capacity=16):
+    return Kept(**tiles.make_tiles(capacity))
+
+
+def plane(slope=0.0, **soil):
+    ground = SoilGround((SAND,), "deformable", CELL, **soil)
+    return make_terrain(Ground(normal=(-math.sin(slope), 0.0, math.cos(slope)), point=(0.0, 0.0, 1.0), soil=ground))
+
+
+def hills():
+    heights = np.arange(12.0).reshape(4, 3) ** 2 / 100.0
+    return make_terrain(Ground(heightfield=Heightfield(heights, 0.5, (-1.0, -1.0)), soil=SoilGround((SAND,))))
+
+
+def open_all(state, terrain, places=PLACES):
+    side = tiles.SIDE
+    return [tiles.open_cell(terrain, CELL, state, a * side * CELL, b * side * CELL) // tiles.TILE for a, b in places]
+
+
+def test_tiles_are_opened_in_order_and_found_again():
+    state, terrain = empty(), plane()
+    assert [tiles.find_tile(state, a, b) for a, b in PLACES] == [-1] * len(PLACES)
+    assert open_all(state, terrain) == list(range(len(PLACES)))
+    assert open_all(state, terrain) == list(range(len(PLACES))), "opened once"
+    assert state.tile_count[0] == len(PLACES)
+    assert [tiles.find_tile(state, a, b) for a, b in PLACES] == list(range(len(PLACES)))
+    assert tiles.find_tile(state, 2, 2) == -1
+
+
+def test_a_full_room_finds_every_tile():
+    """Of a table that is four times as large as the tiles there are."""
+    state, terrain = empty(64), plane()
+    places = [(a, b) for a in range(-4, 4) for b in range(-4, 4)]
+    assert open_all(state, terrain, places) == list(range(64))
+    assert [tiles.find_tile(state, a, b) for a, b in places] == list(range(64))
+    assert tiles.find_tile(state, 4, 4) == -1, "and ends where there is none"
+
+
+def test_more_room_keeps_what_there_is():
+    state, terrain = empty(), plane()
+    open_all(state, terrain)
+    state.soil_cell[:] += np.arange(len(state.soil_cell))
+    larger = tiles.with_capacity(state, 64)
+    count = len(PLACES)
+    assert [len(larger.tile_place), len(larger.tile_table)] == [64, 256]
+    assert [tiles.find_tile(larger, a, b) for a, b in PLACES] == list(range(count))
+    assert np.array_equal(larger.soil_cell[: count * tiles.TILE], state.soil_cell[: count * tiles.TILE])
+    assert not larger.soil_cell[count * tiles.TILE :].any()
+    assert not np.shares_memory(larger.soil_cell, state.soil_cell)
+
+
+def test_first_capacity_has_room_for_four_steps():
+    assert tiles.first_capacity(0) == 1, "no wheels, next to no tiles"
+    for most in (1, 8, 9, 100):
+        room = tiles.first_capacity(most)
+        assert room >= 4 * most
+        assert room & (room - 1) == 0
+
+
+@pytest.mark.parametrize("side", [1, 2, 31, 32, 33, 64, 65])
+def test_tiles_of_window_are_the_most_that_it_touches(side):
+    touched = [(first + side - 1) // tiles.SIDE - first // tiles.SIDE + 1 for first in range(tiles.SIDE)]
+    assert max(touched) ** 2 <= tiles.tiles_of_window(side) <= (max(touched) + 1) ** 2
+
+
+@pytest.mark.parametrize("first", [(-40, 20), (0, 0), (-1, -1), (31, 31), (-32, 0)])
+def test_window_lists_its_cells_row_by_row(first):
+    rows, columns = 40, 7
+    state, terrain = empty(), plane(0.2)
+    place = np.full(rows * columns, -1)
+    tiles.open_window(terrain, CELL, state, *first, rows, columns, place)
+    expected = [
+        tiles.open_cell(terrain, CELL, state, (first[0] + i) * CELL, (first[1] + j) * CELL)
+        for i in range(rows)
+        for j in range(columns)
+    ]
+    assert place.tolist() == expected
+    assert len(set(expected)) == rows * columns
+    x = (first[0] + np.arange(rows)) * CELL
+    level = state.soil_cell[place + tiles.LEVEL].reshape(rows, columns)
+    assert level == pytest.approx(np.repeat(1.0 + math.tan(0.2) * x[:, None], columns, axis=1), abs=1e-12)
+
+
+def test_cell_is_the_square_around_its_place():
+    state, terrain = empty(), plane()
+    here = tiles.open_cell(terrain, CELL, state, 3 * CELL, -2 * CELL)
+    for x, y in ((-0.49, 0.0), (0.49, 0.49), (0.0, -0.49)):
+        assert tiles.open_cell(terrain, CELL, state, (3 + x) * CELL, (-2 + y) * CELL) == here
+    for x, y in ((-0.51, 0.0), (0.0, 0.51)):
+        assert tiles.open_cell(terrain, CELL, state, (3 + x) * CELL, (-2 + y) * CELL) != here
+
+
+def test_tiles_lie_as_the_height_field_does_and_beyond_it_flat():
+    terrain = hills()
+    state = empty()
+    for x, y in ((-1.0, -1.0), (-0.25, 0.0), (0.1, -0.35)):
+        at = tiles.open_cell(terrain, CELL, state, x, y)
+        i, j = math.floor(x / CELL + 0.5), math.floor(y / CELL + 0.5)
+        assert state.soil_cell[at + tiles.LEVEL] == tiles.natural_level(terrain, i * CELL, j * CELL)
+    for x, y, corner in ((-50.0, -50.0, 0.0), (50.0, 50.0, 1.21), (50.0, -50.0, 0.81)):
+        assert tiles.natural_level(terrain, x, y) == corner
+
+
+def test_cells_know_their_soil():
+    """Half a grid cell around each number, and the border's number beyond."""
+    terrain = plane(types=TYPES, types_cell=1.0, types_origin=(0.0, 0.0))
+    state = empty()
+    for x, y, kind in ((0.0, 0.0, -1), (0.4, 0.4, -1), (0.6, 0.0, 0), (0.0, 0.6, 0), (1.0, 1.4, -1), (9.0, -9.0, 0)):
+        at = tiles.open_cell(terrain, CELL, state, x, y)
+        assert state.soil_cell[at + tiles.TYPE] == kind
+
+
+def test_what_springs_back():
+    """Down Wong's line from where it yielded to no pressure."""
+    stays = tiles.set_back(4e7, 2e8, 0.03, 2e4)
+    assert 2e4 - (4e7 + 2e8 * 0.03) * (0.03 - stays) == pytest.approx(0.0, abs=1e-9)
