@@ -40,7 +40,7 @@ class State(NamedTuple):
         tile_table: hash table of them, index + 1, 0 for none.
         soil_cell: their layers.
         wheel_motion: of each wheel, as the soil under it has come to know it: speed of the rim, of the wheel ahead and
-            to the left, over the fastest of them, and how far it has rolled on, 0 to 1, (wheels, 4) [-].
+            to the left, over the fastest of them, and how far it has rolled on, -1 (back) to 1, (wheels, 4) [-].
         rim_shear: shear of the soil at equal steps around each wheel, along the rim and across, (wheels, steps, 2) [-].
         wheel_sinkage: deepest sinkage of the patch on which each wheel of the level `stress` stands [m], (wheels,).
         soil_work: on the machine by the soil under each wheel [J], (wheels,).

@@ -1,5 +1,7 @@
 """How soil comes to know the motion of a wheel, and forgets it."""
 
+import math
+
 from grouser.physics.kernel import inlined
 
 # Length over which the soil under a wheel comes to know how it moves, as a share of its radius [-].
@@ -31,13 +33,14 @@ def shear_lead(wheels, w, axis, frame, twist):
 def remembered(motion, rim, ahead, aside, radius, step):
     """What the soil knows of a wheel's motion at the end of a step: a, b, c of `stress_contact`, how far it rolled."""
     path = step / (MEMORY * radius)
-    rolled = path * max(max(abs(rim), abs(ahead)) - STANDING, 0.0)
+    way = 0.5 * (rim + ahead)
+    rolled = path * max(abs(way) - STANDING, 0.0)
     fading = 1.0 / (1.0 + path * max(max(abs(rim), abs(ahead)), abs(aside)))
     return (
         fading * (motion[0] + path * rim),
         fading * (motion[1] + path * ahead),
         fading * (motion[2] + path * aside),
-        (motion[3] + rolled) / (1.0 + rolled),
+        (motion[3] + math.copysign(rolled, way)) / (1.0 + rolled),
     )
 
 

@@ -43,8 +43,8 @@ def _response(wheels, w, k, sinkage, deepest, rut, rolling, forward, sideways, r
     """What the soil does to a wheel that has memory: one that rolls backward is the mirror image of one forward."""
     radius = wheels.radius[w]
     shear_radius = radius + GROUSER_SHARE * wheels.grouser_height[w]
-    back = -1.0 if (rolling if abs(rolling) >= abs(forward) else forward) < 0.0 else 1.0
-    motion = Motion(slip_of(rolling, forward), back * rolling, back * forward, sideways, rolled)
+    back = -1.0 if rolled < 0.0 else 1.0
+    motion = Motion(slip_of(rolling, forward), back * rolling, back * forward, sideways, abs(rolled))
     found = wheel_stress(
         wheels.soils,
         k,
@@ -95,7 +95,7 @@ def push_on_stress(wheels, w, terrain, origin, gravity, step, state, work):
     horizon = step + shear_lead(wheels, w, work.axis[w], frame, work.twist[w])
     a, b, c, q = remembered(memory, rim, ahead, aside, radius, horizon)
     deepest = state.wheel_sinkage[w]
-    rut = _rut_ahead(wheels, w, terrain, state, x, y, frame, sinkage, a + b)
+    rut = _rut_ahead(wheels, w, terrain, state, x, y, frame, sinkage, q)
     now, back = _response(wheels, w, k, predicted, deepest, rut, a, b, c, q, gravity)
     if now.normal_force <= 0.0:
         return

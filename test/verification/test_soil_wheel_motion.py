@@ -89,14 +89,14 @@ def test_fall_ends_in_the_soil(level, step):
 # --- rest ---------------------------------------------------------------------------------------------------------
 
 
-def assert_rests(simulation, seconds=10, trembling=1e-6):
+def assert_rests(simulation, seconds=10):
     """Slower than 1e-6 m/s and rad/s now, and nowhere farther than 0.1 mm from here for ten seconds."""
-    assert np.abs(simulation.state.v).max() < trembling
+    assert np.abs(simulation.state.v).max() < 1e-6
     start = np.array(simulation.state.q)
     for _ in range(seconds):
         simulation.step(round(1.0 / simulation.step_size))
         assert np.abs(simulation.state.q - start).max() < 1e-4
-    assert np.abs(simulation.state.v).max() < trembling
+    assert np.abs(simulation.state.v).max() < 1e-6
 
 
 @pytest.mark.parametrize("level, cell", [("deformable", 0.02), ("deformable", 0.01), ("cells", 0.01)])
