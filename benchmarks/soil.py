@@ -8,7 +8,6 @@ import numpy as np
 import grouser
 from grouser import catalogue
 from grouser.benchmarks.figure import Figure, cpu_time
-from grouser.physics.description import parse_machine
 from grouser.physics.description.machine import Ground, Heightfield, Machine, Pose, World
 from grouser.physics.description.soil import Soil, SoilGround
 
@@ -24,6 +23,7 @@ _ZUO_RADIUS, _ZUO_LOAD, _ZUO_TURNING, _ZUO_SLIP, _ZUO_TIME = 0.15, 200.0, 0.196,
 # The rover: time [s], speed [m/s], height of its base when it is set down [m].
 _ROVER_TIME, _ROVER_SPEED, _ROVER_HEIGHT = 10.0, 0.1, 0.0
 _MAP_SIDE = 4000
+_RAIL = 1000.0  # [m]
 
 
 def run() -> list[Figure]:
@@ -41,27 +41,14 @@ def run() -> list[Figure]:
 
 
 def _machine(radius: float, width: float, load: float) -> Machine:
-    """A wheel on a slide on a carriage; both its turning and the carriage are driven."""
-    body = "<inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>"
-    return parse_machine(
-        f"""<robot name="rig"><link name="world"/>
-    <link name="carriage"><inertial><mass value="1"/>{body}</link>
-    <link name="slide"><inertial><mass value="{load / 9.81 - 1.0}"/>{body}</link>
-    <link name="wheel"><inertial><mass value="1"/>{body}</link>
-    <joint name="rail" type="prismatic"><parent link="world"/><child link="carriage"/><axis xyz="1 0 0"/>
-      <limit lower="-1000" upper="1000" effort="1e9" velocity="100"/></joint>
-    <joint name="lift" type="prismatic"><parent link="carriage"/><child link="slide"/><origin xyz="0 0 {radius}"/>
-      <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1e9" velocity="100"/></joint>
-    <joint name="spin" type="continuous"><parent link="slide"/><child link="wheel"/><axis xyz="0 1 0"/></joint>
-    <grouser><wheel link="wheel" radius="{radius}" width="{width}"/>
-      <servo_drive joint="rail" mode="velocity" damping="1e9" effort_limit="1e9"/>
-      <servo_drive joint="spin" mode="velocity" damping="1e9" effort_limit="1e9"/></grouser></robot>""",
-        "rig.urdf",
-    )
+    """The test rig; both the wheel's turning and the carriage are driven."""
+    given = {"radius": radius, "width": width, "load": load, "rail_length": _RAIL}
+    arguments = {name: repr(value) for name, value in given.items()}
+    return grouser.load_machine(catalogue.machine_file("single_wheel_testbed"), arguments)
 
 
 def _roll(simulation: grouser.Simulation, speed: float, slip: float, radius: float) -> None:
-    simulation.command["rail"], simulation.command["spin"] = speed, speed / (radius * (1.0 - slip))
+    simulation.command["rail"], simulation.command["drive"] = speed, speed / (radius * (1.0 - slip))
     simulation.step(2000)
 
 
@@ -102,7 +89,7 @@ def _published(soil: Soil) -> Figure:
     world = World(ground=Ground(soil=SoilGround((soil,), "cells", 0.005)))
     simulation = grouser.Simulation(_machine(_ZUO_RADIUS, _ZUO_RADIUS, _ZUO_LOAD), world, step=_STEP)
     simulation.step(1)
-    simulation.command["spin"] = _ZUO_TURNING
+    simulation.command["drive"] = _ZUO_TURNING
     simulation.command["rail"] = _ZUO_TURNING * _ZUO_RADIUS * (1.0 - _ZUO_SLIP)
     taken = cpu_time(lambda: simulation.step(round(_ZUO_TIME / _STEP)))
     details = {"cells touched": int(simulation._workspace.wheels.touched[0]), "there [s]": 1200.0}

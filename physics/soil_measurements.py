@@ -13,22 +13,7 @@ from grouser.physics.packed import Packed
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 from grouser.physics.soil.stress import GROUSER_SHARE
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SIDE, SURFACE, TILE, TYPE, fill_natural_levels
-from grouser.physics.soil.wheels import (
-    ENTRY,
-    EXIT,
-    NORMAL,
-    PEAK_PRESSURE,
-    PEAK_SHEAR,
-    RESISTANCE,
-    SINKAGE_OF_WHEEL,
-    SLIP,
-    SLIP_ANGLE,
-    THRUST,
-    TORQUE,
-)
-from grouser.physics.soil.wheels import (
-    SIDE as SIDE_FORCE,
-)
+from grouser.physics.soil.wheels import FIGURES, RESISTANCE, THRUST
 from grouser.physics.state import State
 from grouser.physics.step import System
 
@@ -58,19 +43,7 @@ def check_soils(machine: Machine, world: World) -> tuple[str, ...]:
 def wheel_state(figure: np.ndarray) -> WheelState:
     """What a row of `WheelWorkspace.figure` says."""
     return WheelState(
-        sinkage=float(figure[SINKAGE_OF_WHEEL]),
-        entry_angle=float(figure[ENTRY]),
-        exit_angle=float(figure[EXIT]),
-        normal_force=float(figure[NORMAL]),
-        thrust=float(figure[THRUST]),
-        resistance=float(figure[RESISTANCE]),
-        drawbar_pull=float(figure[THRUST] - figure[RESISTANCE]),
-        torque=float(figure[TORQUE]),
-        side_force=float(figure[SIDE_FORCE]),
-        slip_ratio=float(figure[SLIP]),
-        slip_angle=float(figure[SLIP_ANGLE]),
-        peak_pressure=float(figure[PEAK_PRESSURE]),
-        peak_shear=float(figure[PEAK_SHEAR]),
+        **dict(zip(FIGURES, figure.tolist(), strict=True)), drawbar_pull=float(figure[THRUST] - figure[RESISTANCE])
     )
 
 

@@ -15,6 +15,17 @@ def positive(default: float, unit: str, description: str) -> Parameter:
     return Parameter(default, unit, description, minimum=0.0, above_minimum=True)
 
 
+def slips(default: list[float], least: float, greatest: float, valid: str) -> Parameter:
+    """A list of slip ratios; `valid` says in words which."""
+
+    def read(value: list) -> list[float]:
+        if not value or not all(type(item) in (int, float) and least <= item <= greatest for item in value):
+            raise ValueError(valid)
+        return [float(item) for item in value]
+
+    return Parameter(default, "-", "slip ratios", convert=read)
+
+
 WHEEL = {
     "wheel_radius": positive(0.15, "m", "without grousers"),
     "wheel_width": positive(0.15, "m", "of the wheel"),
@@ -95,19 +106,17 @@ def draw_over_slip(
     result: Result,
     figure: Any,
     reference: Mapping[str, np.ndarray] | None,
-    label: str,
 ) -> None:
     """Draws torque, resistance, drawbar pull and sinkage over slip.
 
     Args:
-        parameters: with the load and the wheel's size.
-        result: with one value a slip.
+        parameters: what `run` got: the load, the wheel's size, and the model, unless it is that of the integrals.
+        result: what it gave, one value a slip.
         figure: matplotlib figure.
         reference: columns slip, torque_Nm, R_N, DP_N, and sinkage_m or z0_m of a reference curve, where present; of
             those with a column W_N, the lines of our load.
-        label: of our curves.
     """
-    lines = slice(None)
+    label, lines = parameters.get("model", "stress integrals"), slice(None)
     if reference is not None and "W_N" in reference:
         lines = np.isclose(reference["W_N"], parameters["load"])
     for panel, name, columns, axis in zip(

@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from grouser.experiments.protocol import Parameter, Result
-from grouser.experiments.soil_parameters import DEFORMABLE, SOIL, WHEEL, draw_over_slip, positive, read_soil
+from grouser.experiments.soil_parameters import DEFORMABLE, SOIL, WHEEL, positive, read_soil, slips
+from grouser.experiments.soil_parameters import draw_over_slip as plot
 from grouser.experiments.testbed import MEAN_CELLS, make_testbed, mean_state, settle, travel_speed
 from grouser.physics.description.soil import LEVELS, Soil
+
+__all__ = ["DESCRIPTION", "PARAMETERS", "plot", "run"]
 
 DESCRIPTION = "a wheel in a soil bin, a multibody machine (Zuo et al., 2009)"
 
@@ -23,20 +24,14 @@ DESCRIPTION = "a wheel in a soil bin, a multibody machine (Zuo et al., 2009)"
 _LEAST_SLIP, _GREATEST_SLIP = -0.95, 0.98
 
 
-def _read_slips(value: list) -> list[float]:
-    if not value or not all(type(item) in (int, float) and _LEAST_SLIP <= item <= _GREATEST_SLIP for item in value):
-        raise ValueError(f"slip ratios from {_LEAST_SLIP:g} to {_GREATEST_SLIP:g}: the wheel has to travel")
-    return [float(item) for item in value]
-
-
 PARAMETERS = {
     "model": Parameter("cells", "-", "level of the contact", choices=LEVELS),
     "load": positive(100.0, "N", "on the wheel, its own weight with it"),
-    "slip": Parameter(
+    "slip": slips(
         [0.02, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95],
-        "-",
-        "slip ratios",
-        convert=_read_slips,
+        _LEAST_SLIP,
+        _GREATEST_SLIP,
+        f"slip ratios from {_LEAST_SLIP:g} to {_GREATEST_SLIP:g}: the wheel has to travel",
     ),
     **WHEEL,
     "angular_velocity": positive(0.196, "rad/s", "of the wheel"),
@@ -118,17 +113,3 @@ def _read_soil(parameters: Mapping[str, Any]) -> Soil:
     cells = ("soil_stiffness", "soil_viscosity", "plastic_modulus", "yield_stress", "heave")
     friction = parameters["sliding_friction"] if parameters["model"] == "cells" else math.inf
     return read_soil(parameters, sliding_friction=friction, **{name: parameters[name] for name in cells})
-
-
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
-    """Draws torque, resistance, drawbar pull and sinkage over slip.
-
-    Args:
-        parameters: what `run` got.
-        result: what it gave.
-        figure: matplotlib figure.
-        reference: see `draw_over_slip`.
-    """
-    draw_over_slip(parameters, result, figure, reference, parameters["model"])

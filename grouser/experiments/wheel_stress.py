@@ -5,28 +5,25 @@ sinkage at which the soil carries the load, and what it then does to the wheel.
 """
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from grouser.experiments.protocol import Parameter, Result
-from grouser.experiments.soil_parameters import SOIL, WHEEL, draw_over_slip, read_soil
+from grouser.experiments.soil_parameters import SOIL, WHEEL, read_soil, slips
+from grouser.experiments.soil_parameters import draw_over_slip as plot
 from grouser.physics.soil.equilibrium import wheel_on_soil
+
+__all__ = ["DESCRIPTION", "PARAMETERS", "plot", "run"]
 
 DESCRIPTION = "stress integrals of a wheel on soil (Wong and Reece, 1967; Ishigami et al., 2007)"
 
 
-def _read_slips(value: list) -> list[float]:
-    if not value or not all(type(item) in (int, float) and -1.0 <= item <= 1.0 for item in value):
-        raise ValueError("slip ratios from -1 (locked) to 1 (spinning on the spot)")
-    return [float(item) for item in value]
-
-
 PARAMETERS = {
     "load": Parameter(100.0, "N", "on the wheel", minimum=0.0),
-    "slip": Parameter(
-        [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], "-", "slip ratios", convert=_read_slips
+    "slip": slips(
+        [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9],
+        -1.0,
+        1.0,
+        "slip ratios from -1 (locked) to 1 (spinning on the spot)",
     ),
     "slip_angle_deg": Parameter(0.0, "deg", "of the motion, to the left of the heading", minimum=-89.0, maximum=89.0),
     **WHEEL,
@@ -78,17 +75,3 @@ def run(**parameters: Any) -> Result:
         for name, values in results.items():
             values.append(slip if name == "slip" else state[name])
     return Result(results, _UNITS)
-
-
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
-    """Draws torque, resistance, drawbar pull and sinkage over slip.
-
-    Args:
-        parameters: what `run` got.
-        result: what it gave.
-        figure: matplotlib figure.
-        reference: see `draw_over_slip`.
-    """
-    draw_over_slip(parameters, result, figure, reference, "stress integrals")

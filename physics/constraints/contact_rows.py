@@ -11,7 +11,7 @@ import numpy as np
 
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.factorisation import solve_transposed_three
-from grouser.physics.multibody.jacobian import point_rows, turning_rows
+from grouser.physics.multibody.jacobian import list_entries, point_rows, turning_rows
 
 # Gap and penetration that are left alone [m]. Where more points touch than can be told apart by the machine's freedom,
 # gaps of a nanometre cannot all be closed: to try would pump stress into the machine without end.
@@ -116,7 +116,7 @@ def build_contact_rows(model, collision, contacts, kinematics, factor, u, step, 
         if resists:
             turning_rows(parent, column_start, column_rate, kinematics.column, body, other, frame, dense, 3)
             solve_transposed_three(pattern_start, pattern, factor, dense, 3, squares)
-        rows.size[c] = _list_entries(dense, 6 if resists else 3, rows.index[c])
+        rows.size[c] = list_entries(dense, 6 if resists else 3, rows.index[c])
         _pack(dense, 0, rows.size[c], rows.index[c], rows.half[c], squares, rows.inverse_mass[c])
         _align_tangents(rows.size[c], frame, rows.half[c], rows.inverse_mass[c])
         approach = 0.0
@@ -131,19 +131,6 @@ def build_contact_rows(model, collision, contacts, kinematics, factor, u, step, 
         if resists:
             _pack(dense, 3, rows.size[c], rows.index[c], rows.turning[c], squares, rows.turning_inverse[c])
             _recall(moment[slot], frame, rows.moment[c])
-
-
-@kernel
-def _list_entries(dense, count, index):
-    """Numbers of the coordinates in which one of the first `count` rows is not zero; how many they are."""
-    size = 0
-    for d in range(dense.shape[1]):
-        for k in range(count):
-            if dense[k, d] != 0.0:
-                index[size] = d
-                size += 1
-                break
-    return size
 
 
 @kernel

@@ -66,6 +66,19 @@ def turning_rows(parent, column_start, column_rate, column, body, other, frame, 
 
 
 @kernel
+def list_entries(dense, count, index):
+    """Numbers of the coordinates in which one of the first `count` rows is not zero; how many they are."""
+    size = 0
+    for d in range(dense.shape[1]):
+        for k in range(count):
+            if dense[k, d] != 0.0:
+                index[size] = d
+                size += 1
+                break
+    return size
+
+
+@kernel
 def wrench_row(parent, column_start, column_rate, column, body, other, fx, fy, fz, mx, my, mz, rows, r):
     """Row r: speed of `body` against `other` along a wrench, the power of the wrench on the one and against the other.
 

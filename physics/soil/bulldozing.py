@@ -5,7 +5,7 @@ from functools import partial
 
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, TYPE
-from grouser.physics.soil.wheels import MARGIN, RIM, SHADED
+from grouser.physics.soil.wheels import MARGIN, RIM
 
 # Share of what is too steep between two neighbours that slides in a step: eight neighbours take less than there is.
 _SLIDING = 0.1
@@ -86,8 +86,11 @@ def slide(wheels, w, state, work):
         state: with the cells, changed.
         work: with labels.
     """
-    i_first, j_first, rows, columns = _around_wheel(w, work)
-    cell, place, label, soils, width = state.soil_cell, work.place[w], work.label[w], wheels.soils, work.window[w, 3]
+    window = work.window[w]
+    i_first, j_first = max(window[4] - MARGIN, 0), max(window[6] - MARGIN, 0)
+    rows = min(window[5] + MARGIN, window[2] - 1) - i_first + 1
+    columns = min(window[7] + MARGIN, window[3] - 1) - j_first + 1
+    cell, place, label, soils, width = state.soil_cell, work.place[w], work.label[w], wheels.soils, window[3]
     surface, steepest, spacing = work.surface, work.steepest, wheels.cell[0]
     for i in range(rows):
         for j in range(columns):
@@ -117,19 +120,6 @@ def slide(wheels, w, state, work):
             change = work.change[i * columns + j]
             if change != 0.0:
                 _lay(cell, place[(i_first + i) * width + j_first + j], change)
-
-
-@inlined
-def _around_wheel(w, work):
-    """The part of a window around the cells under the wheel: first row and column, rows and columns."""
-    rows, columns, label = work.window[w, 2], work.window[w, 3], work.label[w]
-    top, bottom, left, right = rows, 0, columns, 0
-    for i in range(rows):
-        for j in range(columns):
-            if label[i * columns + j] > 0 or label[i * columns + j] == SHADED:
-                top, bottom, left, right = min(top, i), max(bottom, i), min(left, j), max(right, j)
-    top, left = max(top - MARGIN, 0), max(left - MARGIN, 0)
-    return top, left, min(bottom + MARGIN, rows - 1) - top + 1, min(right + MARGIN, columns - 1) - left + 1
 
 
 @inlined

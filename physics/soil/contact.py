@@ -9,9 +9,10 @@ import math
 
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.bekker_cell import bekker_pressure
-from grouser.physics.soil.footprint import extent
+from grouser.physics.soil.footprint import STEEPEST, extent
 from grouser.physics.soil.laws import shear_strength, sinkage_exponent
-from grouser.physics.soil.memory import shear_lead
+from grouser.physics.soil.memory import shear_lead, speeds
+from grouser.physics.soil.resistance import add_all_round, add_direction
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SHEAR_X, SHEAR_Y, SINKAGE, SURFACE, set_back
 from grouser.physics.soil.visco_plastic import visco_plastic_pressure
 from grouser.physics.soil.wheels import (
@@ -38,8 +39,6 @@ from grouser.physics.soil.wheels import (
     Z,
 )
 from grouser.physics.state import RIM_STEPS
-
-_STEEPEST = 0.2
 
 
 @inlined
@@ -132,12 +131,13 @@ def push_wheel(wheels, w, slip, step, state, work):
     axis, rim = work.axis[w], state.rim_shear[w]
     wrench[:] = 0.0
     slope[:] = 0.0
-    lead = step + shear_lead(wheels, w, work.axis[w], work.frame[w], twist)
+    rim_speed, ahead, aside = speeds(wheels, w, work.axis[w], work.frame[w], twist)
+    lead = step + shear_lead(rim_speed, ahead, aside)
     for n in range(work.touched[w]):
         k, at = soil[n], place[spot[n]]
         nx, ny, nz, area = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n], touch[AREA, n]
         along, ux, uy, uz, speed = _motion(touch, n, twist)
-        steep = max(nz, _STEEPEST)
+        steep = max(nz, STEEPEST)
         pressure, growth, _, _ = _press(wheels, w, n, k, slip, -along / steep, step, cell, at, work)
         if pressure <= 0.0:
             continue
@@ -157,63 +157,12 @@ def push_wheel(wheels, w, slip, step, state, work):
         wrench[4] += z * fx - x * fz
         wrench[5] += x * fy - y * fx
         across = strength * path / (1.0 + path * speed)
-        _add_all_round(slope, x, y, z, across)
-        _add_direction(slope, x, y, z, nx, ny, nz, area * growth / steep - across)
+        add_all_round(slope, x, y, z, across)
+        add_direction(slope, x, y, z, nx, ny, nz, area * growth / steep - across)
         if speed > 0.0:
             # along the way that it shears, more of it adds the less the more it has sheared
             less = across * math.sqrt(s * s + t * t)
-            _add_direction(slope, x, y, z, ux / speed, uy / speed, uz / speed, -less)
-    for a in range(6):
-        for b in range(a):
-            slope[b, a] = slope[a, b]
-
-
-@inlined
-def _add_all_round(slope, x, y, z, value):
-    """Adds what resists motion of the point x, y, z alike in all directions (lower triangle)."""
-    slope[0, 0] += value
-    slope[1, 1] += value
-    slope[2, 2] += value
-    slope[3, 1] -= value * z
-    slope[3, 2] += value * y
-    slope[4, 0] += value * z
-    slope[4, 2] -= value * x
-    slope[5, 0] -= value * y
-    slope[5, 1] += value * x
-    slope[3, 3] += value * (y * y + z * z)
-    slope[4, 3] -= value * x * y
-    slope[4, 4] += value * (x * x + z * z)
-    slope[5, 3] -= value * x * z
-    slope[5, 4] -= value * y * z
-    slope[5, 5] += value * (x * x + y * y)
-
-
-@inlined
-def _add_direction(slope, x, y, z, ex, ey, ez, value):
-    """Adds what resists motion of the point x, y, z along one direction (lower triangle)."""
-    mx, my, mz = y * ez - z * ey, z * ex - x * ez, x * ey - y * ex
-    gx, gy, gz, hx, hy, hz = value * ex, value * ey, value * ez, value * mx, value * my, value * mz
-    slope[0, 0] += gx * ex
-    slope[1, 0] += gy * ex
-    slope[1, 1] += gy * ey
-    slope[2, 0] += gz * ex
-    slope[2, 1] += gz * ey
-    slope[2, 2] += gz * ez
-    slope[3, 0] += hx * ex
-    slope[3, 1] += hx * ey
-    slope[3, 2] += hx * ez
-    slope[3, 3] += hx * mx
-    slope[4, 0] += hy * ex
-    slope[4, 1] += hy * ey
-    slope[4, 2] += hy * ez
-    slope[4, 3] += hy * mx
-    slope[4, 4] += hy * my
-    slope[5, 0] += hz * ex
-    slope[5, 1] += hz * ey
-    slope[5, 2] += hz * ez
-    slope[5, 3] += hz * mx
-    slope[5, 4] += hz * my
-    slope[5, 5] += hz * mz
+            add_direction(slope, x, y, z, ux / speed, uy / speed, uz / speed, -less)
 
 
 @kernel
@@ -235,7 +184,8 @@ def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
     figure, frame, wrench = work.figure[w], work.frame[w], work.wrench[w]
     soils, cell, square = wheels.soils, state.soil_cell, wheels.cell[0] * wheels.cell[0]
     axis, rim = work.axis[w], state.rim_shear[w]
-    lead = step + shear_lead(wheels, w, work.axis[w], work.frame[w], twist)
+    rim_speed, ahead, aside = speeds(wheels, w, work.axis[w], work.frame[w], twist)
+    lead = step + shear_lead(rim_speed, ahead, aside)
     normal_x = normal_y = normal_z = shear_x = shear_y = shear_z = 0.0
     wrench[:] = 0.0
     flow[:] = 0.0
@@ -244,7 +194,7 @@ def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
         k, at = soil[n], place[spot[n]]
         nx, ny, nz, area = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n], touch[AREA, n]
         along, ux, uy, uz, speed = _motion(touch, n, twist)
-        rate = -along / max(nz, _STEEPEST)
+        rate = -along / max(nz, STEEPEST)
         pressure, _, sinkage, load = _press(wheels, w, n, k, slip, rate, step, cell, at, work)
         if pressure <= 0.0:
             continue

@@ -3,6 +3,7 @@
 import math
 
 from grouser.physics.kernel import inlined, kernel
+from grouser.physics.multibody.jacobian import list_entries, point_rows, turning_rows
 from grouser.physics.soil.bulldozing import heap_up, slide
 from grouser.physics.soil.contact import push_wheel, settle_cells
 from grouser.physics.soil.footprint import find_cells, find_patches, place_wheel
@@ -55,8 +56,11 @@ def engage_wheels(wheels, model, terrain, kinematics, state, step, work, mass, f
 def _add_to_equations(model, body, column, step, w, work, mass, force):
     """J^T F into the force and h J^T D J into the mass matrix (lower triangle), J of the wheel's centre."""
     jacobian, pushed, entry, slope, wrench = work.jacobian, work.pushed, work.entry, work.slope[w], work.wrench[w]
-    size = _fill_jacobian(model, body, column, work.centre[w], jacobian, entry)
-    for a in range(size):
+    for k in range(6):
+        for m in range(k):
+            slope[m, k] = slope[k, m]
+    _fill_jacobian(model, body, column, w, work)
+    for a in range(list_entries(jacobian, 6, entry)):
         d = entry[a]
         pull = 0.0
         for k in range(6):
@@ -71,33 +75,16 @@ def _add_to_equations(model, body, column, step, w, work, mass, force):
             total = 0.0
             for k in range(6):
                 total += jacobian[k, e] * pushed[k, d]
-            mass[max(d, e), min(d, e)] += total
+            mass[d, e] += total
 
 
 @inlined
-def _fill_jacobian(model, body, column, centre, jacobian, entry):
-    """Twist of a point fixed to a body per coordinate rate; how many rates move it, listed in `entry`."""
-    x, y, z = centre[0], centre[1], centre[2]
-    for k in range(6):
-        for d in range(jacobian.shape[1]):
-            jacobian[k, d] = 0.0
-    size = 0
-    while body >= 0:
-        for c in range(model.column_start[body], model.column_start[body + 1]):
-            d = model.column_rate[c]
-            known = False
-            for a in range(size):
-                known = known or entry[a] == d
-            if not known:
-                entry[size] = d
-                size += 1
-            jacobian[0, d] += column[c, 0] + column[c, 4] * z - column[c, 5] * y
-            jacobian[1, d] += column[c, 1] + column[c, 5] * x - column[c, 3] * z
-            jacobian[2, d] += column[c, 2] + column[c, 3] * y - column[c, 4] * x
-            for k in range(3, 6):
-                jacobian[k, d] += column[c, k]
-        body = model.body_parent[body]
-    return size
+def _fill_jacobian(model, body, column, w, work):
+    """Twist of a wheel's centre per coordinate rate, world axes."""
+    x, y, z = work.centre[w, 0], work.centre[w, 1], work.centre[w, 2]
+    parent, start, rate, rows = model.body_parent, model.column_start, model.column_rate, work.jacobian
+    point_rows(parent, start, rate, column, body, -1, x, y, z, work.axes, rows, 0)
+    turning_rows(parent, start, rate, column, body, -1, work.axes, rows, 3)
 
 
 @inlined
@@ -121,8 +108,8 @@ def settle_wheels(wheels, model, terrain, kinematics, velocity, step, state, wor
         work: of the wheels, as `engage_wheels` has left it.
     """
     for w in range(wheels.body.shape[0]):
-        twist, body = work.end_twist, wheels.body[w]
-        _fill_jacobian(model, body, kinematics.column, work.centre[w], work.jacobian, work.entry)
+        twist = work.end_twist
+        _fill_jacobian(model, wheels.body[w], kinematics.column, w, work)
         for k in range(6):
             twist[k] = 0.0
             for d in range(velocity.shape[0]):

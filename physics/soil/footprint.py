@@ -35,7 +35,7 @@ from grouser.physics.soil.wheels import (
 # The side of a wheel presses when it leans by more than this, sine of the angle to the vertical [-].
 _LEANING = 0.3
 # Steeper parts of a wheel's surface than this count as if they were not, cosine of the angle to the horizontal [-].
-_STEEPEST = 0.2
+STEEPEST = 0.2
 # Rounds in which the radius is found at the angle at which it is met.
 _PROFILE_ROUNDS = 2
 # So many cells beside a wheel its soil forgets what sheared it, too.
@@ -129,7 +129,8 @@ def find_cells(wheels, w, terrain, origin, state, step, work):
     fastest = reach * math.sqrt(twist[3] ** 2 + twist[4] ** 2 + twist[5] ** 2) + math.sqrt(
         twist[0] ** 2 + twist[1] ** 2 + twist[2] ** 2
     )
-    ahead = step * fastest / _STEEPEST
+    ahead = step * fastest / STEEPEST
+    top, bottom, left, right = rows, 0, columns, 0
     middle = type_at(terrain, cx, cy)
     along, across = -work.frame[w, 2, 0] / work.frame[w, 2, 2], -work.frame[w, 2, 1] / work.frame[w, 2, 2]
     for i in range(margin, rows - margin):
@@ -155,7 +156,7 @@ def find_cells(wheels, w, terrain, origin, state, step, work):
                     radius, z = _on_profile(wheels, w, work, px, py, z)
                     depth = level - z
                 nx, ny, nz = _inward(px, py, z, ax, ay, az, radius, of_side)
-                steep = max(nz, _STEEPEST)
+                steep = max(nz, STEEPEST)
                 rate = -(
                     nx * (twist[0] + twist[4] * z - twist[5] * py)
                     + ny * (twist[1] + twist[5] * px - twist[3] * z)
@@ -173,13 +174,16 @@ def find_cells(wheels, w, terrain, origin, state, step, work):
                         touch[TURN, found] = turn_around(work.axis[w], work.mark[w], px, py, z)
                     spot[found], soil[found] = here, k
                     found += 1
+                    top, bottom, left, right = min(top, i), max(bottom, i), min(left, j), max(right, j)
                     continue
             # let go: what it was sheared by is forgotten; between grousers soil goes with the wheel
             if even_depth <= layers[at + LEVEL] - layers[at + SURFACE] or beyond >= 0.5 * cell:
                 layers[at + SHEAR_X] = layers[at + SHEAR_Y] = 0.0
             if beyond < 0.5 * cell and layers[at + SINKAGE] > 0.0:
                 label[here] = SHADED
+                top, bottom, left, right = min(top, i), max(bottom, i), min(left, j), max(right, j)
     work.touched[w] = found
+    window[4], window[5], window[6], window[7] = top, bottom, left, right
 
 
 @inlined

@@ -23,9 +23,8 @@ def speeds(wheels, w, axis, frame, twist):
 
 
 @inlined
-def shear_lead(wheels, w, axis, frame, twist):
-    """How far ahead in time shear answers [s]."""
-    rim, ahead, aside = speeds(wheels, w, axis, frame, twist)
+def shear_lead(rim, ahead, aside):
+    """How far ahead in time shear answers under a wheel of these speeds [s]."""
     return _LEAD / (1.0 + (rim * rim + ahead * ahead + aside * aside) / (_PARKED * _PARKED))
 
 

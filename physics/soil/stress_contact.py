@@ -15,6 +15,7 @@ from grouser.physics.contact.terrain import type_at
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
 from grouser.physics.soil.memory import MEMORY, STANDING, remembered, shear_lead, slip_of, speeds
+from grouser.physics.soil.resistance import add_direction
 from grouser.physics.soil.stress import GROUSER_SHARE, Motion, wheel_stress
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, open_cell, set_back
 from grouser.physics.soil.wheels import (
@@ -92,7 +93,7 @@ def push_on_stress(wheels, w, terrain, origin, gravity, step, state, work):
     if predicted <= 0.0:
         return
     rim, ahead, aside = speeds(wheels, w, work.axis[w], frame, work.twist[w])
-    horizon = step + shear_lead(wheels, w, work.axis[w], frame, work.twist[w])
+    horizon = step + shear_lead(rim, ahead, aside)
     a, b, c, q = remembered(memory, rim, ahead, aside, radius, horizon)
     deepest = state.wheel_sinkage[w]
     rut = _rut_ahead(wheels, w, terrain, state, x, y, frame, sinkage, q)
@@ -147,14 +148,8 @@ def _add_forces(found, back, axis, frame, wrench):
 @inlined
 def _add_resistance(slope, frame, direction, radius, value):
     """Adds what resists motion of the wheel's lowest point along a direction of the ground."""
-    ex, ey, ez = frame[direction, 0], frame[direction, 1], frame[direction, 2]
     x, y, z = -radius * frame[2, 0], -radius * frame[2, 1], -radius * frame[2, 2]
-    mx, my, mz = y * ez - z * ey, z * ex - x * ez, x * ey - y * ex
-    for a in range(6):
-        one = ex if a == 0 else ey if a == 1 else ez if a == 2 else mx if a == 3 else my if a == 4 else mz
-        for b in range(6):
-            two = ex if b == 0 else ey if b == 1 else ez if b == 2 else mx if b == 3 else my if b == 4 else mz
-            slope[a, b] += value * one * two
+    add_direction(slope, x, y, z, frame[direction, 0], frame[direction, 1], frame[direction, 2], value)
 
 
 @kernel
@@ -176,8 +171,7 @@ def settle_stress(wheels, w, twist, terrain, origin, gravity, step, state, work)
     rise = twist[0] * frame[2, 0] + twist[1] * frame[2, 1] + twist[2] * frame[2, 2]
     sinkage, rut = work.touch[w, 0, 0] - step * rise, work.touch[w, 1, 0]
     rim, ahead, aside = speeds(wheels, w, work.axis[w], frame, twist)
-    lead = shear_lead(wheels, w, work.axis[w], frame, twist)
-    a, b, c, q = remembered(motion, rim, ahead, aside, radius, lead)
+    a, b, c, q = remembered(motion, rim, ahead, aside, radius, shear_lead(rim, ahead, aside))
     now, back = _response(wheels, w, k, sinkage, state.wheel_sinkage[w], rut, a, b, c, q, gravity)
     _add_forces(now, back, work.axis[w], frame, work.wrench[w])
     rolled = step * max(max(abs(rim), abs(ahead), abs(aside)) - STANDING, 0.0) / (MEMORY * radius)

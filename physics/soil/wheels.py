@@ -93,7 +93,8 @@ class WheelWorkspace(NamedTuple):
         mark: direction across the axis from which angles around the wheel count, world axes, (wheels, 3).
         frame: ahead, to the left and up from the natural ground, world axes, (wheels, 3, 3).
         twist: velocity of the centre [m/s] and angular velocity [rad/s], world axes, (wheels, 6).
-        window: first cell along x and y, and cells along x and y; (wheels, 4).
+        window: first cell along x and y, cells along x and y; first and last row, first and last column in it of what
+            is touched or shaded; (wheels, 8).
         place: where in `State.soil_cell` each cell of the window is, (wheels, cells).
         label: of each cell of a window: number + 1 of a touched one, RIM, SHADED or 0, (wheels, cells).
         touched: number of cells that the wheel touches or may touch within the step, (wheels,).
@@ -105,6 +106,7 @@ class WheelWorkspace(NamedTuple):
         surface, change, steepest: of the cells of a window, height and its change [m], tangent of repose [-], (cells,).
         patch_sum: area, moments of a patch by its first cell, (6, cells).
         jacobian, pushed: of the twist, and step times slope times it, (6, coordinates).
+        axes: of the world, (3, 3).
         end_twist: as `twist`, at the end of the step, (6,).
         flow: soil that gave way, see `contact.settle_cells`, (5,).
         level: height of the natural ground under each wheel [m], (wheels,).
@@ -135,6 +137,7 @@ class WheelWorkspace(NamedTuple):
     patch_sum: np.ndarray
     jacobian: np.ndarray
     pushed: np.ndarray
+    axes: np.ndarray
     end_twist: np.ndarray
     flow: np.ndarray
     level: np.ndarray
@@ -199,7 +202,7 @@ def make_wheel_workspace(wheels: Wheels, coordinates: int) -> WheelWorkspace:
         mark=np.zeros((count, 3)),
         frame=np.zeros((count, 3, 3)),
         twist=np.zeros((count, 6)),
-        window=np.zeros((count, 4), dtype=np.int64),
+        window=np.zeros((count, 8), dtype=np.int64),
         place=np.zeros((count, cells), dtype=np.int64),
         label=np.zeros((count, cells), dtype=np.int64),
         touched=np.zeros(count, dtype=np.int64),
@@ -214,6 +217,7 @@ def make_wheel_workspace(wheels: Wheels, coordinates: int) -> WheelWorkspace:
         patch_sum=np.zeros((6, cells)),
         jacobian=np.zeros((6, coordinates)),
         pushed=np.zeros((6, coordinates)),
+        axes=np.eye(3),
         end_twist=np.zeros(6),
         flow=np.zeros(5),
         level=np.zeros(count),

@@ -9,16 +9,24 @@ from grouser.physics.description.machine import Ground, Pose
 from grouser.physics.description.soil import Soil, SoilGround, Wheel
 
 GRAVITY = 9.81
-# The soil of the 15 cm rover wheel in Zuo's and Ishigami's tables, with the numbers of all three levels.
-SAND = Soil(
-    name="sand",
-    source="test",
+# Lunar simulant of Ishigami et al. (2007); the wheel of 15 cm on it is the one of the tables.
+LUNAR = Soil(
+    name="lunar simulant",
+    source="Ishigami et al. 2007",
     cohesive_modulus=1370.0,
     frictional_modulus=8.14e5,
     exponent=1.0,
     cohesion=800.0,
     friction_angle=math.radians(37.2),
     shear_displacement_modulus=0.036,
+    density=1600.0,
+    repose_angle=math.radians(37.2),
+)
+# The same with the numbers of all three levels, all of which heaves up.
+SAND = replace(
+    LUNAR,
+    name="sand",
+    source="test",
     density=1500.0,
     repose_angle=math.radians(32.0),
     heave=1.0,

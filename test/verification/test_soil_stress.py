@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad_vec
+from soil_rig import LUNAR, RADIUS, WIDTH
 
 from grouser import ParameterError, experiments
 from grouser.physics.description.soil import Soil
@@ -15,20 +16,6 @@ from grouser.physics.soil.equilibrium import steady_motion, wheel_on_soil
 from grouser.physics.soil.laws import make_soils
 from grouser.physics.soil.stress import GROUSER_SHARE, motion_of, wheel_stress
 
-# Lunar simulant of Ishigami et al. (2007); the wheel of 15 cm on it is the one of the tables.
-LUNAR = Soil(
-    name="lunar simulant",
-    source="Ishigami et al. 2007",
-    cohesive_modulus=1370.0,
-    frictional_modulus=8.14e5,
-    exponent=1.0,
-    cohesion=800.0,
-    friction_angle=math.radians(37.2),
-    shear_displacement_modulus=0.036,
-    density=1600.0,
-    repose_angle=math.radians(37.2),
-)
-RADIUS = WIDTH = 0.15
 INCH, PSI = 0.0254, 6894.757293168361
 COMPACT_SAND = replace(
     LUNAR,
