@@ -24,7 +24,6 @@ from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.description.extension_checks import STROKE_TOLERANCE
 from grouser.physics.description.machine import Machine, Sensor, World
 from grouser.physics.description.rotation import matrix, quaternion_from_rpy
-from grouser.physics.description.soil import beyond_validity
 from grouser.physics.energy_balance import balance_energy, open_accounts
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.fault_map import FaultMap
@@ -62,7 +61,7 @@ from grouser.physics.reactions import pair_reactions, transmitted_wrenches
 from grouser.physics.sensors import ImuReading, read_imu
 from grouser.physics.soil.tiles import first_capacity, make_tiles, with_capacity
 from grouser.physics.soil.wheels import make_wheels
-from grouser.physics.soil_measurements import check_soils, terrain_patch, wheel_state
+from grouser.physics.soil_measurements import beyond_soils, check_soils, terrain_patch, wheel_state
 from grouser.physics.state import Command, State, copy_into, make_command, make_state
 from grouser.physics.step import (
     CONVEX_PAIRS,
@@ -463,7 +462,7 @@ class Simulation:
         """
         if left > 0:
             self._report_divergence()
-        self._warn_of_pressure()
+        self._warn_of_soils()
         unsettled, rate = self._workspace.unsettled
         if unsettled > 0:
             self._workspace.unsettled[0] = -1  # once
@@ -475,15 +474,12 @@ class Simulation:
                 stacklevel=3,
             )
 
-    def _warn_of_pressure(self):
-        """Says once of each soil that it is pressed harder than its numbers hold for."""
-        ground = self.world.ground.soil if self.world.ground else None
-        soils = ground.soils if ground else ()
-        for soil, pressure in zip(soils, self._workspace.wheels.greatest_pressure.tolist(), strict=True):
-            if soil.name not in self._warned and pressure > soil.validity.pressure:
-                self._warned.add(soil.name)
-                beyond = beyond_validity(soil, soil.validity.width[0], pressure)
-                warnings.warn(str(beyond), RuntimeWarning, stacklevel=4)
+    def _warn_of_soils(self):
+        """Says once of each soil that it is pressed harder, or deeper, than its numbers hold for."""
+        for name, beyond in beyond_soils(self.world, self._workspace.wheels):
+            if name not in self._warned:
+                self._warned.add(name)
+                warnings.warn(beyond, RuntimeWarning, stacklevel=4)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 

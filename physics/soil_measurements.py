@@ -1,6 +1,7 @@
 """What soft ground and the wheels on it can be asked for: arrays -> records."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from grouser.physics.packed import Packed
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 from grouser.physics.soil.stress import GROUSER_SHARE
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SIDE, SURFACE, TILE, TYPE, fill_natural_levels
-from grouser.physics.soil.wheels import FIGURES, RESISTANCE, THRUST
+from grouser.physics.soil.wheels import FIGURES, RESISTANCE, THRUST, WheelWorkspace
 from grouser.physics.state import State
 from grouser.physics.step import System
 
@@ -22,7 +23,7 @@ _STUCK = 0.5
 
 
 def check_soils(machine: Machine, world: World) -> tuple[str, ...]:
-    """Checks that every soil has the numbers for every wheel's level; warns of widths that these do not hold for.
+    """Checks that every soil has the numbers for every wheel's level; warns of wheels that these do not hold for.
 
     Raises:
         ParameterError: a soil has no numbers for a wheel's level.
@@ -34,10 +35,19 @@ def check_soils(machine: Machine, world: World) -> tuple[str, ...]:
     for soil in ground.soils:
         for wheel in machine.wheels:
             check_level(soil, wheel.level or ground.level)
-        wrong = [wheel.width for wheel in machine.wheels if beyond_validity(soil, wheel.width, 0.0)]
-        if wrong:
-            warnings.append(str(beyond_validity(soil, wrong[0], 0.0)))
+        found = [beyond_validity(soil, width=w.width, diameter=2.0 * w.radius) for w in machine.wheels]
+        warnings += [beyond for beyond in found if beyond][:1]
     return tuple(warnings)
+
+
+def beyond_soils(world: World, work: WheelWorkspace) -> Iterator[tuple[str, str]]:
+    """Soils that were pressed harder, or deeper, than their numbers hold for: name, and what to say of it."""
+    ground = world.ground.soil if world.ground else None
+    reached = zip(work.greatest_pressure.tolist(), work.greatest_sinkage.tolist(), strict=True)
+    for soil, (pressure, sinkage) in zip(ground.soils if ground else (), reached, strict=True):
+        beyond = beyond_validity(soil, pressure=pressure, sinkage=sinkage)
+        if beyond:
+            yield soil.name, beyond
 
 
 def wheel_state(figure: np.ndarray) -> WheelState:

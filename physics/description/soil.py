@@ -1,5 +1,6 @@
 """What soft ground is: soils, and where on the ground they are. Frozen dataclasses, SI units."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,10 +16,14 @@ class Validity:
     Attributes:
         width: least and greatest width of what was pressed into the soil [m].
         pressure: greatest normal pressure that was measured [Pa].
+        diameter: least of a wheel that they hold for [m].
+        sinkage: greatest of a wheel, over its diameter [-]. The default is Bekker's own bound of his form (1969).
     """
 
     width: tuple[float, float] = (0.0, np.inf)
     pressure: float = np.inf
+    diameter: float = 0.0
+    sinkage: float = 1.0 / 3.0
 
 
 @dataclass(frozen=True)
@@ -152,18 +157,32 @@ class Wheel:
     profile: np.ndarray | None = field(default=None, compare=False, repr=False)
 
 
-def beyond_validity(soil: Soil, width: float, pressure: float) -> str | None:
+def beyond_validity(
+    soil: Soil,
+    *,
+    width: float = math.nan,
+    diameter: float = math.nan,
+    pressure: float = math.nan,
+    sinkage: float = math.nan,
+) -> str | None:
     """Returns what to warn of where a soil's numbers are an extrapolation; None within their validity.
 
     Args:
         soil: the soil.
         width: of what presses into it, the smaller side [m].
+        diameter: of a wheel on it [m].
         pressure: normal pressure under it [Pa].
+        sinkage: of the wheel, over its diameter [-].
     """
-    problems = []
-    least, greatest = soil.validity.width
-    if not least <= width <= greatest:
+    valid, problems = soil.validity, []
+    least, greatest = valid.width
+    # comparisons fail where nothing is said
+    if width < least or width > greatest:
         problems.append(f"for widths of {least:g} to {greatest:g} m, not {width:.3g} m")
-    if pressure > soil.validity.pressure:
-        problems.append(f"for pressures up to {soil.validity.pressure:g} Pa, not {pressure:.3g} Pa")
+    if diameter < valid.diameter:
+        problems.append(f"for wheels of {valid.diameter:g} m diameter or more, not {diameter:.3g} m")
+    if pressure > valid.pressure:
+        problems.append(f"for pressures up to {valid.pressure:g} Pa, not {pressure:.3g} Pa")
+    if sinkage > valid.sinkage:
+        problems.append(f"down to {valid.sinkage:.3g} of a wheel's diameter, not {sinkage:.3g}")
     return f"the numbers of soil '{soil.name}' hold {' and '.join(problems)}" if problems else None

@@ -117,3 +117,7 @@ def _check_validity(soil: Soil) -> None:
         raise ParameterError("valid_width", soil.validity.width, "least and greatest width [m], 0 or more, rising")
     if not soil.validity.pressure > 0.0:
         raise ParameterError("valid_pressure", soil.validity.pressure, "above 0 Pa")
+    if not soil.validity.diameter >= 0.0:
+        raise ParameterError("valid_diameter", soil.validity.diameter, "0 m or more")
+    if not soil.validity.sinkage > 0.0:
+        raise ParameterError("valid_sinkage", soil.validity.sinkage, "above 0, a share of the wheel's diameter")

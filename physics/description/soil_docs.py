@@ -33,9 +33,13 @@ p = (k_1 + k_2 b) (z / b)^n (Wong and Reece). The moduli of one form mean nothin
 a soil has those of one, and which it has says which form is meant. It shears with
 (c + p tan phi) (1 - exp(-j / K)) at the shear displacement j.
 
-Such numbers are fitted to plates, mostly under loads and widths of vehicles. Where a source says within which widths
-and pressures it measured, a wheel beyond is warned of once. Most say nothing, which is no promise: wheels of less than
-half a metre sink otherwise than Bekker's form has it (Meirion-Griffith and Spenko, J. Terramechanics 48, 2011).
+Such numbers are fitted to plates, mostly under loads and widths of vehicles. What they hold for is part of a soil, and
+of a wheel beyond it one warning says so, once:
+
+- wheels of half a metre of diameter and more: smaller ones sink otherwise than plates (Meirion-Griffith and Spenko,
+  J. Terramechanics 48, 2011). Soils whose numbers were compared with a smaller wheel hold for that one, too;
+- sinkage up to a third of the diameter (Bekker 1969);
+- widths and pressures, where a source says within which it measured. Most do not, which is no promise.
 
 ## Soils that come along
 """
@@ -64,6 +68,8 @@ z (1 + s) / (1 - 0.5 s) (Lyasko 2010).
 
 _VALIDITY = """| `valid_width` | m | not said | least and greatest, rising | of what the numbers were measured with |
 | `valid_pressure` | Pa | not said | above 0 | greatest pressure that they were measured with |
+| `valid_diameter` | m | not said | 0 or more | least of a wheel |
+| `valid_sinkage` | - | 1/3 | above 0 | greatest of a wheel, over its diameter (Bekker 1969) |
 """
 
 
@@ -109,7 +115,9 @@ def _source(preset: Preset) -> Iterator[str]:
 def _validity(soil: Soil) -> str:
     (least, greatest), pressure = soil.validity.width, soil.validity.pressure
     widths = f"widths of {least:g} to {greatest:g} m" if math.isfinite(greatest) else "widths not said"
-    return f"{widths}, pressures {f'up to {pressure:g} Pa' if math.isfinite(pressure) else 'not said'}"
+    pressures = f"pressures {f'up to {pressure:g} Pa' if math.isfinite(pressure) else 'not said'}"
+    wheels = f"wheels of {soil.validity.diameter:g} m diameter or more" if soil.validity.diameter else "wheels not said"
+    return f"{wheels}, {widths}, {pressures}"
 
 
 def _written(field: str) -> str:

@@ -13,6 +13,8 @@ from grouser.physics.description.soil import Soil, Validity
 _POUND_PER_SQUARE_INCH = 6894.757293168
 _INCH = 0.0254
 _WONG = "Wong, Theory of Ground Vehicles (4th ed., 2008), table of terrain values"
+# What is known of plates holds for wheels that are no smaller than this (Meirion-Griffith and Spenko 2011).
+_PLATES = Validity(diameter=0.5)
 _STRESS = ("max_stress_a0", "max_stress_a1", "exit_ratio")
 
 
@@ -56,6 +58,7 @@ def _from_wong(
         shear_displacement_modulus=shear,
         density=density,
         repose_angle=math.radians(phi),
+        validity=_PLATES,
     )
     chosen = ("shear_displacement_modulus", "density", "repose_angle", "unloading_stiffness", *_STRESS)
     return Preset(soil, tuple(field for field in chosen if field not in given))
@@ -95,6 +98,7 @@ _SOILS = (
             max_stress_a1=0.32,
             density=1700.0,
             repose_angle=math.radians(33.3),
+            validity=_PLATES,
         ),
         ("density", "repose_angle", "unloading_stiffness", "exit_ratio"),
     ),
@@ -117,6 +121,8 @@ _SOILS = (
             exit_ratio=1.0,
             density=1600.0,
             repose_angle=math.radians(37.2),
+            # the wheel that it was compared with
+            validity=Validity(diameter=0.184),
         ),
         ("repose_angle", "unloading_stiffness"),
     ),
@@ -133,6 +139,7 @@ _SOILS = (
             shear_displacement_modulus=0.0178,
             density=1500.0,
             repose_angle=math.radians(35.0),
+            validity=_PLATES,
         ),
         ("density", "repose_angle", "unloading_stiffness", *_STRESS),
     ),
@@ -149,6 +156,7 @@ _SOILS = (
             shear_displacement_modulus=0.01,
             density=1500.0,
             repose_angle=math.radians(17.8),
+            validity=_PLATES,
         ),
         ("shear_displacement_modulus", "density", "repose_angle", "unloading_stiffness", *_STRESS),
     ),
@@ -172,7 +180,7 @@ _SOILS = (
             density=1330.0,
             repose_angle=math.radians(29.0),
             # its wheels, and its plates' greatest diameter
-            validity=Validity(width=(0.05, 0.1)),
+            validity=Validity(width=(0.05, 0.1), diameter=0.116),
         ),
         (
             "slip_exponent",

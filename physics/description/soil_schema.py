@@ -122,5 +122,5 @@ REECE_KEYS = ("reece_k1", "reece_k2")
 BEKKER_KEYS = ("cohesive_modulus", "frictional_modulus")
 # Beside the numbers.
 TEXT_KEYS = ("preset", "name", "source", "slip_sinkage")
-VALIDITY_KEYS = ("valid_width", "valid_pressure")
+VALIDITY_KEYS = ("valid_width", "valid_pressure", "valid_diameter", "valid_sinkage")
 ALL_KEYS = (*TEXT_KEYS, *(key.name for key in KEYS), *VALIDITY_KEYS)

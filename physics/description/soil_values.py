@@ -69,16 +69,16 @@ def _require_all(numbers: Mapping[str, float]) -> None:
 
 
 def _validity(description: Mapping[str, Any], default: Validity) -> Validity:
-    width_key, pressure_key = VALIDITY_KEYS
-    width, pressure = default.width, default.pressure
+    width_key, *number_keys = VALIDITY_KEYS
+    given: dict[str, Any] = {
+        key.removeprefix("valid_"): _number(key, description[key]) for key in number_keys if key in description
+    }
     if width_key in description:
         ends = description[width_key]
         if isinstance(ends, str) or not hasattr(ends, "__len__") or len(ends) != 2:
             raise ParameterError(width_key, ends, "two numbers: least and greatest width [m]")
-        width = (_number(width_key, ends[0]), _number(width_key, ends[1]))
-    if pressure_key in description:
-        pressure = _number(pressure_key, description[pressure_key])
-    return Validity(width, pressure)
+        given["width"] = (_number(width_key, ends[0]), _number(width_key, ends[1]))
+    return replace(default, **given)
 
 
 def _text(key: str, value: Any) -> str:

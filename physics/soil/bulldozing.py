@@ -10,6 +10,9 @@ from grouser.physics.soil.wheels import MARGIN, RIM
 # Share of what is too steep between two neighbours that slides in a step: eight neighbours take less than there is.
 _SLIDING = 0.1
 
+# Not reassociated: which of two ways of adding up is taken would depend on where the arrays lie in memory.
+_exact = partial(kernel, fastmath=False)
+
 
 @kernel
 def heap_up(wheels, w, flow, origin, state, work):
@@ -73,8 +76,7 @@ def _share(at, columns, x, y, flow):
     return 1.0 + (x * flow[3] + y * flow[4]) / max(math.sqrt(x * x + y * y), 1e-9)
 
 
-# Not reassociated: which of two ways of adding up is taken would depend on where the arrays lie in memory.
-@partial(kernel, fastmath=False)
+@_exact
 def slide(wheels, w, state, work):
     """One step of what slides down slopes steeper than the soil's repose, around a wheel.
 
@@ -91,7 +93,7 @@ def slide(wheels, w, state, work):
     rows = min(window[5] + MARGIN, window[2] - 1) - i_first + 1
     columns = min(window[7] + MARGIN, window[3] - 1) - j_first + 1
     cell, place, label, soils, width = state.soil_cell, work.place[w], work.label[w], wheels.soils, window[3]
-    surface, steepest, spacing = work.surface, work.steepest, wheels.cell[0]
+    surface, steepest, change = work.surface[: rows * columns], work.steepest, work.change
     for i in range(rows):
         for j in range(columns):
             at, here = i * columns + j, (i_first + i) * width + j_first + j
@@ -100,31 +102,48 @@ def slide(wheels, w, state, work):
             # nothing slides on what is rigid, under the wheel (what falls in behind it carries nothing), or far away
             free = k >= 0 and (label[here] == 0 or label[here] == RIM)
             border = i == 0 or j == 0 or i == rows - 1 or j == columns - 1
-            steepest[at] = spacing * soils.repose[k] if free and not border else math.inf
-    diagonal = math.sqrt(2.0)
-    for i in range(1, rows - 1):
-        for at in range(i * columns + 1, (i + 1) * columns - 1):
-            gained = (
-                _flow(surface, steepest, at, at - 1, 1.0)
-                + _flow(surface, steepest, at, at + 1, 1.0)
-                + _flow(surface, steepest, at, at - columns, 1.0)
-                + _flow(surface, steepest, at, at + columns, 1.0)
-                + _flow(surface, steepest, at, at - columns - 1, diagonal)
-                + _flow(surface, steepest, at, at - columns + 1, diagonal)
-                + _flow(surface, steepest, at, at + columns - 1, diagonal)
-                + _flow(surface, steepest, at, at + columns + 1, diagonal)
-            )
-            work.change[at] = _SLIDING * gained
+            steepest[at] = wheels.cell[0] * soils.repose[k] if free and not border else math.inf
+    _find_flows(surface, steepest, columns, work.flows)
+    _add_flows(work.flows, columns, change[: rows * columns])
     for i in range(1, rows - 1):
         for j in range(1, columns - 1):
-            change = work.change[i * columns + j]
-            if change != 0.0:
-                _lay(cell, place[(i_first + i) * width + j_first + j], change)
+            if change[i * columns + j] != 0.0:
+                _lay(cell, place[(i_first + i) * width + j_first + j], change[i * columns + j])
+
+
+@_exact
+def _find_flows(surface, steepest, columns, flows):
+    """What slides onto each cell from the four neighbours that come after it, if all that is too steep did [m].
+
+    Cells of the border let nothing pass: that the last cell of a row is followed by the first of the next does no harm.
+    """
+    # the neighbours as arrays of their own: no index is negative, so that the loop is vectorised
+    s1, s2, s3, s4 = surface[1:], surface[columns - 1 :], surface[columns:], surface[columns + 1 :]
+    m1, m2, m3, m4 = steepest[1:], steepest[columns - 1 :], steepest[columns:], steepest[columns + 1 :]
+    f1, f2, f3, f4 = flows[0], flows[1], flows[2], flows[3]
+    diagonal = math.sqrt(2.0)
+    for at in range(surface.shape[0] - columns - 1):
+        height, most = surface[at], steepest[at]
+        f1[at] = _excess(s1[at] - height, max(most, m1[at]))
+        f2[at] = _excess(s2[at] - height, diagonal * max(most, m2[at]))
+        f3[at] = _excess(s3[at] - height, max(most, m3[at]))
+        f4[at] = _excess(s4[at] - height, diagonal * max(most, m4[at]))
 
 
 @inlined
-def _flow(surface, steepest, at, beside, distance):
-    """What a cell would gain from one beside it, if all that is too steep slid [m]."""
-    fall = surface[beside] - surface[at]
-    most = distance * max(steepest[at], steepest[beside])
-    return max(fall - most, 0.0) - max(-fall - most, 0.0)
+def _excess(rise, most):
+    """By how much a rise is more, or a fall, than it may be [m]."""
+    return rise - min(max(rise, -most), most)
+
+
+@_exact
+def _add_flows(flows, columns, change):
+    """By how much each cell but those of the border rises in a step [m]."""
+    f1, f2, f3, f4 = flows[0], flows[1], flows[2], flows[3]
+    # from here on and to here, of the first cell that is not of the border
+    h1, h2, h3, h4 = f1[columns + 1 :], f2[columns + 1 :], f3[columns + 1 :], f4[columns + 1 :]
+    b1, b2, b3, b4 = f1[columns:], f2[2:], f3[1:], f4
+    inner = change[columns + 1 :]
+    for at in range(change.shape[0] - 2 * columns - 2):
+        gained = (h1[at] - b1[at]) + (h2[at] - b2[at]) + (h3[at] - b3[at]) + (h4[at] - b4[at])
+        inner[at] = _SLIDING * gained

@@ -12,7 +12,7 @@ from grouser.physics.soil.bekker_cell import bekker_pressure
 from grouser.physics.soil.footprint import STEEPEST, extent
 from grouser.physics.soil.laws import shear_strength, sinkage_exponent
 from grouser.physics.soil.memory import shear_lead, speeds
-from grouser.physics.soil.resistance import add_all_round, add_direction
+from grouser.physics.soil.resistance import add_at
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SHEAR_X, SHEAR_Y, SINKAGE, SURFACE, set_back
 from grouser.physics.soil.visco_plastic import visco_plastic_pressure
 from grouser.physics.soil.wheels import (
@@ -156,13 +156,24 @@ def push_wheel(wheels, w, slip, step, state, work):
         wrench[3] += y * fz - z * fy
         wrench[4] += z * fx - x * fz
         wrench[5] += x * fy - y * fx
+        # across the way that it shears all of it resists, along it the less the more it has sheared
         across = strength * path / (1.0 + path * speed)
-        add_all_round(slope, x, y, z, across)
-        add_direction(slope, x, y, z, nx, ny, nz, area * growth / steep - across)
+        less = across * math.sqrt(s * s + t * t)
         if speed > 0.0:
-            # along the way that it shears, more of it adds the less the more it has sheared
-            less = across * math.sqrt(s * s + t * t)
-            add_direction(slope, x, y, z, ux / speed, uy / speed, uz / speed, -less)
+            ux, uy, uz = ux / speed, uy / speed, uz / speed
+        more = area * growth / steep - across
+        add_at(
+            slope,
+            x,
+            y,
+            z,
+            across + more * nx * nx - less * ux * ux,
+            more * ny * nx - less * uy * ux,
+            across + more * ny * ny - less * uy * uy,
+            more * nz * nx - less * uz * ux,
+            more * nz * ny - less * uz * uy,
+            across + more * nz * nz - less * uz * uz,
+        )
 
 
 @kernel

@@ -9,7 +9,7 @@ from grouser.physics.soil.contact import push_wheel, settle_cells
 from grouser.physics.soil.footprint import find_cells, find_patches, place_wheel
 from grouser.physics.soil.memory import MEMORY, remembered, slip_of, speeds
 from grouser.physics.soil.stress_contact import push_on_stress, settle_stress
-from grouser.physics.soil.wheels import DEFORMABLE, SLIP, SLIP_ANGLE, STRESS
+from grouser.physics.soil.wheels import DEFORMABLE, SINKAGE_OF_WHEEL, SLIP, SLIP_ANGLE, STRESS
 
 # Slower wheels have no slip [m/s].
 _STANDSTILL = 1e-6
@@ -124,6 +124,8 @@ def settle_wheels(wheels, model, terrain, kinematics, velocity, step, state, wor
         else:
             slip = slip_of(state.wheel_motion[w, 0], state.wheel_motion[w, 1])
             settle_cells(wheels, w, slip, twist, origin, step, state, work, work.flow)
+        k, share = work.soil[w, 0], work.figure[w, SINKAGE_OF_WHEEL] / (2.0 * wheels.radius[w])
+        work.greatest_sinkage[k] = max(work.greatest_sinkage[k], share)
         for k in range(6):
             state.soil_work[w] += 0.5 * step * work.wrench[w, k] * (work.twist[w, k] + twist[k])
         if wheels.level[w] == DEFORMABLE and wheels.bulldozing[0]:

@@ -313,7 +313,8 @@ def find_patches(wheels, w, slip, work):
         total[3, first] += area * x * x
         total[4, first] += area * x * y
         total[5, first] += area * y * y
-    square, soils = wheels.cell[0] * wheels.cell[0] / 12.0, wheels.soils
+    square, soils, stiffness = wheels.cell[0] * wheels.cell[0] / 12.0, wheels.soils, 0.0
+    of_patch = of_soil = -1
     for n in range(count):
         first, k = patch[n], work.soil[w, n]
         if first == n:
@@ -323,11 +324,14 @@ def find_patches(wheels, w, slip, work):
             middle, off = 0.5 * (xx + yy) + square, math.sqrt((0.5 * (xx - yy)) ** 2 + xy * xy)
             sides = math.sqrt(12.0 * (middle + off)) + math.sqrt(12.0 * max(middle - off, square))
             total[1, n] = area / sides
-        exponent = sinkage_exponent(soils, k, slip)
-        # a wheel's load goes with z^(n + 1/2): see `stress`
-        softer = sinkage_growth(soils, k, slip) ** (exponent + 0.5)
+        if first != of_patch or k != of_soil:
+            of_patch, of_soil = first, k
+            exponent = sinkage_exponent(soils, k, slip)
+            # a wheel's load goes with z^(n + 1/2): see `stress`
+            softer = sinkage_growth(soils, k, slip) ** (exponent + 0.5)
+            stiffness = pressure_stiffness(soils, k, total[1, first], exponent) / softer
         if touch[STIFFNESS, n] < math.inf:
-            touch[STIFFNESS, n] = pressure_stiffness(soils, k, total[1, first], exponent) / softer
+            touch[STIFFNESS, n] = stiffness
 
 
 @inlined

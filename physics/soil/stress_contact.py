@@ -15,7 +15,7 @@ from grouser.physics.contact.terrain import type_at
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
 from grouser.physics.soil.memory import MEMORY, STANDING, remembered, shear_lead, slip_of, speeds
-from grouser.physics.soil.resistance import add_direction
+from grouser.physics.soil.resistance import add_at
 from grouser.physics.soil.stress import GROUSER_SHARE, Motion, wheel_stress
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, open_cell, set_back
 from grouser.physics.soil.wheels import (
@@ -115,9 +115,8 @@ def push_on_stress(wheels, w, terrain, origin, gravity, step, state, work):
     turned, _ = _response(wheels, w, k, predicted, deepest, rut, a + back * _FASTER, b, c, q, gravity)
     moved, _ = _response(wheels, w, k, predicted, deepest, rut, a, b, c + _FASTER, q, gravity)
     along = max(now.drawbar_pull - faster.drawbar_pull, (turned.torque - now.torque) / radius)
-    _add_resistance(slope, frame, 2, radius, step * stiffness)
-    _add_resistance(slope, frame, 0, radius, follow * max(along, 0.0))
-    _add_resistance(slope, frame, 1, radius, follow * max(now.side_force - moved.side_force, 0.0))
+    ahead, aside = follow * max(along, 0.0), follow * max(now.side_force - moved.side_force, 0.0)
+    _add_resistance(slope, frame, radius, ahead, aside, step * stiffness)
 
 
 @inlined
@@ -146,10 +145,21 @@ def _add_forces(found, back, axis, frame, wrench):
 
 
 @inlined
-def _add_resistance(slope, frame, direction, radius, value):
-    """Adds what resists motion of the wheel's lowest point along a direction of the ground."""
-    x, y, z = -radius * frame[2, 0], -radius * frame[2, 1], -radius * frame[2, 2]
-    add_direction(slope, x, y, z, frame[direction, 0], frame[direction, 1], frame[direction, 2], value)
+def _add_resistance(slope, frame, radius, ahead, aside, up):
+    """Adds what resists motion of the wheel's lowest point ahead, to the left and up from the ground."""
+    a, b, c = frame[0], frame[1], frame[2]
+    add_at(
+        slope,
+        -radius * c[0],
+        -radius * c[1],
+        -radius * c[2],
+        ahead * a[0] * a[0] + aside * b[0] * b[0] + up * c[0] * c[0],
+        ahead * a[1] * a[0] + aside * b[1] * b[0] + up * c[1] * c[0],
+        ahead * a[1] * a[1] + aside * b[1] * b[1] + up * c[1] * c[1],
+        ahead * a[2] * a[0] + aside * b[2] * b[0] + up * c[2] * c[0],
+        ahead * a[2] * a[1] + aside * b[2] * b[1] + up * c[2] * c[1],
+        ahead * a[2] * a[2] + aside * b[2] * b[2] + up * c[2] * c[2],
+    )
 
 
 @kernel

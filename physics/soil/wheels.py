@@ -104,6 +104,7 @@ class WheelWorkspace(NamedTuple):
         touch: of each, the numbers that `footprint` lists, (wheels, TOUCH, cells).
         rim: cells of a window around those touched, (cells,).
         surface, change, steepest: of the cells of a window, height and its change [m], tangent of repose [-], (cells,).
+        flows: soil that slides between a cell of the window and four of its neighbours [m], (4, cells).
         patch_sum: area, moments of a patch by its first cell, (6, cells).
         jacobian, pushed: of the twist, and step times slope times it, (6, coordinates).
         axes: of the world, (3, 3).
@@ -114,7 +115,7 @@ class WheelWorkspace(NamedTuple):
         slope: force per velocity of the centre's twist, (wheels, 6, 6).
         wrench: force [N] and moment about the centre [N m] at the predicted twist, world axes, (wheels, 6).
         figure: of the last step, (wheels, FIGURES).
-        greatest_pressure: so far, by soil [Pa], (soils,).
+        greatest_pressure, greatest_sinkage: so far, by soil [Pa], and over the wheel's diameter [-], (soils,).
     """
 
     centre: np.ndarray
@@ -134,6 +135,7 @@ class WheelWorkspace(NamedTuple):
     surface: np.ndarray
     change: np.ndarray
     steepest: np.ndarray
+    flows: np.ndarray
     patch_sum: np.ndarray
     jacobian: np.ndarray
     pushed: np.ndarray
@@ -146,6 +148,7 @@ class WheelWorkspace(NamedTuple):
     wrench: np.ndarray
     figure: np.ndarray
     greatest_pressure: np.ndarray
+    greatest_sinkage: np.ndarray
 
 
 def make_wheels(machine: Machine, names: Names, world: World) -> Wheels:
@@ -214,6 +217,7 @@ def make_wheel_workspace(wheels: Wheels, coordinates: int) -> WheelWorkspace:
         surface=np.zeros(cells),
         change=np.zeros(cells),
         steepest=np.zeros(cells),
+        flows=np.zeros((4, cells)),
         patch_sum=np.zeros((6, cells)),
         jacobian=np.zeros((6, coordinates)),
         pushed=np.zeros((6, coordinates)),
@@ -226,6 +230,7 @@ def make_wheel_workspace(wheels: Wheels, coordinates: int) -> WheelWorkspace:
         wrench=np.zeros((count, 6)),
         figure=np.zeros((count, len(FIGURES))),
         greatest_pressure=np.zeros(len(wheels.soils.exponent)),
+        greatest_sinkage=np.zeros(len(wheels.soils.exponent)),
     )
 
 

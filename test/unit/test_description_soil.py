@@ -92,8 +92,8 @@ def test_a_soil_is_loaded_by_its_name_or_by_its_numbers():
     assert (grouser.load_soil(BEKKER).name, grouser.load_soil(BEKKER, "pit").name) == ("soil", "pit")
     reece = grouser.load_soil(REECE)
     assert (reece.reece_k1, reece.reece_k2, reece.frictional_modulus) == (1e5, 1e6, 0.0)
-    valid = grouser.load_soil(BEKKER | {"valid_width": [0.05, 0.3], "valid_pressure": 4e4}).validity
-    assert valid == Validity((0.05, 0.3), 4e4)
+    valid = {"valid_width": [0.05, 0.3], "valid_pressure": 4e4, "valid_diameter": 0.2, "valid_sinkage": 0.5}
+    assert grouser.load_soil(BEKKER | valid).validity == Validity((0.05, 0.3), 4e4, 0.2, 0.5)
 
 
 def test_a_preset_can_be_changed():
@@ -101,7 +101,9 @@ def test_a_preset_can_be_changed():
     found = grouser.load_soil({"preset": "cmu_sand", "friction_angle_deg": 33, "exit_angle_ratio": 0.5})
     changes = {"friction_angle": math.radians(33), "exit_angle_ratio": 0.5}
     assert found == dataclasses.replace(base, source=f"changed from cmu_sand: {base.source}", **changes)
-    assert grouser.load_soil({"preset": "cmu_sand", "valid_pressure": 1e4}).validity == Validity((0.05, 0.1), 1e4)
+    assert grouser.load_soil({"preset": "cmu_sand", "valid_pressure": 1e4}).validity == Validity(
+        (0.05, 0.1), 1e4, 0.116
+    )
     assert grouser.load_soil({"preset": "dry_sand"}) == PRESETS["dry_sand"].soil
 
 
@@ -162,6 +164,8 @@ BAD = {
     "widths falling": (BEKKER | {"valid_width": [0.2, 0.1]}, "valid_width", (0.2, 0.1), ["rising"]),
     "one width": (BEKKER | {"valid_width": 0.2}, "valid_width", 0.2, ["two numbers"]),
     "no pressure": (BEKKER | {"valid_pressure": 0}, "valid_pressure", 0.0, ["above 0 Pa"]),
+    "no wheel": (BEKKER | {"valid_diameter": -1}, "valid_diameter", -1.0, ["0 m or more"]),
+    "no sinkage": (BEKKER | {"valid_sinkage": 0}, "valid_sinkage", 0.0, ["above 0"]),
 }
 
 
@@ -216,11 +220,23 @@ def test_cells_need_their_numbers():
 
 def test_what_is_beyond_the_validity_is_told():
     soil = grouser.load_soil(BEKKER | {"valid_width": [0.05, 0.1], "valid_pressure": 3e4, "name": "yard"})
-    assert beyond_validity(soil, 0.05, 3e4) is None
-    assert beyond_validity(soil, 0.03, 0.0) == "the numbers of soil 'yard' hold for widths of 0.05 to 0.1 m, not 0.03 m"
-    told = beyond_validity(soil, 0.2, 31234.0)
+    assert beyond_validity(soil, width=0.05, pressure=3e4) is None
+    told = "the numbers of soil 'yard' hold for widths of 0.05 to 0.1 m, not 0.03 m"
+    assert beyond_validity(soil, width=0.03, pressure=0.0) == told
+    told = beyond_validity(soil, width=0.2, pressure=31234.0)
     assert told.endswith("of 0.05 to 0.1 m, not 0.2 m and for pressures up to 30000 Pa, not 3.12e+04 Pa")
-    assert beyond_validity(grouser.load_soil("dry_sand"), 10.0, 1e9) is None
+    sand = grouser.load_soil("dry_sand")
+    assert beyond_validity(sand, width=10.0, diameter=0.5, pressure=1e9, sinkage=0.33) is None
+    told = beyond_validity(sand, diameter=0.3, sinkage=0.4)
+    assert told.endswith(
+        "hold for wheels of 0.5 m diameter or more, not 0.3 m and down to 0.333 of a wheel's diameter, not 0.4"
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if name != "zuo_cells"])
+def test_every_soil_of_the_literature_says_what_it_holds_for(name):
+    assert PRESETS[name].soil.validity.diameter > 0.0
+    assert PRESETS[name].soil.source
 
 
 def test_the_page_of_soils_is_made_from_the_tables():

@@ -112,6 +112,8 @@ def integrated(soil, sinkage, slip, slip_angle=0.0, grouser_height=0.0, rut=0.0,
         Normal force, thrust, resistance, side force, torque, and the power that the soil takes at the speed of 1 m/s
         of whatever is fastest.
     """
+    # A wheel that spins on the spot goes nowhere, and at no angle.
+    slip_angle = 0.0 if slip == 1.0 else slip_angle
     exponent = soil.exponent + (soil.slip_exponent * abs(slip) if soil.slip_sinkage == "exponent" else 0.0)
     if soil.reece_k1 is None:
         stiffness = soil.cohesive_modulus / width + soil.frictional_modulus

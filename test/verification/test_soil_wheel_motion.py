@@ -9,7 +9,7 @@ from soil_rig import GRAVITY, LEVELS, RADIUS, SAND, WIDTH, bed, cart, drive, loo
 
 from grouser import DivergenceError
 from grouser.physics.description.machine import Pose
-from grouser.physics.description.soil import Wheel
+from grouser.physics.description.soil import Validity, Wheel
 
 LOAD = 100.0
 
@@ -356,3 +356,22 @@ def test_wheel_with_its_own_level():
         for simulation in (own, same):
             simulation.step(500)
         assert own.wheel["wheel"] == same.wheel["wheel"]
+
+
+# --- validity -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    "validity, told",
+    [
+        (Validity(pressure=1e3), "for pressures up to 1000 Pa, not"),
+        (Validity(sinkage=0.01), "down to 0.01 of a wheel's diameter, not"),
+    ],
+)
+def test_what_is_beyond_the_numbers_of_a_soil_is_warned_of_once(level, validity, told):
+    simulation = bed(soft(level, 0.02, replace(SAND, validity=validity)), LOAD)
+    with pytest.warns(RuntimeWarning, match=told) as warned:
+        simulation.step(200)
+        simulation.step(200)
+    assert len(warned) == 1
