@@ -7,6 +7,8 @@ are moved on by it.
 
 import math
 
+import numpy as np
+
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.bekker_cell import bekker_pressure
 from grouser.physics.soil.footprint import STEEPEST, extent
@@ -39,6 +41,10 @@ from grouser.physics.soil.wheels import (
     Z,
 )
 from grouser.physics.state import RIM_STEPS
+
+# Of the middles of the steps around a rim.
+_TURNS = 2.0 * math.pi * (np.arange(RIM_STEPS) + 0.5) / RIM_STEPS
+_COSINE, _SINE = np.cos(_TURNS), np.sin(_TURNS)
 
 
 @inlined
@@ -280,8 +286,7 @@ def _carry_shear(wheels, w, k, twist, exit_, origin, step, cell, work, rim):
     window, place, spacing = work.window[w], work.place[w], wheels.cell[0]
     path = step / wheels.soils.shear_modulus[k]
     for m in range(RIM_STEPS):
-        turn = 2.0 * math.pi * (m + 0.5) / RIM_STEPS
-        c, s = math.cos(turn), math.sin(turn)
+        c, s = _COSINE[m], _SINE[m]
         x = c * mark[0] + s * (axis[1] * mark[2] - axis[2] * mark[1])
         y = c * mark[1] + s * (axis[2] * mark[0] - axis[0] * mark[2])
         z = c * mark[2] + s * (axis[0] * mark[1] - axis[1] * mark[0])

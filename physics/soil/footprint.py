@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from grouser.physics.contact.terrain import type_at
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
@@ -42,6 +44,17 @@ _PROFILE_ROUNDS = 2
 _NEAR = 1.5
 # Farther than this from the world's origin there is no ground [m].
 _FARTHEST = 1e7
+
+
+def _arctangent():
+    """Coefficients of atan(t) / (2 pi t) over t^2 from 0 to 1, the highest power first; exact to 1e-8."""
+    nodes = np.polynomial.chebyshev.Chebyshev.interpolate(
+        lambda q: np.arctan(np.sqrt(q)) / (2.0 * math.pi * np.sqrt(q)), 7, domain=[0.0, 1.0]
+    )
+    return nodes.convert(kind=np.polynomial.Polynomial).coef[::-1].copy()
+
+
+_ARCTANGENT = _arctangent()
 
 
 @kernel
@@ -206,7 +219,7 @@ def _scattered(i, j, cell):
     plastic number, which no grid comes near to, they do so evenly, whichever way it rolls.
     """
     u, v = i * 0.7548776662466927 + j * 0.5698402909980532, i * 0.5698402909980532 - j * 0.7548776662466927
-    return cell * (u - math.floor(u) - 0.5), cell * (v - math.floor(v) - 0.5)
+    return cell * (u - np.floor(u) - 0.5), cell * (v - np.floor(v) - 0.5)
 
 
 @inlined
@@ -252,13 +265,23 @@ def _inward(px, py, z, ax, ay, az, radius, of_side):
 
 @kernel
 def turn_around(axis, mark, x, y, z):
-    """Angle of a place around the axis from the mark, 0 to 1 turn."""
+    """Angle of a place around the axis from the mark, 0 to 1 turn, to 1e-8."""
     # the third direction of the wheel is axis x mark
     sx = axis[1] * mark[2] - axis[2] * mark[1]
     sy = axis[2] * mark[0] - axis[0] * mark[2]
     sz = axis[0] * mark[1] - axis[1] * mark[0]
-    turn = math.atan2(x * sx + y * sy + z * sz, x * mark[0] + y * mark[1] + z * mark[2]) / (2.0 * math.pi)
-    return turn - math.floor(turn)
+    s, c = x * sx + y * sy + z * sz, x * mark[0] + y * mark[1] + z * mark[2]
+    # the eighth of a turn that it is in, from 0 to 45 degrees
+    low, high = min(abs(s), abs(c)), max(abs(s), abs(c))
+    t = low / high if high > 0.0 else 0.0
+    q = t * t
+    series = 0.0
+    for k in range(len(_ARCTANGENT)):
+        series = series * q + _ARCTANGENT[k]
+    turn = t * series
+    turn = turn if abs(s) <= abs(c) else 0.25 - turn
+    turn = turn if c >= 0.0 else 0.5 - turn
+    return turn if s >= 0.0 else 1.0 - turn
 
 
 @kernel
