@@ -27,7 +27,7 @@ _RAIL = 1000.0  # [m]
 
 
 def run() -> list[Figure]:
-    """Drives a wheel in a straight line, the rover in an arc, and the published wheel for its 30 s."""
+    """Drives a wheel and the rover in a straight line, and the published wheel for its 30 s."""
     sand, cells = grouser.load_soil("dry_sand"), grouser.load_soil("zuo_cells")
     figures = [
         _wheel("one wheel, 20 mm, bulldozing", sand, "deformable", 0.02),

@@ -4,10 +4,11 @@ import argparse
 import json
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -16,6 +17,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from grouser import __version__, catalogue
+from grouser.nodes import topics
 from grouser.nodes.diagnostics import KEPT_REAL_TIME
 from grouser.nodes.parameters import DECLARATIONS
 from grouser.nodes.report import LoopReport
@@ -33,6 +35,9 @@ _PERIOD_TERMINAL = 0.25  # [s] between two states of the live line
 _PERIOD_PLAIN = 1.0  # [s] between two lines where there is no terminal
 _PERIOD_BUILDING = 0.1  # [s] after which a signal is noticed at the latest while the physics is built
 _ROS_ARGUMENTS = "--ros-args"
+# Topics of which a machine has many, and of what; those that every node has.
+_MANY = {topics.CONTACT_WRENCHES: "link", topics.JOINT_REACTIONS: "joint"}
+_OF_EVERY_NODE = ("parameter_events", "rosout")
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
@@ -181,10 +186,27 @@ def _introduce(node: SimulatorNode, view: bool) -> None:
     print(f"grouser {__version__}: {machine.name} in the world {parameters.world}, step {parameters.step * 1e3:g} ms")
     if view:
         print(f"  see it:    {VIEWER_ADDRESS}")
-    print("  hear it:   /clock /tf joint_states hydraulics/state contact_wrenches/<link> joint_reactions/<joint>")
-    print("             /diagnostics")
-    print("  move it:   valve_commands joint_commands emergency_stop   (services ~/pause ~/step ~/reset)")
+    print(_listed("hear it:", [publisher.topic_name for publisher in node.publishers]))
+    twist = "TwistStamped" if parameters.enable_stamped_cmd_vel else "Twist"
+    print(
+        _listed("move it:", [subscription.topic_name for subscription in node.subscriptions], {topics.CMD_VEL: twist})
+    )
+    print("             (services ~/pause ~/step ~/reset)")
     print("  end it:    Ctrl-C", flush=True)
+
+
+def _listed(title: str, names: Sequence[str], types: Mapping[str, str] | None = None) -> str:
+    """Topics behind a title, those of many links or joints as one, some with their type."""
+    shown: dict[str, None] = {}
+    for name in names:
+        group = name.removeprefix("/").partition("/")[0]
+        if group in _MANY:
+            name = f"/{group}/<{_MANY[group]}>"
+        elif types and group in types:
+            name = f"{name} ({types[group]})"
+        if group not in _OF_EVERY_NODE:
+            shown[name] = None
+    return textwrap.fill(" ".join(shown), 110, initial_indent=f"  {title:<11}", subsequent_indent=13 * " ")
 
 
 def _wait_until_built(

@@ -6,7 +6,7 @@ import numpy as np
 
 from grouser.nodes.frames import FrameTree
 from grouser.physics.simulation import Simulation
-from grouser.physics.vehicle import DeadReckoning, Vehicle
+from grouser.physics.vehicle import SOFT_SLIP, DeadReckoning, Vehicle
 from grouser.program import TWIST
 
 
@@ -86,7 +86,11 @@ class Odometer:
         yaw = 2.0 * np.arctan2(footprint[5], footprint[6])
         self._step = self._simulation.step_count
         self.reckoning = DeadReckoning(
-            self._vehicle, np.array([*footprint[:2], yaw]), self._wheels.positions(), self._steering.positions()
+            self._vehicle,
+            np.array([*footprint[:2], yaw]),
+            self._wheels.positions(),
+            self._steering.positions(),
+            SOFT_SLIP if self._simulation.world.soil is not None else 0.0,
         )
 
     def read(self) -> None:

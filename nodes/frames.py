@@ -10,7 +10,7 @@ import numpy as np
 
 from grouser.nodes.joint_frames import reaction_frames
 from grouser.physics.compliance.rigid_elements import split_flexible_links
-from grouser.physics.contact.terrain import surface_below
+from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.description.machine import Ground, Machine, Pose
 from grouser.physics.description.rotation import quaternion_from_rpy
 
@@ -162,15 +162,4 @@ def footprint_pose(base: np.ndarray, ground: Ground | None) -> np.ndarray:
     """
     x, y, _, qx, qy, qz, qw = (float(value) for value in base)
     yaw = math.atan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
-    return np.array([x, y, _height(ground, x, y), 0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)])
-
-
-def _height(ground: Ground | None, x: float, y: float) -> float:
-    """Height of the ground at a place [m]."""
-    if ground is None:
-        return 0.0
-    if ground.heightfield is not None:
-        field = ground.heightfield
-        return surface_below(field.heights, field.cell, *field.origin, x, y)[0]
-    (gx, gy, gz), (nx, ny, nz) = ground.point, ground.normal
-    return gz - (nx * (x - gx) + ny * (y - gy)) / nz
+    return np.array([x, y, ground_surface(ground, x, y)[0], 0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)])

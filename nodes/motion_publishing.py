@@ -45,7 +45,7 @@ class MotionPublisher:
                 messages.make_group_values([(wheel.link, SLIP_VALUES) for wheel in machine.wheels]),
                 node.create_publisher(DynamicInterfaceGroupValues, topics.SLIP, topics.RELIABLE),
             )
-        if has_soil(world):
+        if world.soil is not None:
             self._terrain = (
                 node.create_publisher(PointCloud2, topics.TERRAIN, topics.LATCHED),
                 node.create_publisher(OccupancyGrid, topics.RUT_DEPTH, topics.LATCHED),
@@ -79,8 +79,3 @@ class MotionPublisher:
             cloud.publish(messages.terrain_cloud(self._map_frame, stamp, sample.terrain))
             ruts.publish(messages.rut_depth_grid(self._map_frame, stamp, sample.terrain))
             margin.publish(messages.bearing_margin_grid(self._map_frame, stamp, sample.terrain))
-
-
-def has_soil(world: World) -> bool:
-    """Whether there is soft ground."""
-    return world.ground is not None and world.ground.soil is not None

@@ -95,6 +95,9 @@ DECLARATIONS: dict[str, Declaration] = {
     "imu_rate": _rate("imu/data"),
     "slip_rate": _rate("slip", 50.0),
     "terrain_rate": _rate("terrain and its maps", 1.0),
+    "terrain_reach": Declaration(
+        10.0, "How far from the wheels terrain and its maps go, along x and y [m].", True, 0.1, 1000.0
+    ),
     "diagnostics_rate": Declaration(1.0, "Rate of /diagnostics [Hz of wall time].", True, 0.01, 100.0),
     "publish_link_tf": Declaration(
         True, "Whether the links' transforms are published; set it to false beside a robot_state_publisher."
@@ -149,6 +152,7 @@ class SimulatorParameters:
     imu_rate: float
     slip_rate: float
     terrain_rate: float
+    terrain_reach: float
     diagnostics_rate: float
     publish_link_tf: bool
     map_frame: str

@@ -1,5 +1,6 @@
 """The physics thread's loop: take commands, step, hand out samples, keep pace. It knows nothing of ROS."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -46,6 +47,7 @@ class PhysicsLoop:
         start_paused: whether it waits to be set going.
         driver: turns the twist of a vehicle into commands of its drives; None for a machine that has none.
         odometer: of a vehicle; None for a machine that is none.
+        terrain_reach: how far from the wheels terrain is sampled [m].
 
     Attributes:
         report: figures, renewed a few times a second; a new object each time, so any thread may read it.
@@ -64,6 +66,7 @@ class PhysicsLoop:
         start_paused: bool = False,
         driver: Driver | None = None,
         odometer: Odometer | None = None,
+        terrain_reach: float = math.inf,
     ) -> None:
         self.report = LoopReport(paused=start_paused)
         self._simulation = simulation
@@ -76,6 +79,7 @@ class PhysicsLoop:
         self._fail = fail
         self._driver = driver
         self._odometer = odometer
+        self._terrain_reach = terrain_reach
         self._meter = LoopMeter(simulation.step_size)
         self._paused = start_paused
         self._stepping = False
@@ -236,7 +240,8 @@ class PhysicsLoop:
             stamp = nanoseconds_at(self.step, self._simulation.step_size)
             # Where there is no pace to keep, waiting costs nothing, and no sample is lost.
             may_wait = self._paused or self._pacer.real_time_factor == 0.0
-            if not self._emit(take_sample(self._simulation, stamp, streams, self._odometer), may_wait):
+            sample = take_sample(self._simulation, stamp, streams, self._odometer, self._terrain_reach)
+            if not self._emit(sample, may_wait):
                 self._dropped += 1
 
     def _refresh_report(self) -> None:

@@ -1,5 +1,6 @@
 """What the physics thread hands to the publishing thread: plain arrays, copied from the simulation at one step."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -109,7 +110,11 @@ def nanoseconds_at(step: int, step_size: float) -> int:
 
 
 def take_sample(
-    simulation: Simulation, nanoseconds: int, streams: frozenset[str], odometer: Odometer | None = None
+    simulation: Simulation,
+    nanoseconds: int,
+    streams: frozenset[str],
+    odometer: Odometer | None = None,
+    terrain_reach: float = math.inf,
 ) -> Sample:
     """Copies what the streams need.
 
@@ -118,6 +123,7 @@ def take_sample(
         nanoseconds: the stamp; the simulation's own time differs from it after a reset.
         streams: names of the streams that are due, of `STREAMS`.
         odometer: of a vehicle.
+        terrain_reach: how far from the wheels terrain is copied [m].
     """
     joints = link_poses = wrenches = reactions = hydraulics = odometry = twist = pose = imus = slip = terrain = None
     if "joint_states" in streams:
@@ -140,7 +146,7 @@ def take_sample(
     if "slip" in streams:
         slip = tuple(np.array([getattr(state, value) for value in SLIP_VALUES]) for state in simulation.wheel.values())
     if "terrain" in streams:
-        terrain = simulation.terrain_patch()
+        terrain = simulation.terrain_patch(terrain_reach)
     return Sample(
         nanoseconds,
         streams,

@@ -31,7 +31,7 @@ from grouser.nodes.driving import Driver, Odometer
 from grouser.nodes.fault_parameters import FaultParameters
 from grouser.nodes.frames import FrameTree
 from grouser.nodes.mailbox import Mailbox
-from grouser.nodes.motion_publishing import MotionPublisher, has_soil
+from grouser.nodes.motion_publishing import MotionPublisher
 from grouser.nodes.pacing import Pacer
 from grouser.nodes.parameters import declare_parameters, updated
 from grouser.nodes.physics_loop import Outcome, PhysicsLoop
@@ -313,7 +313,7 @@ class SimulatorNode(Node):
             **({"odometry": parameters.odom_rate} if self.machine.floating_base else {}),
             **({"imu": parameters.imu_rate} if self.machine.sensors else {}),
             **({"slip": parameters.slip_rate} if self.machine.wheels else {}),
-            **({"terrain": parameters.terrain_rate} if has_soil(self._world) else {}),
+            **({"terrain": parameters.terrain_rate} if self._world.soil is not None else {}),
         }
         vehicle = self._vehicle
         odometer = None if vehicle is None else Odometer(vehicle, simulation, self._frames)
@@ -340,6 +340,7 @@ class SimulatorNode(Node):
             parameters.start_paused,
             driver,
             odometer,
+            parameters.terrain_reach,
         )
 
     def _warn(self, text: str) -> None:

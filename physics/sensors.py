@@ -4,9 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.description.machine import Sensor, Vector3
+from grouser.physics.description.rotation import matrix, quaternion_from_rpy
+from grouser.physics.model import Names
 from grouser.physics.multibody.kinematics import Kinematics
 from grouser.physics.packed import Packed
-from grouser.physics.spatial import quaternion_from_matrix
+from grouser.physics.spatial import quaternion_from_matrix, velocity_at
 
 
 class ImuReading(NamedTuple):
@@ -25,10 +28,9 @@ class ImuReading(NamedTuple):
 
 
 def read_imu(
-    body: int,
-    rotation: np.ndarray,
-    position: np.ndarray,
-    gravity: np.ndarray,
+    imu: Sensor,
+    names: Names,
+    gravity: Vector3,
     before: Kinematics | Packed,
     after: Kinematics | Packed,
     step: float,
@@ -36,12 +38,16 @@ def read_imu(
     """Reads an inertial measurement unit.
 
     Args:
-        body: that carries it; -1 for the world.
-        rotation, position: of its frame in the body's, (3, 3) and (3,) [m].
-        gravity: in the world [m/s2], (3,).
+        imu: the unit.
+        names: where the machine's links are.
+        gravity: in the world [m/s2].
         before, after: the machine at the start and at the end of the step.
         step: its length [s].
     """
+    link = names.link_index(imu.link)
+    body = int(names.link_body[link])  # -1 for the world
+    rotation = names.link_rotation[link] @ matrix(quaternion_from_rpy(*imu.rpy))
+    position = names.link_position[link] + names.link_rotation[link] @ imu.xyz
     if body < 0:
         turn, rate, acceleration = rotation, np.zeros(3), np.zeros(3)
     else:
@@ -49,12 +55,12 @@ def read_imu(
         rate = after.twist[body, 3:]
         acceleration = (_velocity(after, body, position) - _velocity(before, body, position)) / step
     return ImuReading(
-        np.array(quaternion_from_matrix(np.ascontiguousarray(turn))), rate @ turn, (acceleration - gravity) @ turn
+        np.array(quaternion_from_matrix(np.ascontiguousarray(turn))),
+        rate @ turn,
+        (acceleration - np.array(gravity)) @ turn,
     )
 
 
 def _velocity(kinematics: Kinematics | Packed, body: int, position: np.ndarray) -> np.ndarray:
     """Of a point of a body in the world [m/s], (3,)."""
-    linear, angular = kinematics.twist[body, :3], kinematics.twist[body, 3:]
-    place = kinematics.position[body] + kinematics.rotation[body] @ position
-    return linear + np.cross(angular, place)
+    return velocity_at(kinematics.twist[body], kinematics.position[body] + kinematics.rotation[body] @ position)

@@ -23,7 +23,6 @@ from grouser.physics.contact.collide import forget, make_collision, slot_count
 from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.description.extension_checks import STROKE_TOLERANCE
 from grouser.physics.description.machine import Machine, Sensor, World
-from grouser.physics.description.rotation import matrix, quaternion_from_rpy
 from grouser.physics.energy_balance import balance_energy, open_accounts
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.fault_map import FaultMap
@@ -61,7 +60,7 @@ from grouser.physics.reactions import pair_reactions, transmitted_wrenches
 from grouser.physics.sensors import ImuReading, read_imu
 from grouser.physics.soil.tiles import first_capacity, make_tiles, with_capacity
 from grouser.physics.soil.wheels import make_wheels
-from grouser.physics.soil_measurements import beyond_soils, check_soils, terrain_patch, wheel_state
+from grouser.physics.soil_measurements import beyond_soils, check_soils, terrain_patch, with_soil
 from grouser.physics.state import Command, State, copy_into, make_command, make_state
 from grouser.physics.step import (
     CONVEX_PAIRS,
@@ -74,7 +73,7 @@ from grouser.physics.step import (
     make_workspace,
     run_steps,
 )
-from grouser.physics.wheel_contact import ground_normal, rigid_wheel_state, velocity_at
+from grouser.physics.wheel_contact import rigid_wheel_states
 
 # A vibration that the step damps by more than this share of the critical damping is worth a word [-].
 _NOTABLE_DAMPING = 0.01
@@ -122,7 +121,7 @@ class Simulation:
             link, (6,); none where an over-constrained loop joint does not take part (`warnings`).
         joint_deflection: of every loop joint: translations [m] and rotations [rad] of the child's frame in the joint's,
             (6,).
-        wheel: of every wheel, by its link: what soil does to it, or rigid ground where the world has no soil.
+        wheel: of every wheel, by its link: what soil and whatever is rigid do to it.
         imu: of every inertial measurement unit.
         contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
             frame.
@@ -371,9 +370,16 @@ class Simulation:
         elements, scheme = self._passage_elements, self.system.settings.scheme
         return balance_hydraulics(self.machine, self.system.network, self.lines, elements, scheme, self.state)
 
-    def terrain_patch(self) -> TerrainPatch | None:
-        """The soft ground around where wheels have been; None on rigid ground."""
-        return terrain_patch(self.system, self.state) if len(self.system.wheels.body) else None
+    def terrain_patch(self, reach: float = math.inf) -> TerrainPatch | None:
+        """The soft ground around where wheels have been; None on rigid ground.
+
+        Args:
+            reach: only what is about as near as this to one of the wheels, along x and y [m].
+        """
+        if not len(self.system.wheels.body):
+            return None
+        links = [self.names.link_index(wheel.link) for wheel in self.machine.wheels]
+        return terrain_patch(self.system, self.state, self._link_frames()[1][links, :2], reach)
 
     def vibration_modes(self) -> tuple[Mode, ...]:
         """Undamped small vibrations about the present positions at rest, by ascending frequency.
@@ -462,7 +468,8 @@ class Simulation:
         """
         if left > 0:
             self._report_divergence()
-        self._warn_of_soils()
+        for warning in beyond_soils(self.world, self._workspace.wheels, self._warned):
+            warnings.warn(warning, RuntimeWarning, stacklevel=3)
         unsettled, rate = self._workspace.unsettled
         if unsettled > 0:
             self._workspace.unsettled[0] = -1  # once
@@ -473,13 +480,6 @@ class Simulation:
                 RuntimeWarning,
                 stacklevel=3,
             )
-
-    def _warn_of_soils(self):
-        """Says once of each soil that it is pressed harder, or deeper, than its numbers hold for."""
-        for name, beyond in beyond_soils(self.world, self._workspace.wheels):
-            if name not in self._warned:
-                self._warned.add(name)
-                warnings.warn(beyond, RuntimeWarning, stacklevel=4)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
@@ -526,8 +526,8 @@ class Simulation:
         self.contact_wrench = NamedView(
             "link",
             [links[index].name for index in self._touching],
-            lambda i: self._contact_wrenches()[i],
-            self._contact_wrenches,
+            lambda i: self._wrenches()[i],
+            self._wrenches,
         )
 
     def _take_state(self, source: State) -> None:
@@ -607,6 +607,7 @@ class Simulation:
         work.network.step_books.delivered[:] = 0.0
         work.network.step_books.pump_work[:] = 0.0
         work.wheels.figure[:] = 0.0
+        work.wheels.wrench[:] = 0.0
         work.effort[:] = 0.0
         work.drive_spring[:] = 0.0
         work.brake[:] = False
@@ -768,8 +769,15 @@ class Simulation:
         network = self.system.network
         return self.state.pressure[[network.line_a[a], network.line_b[a]]]
 
+    def _wrenches(self):
+        """What contacts and soil do to every link with collision shapes, (such links, 6)."""
+        wrench = self._contact_wrenches()
+        if self.world.soil:
+            wrench += self._soil_wrenches()
+        return wrench[self._touching]
+
     def _contact_wrenches(self):
-        """Force and moment on every link with collision shapes, at its origin in its frame, (such links, 6)."""
+        """Force and moment of contacts on every link, at its origin in its frame, (links, 6)."""
         found = self._workspace.contacts
         count = found.count[0]
         rows, shapes = self._workspace.contact_rows, self.system.collision.shapes
@@ -785,44 +793,31 @@ class Simulation:
             moment = np.cross(place, force[on]) + turning[on]
             np.add.at(wrench, link[on], sign * np.stack([force[on], moment], axis=1))
         # row vectors: times the matrix is times its transpose from the left
-        return (wrench @ rotation).reshape(-1, 6)[self._touching]
+        return (wrench @ rotation).reshape(-1, 6)
+
+    def _soil_wrenches(self):
+        """The same of the soil under the wheels."""
+        work, (rotation, position) = self._workspace.wheels, self._link_frames()
+        wrench = np.zeros((len(position), 2, 3))
+        for wheel, pushed, centre in zip(self.machine.wheels, work.wrench, work.centre, strict=True):
+            link = self.names.link_index(wheel.link)
+            force, moment = np.split(pushed, 2)
+            place = self._workspace.kinematics.origin + centre - position[link]
+            wrench[link] += force, moment + np.cross(place, force)
+        return (wrench @ rotation).reshape(-1, 6)
 
     def _wheel_states(self) -> list[WheelState]:
-        if len(self.system.wheels.body):
-            return [wheel_state(figure) for figure in self._workspace.wheels.figure]
-        rotation, position = self._link_frames()
-        twist, origin, touching = self._seen.twist, self._seen.origin, list(self.contact_wrench.names)
-        wrenches = self._contact_wrenches()
-        states = []
-        for wheel in self.machine.wheels:
-            link = self.names.link_index(wheel.link)
-            body = twist[self.names.link_body[link]]
-            centre = position[link] + rotation[link] @ wheel.position
-            states.append(
-                rigid_wheel_state(
-                    wheel,
-                    rotation[link],
-                    velocity_at(body, centre - origin),
-                    body[3:],
-                    wrenches[touching.index(wheel.link)] if wheel.link in touching else np.zeros(6),
-                    ground_normal(self.world.ground, centre[0], centre[1]),
-                )
-            )
-        return states
+        frames = self._link_frames()
+        links = [link.name for link in self._parts.links]
+        wrenches = dict(zip(links, self._contact_wrenches(), strict=True))
+        states = rigid_wheel_states(self.machine.wheels, self.names, self._seen, frames, wrenches, self.world.ground)
+        figures = self._workspace.wheels.figure
+        return [with_soil(*pair) for pair in zip(states, figures, strict=True)] if len(figures) else states
 
     def _imu_reading(self, imu: Sensor) -> ImuReading:
         self._look()
-        link = self.names.link_index(imu.link)
-        turn, place = self.names.link_rotation[link], self.names.link_position[link]
-        return read_imu(
-            int(self.names.link_body[link]),
-            turn @ matrix(quaternion_from_rpy(*imu.rpy)),
-            place + turn @ imu.xyz,
-            np.array(self.world.gravity),
-            self._workspace.kinematics,
-            self._seen,
-            self.step_size,
-        )
+        before, after = self._workspace.kinematics, self._seen
+        return read_imu(imu, self.names, self.world.gravity, before, after, self.step_size)
 
     def _report_divergence(self):
         """Names the first quantity that is not finite."""

@@ -204,6 +204,11 @@ def matrix(quaternion):
     return np.array(rotation_matrix(*[float(c) for c in quaternion])).reshape(3, 3)
 
 
+def velocity_at(twist, place):
+    """Velocity of the point of a body at a place, (3,), for its twist, (6,), about the origin."""
+    return twist[:3] + np.array(cross(*twist[3:], *place))  # numpy's own cross takes ten times as long for one pair
+
+
 def skew(vector):
     """Matrix (3 x 3) of the cross product with `vector`."""
     x, y, z = vector

@@ -37,6 +37,9 @@ _STEERED = 0.35
 # dragged sideways or its sides go round its middle.
 SLIP_SHARE = 0.02
 SCRUB_SHARE = 1.0
+# Of the rims' way, what all wheels may lose together on soft ground for as long as they drive: the rover on level sand
+# loses 8 to 16 %.
+SOFT_SLIP = 0.15
 # The way over which a slip stays what it is [m], and the least standard deviation of a speed [m/s].
 SLIP_LENGTH = 1.0
 LEAST_DEVIATION = 1e-4
@@ -252,13 +255,14 @@ class DeadReckoning:
 
     Between two readings the twist is taken to be constant, so that the way is an arc, which is added exactly. The error
     of the twist is taken to last for `SLIP_LENGTH`, so that the covariance grows with the way and not with the number
-    of readings.
+    of readings. What all wheels lose together, on soft ground, lasts: it grows with the square of the way.
 
     Args:
         vehicle: whose wheels are read.
         pose: at the start: x, y [m] and yaw [rad], (3,).
         angles: of the wheels' joints at the start, (wheels,) [rad].
         steering: angles at the start, (wheels,) [rad].
+        common_slip: assumed of all wheels together, as a share of their way [-].
 
     Attributes:
         pose: now, (3,).
@@ -267,10 +271,15 @@ class DeadReckoning:
         twist_covariance: of the twist, (3, 3).
     """
 
-    def __init__(self, vehicle: Vehicle, pose: np.ndarray, angles: np.ndarray, steering: np.ndarray) -> None:
+    def __init__(
+        self, vehicle: Vehicle, pose: np.ndarray, angles: np.ndarray, steering: np.ndarray, common_slip: float = 0.0
+    ) -> None:
         self.vehicle = vehicle
         self.pose = np.array(pose, dtype=float)
         self.covariance = np.zeros((3, 3))
+        self._common_slip = common_slip
+        # derivative of the pose by the share that all wheels lose
+        self._lost = np.zeros(3)
         self.twist = np.zeros(3)
         self.twist_covariance = LEAST_DEVIATION**2 * np.eye(3)
         self._angles = np.array(angles, dtype=float)
@@ -289,13 +298,19 @@ class DeadReckoning:
         motion = self.vehicle.motion((angles - self._angles) / interval, middle, rates)
         self._angles, self._steering = np.array(angles, dtype=float), np.array(steering, dtype=float)
         self.twist = motion.twist
-        self.twist_covariance = motion.covariance + LEAST_DEVIATION**2 * np.eye(3)
+        common = self._common_slip**2
+        self.twist_covariance = (
+            motion.covariance + common * np.outer(motion.twist, motion.twist) + LEAST_DEVIATION**2 * np.eye(3)
+        )
         way, by_pose, by_way = _arc(self.pose[2], interval * motion.twist)
         self.pose = self.pose + way
         # an error that lasts for the time T adds up as white noise of its variance times T does
         lasts = SLIP_LENGTH / max(motion.speed, LEAST_DEVIATION)
         noise = motion.covariance * interval * lasts
-        self.covariance = by_pose @ self.covariance @ by_pose.T + by_way @ noise @ by_way.T
+        before = by_pose @ self._lost
+        self._lost = before + by_way @ (interval * motion.twist)
+        lasting = common * (np.outer(self._lost, self._lost) - np.outer(before, before))
+        self.covariance = by_pose @ self.covariance @ by_pose.T + by_way @ noise @ by_way.T + lasting
 
 
 def make_vehicle(machine: Machine) -> Vehicle | None:

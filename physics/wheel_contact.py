@@ -3,40 +3,50 @@
 There is no sinkage, and no contact patch with angles and stresses: they are zero. Thrust is torque over radius.
 """
 
-import math
+from collections.abc import Mapping
 from dataclasses import fields
 
 import numpy as np
 
-from grouser.physics.contact.terrain import surface_below
+from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.description.machine import Ground
 from grouser.physics.description.soil import Wheel
 from grouser.physics.measurements import WheelState
-from grouser.physics.soil.memory import slip_of
-from grouser.physics.spatial import cross
-
-# Slower than this [m/s] a wheel is taken to stand: its slip fades with its speed, and is not that of rounding errors.
-STANDSTILL = 1e-4
-
-
-def ground_normal(ground: Ground | None, x: float, y: float) -> np.ndarray:
-    """Upward unit normal of the ground at a place, (3,); straight up without one."""
-    if ground is None:
-        return np.array([0.0, 0.0, 1.0])
-    if ground.heightfield is None:
-        return np.array(ground.normal)
-    field = ground.heightfield
-    return np.array(surface_below(field.heights, field.cell, *field.origin, x, y)[1:])
+from grouser.physics.model import Names
+from grouser.physics.multibody.kinematics import Kinematics
+from grouser.physics.packed import Packed
+from grouser.physics.soil.memory import shown_slip
+from grouser.physics.spatial import cross, velocity_at
 
 
-def velocity_at(twist: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Velocity of a body's point, (3,) [m/s].
+def rigid_wheel_states(
+    wheels: tuple[Wheel, ...],
+    names: Names,
+    kinematics: Kinematics | Packed,
+    frames: tuple[np.ndarray, np.ndarray],
+    wrenches: Mapping[str, np.ndarray],
+    ground: Ground | None,
+) -> list[WheelState]:
+    """States of a machine's wheels on rigid ground.
 
     Args:
-        twist: velocity of the point at the origin and angular velocity [m/s, rad/s], (6,).
-        place: of the point, from the origin [m], (3,).
+        wheels: the wheels.
+        names: where the machine's links are.
+        kinematics: of its bodies now.
+        frames: rotations (links, 3, 3) and positions (links, 3) [m] of all link frames in the world.
+        wrenches: by link, see `rigid_wheel_state`; none of a link that has no shape to touch with.
+        ground: that is under them.
     """
-    return twist[:3] + _cross(twist[3:], place)
+    states = []
+    for wheel in wheels:
+        link = names.link_index(wheel.link)
+        rotation, twist = frames[0][link], kinematics.twist[names.link_body[link]]
+        centre = frames[1][link] + rotation @ wheel.position
+        velocity = velocity_at(twist, centre - kinematics.origin)
+        normal = np.array(ground_surface(ground, centre[0], centre[1])[1:])
+        wrench = wrenches.get(wheel.link, np.zeros(6))
+        states.append(rigid_wheel_state(wheel, rotation, velocity, twist[3:], wrench, normal))
+    return states
 
 
 def rigid_wheel_state(
@@ -70,7 +80,7 @@ def rigid_wheel_state(
     moment = rotation @ (wrench[3:] - _cross(wheel.position, wrench[:3]))
     forward, lateral = float(velocity @ heading), float(velocity @ left)
     torque, pull = -float(moment @ axis), float(force @ heading)
-    ratio, angle = slip(wheel.radius * float(angular_velocity @ axis), forward, lateral)
+    ratio, angle = shown_slip(wheel.radius * float(angular_velocity @ axis), forward, lateral)
     return WheelState(
         sinkage=0.0,
         entry_angle=0.0,
@@ -86,21 +96,6 @@ def rigid_wheel_state(
         peak_pressure=0.0,
         peak_shear=0.0,
     )
-
-
-def slip(rim_speed: float, forward_speed: float, lateral_speed: float) -> tuple[float, float]:
-    """Slip ratio [-] and slip angle [rad] of a wheel; both fade where it stands.
-
-    The angle is that from the heading to the way, positive where the wheel moves to its left, within a quarter turn: a
-    wheel that rolls backwards has its heading behind it.
-
-    Args:
-        rim_speed: of the rim about the wheel's centre [m/s].
-        forward_speed, lateral_speed: of the centre, along the heading and to the left of it [m/s].
-    """
-    fastest = max(abs(rim_speed), abs(forward_speed), abs(lateral_speed))
-    known = min(fastest / STANDSTILL, 1.0)
-    return known * slip_of(rim_speed, forward_speed), known * math.atan2(lateral_speed, abs(forward_speed))
 
 
 def _cross(a, b):

@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 
 from grouser.experiments.protocol import Parameter, Result
+from grouser.experiments.soil_parameters import positive
 from grouser.physics.soil.visco_plastic import steady_visco_plastic_pressure
 
 DESCRIPTION = "a plate is pressed into a soil cell (Zuo et al., 2009)"
-
-
-def _positive(default: float, unit: str, description: str) -> Parameter:
-    return Parameter(default, unit, description, minimum=0.0, above_minimum=True)
 
 
 def _read_times(value: list) -> list[float]:
@@ -26,9 +23,9 @@ def _read_times(value: list) -> list[float]:
 
 
 PARAMETERS = {
-    "rate": _positive(0.005, "m/s", "at which the plate goes down"),
-    "soil_stiffness": _positive(1e7, "Pa/m", "c_f of the cell"),
-    "soil_viscosity": _positive(2e5, "Pa s/m", "eta of the cell"),
+    "rate": positive(0.005, "m/s", "at which the plate goes down"),
+    "soil_stiffness": positive(1e7, "Pa/m", "c_f of the cell"),
+    "soil_viscosity": positive(2e5, "Pa s/m", "eta of the cell"),
     "plastic_modulus": Parameter(1e6, "Pa/m", "mu_v of the cell", minimum=0.0),
     "yield_stress": Parameter(3e3, "Pa", "mu_p of the cell", minimum=0.0),
     "times": Parameter([0.2, 0.5, 1.0], "s", "since the plate touched the soil", convert=_read_times),

@@ -16,10 +16,11 @@ from grouser.experiments.protocol import Parameter, Result
 from grouser.experiments.soil_parameters import DEFORMABLE, WHEEL, positive
 from grouser.experiments.testbed import GRAVITY, make_testbed
 from grouser.physics.description import load_machine, load_soil
-from grouser.physics.description.machine import Ground, Machine, Pose, ServoDrive, World
+from grouser.physics.description.machine import Ground, Machine, Pose, World
 from grouser.physics.description.soil import Soil, SoilGround
 from grouser.physics.errors import ParameterError
 from grouser.physics.simulation import Simulation
+from grouser.physics.vehicle import make_vehicle
 
 DESCRIPTION = "up which slopes of soil a wheel or a rover drives"
 
@@ -161,13 +162,8 @@ def _wheel_drives(machine: Machine) -> dict[str, float]:
     Raises:
         ParameterError: no wheel has one.
     """
-    driven = {drive.joint for drive in machine.drives if isinstance(drive, ServoDrive) and drive.mode == "velocity"}
-    axes = {wheel.link: wheel.axis for wheel in machine.wheels}
-    drives = {
-        joint.name: math.copysign(1.0, float(np.dot(joint.axis, axes[joint.child])))
-        for joint in machine.joints
-        if joint.child in axes and joint.name in driven
-    }
+    vehicle = make_vehicle(machine)
+    drives = {wheel.joint: wheel.sense for wheel in vehicle.wheels if wheel.driven} if vehicle else {}
     if not drives:
         raise ParameterError("machine", machine.name, "one with a servo_drive in velocity mode at a wheel's joint")
     return drives

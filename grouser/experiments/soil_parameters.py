@@ -8,6 +8,7 @@ import numpy as np
 
 from grouser.experiments.protocol import Parameter, Result
 from grouser.physics.description.soil import SLIP_SINKAGE, Soil
+from grouser.physics.description.soil_checks import check_soil
 
 
 def positive(default: float, unit: str, description: str) -> Parameter:
@@ -55,7 +56,7 @@ SOIL = {
     "unloading_slope": Parameter(0.0, "N/m4", "A_u of soil that is pressed again", minimum=0.0),
 }
 DEFORMABLE = {
-    "heave": Parameter(1.0, "-", "share of the displaced soil that heaps up (deformable)", minimum=0.0, maximum=1.0),
+    "heave": Parameter(0.3, "-", "share of the displaced soil that heaps up (deformable)", minimum=0.0, maximum=1.0),
     "bulldozing": Parameter(True, "-", "whether displaced soil is moved aside (deformable)"),
 }
 
@@ -84,10 +85,13 @@ def read_soil(parameters: Mapping[str, Any], **fields: Any) -> Soil:
     Args:
         parameters: those of `SOIL`.
         fields: of the soil beside them.
+
+    Raises:
+        ParameterError: a number that is out of range or contradicts another one.
     """
     reece = parameters["reece_k1"] > 0.0 or parameters["reece_k2"] > 0.0
     angle = math.radians(parameters["friction_angle_deg"])
-    return Soil(
+    soil = Soil(
         name="the soil",
         source="the parameters of the experiment",
         friction_angle=angle,
@@ -99,6 +103,8 @@ def read_soil(parameters: Mapping[str, Any], **fields: Any) -> Soil:
         **{name: parameters[name] for name in _SAME},
         **fields,
     )
+    check_soil(soil)
+    return soil
 
 
 def draw_over_slip(
@@ -130,6 +136,9 @@ def draw_over_slip(
         for theirs in columns:
             if reference is not None and theirs in reference and "slip" in reference:
                 panel.plot(reference["slip"][lines], reference[theirs][lines], "--", label="reference")
+        # with zero in sight, so that a change looks as large as it is
+        low, high = panel.get_ylim()
+        panel.set_ylim(min(low, 0.0), max(high, 0.0))
         panel.set_xlabel("slip ratio [-]")
         panel.set_ylabel(axis)
         panel.grid(alpha=0.3)

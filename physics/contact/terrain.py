@@ -138,6 +138,17 @@ def type_at(terrain, x, y):
     return types[min(max(i, 0), types.shape[0] - 1), min(max(j, 0), types.shape[1] - 1)]
 
 
+def ground_surface(ground: Ground | None, x: float, y: float) -> tuple[float, float, float, float]:
+    """Height [m] and upward unit normal of the natural ground at a place; without one those of the plane z = 0."""
+    if ground is None:
+        return 0.0, 0.0, 0.0, 1.0
+    if ground.heightfield is not None:
+        field = ground.heightfield
+        return surface_below(field.heights, field.cell, *field.origin, x, y)
+    (px, py, pz), (nx, ny, nz) = ground.point, ground.normal
+    return pz - (nx * (x - px) + ny * (y - py)) / nz, nx, ny, nz
+
+
 @kernel
 def surface_below(heights, cell, origin_x, origin_y, x, y):
     """Height [m] and unit normal of the surface at x, y."""

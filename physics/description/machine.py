@@ -993,3 +993,8 @@ class World:
     ground: Ground | None = Ground()
     obstacles: tuple[Obstacle, ...] = ()
     spawn: Pose = Pose()
+
+    @property
+    def soil(self) -> SoilGround | None:
+        """Soft ground; None where there is none."""
+        return self.ground.soil if self.ground else None

@@ -81,6 +81,7 @@ def soils_page() -> str:
             *_presets(),
             _CHOSEN,
             *(line for preset in PRESETS.values() for line in _source(preset)),
+            _slip_sinkage(),
             _KEYS_INTRODUCTION,
             *(_row(key) for key in KEYS),
             _VALIDITY,
@@ -110,6 +111,12 @@ def _source(preset: Preset) -> Iterator[str]:
     soil = preset.soil
     yield f"- **`{soil.name}`**: {soil.source}."
     yield f"  Validity: {_validity(soil)}. Chosen: {', '.join(f'`{_written(field)}`' for field in preset.chosen)}."
+
+
+def _slip_sinkage() -> str:
+    names = [f"`{name}`" for name, preset in PRESETS.items() if preset.soil.slip_sinkage != "none"]
+    return f"""
+Sinkage grows with slip on {", ".join(names)} alone: on the others a wheel that spins hardly digs itself in."""
 
 
 def _validity(soil: Soil) -> str:

@@ -61,7 +61,11 @@ _RADIANS = "is it in radians?"
 _MILLIMETRES = "is it in mm or cm?"
 
 KEYS: tuple[SoilKey, ...] = (
-    SoilKey("cohesive_modulus", "N/m^(n+1)", "k_c of Bekker's form", 0.0, 1e9, "0"),
+    SoilKey(
+        *("cohesive_modulus", "N/m^(n+1)", "k_c of Bekker's form", 0.0, 1e9, "0"),
+        suspect=100.0,
+        hint="is it in kN/m^(n+1)?",
+    ),
     SoilKey(
         "frictional_modulus",
         "N/m^(n+2)",

@@ -31,6 +31,8 @@ def load_soil(description: str | Mapping[str, Any], name: str | None = None) -> 
     if isinstance(description, str):
         soil = _preset(description)
         return soil if name is None else replace(soil, name=name)
+    if not isinstance(description, Mapping):
+        raise ParameterError("soil", description, "the name of a soil, or a mapping of its numbers")
     for key in description:
         if key not in ALL_KEYS:
             raise ParameterError("soil", key, f"no such key; {closest(str(key), ALL_KEYS)}")
@@ -48,6 +50,8 @@ def load_soil(description: str | Mapping[str, Any], name: str | None = None) -> 
     else:
         _require_all(numbers)
         fields = {"name": "soil", "source": _OWN_SOURCE, "frictional_modulus": 0.0, **fields}
+        if fields["friction_angle"] == 0.0 and "repose_angle" not in fields:
+            raise ParameterError("repose_angle_deg", None, "needed where friction_angle_deg is 0")
         fields.setdefault("repose_angle", fields["friction_angle"])
         soil = Soil(**fields, validity=_validity(description, Validity()))
     check_soil(soil)

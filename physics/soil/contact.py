@@ -15,7 +15,7 @@ from grouser.physics.soil.footprint import STEEPEST, extent
 from grouser.physics.soil.laws import shear_strength, sinkage_exponent
 from grouser.physics.soil.memory import shear_lead, speeds
 from grouser.physics.soil.resistance import add_at
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SHEAR_X, SHEAR_Y, SINKAGE, SURFACE, set_back
+from grouser.physics.soil.tiles import LEVEL, PRESSURE, SHEAR_X, SHEAR_Y, SINKAGE, SURFACE, TYPE, set_back
 from grouser.physics.soil.visco_plastic import visco_plastic_pressure
 from grouser.physics.soil.wheels import (
     AREA,
@@ -255,7 +255,7 @@ def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
         around = 1.0 / math.sqrt(up * up + ahead * ahead)
         entry, exit_ = max(entry, ahead * around), min(exit_, ahead * around)
     if wheels.level[w] == CELLS:
-        _carry_shear(wheels, w, soil[0], twist, exit_, origin, step, cell, work, rim)
+        _carry_shear(wheels, w, twist, exit_, origin, step, cell, work, rim)
     wrench[0], wrench[1], wrench[2] = normal_x + shear_x, normal_y + shear_y, normal_z + shear_z
     if flow[0] > 0.0:
         for k in range(1, 5):
@@ -276,7 +276,7 @@ def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
 
 
 @inlined
-def _carry_shear(wheels, w, k, twist, exit_, origin, step, cell, work, rim):
+def _carry_shear(wheels, w, twist, exit_, origin, step, cell, work, rim):
     """Shears the soil at every step around the rim that is in it on, and forgets it elsewhere.
 
     A place on the rim begins to shear where it comes below the soil's level, and ends where the last cell is let go:
@@ -284,7 +284,6 @@ def _carry_shear(wheels, w, k, twist, exit_, origin, step, cell, work, rim):
     """
     axis, mark, frame, radius, centre = work.axis[w], work.mark[w], work.frame[w], wheels.reach[w], work.centre[w]
     window, place, spacing = work.window[w], work.place[w], wheels.cell[0]
-    path = step / wheels.soils.shear_modulus[k]
     for m in range(RIM_STEPS):
         c, s = _COSINE[m], _SINE[m]
         x = c * mark[0] + s * (axis[1] * mark[2] - axis[2] * mark[1])
@@ -292,12 +291,15 @@ def _carry_shear(wheels, w, k, twist, exit_, origin, step, cell, work, rim):
         z = c * mark[2] + s * (axis[0] * mark[1] - axis[1] * mark[0])
         below = -(x * frame[2, 0] + y * frame[2, 1] + z * frame[2, 2])
         ahead = x * frame[0, 0] + y * frame[0, 1] + z * frame[0, 2]
-        inside = False
+        inside, path = False, 0.0
         if below > 0.0 and ahead >= exit_:
             i = int(math.floor((origin[0] + centre[0] + radius * x) / spacing + 0.5)) - window[0]
             j = int(math.floor((origin[1] + centre[1] + radius * y) / spacing + 0.5)) - window[1]
             if 0 <= i < window[2] and 0 <= j < window[3]:
-                inside = origin[2] + centre[2] + radius * z < cell[place[i * window[3] + j] + LEVEL]
+                at = place[i * window[3] + j]
+                k = int(cell[at + TYPE])
+                inside = k >= 0 and origin[2] + centre[2] + radius * z < cell[at + LEVEL]
+                path = step / wheels.soils.shear_modulus[k]
         if inside:
             ux = twist[0] + radius * (twist[4] * z - twist[5] * y)
             uy = twist[1] + radius * (twist[5] * x - twist[3] * z)

@@ -7,12 +7,9 @@ from grouser.physics.multibody.jacobian import list_entries, point_rows, turning
 from grouser.physics.soil.bulldozing import heap_up, slide
 from grouser.physics.soil.contact import push_wheel, settle_cells
 from grouser.physics.soil.footprint import find_cells, find_patches, place_wheel
-from grouser.physics.soil.memory import MEMORY, remembered, slip_of, speeds
+from grouser.physics.soil.memory import MEMORY, remembered, shown_slip, slip_of, speeds
 from grouser.physics.soil.stress_contact import push_on_stress, settle_stress
 from grouser.physics.soil.wheels import DEFORMABLE, SINKAGE_OF_WHEEL, SLIP, SLIP_ANGLE, STRESS
-
-# Slower wheels have no slip [m/s].
-_STANDSTILL = 1e-6
 
 
 @kernel
@@ -37,6 +34,7 @@ def engage_wheels(wheels, model, terrain, kinematics, state, step, work, mass, f
     for w in range(wheels.body.shape[0]):
         work.touched[w] = 0
         work.window[w, 2] = 0
+        work.wrench[w, :] = 0.0
         if not place_wheel(wheels, w, terrain, kinematics, work):
             continue
         if wheels.level[w] == STRESS:
@@ -139,8 +137,7 @@ def _measure_motion(wheels, w, twist, step, state, work):
     """Slip and slip angle of a wheel, and how far the soil has come to know its motion; it forgets what has left it."""
     figure, motion = work.figure[w], state.wheel_motion[w]
     rim, ahead, aside = speeds(wheels, w, work.axis[w], work.frame[w], twist)
-    if max(abs(rim), abs(ahead), abs(aside)) > _STANDSTILL:
-        figure[SLIP], figure[SLIP_ANGLE] = slip_of(rim, ahead), math.atan2(aside, abs(ahead))
+    figure[SLIP], figure[SLIP_ANGLE] = shown_slip(rim, ahead, aside)
     if work.touched[w] > 0:
         motion[0], motion[1], motion[2], motion[3] = remembered(motion, rim, ahead, aside, wheels.radius[w], step)
     else:

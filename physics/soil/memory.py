@@ -6,6 +6,8 @@ from grouser.physics.kernel import inlined
 
 # Length over which the soil under a wheel comes to know how it moves, as a share of its radius [-].
 MEMORY = 0.25
+# Slower than this a wheel is taken to stand: its slip fades with its speed, and is not that of rounding errors [m/s].
+STANDSTILL = 1e-4
 # A wheel that trembles slower than this does not roll [m/s].
 STANDING = 1e-4
 # Under a wheel that stands, shear answers not only where it is but where it will be so much later: this damps the
@@ -50,3 +52,18 @@ def slip_of(rolling, forward):
     if reference == 0.0:
         return 0.0
     return min(max((rolling - forward) / reference, -1.0), 1.0)
+
+
+@inlined
+def shown_slip(rolling, forward, lateral):
+    """Slip and slip angle [rad] of a wheel, fading where it comes to rest.
+
+    The angle is that from the heading to the way, positive where the wheel moves to its left, within a quarter turn: a
+    wheel that rolls backwards has its heading behind it.
+
+    Args:
+        rolling: speed of the rim about the wheel's centre [m/s].
+        forward, lateral: of the centre, along the heading and to the left of it [m/s].
+    """
+    known = min(max(max(abs(rolling), abs(forward)), abs(lateral)) / STANDSTILL, 1.0)
+    return known * slip_of(rolling, forward), known * math.atan2(lateral, abs(forward))

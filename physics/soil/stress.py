@@ -112,21 +112,6 @@ class _Press(NamedTuple):
 
 
 @kernel
-def motion_of(rim, forward, sideways):
-    """The motion of a wheel that rolls forward or stands; one that rolls backward is its mirror image.
-
-    Args:
-        rim, forward, sideways: r w, v, v_y; not all of them backward [m/s].
-    """
-    fastest = max(max(abs(rim), abs(forward)), abs(sideways))
-    if fastest == 0.0:
-        return Motion(0.0, 0.0, 0.0, 0.0, 0.0)
-    along = max(abs(rim), abs(forward))
-    slip = (rim - forward) / along if along > 0.0 else 0.0
-    return Motion(min(max(slip, -1.0), 1.0), rim / fastest, forward / fastest, sideways / fastest, 1.0)
-
-
-@kernel
 def _press_of(soils, k, width, slip, rut):
     """How soil k presses under a wheel that slips, where something had been before."""
     exponent = sinkage_exponent(soils, k, slip)

@@ -35,7 +35,7 @@ from grouser.physics.soil.wheels import (
 _DEEPER, _FASTER = 1e-6, 1e-4
 # A wheel rises or falls slowly when by less than this [m/s].
 _SLOW = 1e-2
-# Places across a wheel at which a rut is read and left.
+# Places across a wheel at which a rut is read.
 _ACROSS = 5
 
 

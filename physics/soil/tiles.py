@@ -51,9 +51,7 @@ def with_capacity(state: State, capacity: int) -> State:
     room["tile_count"][0] = count
     room["tile_place"][:count] = state.tile_place[:count]
     room["soil_cell"][: count * TILE] = state.soil_cell[: count * TILE]
-    place, table = room["tile_place"], room["tile_table"]
-    for tile, (a, b) in enumerate(place[:count].tolist()):
-        table[_slot_of(place, table, a, b)] = tile + 1
+    _fill_table(count, room["tile_place"], room["tile_table"])
     return state._replace(**room)
 
 
@@ -69,9 +67,10 @@ def _slot_of(place, table, a, b):
 
 
 @kernel
-def find_tile(state, a, b):
-    """Index of tile (a, b), -1 where no wheel has been."""
-    return state.tile_table[_slot_of(state.tile_place, state.tile_table, a, b)] - 1
+def _fill_table(count, place, table):
+    """Enters tiles into an empty table."""
+    for tile in range(count):
+        table[_slot_of(place, table, place[tile, 0], place[tile, 1])] = tile + 1
 
 
 @kernel

@@ -101,7 +101,7 @@ class WheelWorkspace(NamedTuple):
         spot: of each its index in the window, (wheels, cells).
         soil: of each, (wheels, cells).
         patch: of each, the first one of the patch that it belongs to, (wheels, cells).
-        touch: of each, the numbers that `footprint` lists, (wheels, TOUCH, cells).
+        touch: of each, X to TURN above, (wheels, TOUCH, cells).
         rim: cells of a window around those touched, (cells,).
         surface, change, steepest: of the cells of a window, height and its change [m], tangent of repose [-], (cells,).
         flows: soil that slides between a cell of the window and four of its neighbours [m], (4, cells).
@@ -113,7 +113,8 @@ class WheelWorkspace(NamedTuple):
         level: height of the natural ground under each wheel [m], (wheels,).
         entry: coordinates that move a wheel, (coordinates,).
         slope: force per velocity of the centre's twist, (wheels, 6, 6).
-        wrench: force [N] and moment about the centre [N m] at the predicted twist, world axes, (wheels, 6).
+        wrench: force [N] and moment about the centre [N m], at `twist` and, when the step is over, at its end, world
+            axes, (wheels, 6).
         figure: of the last step, (wheels, FIGURES).
         greatest_pressure, greatest_sinkage: so far, by soil [Pa], and over the wheel's diameter [-], (soils,).
     """
@@ -153,7 +154,7 @@ class WheelWorkspace(NamedTuple):
 
 def make_wheels(machine: Machine, names: Names, world: World) -> Wheels:
     """The machine's wheels; none on rigid ground."""
-    ground = world.ground.soil if world.ground else None
+    ground = world.soil
     found = machine.wheels if ground is not None else ()
     body, place, axes, marks = [], [], [], []
     for wheel in found:
@@ -246,7 +247,7 @@ def _profile(wheel: Wheel, cell: float) -> np.ndarray:
     mean. Where the cells do not tell one grouser from the next, the soil between them goes with the wheel: it is as
     large as its tips.
     """
-    if wheel.profile is None and wheel.grousers * 2.0 * cell > 2.0 * math.pi * wheel.radius:
+    if grousers_merge(wheel, cell):
         return np.full((1, 1), wheel.radius + wheel.grouser_height)
     outline = wheel.profile if wheel.profile is not None else _grousers(wheel)
     if outline.size == 1:
@@ -257,6 +258,11 @@ def _profile(wheel: Wheel, cell: float) -> np.ndarray:
     start = len(outline) - arc // 2
     total = np.cumsum(around, axis=0)
     return (total[start + arc - 1 :][: len(outline)] - total[start - 1 :][: len(outline)]) / arc
+
+
+def grousers_merge(wheel: Wheel, cell: float) -> bool:
+    """Whether cells of this size [m] do not tell one grouser from the next: fewer than two lie between them."""
+    return wheel.profile is None and wheel.grousers * 2.0 * cell > 2.0 * math.pi * wheel.radius
 
 
 def _grousers(wheel: Wheel) -> np.ndarray:

@@ -133,7 +133,12 @@ BAD = {
     "angle in radians": (BEKKER | {"friction_angle_deg": 0.5}, "friction_angle_deg", 0.5, ["is it in radians?"]),
     "steep friction": (BEKKER | {"friction_angle_deg": 61}, "friction_angle_deg", 61.0, ["1.6 to 60 degree"]),
     "repose in radians": (BEKKER | {"repose_angle_deg": 0.5}, "repose_angle_deg", 0.5, ["is it in radians?"]),
-    "no friction, no repose": (BEKKER | {"friction_angle_deg": 0}, "repose_angle_deg", 0.0, ["1.6 to 80"]),
+    "no friction, no repose": (
+        BEKKER | {"friction_angle_deg": 0},
+        "repose_angle_deg",
+        None,
+        ["friction_angle_deg is 0"],
+    ),
     "shear in mm": (BEKKER | {"shear_displacement_modulus": 25}, "shear_displacement_modulus", 25.0, ["mm or cm?"]),
     "shear across in cm": (BEKKER | {"lateral_shear_modulus": 1.3}, "lateral_shear_modulus", 1.3, ["mm or cm?"]),
     "density in g/cm3": (BEKKER | {"density": 1.6}, "density", 1.6, ["is it in g/cm3?"]),
@@ -216,6 +221,16 @@ def test_cells_need_their_numbers():
         check_level(grouser.load_soil("dry_sand"), "cells")
     with pytest.raises(ParameterError, match="did you mean 'cells'"):
         check_level(grouser.load_soil("dry_sand"), "cell")
+
+
+def test_soil_without_friction_stands_by_its_cohesion():
+    assert grouser.load_soil(BEKKER | {"friction_angle_deg": 0, "repose_angle_deg": 70}).friction_angle == 0.0
+
+
+@pytest.mark.parametrize("nothing", [42, None, ["dry_sand"]])
+def test_what_is_no_soil(nothing):
+    with pytest.raises(ParameterError, match="the name of a soil, or a mapping"):
+        grouser.load_soil(nothing)
 
 
 def test_what_is_beyond_the_validity_is_told():

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from grouser.physics.contact.terrain import make_terrain
+from grouser.physics.contact.terrain import ground_surface, make_terrain
 from grouser.physics.description.machine import Ground, Heightfield
 from grouser.physics.description.soil import Soil, SoilGround
 from grouser.physics.soil import tiles
@@ -47,12 +47,9 @@ def open_all(state, terrain, places=PLACES):
 
 def test_tiles_are_opened_in_order_and_found_again():
     state, terrain = empty(), plane()
-    assert [tiles.find_tile(state, a, b) for a, b in PLACES] == [-1] * len(PLACES)
     assert open_all(state, terrain) == list(range(len(PLACES)))
     assert open_all(state, terrain) == list(range(len(PLACES))), "opened once"
     assert state.tile_count[0] == len(PLACES)
-    assert [tiles.find_tile(state, a, b) for a, b in PLACES] == list(range(len(PLACES)))
-    assert tiles.find_tile(state, 2, 2) == -1
 
 
 def test_a_full_room_finds_every_tile():
@@ -60,8 +57,7 @@ def test_a_full_room_finds_every_tile():
     state, terrain = empty(64), plane()
     places = [(a, b) for a in range(-4, 4) for b in range(-4, 4)]
     assert open_all(state, terrain, places) == list(range(64))
-    assert [tiles.find_tile(state, a, b) for a, b in places] == list(range(64))
-    assert tiles.find_tile(state, 4, 4) == -1, "and ends where there is none"
+    assert open_all(state, terrain, reversed(places)) == list(reversed(range(64)))
 
 
 def test_more_room_keeps_what_there_is():
@@ -71,7 +67,7 @@ def test_more_room_keeps_what_there_is():
     larger = tiles.with_capacity(state, 64)
     count = len(PLACES)
     assert [len(larger.tile_place), len(larger.tile_table)] == [64, 256]
-    assert [tiles.find_tile(larger, a, b) for a, b in PLACES] == list(range(count))
+    assert open_all(larger, terrain) == list(range(count))
     assert np.array_equal(larger.soil_cell[: count * tiles.TILE], state.soil_cell[: count * tiles.TILE])
     assert not larger.soil_cell[count * tiles.TILE :].any()
     assert not np.shares_memory(larger.soil_cell, state.soil_cell)
@@ -142,3 +138,14 @@ def test_what_springs_back():
     """Down Wong's line from where it yielded to no pressure."""
     stays = tiles.set_back(4e7, 2e8, 0.03, 2e4)
     assert 2e4 - (4e7 + 2e8 * 0.03) * (0.03 - stays) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("x, y", [(0.0, 0.0), (0.3, -0.7), (5.0, 5.0)])
+def test_cells_lie_on_the_ground_that_the_world_has(x, y):
+    rising = Ground(normal=(-0.6, 0.0, 0.8), point=(1.0, 2.0, 3.0))
+    field = Ground(heightfield=Heightfield(np.array([[0.0, 0.0], [1.0, 1.0]]), 2.0, (-1.0, -1.0)))
+    assert ground_surface(None, x, y) == (0.0, 0.0, 0.0, 1.0)
+    assert ground_surface(rising, x, y) == pytest.approx((3.0 + 0.75 * (x - 1.0), -0.6, 0.0, 0.8))
+    for ground in (rising, field):
+        assert ground_surface(ground, x, y)[0] == pytest.approx(tiles.natural_level(make_terrain(ground), x, y))
+    assert ground_surface(field, 0.3, -0.7)[1:] == pytest.approx((-1.0 / math.sqrt(5.0), 0.0, 2.0 / math.sqrt(5.0)))

@@ -271,6 +271,28 @@ def test_covariance_grows_with_the_way_and_not_with_the_readings():
     assert ways[1][1, 1] == pytest.approx(along + yaw * 4.0**2 / 3.0, rel=1e-3)
 
 
+def test_what_all_wheels_lose_together_grows_with_the_way():
+    """An arc whose end is reckoned with a share of the way too little, by differences; back on it, nothing is left."""
+    twist, share, h = np.array([0.5, 0.0, 0.3]), 0.15, 1e-6
+    allowed, steering = PLATFORM.steer(twist, np.zeros(4))
+    speeds = PLATFORM.wheel_speeds(allowed, steering)
+
+    def lost(ways, common_slip):
+        reckoning = DeadReckoning(PLATFORM, np.array([1.0, 2.0, 0.6]), np.zeros(4), steering, common_slip)
+        for way in np.cumsum(ways):
+            reckoning.update(1.0, way * speeds, steering)
+        return reckoning
+
+    for ways in ([2.0], [0.5] * 4, [1.5, -1.5]):
+        covariance = lost(ways, share).covariance - lost(ways, 0.0).covariance
+        more, less = (lost(np.array(ways) * factor, 0.0).pose for factor in (1.0 + h, 1.0 - h))
+        change = share * (more - less) / (2.0 * h)
+        np.testing.assert_allclose(covariance, np.outer(change, change), atol=1e-8)
+    motion = PLATFORM.motion(2.0 * speeds, steering)
+    more = lost([2.0], share).twist_covariance - lost([2.0], 0.0).twist_covariance
+    np.testing.assert_allclose(more, share**2 * np.outer(motion.twist, motion.twist), atol=1e-12)
+
+
 def test_covariance_is_that_of_differences():
     """Propagated along an arc it is the spread of ends whose twists differ: by finite differences."""
     twist, interval = np.array([0.4, 0.2, 0.9]), 1.7

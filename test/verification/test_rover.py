@@ -185,6 +185,21 @@ def test_it_goes_where_it_is_told_and_knows_it(machine, standing, way):
     assert np.max(np.abs(reckoning.twist)) < 1e-3
 
 
+@pytest.mark.parametrize("twist", [(0.2, 0.0, 0.0), (0.2, 0.0, 0.1), (0.0, 0.0, 0.3)])
+def test_on_sand_it_knows_how_little_it_knows(machine, twist):
+    """Its wheels all slip alike there: dead reckoning is too far ahead, by no more than three of its deviations."""
+    simulation = Simulation(machine, load_world(world_file("sand")))
+    vehicle = make_vehicle(machine)
+    frames = FrameTree(machine, simulation.world.ground, "odom", "base_footprint")
+    driver, odometer = Driver(vehicle, simulation), Odometer(vehicle, simulation, frames)
+    drive(simulation, driver, twist, 8.0, odometer)
+    reckoning = odometer.reckoning
+    error = reckoning.pose - footprint(frames, simulation)
+    deviation = np.sqrt(np.diag(reckoning.covariance))
+    assert np.max(np.abs(error)) > 0.05
+    assert np.all(np.abs(error) < 3.0 * deviation)
+
+
 def test_wheels_slip_by_what_they_are_held_back(machine, standing):
     """Against a wall all wheels spin: friction pulls with 0.8 of their load."""
     simulation = standing()

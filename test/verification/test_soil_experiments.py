@@ -27,6 +27,7 @@ STRESS = {
     (200, 0.3): (0.0341782, 1.022083, 10.05289, 63.67078, 62.6487),
 }
 ON_STRESS = {"cohesion": 800.0, "friction_angle_deg": 37.2, "shear_displacement_modulus": 0.036}
+LOADS = (100, 200, 300)
 FORCES = ("drawbar_pull", "thrust", "resistance")
 
 
@@ -70,6 +71,16 @@ def test_trends_of_cells(cells):
         assert result["resistance"][-1] > 0.9 * result["resistance"][0]
     assert min(cells[200]["torque"]) > cells[100]["torque"][1]
     assert min(cells[200]["resistance"]) > max(cells[100]["resistance"])
+
+
+@pytest.mark.parametrize("model", ["cells", "stress", "deformable"])
+def test_torque_and_resistance_rise_with_the_load(model):
+    """At the three loads of the paper's plan."""
+    settings = {"cell_size": 0.02} if model == "deformable" else {}
+    settings |= ON_STRESS if model != "cells" else {}
+    runs = [experiments.run("wheel_soil_bin", model=model, load=load, slip=[0.2, 0.6], **settings) for load in LOADS]
+    for name in ("torque", "resistance", "sinkage", "thrust"):
+        assert (np.diff([run[name] for run in runs], axis=0) > 0.0).all(), name
 
 
 def test_slip_is_what_is_asked_for(cells):

@@ -39,13 +39,15 @@ def test_cart_that_was_driven_rests(level):
         for name in simulation.wheel:
             simulation.command[f"{name}_spin"] = speed
         simulation.step(steps)
+    assert simulation.state.q[0] > 0.5
     assert_rests(simulation)
 
 
 @pytest.mark.parametrize("bulldozing", [True, False])
 @pytest.mark.parametrize("slip", [0.3, -0.3])
-def test_heading_along_the_grid_is_like_any_other(bulldozing, slip):
-    headings = (0.0, 10.0, 30.0, 45.0, 77.0)
+def test_heading_changes_forces_by_less_than_2_percent_of_the_load(bulldozing, slip):
+    """At 20 mm; of the scattered places in the cells many are met at once at 60 and 18 degrees."""
+    headings = (0.0, 10.0, 18.4, 30.0, 45.0, 60.0, 77.0)
     found = np.array(
         [means(bed(soft(bulldozing=bulldozing), LOAD, heading=math.radians(d)), slip, time=3.0) for d in headings]
     )

@@ -14,7 +14,7 @@ from grouser import ParameterError, experiments
 from grouser.physics.description.soil import Soil
 from grouser.physics.soil.equilibrium import steady_motion, wheel_on_soil
 from grouser.physics.soil.laws import make_soils
-from grouser.physics.soil.stress import GROUSER_SHARE, motion_of, wheel_stress
+from grouser.physics.soil.stress import GROUSER_SHARE, Motion, wheel_stress
 
 INCH, PSI = 0.0254, 6894.757293168361
 COMPACT_SAND = replace(
@@ -323,20 +323,9 @@ def test_driving_and_braking_meet():
         assert above == pytest.approx(below, rel=1e-7)
 
 
-def test_motion_of_speeds():
-    assert motion_of(0.1, 0.07, 0.0) == pytest.approx(steady_motion(0.3))
-    assert motion_of(0.07, 0.1, 0.0) == pytest.approx(steady_motion(-0.3))
-    assert motion_of(0.1, 0.07, 0.07 * math.tan(0.4)) == pytest.approx(steady_motion(0.3, 0.4))
-    assert motion_of(0.1, 0.1, 0.1 * math.tan(1.2)) == pytest.approx(steady_motion(0.0, 1.2))
-    assert motion_of(0.0, 0.1, 0.0).slip == -1.0
-    assert motion_of(0.1, -0.05, 0.0).slip == 1.0
-    assert motion_of(0.0, 0.0, 0.0) == (0.0, 0.0, 0.0, 0.0, 0.0)
-    assert motion_of(0.0, 0.0, -2.0) == (0.0, 0.0, 0.0, -1.0, 1.0)
-
-
 def test_standstill_shears_nothing():
     state = wheel_stress(
-        make_soils((LUNAR,)), 0, RADIUS, WIDTH, RADIUS, 0.02, 0.0, 0.0, motion_of(0.0, 0.0, 0.0), 9.81, math.inf
+        make_soils((LUNAR,)), 0, RADIUS, WIDTH, RADIUS, 0.02, 0.0, 0.0, Motion(0.0, 0.0, 0.0, 0.0, 0.0), 9.81, math.inf
     )
     assert state.thrust == state.torque == state.side_force == 0.0
     assert state.normal_force > 0.0
