@@ -15,7 +15,7 @@ import numpy as np
 from grouser.physics.compliance.axial import hysteresis_after
 from grouser.physics.compliance.coordinates import engage_coordinates
 from grouser.physics.compliance.pairs import measure_pairs
-from grouser.physics.constraints.joint_rows import NO_DRIVE, engage_drives
+from grouser.physics.constraints.joint_rows import NO_DRIVE, aim_drives
 from grouser.physics.constraints.pair_rows import (
     aim_pairs_at_middle,
     couple_pairs,
@@ -123,8 +123,7 @@ def make_midpoint_step(system, state, command, workspace):
         state.rate_work,
         state.axial_work,
     )
-    rate_index = system.laws.rate_index
-    account_drives(rate_index, step, workspace.effort, workspace.drive_spring, middle, middle, state.law_work)
+    account_drives(system.laws, step, workspace.effort, workspace.drive_spring, middle, middle, state.law_work)
     account_pairs(pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, middle, state.pair_work)
     for d in range(middle.shape[0]):
         state.v[d] = 2.0 * middle[d] - state.v[d]
@@ -154,16 +153,16 @@ def _improve_middle(system, state, command, workspace):
     engage_coordinates(
         model, system.axial, state.q, state.v, state.hysteresis, half, mass, force, workspace.axial_spring
     )
-    engage_drives(
+    aim_drives(
         system.laws,
         state.q,
         state.v,
         half,
         command.drive,
         command.emergency_stop[0],
-        mass,
         force,
         workspace.drive_spring,
+        workspace.drive_place,
         workspace.effort,
     )
     measure_pairs(model, pairs, kinematics, workspace.pair_rows.motion)

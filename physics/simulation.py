@@ -17,7 +17,7 @@ from grouser.physics.compliance.axial import axial_energy, make_axial_laws
 from grouser.physics.compliance.pairs import make_pair_motion, make_pairs, place_pairs
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.compliance.vibration import Mode, implicit_damping_ratio, vibration_modes
-from grouser.physics.constraints.joint_rows import make_joint_laws
+from grouser.physics.constraints.joint_rows import BUILT_IN, make_joint_laws
 from grouser.physics.constraints.piston_rows import cylinder_length
 from grouser.physics.contact.collide import forget, make_collision, slot_count
 from grouser.physics.contact.convex import ConvexNarrowPhase
@@ -640,7 +640,8 @@ class Simulation:
         impulse = work.rows.impulse[:count] @ work.rows.jacobian[:count]
         rate = self.system.laws.rate_index
         conductance, target = work.drive_spring.T
-        impulse[rate] += conductance * (target - work.velocity[rate])
+        # the rows have those of the drives at their limit
+        impulse[rate] += np.where(work.drive_place == BUILT_IN, conductance * (target - work.velocity[rate]), 0.0)
         return (work.effort + impulse / self.step_size)[self._v_index]
 
     def _shape_name(self, shape):

@@ -17,7 +17,8 @@ class State(NamedTuple):
         step_count: steps since the start, (1,).
         q: positions, in the order of `Model` [m, rad, unit quaternion].
         v: coordinate rates [m/s, rad/s].
-        row_impulse: impulse of every possible row in the last step, by slot: joint laws, then cylinders [N s or N m s].
+        row_impulse: impulse of every possible row in the last step, by slot: joint laws, without their drives', then
+            cylinders [N s or N m s].
         contact_count: number of contacts in the last step, (1,).
         contact_slot: their slots; the first `contact_count[0]` hold.
         contact_impulse: impulse that each slot's contact gave in the last step, world axes [N s], (slots, 3).

@@ -12,7 +12,13 @@ from grouser.physics.compliance.pairs import Pairs
 from grouser.physics.constraints.bounces import temper_bounces
 from grouser.physics.constraints.contact_rows import ContactRows, build_contact_rows, make_contact_rows
 from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
-from grouser.physics.constraints.joint_rows import JointLaws, build_joint_rows, engage_drives, relieve_drives
+from grouser.physics.constraints.joint_rows import (
+    JointLaws,
+    aim_drives,
+    build_joint_rows,
+    engage_drives,
+    replace_drives,
+)
 from grouser.physics.constraints.pair_rows import (
     PairRows,
     engage_pairs,
@@ -27,7 +33,7 @@ from grouser.physics.constraints.piston_rows import (
     settle_pistons,
     turn_pistons,
 )
-from grouser.physics.constraints.rows import Rows, close_row, make_rows
+from grouser.physics.constraints.rows import Rows, close_row, make_rows, spring_impulse
 from grouser.physics.constraints.subspace import Subspace, make_subspace
 from grouser.physics.constraints.work import (
     account_contacts,
@@ -55,7 +61,7 @@ from grouser.physics.hydraulics.trials import NetworkWorkspace, make_network_wor
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Model
 from grouser.physics.multibody.composite import mass_matrix
-from grouser.physics.multibody.factorisation import factorise, multiply, solve, solve_transposed
+from grouser.physics.multibody.factorisation import copy_lower, factorise, multiply, solve, solve_transposed
 from grouser.physics.multibody.free_body import carry_momentum, release_gyroscopic_force
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
@@ -113,7 +119,9 @@ class Workspace(NamedTuple):
     Attributes:
         kinematics, detection, contacts, rows, contact_rows, subspace, pair_rows, prediction, wheels: see there.
         composite, wrench, motion: buffers of the dynamics, (bodies, ...).
-        factor: of the mass matrix, (coordinates, coordinates).
+        mass: lower triangle of the mass matrix with all that acts implicitly but the servo drives, (coordinates,
+            coordinates).
+        factor: of it with the drives that are within their limit, (coordinates, coordinates).
         still: zeros, (coordinates,).
         velocity_start, velocity, velocity_mean: rates at the start and at the end of the last step, and their mean, in
             the poses of its start.
@@ -122,7 +130,7 @@ class Workspace(NamedTuple):
             (pairs, 6), of the midpoint rule.
         effort: of effort drives in the last step, (coordinates,) [N or N m].
         drive_spring, axial_spring: conductance and target of each joint law's drive and of each axial law, (laws, 2).
-        row_of: row of each joint law, -1 for none.
+        drive_place: of each joint law, where its drive's spring is (`constraints.joint_rows`).
         row_shift, contact_shift: impulses of the position pass.
         length: of each cylinder [m].
         brake: of each cylinder, whether it is engaged.
@@ -149,6 +157,7 @@ class Workspace(NamedTuple):
     composite: np.ndarray
     wrench: np.ndarray
     motion: np.ndarray
+    mass: np.ndarray
     factor: np.ndarray
     still: np.ndarray
     force: np.ndarray
@@ -165,7 +174,7 @@ class Workspace(NamedTuple):
     effort: np.ndarray
     drive_spring: np.ndarray
     axial_spring: np.ndarray
-    row_of: np.ndarray
+    drive_place: np.ndarray
     row_shift: np.ndarray
     contact_shift: np.ndarray
     length: np.ndarray
@@ -205,6 +214,7 @@ def make_workspace(system: System) -> Workspace:
         composite=np.zeros((bodies, 10)),
         wrench=np.zeros((bodies, 6)),
         motion=np.zeros((bodies, 6)),
+        mass=np.zeros((coordinates, coordinates)),
         factor=np.zeros((coordinates, coordinates)),
         still=np.zeros(coordinates),
         force=np.zeros(coordinates),
@@ -221,7 +231,7 @@ def make_workspace(system: System) -> Workspace:
         effort=np.zeros(coordinates),
         drive_spring=np.zeros((laws, 2)),
         axial_spring=np.zeros((len(system.axial.rate_index), 2)),
-        row_of=np.full(laws, -1),
+        drive_place=np.zeros(laws, dtype=np.int64),
         row_shift=np.zeros(laws + actuators),
         contact_shift=np.zeros(slots),
         length=np.zeros(actuators),
@@ -270,8 +280,7 @@ def run_steps(count, answered, machinery):
 def make_step(system, state, command, workspace):
     """One step, with the kinematics filled: forces, rows, impulses, positions."""
     model, settings, kinematics = system.model, system.settings, workspace.kinematics
-    step, mass, force, u = settings.step, workspace.factor, workspace.force, workspace.u
-    start, pattern = model.pattern_start, model.pattern
+    step, force, u = settings.step, workspace.force, workspace.u
 
     detect_contacts(
         system.collision,
@@ -282,42 +291,47 @@ def make_step(system, state, command, workspace):
         workspace.detection,
         workspace.contacts,
     )
-    mass_matrix(model, kinematics, workspace.composite, mass)
+    mass_matrix(model, kinematics, workspace.composite, workspace.mass)
     inverse_dynamics(model, kinematics, workspace.still, workspace.wrench, workspace.motion, force)
     release_gyroscopic_force(model, kinematics, workspace.motion, force)
     for d in range(force.shape[0]):
         force[d] = -force[d]
         workspace.velocity_start[d] = state.v[d]
     _engage(system, state, command, workspace)
-    stuck = factorise(start, pattern, mass)
-    if stuck >= 0:
-        # more stiffness than the digits hold beside the masses: the check at the end names the joint
-        force[stuck] = math.nan
-
-    multiply(start, pattern, mass, state.v, workspace.u_start)
-    _build_rows(system, state, command, workspace)
-    solve_transposed(start, pattern, mass, force)
-    for d in range(u.shape[0]):
-        u[d] = workspace.u_start[d] + step * force[d]
-        workspace.u_before[d] = u[d]
-    warm_start(workspace.rows, workspace.contact_rows, u)
-    predict_pistons(
-        system.circuit,
-        system.network,
-        state,
-        settings.scheme,
-        workspace.valve_command,
-        workspace.brake,
-        workspace.lock,
-        workspace.turning,
-        workspace.u_start,
-        u,
-        step,
-        workspace.rows,
-        workspace.network,
-        workspace.prediction,
-    )
-    sweeps, residual = _find_impulses(system, workspace)
+    sweeps, residual, first, searching = 0, 0.0, True, True
+    while searching:
+        _set_out(system, state, command, workspace)
+        if first:
+            # it changes the state: once a step
+            first = False
+            predict_pistons(
+                system.circuit,
+                system.network,
+                state,
+                settings.scheme,
+                workspace.valve_command,
+                workspace.brake,
+                workspace.lock,
+                workspace.turning,
+                workspace.u_start,
+                u,
+                step,
+                workspace.rows,
+                workspace.network,
+                workspace.prediction,
+            )
+        more, residual = _find_impulses(system, workspace)
+        sweeps += more
+        searching = replace_drives(
+            system.laws,
+            workspace.velocity,
+            u,
+            step,
+            workspace.drive_spring,
+            workspace.drive_place,
+            system.circuit.valve.shape[0],
+            workspace.rows,
+        )
     settle_pistons(
         system.network,
         state,
@@ -352,21 +366,24 @@ def make_step(system, state, command, workspace):
 
 @inlined
 def _engage(system, state, command, workspace):
-    """Puts into the mass matrix and the force all that acts along coordinates, in pairs and in locked cylinders."""
-    model, step, mass, force = system.model, system.settings.step, workspace.factor, workspace.force
+    """Puts into the mass matrix and the force all that acts along coordinates, in pairs and in locked cylinders.
+
+    But the springs of servo drives, which follow in `_set_out`.
+    """
+    model, step, mass, force = system.model, system.settings.step, workspace.mass, workspace.force
     engage_coordinates(
         model, system.axial, state.q, state.v, state.hysteresis, step, mass, force, workspace.axial_spring
     )
-    engage_drives(
+    aim_drives(
         system.laws,
         state.q,
         state.v,
         step,
         command.drive,
         command.emergency_stop[0],
-        mass,
         force,
         workspace.drive_spring,
+        workspace.drive_place,
         workspace.effort,
     )
     if system.pairs.axis.shape[0] > 0:
@@ -426,10 +443,36 @@ def _set_brakes(circuit, state, command, workspace):
 
 
 @inlined
+def _set_out(system, state, command, workspace):
+    """Factorises the mass matrix, with the drives that are within their limit, and opens all rows.
+
+    `u` is then half-solved, with the force and with the impulses of the last step.
+    """
+    model, step, u, factor = system.model, system.settings.step, workspace.u, workspace.factor
+    start, pattern = model.pattern_start, model.pattern
+    copy_lower(workspace.mass, factor)
+    for d in range(u.shape[0]):
+        u[d] = workspace.force[d]
+    engage_drives(system.laws, state.v, step, workspace.drive_spring, workspace.drive_place, factor, u)
+    stuck = factorise(start, pattern, factor)
+    if stuck >= 0:
+        # more stiffness than the digits hold beside the masses: the check at the end names the joint
+        u[stuck] = math.nan
+    multiply(start, pattern, factor, state.v, workspace.u_start)
+    _build_rows(system, state, command, workspace)
+    solve_transposed(start, pattern, factor, u)
+    for d in range(u.shape[0]):
+        u[d] = workspace.u_start[d] + step * u[d]
+        workspace.u_before[d] = u[d]
+    warm_start(workspace.rows, workspace.contact_rows, u)
+
+
+@inlined
 def _build_rows(system, state, command, workspace):
     """Half-solves the cylinders' rows and opens those of joints and contacts."""
     model, rows = system.model, workspace.rows
     step = system.settings.step
+    rows.count[0] = system.circuit.valve.shape[0]
     for r in range(rows.count[0]):
         close_row(rows, r, model.pattern_start, model.pattern, workspace.factor)
     build_joint_rows(
@@ -443,8 +486,8 @@ def _build_rows(system, state, command, workspace):
         state.sliding,
         state.row_impulse,
         workspace.drive_spring,
+        workspace.drive_place,
         rows,
-        workspace.row_of,
     )
     build_contact_rows(
         model,
@@ -478,17 +521,7 @@ def _find_impulses(system, workspace):
         for d in range(velocity.shape[0]):
             velocity[d] = workspace.u[d]
         solve(model.pattern_start, model.pattern, workspace.factor, velocity)
-        searching = relieve_drives(
-            model,
-            system.laws,
-            workspace.factor,
-            settings.step,
-            velocity,
-            workspace.drive_spring,
-            workspace.rows,
-            workspace.row_of,
-        )
-        searching = temper_bounces(workspace.contact_rows, workspace.u_before, workspace.u) or searching
+        searching = temper_bounces(workspace.contact_rows, workspace.u_before, workspace.u)
     return sweeps, residual
 
 
@@ -503,7 +536,7 @@ def _account(system, state, workspace):
     account_springs(
         model, system.axial, state.q, end, mean, step, step, workspace.axial_spring, state.rate_work, state.axial_work
     )
-    account_drives(laws.rate_index, step, workspace.effort, workspace.drive_spring, end, mean, state.law_work)
+    account_drives(laws, step, workspace.effort, workspace.drive_spring, end, mean, state.law_work)
     pair_rows = workspace.pair_rows
     account_pairs(system.pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, mean, state.pair_work)
     account_rows(rows, system.circuit.valve.shape[0], laws.rate_index, end, mean, state.law_work, state.cylinder_work)
@@ -533,6 +566,7 @@ def _remember(system, state, workspace, sweeps, residual):
         state.row_impulse[slot] = rows.impulse[r]
         if slot < laws.rate_index.shape[0]:
             speed = workspace.velocity[laws.rate_index[slot]]
+            state.row_impulse[slot] -= spring_impulse(rows, r, speed)
             state.sliding[slot] = abs(speed - rows.hold_speed[r]) > _SLIDING * tolerance
     for law in range(system.axial.rate_index.shape[0]):
         d = system.axial.rate_index[law]

@@ -61,8 +61,6 @@ DEFORMABLE = {
 }
 
 _SAME = (
-    "cohesive_modulus",
-    "frictional_modulus",
     "exponent",
     "slip_sinkage",
     "slip_exponent",
@@ -94,6 +92,8 @@ def read_soil(parameters: Mapping[str, Any], **fields: Any) -> Soil:
     soil = Soil(
         name="the soil",
         source="the parameters of the experiment",
+        cohesive_modulus=0.0 if reece else parameters["cohesive_modulus"],
+        frictional_modulus=0.0 if reece else parameters["frictional_modulus"],
         friction_angle=angle,
         repose_angle=angle,
         reece_k1=parameters["reece_k1"] if reece else None,

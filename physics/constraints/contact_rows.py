@@ -157,12 +157,14 @@ def _align_tangents(size, frame, half, inverse):
     )
     cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
     sine = tangent * cosine
+    # summed anew: where nothing moves along a tangent, a difference would leave rounding of the other's mobility
+    inverse[1] = inverse[2] = 0.0
     for k in range(size):
         half[k, 1], half[k, 2] = cosine * half[k, 1] - sine * half[k, 2], sine * half[k, 1] + cosine * half[k, 2]
+        inverse[1] += half[k, 1] * half[k, 1]
+        inverse[2] += half[k, 2] * half[k, 2]
     for k in range(3):
         frame[1, k], frame[2, k] = cosine * frame[1, k] - sine * frame[2, k], sine * frame[1, k] + cosine * frame[2, k]
-    inverse[1] -= tangent * coupling
-    inverse[2] += tangent * coupling
 
 
 @kernel

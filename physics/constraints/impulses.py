@@ -114,17 +114,17 @@ def _sweep_contacts(rows, u):
             u[index[k]] = moved
             speed_x += half[k, 1] * moved
             speed_y += half[k, 2] * moved
-        # the tangents hardly move each other: `contact_rows` has aligned them
-        if min(mobility_x, mobility_y) >= IMMOVABLE:
-            x, y = impulse[1] - speed_x / mobility_x, impulse[2] - speed_y / mobility_y
-            most = rows.friction[c] * after
-            if x * x + y * y > most * most:
-                x, y = _on_rim(x, y, mobility_x, mobility_y, most)
-            dx, dy = x - impulse[1], y - impulse[2]
-            impulse[1], impulse[2] = x, y
-            for k in range(size):
-                u[index[k]] += half[k, 1] * dx + half[k, 2] * dy
-            largest = max(largest, mobility_x * abs(dx), mobility_y * abs(dy))
+        # the tangents hardly move each other: `contact_rows` has aligned them; one may be immovable
+        x = impulse[1] - speed_x / mobility_x if mobility_x >= IMMOVABLE else 0.0
+        y = impulse[2] - speed_y / mobility_y if mobility_y >= IMMOVABLE else 0.0
+        most = rows.friction[c] * after
+        if x * x + y * y > most * most:
+            x, y = _on_rim(x, y, max(mobility_x, IMMOVABLE), max(mobility_y, IMMOVABLE), most)
+        dx, dy = x - impulse[1], y - impulse[2]
+        impulse[1], impulse[2] = x, y
+        for k in range(size):
+            u[index[k]] += half[k, 1] * dx + half[k, 2] * dy
+        largest = max(largest, mobility_x * abs(dx), mobility_y * abs(dy))
         if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
             change = _resist_turning(
                 *(rows.turning[c], index, size, rows.turning_inverse[c], rows.moment[c]),

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.constraints.rows import close_row, open_row
+from grouser.physics.constraints.rows import close_row, dot, open_row, row_speed, spring_impulse
 from grouser.physics.description.machine import JointFriction, JointLimit, Machine, ServoDrive
 from grouser.physics.drives.servo import EFFORT, MODES, VELOCITY, servo_spring
 from grouser.physics.errors import MachineError
@@ -13,10 +13,11 @@ from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Names
 
 NO_DRIVE = -1
+# Where a drive's spring is: in the mass matrix; or in a row that bounds it by the drive's limit, because it would be
+# beyond it at the speed that the step begins with, or was so in the mass matrix.
+BUILT_IN, EXPECTED_BEYOND, FOUND_BEYOND = range(3)
 # A joint closer to its limit than this gets a row, that it may land softly [rad or m].
 _NEAR = 1e-2
-# A drive was at its limit when its row gave more than this share of it, and will be so again.
-_RELIEVED = 1e-9
 # Share of a limit's violation that a step takes away.
 LIMIT_RELIEF = 0.2
 
@@ -123,10 +124,8 @@ def _limits(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:
 
 
 @kernel
-def engage_drives(laws, q, v, step, drive_command, braked, mass, force, springs, effort):
-    """Puts the drives' springs into the mass matrix, and their efforts into the force.
-
-    The factorisation then solves them exactly; rows are left for those that reach their limit.
+def aim_drives(laws, q, v, step, drive_command, braked, force, springs, place, effort):
+    """Finds the drives' springs, and puts the efforts of the effort drives into the force.
 
     Args:
         laws: the machine's.
@@ -134,13 +133,15 @@ def engage_drives(laws, q, v, step, drive_command, braked, mass, force, springs,
         step: [s].
         drive_command: command of each drive.
         braked: drives hold their joints (emergency stop) by rows.
-        mass, force: of the equations of motion, changed in place.
+        force: of the equations of motion, changed in place.
         springs: conductance and target of each law's drive, 0 for none, (laws, 2), result.
+        place: of each spring (BUILT_IN, ...), result.
         effort: of the effort drives on each coordinate [N or N m], result.
     """
     effort[:] = 0.0
     for law in range(laws.rate_index.shape[0]):
         springs[law, 0] = springs[law, 1] = 0.0
+        place[law] = BUILT_IN
         drive = laws.drive[law]
         if drive == NO_DRIVE or braked:
             continue
@@ -152,16 +153,37 @@ def engage_drives(laws, q, v, step, drive_command, braked, mass, force, springs,
             continue
         if laws.mode[law] == VELOCITY:
             command = min(max(command, -laws.speed_limit[law]), laws.speed_limit[law])
-        g, b = servo_spring(
+        springs[law, 0], springs[law, 1] = servo_spring(
             laws.mode[law], laws.stiffness[law], laws.damping[law], q[laws.position_index[law]], command, step
         )
-        springs[law, 0], springs[law, 1] = g, b
-        mass[rate, rate] += g
-        force[rate] += g * (b - v[rate]) / step
+        if _overloaded(laws, law, springs, v[rate], step):
+            place[law] = EXPECTED_BEYOND
 
 
 @kernel
-def build_joint_rows(model, laws, q, v, factor, step, braked, sliding, remembered, springs, rows, row_of):
+def engage_drives(laws, v, step, springs, place, mass, force):
+    """Puts the springs of the drives that are within their limit into mass matrix and force.
+
+    The factorisation then solves them exactly. A drive at its limit is no spring: with one in it, the matrix would make
+    the joint much too heavy for all that moves it.
+
+    Args:
+        laws: the machine's.
+        v: coordinate rates at the start of the step.
+        step: [s].
+        springs, place: from `aim_drives`.
+        mass, force: of the equations of motion, changed in place.
+    """
+    for law in range(laws.rate_index.shape[0]):
+        g = springs[law, 0]
+        if g > 0.0 and place[law] == BUILT_IN:
+            rate = laws.rate_index[law]
+            mass[rate, rate] += g
+            force[rate] += g * (springs[law, 1] - v[rate]) / step
+
+
+@kernel
+def build_joint_rows(model, laws, q, v, factor, step, braked, sliding, remembered, springs, place, rows):
     """Opens a row for each joint law that may do more in this step than the spring in the mass matrix.
 
     Args:
@@ -171,22 +193,25 @@ def build_joint_rows(model, laws, q, v, factor, step, braked, sliding, remembere
         step: [s].
         braked: drives hold their joints (emergency stop).
         sliding: of each law, whether its dry friction slid in the last step.
-        remembered: impulse of each law in the last step.
-        springs: from `engage_drives`.
+        remembered: impulse of each law in the last step, without its drive's.
+        springs, place: from `aim_drives`.
         rows: result.
-        row_of: row of each law, -1 for none, result.
     """
     for law in range(laws.rate_index.shape[0]):
-        row_of[law] = -1
         position, speed = q[laws.position_index[law]], v[laws.rate_index[law]]
         below, above = position - laws.lower[law], laws.upper[law] - position
         reach = 2.0 * step * abs(speed) + _NEAR
         near = below < reach or above < reach
         holds = laws.static[law] > 0.0 or (braked and laws.drive[law] != NO_DRIVE)
-        relieved = abs(remembered[law]) > _RELIEVED * step * laws.effort_limit[law]
-        if not (near or holds or relieved or _overloaded(laws, law, springs, speed, step, 0.5)):
+        if not (near or holds or place[law] != BUILT_IN):
             continue
-        r = _open_joint_row(model, laws, law, factor, remembered[law], step, springs, rows, row_of)
+        r = open_row(rows, law, remembered[law])
+        rows.jacobian[r, laws.rate_index[law]] = 1.0
+        close_row(rows, r, model.pattern_start, model.pattern, factor)
+        if place[law] != BUILT_IN:
+            rows.conductance[r], rows.target[r] = springs[law, 0], springs[law, 1]
+            rows.spring_bound[r] = step * laws.effort_limit[law]
+            rows.impulse[r] += spring_impulse(rows, r, speed)
         if near:
             rows.slowest[r] = -max(below, 0.0) / step
             rows.fastest[r] = max(above, 0.0) / step
@@ -197,39 +222,42 @@ def build_joint_rows(model, laws, q, v, factor, step, braked, sliding, remembere
 
 
 @kernel
-def relieve_drives(model, laws, factor, step, v, springs, rows, row_of):
-    """Opens rows for the drives that turn out to be beyond their limit; returns whether there are any.
+def replace_drives(laws, v, u, step, springs, place, first, rows):
+    """Moves the springs of drives that turn out to be where they should not; returns whether there are any.
+
+    One that was in the mass matrix moves only once, and one that was expected beyond its limit may come back: no more
+    than two moves each.
 
     Args:
-        v: rates that the impulses found lead to.
-        model, laws, factor, step, springs, rows, row_of: as in `build_joint_rows`.
+        laws: the machine's.
+        v: rates at the end of the step.
+        u: the same half-solved.
+        step: [s].
+        springs: from `aim_drives`.
+        place: of each spring, changed in place.
+        first: first row of a joint.
+        rows: solved.
     """
-    opened = False
+    moved = False
     for law in range(laws.rate_index.shape[0]):
-        speed = v[laws.rate_index[law]]
-        if row_of[law] < 0 and _overloaded(laws, law, springs, speed, step, 1.0):
-            _open_joint_row(model, laws, law, factor, 0.0, step, springs, rows, row_of)
-            opened = True
-    return opened
+        if place[law] == BUILT_IN and _overloaded(laws, law, springs, v[laws.rate_index[law]], step):
+            place[law] = FOUND_BEYOND
+            moved = True
+    for r in range(first, rows.count[0]):
+        law, inverse_mass = rows.slot[r], rows.inverse_mass[r]
+        if place[law] == EXPECTED_BEYOND:
+            # the row's own answer: a stiff spring makes much of what the sweeps leave of an error in v
+            speed = row_speed(rows, r, dot(rows.half[r], u) - inverse_mass * rows.impulse[r], inverse_mass)
+            if not _overloaded(laws, law, springs, speed, step):
+                place[law] = BUILT_IN
+                moved = True
+    return moved
 
 
 @inlined
-def _overloaded(laws, law, springs, speed, step, share):
-    """Whether a drive would give more than a share of its limit at a speed."""
-    return springs[law, 0] * abs(springs[law, 1] - speed) > share * step * laws.effort_limit[law]
-
-
-@inlined
-def _open_joint_row(model, laws, law, factor, impulse, step, springs, rows, row_of):
-    """A row along the coordinate of a law, with its drive's spring; its number."""
-    r = open_row(rows, law, impulse)
-    row_of[law] = r
-    rows.jacobian[r, laws.rate_index[law]] = 1.0
-    close_row(rows, r, model.pattern_start, model.pattern, factor)
-    rows.conductance[r], rows.target[r] = springs[law, 0], springs[law, 1]
-    rows.spring_bound[r] = step * laws.effort_limit[law]
-    rows.built_in[r] = springs[law, 0] > 0.0
-    return r
+def _overloaded(laws, law, springs, speed, step):
+    """Whether a drive would give more than its limit at a speed."""
+    return springs[law, 0] * abs(springs[law, 1] - speed) > step * laws.effort_limit[law]
 
 
 @inlined

@@ -31,8 +31,6 @@ class Rows(NamedTuple):
     Attributes:
         count: number of rows, (1,).
         slot: where the impulse is remembered between steps.
-        built_in: whether the mass matrix holds the spring already; the row's impulse is then what the spring's limit,
-            the hold and the stops add to it.
         jacobian: J, (rows, coordinates).
         half: W, (rows, coordinates).
         inverse_mass: W.W [1/kg or 1/(kg m2)].
@@ -46,7 +44,6 @@ class Rows(NamedTuple):
 
     count: np.ndarray
     slot: np.ndarray
-    built_in: np.ndarray
     jacobian: np.ndarray
     half: np.ndarray
     inverse_mass: np.ndarray
@@ -68,7 +65,6 @@ def make_rows(most: int, coordinates: int) -> Rows:
     return Rows(
         np.zeros(1, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
-        np.zeros(most, dtype=np.bool_),
         np.zeros((most, coordinates)),
         np.zeros((most, coordinates)),
         *[np.zeros(most) for _ in range(12)],
@@ -102,7 +98,6 @@ def open_row(rows, slot, impulse):
     rows.conductance[r] = 0.0
     rows.target[r] = 0.0
     rows.spring_bound[r] = np.inf
-    rows.built_in[r] = False
     rows.hold_bound[r] = 0.0
     rows.hold_speed[r] = 0.0
     rows.slowest[r] = -np.inf
@@ -123,6 +118,13 @@ def close_row(rows, r, start, pattern, factor):
 
 
 @kernel
+def spring_impulse(rows, r, speed):
+    """Impulse of the spring of row r at a speed along it [N s or N m s]."""
+    bound = rows.spring_bound[r]
+    return min(max(rows.conductance[r] * (rows.target[r] - speed), -bound), bound)
+
+
+@kernel
 def row_speed(rows, r, speed, inverse_mass):
     """Speed along row r, once all that acts along it has acted.
 
@@ -135,14 +137,9 @@ def row_speed(rows, r, speed, inverse_mass):
         inverse_mass: K = J M^-1 J^T.
     """
     g, b, bound = rows.conductance[r], rows.target[r], rows.spring_bound[r]
-    if rows.built_in[r]:
-        # take the spring out of the mass matrix, as far as this row feels it
-        softer = 1.0 / (1.0 - inverse_mass * g)
-        inverse_mass *= softer
-        speed = speed * softer - inverse_mass * g * b
     held = rows.hold_speed[r]
     grip = inverse_mass * rows.hold_bound[r]
-    slip = speed + inverse_mass * min(max(g * (b - held), -bound), bound) - held
+    slip = speed + inverse_mass * spring_impulse(rows, r, held) - held
     if abs(slip) <= grip and grip > 0.0:
         v = held
     else:

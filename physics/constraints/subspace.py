@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed
+from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed, spring_impulse
 from grouser.physics.kernel import kernel
 from grouser.physics.multibody.elimination import eliminate
 
@@ -154,18 +154,16 @@ def _find_row_gain(rows, r, subspace, u):
     inverse, impulse, conductance = rows.inverse_mass[r], rows.impulse[r], rows.conductance[r]
     speed = dot(rows.half[r], u) - inverse * impulse
     wanted = row_speed(rows, r, speed, inverse)
-    full = conductance * (rows.target[r] - wanted)
-    spring = min(max(full, -rows.spring_bound[r]), rows.spring_bound[r])
     subspace.row_lower[r], subspace.row_upper[r] = -math.inf, math.inf
     held = rows.hold_bound[r] > 0.0 and wanted == rows.hold_speed[r]
     if held or wanted == rows.slowest[r] or wanted == rows.fastest[r]:
-        base = spring - full if rows.built_in[r] else spring
+        spring = spring_impulse(rows, r, wanted)
         if held or wanted == rows.slowest[r]:
-            subspace.row_lower[r] = base - rows.hold_bound[r]
+            subspace.row_lower[r] = spring - rows.hold_bound[r]
         if held or wanted == rows.fastest[r]:
-            subspace.row_upper[r] = base + rows.hold_bound[r]
+            subspace.row_upper[r] = spring + rows.hold_bound[r]
         subspace.row_gain[r], subspace.row_wanted[r] = _stiffness(inverse, 0.0), wanted
-    elif conductance > 0.0 and spring == full and not rows.built_in[r]:
+    elif conductance > 0.0 and conductance * abs(rows.target[r] - wanted) <= rows.spring_bound[r]:
         subspace.row_gain[r] = _stiffness(inverse, 1.0 / conductance)
         subspace.row_wanted[r] = wanted + ((wanted - speed) / inverse - impulse) / conductance
 

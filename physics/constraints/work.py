@@ -4,7 +4,7 @@ With the mass matrix held, the works of a step add up to the change of kinetic e
 over in the balance is what the step makes of gravity and of the turning of the bodies, an error of its own order.
 """
 
-from grouser.physics.constraints.rows import dot
+from grouser.physics.constraints.rows import dot, spring_impulse
 from grouser.physics.kernel import kernel
 
 # Columns of `State.law_work` and of `State.rate_work`.
@@ -52,21 +52,21 @@ def account_springs(model, axial, q, end, mean, step, implicit_step, axial_sprin
 
 
 @kernel
-def account_drives(rate_index, step, effort, spring, end, mean, law_work):
-    """Adds the work of drives, as far as they are not rows.
+def account_drives(laws, step, effort, spring, end, mean, law_work):
+    """Adds the work of the drives.
 
     Args:
-        rate_index: coordinate rate of each joint law.
+        laws: of the joints.
         step: [s].
         effort: of the effort drives on each coordinate [N or N m].
         spring: conductance and target of each law's drive, (laws, 2).
         end, mean: rates at the end of the step, and their mean over it.
         law_work: account.
     """
-    for law in range(rate_index.shape[0]):
-        d = rate_index[law]
-        impulse = step * effort[d] + spring[law, 0] * (spring[law, 1] - end[d])
-        law_work[law, DRIVE] += impulse * mean[d]
+    for law in range(laws.rate_index.shape[0]):
+        d, bound = laws.rate_index[law], step * laws.effort_limit[law]
+        impulse = min(max(spring[law, 0] * (spring[law, 1] - end[d]), -bound), bound)
+        law_work[law, DRIVE] += (step * effort[d] + impulse) * mean[d]
 
 
 @kernel
@@ -78,7 +78,7 @@ def account_pairs(row_pair, impulse, jacobian, mean, pair_work):
 
 @kernel
 def account_rows(rows, cylinders, rate_index, end, mean, law_work, cylinder_work):
-    """Adds the work of the rows: of cylinders, dry friction, joint limits, and of drives at their limit.
+    """Adds the work of the rows: of cylinders, dry friction and joint limits.
 
     Args:
         rows: solved; the first are the cylinders'.
@@ -94,13 +94,10 @@ def account_rows(rows, cylinders, rate_index, end, mean, law_work, cylinder_work
             continue
         law = rows.slot[r]
         d = rate_index[law]
-        full = rows.conductance[r] * (rows.target[r] - end[d])
-        spring = min(max(full, -rows.spring_bound[r]), rows.spring_bound[r])
-        built_in = full if rows.built_in[r] else 0.0
-        held = min(max(impulse + built_in - spring, -rows.hold_bound[r]), rows.hold_bound[r])
-        law_work[law, DRIVE] += (spring - built_in) * mean[d]
+        others = impulse - spring_impulse(rows, r, end[d])
+        held = min(max(others, -rows.hold_bound[r]), rows.hold_bound[r])
         law_work[law, FRICTION] += held * mean[d]
-        law_work[law, LIMIT] += (impulse + built_in - spring - held) * mean[d]
+        law_work[law, LIMIT] += (others - held) * mean[d]
 
 
 @kernel

@@ -15,6 +15,14 @@ from grouser.physics.kernel import inlined, kernel
 
 
 @kernel
+def copy_lower(matrix, result):
+    """The lower triangle of `matrix`; the upper one of `result` is left as it was."""
+    for i in range(matrix.shape[0]):
+        for j in range(i + 1):
+            result[i, j] = matrix[i, j]
+
+
+@kernel
 def factorise(start, pattern, matrix):
     """Factorises the lower triangle of `matrix` in place.
 

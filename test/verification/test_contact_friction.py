@@ -12,6 +12,7 @@ from grouser.physics.description.machine import Box, ContactMaterial, Ground, Ob
 BLOCK = Box((0.4, 0.4, 0.2))
 SLAB = Box((6.0, 6.0, 0.5))
 RADIUS = 0.1
+SPHERE = f'<sphere radius="{RADIUS}"/>'
 STEP = 1e-3
 
 
@@ -45,6 +46,27 @@ def test_block_slips_at_atan_of_friction(base, heading):
     velocity = velocity_of(slipping, 0)
     # the corners take a few steps to share the load as they do later; in each the speed may err by g sin(slope) h
     assert velocity[:2] == pytest.approx(expected * np.array([math.cos(heading), math.sin(heading)]), abs=5e-4)
+
+
+@pytest.mark.parametrize("heading", [0.0, 0.4, math.pi / 4, 2.3])
+@pytest.mark.parametrize("mass", [1e-3, 10.0])
+def test_body_that_slides_in_a_plane_feels_friction(parts, mass, heading):
+    friction, speed, steps = 0.4, 1.0, 200
+    # nothing moves across the plane: there the contact has no mobility
+    machine = parts.machine(
+        '<link name="world"/>',
+        *[parts.link(name, mass, (mass,) * 3, shape) for name, shape in (("sledge", None), ("foot", SPHERE))],
+        parts.joint("along", "prismatic", "world", "sledge", axis=(math.cos(heading), math.sin(heading), 0)),
+        parts.joint("lift", "prismatic", "sledge", "foot", axis=(0, 0, 1), xyz=(0, 0, RADIUS)),
+    )
+    simulation = Simulation(machine, World(ground=Ground(friction=friction)))
+    simulation.state.v[simulation.names.joints["along"].v] = speed
+    simulation.step(steps)
+    # the foot's weight brakes both; the solver's tolerance counts once a step
+    expected = speed - friction * GRAVITY / 2.0 * steps * STEP
+    assert simulation.joint_velocity["along"] == pytest.approx(expected, abs=steps * 1e-6)
+    simulation.step(1000)
+    assert simulation.joint_velocity["along"] == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("heading", [0.0, 1.1, 2.5])
