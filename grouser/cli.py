@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from grouser import __version__
-from grouser.physics.errors import DivergenceError, MachineError, ParameterError
+from grouser.physics.errors import ConvergenceError, DivergenceError, MachineError, ParameterError
 
 _ROS_NAMES = ("rclpy", "_msgs", "_srvs", "_interfaces", "_index_python")  # how the modules of ROS 2 end
 
@@ -68,7 +68,7 @@ def _call(program: str, module: str, arguments: Sequence[str] | None) -> int:
     except (MachineError, ParameterError) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return EXIT_BAD_INPUT
-    except DivergenceError as error:
+    except (ConvergenceError, DivergenceError) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return EXIT_FAILED
     except KeyboardInterrupt:

@@ -67,3 +67,17 @@ class DivergenceError(GrouserError):
             f"the simulation diverged at t = {time:.6f} s: {joint} has the value {value}; "
             "try a smaller step, or check the masses, stiffnesses and volumes around it"
         )
+
+
+class ConvergenceError(GrouserError):
+    """A step that did not converge, in whatever parts it was made.
+
+    Args:
+        time: of its start [s].
+        part: length of the shortest part that was tried [s].
+    """
+
+    def __init__(self, time, part):
+        self.time = time
+        self.part = part
+        super().__init__(f"the step at t = {time:.6f} s did not converge, not even in parts of {part:.3g} s")

@@ -1,0 +1,69 @@
+"""Frequency response of a servo drive with compensator and torque feedback (Mikhailova, 2004)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from grouser.experiments.protocol import Result
+from grouser.experiments.servo_parameters import SERVO, read_loop
+from grouser.physics.drives.frequency_response import frequency_response
+
+DESCRIPTION = "frequency response of a servo drive with torque feedback (Mikhailova, 2004)"
+
+PARAMETERS = dict(SERVO)
+
+_UNITS = {
+    "frequency": "rad/s",
+    "magnitude_db": "dB",
+    "phase_deg": "deg",
+    "dc_gain": "-",
+    "crossover_frequency": "rad/s",
+    "phase_margin_deg": "deg",
+    "phase_crossover_frequency": "rad/s",
+    "gain_margin_db": "dB",
+    "max_real_closed_loop_pole": "1/s",
+    "margins_hold": "-",
+}
+
+
+def run(**parameters: Any) -> Result:
+    """Opens the loop behind the angle's sensor.
+
+    Returns:
+        Magnitude and phase over frequency, gain at rest, crossover frequency and phase margin, the frequency at which
+        the phase is -180 degrees and the gain margin there, the real part of the rightmost pole of the closed loop, and
+        `margins_hold`: false where the open loop is unstable, and margins say nothing. What there is none of is None: a
+        loop without a crossing has no margin there, and one that integrates no gain at rest.
+    """
+    response = frequency_response(read_loop(parameters))
+    results = {name: getattr(response, name) for name in _UNITS}
+    return Result({name: value if np.all(np.isfinite(value)) else None for name, value in results.items()}, _UNITS)
+
+
+def plot(
+    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
+) -> None:
+    """Draws magnitude and phase over frequency, with the crossings."""
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    for panel, name, label in ((upper, "magnitude_db", "magnitude [dB]"), (lower, "phase_deg", "phase [deg]")):
+        panel.semilogx(result["frequency"], result[name], label="open loop")
+        if reference is not None and name in reference and "frequency" in reference:
+            panel.semilogx(reference["frequency"], reference[name], "--", label="reference")
+            panel.legend()
+        for crossing in ("crossover_frequency", "phase_crossover_frequency"):
+            if result[crossing] is not None:
+                panel.axvline(result[crossing], color="grey", linewidth=0.8)
+        panel.set_ylabel(label)
+        panel.grid(alpha=0.3, which="both")
+    upper.axhline(0.0, color="black", linewidth=0.8)
+    lower.axhline(-180.0, color="black", linewidth=0.8)
+    lower.set_xlabel("angular frequency [rad/s]")
+    words = []
+    if result["phase_margin_deg"] is not None:
+        words.append(f"phase margin {result['phase_margin_deg']:.1f} deg")
+    if result["gain_margin_db"] is not None:
+        words.append(f"gain margin {result['gain_margin_db']:.1f} dB")
+    if not result["margins_hold"]:
+        words = ["the open loop is unstable: margins say nothing"]
+    upper.set_title(", ".join(words))
