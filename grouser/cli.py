@@ -16,6 +16,7 @@ COMMANDS = {
     "run": ("grouser.run", "simulate a machine on ROS 2 in real time"),
     "inspect": ("grouser.inspection", "show what a URDF or xacro file describes"),
     "reproduce": ("grouser.experiments.command_line", "run a published result"),
+    "bode": ("grouser.bode", "frequency response of a servo drive"),
     "bench": ("grouser.benchmark", "measure speed, beside other simulators"),
 }
 EXIT_BAD_INPUT = 2

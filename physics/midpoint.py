@@ -15,7 +15,7 @@ import numpy as np
 from grouser.physics.compliance.axial import hysteresis_after
 from grouser.physics.compliance.coordinates import engage_coordinates
 from grouser.physics.compliance.pairs import measure_pairs
-from grouser.physics.constraints.joint_rows import NO_DRIVE, aim_drives
+from grouser.physics.constraints.joint_rows import aim_drives
 from grouser.physics.constraints.pair_rows import (
     aim_pairs_at_middle,
     couple_pairs,
@@ -23,7 +23,7 @@ from grouser.physics.constraints.pair_rows import (
     still_pairs,
 )
 from grouser.physics.constraints.work import account_dampers, account_drives, account_pairs, account_springs
-from grouser.physics.drives.servo import EFFORT
+from grouser.physics.drives.modes import EFFORT
 from grouser.physics.errors import MachineError
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.composite import mass_matrix
@@ -49,7 +49,7 @@ def check_smooth(system: System, file: str) -> None:
     Raises:
         MachineError: names the first such thing.
     """
-    collision, laws = system.collision, system.laws
+    collision, laws, drives = system.collision, system.laws, system.drives
     rough = {
         "contacts with the ground": len(collision.candidates.body) > 0,
         "contacts of links with each other or with obstacles": len(collision.pairs.first) > 0,
@@ -57,7 +57,8 @@ def check_smooth(system: System, file: str) -> None:
         "wheels on soil": len(system.wheels.body) > 0,
         "dry friction of a joint": bool((laws.static > 0.0).any()),
         "limits of a joint": bool((np.isfinite(laws.lower) | np.isfinite(laws.upper)).any()),
-        "a drive that is not commanded by effort": bool(((laws.drive != NO_DRIVE) & (laws.mode != EFFORT)).any()),
+        "a drive that is not commanded by effort": bool((drives.mode != EFFORT).any()),
+        "a drive with a motor": bool((drives.electric >= 0).any() or (drives.warming > 0.0).any()),
     }
     for what, found in rough.items():
         if found:
@@ -155,15 +156,19 @@ def _improve_middle(system, state, command, workspace):
     )
     aim_drives(
         system.laws,
+        system.drives,
         state.q,
         state.v,
         half,
         command.drive,
         command.emergency_stop[0],
+        state.drive_memory,
+        mass,
         force,
         workspace.drive_spring,
         workspace.drive_place,
         workspace.effort,
+        workspace.drive_buffer,
     )
     measure_pairs(model, pairs, kinematics, workspace.pair_rows.motion)
     aim_pairs_at_middle(model, pairs, kinematics, workspace.deflection_start, mass, middle, half, workspace.pair_rows)

@@ -51,6 +51,7 @@ class Model(NamedTuple):
         body_inertia: xx xy xz yy yz zz about the centre of mass in body axes [kg m2], (bodies, 6).
         column_start: columns of body i are column_start[i] to column_start[i + 1].
         column_rate: index in v of the column's coordinate rate.
+        rate_inertia: of rotors that gears join to each coordinate, at it [kg m2 or kg], (coordinates,).
         rate_damping: viscous damping of each coordinate [N m s/rad or N s/m], (coordinates,).
         spring_position, spring_rate, spring_stiffness: elastic coordinates: index in q and in v, stiffness.
         pattern_start, pattern: row k of the factor has off-diagonal entries pattern[pattern_start[k]:pattern_start[k +
@@ -74,6 +75,7 @@ class Model(NamedTuple):
     body_inertia: np.ndarray
     column_start: np.ndarray
     column_rate: np.ndarray
+    rate_inertia: np.ndarray
     rate_damping: np.ndarray
     spring_position: np.ndarray
     spring_rate: np.ndarray
@@ -169,6 +171,7 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
         body_inertia=np.array([inertia.packed() for inertia in tree.inertia]).reshape(-1, 6),
         column_start=column_start,
         column_rate=column_rate,
+        rate_inertia=tree.rotors(),
         rate_damping=np.array(tree.damping, dtype=float),
         spring_position=np.array([spring[0] for spring in tree.springs], dtype=np.int64),
         spring_rate=np.array([spring[1] for spring in tree.springs], dtype=np.int64),
@@ -412,6 +415,13 @@ class _Tree:
     def looped_bodies(self):
         """The two bodies of every loop joint."""
         return [(self.pose[loop.parent.link][0], self.pose[loop.child.link][0]) for loop in self.machine.loop_joints]
+
+    def rotors(self):
+        """Inertia of rotors that gears join to each coordinate rate."""
+        inertia, joints = np.zeros(self.rate_count), self.names().joints
+        for drive in self.machine.drives:
+            inertia[joints[drive.joint].v] += drive.rotor_inertia
+        return inertia
 
     def columns(self):
         """First column of each body, and the coordinate rate of each column."""

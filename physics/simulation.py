@@ -23,6 +23,8 @@ from grouser.physics.contact.collide import forget, make_collision, slot_count
 from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.description.extension_checks import STROKE_TOLERANCE
 from grouser.physics.description.machine import Machine, Sensor, World
+from grouser.physics.drives.electric import KEPT
+from grouser.physics.drives.servo import make_drives
 from grouser.physics.energy_balance import balance_energy, open_accounts
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.fault_map import FaultMap
@@ -51,7 +53,7 @@ from grouser.physics.measurements import (
 from grouser.physics.midpoint import check_smooth, run_midpoint_steps
 from grouser.physics.model import POSITIONS, Model, Names, build_model, with_initial_positions
 from grouser.physics.multibody.composite import mass_matrix
-from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy
+from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, rotor_energy
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 from grouser.physics.names import NamedView, unknown_name
@@ -173,6 +175,7 @@ class Simulation:
             model,
             collision,
             make_joint_laws(machine, names),
+            make_drives(machine, float(step)),
             make_axial_laws(machine, names),
             pairs,
             make_circuit(machine, names, model),
@@ -351,7 +354,7 @@ class Simulation:
         """Kinetic, potential and elastic energy of all bodies now."""
         self._look()
         return Energy(
-            kinetic_energy(self._packed.model, self._seen),
+            kinetic_energy(self._packed.model, self._seen) + rotor_energy(self._packed.model, self.state.v),
             potential_energy(self._packed.model, self._seen),
             elastic_energy(self._packed.model, self.state.q)
             + axial_energy(self._packed.axial, self.state.q)
@@ -555,6 +558,8 @@ class Simulation:
             slots=slot_count(system.collision),
             shapes=len(system.collision.shapes.kind),
             axial_laws=len(system.axial.rate_index),
+            drives=len(system.drives.mode),
+            drive_memory=KEPT,
             pairs=len(system.pairs.axis),
             actuators=len(system.circuit.valve),
             lines=len(system.network.volume),
@@ -639,7 +644,7 @@ class Simulation:
         count = work.rows.count[0]
         impulse = work.rows.impulse[:count] @ work.rows.jacobian[:count]
         rate = self.system.laws.rate_index
-        conductance, target = work.drive_spring.T
+        conductance, target, _ = work.drive_spring.T
         # the rows have those of the drives at their limit
         impulse[rate] += np.where(work.drive_place == BUILT_IN, conductance * (target - work.velocity[rate]), 0.0)
         return (work.effort + impulse / self.step_size)[self._v_index]

@@ -26,6 +26,7 @@ class State(NamedTuple):
         contact_anchor: where it was, in the frame of its first body [m], (slots, 3).
         sliding: of each joint law, whether its dry friction slid in the last step.
         hysteresis: effort of each axial law's hysteresis [N m or N].
+        drive_memory: what each servo drive remembers between steps (`drives.servo`, `drives.electric`), (drives, KEPT).
         pressure: of each line of the hydraulic circuit [Pa, absolute], (lines,).
         piston: position of each cylinder's piston from its retracted end [m]; of motors not used.
         spool: position [-] and velocity [1/s] of each valve's spool, and its command behind the hysteresis [-],
@@ -65,6 +66,7 @@ class State(NamedTuple):
     contact_anchor: np.ndarray
     sliding: np.ndarray
     hysteresis: np.ndarray
+    drive_memory: np.ndarray
     pressure: np.ndarray
     piston: np.ndarray
     spool: np.ndarray
@@ -128,6 +130,8 @@ def make_state(
     slots: int,
     shapes: int,
     axial_laws: int,
+    drives: int,
+    drive_memory: int,
     pairs: int,
     actuators: int,
     lines: int,
@@ -151,6 +155,7 @@ def make_state(
         contact_anchor=np.zeros((slots, 3)),
         sliding=np.zeros(laws, dtype=np.bool_),
         hysteresis=np.zeros(axial_laws),
+        drive_memory=np.zeros((drives, drive_memory)),
         pressure=np.zeros(lines),
         piston=np.zeros(actuators),
         spool=np.zeros((valves, 3)),

@@ -18,6 +18,7 @@ from grouser.physics.constraints.joint_rows import (
     build_joint_rows,
     engage_drives,
     replace_drives,
+    settle_drives,
 )
 from grouser.physics.constraints.pair_rows import (
     PairRows,
@@ -53,6 +54,8 @@ from grouser.physics.contact.collide import (
     slot_count,
 )
 from grouser.physics.contact.contacts import Contacts
+from grouser.physics.drives.electric import SIZE
+from grouser.physics.drives.servo import Drives
 from grouser.physics.hydraulics.circuit import Circuit
 from grouser.physics.hydraulics.cylinder import Prediction, make_prediction
 from grouser.physics.hydraulics.faults import take_faults
@@ -105,6 +108,7 @@ class System(NamedTuple):
     model: Model
     collision: Collision
     laws: JointLaws
+    drives: Drives
     axial: AxialLaws
     pairs: Pairs
     circuit: Circuit
@@ -129,7 +133,9 @@ class Workspace(NamedTuple):
         q_middle, deflection_start: coordinates amid a step, and deflections of the loop joints at its start,
             (pairs, 6), of the midpoint rule.
         effort: of effort drives in the last step, (coordinates,) [N or N m].
-        drive_spring, axial_spring: conductance and target of each joint law's drive and of each axial law, (laws, 2).
+        drive_spring, axial_spring: conductance and target of each joint law's drive and of each axial law; of a drive
+            its greatest impulse, too, (laws, 3) and (laws, 2).
+        drive_buffer: of one drive, (5, SIZE).
         drive_place: of each joint law, where its drive's spring is (`constraints.joint_rows`).
         row_shift, contact_shift: impulses of the position pass.
         length: of each cylinder [m].
@@ -173,6 +179,7 @@ class Workspace(NamedTuple):
     unsettled: np.ndarray
     effort: np.ndarray
     drive_spring: np.ndarray
+    drive_buffer: np.ndarray
     axial_spring: np.ndarray
     drive_place: np.ndarray
     row_shift: np.ndarray
@@ -229,7 +236,8 @@ def make_workspace(system: System) -> Workspace:
         deflection_start=np.zeros((len(system.pairs.axis), 6)),
         unsettled=np.zeros(2, dtype=np.int64),
         effort=np.zeros(coordinates),
-        drive_spring=np.zeros((laws, 2)),
+        drive_spring=np.zeros((laws, 3)),
+        drive_buffer=np.zeros((5, SIZE)),
         axial_spring=np.zeros((len(system.axial.rate_index), 2)),
         drive_place=np.zeros(laws, dtype=np.int64),
         row_shift=np.zeros(laws + actuators),
@@ -326,7 +334,6 @@ def make_step(system, state, command, workspace):
             system.laws,
             workspace.velocity,
             u,
-            step,
             workspace.drive_spring,
             workspace.drive_place,
             system.circuit.valve.shape[0],
@@ -359,6 +366,19 @@ def make_step(system, state, command, workspace):
             state,
             workspace.wheels,
         )
+    settle_drives(
+        system.laws,
+        system.drives,
+        state.q,
+        workspace.velocity,
+        step,
+        command.drive,
+        command.emergency_stop[0],
+        workspace.drive_spring,
+        workspace.effort,
+        state.drive_memory,
+        workspace.drive_buffer,
+    )
     _account(system, state, workspace)
     _remember(system, state, workspace, sweeps, residual)
     _move(system, state, workspace)
@@ -376,15 +396,19 @@ def _engage(system, state, command, workspace):
     )
     aim_drives(
         system.laws,
+        system.drives,
         state.q,
         state.v,
         step,
         command.drive,
         command.emergency_stop[0],
+        state.drive_memory,
+        mass,
         force,
         workspace.drive_spring,
         workspace.drive_place,
         workspace.effort,
+        workspace.drive_buffer,
     )
     if system.pairs.axis.shape[0] > 0:
         engage_pairs(
@@ -478,6 +502,7 @@ def _build_rows(system, state, command, workspace):
     build_joint_rows(
         model,
         system.laws,
+        system.drives,
         state.q,
         state.v,
         workspace.factor,

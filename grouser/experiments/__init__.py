@@ -18,6 +18,8 @@ NAMES: tuple[str, ...] = (
     "servo_stick_slip",
     "slope_climb",
     "spring_four_bar",
+    "stick_slip_one_mass",
+    "stick_slip_two_mass",
     "wheel_soil_bin",
     "wheel_stress",
 )

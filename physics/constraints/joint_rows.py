@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.constraints.rows import close_row, dot, open_row, row_speed, spring_impulse
-from grouser.physics.description.machine import JointFriction, JointLimit, Machine, ServoDrive
-from grouser.physics.drives.servo import EFFORT, MODES, VELOCITY, servo_spring
+from grouser.physics.description.machine import JointFriction, JointLimit, Machine
+from grouser.physics.drives.servo import aim_drive, settle_drive
 from grouser.physics.errors import MachineError
 from grouser.physics.friction.dry import holding_level
 from grouser.physics.kernel import inlined, kernel
@@ -30,9 +30,6 @@ class JointLaws(NamedTuple):
         lower, upper: limits [rad or m], infinite for none.
         static, kinetic: dry friction [N m or N].
         drive: drive number, NO_DRIVE for none.
-        mode: of the drive (`drives.servo`).
-        stiffness, damping, effort_limit: of the drive.
-        speed_limit: of velocity commands [rad/s or m/s].
     """
 
     position_index: np.ndarray
@@ -42,11 +39,6 @@ class JointLaws(NamedTuple):
     static: np.ndarray
     kinetic: np.ndarray
     drive: np.ndarray
-    mode: np.ndarray
-    stiffness: np.ndarray
-    damping: np.ndarray
-    effort_limit: np.ndarray
-    speed_limit: np.ndarray
 
 
 def make_joint_laws(machine: Machine, names: Names) -> JointLaws:
@@ -54,7 +46,7 @@ def make_joint_laws(machine: Machine, names: Names) -> JointLaws:
 
     A mimicking joint's limits and dry friction act on the coordinate of the joint that it follows.
     """
-    drives = {drive.joint: (number, drive) for number, drive in enumerate(machine.drives)}
+    drives = {drive.joint: number for number, drive in enumerate(machine.drives)}
     limits, frictions = _limits(machine, names), _frictions(machine, names)
     columns: dict[str, list] = {field: [] for field in JointLaws._fields}
     for joint in machine.joints:
@@ -63,17 +55,13 @@ def make_joint_laws(machine: Machine, names: Names) -> JointLaws:
             continue
         lower, upper = limits[coordinate.v]
         static, kinetic = frictions[coordinate.v]
-        number, drive = drives.get(joint.name, (NO_DRIVE, None))
-        if lower == -np.inf and upper == np.inf and static == 0.0 and drive is None:
+        number = drives.get(joint.name, NO_DRIVE)
+        if lower == -np.inf and upper == np.inf and static == 0.0 and number == NO_DRIVE:
             continue
-        drive = drive or ServoDrive(joint.name, "effort", 0.0, 0.0, 0.0)
-        values = (
-            *(coordinate.q, coordinate.v, lower, upper, static, kinetic, number),
-            *(MODES[drive.mode], drive.stiffness, drive.damping, drive.effort_limit, joint.limit.velocity),
-        )
+        values = (coordinate.q, coordinate.v, lower, upper, static, kinetic, number)
         for field, value in zip(JointLaws._fields, values, strict=True):
             columns[field].append(value)
-    whole = {"position_index", "rate_index", "drive", "mode"}
+    whole = {"position_index", "rate_index", "drive"}
     laws = JointLaws(**{f: np.array(c, dtype=np.int64 if f in whole else float) for f, c in columns.items()})
     for array in laws:
         array.flags.writeable = False
@@ -124,40 +112,67 @@ def _limits(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:
 
 
 @kernel
-def aim_drives(laws, q, v, step, drive_command, braked, force, springs, place, effort):
-    """Finds the drives' springs, and puts the efforts of the effort drives into the force.
+def aim_drives(laws, drives, q, v, step, drive_command, braked, kept, mass, force, springs, place, effort, work):
+    """Finds the drives' springs, and puts what efforts go with no speed into the force.
 
     Args:
-        laws: the machine's.
+        laws, drives: the machine's.
         q, v: state.
         step: [s].
         drive_command: command of each drive.
         braked: drives hold their joints (emergency stop) by rows.
-        force: of the equations of motion, changed in place.
-        springs: conductance and target of each law's drive, 0 for none, (laws, 2), result.
+        kept: what each drive remembers, (drives, KEPT).
+        mass, force: of the equations of motion without the drives; the force is changed in place.
+        springs: conductance and target of each law's drive, 0 for none, and its greatest impulse, (laws, 3), result.
         place: of each spring (BUILT_IN, ...), result.
-        effort: of the effort drives on each coordinate [N or N m], result.
+        effort: beside the springs, on each coordinate [N or N m], result.
+        work: buffers of the drives.
     """
     effort[:] = 0.0
     for law in range(laws.rate_index.shape[0]):
-        springs[law, 0] = springs[law, 1] = 0.0
+        springs[law, :] = 0.0
         place[law] = BUILT_IN
-        drive = laws.drive[law]
-        if drive == NO_DRIVE or braked:
+        d = laws.drive[law]
+        if d == NO_DRIVE or braked:
             continue
-        rate = laws.rate_index[law]
-        command, limit = drive_command[drive], laws.effort_limit[law]
-        if laws.mode[law] == EFFORT:
-            effort[rate] += min(max(command, -limit), limit)
-            force[rate] += min(max(command, -limit), limit)
-            continue
-        if laws.mode[law] == VELOCITY:
-            command = min(max(command, -laws.speed_limit[law]), laws.speed_limit[law])
-        springs[law, 0], springs[law, 1] = servo_spring(
-            laws.mode[law], laws.stiffness[law], laws.damping[law], q[laws.position_index[law]], command, step
+        rate, position = laws.rate_index[law], q[laws.position_index[law]]
+        mobility = 1.0 / mass[rate, rate]
+        pull = mobility * force[rate]
+        g, b, limit, direct = aim_drive(
+            drives, d, position, v[rate], step, drive_command[d], mobility, pull, kept[d], work
         )
-        if _overloaded(laws, law, springs, v[rate], step):
+        springs[law, 0], springs[law, 1], springs[law, 2] = g, b, step * limit
+        effort[rate] += direct
+        force[rate] += direct
+        if _overloaded(springs, law, v[rate]):
             place[law] = EXPECTED_BEYOND
+
+
+@kernel
+def settle_drives(laws, drives, q, end, step, drive_command, braked, springs, effort, kept, work):
+    """Moves what the drives remember on by the rates that the step has found; what is braked forgets.
+
+    Args:
+        laws, drives: the machine's.
+        q: positions at the start of the step.
+        end: rates at its end.
+        step: [s].
+        drive_command, braked: as in `aim_drives`.
+        springs, effort: from there.
+        kept: what each drive remembers, (drives, KEPT), changed.
+        work: buffers of the drives.
+    """
+    for law in range(laws.rate_index.shape[0]):
+        d = laws.drive[law]
+        if d == NO_DRIVE:
+            continue
+        if braked:
+            kept[d, :] = 0.0
+            continue
+        rate, most = laws.rate_index[law], springs[law, 2]
+        given = min(max(springs[law, 0] * (springs[law, 1] - end[rate]), -most), most) / step + effort[rate]
+        position = q[laws.position_index[law]]
+        settle_drive(drives, d, position, end[rate], step, drive_command[d], given, most / step, kept[d], work)
 
 
 @kernel
@@ -183,11 +198,11 @@ def engage_drives(laws, v, step, springs, place, mass, force):
 
 
 @kernel
-def build_joint_rows(model, laws, q, v, factor, step, braked, sliding, remembered, springs, place, rows):
+def build_joint_rows(model, laws, drives, q, v, factor, step, braked, sliding, remembered, springs, place, rows):
     """Opens a row for each joint law that may do more in this step than the spring in the mass matrix.
 
     Args:
-        model, laws: the machine.
+        model, laws, drives: the machine.
         q, v: state.
         factor: of the mass matrix.
         step: [s].
@@ -210,7 +225,7 @@ def build_joint_rows(model, laws, q, v, factor, step, braked, sliding, remembere
         close_row(rows, r, model.pattern_start, model.pattern, factor)
         if place[law] != BUILT_IN:
             rows.conductance[r], rows.target[r] = springs[law, 0], springs[law, 1]
-            rows.spring_bound[r] = step * laws.effort_limit[law]
+            rows.spring_bound[r] = springs[law, 2]
             rows.impulse[r] += spring_impulse(rows, r, speed)
         if near:
             rows.slowest[r] = -max(below, 0.0) / step
@@ -218,11 +233,11 @@ def build_joint_rows(model, laws, q, v, factor, step, braked, sliding, remembere
             _keep_within_limits(rows, r, below, above, step)
         rows.hold_bound[r] = step * holding_level(laws.static[law], laws.kinetic[law], sliding[law])
         if braked and laws.drive[law] != NO_DRIVE:
-            rows.hold_bound[r] += step * laws.effort_limit[law]
+            rows.hold_bound[r] += step * drives.effort_limit[laws.drive[law]]
 
 
 @kernel
-def replace_drives(laws, v, u, step, springs, place, first, rows):
+def replace_drives(laws, v, u, springs, place, first, rows):
     """Moves the springs of drives that turn out to be where they should not; returns whether there are any.
 
     One that was in the mass matrix moves only once, and one that was expected beyond its limit may come back: no more
@@ -232,7 +247,6 @@ def replace_drives(laws, v, u, step, springs, place, first, rows):
         laws: the machine's.
         v: rates at the end of the step.
         u: the same half-solved.
-        step: [s].
         springs: from `aim_drives`.
         place: of each spring, changed in place.
         first: first row of a joint.
@@ -240,7 +254,7 @@ def replace_drives(laws, v, u, step, springs, place, first, rows):
     """
     moved = False
     for law in range(laws.rate_index.shape[0]):
-        if place[law] == BUILT_IN and _overloaded(laws, law, springs, v[laws.rate_index[law]], step):
+        if place[law] == BUILT_IN and _overloaded(springs, law, v[laws.rate_index[law]]):
             place[law] = FOUND_BEYOND
             moved = True
     for r in range(first, rows.count[0]):
@@ -248,16 +262,16 @@ def replace_drives(laws, v, u, step, springs, place, first, rows):
         if place[law] == EXPECTED_BEYOND:
             # the row's own answer: a stiff spring makes much of what the sweeps leave of an error in v
             speed = row_speed(rows, r, dot(rows.half[r], u) - inverse_mass * rows.impulse[r], inverse_mass)
-            if not _overloaded(laws, law, springs, speed, step):
+            if not _overloaded(springs, law, speed):
                 place[law] = BUILT_IN
                 moved = True
     return moved
 
 
 @inlined
-def _overloaded(laws, law, springs, speed, step):
+def _overloaded(springs, law, speed):
     """Whether a drive would give more than its limit at a speed."""
-    return springs[law, 0] * abs(springs[law, 1] - speed) > step * laws.effort_limit[law]
+    return springs[law, 0] * abs(springs[law, 1] - speed) > springs[law, 2]
 
 
 @inlined

@@ -59,12 +59,12 @@ def account_drives(laws, step, effort, spring, end, mean, law_work):
         laws: of the joints.
         step: [s].
         effort: of the effort drives on each coordinate [N or N m].
-        spring: conductance and target of each law's drive, (laws, 2).
+        spring: conductance and target of each law's drive, and its greatest impulse, (laws, 3).
         end, mean: rates at the end of the step, and their mean over it.
         law_work: account.
     """
     for law in range(laws.rate_index.shape[0]):
-        d, bound = laws.rate_index[law], step * laws.effort_limit[law]
+        d, bound = laws.rate_index[law], spring[law, 2]
         impulse = min(max(spring[law, 0] * (spring[law, 1] - end[d]), -bound), bound)
         law_work[law, DRIVE] += (step * effort[d] + impulse) * mean[d]
 

@@ -68,7 +68,8 @@ def _build(element: Element, kind: ElementKind) -> Any:
             remedy = closest(child.tag, tags) if tags else "it holds no elements"
             raise child.error(f"unknown element <{child.tag[:60]}> in <{kind.tag}>", remedy)
     for part in kind.parts:
-        values[part.tag] = _build(element.required(part.tag), part)
+        found = element.optional(part.tag) if part.optional else element.required(part.tag)
+        values[part.tag] = None if found is None else _build(found, part)
     return kind.build(**values)
 
 

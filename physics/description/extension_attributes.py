@@ -78,7 +78,8 @@ class ElementKind:
         field: field of the result that collects the elements ("" for a part of another element).
         single: at most one in a machine.
         unique: attribute that no two elements of this tag share.
-        parts: elements in it; each exactly once.
+        parts: elements in it; each exactly once, or at most once.
+        optional: of a part, whether it may be missing; its value is then None.
     """
 
     tag: str
@@ -89,6 +90,7 @@ class ElementKind:
     single: bool = False
     unique: str | None = None
     parts: tuple["ElementKind", ...] = ()
+    optional: bool = False
 
 
 def positive(name: str, unit: str, description: str, **more: Any) -> Attribute:

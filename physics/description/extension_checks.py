@@ -64,7 +64,10 @@ def check_references(extension: Extension, robot: Robot) -> None:
     for kind in ELEMENTS:
         for entry in extension[kind.field]:
             holders = [(entry.element, entry.value, kind)]
-            holders += [(entry.element.required(part.tag), getattr(entry.value, part.tag), part) for part in kind.parts]
+            for part in kind.parts:
+                held = entry.element.optional(part.tag)
+                if held is not None:
+                    holders.append((held, getattr(entry.value, part.tag), part))
             for element, value, holder_kind in holders:
                 for attribute in holder_kind.attributes:
                     name = getattr(value, attribute.name)

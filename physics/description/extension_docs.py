@@ -78,7 +78,9 @@ def _how_often(kind: ElementKind) -> str:
         return " At most one."
     if kind.unique is not None:
         return f" Each has its own `{kind.unique}`."
-    return "" if kind.field else " Exactly one in each."
+    if kind.field:
+        return ""
+    return " At most one in each." if kind.optional else " Exactly one in each."
 
 
 def _default(attribute: Attribute) -> str:

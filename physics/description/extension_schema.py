@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from grouser.physics.description.drive_schema import SERVO_DRIVE
 from grouser.physics.description.extension_attributes import (
     Attribute,
     ElementKind,
@@ -35,7 +36,6 @@ from grouser.physics.description.machine import (
     MaterialPair,
     SelfCollision,
     Sensor,
-    ServoDrive,
     Vector3,
 )
 from grouser.physics.description.soil import LEVELS
@@ -233,22 +233,7 @@ ELEMENTS: tuple[ElementKind, ...] = (
         field="frictions",
         unique="joint",
     ),
-    ElementKind(
-        "servo_drive",
-        "An electric drive of a joint, a limited spring and damper. Its commands bear the joint's name.",
-        (
-            joint("revolute, continuous or prismatic joint that mimics no other"),
-            choice("mode", "what a command means", ("position", "velocity", "effort")),
-            non_negative("stiffness", "N m/rad or N/m", "in position mode, where it is needed", default=0.0),
-            non_negative(
-                "damping", "N m s/rad or N s/m", "in position and velocity mode; the latter needs it", default=0.0
-            ),
-            positive("effort_limit", "N m or N", "largest effort", default_text="the joint's effort limit"),
-        ),
-        ServoDrive,
-        field="drives",
-        unique="joint",
-    ),
+    SERVO_DRIVE,
     ElementKind(
         "sensor",
         "What measures. An `imu` gives specific force and angular rate in its own frame, and its orientation.",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from grouser.physics.description.drives import ServoDrive
 from grouser.physics.description.soil import SoilGround, Wheel
 
 Vector3 = tuple[float, float, float]
@@ -818,24 +819,6 @@ class JointFriction:
     static: float
     kinetic: float
     viscous: float = 0.0
-
-
-@dataclass(frozen=True)
-class ServoDrive:
-    """An electric drive of a joint as a limited spring and damper.
-
-    Attributes:
-        mode: position, velocity or effort: what a command means.
-        stiffness: [N m/rad or N/m], position mode.
-        damping: [N m s/rad or N s/m], position and velocity mode.
-        effort_limit: [N m or N].
-    """
-
-    joint: str
-    mode: str
-    stiffness: float
-    damping: float
-    effort_limit: float
 
 
 @dataclass(frozen=True)

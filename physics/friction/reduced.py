@@ -11,7 +11,8 @@ with p the friction forces, against the speeds, and what holds variables at thei
 a fictitious viscosity at rest, and the level against the motion beyond. Whether it slides is all that eta does not know
 beforehand; given that, p solves a linear system. So the viscosity is found by guessing who slides, solving, and
 correcting the guess: Newton's iteration of the equation whose own iteration, eta from the last round's speed, takes
-thousands of rounds where a speed comes to zero.
+thousands of rounds where a speed comes to zero. Which limits hold is guessed and corrected in the same rounds, so that
+no state of friction is decided on by forces that a limit takes away.
 """
 
 from typing import NamedTuple
@@ -28,9 +29,12 @@ _SLIPS = 1.1
 # Rounds after which only the first wrong guess is corrected at a time, which always ends where M is a P-matrix, and
 # after which there is no hope.
 _JOINTLY, _AT_MOST = 12, 200
-# Rounds of changing states, and of changing limits.
-_STATES, _LIMITS = 50, 50
+# Rounds of changing states.
+_STATES = 50
 _LEAST_PIVOT = 1e-300
+# Share of the numbers that it is the difference of, by which a speed or a force may be wrong: what lies just at its
+# bound is not thought again for that.
+_ROUNDING = 1e-14
 
 
 class Reduced(NamedTuple):
@@ -98,20 +102,12 @@ def make_reduced(size, static, kinetic, rest_speed, lower, upper) -> Reduced:
 def solve_reduced(reduced):
     """Finds states, forces and limits of a step from `free` and `response`; returns whether they settled.
 
-    Three loops: the limits that hold, within each the states of friction, within each who slides.
+    Two loops: the states of friction, within each who slides and which limits hold.
     """
-    frictions = reduced.static.shape[0]
-    for _ in range(_LIMITS):
-        settled = False
-        for _ in range(_STATES):
-            if not _find_forces(reduced):
-                return False
-            if not _change_states(reduced):
-                settled = True
-                break
-        if not settled:
+    for _ in range(_STATES):
+        if not _find_forces(reduced):
             return False
-        if not _change_limits(reduced, frictions):
+        if not _change_states(reduced):
             return True
     return False
 
@@ -124,28 +120,57 @@ def _level(reduced, i):
 
 @kernel
 def _find_forces(reduced):
-    """Forces in the given states and with the given limits; returns whether it ended."""
+    """Forces in the given states; returns whether it ended."""
     frictions = reduced.static.shape[0]
     for attempt in range(_AT_MOST):
         if not _solve_modes(reduced):
             return False
         wrong = False
-        for i in range(frictions):
-            level, speed, mode = _level(reduced, i), reduced.result[i], reduced.mode[i]
-            if mode == REST and abs(reduced.force[i]) > level:
-                reduced.mode[i] = BACKWARD if reduced.force[i] > 0.0 else FORWARD
-            elif (mode == FORWARD and speed < reduced.rest_speed[i]) or (
-                mode == BACKWARD and speed > -reduced.rest_speed[i]
-            ):
-                reduced.mode[i] = REST
-            else:
-                continue
-            wrong = True
-            if attempt >= _JOINTLY:
-                break
+        for i in range(reduced.free.shape[0]):
+            mode = _friction_mode(reduced, i) if i < frictions else _limit_mode(reduced, i, i - frictions)
+            if mode != reduced.mode[i]:
+                reduced.mode[i] = mode
+                wrong = True
+                if attempt >= _JOINTLY:
+                    break
         if not wrong:
             return True
     return False
+
+
+@inlined
+def _friction_mode(reduced, i):
+    """How friction i acts, by its force where it was thought at rest, else by its speed."""
+    mode, speed, level = reduced.mode[i], reduced.result[i], _level(reduced, i)
+    if mode == REST:
+        return REST if not abs(reduced.force[i]) > level else BACKWARD if reduced.force[i] > 0.0 else FORWARD
+    least = reduced.rest_speed[i] - _rounding(reduced, i)
+    return REST if (speed if mode == FORWARD else -speed) < least else mode
+
+
+@inlined
+def _limit_mode(reduced, i, limit):
+    """Whether limit i holds, by the value where it was thought free, else by the force."""
+    mode, value = reduced.mode[i], reduced.result[i]
+    if mode == FREE:
+        return LOWER if value < reduced.lower[limit] else UPPER if value > reduced.upper[limit] else FREE
+    pulls = (-reduced.force[i] if mode == LOWER else reduced.force[i]) * reduced.response[i, i]
+    return FREE if pulls > _rounding(reduced, i) else mode
+
+
+@inlined
+def _rounding(reduced, i):
+    """How far the result of row i may be wrong."""
+    total = abs(reduced.free[i])
+    for j in range(reduced.free.shape[0]):
+        total += abs(reduced.response[i, j] * reduced.force[j])
+    return _ROUNDING * total
+
+
+@inlined
+def _limit(reduced, i, limit):
+    """The limit that holds row i."""
+    return reduced.lower[limit] if reduced.mode[i] == LOWER else reduced.upper[limit]
 
 
 @inlined
@@ -154,17 +179,16 @@ def _solve_modes(reduced):
     frictions, rows, count = reduced.static.shape[0], reduced.free.shape[0], 0
     for i in range(rows):
         mode, reduced.force[i] = reduced.mode[i], 0.0
-        if mode in (REST, LOWER, UPPER):
+        if mode == BACKWARD:
+            reduced.force[i] = _level(reduced, i)
+        elif mode == FORWARD:
+            reduced.force[i] = -_level(reduced, i)
+        elif mode != FREE:
             reduced.active[count] = i
             count += 1
-        elif mode != FREE:
-            reduced.force[i] = _level(reduced, i) * (1.0 if mode == BACKWARD else -1.0)
     for a in range(count):
         i = reduced.active[a]
-        target = 0.0
-        if i >= frictions:
-            target = reduced.lower[i - frictions] if reduced.mode[i] == LOWER else reduced.upper[i - frictions]
-        reduced.right[a] = target - reduced.free[i]
+        reduced.right[a] = (_limit(reduced, i, i - frictions) if i >= frictions else 0.0) - reduced.free[i]
         for j in range(rows):
             reduced.right[a] -= reduced.response[i, j] * reduced.force[j]
         for b in range(count):
@@ -190,9 +214,7 @@ def _solve_modes(reduced):
         # by its law, not as a difference of large numbers
         i = reduced.active[a]
         if i >= frictions:
-            reduced.result[i] = (
-                reduced.lower[i - frictions] if reduced.mode[i] == LOWER else reduced.upper[i - frictions]
-            )
+            reduced.result[i] = _limit(reduced, i, i - frictions)
         elif _level(reduced, i) > 0.0:
             reduced.result[i] = -reduced.force[i] * reduced.rest_speed[i] / _level(reduced, i)
     return True
@@ -207,21 +229,4 @@ def _change_states(reduced):
         slides = speed > _SLIPS * reduced.rest_speed[i] if not reduced.sliding[i] else speed > reduced.rest_speed[i]
         changed = changed or slides != reduced.sliding[i]
         reduced.sliding[i] = slides
-    return changed
-
-
-@inlined
-def _change_limits(reduced, frictions):
-    """Holds what is beyond its limit, and lets go what would come back; returns whether any limit changed."""
-    changed = False
-    for i in range(frictions, reduced.free.shape[0]):
-        mode, value, force = reduced.mode[i], reduced.result[i], reduced.force[i]
-        low, high = reduced.lower[i - frictions], reduced.upper[i - frictions]
-        wanted = mode
-        if mode == FREE:
-            wanted = LOWER if value < low else UPPER if value > high else FREE
-        elif (mode == LOWER and force < 0.0) or (mode == UPPER and force > 0.0):
-            wanted = FREE
-        changed = changed or wanted != mode
-        reduced.mode[i] = wanted
     return changed

@@ -132,21 +132,14 @@ class NewtonBuffers(NamedTuple):
     answers: np.ndarray
     inputs: np.ndarray
 
-
-def make_newton_buffers(scale: np.ndarray, rows: int, inputs: int) -> NewtonBuffers:
-    """Buffers for variables of these sizes, so many rows of `reduced` and inputs."""
-    n = len(scale)
-    return NewtonBuffers(
-        right=np.zeros(n),
-        moved=np.zeros(n),
-        old=np.zeros(n),
-        before=np.zeros(n),
-        scale=scale,
-        slope=np.zeros((n, n)),
-        answer=np.zeros((n, 1 + rows)),
-        answers=np.zeros((n, rows)),
-        inputs=np.zeros(inputs),
-    )
+    @classmethod
+    def of(cls, scale: np.ndarray, rows: int, inputs: int) -> "NewtonBuffers":
+        """Buffers for variables of these sizes."""
+        n = len(scale)
+        return cls(
+            *(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), scale, np.zeros((n, n))),
+            *(np.zeros((n, 1 + rows)), np.zeros((n, rows)), np.zeros(inputs)),
+        )
 
 
 # Not kept on disk: it is compiled with the function that it is given.
@@ -159,7 +152,7 @@ def run_function(
     Args:
         function: compiled.
         mass: E, (n, n).
-        effects: g of each friction, (n, frictions).
+        effects: g of each friction, and what gives way for each limit, (n, rows).
         time: at the start [s].
         step: [s].
         variables, speeds, samples, reduced, state, force, slides: as in `run_matrices`.
@@ -219,10 +212,8 @@ def _newton(function, mass, effects, variables, speeds, end, part, reduced, buff
             for j in range(n):
                 total -= mass[i, j] / part * (y[j] - buffers.old[j])
             answer[i, 0] = total
-            for j in range(frictions):
+            for j in range(effects.shape[1]):
                 answer[i, 1 + j] = effects[i, j]
-            for j in range(variables.shape[0]):
-                answer[i, 1 + frictions + j] = 1.0 if variables[j] == i else 0.0
         if not _eliminate_columns(slope, answer):
             return False
         for i in range(n):

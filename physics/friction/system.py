@@ -4,7 +4,8 @@
 
 by the implicit Euler scheme of Mikhailova (2004). With matrices f = A y + B u; a compiled function may be anything.
 A friction force is at rest or slides, and each state has its own level (`reduced`). A limit holds its variable, whose
-equation is then left out: an algebraic variable (a row of zeros in E) with limits is a signal that saturates.
+equation is then left out: an algebraic variable (a row of zeros in E) with limits is a signal that saturates. Where
+another equation gives way, the one of a speed, what holds a place at its limit is the force of a stop.
 """
 
 import math
@@ -17,7 +18,7 @@ import numpy as np
 
 from grouser.physics.errors import ConvergenceError, DivergenceError, ParameterError
 from grouser.physics.friction.reduced import make_reduced
-from grouser.physics.friction.stepping import HALVINGS, make_newton_buffers, run_function, run_matrices
+from grouser.physics.friction.stepping import HALVINGS, NewtonBuffers, run_function, run_matrices
 
 _Vector = Sequence[float] | np.ndarray
 
@@ -44,11 +45,20 @@ class DryFriction:
 
 @dataclass(frozen=True)
 class VariableLimit:
-    """Limits of a variable: place in y, lowest and highest value."""
+    """Limits of a variable.
+
+    Attributes:
+        variable: its place in y.
+        lower, upper: lowest and highest value.
+        effect: what gives way for it: the right side changes by a multiple of this, (n,), that raises the variable
+            where positive; None for the equation of the variable itself.
+        name: for messages.
+    """
 
     variable: int
     lower: float = -math.inf
     upper: float = math.inf
+    effect: _Vector | None = None
     name: str = "limit"
 
 
@@ -90,7 +100,7 @@ class FrictionSystem:
 
     Raises:
         ParameterError: shapes that do not fit, numbers that are not finite, a kinetic level above the static one, a
-            negative level, limits that leave no room.
+            negative level, limits that leave no room or share a variable.
     """
 
     def __init__(
@@ -106,8 +116,8 @@ class FrictionSystem:
         if self.function is not None and scale is None:
             raise ParameterError("scale", scale, "needed where the right side is a function")
         self.scale = np.zeros(0) if scale is None else _finite("scale", scale)
-        if not (self.scale > 0.0).all():
-            raise ParameterError("scale", scale, "above 0")
+        if self.scale.ndim != 1 or not (self.scale > 0.0).all():
+            raise ParameterError("scale", scale, "one number above 0 for each variable")
         n = len(self.scale)
         self.matrix = np.zeros((n, n)) if callable(matrix) else _finite("matrix", matrix)
         if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:
@@ -123,10 +133,14 @@ class FrictionSystem:
         self.frictions, self.limits = tuple(frictions), tuple(limits)
         for friction in self.frictions:
             _check_friction(friction, n)
-        for limit in self.limits:
+        for i, limit in enumerate(self.limits):
             _check_limit(limit, n)
+            if limit.variable in [other.variable for other in self.limits[:i]]:
+                raise ParameterError(f"variable of '{limit.name}'", limit.variable, "without limits so far")
+        self.variables = np.array([limit.variable for limit in self.limits], dtype=np.int64)
         self.speeds = np.array([f.speed for f in self.frictions], dtype=float).reshape(-1, n)
         effects = [f.speed if f.effect is None else f.effect for f in self.frictions]
+        effects += [np.eye(n)[k.variable] if k.effect is None else k.effect for k in self.limits]
         self.effects = np.array(effects, dtype=float).reshape(-1, n).T
 
     def run(
@@ -172,9 +186,10 @@ class FrictionSystem:
         times = time + step * np.arange(steps + 1)
         given = inputs(times) if callable(inputs) else inputs
         wanted = (steps + 1, self.inputs.shape[1])
-        samples = np.zeros(wanted) if given is None else _finite("inputs", given).reshape(steps + 1, -1)
-        if self.function is None and samples.shape != wanted:
-            raise ParameterError("inputs", samples.shape, f"{wanted}, one row at the start and one for each step")
+        samples = np.zeros(wanted) if given is None else _finite("inputs", given)
+        samples = samples[:, np.newaxis] if samples.ndim == 1 else samples
+        if samples.ndim != 2 or len(samples) != steps + 1 or (self.function is None and samples.shape != wanted):
+            raise ParameterError("inputs", samples.shape, f"{wanted}, a row at the start and for each step")
         reduced = make_reduced(
             n,
             [f.static for f in self.frictions],
@@ -184,22 +199,23 @@ class FrictionSystem:
             [limit.upper for limit in self.limits],
         )
         if sliding is not None:
+            if np.shape(sliding) != (m,):
+                raise ParameterError("sliding", sliding, f"{m} times true or false, one for each friction")
             reduced.sliding[:] = sliding
         state, force = np.zeros((steps + 1, n)), np.zeros((steps + 1, m))
         slides = np.zeros((steps + 1, m), dtype=np.bool_)
         state[0], slides[0] = start, reduced.sliding
-        variables = np.array([limit.variable for limit in self.limits], dtype=np.int64)
         if self.function is None:
-            arrays = self._levels(step, variables)
-            done, halved = run_matrices(*arrays, variables, self.speeds, samples, reduced, state, force, slides)
+            arrays = self._levels(step)
+            done, halved = run_matrices(*arrays, self.variables, self.speeds, samples, reduced, state, force, slides)
         else:
-            buffers = make_newton_buffers(self.scale, m + len(variables), samples.shape[1])
+            buffers = NewtonBuffers.of(self.scale, len(reduced.free), samples.shape[1])
             done, halved = run_function(
-                *(self.function, self.mass, self.effects, variables, self.speeds, samples, time, step),
+                *(self.function, self.mass, self.effects, self.variables, self.speeds, samples, time, step),
                 *(reduced, buffers, state, force, slides),
             )
         if done < steps:
-            _report(times[done], state[done], step)
+            _report(times[done], state[done + 1], step)
         if halved:
             warnings.warn(
                 f"{halved} of {steps} steps of {step:g} s did not converge, and were made in parts",
@@ -210,15 +226,14 @@ class FrictionSystem:
         k, which = changes[:, 0], changes[:, 1]
         return FrictionRun(times, state, force, slides, times[k + 1], which, slides[k + 1, which], halved)
 
-    def _levels(self, step: float, variables: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _levels(self, step: float) -> tuple[np.ndarray, ...]:
         """What a step makes of y, u, forces and limits, for the step and its halves.
 
         Raises:
-            ParameterError: the equations have no unique solution.
+            ParameterError: the equations have no unique solution; a force drives what it should hold.
         """
         n = len(self.matrix)
-        columns = np.hstack([self.effects, np.eye(n)[:, variables]])
-        rows = np.vstack([self.speeds, np.eye(n)[variables]])
+        rows = np.vstack([self.speeds, np.eye(n)[self.variables]])
         moved, driven, answers, responses = [], [], [], []
         for halving in range(HALVINGS + 1):
             inertia = self.mass * 2.0**halving / step
@@ -230,8 +245,15 @@ class FrictionSystem:
                 raise ParameterError("matrix", "singular", f"E / step - A with an inverse, at a step of {step:g} s")
             moved.append(inverse @ inertia)
             driven.append(inverse @ self.inputs)
-            answers.append(inverse @ columns)
-            responses.append(rows @ inverse @ columns)
+            answers.append(inverse @ self.effects)
+            responses.append(rows @ inverse @ self.effects)
+        parts: list[DryFriction | VariableLimit] = [*self.frictions, *self.limits]
+        for part, response in zip(parts, responses[-1].diagonal(), strict=True):
+            if response < 0.0:
+                valid = "of the other sign: as it is, it drives what it should hold"
+                if part.effect is None:
+                    valid += " (an algebraic variable's own coefficient in its equation is negative)"
+                raise ParameterError(f"effect of '{part.name}'", part.effect, valid)
         return tuple(np.array(part) for part in (moved, driven, answers, responses))
 
 
@@ -252,6 +274,8 @@ def _check_friction(friction: DryFriction, n: int) -> None:
 def _check_limit(limit: VariableLimit, n: int) -> None:
     if not (isinstance(limit.variable, int | np.integer) and 0 <= limit.variable < n):
         raise ParameterError(f"variable of '{limit.name}'", limit.variable, f"a whole number from 0 to {n - 1}")
+    if limit.effect is not None and _finite(f"effect of '{limit.name}'", limit.effect).shape != (n,):
+        raise ParameterError(f"effect of '{limit.name}'", limit.effect, f"{n} numbers")
     if not limit.lower <= limit.upper:
         raise ParameterError(f"limits of '{limit.name}'", (limit.lower, limit.upper), "lower at most upper")
 

@@ -20,6 +20,7 @@ def mass_matrix(model, kinematics, composite, mass):
     for i in range(mass.shape[0]):
         for j in range(i + 1):
             mass[i, j] = 0.0
+        mass[i, i] = model.rate_inertia[i]
     for i in range(model.body_parent.shape[0]):
         for k in range(10):
             composite[i, k] = kinematics.inertia[i, k]

@@ -17,6 +17,15 @@ def kinetic_energy(model, kinematics):
 
 
 @kernel
+def rotor_energy(model, v):
+    """Of rotors that gears join to coordinates, at their rates v [J]."""
+    total = 0.0
+    for d in range(v.shape[0]):
+        total += 0.5 * model.rate_inertia[d] * v[d] * v[d]
+    return total
+
+
+@kernel
 def potential_energy(model, kinematics):
     """Energy in the field of gravity, zero at the world's origin [J]."""
     total = 0.0
