@@ -19,6 +19,7 @@ NAMES: tuple[str, ...] = (
     "machines",
     "hydraulics",
     "soil",
+    "friction",
     "start",
     "setup_time",
 )

@@ -12,18 +12,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from grouser.physics.description import load_machine, load_soil, load_world
     from grouser.physics.description.machine import Machine, World
-    from grouser.physics.errors import DivergenceError, GrouserError, MachineError, ParameterError
+    from grouser.physics.errors import ConvergenceError, DivergenceError, GrouserError, MachineError, ParameterError
+    from grouser.physics.friction.system import DryFriction, FrictionSystem, VariableLimit
     from grouser.physics.simulation import Simulation
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ConvergenceError",
     "DivergenceError",
+    "DryFriction",
+    "FrictionSystem",
     "GrouserError",
     "Machine",
     "MachineError",
     "ParameterError",
     "Simulation",
+    "VariableLimit",
     "World",
     "__version__",
     "load_machine",
@@ -32,6 +37,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ConvergenceError": "grouser.physics.errors",
+    "DryFriction": "grouser.physics.friction.system",
+    "FrictionSystem": "grouser.physics.friction.system",
+    "VariableLimit": "grouser.physics.friction.system",
     "DivergenceError": "grouser.physics.errors",
     "GrouserError": "grouser.physics.errors",
     "Machine": "grouser.physics.description.machine",
