@@ -28,7 +28,7 @@ def run() -> list[Figure]:
 
 
 def _ten_states() -> Figure:
-    """Five masses in a row on springs and dampers, two of which rub, pulled to and fro."""
+    """Five masses in a row on springs and dampers, two of which rub, pulled back and forth."""
     masses = _STATES // 2
     stiffness = 2.0 * np.eye(masses) - np.eye(masses, k=1) - np.eye(masses, k=-1)
     matrix = np.block([[np.zeros((masses, masses)), np.eye(masses)], [-stiffness, -0.1 * np.eye(masses)]])

@@ -64,10 +64,10 @@ class Case:
             yield q, v, acceleration, pq
 
     def own_mass_matrix(self):
-        """Our lower triangle for the present kinematics, the rest zero."""
+        """Our lower triangle for the present kinematics, the rest zero, without rotors: Pinocchio has none."""
         lower = np.zeros((self.rates, self.rates))
         mass_matrix(self.model, self.kinematics, np.zeros((self.bodies, 10)), lower)
-        return lower
+        return lower - np.diag(self.model.rate_inertia)
 
     def own_forces(self, acceleration):
         """Our inverse dynamics for the present kinematics."""
