@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from grouser.catalogue import machine_file
+from grouser.experiments.servo_bode import response_panels
 from grouser.inspection import read_arguments
 from grouser.physics.description import load_machine
 from grouser.physics.description.drives import ServoDrive
@@ -176,18 +177,11 @@ def _draw(path: Path, name: str | None, responses: Sequence[tuple[str, Frequency
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.0, 6.0), layout="constrained")
-    upper, lower = figure.subplots(2, 1, sharex=True)
+    upper, lower = response_panels(figure)
     for value, response in responses:
         label = f"{name} = {value}" if name else None
-        upper.semilogx(response.frequency, response.magnitude_db, label=label)
-        lower.semilogx(response.frequency, response.phase_deg, label=label)
-    upper.axhline(0.0, color="black", linewidth=0.8)
-    lower.axhline(-180.0, color="black", linewidth=0.8)
-    upper.set_ylabel("magnitude [dB]")
-    lower.set_ylabel("phase [deg]")
-    lower.set_xlabel("angular frequency [rad/s]")
-    for panel in (upper, lower):
-        panel.grid(alpha=0.3, which="both")
+        upper.plot(response.frequency, response.magnitude_db, label=label)
+        lower.plot(response.frequency, response.phase_deg, label=label)
     if name:
         upper.legend()
     try:

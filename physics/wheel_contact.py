@@ -16,7 +16,7 @@ from grouser.physics.model import Names
 from grouser.physics.multibody.kinematics import Kinematics
 from grouser.physics.packed import Packed
 from grouser.physics.soil.memory import shown_slip
-from grouser.physics.spatial import cross, velocity_at
+from grouser.physics.spatial import cross_product, velocity_at
 
 
 def rigid_wheel_states(
@@ -70,14 +70,14 @@ def rigid_wheel_state(
         A wheel whose axis stands upright has no heading: it gets the state of one that touches nothing.
     """
     axis = rotation @ wheel.axis
-    across = _cross(axis, normal)
+    across = cross_product(axis, normal)
     lying = float(np.linalg.norm(across))
     if lying < 1e-9:
         return WheelState(*[0.0] * len(fields(WheelState)))
     heading = across / lying
-    left = _cross(normal, heading)
+    left = cross_product(normal, heading)
     force = rotation @ wrench[:3]
-    moment = rotation @ (wrench[3:] - _cross(wheel.position, wrench[:3]))
+    moment = rotation @ (wrench[3:] - cross_product(wheel.position, wrench[:3]))
     forward, lateral = float(velocity @ heading), float(velocity @ left)
     torque, pull = -float(moment @ axis), float(force @ heading)
     ratio, angle = shown_slip(wheel.radius * float(angular_velocity @ axis), forward, lateral)
@@ -96,8 +96,3 @@ def rigid_wheel_state(
         peak_pressure=0.0,
         peak_shear=0.0,
     )
-
-
-def _cross(a, b):
-    """a x b; numpy's takes ten times as long for one pair."""
-    return np.array(cross(*a, *b))

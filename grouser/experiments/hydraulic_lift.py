@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from grouser.experiments.cylinder_results import draw_panels, energy_error
-from grouser.experiments.protocol import Parameter, Result
+from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.schedule import read_schedule, schedule_value
 from grouser.physics.description import load_machine
 from grouser.physics.description.machine import World
@@ -27,39 +27,35 @@ from grouser.resources import share_path
 DESCRIPTION = "a hydraulic cylinder lifts a load (Strashnov and Mironenko, 2023)"
 
 
-def _positive(default: float, unit: str, description: str) -> Parameter:
-    return Parameter(default, unit, description, minimum=0.0, above_minimum=True)
-
-
 # Parameters of the machine have the names of its xacro arguments.
 _MACHINE = {
-    "load_mass": _positive(100.0, "kg", "mass that is lifted"),
-    "piston_mass": _positive(5.0, "kg", "piston with rod; carries no weight of its own"),
-    "bore": _positive(0.04, "m", "bore of the cylinder"),
-    "rod_diameter": _positive(0.025, "m", "diameter of the rod"),
-    "stroke": _positive(0.5, "m", "stroke; the load starts on the lower stop"),
-    "dead_volume_piston_side": _positive(1e-4, "m3", "oil under the retracted piston"),
-    "dead_volume_rod_side": _positive(1e-4, "m3", "oil over the extended piston"),
-    "supply_pressure": _positive(10e6, "Pa", "of the supply, absolute"),
+    "load_mass": positive(100.0, "kg", "mass that is lifted"),
+    "piston_mass": positive(5.0, "kg", "piston with rod; carries no weight of its own"),
+    "bore": positive(0.04, "m", "bore of the cylinder"),
+    "rod_diameter": positive(0.025, "m", "diameter of the rod"),
+    "stroke": positive(0.5, "m", "stroke; the load starts on the lower stop"),
+    "dead_volume_piston_side": positive(1e-4, "m3", "oil under the retracted piston"),
+    "dead_volume_rod_side": positive(1e-4, "m3", "oil over the extended piston"),
+    "supply_pressure": positive(10e6, "Pa", "of the supply, absolute"),
     "tank_pressure": Parameter(1e5, "Pa", "of the tank, absolute", minimum=0.0),
-    "bulk_modulus": _positive(1.4e9, "Pa", "of the oil"),
-    "density": _positive(850.0, "kg/m3", "of the oil"),
-    "discharge_coefficient": _positive(0.62, "-", "of the metering edges"),
-    "spool_diameter": _positive(6e-3, "m", "of the valve"),
-    "spool_travel": _positive(2e-4, "m", "opening of the valve at full spool"),
+    "bulk_modulus": positive(1.4e9, "Pa", "of the oil"),
+    "density": positive(850.0, "kg/m3", "of the oil"),
+    "discharge_coefficient": positive(0.62, "-", "of the metering edges"),
+    "spool_diameter": positive(6e-3, "m", "of the valve"),
+    "spool_travel": positive(2e-4, "m", "opening of the valve at full spool"),
     "supply_overlap": Parameter(0.05, "-", "positive overlap of the supply edges", minimum=0.0, maximum=0.99),
     "tank_underlap": Parameter(0.05, "-", "negative overlap of the tank edges", minimum=-0.99, maximum=1.0),
     "viscous_friction": Parameter(2000.0, "N s/m", "of the piston", minimum=0.0),
     "dry_friction": Parameter(200.0, "N", "of the piston", minimum=0.0),
-    "valve_gain": _positive(1.0, "-", "spool position per unit of command"),
-    "valve_frequency": _positive(120.0, "rad/s", "natural frequency of the spool"),
+    "valve_gain": positive(1.0, "-", "spool position per unit of command"),
+    "valve_frequency": positive(120.0, "rad/s", "natural frequency of the spool"),
     "valve_damping": Parameter(1.0, "-", "damping ratio of the spool", minimum=0.0),
 }
 PARAMETERS = {
     **_MACHINE,
     "gravity": Parameter(9.81, "m/s2", "acceleration, downwards", minimum=0.0),
     "command": Parameter([[0, 0], [1, 0], [1, 1]], "s, -", "schedule of the valve", convert=read_schedule),
-    "duration": _positive(6.0, "s", "time simulated"),
+    "duration": positive(6.0, "s", "time simulated"),
     "step": Parameter(0.001, "s", "mechanical step", minimum=1e-6, maximum=0.1),
     "scheme": Parameter("implicit", "-", "hydraulic scheme", choices=("implicit", "semi_implicit", "split")),
 }

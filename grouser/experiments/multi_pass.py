@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments.protocol import Parameter, Result
-from grouser.experiments.soil_parameters import DEFORMABLE, SOIL, WHEEL, positive, read_soil
+from grouser.experiments.protocol import Parameter, Result, positive
+from grouser.experiments.soil_parameters import DEFORMABLE, SOIL, WHEEL, read_soil
 from grouser.experiments.testbed import GRAVITY, check_carried, make_testbed, mean_state, travel_speed
 from grouser.physics.measurements import TerrainPatch
 from grouser.physics.simulation import Simulation

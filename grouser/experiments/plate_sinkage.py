@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments.protocol import Parameter, Result
-from grouser.experiments.soil_parameters import positive
+from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.soil.visco_plastic import steady_visco_plastic_pressure
 
 DESCRIPTION = "a plate is pressed into a soil cell (Zuo et al., 2009)"

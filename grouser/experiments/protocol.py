@@ -109,6 +109,11 @@ class Parameter:
         return value
 
 
+def positive(default: float, unit: str, description: str) -> Parameter:
+    """A number above zero."""
+    return Parameter(default, unit, description, minimum=0.0, above_minimum=True)
+
+
 def _is_finite(value: Any) -> bool:
     try:
         return math.isfinite(value)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments.protocol import Parameter
+from grouser.experiments.protocol import Parameter, positive
 from grouser.physics.errors import ParameterError
 from grouser.physics.friction.system import FrictionRun, FrictionSystem
 
@@ -27,11 +27,6 @@ _SWING = 0.1
 _MOST_STEPS = 10_000_000
 
 
-def positive(default: float, description: str) -> Parameter:
-    """A number above 0 without a unit."""
-    return Parameter(default, "-", description, minimum=0.0, above_minimum=True)
-
-
 def common_parameters(
     damping_ratio: float, kinetic_friction: float, load_frequency: float, step: float, duration: float
 ) -> dict[str, Parameter]:
@@ -41,9 +36,9 @@ def common_parameters(
         "kinetic_friction": Parameter(kinetic_friction, "-", "R, friction of a sliding mass", minimum=0.0),
         "static_excess": Parameter(0.2, "-", "f1: a mass at rest holds (1 + f1) R", minimum=0.0),
         "load": Parameter("ramp", "-", "how the load grows", choices=LOADS),
-        "load_frequency": positive(load_frequency, "Om, of a load that turns"),
+        "load_frequency": positive(load_frequency, "-", "Om, of a load that turns"),
         "step": Parameter(step, "-", "of time", minimum=1e-5, maximum=0.1),
-        "duration": positive(duration, "time simulated"),
+        "duration": positive(duration, "-", "time simulated"),
     }
 
 
@@ -137,6 +132,34 @@ def read_events(system: FrictionSystem, run: FrictionRun, load: np.ndarray) -> M
     order = np.argsort(time, kind="stable")
     direction = np.sign(state[np.where(run.event_slips, index, index - 1), velocity])
     return Motion(run, time[order], which[order], run.event_slips[order], direction[order])
+
+
+def pull(
+    system: FrictionSystem, parameters: Mapping[str, Any]
+) -> tuple[Motion, np.ndarray | None, float | None, slice]:
+    """Pulls masses from rest.
+
+    Args:
+        system: positions, then velocities; one friction for each mass, and the load for input.
+        parameters: of the experiment.
+
+    Returns:
+        The motion, its last cycles that are alike, their period, and which steps they take; None, None and all steps
+        where there are none.
+
+    Raises:
+        ParameterError: a duration shorter than a step, or of too many steps.
+    """
+    steps, step = count_steps(parameters), parameters["step"]
+    load = load_at(parameters["load"], parameters["load_frequency"], step * np.arange(steps + 1))
+    run = system.run(np.zeros(len(system.matrix)), step, steps, load)
+    motion = read_events(system, run, load)
+    cycles = last_cycles(motion, cycles_end(parameters))
+    if cycles is None:
+        return motion, None, None, slice(None)
+    start, end = motion.time[cycles[[0, -1], 0]]
+    period = float((end - start) / (len(cycles) - 1))
+    return motion, cycles, period, slice(*np.searchsorted(run.time, (start, end)))
 
 
 def last_cycles(motion: Motion, end: float) -> np.ndarray | None:

@@ -41,24 +41,31 @@ def run(**parameters: Any) -> Result:
     return Result({name: value if np.all(np.isfinite(value)) else None for name, value in results.items()}, _UNITS)
 
 
+def response_panels(figure: Any) -> tuple[Any, Any]:
+    """Panels of a matplotlib figure for magnitude [dB] and phase [deg] over frequency, with the lines that count."""
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    for panel, label, level in ((upper, "magnitude [dB]", 0.0), (lower, "phase [deg]", -180.0)):
+        panel.set_xscale("log")
+        panel.axhline(level, color="black", linewidth=0.8)
+        panel.set_ylabel(label)
+        panel.grid(alpha=0.3, which="both")
+    lower.set_xlabel("angular frequency [rad/s]")
+    return upper, lower
+
+
 def plot(
     parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
 ) -> None:
     """Draws magnitude and phase over frequency, with the crossings."""
-    upper, lower = figure.subplots(2, 1, sharex=True)
-    for panel, name, label in ((upper, "magnitude_db", "magnitude [dB]"), (lower, "phase_deg", "phase [deg]")):
-        panel.semilogx(result["frequency"], result[name], label="open loop")
+    upper, lower = response_panels(figure)
+    for panel, name in ((upper, "magnitude_db"), (lower, "phase_deg")):
+        panel.plot(result["frequency"], result[name], label="open loop")
         if reference is not None and name in reference and "frequency" in reference:
-            panel.semilogx(reference["frequency"], reference[name], "--", label="reference")
+            panel.plot(reference["frequency"], reference[name], "--", label="reference")
             panel.legend()
         for crossing in ("crossover_frequency", "phase_crossover_frequency"):
             if result[crossing] is not None:
                 panel.axvline(result[crossing], color="grey", linewidth=0.8)
-        panel.set_ylabel(label)
-        panel.grid(alpha=0.3, which="both")
-    upper.axhline(0.0, color="black", linewidth=0.8)
-    lower.axhline(-180.0, color="black", linewidth=0.8)
-    lower.set_xlabel("angular frequency [rad/s]")
     words = []
     if result["phase_margin_deg"] is not None:
         words.append(f"phase margin {result['phase_margin_deg']:.1f} deg")

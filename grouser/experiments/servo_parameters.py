@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments.protocol import Parameter
-from grouser.experiments.soil_parameters import positive
+from grouser.experiments.protocol import Parameter, positive
 from grouser.physics.drives.servo_loop import SPEED, VARIABLES, VOLTAGE, ServoLoop
 from grouser.physics.friction.system import DryFriction, FrictionSystem, VariableLimit
 

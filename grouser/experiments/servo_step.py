@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments.protocol import Parameter, Result
+from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.servo_parameters import SERVO, VOLTAGE_LIMIT, read_loop, servo_system
-from grouser.experiments.soil_parameters import positive
 from grouser.physics.drives.servo_loop import ANGLE, VARIABLES, VOLTAGE
 from grouser.physics.errors import ParameterError
 

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from grouser.experiments.protocol import Parameter, Result
+from grouser.experiments.protocol import Parameter, Result, positive
+from grouser.experiments.relaxation import LOADS, load_at
 from grouser.experiments.servo_parameters import SERVO, VOLTAGE_LIMIT, read_loop, servo_system
-from grouser.experiments.soil_parameters import positive
 from grouser.physics.drives.servo_loop import ANGLE, SPEED, VARIABLES, VOLTAGE, ServoLoop
 from grouser.physics.errors import ParameterError
 
@@ -21,7 +22,7 @@ PARAMETERS = {
     "kinetic_friction": positive(15.0, "N m", "of the load while it moves"),
     "static_excess": Parameter(0.15, "-", "what it is more at rest, as a share", minimum=0.0),
     "rate": positive(4e-4, "rad/s", "of the commanded angle; of a triangle or harmonic the mean over half a period"),
-    "input": Parameter("ramp", "-", "commanded angle over time", choices=("ramp", "triangle", "harmonic")),
+    "input": Parameter("ramp", "-", "commanded angle over time", choices=LOADS),
     "input_frequency": positive(1.0, "rad/s", "of a triangle or harmonic"),
     "find_critical": Parameter(False, "-", "whether to look for the critical rates"),
     "duration": Parameter(
@@ -136,7 +137,7 @@ def _move(parameters: Mapping[str, Any], loop: ServoLoop, rate: float) -> _Motio
     step, ramp = parameters["step"], parameters["input"] == "ramp"
     kinetic = parameters["kinetic_friction"]
     system = servo_system(loop, kinetic, (1.0 + parameters["static_excess"]) * kinetic, rate)
-    command = _command(parameters, rate)
+    command = partial(_commanded, parameters, rate)
     duration = parameters["duration"] or (math.inf if ramp else 4.0 * math.pi / parameters["input_frequency"])
     if duration < 2.0 * step:
         raise ParameterError("duration", parameters["duration"], f"at least two steps, {2.0 * step:g} s")
@@ -147,7 +148,7 @@ def _move(parameters: Mapping[str, Any], loop: ServoLoop, rate: float) -> _Motio
         steps = piece if math.isinf(duration) else min(piece, round(duration / step) - done)
         if steps < 1:
             break
-        found = system.run(state, step, steps, lambda time: command(time)[:, np.newaxis], done * step, sliding)
+        found = system.run(state, step, steps, command, done * step, sliding)
         state, sliding, done = found.state[-1], found.sliding[-1], done + steps
         curves.append(np.column_stack([found.time, found.state[:, [ANGLE, SPEED]]])[:-1:thin])
         begun.extend(found.event_time[found.event_slips])
@@ -164,15 +165,9 @@ def _move(parameters: Mapping[str, Any], loop: ServoLoop, rate: float) -> _Motio
     )
 
 
-def _command(parameters: Mapping[str, Any], rate: float) -> Callable[[np.ndarray], np.ndarray]:
-    """Commanded angle over time [s], whose mean rate is given, over half a period where it turns back."""
-    frequency = parameters["input_frequency"]
-    half = math.pi / frequency
-    if parameters["input"] == "ramp":
-        return lambda time: rate * time
-    if parameters["input"] == "triangle":
-        return lambda time: rate * half * (1.0 - np.abs(1.0 - time / half % 2.0))
-    return lambda time: 0.5 * rate * half * (1.0 - np.cos(frequency * time))
+def _commanded(parameters: Mapping[str, Any], rate: float, time: np.ndarray) -> np.ndarray:
+    """Angle over time [s], whose mean rate is given, over half a period where it turns back."""
+    return rate * load_at(parameters["input"], parameters["input_frequency"], time)
 
 
 def _ring_down(loop: ServoLoop) -> float:

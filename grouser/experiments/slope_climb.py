@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from grouser.catalogue import machine_file
-from grouser.experiments.protocol import Parameter, Result
-from grouser.experiments.soil_parameters import DEFORMABLE, WHEEL, positive
+from grouser.experiments.protocol import Parameter, Result, positive
+from grouser.experiments.soil_parameters import DEFORMABLE, WHEEL
 from grouser.experiments.testbed import GRAVITY, make_testbed
 from grouser.physics.description import load_machine, load_soil
 from grouser.physics.description.machine import Ground, Machine, Pose, World

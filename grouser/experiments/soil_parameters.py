@@ -6,14 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments.protocol import Parameter, Result
+from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.description.soil import SLIP_SINKAGE, Soil
 from grouser.physics.description.soil_checks import check_soil
-
-
-def positive(default: float, unit: str, description: str) -> Parameter:
-    """A number above zero."""
-    return Parameter(default, unit, description, minimum=0.0, above_minimum=True)
 
 
 def slips(default: list[float], least: float, greatest: float, valid: str) -> Parameter:

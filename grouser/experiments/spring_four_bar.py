@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from grouser.experiments.protocol import Parameter, Result
+from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.description import load_machine
 from grouser.physics.description.machine import JointFrame, World
@@ -21,10 +21,6 @@ from grouser.physics.simulation import Simulation
 from grouser.resources import share_path
 
 DESCRIPTION = "a four-bar linkage closed by a spring joint (Augustynek, 2011)"
-
-
-def _positive(default: float, unit: str, description: str) -> Parameter:
-    return Parameter(default, unit, description, minimum=0.0, above_minimum=True)
 
 
 def _read_stiffnesses(value: list) -> list[float]:
@@ -38,16 +34,16 @@ _MACHINE = {
     "variant": Parameter("rigid", "-", "coupler and rocker", choices=("rigid", "flexible")),
     "joint": Parameter("constraint", "-", "what closes the loop", choices=("constraint", "spring")),
     "cut_joint": Parameter("spherical", "-", "type of that joint", choices=("spherical", "revolute")),
-    "stiffness": _positive(1e8, "N/m", "of the spring joint"),
-    "rotational_stiffness": _positive(1e5, "N m/rad", "of the revolute spring joint"),
+    "stiffness": positive(1e8, "N/m", "of the spring joint"),
+    "rotational_stiffness": positive(1e5, "N m/rad", "of the revolute spring joint"),
     "joint_damping": Parameter(0.0, "N s/m", "of the spring joint", minimum=0.0),
     "elements": Parameter(5, "-", "of each flexible rod", minimum=2, maximum=100),
 }
 PARAMETERS = {
     **_MACHINE,
     "torque": Parameter(1.5, "N m", "on the crank at the end of its ramp", minimum=-100.0, maximum=100.0),
-    "torque_time": _positive(0.1, "s", "when the ramp ends and the torque drops to zero"),
-    "duration": _positive(1.0, "s", "time simulated"),
+    "torque_time": positive(0.1, "s", "when the ramp ends and the torque drops to zero"),
+    "duration": positive(1.0, "s", "time simulated"),
     "step": Parameter(1e-4, "s", "length of a step", minimum=1e-6, maximum=0.1),
     "integrator": Parameter("implicit_midpoint", "-", "of the motion", choices=("implicit_midpoint", "semi_implicit")),
     "sweep": Parameter(

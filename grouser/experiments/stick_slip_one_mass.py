@@ -18,12 +18,9 @@ from grouser.experiments.relaxation import (
     REST_SPEED,
     Motion,
     common_parameters,
-    count_steps,
-    cycles_end,
     draw_curve,
-    last_cycles,
     load_at,
-    read_events,
+    pull,
     regime_of,
     whole_halves,
 )
@@ -53,19 +50,12 @@ def run(**parameters: Any) -> Result:
     system = FrictionSystem(
         np.array([[0.0, 1.0], [-1.0, -2.0 * damping]]), np.array([[0.0], [1.0]]), frictions=[friction]
     )
-    steps, step = count_steps(parameters), parameters["step"]
-    load = load_at(parameters["load"], parameters["load_frequency"], step * np.arange(steps + 1))
-    history = system.run([0.0, 0.0], step, steps, load)
-    motion = read_events(system, history, load)
-    cycles = last_cycles(motion, cycles_end(parameters))
-    speed, period, slip_time, stick_time = np.abs(history.state[:, 1]), None, None, None
+    motion, cycles, period, alike = pull(system, parameters)
+    history, slip_time, stick_time = motion.run, None, None
     if cycles is not None:
-        start, end = motion.time[cycles[[0, -1], 0]]
         events = cycles.ravel()[: -cycles.shape[1]]
         lasting, slips = motion.time[events + 1] - motion.time[events], motion.slips[events]
-        period = float((end - start) / (len(cycles) - 1))
         slip_time, stick_time = float(lasting[slips].mean()), float(lasting[~slips].mean())
-        speed = speed[np.searchsorted(history.time, start) : np.searchsorted(history.time, end)]
     return Result({
         "time": history.time,
         "position": history.state[:, 0],
@@ -75,7 +65,7 @@ def run(**parameters: Any) -> Result:
         "period": period,
         "slip_time": slip_time,
         "stick_time": stick_time,
-        "max_speed": float(speed.max()),
+        "max_speed": float(np.abs(history.state[alike, 1]).max()),
         "first_slip_time": float(motion.time[0]) if len(motion.time) else None,
         "stops_per_half_period": _stops_per_half_period(motion, parameters),
     })  # fmt: skip

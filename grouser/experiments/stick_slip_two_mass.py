@@ -13,17 +13,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from grouser.experiments.protocol import Parameter, Result
+from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.relaxation import (
     REST_SPEED,
     common_parameters,
-    count_steps,
-    cycles_end,
     draw_curve,
-    last_cycles,
-    load_at,
-    positive,
-    read_events,
+    pull,
     regime_of,
 )
 from grouser.physics.friction.system import DryFriction, FrictionSystem
@@ -32,8 +27,8 @@ DESCRIPTION = "two masses on springs stick and slip (Sukhomlinov and Mikhailova,
 
 PARAMETERS = {
     "load_on": Parameter(1, "-", "mass that is pulled", choices=(1, 2)),
-    "coupling": positive(1.0, "al, spring between the masses, by that of the first"),
-    "mass_ratio": positive(1.0, "mu, second mass by the first"),
+    "coupling": positive(1.0, "-", "al, spring between the masses, by that of the first"),
+    "mass_ratio": positive(1.0, "-", "mu, second mass by the first"),
     **common_parameters(damping_ratio=0.06, kinetic_friction=15.0, load_frequency=0.01, step=0.002, duration=500.0),
 }
 
@@ -52,16 +47,9 @@ def run(**parameters: Any) -> Result:
         ParameterError: a duration shorter than a step, or of too many steps.
     """
     system, stiffness = _make_system(parameters)
-    steps, step = count_steps(parameters), parameters["step"]
-    load = load_at(parameters["load"], parameters["load_frequency"], step * np.arange(steps + 1))
-    history = system.run(np.zeros(4), step, steps, load)
-    motion = read_events(system, history, load)
-    cycles = last_cycles(motion, cycles_end(parameters))
-    speed, period = np.abs(history.state[:, 2:]), None
-    if cycles is not None:
-        start, end = motion.time[cycles[[0, -1], 0]]
-        period = float((end - start) / (len(cycles) - 1))
-        speed = speed[np.searchsorted(history.time, start) : np.searchsorted(history.time, end)]
+    motion, _, period, alike = pull(system, parameters)
+    history = motion.run
+    fastest = np.abs(history.state[alike, 2:]).max(axis=0)
     slowest = math.sqrt(eigh(stiffness, np.diag([1.0, parameters["mass_ratio"]]), eigvals_only=True)[0])
     compliance = np.linalg.solve(stiffness, np.eye(2)[parameters["load_on"] - 1])
     return Result({
@@ -73,8 +61,8 @@ def run(**parameters: Any) -> Result:
             [int(mass) + 1, "slip" if slips else "stop"] for mass, slips in zip(motion.mass, motion.slips, strict=True)
         ],
         "period": period,
-        "max_speed_1": float(speed[:, 0].max()),
-        "max_speed_2": float(speed[:, 1].max()),
+        "max_speed_1": float(fastest[0]),
+        "max_speed_2": float(fastest[1]),
         "regime": regime_of(motion, parameters, compliance, 2.0 * math.pi / slowest),
     })  # fmt: skip
 

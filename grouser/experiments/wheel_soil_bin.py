@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from grouser.experiments.protocol import Parameter, Result
-from grouser.experiments.soil_parameters import DEFORMABLE, SOIL, WHEEL, positive, read_soil, slips
+from grouser.experiments.protocol import Parameter, Result, positive
+from grouser.experiments.soil_parameters import DEFORMABLE, SOIL, WHEEL, read_soil, slips
 from grouser.experiments.soil_parameters import draw_over_slip as plot
 from grouser.experiments.testbed import MEAN_CELLS, make_testbed, mean_state, settle, travel_speed
 from grouser.physics.description.soil import LEVELS, Soil

@@ -4,10 +4,9 @@ Between two changes of what acts (voltage within its limit or not, motor driving
 or in its backlash) a drive is a linear system. Over a step the joint moves with the speed that it has at the end, as it
 does for everything else; so the drive goes through the step exactly, by matrix exponentials, in parts no longer than
 its shortest lag. What acts is seen at the start of a part; where something else does at its end, it is made again in
-quarters. The impulse that it gives the joint is a line over that
-speed, as long as the same acts, and enters the equations of motion as a spring would. Where on its polygon it will be,
-the drive guesses by the joint's own inertia and what else pulls at it. A lag that is much shorter than the step is as
-right as a long one.
+quarters. The impulse that it gives the joint is a line over that speed, as long as the same acts, and enters the
+equations of motion as a spring would. Where on its polygon it will be, the drive guesses by the joint's own inertia and
+what else pulls at it. A lag that is much shorter than the step is as right as a long one.
 
 The variables z of a part, in this order; the last four do not change in it:
 
@@ -25,6 +24,7 @@ import numpy as np
 from scipy.linalg import expm
 
 from grouser.physics.description.drives import DcMotor, Gear
+from grouser.physics.drives.compensator import compensator_rows
 from grouser.physics.drives.modes import MODES, POSITION, VELOCITY
 from grouser.physics.kernel import inlined, kernel
 
@@ -78,7 +78,7 @@ def make_electric_drives(drives: list[tuple[str, DcMotor, Gear]], step: float) -
             inertia = gear.ratio**2 * motor.rotor_inertia
             lags.append(math.sqrt(inertia / gear.stiffness))
         found.parts[d] = min(max(math.ceil(step / min(lags)), 1), _PARTS)
-        found.voltage[d] = _voltage(MODES[mode], motor, gear)
+        found.voltage[d] = _compensator(MODES[mode], motor, gear)[2]
         for acting in range(_MODES):
             rates = _rates(MODES[mode], motor, gear, acting)
             for fine, parts in enumerate((found.parts[d], _FINER * found.parts[d])):
@@ -102,30 +102,21 @@ def _error(mode: int, motor: DcMotor, gear: Gear) -> np.ndarray:
     return error
 
 
-def _voltage(mode: int, motor: DcMotor, gear: Gear) -> np.ndarray:
-    through = motor.compensator_lead / motor.compensator_lag
-    first = through * _error(mode, motor, gear)
-    first[FIRST] += 1.0 - through
-    voltage = through * first
-    voltage[SECOND] += 1.0 - through
-    return motor.gain * voltage
+def _compensator(mode: int, motor: DcMotor, gear: Gear) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rates of both stages times their lag, and the voltage, by z."""
+    error = _error(mode, motor, gear)
+    one, other, output = compensator_rows(motor.compensator_lead, motor.compensator_lag, error, FIRST, SECOND)
+    return one, other, motor.gain * output
 
 
 def _rates(mode: int, motor: DcMotor, gear: Gear, acting: int) -> np.ndarray:
     """Matrix of dz/dt while the same acts."""
     limited, driven, engaged = acting % 2, acting // 2 % 2, acting // 4
-    rates, lag = np.zeros((SIZE, SIZE)), motor.compensator_lag
-    through = motor.compensator_lead / lag
-    error = _error(mode, motor, gear)
-    rates[FIRST] = error / lag
-    rates[FIRST, FIRST] -= 1.0 / lag
-    rates[SECOND] = through * error / lag
-    rates[SECOND, FIRST] += (1.0 - through) / lag
-    rates[SECOND, SECOND] -= 1.0 / lag
+    rates = np.zeros((SIZE, SIZE))
+    rates[FIRST], rates[SECOND], rates[CURRENT] = _compensator(mode, motor, gear)
+    rates[[FIRST, SECOND]] /= motor.compensator_lag
     if limited:
-        rates[CURRENT, SIGN] = motor.voltage_limit
-    else:
-        rates[CURRENT] = _voltage(mode, motor, gear)
+        rates[CURRENT] = motor.voltage_limit * np.eye(SIZE)[SIGN]
     rates[CURRENT, CURRENT] -= motor.resistance
     rates[CURRENT, SPEED if gear.stiffness is None else ROTOR] -= motor.back_emf_constant * gear.ratio
     rates[CURRENT] /= motor.resistance * motor.armature_time_constant

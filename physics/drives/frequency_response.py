@@ -65,19 +65,12 @@ def open_loop(loop: ServoLoop, frequency: np.ndarray) -> np.ndarray:
     return np.linalg.solve(s * np.diag(mass) - matrix, right)[..., ANGLE, 0]
 
 
-def frequency_response(loop: ServoLoop, lowest: float | None = None, highest: float | None = None) -> FrequencyResponse:
-    """Frequency response of a servo's open loop.
-
-    Args:
-        loop: the servo.
-        lowest, highest: frequencies drawn [rad/s]; None: two decades around the loop's poles and zeros. Crossings are
-            looked for over these decades.
-    """
+def frequency_response(loop: ServoLoop) -> FrequencyResponse:
+    """Frequency response of a servo's open loop, up to two decades around its poles."""
     open_poles, closed_poles = loop.poles(closed=False), loop.poles()
     corners, integrates = np.abs(open_poles), bool(np.abs(open_poles).min() <= _margin(open_poles))
     corners = corners[corners > _margin(open_poles)]
-    lowest = 1e-2 * corners.min() if lowest is None else lowest
-    highest = 1e2 * corners.max() if highest is None else highest
+    lowest, highest = 1e-2 * corners.min(), 1e2 * corners.max()
     points = max(int(math.log10(highest / lowest) * _A_DECADE), 2)
     frequency = np.geomspace(lowest, highest, points)
     response = open_loop(loop, frequency)

@@ -85,7 +85,7 @@ def make_drives(machine: Machine, step: float) -> Drives:
 
 
 @inlined
-def wanted(drives, d, command):
+def _wanted(drives, d, command):
     """A command within what its joint may do."""
     if drives.mode[d] == VELOCITY:
         return min(max(command, -drives.speed_limit[d]), drives.speed_limit[d])
@@ -110,7 +110,7 @@ def aim_drive(drives, d, position, speed, step, command, mobility, pull, kept, w
         Conductance g and target speed b (see `constraints.rows`), greatest effort of the spring [N m or N], and the
         effort that goes with no speed [N m or N].
     """
-    command, limit = wanted(drives, d, command), drives.effort_limit[d]
+    command, limit = _wanted(drives, d, command), drives.effort_limit[d]
     if drives.electric[d] >= 0:
         at, impulse, slope = electric_spring(
             drives.motors, drives.electric[d], kept, position, speed, step, command, mobility, pull, work
@@ -158,7 +158,7 @@ def settle_drive(drives, d, position, speed, step, command, effort, limit, kept,
         kept: what it remembers, changed.
         work: buffers, see `electric`.
     """
-    command = wanted(drives, d, command)
+    command = _wanted(drives, d, command)
     if drives.electric[d] >= 0:
         drive_through(drives.motors, drives.electric[d], kept, position, speed, command, work)
         for k in range(KEPT):

@@ -5,8 +5,7 @@ K_y ((T s + 1) / (T_1 s + 1))^2, which gives the motor's voltage U, within its l
 
     T_a R I' = U - R I - c_e i phi',        J phi'' = i c_m I - k_v phi' - c_sh phi - (dry friction),
 
-J = i^2 J_d + J_r. The compensator is realised without derivatives: two
-stages T_1 x' = e - x with the output (T/T_1) e + (1 - T/T_1) x, one behind the other.
+J = i^2 J_d + J_r.
 """
 
 import math
@@ -14,6 +13,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from grouser.physics.drives.compensator import compensator_rows
 from grouser.physics.errors import ParameterError
 
 # Variables of the system, and its inputs.
@@ -75,23 +75,18 @@ class ServoLoop:
         Args:
             closed: whether the angle is fed back.
         """
-        through = self.compensator_lead / self.compensator_lag
-        error = np.zeros(VARIABLES)
+        # by the variables, and by the commanded angle
+        error = np.zeros(VARIABLES + 1)
         error[ANGLE], error[CURRENT] = -1.0 if closed else 0.0, self.torque_feedback * self.torque_constant
-        mass, matrix, entered = np.zeros(VARIABLES), np.zeros((VARIABLES, VARIABLES)), np.zeros(VARIABLES)
+        error[-1] = 1.0
+        rows = np.zeros((VARIABLES, VARIABLES + 1))
+        rows[FIRST_STAGE], rows[SECOND_STAGE], output = compensator_rows(
+            self.compensator_lead, self.compensator_lag, error, FIRST_STAGE, SECOND_STAGE
+        )
+        rows[VOLTAGE] = self.gain * output
+        rows[VOLTAGE, VOLTAGE] = -1.0
+        mass, matrix, entered = np.zeros(VARIABLES), rows[:, :-1], rows[:, -1]
         mass[[FIRST_STAGE, SECOND_STAGE]] = self.compensator_lag
-        matrix[FIRST_STAGE] = error
-        matrix[FIRST_STAGE, FIRST_STAGE] -= 1.0
-        entered[FIRST_STAGE] = 1.0
-        first = through * error
-        first[FIRST_STAGE] += 1.0 - through
-        matrix[SECOND_STAGE] = first
-        matrix[SECOND_STAGE, SECOND_STAGE] -= 1.0
-        entered[SECOND_STAGE] = through
-        matrix[VOLTAGE] = self.gain * through * first
-        matrix[VOLTAGE, SECOND_STAGE] += self.gain * (1.0 - through)
-        matrix[VOLTAGE, VOLTAGE] = -1.0
-        entered[VOLTAGE] = self.gain * through**2
         mass[CURRENT] = self.armature_time_constant * self.resistance
         matrix[CURRENT, [VOLTAGE, CURRENT, SPEED]] = 1.0, -self.resistance, -self.back_emf_constant * self.gear_ratio
         mass[ANGLE], matrix[ANGLE, SPEED] = 1.0, 1.0

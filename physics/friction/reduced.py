@@ -50,7 +50,8 @@ class Reduced(NamedTuple):
         mode: how each row acts, (m + l,), kept between steps as the first guess.
         force: p, (m + l,).
         result: r, (m + l,).
-        slid: states before, for another attempt, (m,).
+        inputs: u at the end of a part of a step.
+        slid: states before it, for another attempt, (m,).
         target: all variables without these forces, (n,).
         matrix, right, active: buffers, (m + l, m + l), (m + l,), (m + l,).
     """
@@ -66,6 +67,7 @@ class Reduced(NamedTuple):
     mode: np.ndarray
     force: np.ndarray
     result: np.ndarray
+    inputs: np.ndarray
     slid: np.ndarray
     target: np.ndarray
     matrix: np.ndarray
@@ -73,8 +75,8 @@ class Reduced(NamedTuple):
     active: np.ndarray
 
 
-def make_reduced(size, static, kinetic, rest_speed, lower, upper) -> Reduced:
-    """Buffers for friction of these levels and limits of this range, in a system of `size` variables."""
+def make_reduced(size, static, kinetic, rest_speed, lower, upper, inputs=0) -> Reduced:
+    """Buffers for friction of these levels and limits of this range, of a system of `size` variables and its inputs."""
     frictions, rows = len(static), len(static) + len(lower)
     mode = np.full(rows, FREE)
     mode[:frictions] = REST
@@ -90,6 +92,7 @@ def make_reduced(size, static, kinetic, rest_speed, lower, upper) -> Reduced:
         mode=mode,
         force=np.zeros(rows),
         result=np.zeros(rows),
+        inputs=np.zeros(inputs),
         slid=np.zeros(frictions, dtype=np.bool_),
         target=np.zeros(size),
         matrix=np.zeros((rows, rows)),

@@ -8,6 +8,7 @@ import numpy as np
 
 from grouser.physics.friction.reduced import solve_reduced
 from grouser.physics.kernel import inlined, kernel
+from grouser.physics.multibody.elimination import eliminate_columns
 
 # Times that a step may be halved.
 HALVINGS = 10
@@ -34,7 +35,7 @@ def run_matrices(moved, driven, answers, responses, variables, speeds, samples, 
     Returns:
         Steps that ended well, and how many of these were made in parts.
     """
-    steps, frictions, n, halved = state.shape[0] - 1, speeds.shape[0], state.shape[1], 0
+    steps, n, halved = state.shape[0] - 1, state.shape[1], 0
     whole = 1 << HALVINGS
     for k in range(steps):
         y, start = state[k + 1], state[k]
@@ -42,27 +43,23 @@ def run_matrices(moved, driven, answers, responses, variables, speeds, samples, 
             y[i] = start[i]
         done, level = 0, 0
         while done < whole:
-            share = (done + (whole >> level)) / whole
+            _begin_part(samples, k, (done + (whole >> level)) / whole, reduced)
             for i in range(n):
                 total = 0.0
                 for j in range(n):
                     total += moved[level, i, j] * y[j]
                 for j in range(samples.shape[1]):
-                    u = samples[k, j] + share * (samples[k + 1, j] - samples[k, j])
-                    total += driven[level, i, j] * u
+                    total += driven[level, i, j] * reduced.inputs[j]
                 reduced.target[i] = total
             _set_free(variables, speeds, reduced)
             for i in range(reduced.free.shape[0]):
                 for j in range(reduced.free.shape[0]):
                     reduced.response[i, j] = responses[level, i, j]
-            for i in range(frictions):
-                reduced.slid[i] = reduced.sliding[i]
             if solve_reduced(reduced):
                 _add_forces(variables, answers[level], reduced, y)
                 done += whole >> level
             else:
-                for i in range(frictions):
-                    reduced.sliding[i] = reduced.slid[i]
+                _take_back(reduced)
                 halved += 1 if level == 0 else 0
                 level += 1
                 if level > HALVINGS:
@@ -70,6 +67,22 @@ def run_matrices(moved, driven, answers, responses, variables, speeds, samples, 
         if not _record(reduced, y, force[k + 1], slides[k + 1]):
             return k, halved
     return steps, halved
+
+
+@inlined
+def _begin_part(samples, k, share, reduced):
+    """Inputs at the end of a part of step k, and the states before it, for another attempt."""
+    for j in range(samples.shape[1]):
+        reduced.inputs[j] = samples[k, j] + share * (samples[k + 1, j] - samples[k, j])
+    for i in range(reduced.sliding.shape[0]):
+        reduced.slid[i] = reduced.sliding[i]
+
+
+@inlined
+def _take_back(reduced):
+    """The states that the part began with."""
+    for i in range(reduced.sliding.shape[0]):
+        reduced.sliding[i] = reduced.slid[i]
 
 
 @inlined
@@ -119,7 +132,6 @@ class NewtonBuffers(NamedTuple):
         slope: matrix of a round, (n, n).
         answer: change of y, without forces and by each, (n, 1 + rows).
         answers: the latter, (n, rows).
-        inputs: u at the end of a part.
     """
 
     right: np.ndarray
@@ -130,15 +142,14 @@ class NewtonBuffers(NamedTuple):
     slope: np.ndarray
     answer: np.ndarray
     answers: np.ndarray
-    inputs: np.ndarray
 
     @classmethod
-    def of(cls, scale: np.ndarray, rows: int, inputs: int) -> "NewtonBuffers":
+    def of(cls, scale: np.ndarray, rows: int) -> "NewtonBuffers":
         """Buffers for variables of these sizes."""
         n = len(scale)
         return cls(
             *(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), scale, np.zeros((n, n))),
-            *(np.zeros((n, 1 + rows)), np.zeros((n, rows)), np.zeros(inputs)),
+            *(np.zeros((n, 1 + rows)), np.zeros((n, rows))),
         )
 
 
@@ -168,20 +179,16 @@ def run_function(
         while done < whole:
             length = whole >> level
             share = (done + length) / whole
-            for j in range(samples.shape[1]):
-                buffers.inputs[j] = samples[k, j] + share * (samples[k + 1, j] - samples[k, j])
+            _begin_part(samples, k, share, reduced)
             for i in range(n):
                 buffers.old[i] = y[i]
-            for i in range(reduced.sliding.shape[0]):
-                reduced.slid[i] = reduced.sliding[i]
             end, part = time + (k + share) * step, step * length / whole
             if _newton(function, mass, effects, variables, speeds, end, part, reduced, buffers, y):
                 done += length
             else:
                 for i in range(n):
                     y[i] = buffers.old[i]
-                for i in range(reduced.sliding.shape[0]):
-                    reduced.sliding[i] = reduced.slid[i]
+                _take_back(reduced)
                 halved += 1 if level == 0 else 0
                 level += 1
                 if level > HALVINGS:
@@ -197,12 +204,12 @@ def _newton(function, mass, effects, variables, speeds, end, part, reduced, buff
     n, frictions = y.shape[0], speeds.shape[0]
     right, moved, slope, answer = buffers.right, buffers.moved, buffers.slope, buffers.answer
     for _ in range(_ROUNDS):
-        function(end, y, buffers.inputs, right)
+        function(end, y, reduced.inputs, right)
         for j in range(n):
             kept = y[j]
             apart = _APART * max(abs(kept), buffers.scale[j])
             y[j] = kept + apart
-            function(end, y, buffers.inputs, moved)
+            function(end, y, reduced.inputs, moved)
             y[j] = kept
             for i in range(n):
                 slope[i, j] = mass[i, j] / part - (moved[i] - right[i]) / apart
@@ -214,7 +221,7 @@ def _newton(function, mass, effects, variables, speeds, end, part, reduced, buff
             answer[i, 0] = total
             for j in range(effects.shape[1]):
                 answer[i, 1 + j] = effects[i, j]
-        if not _eliminate_columns(slope, answer):
+        if not eliminate_columns(slope, answer):
             return False
         for i in range(n):
             reduced.target[i] = y[i] + answer[i, 0]
@@ -229,8 +236,7 @@ def _newton(function, mass, effects, variables, speeds, end, part, reduced, buff
                 reduced.response[i, j] = total
             for i in range(variables.shape[0]):
                 reduced.response[frictions + i, j] = buffers.answers[variables[i], j]
-        for i in range(frictions):
-            reduced.sliding[i] = reduced.slid[i]
+        _take_back(reduced)
         if not solve_reduced(reduced):
             return False
         _add_forces(variables, buffers.answers, reduced, y)
@@ -240,34 +246,3 @@ def _newton(function, mass, effects, variables, speeds, end, part, reduced, buff
         if settled:
             return True
     return False
-
-
-@kernel
-def _eliminate_columns(matrix, right):
-    """Gauss's elimination with row pivoting for several right sides, in place; whether there is a solution."""
-    n, columns = right.shape
-    for k in range(n):
-        pivot = k
-        for i in range(k + 1, n):
-            if abs(matrix[i, k]) > abs(matrix[pivot, k]):
-                pivot = i
-        if not abs(matrix[pivot, k]) > 0.0:
-            return False
-        if pivot != k:
-            for j in range(n):
-                matrix[k, j], matrix[pivot, j] = matrix[pivot, j], matrix[k, j]
-            for j in range(columns):
-                right[k, j], right[pivot, j] = right[pivot, j], right[k, j]
-        for i in range(k + 1, n):
-            factor = matrix[i, k] / matrix[k, k]
-            for j in range(k + 1, n):
-                matrix[i, j] -= factor * matrix[k, j]
-            for j in range(columns):
-                right[i, j] -= factor * right[k, j]
-    for i in range(n - 1, -1, -1):
-        for j in range(columns):
-            total = right[i, j]
-            for m in range(i + 1, n):
-                total -= matrix[i, m] * right[m, j]
-            right[i, j] = total / matrix[i, i]
-    return True

@@ -197,6 +197,7 @@ class FrictionSystem:
             [f.rest_speed for f in self.frictions],
             [limit.lower for limit in self.limits],
             [limit.upper for limit in self.limits],
+            samples.shape[1],
         )
         if sliding is not None:
             if np.shape(sliding) != (m,):
@@ -209,7 +210,7 @@ class FrictionSystem:
             arrays = self._levels(step)
             done, halved = run_matrices(*arrays, self.variables, self.speeds, samples, reduced, state, force, slides)
         else:
-            buffers = NewtonBuffers.of(self.scale, len(reduced.free), samples.shape[1])
+            buffers = NewtonBuffers.of(self.scale, len(reduced.free))
             done, halved = run_function(
                 *(self.function, self.mass, self.effects, self.variables, self.speeds, samples, time, step),
                 *(reduced, buffers, state, force, slides),

@@ -1,6 +1,6 @@
 """Small dense systems that are neither symmetric nor follow the branches of a machine."""
 
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import inlined, kernel
 
 
 @kernel
@@ -17,10 +17,7 @@ def eliminate(matrix, right, size, least_pivot):
         Whether there is one.
     """
     for k in range(size):
-        pivot = k
-        for i in range(k + 1, size):
-            if abs(matrix[i, k]) > abs(matrix[pivot, k]):
-                pivot = i
+        pivot = _largest_below(matrix, k, size)
         if not abs(matrix[pivot, k]) > least_pivot:
             return False
         if pivot != k:
@@ -40,6 +37,52 @@ def eliminate(matrix, right, size, least_pivot):
             total -= matrix[i, j] * right[j]
         right[i] = total / matrix[i, i]
     return True
+
+
+@kernel
+def eliminate_columns(matrix, right):
+    """Gauss's elimination with row pivoting for several right sides, in place.
+
+    Args:
+        matrix: of the system, (n, n); destroyed.
+        right: the right sides in columns, then the solutions, (n, columns).
+
+    Returns:
+        Whether there is one.
+    """
+    n, columns = right.shape
+    for k in range(n):
+        pivot = _largest_below(matrix, k, n)
+        if not abs(matrix[pivot, k]) > 0.0:
+            return False
+        if pivot != k:
+            for j in range(n):
+                matrix[k, j], matrix[pivot, j] = matrix[pivot, j], matrix[k, j]
+            for j in range(columns):
+                right[k, j], right[pivot, j] = right[pivot, j], right[k, j]
+        for i in range(k + 1, n):
+            factor = matrix[i, k] / matrix[k, k]
+            for j in range(k + 1, n):
+                matrix[i, j] -= factor * matrix[k, j]
+            for j in range(columns):
+                right[i, j] -= factor * right[k, j]
+    for i in range(n - 1, -1, -1):
+        for j in range(columns):
+            total = right[i, j]
+            for m in range(i + 1, n):
+                total -= matrix[i, m] * right[m, j]
+            right[i, j] = total / matrix[i, i]
+    return True
+
+
+@inlined
+def _largest_below(matrix, k, size):
+    """Row from k on with the largest entry in column k."""
+    pivot = k
+    for i in range(k + 1, size):
+        if abs(matrix[i, k]) > abs(matrix[pivot, k]):
+            pivot = i
+    return pivot
 
 
 @kernel
