@@ -124,9 +124,12 @@ def test_transforms_and_joint_states_share_their_stamp(peer, start_simulator):
     start_simulator()
     joint_states = peer.hear(JointState, "joint_states")
     transforms = peer.hear(TFMessage, "/tf", topics.TF_QUALITY)
-    last = nanoseconds(transforms.wait().transforms[0].header.stamp)
-    joint_states.wait(lambda message: nanoseconds(message.header.stamp) >= last)
-    assert last in stamps(joint_states.all())
+    # from here on both are heard
+    begun = max(stamps([joint_states.first()])[0], nanoseconds(transforms.wait().transforms[0].header.stamp))
+    joint_states.wait_ever(lambda message: nanoseconds(message.header.stamp) >= begun, "joint_states")
+    transforms.wait_ever(lambda message: nanoseconds(message.transforms[0].header.stamp) >= begun, "/tf")
+    assert begun in stamps(joint_states.all())
+    assert begun in [nanoseconds(message.transforms[0].header.stamp) for message in transforms.all()]
 
 
 def test_joint_states_name_every_movable_joint(peer, start_simulator):

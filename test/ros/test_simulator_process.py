@@ -187,10 +187,11 @@ def test_run_goes_on_without_a_viewer_when_its_port_is_taken(compiled, launch, l
             other.listen()
         process = launch("grouser.cli", "run", "--machine", str(loader_file), "--duration", "5")
         output, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, output
     assert "port = 8080" in output and "Address already in use" in output
     assert "the viewer ended with status 2; the simulation goes on without it" in output
-    assert "kept real time" in output
+    # to its end, at a pace that is the business of whoever else uses this computer
+    assert "kept real time" in output or "did not keep real time" in output, output
+    assert process.returncode == ("did not keep real time" in output), output
     assert "Traceback" not in output
 
 
