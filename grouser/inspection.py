@@ -143,7 +143,13 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
             for contact in machine.contacts
         ],
         "frictions": [
-            {"joint": item.joint, "static": item.static, "kinetic": item.kinetic, "viscous": item.viscous}
+            {
+                "joint": item.joint,
+                "law": item.law,
+                "static": item.static,
+                "kinetic": item.kinetic,
+                "viscous": item.viscous,
+            }
             for item in machine.frictions
         ],
         "loop_joints": [_loop_facts(loop) for loop in machine.loop_joints],
@@ -205,7 +211,8 @@ def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
         yield from ("", "joint friction")
         levels = ("static", "kinetic", "viscous")
         yield from table(
-            ("joint", *levels), [(item["joint"], *(f"{item[key]:g}" for key in levels)) for item in facts["frictions"]]
+            ("joint", "law", *levels),
+            [(item["joint"], item["law"], *(f"{item[key]:g}" for key in levels)) for item in facts["frictions"]],
         )
     yield ""
     if facts["warnings"]:

@@ -18,6 +18,9 @@ def generate_launch_description():
     return LaunchDescription(
         [
             DeclareLaunchArgument("machine", default_value="demolition_robot", description="URDF file, or a name"),
+            DeclareLaunchArgument(
+                "machine_arguments", default_value="['']", description="of its xacro file, as [name:=value, ...]"
+            ),
             DeclareLaunchArgument("world", default_value="flat", description="world file, or a name"),
             DeclareLaunchArgument("program", default_value="", description="command program, or its name; '': none"),
             DeclareLaunchArgument(
@@ -42,6 +45,9 @@ def generate_launch_description():
                     LaunchConfiguration("parameters"),
                     {
                         "machine": ParameterValue(LaunchConfiguration("machine"), value_type=str),
+                        "machine_arguments": ParameterValue(
+                            LaunchConfiguration("machine_arguments"), value_type=list[str]
+                        ),
                         "world": ParameterValue(LaunchConfiguration("world"), value_type=str),
                         "program": ParameterValue(LaunchConfiguration("program"), value_type=str),
                         "publish_link_tf": ParameterValue(LaunchConfiguration("publish_link_tf"), value_type=bool),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from grouser.physics.compliance.axial import AxialLaws, axial_energy
+from grouser.physics.constraints.joint_friction import bristle_energy
 from grouser.physics.constraints.work import DAMPER, DRIVE, FRICTION, LIMIT, SPRING
 from grouser.physics.description.machine import Machine
 from grouser.physics.measurements import Energy, EnergyBalance
@@ -38,8 +39,9 @@ def balance_energy(
     hydraulic = [one.name for one in machine.cylinders] + [one.name for one in machine.hydraulic_motors]
     for actuator, work in zip(hydraulic, state.cylinder_work, strict=True):
         book(actuators, actuator, work)
+    bristles = bristle_energy(system.laws.bristle_stiffness, state.bristle)
     for law, rate in enumerate(system.laws.rate_index):
-        book(lost, f"friction of {names.rate_joint[rate]}", -state.law_work[law, FRICTION])
+        book(lost, f"friction of {names.rate_joint[rate]}", -state.law_work[law, FRICTION] - bristles[law])
         book(lost, f"limits of {names.rate_joint[rate]}", -state.law_work[law, LIMIT])
     for rate, name in enumerate(names.rate_joint):
         book(lost, f"damping of {name}", -state.rate_work[rate, DAMPER])
@@ -64,6 +66,7 @@ def open_accounts(system: System, state: State, now: Energy, pair_energy: np.nda
     for account in (state.law_work, state.rate_work, state.axial_work, state.cylinder_work, state.soil_work):
         account[...] = 0.0
     state.energy_start[:] = now.kinetic, now.potential, now.elastic
+    state.law_work[:, FRICTION] = -bristle_energy(system.laws.bristle_stiffness, state.bristle)
     state.pair_work[:] = -pair_energy
     state.contact_work[:] = -state.contact_energy
     np.add.at(state.rate_work[:, SPRING], system.model.spring_rate, -_coordinate_energies(system.model, state))

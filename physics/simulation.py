@@ -17,6 +17,7 @@ from grouser.physics.compliance.axial import axial_energy, make_axial_laws
 from grouser.physics.compliance.pairs import make_pair_motion, make_pairs, place_pairs
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.compliance.vibration import Mode, implicit_damping_ratio, vibration_modes
+from grouser.physics.constraints.joint_friction import bristle_energy
 from grouser.physics.constraints.joint_rows import BUILT_IN, make_joint_laws
 from grouser.physics.constraints.piston_rows import cylinder_length
 from grouser.physics.contact.collide import forget, make_collision, slot_count
@@ -79,6 +80,8 @@ from grouser.physics.wheel_contact import rigid_wheel_states
 
 # A vibration that the step damps by more than this share of the critical damping is worth a word [-].
 _NOTABLE_DAMPING = 0.01
+# What may not settle in a step.
+_ITERATIONS = {"semi_implicit": "dry friction", "implicit_midpoint": "the midpoint rule"}
 
 
 class Snapshot(NamedTuple):
@@ -358,7 +361,8 @@ class Simulation:
             potential_energy(self._packed.model, self._seen),
             elastic_energy(self._packed.model, self.state.q)
             + axial_energy(self._packed.axial, self.state.q)
-            + float(self._pair_energies().sum() + self.state.contact_energy.sum()),
+            + float(self._pair_energies().sum() + self.state.contact_energy.sum())
+            + float(bristle_energy(self.system.laws.bristle_stiffness, self.state.bristle).sum()),
         )
 
     def energy_balance(self) -> EnergyBalance:
@@ -477,9 +481,8 @@ class Simulation:
         if unsettled > 0:
             self._workspace.unsettled[0] = -1  # once
             warnings.warn(
-                f"the midpoint rule did not settle in the step to t = {unsettled * self.step_size:.6f} s: "
-                f"{self.names.rate_joint[rate]} still changed; diagnostics.residual_max says by what share of the "
-                "largest rate; try a smaller step",
+                f"{_ITERATIONS[self.integrator]} did not settle in the step to t = {unsettled * self.step_size:.6f} s: "
+                f"{self.names.rate_joint[rate]} still changed; try a smaller step",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -615,6 +618,7 @@ class Simulation:
         work.wheels.wrench[:] = 0.0
         work.effort[:] = 0.0
         work.drive_spring[:] = 0.0
+        work.frictions.impulse[:] = 0.0
         work.brake[:] = False
         work.pair_rows.impulse[:] = 0.0
         work.velocity[:] = work.velocity_start[:] = self.state.v
@@ -647,6 +651,7 @@ class Simulation:
         conductance, target, _ = work.drive_spring.T
         # the rows have those of the drives at their limit
         impulse[rate] += np.where(work.drive_place == BUILT_IN, conductance * (target - work.velocity[rate]), 0.0)
+        impulse[rate] += work.frictions.impulse
         return (work.effort + impulse / self.step_size)[self._v_index]
 
     def _shape_name(self, shape):

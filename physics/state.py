@@ -17,14 +17,14 @@ class State(NamedTuple):
         step_count: steps since the start, (1,).
         q: positions, in the order of `Model` [m, rad, unit quaternion].
         v: coordinate rates [m/s, rad/s].
-        row_impulse: impulse of every possible row in the last step, by slot: joint laws, without their drives', then
-            cylinders [N s or N m s].
+        row_impulse: impulse of every possible row in the last step, by slot: joint laws, without their drives' and
+            bristles', then cylinders [N s or N m s].
         contact_count: number of contacts in the last step, (1,).
         contact_slot: their slots; the first `contact_count[0]` hold.
         contact_impulse: impulse that each slot's contact gave in the last step, world axes [N s], (slots, 3).
         contact_moment: impulse of its moment against turning, world axes [N m s], (slots, 3).
         contact_anchor: where it was, in the frame of its first body [m], (slots, 3).
-        sliding: of each joint law, whether its dry friction slid in the last step.
+        bristle: deflection of the bristles of each joint law [m or rad].
         hysteresis: effort of each axial law's hysteresis [N m or N].
         drive_memory: what each servo drive remembers between steps (`drives.servo`, `drives.electric`), (drives, KEPT).
         pressure: of each line of the hydraulic circuit [Pa, absolute], (lines,).
@@ -64,7 +64,7 @@ class State(NamedTuple):
     contact_impulse: np.ndarray
     contact_moment: np.ndarray
     contact_anchor: np.ndarray
-    sliding: np.ndarray
+    bristle: np.ndarray
     hysteresis: np.ndarray
     drive_memory: np.ndarray
     pressure: np.ndarray
@@ -153,7 +153,7 @@ def make_state(
         contact_impulse=np.zeros((slots, 3)),
         contact_moment=np.zeros((slots, 3)),
         contact_anchor=np.zeros((slots, 3)),
-        sliding=np.zeros(laws, dtype=np.bool_),
+        bristle=np.zeros(laws),
         hysteresis=np.zeros(axial_laws),
         drive_memory=np.zeros((drives, drive_memory)),
         pressure=np.zeros(lines),

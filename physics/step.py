@@ -12,6 +12,16 @@ from grouser.physics.compliance.pairs import Pairs
 from grouser.physics.constraints.bounces import temper_bounces
 from grouser.physics.constraints.contact_rows import ContactRows, build_contact_rows, make_contact_rows
 from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
+from grouser.physics.constraints.joint_friction import (
+    HELD,
+    JointFrictions,
+    begin_frictions,
+    engage_frictions,
+    make_joint_frictions,
+    release_frictions,
+    settle_frictions,
+    switch_frictions,
+)
 from grouser.physics.constraints.joint_rows import (
     JointLaws,
     aim_drives,
@@ -40,6 +50,7 @@ from grouser.physics.constraints.work import (
     account_contacts,
     account_dampers,
     account_drives,
+    account_frictions,
     account_pairs,
     account_rows,
     account_springs,
@@ -77,8 +88,6 @@ SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT = range(2)
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT_EULER, "implicit_midpoint": IMPLICIT_MIDPOINT}
 # What a step may ask for before it is made.
 NOTHING, CONVEX_PAIRS, MORE_TILES = range(3)
-# A joint that moves faster than this multiple of the solver's tolerance slides.
-_SLIDING = 10.0
 # Sweeps of the position pass; what is left of an error is corrected in the next step.
 _POSITION_SWEEPS = 20
 
@@ -121,7 +130,8 @@ class Workspace(NamedTuple):
     """All that a step fills anew.
 
     Attributes:
-        kinematics, detection, contacts, rows, contact_rows, subspace, pair_rows, prediction, wheels: see there.
+        kinematics, detection, contacts, rows, contact_rows, subspace, pair_rows, prediction, wheels, frictions: see
+            there.
         composite, wrench, motion: buffers of the dynamics, (bodies, ...).
         mass: lower triangle of the mass matrix with all that acts implicitly but the servo drives, (coordinates,
             coordinates).
@@ -146,7 +156,7 @@ class Workspace(NamedTuple):
         direction: buffer, (3,).
         sweeps: of the last step, most since cleared, (2,).
         residual: of the last step, largest since cleared [m/s or rad/s], (2,).
-        unsettled: number of the first step of the midpoint rule that did not settle, 0 for none, -1 when it has been
+        unsettled: number of the first step whose iteration did not settle, 0 for none, -1 when it has been
             told, and the coordinate rate that changed most in its last round, (2,).
     """
 
@@ -160,6 +170,7 @@ class Workspace(NamedTuple):
     prediction: Prediction
     network: NetworkWorkspace
     wheels: WheelWorkspace
+    frictions: JointFrictions
     composite: np.ndarray
     wrench: np.ndarray
     motion: np.ndarray
@@ -218,6 +229,7 @@ def make_workspace(system: System) -> Workspace:
         prediction=make_prediction(system.circuit, system.settings.step),
         network=make_network_workspace(system.network, len(system.circuit.flow_gain)),
         wheels=make_wheel_workspace(system.wheels, coordinates),
+        frictions=make_joint_frictions(laws),
         composite=np.zeros((bodies, 10)),
         wrench=np.zeros((bodies, 6)),
         motion=np.zeros((bodies, 6)),
@@ -308,7 +320,7 @@ def make_step(system, state, command, workspace):
     _engage(system, state, command, workspace)
     sweeps, residual, first, searching = 0, 0.0, True, True
     while searching:
-        _set_out(system, state, command, workspace)
+        _set_out(system, state, workspace)
         if first:
             # it changes the state: once a step
             first = False
@@ -339,6 +351,30 @@ def make_step(system, state, command, workspace):
             system.circuit.valve.shape[0],
             workspace.rows,
         )
+        released = release_frictions(
+            system.laws,
+            state.bristle,
+            workspace.velocity,
+            step,
+            workspace.frictions,
+        )
+        searching = searching or released
+    rested = settle_frictions(
+        system.laws,
+        u,
+        step,
+        settings.tolerance,
+        system.circuit.valve.shape[0],
+        workspace.frictions,
+        workspace.rows,
+        workspace.velocity,
+        state.bristle,
+    )
+    lost = workspace.frictions.unsettled[0]
+    if lost >= 0 and workspace.unsettled[0] == 0:
+        workspace.unsettled[0], workspace.unsettled[1] = state.step_count[0] + 1, system.laws.rate_index[lost]
+    if rested:
+        multiply(model.pattern_start, model.pattern, workspace.factor, workspace.velocity, u)
     settle_pistons(
         system.network,
         state,
@@ -388,7 +424,7 @@ def make_step(system, state, command, workspace):
 def _engage(system, state, command, workspace):
     """Puts into the mass matrix and the force all that acts along coordinates, in pairs and in locked cylinders.
 
-    But the springs of servo drives, which follow in `_set_out`.
+    But the springs of servo drives and dry friction, which follow in `_set_out`.
     """
     model, step, mass, force = system.model, system.settings.step, workspace.mass, workspace.force
     engage_coordinates(
@@ -409,6 +445,9 @@ def _engage(system, state, command, workspace):
         workspace.drive_place,
         workspace.effort,
         workspace.drive_buffer,
+    )
+    begin_frictions(
+        system.laws, system.drives.effort_limit, state.q, state.v, command.emergency_stop[0], workspace.frictions
     )
     if system.pairs.axis.shape[0] > 0:
         engage_pairs(
@@ -467,23 +506,24 @@ def _set_brakes(circuit, state, command, workspace):
 
 
 @inlined
-def _set_out(system, state, command, workspace):
-    """Factorises the mass matrix, with the drives that are within their limit, and opens all rows.
+def _set_out(system, state, workspace):
+    """Factorises the mass matrix, with dry friction and the drives that are within their limit, and opens all rows.
 
     `u` is then half-solved, with the force and with the impulses of the last step.
     """
     model, step, u, factor = system.model, system.settings.step, workspace.u, workspace.factor
-    start, pattern = model.pattern_start, model.pattern
+    start, pattern, frictions = model.pattern_start, model.pattern, workspace.frictions
     copy_lower(workspace.mass, factor)
     for d in range(u.shape[0]):
         u[d] = workspace.force[d]
-    engage_drives(system.laws, state.v, step, workspace.drive_spring, workspace.drive_place, factor, u)
+    engage_drives(system.laws, state.v, step, workspace.drive_spring, workspace.drive_place, frictions.grip, factor, u)
+    engage_frictions(system.laws, state.v, state.bristle, step, frictions, factor, u)
     stuck = factorise(start, pattern, factor)
     if stuck >= 0:
         # more stiffness than the digits hold beside the masses: the check at the end names the joint
         u[stuck] = math.nan
     multiply(start, pattern, factor, state.v, workspace.u_start)
-    _build_rows(system, state, command, workspace)
+    _build_rows(system, state, workspace)
     solve_transposed(start, pattern, factor, u)
     for d in range(u.shape[0]):
         u[d] = workspace.u_start[d] + step * u[d]
@@ -492,7 +532,7 @@ def _set_out(system, state, command, workspace):
 
 
 @inlined
-def _build_rows(system, state, command, workspace):
+def _build_rows(system, state, workspace):
     """Half-solves the cylinders' rows and opens those of joints and contacts."""
     model, rows = system.model, workspace.rows
     step = system.settings.step
@@ -502,13 +542,11 @@ def _build_rows(system, state, command, workspace):
     build_joint_rows(
         model,
         system.laws,
-        system.drives,
         state.q,
         state.v,
         workspace.factor,
         step,
-        command.emergency_stop[0],
-        state.sliding,
+        workspace.frictions,
         state.row_impulse,
         workspace.drive_spring,
         workspace.drive_place,
@@ -546,7 +584,19 @@ def _find_impulses(system, workspace):
         for d in range(velocity.shape[0]):
             velocity[d] = workspace.u[d]
         solve(model.pattern_start, model.pattern, workspace.factor, velocity)
-        searching = temper_bounces(workspace.contact_rows, workspace.u_before, workspace.u)
+        tempered = temper_bounces(workspace.contact_rows, workspace.u_before, workspace.u)
+        switched = switch_frictions(
+            system.laws,
+            workspace.velocity_start,
+            velocity,
+            workspace.u,
+            settings.step,
+            settings.tolerance,
+            system.circuit.valve.shape[0],
+            workspace.frictions,
+            workspace.rows,
+        )
+        searching = tempered or switched
     return sweeps, residual
 
 
@@ -564,6 +614,7 @@ def _account(system, state, workspace):
     account_drives(laws, step, workspace.effort, workspace.drive_spring, end, mean, state.law_work)
     pair_rows = workspace.pair_rows
     account_pairs(system.pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, mean, state.pair_work)
+    account_frictions(laws.rate_index, workspace.frictions.impulse, mean, state.law_work)
     account_rows(rows, system.circuit.valve.shape[0], laws.rate_index, end, mean, state.law_work, state.cylinder_work)
     account_contacts(
         system.collision.laws,
@@ -580,7 +631,7 @@ def _account(system, state, workspace):
 @inlined
 def _remember(system, state, workspace, sweeps, residual):
     """Keeps the impulses for the next step's warm start, and the solver's figures."""
-    rows, laws, tolerance = workspace.rows, system.laws, system.settings.tolerance
+    rows, laws = workspace.rows, system.laws
     workspace.sweeps[0] = sweeps
     workspace.sweeps[1] = max(workspace.sweeps[1], sweeps)
     workspace.residual[0] = residual
@@ -590,9 +641,10 @@ def _remember(system, state, workspace, sweeps, residual):
         slot = rows.slot[r]
         state.row_impulse[slot] = rows.impulse[r]
         if slot < laws.rate_index.shape[0]:
-            speed = workspace.velocity[laws.rate_index[slot]]
-            state.row_impulse[slot] -= spring_impulse(rows, r, speed)
-            state.sliding[slot] = abs(speed - rows.hold_speed[r]) > _SLIDING * tolerance
+            state.row_impulse[slot] -= spring_impulse(rows, r, workspace.velocity[laws.rate_index[slot]])
+    for law in range(laws.rate_index.shape[0]):
+        if workspace.frictions.grip[law] == HELD:
+            state.row_impulse[law] = workspace.frictions.impulse[law]
     for law in range(system.axial.rate_index.shape[0]):
         d = system.axial.rate_index[law]
         state.hysteresis[law] = hysteresis_after(
@@ -648,6 +700,9 @@ def _move(system, state, workspace):
         workspace.contact_shift,
     )
     solve(start, pattern, factor, displacement)
+    for law in range(system.laws.rate_index.shape[0]):
+        if workspace.frictions.grip[law] == HELD:
+            displacement[system.laws.rate_index[law]] = 0.0
     for d in range(u.shape[0]):
         state.v[d] = workspace.velocity[d]
     integrate_positions(model, state.q, displacement, settings.step)

@@ -2,7 +2,7 @@
 
 import math
 
-from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed
+from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed, spring_impulse
 from grouser.physics.constraints.subspace import MOST_COORDINATES, leap
 from grouser.physics.kernel import inlined, kernel
 
@@ -77,9 +77,12 @@ def _sweep_rows(rows, u):
     largest = 0.0
     for r in range(rows.count[0]):
         inverse_mass = rows.inverse_mass[r]
-        if inverse_mass < IMMOVABLE:
-            continue
         half = rows.half[r]
+        if inverse_mass < IMMOVABLE:
+            impulse = _push_at_rest(rows, r)
+            add_scaled(u, half, impulse - rows.impulse[r])
+            rows.impulse[r] = impulse
+            continue
         speed = dot(half, u) - inverse_mass * rows.impulse[r]
         impulse = (row_speed(rows, r, speed, inverse_mass) - speed) / inverse_mass
         step = impulse - rows.impulse[r]
@@ -91,6 +94,18 @@ def _sweep_rows(rows, u):
 
 
 @inlined
+def _push_at_rest(rows, r):
+    """Impulse of row r on what cannot move along it: what its hold and its stops leave of its spring."""
+    push, hold = spring_impulse(rows, r, 0.0), rows.hold_bound[r]
+    push -= min(max(push, -hold), hold)
+    if rows.fastest[r] <= 0.0:
+        push = min(push, 0.0)
+    if rows.slowest[r] >= 0.0:
+        push = max(push, 0.0)
+    return push
+
+
+@inlined
 def _sweep_contacts(rows, u):
     """One pass over the contacts: each normal, then its two tangents inside the friction cone, then its moments."""
     largest = 0.0
@@ -98,6 +113,8 @@ def _sweep_contacts(rows, u):
         half, index, size, impulse = rows.half[c], rows.index[c], rows.size[c], rows.impulse[c]
         mobility, mobility_x, mobility_y = rows.inverse_mass[c, 0], rows.inverse_mass[c, 1], rows.inverse_mass[c, 2]
         if mobility < IMMOVABLE:
+            # between what stands as it is, a contact need not press
+            _let_go(rows, c, u)
             continue
         speed = 0.0
         for k in range(size):
@@ -133,6 +150,17 @@ def _sweep_contacts(rows, u):
             # as the speed of a point at the radius of gyration
             largest = max(largest, change * math.sqrt(mobility / max(rows.turning_inverse[c, 1], IMMOVABLE)))
     return largest
+
+
+@kernel
+def _let_go(rows, c, u):
+    """Takes the impulses of contact c back."""
+    impulse, moment = rows.impulse[c], rows.moment[c]
+    add_packed(u, rows.half[c], rows.index[c], rows.size[c], -impulse[0], -impulse[1], -impulse[2])
+    if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
+        add_packed(u, rows.turning[c], rows.index[c], rows.size[c], -moment[0], -moment[1], -moment[2])
+    impulse[:] = 0.0
+    moment[:] = 0.0
 
 
 @kernel

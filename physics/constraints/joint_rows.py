@@ -1,14 +1,15 @@
 """Rows of the joints' own coordinates: limits, dry friction and drives."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.constraints.joint_friction import HELD, hold_impulse
 from grouser.physics.constraints.rows import close_row, dot, open_row, row_speed, spring_impulse
 from grouser.physics.description.machine import JointFriction, JointLimit, Machine
 from grouser.physics.drives.servo import aim_drive, settle_drive
 from grouser.physics.errors import MachineError
-from grouser.physics.friction.dry import holding_level
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Names
 
@@ -29,6 +30,8 @@ class JointLaws(NamedTuple):
         position_index, rate_index: of the coordinate in q and v.
         lower, upper: limits [rad or m], infinite for none.
         static, kinetic: dry friction [N m or N].
+        stribeck_speed: of the way from static to kinetic [rad/s or m/s]; 0: at the first motion.
+        bristle_stiffness, bristle_damping: of bristles [N m/rad or N/m, N m s/rad or N s/m]; no stiffness: none.
         drive: drive number, NO_DRIVE for none.
     """
 
@@ -38,6 +41,9 @@ class JointLaws(NamedTuple):
     upper: np.ndarray
     static: np.ndarray
     kinetic: np.ndarray
+    stribeck_speed: np.ndarray
+    bristle_stiffness: np.ndarray
+    bristle_damping: np.ndarray
     drive: np.ndarray
 
 
@@ -54,11 +60,11 @@ def make_joint_laws(machine: Machine, names: Names) -> JointLaws:
         if coordinate is None or joint.mimic is not None:
             continue
         lower, upper = limits[coordinate.v]
-        static, kinetic = frictions[coordinate.v]
+        friction = frictions[coordinate.v]
         number = drives.get(joint.name, NO_DRIVE)
-        if lower == -np.inf and upper == np.inf and static == 0.0 and number == NO_DRIVE:
+        if lower == -np.inf and upper == np.inf and friction.static == 0.0 and number == NO_DRIVE:
             continue
-        values = (coordinate.q, coordinate.v, lower, upper, static, kinetic, number)
+        values = (coordinate.q, coordinate.v, lower, upper, *friction, number)
         for field, value in zip(JointLaws._fields, values, strict=True):
             columns[field].append(value)
     whole = {"position_index", "rate_index", "drive"}
@@ -68,18 +74,62 @@ def make_joint_laws(machine: Machine, names: Names) -> JointLaws:
     return laws
 
 
-def _frictions(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:
-    """Static and kinetic dry friction along each coordinate rate, of all joints that share it."""
+class _Friction(NamedTuple):
+    """Dry friction along a coordinate; see `JointLaws`."""
+
+    static: float = 0.0
+    kinetic: float = 0.0
+    stribeck_speed: float = 0.0
+    bristle_stiffness: float = 0.0
+    bristle_damping: float = 0.0
+
+
+def _frictions(machine: Machine, names: Names) -> dict[int, _Friction]:
+    """Dry friction along each coordinate rate, of all joints that share it."""
     laws = {law.joint: law for law in machine.frictions}
-    levels: dict[int, tuple[float, float]] = {}
+    sums: dict[int, _Friction] = {}
     for joint in machine.joints:
         coordinate = names.joints.get(joint.name)
-        if coordinate is not None:
-            law = laws.get(joint.name, JointFriction(joint.name, joint.friction, joint.friction))
-            static, kinetic = levels.get(coordinate.v, (0.0, 0.0))
-            lever = abs(coordinate.multiplier)
-            levels[coordinate.v] = (static + lever * law.static, kinetic + lever * law.kinetic)
-    return levels
+        if coordinate is None:
+            continue
+        law = laws.get(joint.name, JointFriction(joint.name, joint.friction, joint.friction))
+        present, added = sums.get(coordinate.v, _Friction()), _through_gear(law, abs(coordinate.multiplier))
+        total = _sum_of(present, added)
+        if total is None:
+            raise MachineError(
+                f"its law, {law.law}, cannot be added to the dry friction of the joints that move with it",
+                file=machine.file,
+                element=f'<joint_friction joint="{joint.name}">',
+                remedy="give all but one of them law coulomb, or all two_state",
+            )
+        sums[coordinate.v] = total
+    return sums
+
+
+def _through_gear(law: JointFriction, lever: float) -> _Friction:
+    """Friction of a joint that moves `lever` times as fast as its coordinate, along that."""
+    if lever == 0.0:
+        return _Friction()
+    return _Friction(
+        lever * law.static,
+        lever * law.kinetic,
+        (law.stribeck_speed or 0.0) / lever,
+        lever**2 * (law.bristle_stiffness or 0.0),
+        lever**2 * law.bristle_damping,
+    )
+
+
+def _sum_of(one: _Friction, other: _Friction) -> _Friction | None:
+    """Both together; None where that is no law of the same kind."""
+    if one.static == 0.0 or other.static == 0.0:
+        return one if other.static == 0.0 else other
+    if one.bristle_stiffness > 0.0 or other.bristle_stiffness > 0.0:
+        return None
+    constant = one.static == one.kinetic or other.static == other.kinetic
+    if not constant and not math.isclose(one.stribeck_speed, other.stribeck_speed):
+        return None
+    speed = max(one.stribeck_speed, other.stribeck_speed)
+    return _Friction(one.static + other.static, one.kinetic + other.kinetic, speed)
 
 
 def _limits(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:
@@ -176,17 +226,18 @@ def settle_drives(laws, drives, q, end, step, drive_command, braked, springs, ef
 
 
 @kernel
-def engage_drives(laws, v, step, springs, place, mass, force):
+def engage_drives(laws, v, step, springs, place, grip, mass, force):
     """Puts the springs of the drives that are within their limit into mass matrix and force.
 
     The factorisation then solves them exactly. A drive at its limit is no spring: with one in it, the matrix would make
-    the joint much too heavy for all that moves it.
+    the joint much too heavy for all that moves it. A joint that friction holds has no row: there the limit is a force.
 
     Args:
         laws: the machine's.
         v: coordinate rates at the start of the step.
         step: [s].
         springs, place: from `aim_drives`.
+        grip: what dry friction does with each joint (`joint_friction`).
         mass, force: of the equations of motion, changed in place.
     """
     for law in range(laws.rate_index.shape[0]):
@@ -195,19 +246,20 @@ def engage_drives(laws, v, step, springs, place, mass, force):
             rate = laws.rate_index[law]
             mass[rate, rate] += g
             force[rate] += g * (springs[law, 1] - v[rate]) / step
+        elif grip[law] == HELD:
+            force[laws.rate_index[law]] += min(max(g * springs[law, 1], -springs[law, 2]), springs[law, 2]) / step
 
 
 @kernel
-def build_joint_rows(model, laws, drives, q, v, factor, step, braked, sliding, remembered, springs, place, rows):
+def build_joint_rows(model, laws, q, v, factor, step, frictions, remembered, springs, place, rows):
     """Opens a row for each joint law that may do more in this step than the spring in the mass matrix.
 
     Args:
-        model, laws, drives: the machine.
+        model, laws: the machine.
         q, v: state.
         factor: of the mass matrix.
         step: [s].
-        braked: drives hold their joints (emergency stop).
-        sliding: of each law, whether its dry friction slid in the last step.
+        frictions: dry friction of the step; what is held has no row.
         remembered: impulse of each law in the last step, without its drive's.
         springs, place: from `aim_drives`.
         rows: result.
@@ -217,8 +269,8 @@ def build_joint_rows(model, laws, drives, q, v, factor, step, braked, sliding, r
         below, above = position - laws.lower[law], laws.upper[law] - position
         reach = 2.0 * step * abs(speed) + _NEAR
         near = below < reach or above < reach
-        holds = laws.static[law] > 0.0 or (braked and laws.drive[law] != NO_DRIVE)
-        if not (near or holds or place[law] != BUILT_IN):
+        holds = hold_impulse(laws, law, laws.static[law], frictions, step) > 0.0
+        if frictions.grip[law] == HELD or not (near or holds or place[law] != BUILT_IN):
             continue
         r = open_row(rows, law, remembered[law])
         rows.jacobian[r, laws.rate_index[law]] = 1.0
@@ -231,9 +283,7 @@ def build_joint_rows(model, laws, drives, q, v, factor, step, braked, sliding, r
             rows.slowest[r] = -max(below, 0.0) / step
             rows.fastest[r] = max(above, 0.0) / step
             _keep_within_limits(rows, r, below, above, step)
-        rows.hold_bound[r] = step * holding_level(laws.static[law], laws.kinetic[law], sliding[law])
-        if braked and laws.drive[law] != NO_DRIVE:
-            rows.hold_bound[r] += step * drives.effort_limit[laws.drive[law]]
+        rows.hold_bound[r] = hold_impulse(laws, law, frictions.level[law], frictions, step)
 
 
 @kernel

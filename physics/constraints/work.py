@@ -70,6 +70,20 @@ def account_drives(laws, step, effort, spring, end, mean, law_work):
 
 
 @kernel
+def account_frictions(rate_index, impulse, mean, law_work):
+    """Adds the work of the dry friction that has no row: that of bristles.
+
+    Args:
+        rate_index: coordinate rate of each joint law.
+        impulse: of each [N s or N m s].
+        mean: mean rates over the step.
+        law_work: account.
+    """
+    for law in range(rate_index.shape[0]):
+        law_work[law, FRICTION] += impulse[law] * mean[rate_index[law]]
+
+
+@kernel
 def account_pairs(row_pair, impulse, jacobian, mean, pair_work):
     """Adds the work of the loop joints: rows with their impulses and Jacobians."""
     for r in range(row_pair.shape[0]):

@@ -220,7 +220,8 @@ ELEMENTS: tuple[ElementKind, ...] = (
     ),
     ElementKind(
         "joint_friction",
-        "Dry and viscous friction of a joint with one coordinate.",
+        "Dry and viscous friction of a joint with one coordinate. A joint that stands is held without creep, up to the "
+        "static level.",
         (
             joint("revolute, continuous or prismatic joint"),
             non_negative("static", "N m or N", "breakaway level"),
@@ -228,6 +229,21 @@ ELEMENTS: tuple[ElementKind, ...] = (
                 "kinetic", "N m or N", "level in motion; at most the static one", default_text="the static level"
             ),
             non_negative("viscous", "N m s/rad or N s/m", "viscous coefficient", default=0.0),
+            choice(
+                "law",
+                "of dry friction: static at rest and kinetic in motion; one level; from static to kinetic as the speed "
+                "grows; or so with bristles, which bend before they slide",
+                ("two_state", "coulomb", "stribeck", "lugre"),
+                default="two_state",
+            ),
+            positive(
+                "stribeck_speed",
+                "rad/s or m/s",
+                "v_s of kinetic + (static - kinetic) exp(-(v/v_s)2); stribeck and lugre, which need it",
+                default_text="none",
+            ),
+            positive("bristle_stiffness", "N m/rad or N/m", "of bristles; lugre, which needs it", default_text="none"),
+            non_negative("bristle_damping", "N m s/rad or N s/m", "of bristles; lugre", default=0.0),
         ),
         JointFriction,
         field="frictions",

@@ -11,18 +11,45 @@ from grouser.physics.description.joints import ONE_COORDINATE
 from grouser.physics.description.machine import Joint, JointFriction
 from grouser.physics.description.xml_tree import Element
 
+# Laws of dry friction that an attribute belongs to.
+_LAWS_WITH = {
+    "stribeck_speed": ("stribeck", "lugre"),
+    "bristle_stiffness": ("lugre",),
+    "bristle_damping": ("lugre",),
+}
+
 
 def complete_friction(entry: Entry, joints: Mapping[str, Joint]) -> JointFriction:
     """Checks the friction of a joint; the kinetic level is the static one unless it is given.
 
     Raises:
-        MachineError: a joint without one coordinate, or a kinetic level above the static one.
+        MachineError: a joint without one coordinate, a kinetic level above the static one, or attributes that do not go
+            with the law.
     """
     friction, element = entry.value, entry.element
     require_one_coordinate(element, "joint", joints[friction.joint])
     kinetic = friction.static if friction.kinetic is None else friction.kinetic
     if kinetic > friction.static:
         raise element.error(f"kinetic = {kinetic:g} is above static = {friction.static:g}", "swap them")
+    if friction.law == "coulomb" and kinetic != friction.static:
+        raise element.error(
+            f"law coulomb has one level, and there are static = {friction.static:g} and kinetic = {kinetic:g}",
+            "leave kinetic out, or use law two_state",
+        )
+    if friction.law == "lugre" and kinetic == 0.0:
+        raise element.error("law lugre needs levels above 0: its bristles could bear nothing", "give both, above 0")
+    given = {
+        "stribeck_speed": friction.stribeck_speed is not None,
+        "bristle_stiffness": friction.bristle_stiffness is not None,
+        "bristle_damping": friction.bristle_damping > 0.0,
+    }
+    for attribute, laws in _LAWS_WITH.items():
+        if given[attribute] and friction.law not in laws:
+            raise element.error(
+                f"law {friction.law} has no {attribute}", f"leave it out, or use law {' or '.join(laws)}"
+            )
+        if friction.law in laws and not given[attribute] and attribute != "bristle_damping":
+            raise element.error(f"law {friction.law} needs a {attribute}", f"give {attribute}, above 0")
     return replace(friction, kinetic=kinetic)
 
 

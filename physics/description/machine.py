@@ -813,12 +813,24 @@ class Integrator:
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Dry friction of a joint: static and kinetic level [N m or N], viscous coefficient [N m s/rad or N s/m]."""
+    """Friction of a joint.
+
+    Attributes:
+        static, kinetic: level of dry friction at rest and in motion [N m or N].
+        viscous: [N m s/rad or N s/m].
+        law: two_state, coulomb, stribeck or lugre.
+        stribeck_speed: at which e-1 of the way from static to kinetic is left [rad/s or m/s]; stribeck and lugre.
+        bristle_stiffness, bristle_damping: [N m/rad or N/m, N m s/rad or N s/m]; lugre.
+    """
 
     joint: str
     static: float
     kinetic: float
     viscous: float = 0.0
+    law: str = "two_state"
+    stribeck_speed: float | None = None
+    bristle_stiffness: float | None = None
+    bristle_damping: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -13,6 +14,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
 
 import grouser
 from grouser.nodes.simulator import SimulatorNode, spinning
@@ -162,6 +165,36 @@ def start_simulator(ros: None, compiled: None) -> Iterator[Callable[..., Simulat
             return node
 
         yield start
+
+
+@pytest.fixture
+def run_live(peer: Peer, start_simulator: Callable[..., SimulatorNode]) -> Callable[..., np.ndarray]:
+    """Has a simulator run a program as fast as it can, and hears how the first joint moves.
+
+    The callable takes the program's file, the duration [s], the rate of joint_states [Hz] and the simulator's
+    parameters; it returns time, position and velocity of every sample, (3, samples).
+    """
+
+    def run(program: Path | str, duration: float, rate: float, **parameters: Any) -> np.ndarray:
+        start_simulator(
+            program=str(program),
+            start_paused=True,
+            step_request_count=round(duration / parameters["step"]),
+            joint_state_rate=rate,
+            clock_rate=0.0,
+            **parameters,
+        )
+        inbox = peer.hear(JointState, "joint_states", 5000)
+        peer.wait_for(lambda: peer.node.count_publishers("joint_states") == 1, "joint_states")
+        assert peer.ask(Trigger, "/simulator/step", Trigger.Request()).success
+        end = round(1e9 * duration)
+        inbox.wait_ever(lambda m: m.header.stamp.sec * 10**9 + m.header.stamp.nanosec >= end, "the last sample")
+        heard = [
+            (m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec, m.position[0], m.velocity[0]) for m in inbox.all()
+        ]
+        return np.array(sorted(set(heard))).T
+
+    return run
 
 
 @pytest.fixture

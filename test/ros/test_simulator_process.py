@@ -98,11 +98,13 @@ def test_the_node_ends_while_it_compiles(launch, loader_file, tmp_path, number):
         process.communicate()
 
 
-def test_run_ends_by_itself_and_kept_real_time(compiled, launch, loader_file):
+def test_run_ends_by_itself_and_says_whether_it_kept_real_time(compiled, launch, loader_file):
     process = launch("grouser.cli", "run", "--machine", str(loader_file), "--duration", "5", "--no-view")
     output, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, output
-    assert "kept real time: factor" in output
+    # which of both is the business of whoever else uses this computer
+    kept, not_kept = "\nkept real time: factor" in output, "\ndid not keep real time: factor" in output
+    assert kept != not_kept, output
+    assert process.returncode == (0 if kept else 1), output
     assert "/clock" in output and "/contact_wrenches/<link>" in output and "/joint_commands" in output
     assert output.count("| residual") >= 1
     assert "compiling" not in output  # all was in the cache

@@ -159,6 +159,51 @@ BAD = {
         13,
         ["kinetic = 2", "static = 1"],
     ),
+    "unknown friction": (
+        '<joint_friction joint="hinge" law="stribek" static="1"/>',
+        13,
+        ["'stribek'", "did you mean 'stribeck'?"],
+    ),
+    "coulomb with two levels": (
+        '<joint_friction joint="hinge" law="coulomb" static="2" kinetic="1"/>',
+        13,
+        ["law coulomb has one level", "static = 2", "kinetic = 1"],
+    ),
+    "stribeck without speed": (
+        '<joint_friction joint="hinge" law="stribeck" static="2" kinetic="1"/>',
+        13,
+        ["law stribeck needs a stribeck_speed"],
+    ),
+    "stribeck speed of zero": (
+        '<joint_friction joint="hinge" law="stribeck" static="2" stribeck_speed="0"/>',
+        13,
+        ["stribeck_speed = 0", "above 0"],
+    ),
+    "stribeck speed of two states": (
+        '<joint_friction joint="hinge" static="2" stribeck_speed="0.1"/>',
+        13,
+        ["law two_state has no stribeck_speed", "stribeck or lugre"],
+    ),
+    "lugre without bristles": (
+        '<joint_friction joint="hinge" law="lugre" static="2" stribeck_speed="0.1"/>',
+        13,
+        ["law lugre needs a bristle_stiffness"],
+    ),
+    "lugre without a level": (
+        '<joint_friction joint="hinge" law="lugre" static="2" kinetic="0" stribeck_speed="1" bristle_stiffness="1"/>',
+        13,
+        ["levels above 0"],
+    ),
+    "bristles of stribeck": (
+        '<joint_friction joint="hinge" law="stribeck" static="2" stribeck_speed="0.1" bristle_damping="3"/>',
+        13,
+        ["law stribeck has no bristle_damping"],
+    ),
+    "negative viscosity": (
+        '<joint_friction joint="hinge" static="2" viscous="-1"/>',
+        13,
+        ["viscous = -1", "0 or more"],
+    ),
     "friction of a floating joint": ('<joint_friction joint="free" static="1"/>', 13, ["'free' is floating"]),
     "unknown mode": ('<servo_drive joint="hinge" mode="speed"/>', 13, ["'speed'", "effort, position, velocity"]),
     "position drive without stiffness": ('<servo_drive joint="hinge" mode="position"/>', 13, ["needs a stiffness"]),

@@ -91,10 +91,11 @@ def test_step_of_the_fin(variant):
 
 def test_slow_ramp_of_the_fin():
     expected = experiments.run("servo_stick_slip")
-    step = 2e-5
+    # of first order: at twice this step the greatest speed, 7 ms after standstill, is 1.4 % low
+    step = 1e-5
     simulation = fin(step)
     speed = []
-    for k in range(50_000):
+    for k in range(100_000):
         simulation.command["hinge"] = 4e-4 * step * (k + 1)
         simulation.step(1)
         speed.append(simulation.joint_velocity["hinge"])
