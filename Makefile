@@ -26,7 +26,7 @@ export FASTRTPS_DEFAULT_PROFILES_FILE := $(CURDIR)/config/fastdds_loopback.xml
 export FASTDDS_DEFAULT_PROFILES_FILE := $(CURDIR)/config/fastdds_loopback.xml
 endif
 
-.PHONY: run test lint bench setup help clean distclean
+.PHONY: run test soak lint bench setup help clean distclean
 .DEFAULT_GOAL := help
 
 run: ## Run a machine: MACHINE=demolition_robot WORLD=flat DURATION=seconds VIEW=0|1 LOOPBACK=0|1
@@ -36,6 +36,10 @@ run: ## Run a machine: MACHINE=demolition_robot WORLD=flat DURATION=seconds VIEW
 
 test: lint ## Check and test everything: TEST_ARGUMENTS='-k word' WORKERS=2
 	@$(IN) python -m pytest -n $(WORKERS) --dist loadgroup $(TEST_ARGUMENTS)
+
+soak: ## Run for long what must not drift
+	@$(SETUP) --purpose test
+	@$(IN) python -m pytest -m soak -s --timeout 3600 $(TEST_ARGUMENTS)
 
 lint: ## Style, spelling, layers and types, without the tests
 	@$(SETUP) --purpose test

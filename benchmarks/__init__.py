@@ -20,6 +20,7 @@ NAMES: tuple[str, ...] = (
     "hydraulics",
     "soil",
     "friction",
+    "attitude",
     "start",
     "setup_time",
 )

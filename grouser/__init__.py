@@ -10,6 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from grouser.physics.attitude.body import RigidBody
+    from grouser.physics.attitude.motion import simulate_body
+    from grouser.physics.attitude.spherical import simulate_pendulum
     from grouser.physics.description import load_machine, load_soil, load_world
     from grouser.physics.description.machine import Machine, World
     from grouser.physics.errors import ConvergenceError, DivergenceError, GrouserError, MachineError, ParameterError
@@ -27,6 +30,7 @@ __all__ = [
     "Machine",
     "MachineError",
     "ParameterError",
+    "RigidBody",
     "Simulation",
     "VariableLimit",
     "World",
@@ -34,6 +38,8 @@ __all__ = [
     "load_machine",
     "load_soil",
     "load_world",
+    "simulate_body",
+    "simulate_pendulum",
 ]
 
 _HOMES = {
@@ -46,11 +52,14 @@ _HOMES = {
     "Machine": "grouser.physics.description.machine",
     "MachineError": "grouser.physics.errors",
     "ParameterError": "grouser.physics.errors",
+    "RigidBody": "grouser.physics.attitude.body",
     "Simulation": "grouser.physics.simulation",
     "World": "grouser.physics.description.machine",
     "load_machine": "grouser.physics.description",
     "load_soil": "grouser.physics.description",
     "load_world": "grouser.physics.description",
+    "simulate_body": "grouser.physics.attitude.motion",
+    "simulate_pendulum": "grouser.physics.attitude.spherical",
 }
 
 

@@ -74,10 +74,15 @@ class ConvergenceError(GrouserError):
 
     Args:
         time: of its start [s].
-        part: length of the shortest part that was tried [s].
+        part: length of the step, or of the shortest part that was tried [s].
+        problem: what is known of it and what to do, where the step was not made in parts.
     """
 
-    def __init__(self, time, part):
+    def __init__(self, time, part, problem=None):
         self.time = time
         self.part = part
-        super().__init__(f"the step at t = {time:.6f} s did not converge, not even in parts of {part:.3g} s")
+        if problem is None:
+            text = f"did not converge, not even in parts of {part:.3g} s"
+        else:
+            text = f"of {part:.3g} s did not converge: {problem}"
+        super().__init__(f"the step at t = {time:.6f} s {text}")

@@ -9,14 +9,18 @@ from grouser.physics.names import unknown_name
 __all__ = ["NAMES", "Experiment", "Parameter", "Result", "load", "run"]
 
 NAMES: tuple[str, ...] = (
+    "heavy_top",
     "hydraulic_crane",
     "hydraulic_lift",
     "multi_pass",
+    "planar_pendulum",
     "plate_sinkage",
+    "rigid_pendulum",
     "servo_bode",
     "servo_step",
     "servo_stick_slip",
     "slope_climb",
+    "spherical_pendulum",
     "spring_four_bar",
     "stick_slip_one_mass",
     "stick_slip_two_mass",

@@ -16,7 +16,9 @@ from grouser import experiments
 from grouser.experiments.protocol import Experiment, Result, as_json, complete_parameters
 from grouser.physics.errors import ParameterError
 from grouser.progress import showing_compilation
+from grouser.text_table import table
 
+_SWEEP = "sweep_"
 _TABLE = "a CSV file with one line of headings and lines with as many numbers"
 
 
@@ -113,12 +115,12 @@ def read_reference(path: Path) -> dict[str, np.ndarray]:
     if len(lines) < 2:
         raise ParameterError("--reference", str(path), _TABLE)
     try:
-        table = np.array([[float(cell) for cell in line] for line in lines[1:]])
+        numbers = np.array([[float(cell) for cell in line] for line in lines[1:]])
     except ValueError:
         raise ParameterError("--reference", str(path), _TABLE) from None
-    if table.ndim != 2 or table.shape[1] != len(lines[0]):
+    if numbers.ndim != 2 or numbers.shape[1] != len(lines[0]):
         raise ParameterError("--reference", str(path), _TABLE)
-    return {heading.strip(): table[:, column] for column, heading in enumerate(lines[0])}
+    return {heading.strip(): numbers[:, column] for column, heading in enumerate(lines[0])}
 
 
 def _list_experiments() -> None:
@@ -134,12 +136,19 @@ def _list_parameters(experiment: Experiment) -> None:
 
 
 def _print_results(document: Mapping[str, Any]) -> None:
+    columns = []
     for name, value in document["results"].items():
         unit = "" if document["units"][name] == "-" else f" {document['units'][name]}"
-        if isinstance(value, list):
+        if name.startswith(_SWEEP):
+            heading = name.removeprefix(_SWEEP).replace("_", " ") + (f" [{unit.strip()}]" if unit else "")
+            columns.append([heading, *(f"{item:.4g}" if isinstance(item, float) else str(item) for item in value)])
+        elif isinstance(value, list):
             print(f"{name:32}{len(value)} values{' in' if unit else ''}{unit}")
         else:
             print(f"{name:32}{f'{value:.9g}' if isinstance(value, float) else value}{unit}")
+    if columns:
+        headings, *rows = zip(*columns, strict=True)
+        print("", *table(headings, rows), sep="\n")
 
 
 def _check_writable(*paths: Path | None) -> None:

@@ -26,6 +26,7 @@ import numpy as np
 
 from grouser.physics.errors import ParameterError
 
+_MOST_STEPS = 10_000_000
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a word", list: "a list"}
 
 
@@ -127,7 +128,8 @@ class Result:
     """What an experiment found.
 
     Attributes:
-        results: numbers, strings, booleans, lists or arrays by name; None for what did not occur.
+        results: numbers, strings, booleans, lists or arrays by name; None for what did not occur. Lists whose names
+            begin with `sweep_` are the columns of a table, and are printed as one.
         units: SI units by the same names.
     """
 
@@ -166,6 +168,19 @@ def complete_parameters(experiment: Experiment, given: Mapping[str, Any]) -> dic
             raise ParameterError(name, value, f"no such parameter; {hint}")
     declared = experiment.PARAMETERS
     return {name: parameter.check(name, given.get(name, parameter.default)) for name, parameter in declared.items()}
+
+
+def count_steps(parameters: Mapping[str, Any]) -> int:
+    """Number of steps of a run, by its parameters `step` and `duration`.
+
+    Raises:
+        ParameterError: a duration shorter than a step, or of more steps than there is room for.
+    """
+    duration, step = parameters["duration"], parameters["step"]
+    if not step <= duration <= _MOST_STEPS * step:
+        valid = f"from one step, {step:g}, to {_MOST_STEPS:.0e} steps, {_MOST_STEPS * step:g}"
+        raise ParameterError("duration", duration, valid)
+    return round(duration / step)
 
 
 def as_json(name: str, parameters: Mapping[str, Any], result: Result) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments.protocol import Parameter, positive
-from grouser.physics.errors import ParameterError
+from grouser.experiments.protocol import Parameter, count_steps, positive
 from grouser.physics.friction.system import FrictionRun, FrictionSystem
 
 # Below this speed a mass is at rest; the load's speed is 1.
@@ -24,7 +23,6 @@ LOADS = ("ramp", "triangle", "harmonic")
 _CYCLES, _AGREE = 5, 0.01
 # Share of the load's greatest speed by which a speed has to fall short of the load's for that to be an oscillation.
 _SWING = 0.1
-_MOST_STEPS = 10_000_000
 
 
 def common_parameters(
@@ -40,19 +38,6 @@ def common_parameters(
         "step": Parameter(step, "-", "of time", minimum=1e-5, maximum=0.1),
         "duration": positive(duration, "-", "time simulated"),
     }
-
-
-def count_steps(parameters: Mapping[str, Any]) -> int:
-    """Number of steps of a run.
-
-    Raises:
-        ParameterError: a duration shorter than a step, or of more steps than there is room for.
-    """
-    duration, step = parameters["duration"], parameters["step"]
-    if not step <= duration <= _MOST_STEPS * step:
-        valid = f"from one step, {step:g}, to {_MOST_STEPS:.0e} steps, {_MOST_STEPS * step:g}"
-        raise ParameterError("duration", duration, valid)
-    return round(duration / step)
 
 
 def load_at(load: str, frequency: float, time: np.ndarray) -> np.ndarray:

@@ -1,0 +1,54 @@
+"""What the experiments with bodies that turn have in common."""
+
+import math
+from itertools import count
+
+import numpy as np
+
+from grouser.experiments.protocol import Parameter
+
+# Points of a curve, at most.
+_POINTS = 100_000
+
+
+def vector(default: list[float], unit: str, description: str) -> Parameter:
+    """Three numbers."""
+    return Parameter(default, unit, description, convert=_read_three)
+
+
+def _read_three(value: list) -> list[float]:
+    if len(value) != 3 or not all(type(item) in (int, float) and math.isfinite(item) for item in value):
+        raise ValueError("three finite numbers")
+    return [float(item) for item in value]
+
+
+def thinning(steps: int) -> int:
+    """How many steps lie between two points of a curve: 1, or the next of 2, 5, 10, 20 ... that makes few enough."""
+    choices = (mantissa * 10**power for power in count() for mantissa in (1, 2, 5))
+    return next(every for every in choices if steps <= every * _POINTS)
+
+
+def mean_period(time: np.ndarray, value: np.ndarray, slope: np.ndarray, level: float) -> float | None:
+    """Mean time between rises of a curve through a level; None where there are less than two.
+
+    Args:
+        time: (n,), evenly spaced.
+        value, slope: of the curve, (n,): cubic between two points.
+        level: best where the curve is steep.
+    """
+    before = np.flatnonzero((value[:-1] < level) & (value[1:] >= level))
+    if len(before) < 2:
+        return None
+    ends = before[[0, -1]]
+    step = time[1] - time[0]
+    start, end = value[ends], value[ends + 1]
+    out, into = step * slope[ends], step * slope[ends + 1]
+    low, high = np.zeros(2), np.ones(2)
+    for _ in range(60):
+        s = 0.5 * (low + high)
+        rise = end - start
+        cubic = start + s * (out + s * (3.0 * rise - 2.0 * out - into + s * (out + into - 2.0 * rise)))
+        below = cubic < level
+        low, high = np.where(below, s, low), np.where(below, high, s)
+    first, last = time[ends] + low * step
+    return float((last - first) / (len(before) - 1))

@@ -1,0 +1,1 @@
+"""Attitude dynamics of rigid bodies: integrators that keep their structure, and those that they are compared with."""
