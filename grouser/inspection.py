@@ -14,14 +14,14 @@ from grouser.catalogue import machine_file
 from grouser.hydraulic_inspection import hydraulic_facts, hydraulic_report
 from grouser.physics.description import load_machine
 from grouser.physics.description.circuit import circuit_tanks
-from grouser.physics.description.machine import HydraulicCylinder, Joint, LoopJoint, Machine, Pose
+from grouser.physics.description.machine import HydraulicCylinder, Joint, LoopJoint, Machine, Pose, Vector3
 from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, subtree_masses
 from grouser.physics.errors import MachineError, ParameterError
 from grouser.physics.simulation import Simulation
 from grouser.progress import showing_compilation
 from grouser.text_table import table
 
-_FREEDOM = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating": 6}
+_FREEDOM = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating": 6, "spherical": 3}
 # A tree is indented no deeper than this many levels: a chain of thousands would fill the screen with blanks.
 _INDENTED_LEVELS = 30
 
@@ -93,6 +93,7 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
     """
     step, vibrations, problems = _simulated_facts(machine)
     positions = initial_positions(machine)
+    starts = {joint.joint: joint.rpy for joint in machine.spherical_joints}
     poses = link_poses(machine, positions)
     whole = subtree_masses(machine, poses)[machine.root]
     base_freedom = 6 if machine.floating_base else 0
@@ -113,7 +114,7 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
             }
             for link in machine.links
         ],
-        "joints": [_joint_facts(joint, positions) for joint in machine.joints],
+        "joints": [_joint_facts(joint, positions, starts.get(joint.name)) for joint in machine.joints],
         "fluid": None
         if machine.fluid is None
         else {"density": machine.fluid.density, "bulk_modulus": machine.fluid.bulk_modulus},
@@ -231,18 +232,19 @@ def _freedom(joint: Joint) -> int:
     return 0 if joint.mimic is not None else _FREEDOM[joint.type]
 
 
-def _joint_facts(joint: Joint, positions: dict[str, float]) -> dict[str, Any]:
+def _joint_facts(joint: Joint, positions: dict[str, float], rpy: Vector3 | None) -> dict[str, Any]:
     return {
         "name": joint.name,
         "type": joint.type,
         "parent": joint.parent,
         "child": joint.child,
-        "axis": list(joint.axis) if joint.type not in ("fixed", "floating") else None,
+        "axis": list(joint.axis) if joint.type not in ("fixed", "floating", "spherical") else None,
         "lower": joint.limit.lower,
         "upper": joint.limit.upper,
         "effort": joint.limit.effort if math.isfinite(joint.limit.effort) else None,
         "velocity": joint.limit.velocity if math.isfinite(joint.limit.velocity) else None,
         "initial_position": positions.get(joint.name),
+        "initial_rpy": None if rpy is None else list(rpy),
         "mimic": None
         if joint.mimic is None
         else {"joint": joint.mimic.joint, "multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset},
@@ -310,6 +312,8 @@ def _joint_text(joint: dict[str, Any]) -> str:
         text += f", {joint['mimic']['multiplier']:g} x {joint['mimic']['joint']} + {joint['mimic']['offset']:g}"
     if joint["initial_position"]:
         text += f", starts at {joint['initial_position']:.4g} {unit}"
+    if joint["initial_rpy"] is not None:
+        text += ", starts at rpy " + " ".join(f"{angle:.4g}" for angle in joint["initial_rpy"]) + " rad"
     return text
 
 

@@ -13,6 +13,21 @@ class CylinderPressure:
     rod_side: float
 
 
+@dataclass(frozen=True, eq=False)
+class SphericalJointState:
+    """A spherical joint.
+
+    Attributes:
+        orientation: of the child's frame in the joint's, quaternion x y z w.
+        angular_velocity: of the child against the parent, in the child's axes [rad/s], (3,).
+        torque: of its commands about the child's axes in the last step, within its limit [N m], (3,).
+    """
+
+    orientation: np.ndarray
+    angular_velocity: np.ndarray
+    torque: np.ndarray
+
+
 @dataclass(frozen=True)
 class CylinderState:
     """A cylinder with its valve.

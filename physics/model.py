@@ -5,9 +5,10 @@ along the joint's axis, so that a revolute joint is a turn about z and a prismat
 link in its body undoes the difference. Bodies are numbered depth first, parents before children; -1 is the world.
 
 Coordinates follow Pinocchio: a floating joint has q = (x, y, z, quaternion x y z w) and v = (linear, angular) in the
-body frame; a planar one q = (x, y, angle) in its plane and v = (vx, vy, angular) in the body frame; the others are one
-number. A continuous joint is one unbounded angle. Each coordinate rate of a body's joint is a *column*: the twist that
-it gives the body. A mimicking joint has its own columns and shares the coordinate of the joint that it follows.
+body frame, a spherical one only what turns; a planar one q = (x, y, angle) in its plane and v = (vx, vy, angular) in
+the body frame; the others are one number. A continuous joint is one unbounded angle. Each coordinate rate of a body's
+joint is a *column*: the twist that it gives the body. A mimicking joint has its own columns and shares the coordinate
+of the joint that it follows.
 
 A link may carry elastic coordinates. Whatever is joined to it stands on a chain of *twist* bodies, one for each of
 them: a displacement by the exponential of coordinate times shape. The chains of one link share its coordinates as
@@ -22,15 +23,24 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics import spatial
+from grouser.physics.description.loop_joints import AXES
 from grouser.physics.description.machine import Inertial, Joint, Machine, Pose
-from grouser.physics.description.placement import initial_positions
+from grouser.physics.description.placement import initial_orientations, initial_positions
+from grouser.physics.description.spherical_joints import axis_name
 from grouser.physics.errors import MachineError
 
-REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST = range(5)
-_KIND = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC, "planar": PLANAR, "floating": FREE}
+REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST, SPHERICAL = range(6)
+_KIND = {
+    "revolute": REVOLUTE,
+    "continuous": REVOLUTE,
+    "prismatic": PRISMATIC,
+    "planar": PLANAR,
+    "floating": FREE,
+    "spherical": SPHERICAL,
+}
 # Numbers in q and in v of each kind of body.
-POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7, TWIST: 1}
-_RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6, TWIST: 1}
+POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7, TWIST: 1, SPHERICAL: 4}
+_RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6, TWIST: 1, SPHERICAL: 3}
 _MOST_COORDINATES = 1000
 
 
@@ -39,7 +49,7 @@ class Model(NamedTuple):
 
     Attributes:
         body_parent: parent body, -1 for the world, shape (bodies,).
-        body_kind: REVOLUTE, PRISMATIC, PLANAR, FREE or TWIST.
+        body_kind: REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST or SPHERICAL.
         body_twist: of a TWIST body, per unit of its coordinate, linear then angular in the joint's axes, (bodies, 6).
         body_rotation, body_position: joint frame in the parent body's frame, (bodies, 3, 3) and (bodies, 3) [m].
         body_q: first index of the joint's position in q.
@@ -112,6 +122,8 @@ class Names:
 
     Attributes:
         joints: joints with one coordinate (mimicking ones too) -> JointCoordinate, in the order of the file.
+        axes: axis of a spherical joint, "joint/x" and so on -> JointCoordinate, whose q is the first of the joint's
+            quaternion.
         compliance: compliant joint -> elastic direction (0 to 2 translation along, 3 to 5 rotation about x, y, z) ->
             index in q and in v of its coordinate.
         frames: joint with a body of its own, or with compliance -> where it stands.
@@ -123,6 +135,7 @@ class Names:
     """
 
     joints: dict[str, JointCoordinate]
+    axes: dict[str, JointCoordinate]
     compliance: dict[str, dict[int, tuple[int, int]]]
     frames: dict[str, "FrameOfJoint"]
     links: tuple[str, ...]
@@ -250,7 +263,7 @@ class _Tree:
         self.frames = {}  # joint -> FrameOfJoint
         self.compliance = {}  # compliant joint -> direction -> (index in q, index in v)
         self.pose = {}  # link -> (body, rotation, position)
-        self.initial = initial_positions(machine)
+        self.initial, self.oriented = initial_positions(machine), initial_orientations(machine)
         self.links = {link.name: link for link in machine.links}
         self.children = {link.name: [] for link in machine.links}
         for joint in machine.joints:
@@ -297,7 +310,7 @@ class _Tree:
         if self.links[joint.parent].elastic:
             parent = self._add_twists(joint, parent, frame, at)
             frame, at = np.eye(3), np.zeros(3)
-        turn = np.eye(3) if joint.type in ("fixed", "floating") else _axis_frame(joint.axis)
+        turn = np.eye(3) if joint.type in ("fixed", "floating", "spherical") else _axis_frame(joint.axis)
         axes = frame @ turn
         stand = parent, axes, at
         if joint.name in self.compliant:
@@ -352,7 +365,10 @@ class _Tree:
         self._append(joint.name, kind, [0.0] * 6, parent, rotation, position, mimics=joint.mimic is not None)
         if joint.mimic is None:
             start = [0.0] * POSITIONS[kind]
-            start[-1] = 1.0 if kind == FREE else self.initial.get(joint.name, 0.0)
+            if kind in (FREE, SPHERICAL):
+                start[-4:] = self.oriented.get(joint.name, Pose().quaternion)
+            else:
+                start[-1] = self.initial.get(joint.name, 0.0)
             self._add_coordinate(start, self._viscous(joint), joint.name, _RATES[kind])
 
     def _viscous(self, joint: Joint):
@@ -420,7 +436,8 @@ class _Tree:
         """Inertia of rotors that gears join to each coordinate rate."""
         inertia, joints = np.zeros(self.rate_count), self.names().joints
         for drive in self.machine.drives:
-            inertia[joints[drive.joint].v] += drive.rotor_inertia
+            if drive.rotor_inertia > 0.0:
+                inertia[joints[drive.joint].v] += drive.rotor_inertia
         return inertia
 
     def columns(self):
@@ -431,9 +448,13 @@ class _Tree:
         return start, np.array(rate, dtype=np.int64)
 
     def names(self) -> Names:
-        joints = {}
+        joints, axes = {}, {}
         for joint in self.machine.joints:
             body = self.joint_body.get(joint.name)
+            if body is not None and self.kind[body] == SPHERICAL:
+                for k, axis in enumerate(AXES):
+                    place = JointCoordinate(body, self.q_start[body], self.v_start[body] + k, 1.0, 0.0)
+                    axes[axis_name(joint.name, axis)] = place
             if body is not None and self.kind[body] in (REVOLUTE, PRISMATIC):
                 joints[joint.name] = JointCoordinate(
                     body, self.q_start[body], self.v_start[body], self.multiplier[body], self.offset[body]
@@ -441,6 +462,7 @@ class _Tree:
         links = tuple(link.name for link in self.machine.links)
         return Names(
             joints=joints,
+            axes=axes,
             compliance=self.compliance,
             frames=self.frames,
             links=links,

@@ -48,6 +48,7 @@ from grouser.physics.measurements import (
     NumericalDamping,
     PumpState,
     SolverDiagnostics,
+    SphericalJointState,
     TerrainPatch,
     WheelState,
 )
@@ -117,6 +118,7 @@ class Simulation:
         joint_position, joint_velocity: of every joint with one coordinate [rad or m, per second].
         joint_effort: force that drives, dry friction, limits and cylinders exerted on its coordinate in the last step
             [N m or N].
+        spherical_joint: of every spherical joint; its commands are `command["joint/x"]` and so on.
         pressure, cylinder, cylinder_energy: of every cylinder; pressures are as its sensors show them.
         line_pressure: of every hydraulic line [Pa, absolute].
         hydraulic_motor: of every hydraulic motor.
@@ -499,6 +501,9 @@ class Simulation:
         self.joint_position = _numbers("joint", joints, self._joint_positions)
         self.joint_velocity = _numbers("joint", joints, lambda: self._multiplier * self.state.v[self._v_index])
         self.joint_effort = _numbers("joint", joints, self._joint_efforts)
+        axes = list(self.names.axes.values())[::3]
+        balls = [self.names.body_joint[first.body] for first in axes]
+        self.spherical_joint = NamedView("spherical joint", balls, lambda j: self._spherical_state(axes[j]))
         cylinders = [cylinder.name for cylinder in self.machine.cylinders]
         self.pressure = NamedView("cylinder", cylinders, lambda c: CylinderPressure(*self._cylinder_pressures(c)))
         self.cylinder = NamedView("cylinder", cylinders, self._cylinder_state)
@@ -642,6 +647,12 @@ class Simulation:
 
     def _joint_positions(self):
         return self._multiplier * self.state.q[self._q_index] + self._offset
+
+    def _spherical_state(self, first) -> SphericalJointState:
+        """Of the spherical joint whose first axis has this place."""
+        own = slice(first.v, first.v + 3)
+        orientation = np.array(self.state.q[first.q : first.q + 4])
+        return SphericalJointState(orientation, np.array(self.state.v[own]), np.array(self._workspace.effort[own]))
 
     def _joint_efforts(self):
         work = self._workspace

@@ -10,6 +10,7 @@ from grouser.physics.compliance.redundancy import MISFIT, quarrelling_rows
 from grouser.physics.compliance.search import LoopSearch
 from grouser.physics.description.loop_joints import AXES
 from grouser.physics.description.machine import Machine
+from grouser.physics.description.placement import initial_orientations
 from grouser.physics.errors import MachineError
 from grouser.physics.model import TWIST, Model, Names
 from grouser.physics.multibody.integration import integrate_positions
@@ -41,9 +42,9 @@ class Assembly(NamedTuple):
 def assemble(machine: Machine, model: Model, names: Names, pairs: Pairs) -> Assembly:
     """Positions near the initial ones at which all loops close; springs are relaxed in the directions they block.
 
-    Joints with an ``<initial_position>``, a floating base and elastic coordinates stay where they are. Loops that are
-    over-constrained and do not quite fit are left as little open as possible, rigid pairs before springs. Where rigid
-    pairs only hold what others hold already, but not quite alike, they let go.
+    Joints with an ``<initial_position>`` or an ``rpy``, a floating base and elastic coordinates stay where they are.
+    Loops that are over-constrained and do not quite fit are left as little open as possible, rigid pairs before
+    springs. Where rigid pairs only hold what others hold already, but not quite alike, they let go.
 
     Raises:
         MachineError: the loops cannot be closed, or only beyond a joint's limits; says how far from closing they are.
@@ -72,7 +73,7 @@ def assemble(machine: Machine, model: Model, names: Names, pairs: Pairs) -> Asse
 
 def _free_rates(machine: Machine, model: Model, names: Names) -> np.ndarray:
     """Coordinate rates that assembly may move."""
-    given = {start.joint for start in machine.initial_positions}
+    given = {start.joint for start in machine.initial_positions} | set(initial_orientations(machine))
     base = 0 if machine.floating_base else -1
     rates = set()
     for body, joint in enumerate(names.body_joint):

@@ -48,7 +48,7 @@ class JointLaws(NamedTuple):
 
 
 def make_joint_laws(machine: Machine, names: Names) -> JointLaws:
-    """Laws of every joint that has limits, dry friction or a drive.
+    """Laws of every joint that has limits, dry friction or a drive, and of every driven axis of a spherical joint.
 
     A mimicking joint's limits and dry friction act on the coordinate of the joint that it follows.
     """
@@ -67,6 +67,12 @@ def make_joint_laws(machine: Machine, names: Names) -> JointLaws:
         values = (coordinate.q, coordinate.v, lower, upper, *friction, number)
         for field, value in zip(JointLaws._fields, values, strict=True):
             columns[field].append(value)
+    for axis, place in names.axes.items():
+        if axis in drives:
+            # a torque alone: it has no position, and what the others leave at zero does nothing
+            own = {"position_index": place.q, "rate_index": place.v, "lower": -np.inf, "upper": np.inf}
+            for field, column in columns.items():
+                column.append(own.get(field, drives[axis] if field == "drive" else 0.0))
     whole = {"position_index", "rate_index", "drive"}
     laws = JointLaws(**{f: np.array(c, dtype=np.int64 if f in whole else float) for f, c in columns.items()})
     for array in laws:

@@ -36,6 +36,7 @@ from grouser.physics.description.loop_checks import check_loops_can_move, comple
 from grouser.physics.description.machine import Link, Machine, PointSet
 from grouser.physics.description.names import closest
 from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, rigid_lumps
+from grouser.physics.description.spherical_joints import torque_drives
 from grouser.physics.description.urdf import Robot
 from grouser.physics.description.wheel_checks import complete_wheel
 
@@ -83,7 +84,7 @@ def complete_extension(extension: Extension, robot: Robot) -> Extension:
 
     Args:
         extension: with references that are there.
-        robot: its links with their contact points.
+        robot: its links with their contact points, its spherical joints as such.
 
     Raises:
         MachineError: values that contradict each other.
@@ -121,6 +122,7 @@ def complete_extension(extension: Extension, robot: Robot) -> Extension:
         name: tuple(Entry(entry.element, complete(entry)) for entry in extension[name])
         for name, complete in completions.items()
     }
+    completed["drives"] += torque_drives(extension["spherical_joints"], {*joints, *valves})
     return {**extension, **completed}
 
 

@@ -36,6 +36,7 @@ from grouser.physics.description.machine import (
     MaterialPair,
     SelfCollision,
     Sensor,
+    SphericalJoint,
     Vector3,
 )
 from grouser.physics.description.soil import LEVELS
@@ -272,6 +273,27 @@ ELEMENTS: tuple[ElementKind, ...] = (
         ),
         InitialPosition,
         field="initial_positions",
+        unique="joint",
+    ),
+    ElementKind(
+        "spherical_joint",
+        "Leaves a floating joint its three rotations: a ball joint. Torques about the child's axes are commanded as "
+        "efforts, by the names `joint/x`, `joint/y` and `joint/z`, where `joint` is its name. Like a floating joint it "
+        "is not in `joint_states`, which has one number for a joint; where it stands is on `/tf`.",
+        (
+            joint("floating joint"),
+            non_negative("effort_limit", "N m", "of the torque about each axis; 0: none is commanded", default=0.0),
+            non_negative("damping", "N m s/rad", "viscous coefficient, beside that of `<dynamics>`", default=0.0),
+            Attribute(
+                "rpy",
+                Kind.ANGLES,
+                "rad",
+                "where the child starts in the joint's frame: roll, pitch, yaw",
+                default_text="0 0 0, or where loops close",
+            ),
+        ),
+        SphericalJoint,
+        field="spherical_joints",
         unique="joint",
     ),
     ElementKind(

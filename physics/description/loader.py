@@ -17,6 +17,7 @@ from grouser.physics.description.machine import Link, Machine
 from grouser.physics.description.plausibility import plausibility_warnings
 from grouser.physics.description.published import published_urdf
 from grouser.physics.description.source import read_text
+from grouser.physics.description.spherical_joints import with_spherical_joints
 from grouser.physics.description.urdf import Robot, read_robot
 from grouser.physics.description.xml_tree import BYTES_MAX, Element, parse
 from grouser.physics.errors import MachineError, ParameterError
@@ -74,7 +75,11 @@ def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
     _refuse_misplaced(root)
     extension = read_extension(root)
     check_references(extension, robot)
-    robot = replace(robot, links=with_contact_points(robot.links, extension["contact_points"]))
+    robot = replace(
+        robot,
+        links=with_contact_points(robot.links, extension["contact_points"]),
+        joints=with_spherical_joints(robot.joints, extension["spherical_joints"]),
+    )
     extension = complete_extension(extension, robot)
     floating = robot.root != FIXED_ROOT if base is None else base == "floating"
     machine = Machine(

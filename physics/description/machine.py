@@ -177,7 +177,7 @@ class Joint:
     """A joint of the tree.
 
     Attributes:
-        type: fixed, revolute, continuous, prismatic, planar or floating.
+        type: fixed, revolute, continuous, prismatic, planar, floating or spherical.
         pose: the joint's frame in the parent link's frame (the child link's frame at position zero).
         axis: unit vector in the joint's frame; normal of the plane for a planar joint.
         damping: viscous coefficient [N m s/rad or N s/m].
@@ -860,6 +860,23 @@ class InitialPosition:
 
 
 @dataclass(frozen=True)
+class SphericalJoint:
+    """What a ball joint, floating in the URDF, has beside its three rotations.
+
+    Attributes:
+        effort_limit: of the torque about each axis of the child that commands give it [N m]; 0: none can be commanded.
+        damping: viscous coefficient [N m s/rad].
+        rpy: orientation of the child at the start in the joint's frame, roll, pitch, yaw [rad]; None: the joint's own,
+            or the one at which loops close.
+    """
+
+    joint: str
+    effort_limit: float = 0.0
+    damping: float = 0.0
+    rpy: Vector3 | None = None
+
+
+@dataclass(frozen=True)
 class Machine:
     """A whole machine, validated.
 
@@ -902,6 +919,7 @@ class Machine:
     compliant_joints: tuple[CompliantJoint, ...] = ()
     flexible_links: tuple[FlexibleLink, ...] = ()
     wheels: tuple[Wheel, ...] = ()
+    spherical_joints: tuple[SphericalJoint, ...] = ()
     integrator: Integrator = Integrator("semi_implicit")
     frictions: tuple[JointFriction, ...] = ()
     drives: tuple[ServoDrive, ...] = ()

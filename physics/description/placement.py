@@ -7,7 +7,13 @@ import numpy as np
 
 from grouser.physics.description.joints import ONE_COORDINATE
 from grouser.physics.description.machine import Joint, Machine, Pose
-from grouser.physics.description.rotation import compose, matrix, quaternion_about
+from grouser.physics.description.rotation import (
+    Quaternion,
+    compose,
+    matrix,
+    quaternion_about,
+    quaternion_from_rpy,
+)
 from grouser.physics.description.tree import in_tree_order
 
 
@@ -31,13 +37,20 @@ def initial_positions(machine: Machine) -> dict[str, float]:
     return positions
 
 
+def initial_orientations(machine: Machine) -> dict[str, Quaternion]:
+    """Returns the orientation at which the child of every spherical joint that gives one starts, in its frame."""
+    return {joint.joint: quaternion_from_rpy(*joint.rpy) for joint in machine.spherical_joints if joint.rpy is not None}
+
+
 def link_poses(machine: Machine, positions: Mapping[str, float]) -> dict[str, Pose]:
     """Returns the pose of every link in the root link's frame.
 
     Args:
         machine: the machine.
-        positions: of joints with one coordinate [rad or m]; all others (planar, floating) stand at their origin.
+        positions: of joints with one coordinate [rad or m]; spherical ones stand where they start, all others (planar,
+            floating) at their origin.
     """
+    orientations = initial_orientations(machine)
     above = {joint.child: joint for joint in machine.joints}
     poses = {machine.root: Pose()}
     for link in in_tree_order(machine.root, machine.joints)[1:]:
@@ -49,6 +62,8 @@ def link_poses(machine: Machine, positions: Mapping[str, float]) -> dict[str, Po
             frame = compose(frame, Pose((x * position, y * position, z * position)))
         elif joint.type in ONE_COORDINATE:
             frame = compose(frame, Pose(quaternion=quaternion_about(joint.axis, position)))
+        elif joint.name in orientations:
+            frame = compose(frame, Pose(quaternion=orientations[joint.name]))
         poses[link] = frame
     return poses
 

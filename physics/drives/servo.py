@@ -74,7 +74,7 @@ def make_drives(machine: Machine, step: float) -> Drives:
             )
         values = (
             *(MODES[drive.mode], drive.stiffness, drive.damping, drive.integral, drive.effort_limit),
-            *(limits[drive.joint], electric, *envelope),
+            *(limits.get(drive.joint, np.inf), electric, *envelope),
         )
         for field, value in zip(columns, values, strict=True):
             columns[field].append(value)

@@ -3,7 +3,7 @@
 import math
 
 from grouser.physics.kernel import kernel
-from grouser.physics.model import FREE, PLANAR
+from grouser.physics.model import FREE, PLANAR, SPHERICAL
 from grouser.physics.spatial import quaternion_exponential, quaternion_product, rotation_matrix, screw_displacement
 
 
@@ -11,8 +11,8 @@ from grouser.physics.spatial import quaternion_exponential, quaternion_product, 
 def integrate_positions(model, q, v, step):
     """q <- q (+) step * v, exact for a velocity that is constant in the body frame.
 
-    Floating joints follow the exponential map of SE(3), planar ones that of SE(2), the others add. A mimicking joint
-    has no position of its own.
+    Floating joints follow the exponential map of SE(3), spherical ones that of SO(3), planar ones that of SE(2), the
+    others add. A mimicking joint has no position of its own.
     """
     for i in range(model.body_parent.shape[0]):
         if model.body_mimics[i]:
@@ -22,6 +22,8 @@ def integrate_positions(model, q, v, step):
         kind = model.body_kind[i]
         if kind == FREE:
             _integrate_free(q, at, v, rate, step)
+        elif kind == SPHERICAL:
+            _turn(q, at, step * v[rate], step * v[rate + 1], step * v[rate + 2])
         elif kind == PLANAR:
             _integrate_planar(q, at, v, rate, step)
         else:
@@ -38,10 +40,16 @@ def _integrate_free(q, at, v, rate, step):
     q[at] += m00 * dx + m01 * dy + m02 * dz
     q[at + 1] += m10 * dx + m11 * dy + m12 * dz
     q[at + 2] += m20 * dx + m21 * dy + m22 * dz
+    _turn(q, at + 3, rx, ry, rz)
+
+
+@kernel
+def _turn(q, at, rx, ry, rz):
+    """Turns the unit quaternion from q[at] on by a rotation vector in its own axes."""
     ex, ey, ez, ew = quaternion_exponential(rx, ry, rz)
-    x, y, z, w = quaternion_product(x, y, z, w, ex, ey, ez, ew)
+    x, y, z, w = quaternion_product(q[at], q[at + 1], q[at + 2], q[at + 3], ex, ey, ez, ew)
     scale = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
-    q[at + 3], q[at + 4], q[at + 5], q[at + 6] = x * scale, y * scale, z * scale, w * scale
+    q[at], q[at + 1], q[at + 2], q[at + 3] = x * scale, y * scale, z * scale, w * scale
 
 
 @kernel

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.kernel import embedded, inlined, kernel
-from grouser.physics.model import FREE, PLANAR, PRISMATIC, REVOLUTE, TWIST, Model
+from grouser.physics.model import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST, Model
 from grouser.physics.spatial import cross_motion, quaternion_exponential, rotation_matrix, screw_displacement
 
 
@@ -139,6 +139,13 @@ def _place_body(model, i, q, origin, rotation, position, column):
             *(m00, m01, m02, m10, m11, m12, m20, m21, m22),
             *quaternion_exponential(amount * w0, amount * w1, amount * w2),
         )
+    elif kind == SPHERICAL:
+        r00, r01, r02, r10, r11, r12, r20, r21, r22 = _turned(
+            *(m00, m01, m02, m10, m11, m12, m20, m21, m22), *(q[at], q[at + 1], q[at + 2], q[at + 3])
+        )
+        _angular_column(column, first, px, py, pz, r00, r10, r20, 1.0)
+        _angular_column(column, first + 1, px, py, pz, r01, r11, r21, 1.0)
+        _angular_column(column, first + 2, px, py, pz, r02, r12, r22, 1.0)
     elif kind == PRISMATIC:
         shift = model.body_multiplier[i] * q[at] + model.body_offset[i]
         px += m02 * shift

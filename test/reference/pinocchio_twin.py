@@ -1,9 +1,10 @@
 """The same machine in Pinocchio, and the way from our coordinates to its own.
 
-Pinocchio reads the machine's URDF by itself. Three things are then brought into line, none of them by code of ours:
+Pinocchio reads the machine's URDF by itself. Four things are then brought into line, none of them by code of ours:
 
 - Pinocchio's URDF reader puts every planar joint into the x-y plane of its frame; its frame is turned here so that z
   lies along the URDF's axis, by the smallest turn.
+- URDF has no spherical joint: the floating joint that it stands for gives way to Pinocchio's own.
 - A mimicking joint is a joint of its own there. With pv = G v, where G is constant, M = G^T M_pin G and
   forces = G^T forces_pin.
 - A link whose mass properties come from a density has none in the URDF: they are taken from the description.
@@ -18,6 +19,7 @@ from grouser.physics.description.machine import Machine, Pose
 from grouser.physics.model import Model, Names
 
 FREE_BASE = "root_joint"
+_SPHERICAL = pin.JointModelSpherical().shortname()
 
 
 class PinocchioTwin:
@@ -36,6 +38,7 @@ class PinocchioTwin:
         self._joints = {joint.name: joint for joint in machine.joints}
         root = (pin.JointModelFreeFlyer(),) if machine.floating_base else ()
         self.model = pin.buildModelFromXML(_with_every_inertia(machine), *root)
+        self.model = _with_spherical_joints(self.model, [j.name for j in machine.joints if j.type == "spherical"])
         self.model.gravity.linear = np.array(model.gravity)
         for joint in machine.joints:
             if joint.type == "planar":
@@ -74,6 +77,8 @@ class PinocchioTwin:
             at = joint.idx_q
             if joint.nv == 6:
                 result[at : at + 7] = own[:7]
+            elif joint.shortname() == _SPHERICAL:
+                result[at : at + 4] = own[:4]
             elif joint.nv == 3:
                 result[at : at + 4] = own[0], own[1], np.cos(own[2]), np.sin(own[2])
             elif joint.nq == 2:
@@ -146,6 +151,21 @@ class PinocchioTwin:
 def placement(pose: Pose) -> pin.SE3:
     """A pose of the description as Pinocchio's."""
     return pin.XYZQUATToSE3(np.array([*pose.position, *pose.quaternion]))
+
+
+def _with_spherical_joints(model: pin.Model, names: list[str]) -> pin.Model:
+    """The same model with spherical joints in the place of some of its floating ones."""
+    if not names:
+        return model
+    result = pin.Model()
+    for number in range(1, model.njoints):
+        name = model.names[number]
+        joint = pin.JointModelSpherical() if name in names else model.joints[number]
+        result.addJoint(model.parents[number], joint, model.jointPlacements[number], name)
+        result.appendBodyToJoint(number, model.inertias[number], pin.SE3.Identity())
+    for frame in list(model.frames)[1:]:
+        result.addFrame(frame, False)
+    return result
 
 
 def _with_every_inertia(machine: Machine) -> str:

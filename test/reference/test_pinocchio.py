@@ -10,7 +10,7 @@ from pinocchio_twin import PinocchioTwin, placement
 
 import grouser
 from grouser.physics.description.machine import Pose
-from grouser.physics.model import FREE, PLANAR, build_model
+from grouser.physics.model import FREE, PLANAR, SPHERICAL, build_model
 from grouser.physics.multibody.articulated import forward_dynamics, make_articulated_workspace
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import kinetic_energy, potential_energy, total_momentum
@@ -25,6 +25,8 @@ ALL_JOINTS = ROOT / "test" / "data" / "machines" / "all_joints.urdf"
 MACHINES = [*sorted((ROOT / "urdf").glob("*.xacro")), *sorted((ROOT / "test" / "data" / "models").glob("*.urdf"))]
 CASES = [(path, None) for path in MACHINES] + [(ALL_JOINTS, "floating"), (ALL_JOINTS, "fixed")]
 
+# Where the quaternion begins among the positions of a joint.
+QUATERNION = {FREE: 3, SPHERICAL: 0}
 STATES = 1000
 TOLERANCE = 1e-10  # of the largest component
 GRAVITY = (0.7, -1.3, -9.6)  # slanting, so that no component hides
@@ -52,9 +54,9 @@ class Case:
     def _state(self):
         q = self.random.uniform(-3.0, 3.0, len(self.model.q_initial))
         for at, kind in zip(self.model.body_q, self.model.body_kind, strict=True):
-            if kind == FREE:
+            if kind in QUATERNION:
                 turn = self.random.normal(size=4)
-                q[at + 3 : at + 7] = turn / np.linalg.norm(turn)
+                q[at + QUATERNION[kind] :][:4] = turn / np.linalg.norm(turn)
         return q, self.random.normal(size=self.rates), self.random.normal(size=self.rates)
 
     def each(self):
@@ -272,8 +274,8 @@ def test_integration(case, step):
         reference = pin.integrate(case.twin.model, pq, step * (case.twin.rate_map @ v))
         ours = case.twin.positions(moved)
         for at, kind in zip(case.model.body_q, case.model.body_kind, strict=True):
-            if kind == FREE:
-                assert np.linalg.norm(moved[at + 3 : at + 7]) == pytest.approx(1.0, abs=1e-14)
+            if kind in QUATERNION:
+                assert np.linalg.norm(moved[at + QUATERNION[kind] :][:4]) == pytest.approx(1.0, abs=1e-14)
         difference = pin.difference(case.twin.model, reference, ours)
         worst.add(difference, np.zeros_like(difference), scale=1.0)
     worst.check()
@@ -285,7 +287,9 @@ def test_the_case_has_what_it_is_for():
     kinds = dict(zip(names.body_joint, model.body_kind, strict=True))
     assert kinds["table"] == PLANAR
     assert kinds["tether"] == FREE
-    assert model.body_parent[names.body_joint.index("tether")] >= 0
+    assert kinds["socket"] == SPHERICAL
+    for joint in ("tether", "socket"):
+        assert model.body_parent[names.body_joint.index(joint)] >= 0
     assert model.body_mimics.sum() == 3
     rates = [names.joints[name].v for name in ("shoulder", "finger_joint", "thumb_joint", "knuckle_joint")]
     assert len(set(rates)) == 1

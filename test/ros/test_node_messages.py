@@ -22,6 +22,7 @@ from grouser.nodes.diagnostics import diagnostics_message
 from grouser.nodes.frames import FrameTree, footprint_pose, relative_poses
 from grouser.nodes.report import LoopReport
 from grouser.physics import spatial
+from grouser.physics.description import parse_machine
 from grouser.physics.description.machine import Ground, Heightfield
 from grouser.physics.errors import ParameterError
 from grouser.physics.measurements import TerrainPatch
@@ -275,6 +276,20 @@ def test_a_refusal_names_the_field_and_the_value():
             messages.joint_commands(command, {"drum": "velocity", "winch": "effort"})
     with pytest.raises(ParameterError, match=r"velocity = \[\] .* drum, whose drive is in velocity mode"):
         messages.joint_commands(JointState(name=["drum"], position=[1.0]), {"drum": "velocity"})
+
+
+def test_torques_of_a_ball_joint_are_efforts_about_its_axes():
+    robot = (
+        '<robot name="r"><link name="world"/>'
+        '<link name="bob"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>'
+        '<joint name="bearing" type="floating"><parent link="world"/><child link="bob"/></joint>'
+        '<grouser><spherical_joint joint="bearing" effort_limit="9"/></grouser></robot>'
+    )
+    simulation = grouser.Simulation(parse_machine(robot, "r.urdf"))
+    modes = {drive.joint: drive.mode for drive in simulation.machine.drives}
+    message = JointState(name=["bearing/z", "bearing/x"], effort=[3.0, -1.0])
+    simulation.command.update(messages.joint_commands(message, modes))
+    assert dict(simulation.command) == {"bearing/x": -1.0, "bearing/y": 0.0, "bearing/z": 3.0}
 
 
 def test_a_machine_without_drives_hears_no_joint_commands():

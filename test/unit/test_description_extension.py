@@ -17,7 +17,15 @@ from grouser.physics.description.extension_schema import (
     WrittenFlexibleLink,
     WrittenWheel,
 )
-from grouser.physics.description.machine import Attachment, ContactMaterial, Fluid, JointFriction, Machine
+from grouser.physics.description.machine import (
+    Attachment,
+    ContactMaterial,
+    Fluid,
+    JointFriction,
+    Machine,
+    SphericalJoint,
+)
+from grouser.physics.description.placement import initial_positions, link_poses
 from grouser.physics.errors import MachineError
 
 ROOT = Path(__file__).parents[2]
@@ -210,6 +218,19 @@ BAD = {
     "velocity drive without damping": ('<servo_drive joint="hinge" mode="velocity"/>', 13, ["needs a damping"]),
     "drive of a fixed joint": ('<servo_drive joint="glue" mode="effort" effort_limit="1"/>', 13, ["'glue' is fixed"]),
     "drive of a mimic": ('<servo_drive joint="follower" mode="effort" effort_limit="1"/>', 13, ["mimics 'hinge'"]),
+    "ball joint of a hinge": ('<spherical_joint joint="hinge"/>', 13, ["'hinge' is revolute", 'type="floating"']),
+    "two ball joints": ('<spherical_joint joint="free"/>\n<spherical_joint joint="free"/>', 14, ["joint 'free'"]),
+    "torque below zero": ('<spherical_joint joint="free" effort_limit="-1"/>', 13, ["effort_limit = -1 N m"]),
+    "drive of a ball joint": (
+        '<spherical_joint joint="free"/><servo_drive joint="free" mode="effort" effort_limit="1"/>',
+        13,
+        ["'free' is spherical"],
+    ),
+    "torque of a valve's name": (
+        HYDRAULICS.replace('"v"', '"free/y"') + '\n<spherical_joint joint="free" effort_limit="1"/>',
+        15,
+        ["named 'free/y'", "commands go by name"],
+    ),
     "start of a mimic": ('<initial_position joint="follower" position="0"/>', 13, ["mimics 'hinge'"]),
     "start beyond the limit": ('<initial_position joint="hinge" position="1.5"/>', 13, ["position = 1.5", "-1 to 1"]),
     "density beside inertial": ('<density link="base" value="1"/>', 13, ["has an <inertial> already"]),
@@ -228,6 +249,19 @@ def test_a_bad_element_is_refused_where_it_is_bad(tmp_path, name):
     assert error.element is not None
     for word in words:
         assert word in str(error)
+
+
+def test_a_floating_joint_becomes_a_ball_joint_with_torques_about_three_axes(tmp_path):
+    machine = load(
+        tmp_path, '<spherical_joint joint="free" effort_limit="5" damping="0.2" rpy="0 0 1.5707963267948966"/>'
+    )
+    joint = machine.joints[-1]
+    assert (joint.name, joint.type, joint.damping) == ("free", "spherical", 0.2)
+    assert machine.spherical_joints == (SphericalJoint("free", 5.0, 0.2, (0.0, 0.0, 1.5707963267948966)),)
+    assert machine.drives == tuple(ServoDrive(f"free/{axis}", "effort", 0.0, 0.0, 5.0) for axis in "xyz")
+    ball = link_poses(machine, initial_positions(machine))["ball"]
+    assert ball.quaternion == pytest.approx((0.0, 0.0, 0.5**0.5, 0.5**0.5))
+    assert load(tmp_path, '<spherical_joint joint="free"/>').drives == ()
 
 
 def test_a_drive_needs_an_effort_limit_from_somewhere(tmp_path):

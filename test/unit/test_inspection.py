@@ -31,6 +31,12 @@ ARM = """<robot name="arm">
 </grouser></robot>"""
 
 
+BALL = """<robot name="ball"><link name="world"/>
+<link name="bob"><inertial><origin xyz="0 0 -1"/><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+<joint name="socket" type="floating"><parent link="world"/><child link="bob"/></joint>
+<grouser><spherical_joint joint="socket" effort_limit="3" rpy="1.5707963267948966 0 0"/></grouser></robot>"""
+
+
 @pytest.fixture
 def arm(tmp_path):
     path = tmp_path / "arm.urdf"
@@ -62,6 +68,20 @@ def test_every_kind_of_joint_counts_its_freedom(tmp_path, monkeypatch):
     facts = inspection.machine_facts(grouser.load_machine(path, {"mesh": str(tmp_path / "box.stl")}))
     # base 6; shoulder, axle, rail, hanging 1 each; planar 3; floating 6; fixed joints and mimics none
     assert facts["degrees_of_freedom"] == 6 + 4 + 3 + 6
+
+
+def test_a_ball_joint_and_its_torques_are_shown(tmp_path, capsys):
+    path = tmp_path / "ball.urdf"
+    path.write_text(BALL)
+    facts = inspection.machine_facts(grouser.load_machine(path))
+    assert facts["degrees_of_freedom"] == 3
+    assert facts["joints"][0]["axis"] is None and facts["joints"][0]["initial_rpy"] == [math.pi / 2.0, 0.0, 0.0]
+    # turned by a quarter about x, down is towards y
+    assert facts["centre_of_mass"] == pytest.approx([0.0, 1.0, 0.0], abs=1e-15)
+    inspection.main([str(path)])
+    text = capsys.readouterr().out
+    assert "socket: spherical, starts at rpy 1.571 0 0 rad" in text
+    assert "socket/z  effort  3" in text
 
 
 def test_the_text_shows_what_there_is(arm, capsys):

@@ -22,7 +22,7 @@ BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_fu
 ROUND_OFF = 1e-11  # of matrices whose largest entry is one
 
 ONE = ("revolute", "continuous", "prismatic")
-KINDS = (*ONE, "planar", "floating", "fixed")
+KINDS = (*ONE, "planar", "floating", "spherical", "fixed")
 
 
 @st.composite

@@ -11,7 +11,7 @@ from scipy.linalg import expm
 import grouser
 from grouser.physics import spatial
 from grouser.physics.description.machine import Inertial, Joint, JointLimit, Link, Machine, Mimic, Pose
-from grouser.physics.model import FREE, build_model
+from grouser.physics.model import FREE, SPHERICAL, build_model
 from grouser.physics.multibody.integration import integrate_positions
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
@@ -35,6 +35,7 @@ def joint(name, kind, mimic=None):
 
 FREE_BODY = chain(joint("free", "floating"))
 PUCK = chain(joint("puck", "planar"))
+BALL = chain(joint("ball", "spherical"))
 
 
 def pose(q):
@@ -61,6 +62,22 @@ def test_a_free_body_follows_the_exponential_map(of, v, h):
     # the reference's own repeated squaring costs it three digits
     np.testing.assert_allclose(pose(moved)[:3, :3], end[:3, :3], rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(moved[:3], end[:3, 3], rtol=0.0, atol=1e-12 * h * max(np.abs(v[:3]).max(), 1e-9))
+
+
+@BOTH
+@settings(deadline=None)
+@given(v=st.lists(speeds, min_size=3, max_size=3).map(np.array), h=scale)
+def test_a_ball_joint_follows_the_exponential_map(of, v, h):
+    q = np.array([0.5, -0.5, 0.1, 0.7])
+    q /= np.linalg.norm(q)
+    moved = q.copy()
+
+    of(integrate_positions)(BALL, moved, v, h)
+
+    assert np.linalg.norm(moved) == pytest.approx(1.0, abs=4e-16)
+    # the reference's own repeated squaring costs it three digits
+    end = spatial.matrix(q) @ expm(h * spatial.skew(v))
+    np.testing.assert_allclose(spatial.matrix(moved), end, rtol=0.0, atol=1e-12)
 
 
 @BOTH
@@ -107,8 +124,9 @@ def test_a_constant_velocity_is_followed_exactly(of):
         of(integrate_positions)(model, often, v, 0.5 / 64)
 
     for at, kind in zip(model.body_q, model.body_kind, strict=True):
-        if kind == FREE and once[at + 6] * often[at + 6] < 0.0:
-            often[at + 3 : at + 7] *= -1.0
+        last = {FREE: at + 6, SPHERICAL: at + 3}.get(kind)
+        if last is not None and once[last] * often[last] < 0.0:
+            often[last - 3 : last + 1] *= -1.0
     np.testing.assert_allclose(once, often, rtol=0.0, atol=1e-13)
 
 

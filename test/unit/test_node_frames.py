@@ -84,6 +84,20 @@ def test_a_fixed_joint_that_yields_is_no_static_transform(tmp_path):
     assert frames.moving == [("world", "arm"), ("tip", "end")]
 
 
+def test_a_ball_joint_is_shown_as_it_stands(tmp_path):
+    joint = (
+        '<joint name="j" type="floating"><parent link="world"/><child link="arm"/>'
+        '<origin xyz="1 2 3" rpy="0.4 -0.5 0.6"/></joint>'
+    )
+    ball = machine(tmp_path, joint, '<spherical_joint joint="j" rpy="0.3 0.2 -0.1"/>')
+    tree = FrameTree(ball, None, "odom", "base_footprint")
+    assert tree.moving == [("world", "arm")]
+    (pose,) = tree.moving_poses(grouser.Simulation(ball).link_poses())
+    turn = matrix(quaternion_from_rpy(0.4, -0.5, 0.6)) @ matrix(quaternion_from_rpy(0.3, 0.2, -0.1))
+    np.testing.assert_allclose(pose[:3], [1.0, 2.0, 3.0], atol=1e-15)
+    np.testing.assert_allclose(matrix(pose[3:]), turn, atol=1e-15)
+
+
 def test_a_sensors_frame_is_fixed_to_its_link(tmp_path):
     joint = '<joint name="j" type="continuous"><parent link="world"/><child link="arm"/></joint>'
     sensor = '<sensor name="eye" type="imu" link="arm" xyz="1 2 3" rpy="0.1 0.2 0.3"/>'
