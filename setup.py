@@ -77,6 +77,7 @@ setup(
             "grouser = grouser.cli:main",
             "simulator = grouser.cli:simulator",
             "viewer = grouser.cli:viewer",
+            "attitude_controller = grouser.cli:attitude_controller",
         ],
     },
 )

@@ -56,6 +56,11 @@ def viewer() -> int:
     return _call("viewer", "grouser.nodes.viewer", None)
 
 
+def attitude_controller() -> int:
+    """Runs the node of `grouser.nodes.attitude_controller`; returns its exit status."""
+    return _call("attitude_controller", "grouser.nodes.attitude_controller", None)
+
+
 def _call(program: str, module: str, arguments: Sequence[str] | None) -> int:
     """Calls a module's `main`; what goes wrong becomes one message and an exit status."""
     try:

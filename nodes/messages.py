@@ -31,6 +31,8 @@ UNMEASURED = 1e6
 DEEPEST_RUT = 0.2
 CLOUD_FIELDS = ("x", "y", "z", "sinkage", "rut", "pressure")
 _UNKNOWN = -1
+# What the first number of a covariance says of a quantity that a sensor does not measure.
+_NOT_MEASURED = -1.0
 _JOINT_FIELDS = ("position", "velocity", "effort")
 
 
@@ -55,6 +57,12 @@ def fill_joint_state(message: JointState, nanoseconds: int, joints: np.ndarray) 
     message.position = _doubles(joints[0])
     message.velocity = _doubles(joints[1])
     message.effort = _doubles(joints[2])
+
+
+def fill_joint_efforts(message: JointState, stamp: Time, efforts: np.ndarray) -> None:
+    """Writes a time and efforts [N m or N] alone, shape (number of joints,)."""
+    message.header.stamp = stamp
+    message.effort = _doubles(efforts)
 
 
 def make_transforms(pairs: Sequence[FramePair]) -> TFMessage:
@@ -151,6 +159,24 @@ def fill_imu(message: Imu, nanoseconds: int, reading: ImuReading) -> None:
     turn.x, turn.y, turn.z, turn.w = reading.orientation.tolist()
     rate.x, rate.y, rate.z = reading.angular_velocity.tolist()
     force.x, force.y, force.z = reading.specific_force.tolist()
+
+
+def imu_attitude(message: Imu) -> tuple[np.ndarray, np.ndarray]:
+    """Orientation, unit quaternion x y z w (4,), and angular velocity in the unit's frame [rad/s], (3,).
+
+    Raises:
+        ParameterError: names the field that is not finite, or an orientation that is not known (REP-145).
+    """
+    turn, rate = message.orientation, message.angular_velocity
+    quaternion, omega = np.array([turn.x, turn.y, turn.z, turn.w]), np.array([rate.x, rate.y, rate.z])
+    length = float(np.linalg.norm(quaternion))
+    if message.orientation_covariance[0] == _NOT_MEASURED:
+        raise ParameterError("orientation_covariance[0]", _NOT_MEASURED, "0 or more: the orientation is needed")
+    if not (np.isfinite(length) and length > 0.0):
+        raise ParameterError("orientation", quaternion.tolist(), "a quaternion: finite, and not zero")
+    if not np.isfinite(omega).all():
+        raise ParameterError("angular_velocity", omega.tolist(), "finite numbers")
+    return quaternion / length, omega
 
 
 def terrain_cloud(frame: str, nanoseconds: int, patch: TerrainPatch) -> PointCloud2:

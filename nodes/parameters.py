@@ -2,8 +2,10 @@
 
 import math
 import os
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 from rcl_interfaces.msg import (
@@ -58,6 +60,8 @@ class Declaration:
             ]
         elif isinstance(self.default, str):
             descriptor.type = ParameterType.PARAMETER_STRING
+        elif isinstance(self.default[0], float):
+            descriptor.type = ParameterType.PARAMETER_DOUBLE_ARRAY
         else:
             descriptor.type = ParameterType.PARAMETER_STRING_ARRAY
         return descriptor
@@ -188,7 +192,6 @@ def declare_parameters(node: Node) -> SimulatorParameters:
     Raises:
         GrouserError: a parameter was set to a value of the wrong type, or out of its range.
     """
-    node.add_on_set_parameters_callback(_refuse_bad_choices)
     return SimulatorParameters(**declare(node, DECLARATIONS))
 
 
@@ -198,6 +201,7 @@ def declare(node: Node, declarations: Mapping[str, Declaration]) -> dict[str, An
     Raises:
         GrouserError: a parameter was set to a value of the wrong type, or out of its range.
     """
+    node.add_on_set_parameters_callback(partial(_refuse_bad_choices, declarations))
     values = {}
     for name, declaration in declarations.items():
         default = list(declaration.default) if isinstance(declaration.default, tuple) else declaration.default
@@ -217,7 +221,7 @@ def updated(parameters: SimulatorParameters, changes: list[Parameter]) -> Simula
 def _plain(value: Any) -> Any:
     if value is None:  # an empty list in a file
         return ()
-    return tuple(entry for entry in value if entry) if isinstance(value, list) else value
+    return tuple(entry for entry in value if entry != "") if isinstance(value, list | array) else value
 
 
 def _valid(declaration: Declaration) -> str:
@@ -228,13 +232,15 @@ def _valid(declaration: Declaration) -> str:
         return f"{kind} from {declaration.lowest:g} to {declaration.highest:g}"
     if declaration.choices:
         return " or ".join(choice or "''" for choice in declaration.choices)
-    return "a text" if isinstance(declaration.default, str) else "a list of texts"
+    if isinstance(declaration.default, str):
+        return "a text"
+    return "a list of numbers with a decimal point" if isinstance(declaration.default[0], float) else "a list of texts"
 
 
-def _refuse_bad_choices(parameters: list[Parameter]) -> SetParametersResult:
+def _refuse_bad_choices(declarations: Mapping[str, Declaration], parameters: list[Parameter]) -> SetParametersResult:
     """Refuses what types and ranges cannot say."""
     for parameter in parameters:
-        declaration = DECLARATIONS.get(parameter.name)
+        declaration = declarations.get(parameter.name)
         if declaration is not None and declaration.choices and parameter.value not in declaration.choices:
             return SetParametersResult(successful=False, reason=f"{parameter.name} must be {_valid(declaration)}")
     return SetParametersResult(successful=True)

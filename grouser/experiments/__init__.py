@@ -13,6 +13,7 @@ NAMES: tuple[str, ...] = (
     "hydraulic_crane",
     "hydraulic_lift",
     "multi_pass",
+    "pendulum_control",
     "planar_pendulum",
     "plate_sinkage",
     "rigid_pendulum",

@@ -13,10 +13,15 @@ _POINTS = 100_000
 
 def vector(default: list[float], unit: str, description: str) -> Parameter:
     """Three numbers."""
-    return Parameter(default, unit, description, convert=_read_three)
+    return Parameter(default, unit, description, convert=read_three)
 
 
-def _read_three(value: list) -> list[float]:
+def read_three(value: list) -> list[float]:
+    """Three finite numbers.
+
+    Raises:
+        ValueError: they are not.
+    """
     if len(value) != 3 or not all(type(item) in (int, float) and math.isfinite(item) for item in value):
         raise ValueError("three finite numbers")
     return [float(item) for item in value]

@@ -90,6 +90,13 @@ class Peer:
         self._executor.wake()
         return inbox
 
+    def run(self, node: Node) -> None:
+        """Runs another node beside this one, until `leave`."""
+        self._executor.add_node(node)
+
+    def leave(self, node: Node) -> None:
+        self._executor.remove_node(node)
+
     def publisher(self, message_type: type, topic: str, quality: QoSProfile | int = 10) -> Any:
         """A publisher that somebody listens to."""
         if topic not in self._publishers:

@@ -83,6 +83,7 @@ def test_bad_input_ends_with_status_2_and_one_line(arguments, capsys):
         ("main(['run'])", "rclpy", ["grouser run: ", "source /opt/ros", "make run", "pip install -e '.[ros]'"]),
         ("simulator()", "control_msgs", ["simulator: ", "source /opt/ros", "apt install ros-$ROS_DISTRO-control-msgs"]),
         ("viewer()", "rclpy", ["viewer: ", "source /opt/ros"]),
+        ("attitude_controller()", "rclpy", ["attitude_controller: ", "source /opt/ros"]),
         ("viewer()", "viser", ["viewer: ", "the Python package viser is not installed: pip install"]),
     ],
 )
