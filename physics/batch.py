@@ -20,6 +20,7 @@ from grouser.physics.midpoint import run_midpoint_steps
 from grouser.physics.packed import Packed, packed_at
 from grouser.physics.soil.tiles import with_capacity
 from grouser.physics.step import CONVEX_PAIRS, MORE_TILES, NOTHING, run_steps
+from grouser.physics.variational import run_variational_steps
 
 
 class Steppable(Protocol):
@@ -72,6 +73,22 @@ def _run_midpoint_copies(first, last, remaining, running, answered, asks, machin
             remaining[i] -= run_midpoint_steps(remaining[i], packed_at(machinery, addresses[i]))
 
 
+@partial(kernel, nogil=True)
+def _run_variational_copies(first, last, remaining, running, answered, asks, machinery, addresses):
+    """The same by the variational integrator, which never asks."""
+    for i in range(first, last):
+        if running[i]:
+            remaining[i] -= run_variational_steps(remaining[i], packed_at(machinery, addresses[i]))
+
+
+# By integrator.
+_RUNS: dict[str, Callable[..., None]] = {
+    "semi_implicit": _run_copies,
+    "implicit_midpoint": _run_midpoint_copies,
+    "variational": _run_variational_copies,
+}
+
+
 class Batch(Generic[Copy]):
     """Copies of a simulation that step together; each is a `Simulation` of its own to command, read and reset.
 
@@ -97,8 +114,7 @@ class Batch(Generic[Copy]):
         self.simulations: tuple[Copy, ...] = tuple(
             simulation.on_buffers(*[part_of(tree, i) for tree in buffers]) for i in range(count)
         )
-        smooth = simulation.integrator == "implicit_midpoint"
-        self._run: Callable[..., None] = _run_midpoint_copies if smooth else _run_copies
+        self._run: Callable[..., None] = _RUNS[simulation.integrator]
         self._find_copies()
         self._pool: ThreadPoolExecutor | None = None
         self._pool_size: int = 0

@@ -187,8 +187,8 @@ class SolverDiagnostics:
 
     Attributes:
         iterations, residual: of the last step; the residual is the largest change of a row's speed in the last sweep
-            [m/s or rad/s]; by the midpoint rule the largest change of a coordinate's rate in the last round, as a
-            share of the largest rate.
+            [m/s or rad/s]; by the integrators that go in rounds the largest change of a coordinate's rate in the last
+            round, as a share of the largest rate.
         iterations_max, residual_max: largest since the last call of `Simulation.clear_diagnostics`.
         contact_count, row_count: of the last step.
     """

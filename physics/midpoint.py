@@ -5,7 +5,7 @@ Lie group, iterated until it stands, and the same again by extrapolation: v' = 2
 dampers are part of the half step's matrix. Rigid pairs close over the whole step, and their speed at its end is taken
 away by a projection, without which their reactions would swing from step to step (compare RATTLE, Andersen 1983).
 
-Nothing that starts and stops acting has a place here: no contacts, limits, dry friction or hydraulics.
+Nothing that starts and stops acting has a place here: `smooth`.
 """
 
 from functools import partial
@@ -23,15 +23,13 @@ from grouser.physics.constraints.pair_rows import (
     still_pairs,
 )
 from grouser.physics.constraints.work import account_dampers, account_drives, account_pairs, account_springs
-from grouser.physics.drives.modes import EFFORT
-from grouser.physics.errors import MachineError
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise, solve, solve_transposed
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import update_kinematics, update_positions
 from grouser.physics.multibody.newton_euler import inverse_dynamics
-from grouser.physics.step import System, is_finite
+from grouser.physics.step import is_finite
 
 # The iteration ends when no rate changes by more than this share of the largest; when it changes by less than that
 # share and gains nothing more, for rounding; and after so many rounds anyway.
@@ -41,32 +39,6 @@ _MOST_ROUNDS = 30
 # A step has not settled when its last round changes a rate by more than this share of the largest, and what it moves by
 # more than rounding in stiff springs, which is all that a machine at rest does [m, rad].
 _UNSETTLED, _NEGLIGIBLE = 1e-6, 1e-12
-
-
-def check_smooth(system: System, file: str) -> None:
-    """Refuses a system with anything that the midpoint rule has no place for.
-
-    Raises:
-        MachineError: names the first such thing.
-    """
-    collision, laws, drives = system.collision, system.laws, system.drives
-    rough = {
-        "contacts with the ground": len(collision.candidates.body) > 0,
-        "contacts of links with each other or with obstacles": len(collision.pairs.first) > 0,
-        "hydraulic cylinders": len(system.circuit.valve) > 0,
-        "wheels on soil": len(system.wheels.body) > 0,
-        "dry friction of a joint": bool((laws.static > 0.0).any()),
-        "limits of a joint": bool((np.isfinite(laws.lower) | np.isfinite(laws.upper)).any()),
-        "a drive that is not commanded by effort": bool((drives.mode != EFFORT).any()),
-        "a drive with a motor": bool((drives.electric >= 0).any() or (drives.warming > 0.0).any()),
-    }
-    for what, found in rough.items():
-        if found:
-            raise MachineError(
-                f"the integrator implicit_midpoint is for smooth mechanisms, and there are {what}",
-                file=file,
-                remedy="use the integrator semi_implicit",
-            )
 
 
 @partial(kernel, nogil=True)

@@ -52,7 +52,7 @@ from grouser.physics.measurements import (
     TerrainPatch,
     WheelState,
 )
-from grouser.physics.midpoint import check_smooth, run_midpoint_steps
+from grouser.physics.midpoint import run_midpoint_steps
 from grouser.physics.model import POSITIONS, Model, Names, build_model, with_initial_positions
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, rotor_energy
@@ -62,6 +62,7 @@ from grouser.physics.names import NamedView, unknown_name
 from grouser.physics.packed import Packed
 from grouser.physics.reactions import pair_reactions, transmitted_wrenches
 from grouser.physics.sensors import ImuReading, read_imu
+from grouser.physics.smooth import check_smooth
 from grouser.physics.soil.tiles import first_capacity, make_tiles, with_capacity
 from grouser.physics.soil.wheels import make_wheels
 from grouser.physics.soil_measurements import beyond_soils, check_soils, terrain_patch, with_soil
@@ -77,12 +78,17 @@ from grouser.physics.step import (
     make_workspace,
     run_steps,
 )
+from grouser.physics.variational import run_variational_steps
 from grouser.physics.wheel_contact import rigid_wheel_states
 
 # A vibration that the step damps by more than this share of the critical damping is worth a word [-].
 _NOTABLE_DAMPING = 0.01
 # What may not settle in a step.
-_ITERATIONS = {"semi_implicit": "dry friction", "implicit_midpoint": "the midpoint rule"}
+_ITERATIONS = {
+    "semi_implicit": "dry friction",
+    "implicit_midpoint": "the midpoint rule",
+    "variational": "the variational integrator",
+}
 
 
 class Snapshot(NamedTuple):
@@ -105,7 +111,8 @@ class Simulation:
         tolerance: of the impulses: the solver stops when no row changes its own speed by more [m/s or rad/s].
         most_sweeps: limit of the solver's sweeps.
         integrator: of the motion: "semi_implicit", of first order, for everything; "implicit_midpoint", of second
-            order, for smooth mechanisms; None: the machine's.
+            order, for smooth mechanisms; "variational", of second order, keeps momenta and the structure of the motion,
+            for smooth trees; None: the machine's.
 
     Attributes:
         machine, world, scheme: as given.
@@ -188,9 +195,9 @@ class Simulation:
             make_wheels(machine, names, world),
             Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[self.integrator]),
         )
-        if self.integrator == "implicit_midpoint":
-            check_smooth(self.system, machine.file)
-            if machine.sensors:
+        if self.integrator != "semi_implicit":
+            check_smooth(self.system, self.integrator, machine.file)
+            if self.integrator == "implicit_midpoint" and machine.sensors:
                 raise ParameterError("integrator", self.integrator, "semi_implicit, for a machine with an imu")
         self._narrow_phase = (
             ConvexNarrowPhase(collision.shapes, collision.pairs) if len(collision.pairs.convex_pair) else None
@@ -250,6 +257,8 @@ class Simulation:
         self.begin_steps()
         if self.integrator == "implicit_midpoint":
             count -= run_midpoint_steps(count, self.machinery)
+        elif self.integrator == "variational":
+            count -= run_variational_steps(count, self.machinery)
         else:
             asks = NOTHING
             while count > 0:
@@ -299,7 +308,7 @@ class Simulation:
     def emergency_stop(self) -> bool:
         """Valves in neutral, holding brakes engaged, drives braked; latched until `reset` or `restore`.
 
-        The midpoint rule has no brakes: under it the drives only give no effort any more.
+        The integrators for smooth machines have no brakes: under them the drives only give no effort any more.
         """
         return bool(self._command.emergency_stop[0])
 
@@ -404,7 +413,7 @@ class Simulation:
         return np.array([mode.frequency for mode in self.vibration_modes()])
 
     def numerical_damping(self) -> tuple[NumericalDamping, ...]:
-        """What damping the step adds to the slowest vibration of each elastic part; the midpoint rule adds none."""
+        """What damping the step adds to the slowest vibration of each elastic part; only `semi_implicit` adds any."""
         machine = self.machine
         known = {*(joint.name for joint in machine.joints), *(loop.name for loop in machine.loop_joints)}
         slowest: dict[str, NumericalDamping] = {}

@@ -75,6 +75,7 @@ from grouser.physics.hydraulics.trials import NetworkWorkspace, make_network_wor
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Model
 from grouser.physics.multibody.composite import mass_matrix
+from grouser.physics.multibody.discrete_momentum import DiscreteMotion, make_discrete_motion
 from grouser.physics.multibody.factorisation import copy_lower, factorise, multiply, solve, solve_transposed
 from grouser.physics.multibody.free_body import carry_momentum, release_gyroscopic_force
 from grouser.physics.multibody.integration import integrate_positions
@@ -84,12 +85,18 @@ from grouser.physics.soil.coupling import engage_wheels, settle_wheels, tiles_sh
 from grouser.physics.soil.wheels import Wheels, WheelWorkspace, make_wheel_workspace
 from grouser.physics.state import Command, State
 
-SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT = range(2)
-INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT_EULER, "implicit_midpoint": IMPLICIT_MIDPOINT}
+SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT, VARIATIONAL = range(3)
+INTEGRATORS = {
+    "semi_implicit": SEMI_IMPLICIT_EULER,
+    "implicit_midpoint": IMPLICIT_MIDPOINT,
+    "variational": VARIATIONAL,
+}
 # What a step may ask for before it is made.
 NOTHING, CONVEX_PAIRS, MORE_TILES = range(3)
 # Sweeps of the position pass; what is left of an error is corrected in the next step.
 _POSITION_SWEEPS = 20
+# Rounds in which a step of the variational integrator has to settle.
+_MOST_ROUNDS = 30
 
 
 class Settings(NamedTuple):
@@ -142,6 +149,7 @@ class Workspace(NamedTuple):
         force, u_start, u_before, u, displacement: buffers, (coordinates,); u_before is u without the rows.
         q_middle, deflection_start: coordinates amid a step, and deflections of the loop joints at its start,
             (pairs, 6), of the midpoint rule.
+        discrete: of the variational integrator, which tells in `unsettled`, too, what did not settle.
         effort: of effort drives in the last step, (coordinates,) [N or N m].
         drive_spring, axial_spring: conductance and target of each joint law's drive and of each axial law; of a drive
             its greatest impulse, too, (laws, 3) and (laws, 2).
@@ -188,6 +196,7 @@ class Workspace(NamedTuple):
     q_middle: np.ndarray
     deflection_start: np.ndarray
     unsettled: np.ndarray
+    discrete: DiscreteMotion
     effort: np.ndarray
     drive_spring: np.ndarray
     drive_buffer: np.ndarray
@@ -247,6 +256,7 @@ def make_workspace(system: System) -> Workspace:
         q_middle=np.zeros(len(system.model.q_initial)),
         deflection_start=np.zeros((len(system.pairs.axis), 6)),
         unsettled=np.zeros(2, dtype=np.int64),
+        discrete=make_discrete_motion(system.model, _MOST_ROUNDS),
         effort=np.zeros(coordinates),
         drive_spring=np.zeros((laws, 3)),
         drive_buffer=np.zeros((5, SIZE)),

@@ -43,14 +43,13 @@ class RigidBody:
     def __post_init__(self) -> None:
         if not 0.0 < self.mass < np.inf:
             raise ParameterError("mass", self.mass, "above 0 kg")
-        inertia = finite("inertia", self.inertia)
-        if inertia.shape == (3,):
-            inertia = np.diag(inertia)
+        given = finite("inertia", self.inertia)
+        inertia = np.diag(given) if given.shape == (3,) else given
         offset, gravity = three("offset", self.offset), three("gravity", self.gravity)
         if self.free and offset.any():
             valid = "zero for a free body, whose inertia is about its centre of mass"
             raise ParameterError("offset", offset.tolist(), valid)
-        _check_inertia(inertia, self.mass * (offset @ offset * np.eye(3) - np.outer(offset, offset)))
+        _check_inertia(given.tolist(), inertia, self.mass * (offset @ offset * np.eye(3) - np.outer(offset, offset)))
         for name, value in (("inertia", inertia), ("offset", offset), ("gravity", gravity)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -159,18 +158,18 @@ def invariants(body, rotation, rate):
     return energy, momentum, np.sqrt(total)
 
 
-def _check_inertia(inertia: np.ndarray, of_offset: np.ndarray) -> None:
+def _check_inertia(given: list, inertia: np.ndarray, of_offset: np.ndarray) -> None:
     if inertia.shape != (3, 3):
-        raise ParameterError("inertia", inertia.tolist(), "three numbers or a matrix of 3 x 3")
+        raise ParameterError("inertia", given, "three numbers or a matrix of 3 x 3")
     slack = _ROUNDING * np.abs(inertia).max()
     if np.abs(inertia - inertia.T).max() > slack:
-        raise ParameterError("inertia", inertia.tolist(), "a symmetric matrix")
+        raise ParameterError("inertia", given, "a symmetric matrix")
     low, middle, high = np.linalg.eigvalsh(inertia)
     if not low > 0.0:
-        raise ParameterError("inertia", inertia.tolist(), f"moments above 0; the least is {low:.6g} kg m2")
+        raise ParameterError("inertia", given, f"moments above 0; the least is {low:.6g} kg m2")
     if high > low + middle + slack:
         valid = f"of a body: none of its principal moments exceeds the other two, {high:.6g} > {low:.6g} + {middle:.6g}"
-        raise ParameterError("inertia", inertia.tolist(), valid)
+        raise ParameterError("inertia", given, valid)
     # The central moments would have to pass the test above too; published figures (Tian and Ge, 2015) do not.
     least = np.linalg.eigvalsh(inertia - of_offset)[0]
     if least < -slack:
@@ -178,4 +177,4 @@ def _check_inertia(inertia: np.ndarray, of_offset: np.ndarray) -> None:
             "about the pivot, at least what the mass at its offset has alone, "
             f"{np.round(of_offset, 12).tolist()}: {-least:.6g} kg m2 are missing"
         )
-        raise ParameterError("inertia", inertia.tolist(), valid)
+        raise ParameterError("inertia", given, valid)

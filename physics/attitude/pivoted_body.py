@@ -7,6 +7,8 @@ mass; Gamma = R^T e3, the direction of gravity. The inertial frame has its z axi
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from grouser.physics.attitude import rodrigues
 from grouser.physics.attitude.body import RigidBody
 from grouser.physics.attitude.vectors import crossed, dot, times
@@ -39,7 +41,7 @@ def pivoted_body(mass: float, inertia: Sequence[float], offset: float, gravity: 
     Raises:
         ParameterError: moments that no body has.
     """
-    x, y, z = RigidBody(mass, inertia, (0.0, 0.0, offset)).inertia.diagonal().tolist()
+    x, y, z = np.diag(np.asarray(RigidBody(mass, inertia, (0.0, 0.0, offset)).inertia)).tolist()
     return PivotedBody((x, y, z), (0.0, 0.0, mass * gravity * offset))
 
 

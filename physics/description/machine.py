@@ -806,7 +806,7 @@ class FlexibleLink:
 
 @dataclass(frozen=True)
 class Integrator:
-    """How the machine's motion is integrated: `method` is semi_implicit or implicit_midpoint."""
+    """How the machine's motion is integrated: `method` is semi_implicit, implicit_midpoint or variational."""
 
     method: str
 

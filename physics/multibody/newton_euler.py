@@ -30,6 +30,19 @@ def inverse_dynamics(model, kinematics, acceleration, wrench, spatial_accelerati
         f0, f1, f2, f3, f4, f5 = required_wrench(kinematics.inertia, kinematics.twist, i, a0, a1, a2, a3, a4, a5)
         wrench[i, 0], wrench[i, 1], wrench[i, 2] = f0, f1, f2
         wrench[i, 3], wrench[i, 4], wrench[i, 5] = f3, f4, f5
+    gather_forces(model, column, wrench, force)
+
+
+@inlined
+def gather_forces(model, column, wrench, force):
+    """Generalised forces of wrenches on the bodies.
+
+    Args:
+        model: the multibody system.
+        column: of its kinematics.
+        wrench: on each body, becomes that on all beyond its joint, (bodies, 6).
+        force: result, (coordinates,).
+    """
     for d in range(force.shape[0]):
         force[d] = 0.0
     for i in range(model.body_parent.shape[0] - 1, -1, -1):

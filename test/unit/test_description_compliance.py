@@ -187,7 +187,7 @@ def test_a_flexible_link_as_a_round_rod(tmp_path):
     assert (rod.xyz, rod.rpy, rod.damping_time) == ((1, 2, 3), (0, 0.5, 0), 0.01)
 
 
-@pytest.mark.parametrize("method", ["semi_implicit", "implicit_midpoint"])
+@pytest.mark.parametrize("method", ["semi_implicit", "implicit_midpoint", "variational"])
 def test_the_integrator_can_be_chosen(tmp_path, method):
     assert load(tmp_path, f'<integrator method="{method}"/>').integrator == Integrator(method)
 
@@ -364,7 +364,7 @@ BAD = {
     "unknown integrator": (
         '<integrator method="euler"/>',
         14,
-        ["method = 'euler'", "implicit_midpoint, semi_implicit"],
+        ["method = 'euler'", "implicit_midpoint, semi_implicit, variational"],
     ),
     "integrator unsaid": ("<integrator/>", 14, ["'method' is missing"]),
     "two integrators": ('<integrator method="semi_implicit"/>\n' * 2, 15, ["already a <integrator>"]),
