@@ -78,6 +78,7 @@ setup(
             "simulator = grouser.cli:simulator",
             "viewer = grouser.cli:viewer",
             "attitude_controller = grouser.cli:attitude_controller",
+            "operator = grouser.cli:operator",
         ],
     },
 )

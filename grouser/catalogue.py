@@ -1,4 +1,4 @@
-"""Machines, worlds and command programs by name: a path, or the name of one that comes with grouser."""
+"""Machines, worlds, command programs and control patterns: a path, or the name of one that comes with grouser."""
 
 import os
 from pathlib import Path
@@ -36,6 +36,15 @@ def program_file(name: str) -> Path:
         MachineError: there is no program of that name.
     """
     return _find("command program", name, "config/programs", _YAML_ENDINGS)
+
+
+def pattern_file(name: str) -> Path:
+    """File of a control pattern: `name` itself if it is a path, else ``config/operator/<name>.yaml``.
+
+    Raises:
+        MachineError: there is no pattern of that name.
+    """
+    return _find("control pattern", name, "config/operator", _YAML_ENDINGS)
 
 
 def demonstration_of(machine: Path) -> Path | None:

@@ -61,6 +61,11 @@ def attitude_controller() -> int:
     return _call("attitude_controller", "grouser.nodes.attitude_controller", None)
 
 
+def operator() -> int:
+    """Runs the node of `grouser.nodes.operator`; returns its exit status."""
+    return _call("operator", "grouser.nodes.operator", None)
+
+
 def _call(program: str, module: str, arguments: Sequence[str] | None) -> int:
     """Calls a module's `main`; what goes wrong becomes one message and an exit status."""
     try:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from launch.actions import DeclareLaunchArgument
 from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration
+from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
@@ -14,7 +14,7 @@ SHARE = Path(__file__).resolve().parent.parent
 
 
 def generate_launch_description():
-    """The simulator, and the view in the browser at http://localhost:8080."""
+    """The simulator, the view in the browser at http://localhost:8080, and the operator if a pattern is given."""
     return LaunchDescription(
         [
             DeclareLaunchArgument("machine", default_value="demolition_robot", description="URDF file, or a name"),
@@ -32,6 +32,9 @@ def generate_launch_description():
             DeclareLaunchArgument("real_time_factor", default_value="1.0", description="0.0: as fast as possible"),
             DeclareLaunchArgument(
                 "parameters", default_value=str(SHARE / "config" / "simulator.yaml"), description="parameter file"
+            ),
+            DeclareLaunchArgument(
+                "pattern", default_value="", description="control pattern of the operator, or its name; '': no operator"
             ),
             DeclareLaunchArgument(
                 "view", default_value="true", choices=["true", "false"], description="show the machine in the browser"
@@ -62,6 +65,14 @@ def generate_launch_description():
                 output="screen",
                 parameters=[{"world": ParameterValue(LaunchConfiguration("world"), value_type=str)}],
                 condition=IfCondition(LaunchConfiguration("view")),
+            ),
+            Node(
+                package="grouser",
+                executable="operator",
+                name="operator",
+                output="screen",
+                parameters=[{"pattern": ParameterValue(LaunchConfiguration("pattern"), value_type=str)}],
+                condition=IfCondition(NotEqualsSubstitution(LaunchConfiguration("pattern"), "")),
             ),
         ]
     )

@@ -232,6 +232,42 @@ def _cost_grid(frame, nanoseconds, patch, costs):
     return message
 
 
+def make_valve_commands(nanoseconds: int, commands: Mapping[str, float]) -> DynamicInterfaceGroupValues:
+    """Spool commands by valve, as `valve_commands` reads them."""
+    message = make_group_values([(valve, (SPOOL_COMMAND,)) for valve in commands])
+    fill_group_values(message, nanoseconds, [np.array([command]) for command in commands.values()])
+    return message
+
+
+def make_joint_commands(nanoseconds: int, velocities: Mapping[str, float], efforts: Mapping[str, float]) -> JointState:
+    """Velocities [rad/s or m/s] and efforts [N m or N] by joint, as `joint_commands` reads them.
+
+    What a joint is not commanded is NaN; a field that no joint needs is empty.
+    """
+    names = [*velocities, *efforts]
+    message = JointState(name=names)
+    set_stamp(message.header.stamp, nanoseconds)
+    for field, values in (("velocity", velocities), ("effort", efforts)):
+        if values:
+            setattr(message, field, [values.get(name, np.nan) for name in names])
+    return message
+
+
+def make_twist(twist: Sequence[float]) -> Twist:
+    """Speeds forward and to the left [m/s] and yaw rate [rad/s], as `twist_command` reads them."""
+    message = Twist()
+    message.linear.x, message.linear.y, message.angular.z = twist
+    return message
+
+
+def make_stamped_twist(frame: str, nanoseconds: int, twist: Sequence[float]) -> TwistStamped:
+    """The same with the frame whose axes it is about."""
+    message = TwistStamped(twist=make_twist(twist))
+    message.header.frame_id = frame
+    set_stamp(message.header.stamp, nanoseconds)
+    return message
+
+
 def twist_command(message: Twist | TwistStamped) -> dict[str, float]:
     """Forward and sideways speed [m/s] and yaw rate [rad/s] by the names of `program.TWIST`; the rest is not read.
 

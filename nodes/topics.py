@@ -1,4 +1,4 @@
-"""Names of the simulator's topics and services, and the quality of service of each, in one place.
+"""Names of the nodes' topics and services, and the quality of service of each, in one place.
 
 Relative names follow the node's namespace; all can be remapped.
 """
@@ -30,6 +30,7 @@ VALVE_COMMANDS_ARRAY = "valve_commands_array"
 JOINT_COMMANDS = "joint_commands"
 CMD_VEL = "cmd_vel"
 EMERGENCY_STOP = "emergency_stop"
+JOY = "joy"
 
 RESET = "~/reset"
 PAUSE = "~/pause"

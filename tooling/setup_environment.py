@@ -40,7 +40,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STATE_FILE = "grouser_setup.json"
 PACKAGE_SOURCES = ("setup.py", "setup.cfg", "resource/grouser")
 BUILDER_SOURCES = ("tooling/build_interfaces.py", "tooling/interface_sources.py", "tooling/interface_package.py")
-EXECUTABLES = ("grouser", "simulator", "viewer", "attitude_controller")
+EXECUTABLES = ("grouser", "simulator", "viewer", "attitude_controller", "operator")
 EXTRAS = {"run": (), "test": ("test",)}
 TRIAL = "import grouser, numba, rclpy, builtin_interfaces.msg, tf2_msgs.msg, control_msgs.action, control_msgs.msg"
 

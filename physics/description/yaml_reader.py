@@ -19,13 +19,17 @@ VALUE_MAX = 1e9
 SIZE_MAX = 1e6
 
 
-def compose(path: Path) -> yaml.Node | None:
+def compose(path: Path, what: str = "world") -> yaml.Node | None:
     """Returns the root node of a YAML file, None for one without content.
+
+    Args:
+        path: the file.
+        what: what it should be, for messages.
 
     Raises:
         MachineError: the file cannot be read, or is not YAML.
     """
-    text = read_text(path, _BYTES_MAX, "world")
+    text = read_text(path, _BYTES_MAX, what)
     file = str(path)
     try:
         return yaml.compose(text, Loader=yaml.SafeLoader)
@@ -35,7 +39,7 @@ def compose(path: Path) -> yaml.Node | None:
     except yaml.YAMLError as error:
         raise MachineError(f"not valid YAML: {str(error).splitlines()[0]}", file=file) from None
     except RecursionError:
-        raise MachineError("its YAML is nested too deeply", file=file, remedy="is it a world file?") from None
+        raise MachineError("its YAML is nested too deeply", file=file, remedy=f"is it a {what} file?") from None
 
 
 class Reader:

@@ -10,11 +10,17 @@ import yaml
 from rcl_interfaces.msg import ParameterType
 
 from grouser import cli
-from grouser.nodes import parameters
+from grouser.nodes import attitude_controller, operator, parameters, viewer
 from grouser.nodes.parameters import DECLARATIONS, SimulatorParameters
 from grouser.physics.hydraulics.faults import machine_faults
 from grouser.resources import share_path
 
+OF_NODES = {
+    "simulator": DECLARATIONS,
+    "viewer": viewer.DECLARATIONS,
+    "operator": operator.DECLARATIONS,
+    "attitude_controller": attitude_controller.DECLARATIONS,
+}
 LAUNCH_FILES = sorted(share_path("launch").glob("*.launch.py"))
 
 
@@ -93,9 +99,8 @@ def test_a_launch_file_names_what_exists(file):
         assert given["package"].value == "grouser"
         executable = given["executable"].value
         assert f'"{executable} = grouser.cli:{executable}"' in setup and callable(getattr(cli, executable))
-        if "parameters" in given and given["executable"].value == "simulator":
-            for dictionary in (node for node in ast.walk(given["parameters"]) if isinstance(node, ast.Dict)):
-                assert {key.value for key in dictionary.keys} <= set(DECLARATIONS)
+        for dictionary in (node for node in ast.walk(given["parameters"]) if isinstance(node, ast.Dict)):
+            assert {key.value for key in dictionary.keys} <= set(OF_NODES[executable])
     for name in re.findall(r'"(\w+\.launch\.py)"', text):
         assert share_path("launch", name).is_file()
 

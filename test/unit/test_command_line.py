@@ -84,6 +84,7 @@ def test_bad_input_ends_with_status_2_and_one_line(arguments, capsys):
         ("simulator()", "control_msgs", ["simulator: ", "source /opt/ros", "apt install ros-$ROS_DISTRO-control-msgs"]),
         ("viewer()", "rclpy", ["viewer: ", "source /opt/ros"]),
         ("attitude_controller()", "rclpy", ["attitude_controller: ", "source /opt/ros"]),
+        ("operator()", "sensor_msgs", ["operator: ", "source /opt/ros", "apt install ros-$ROS_DISTRO-sensor-msgs"]),
         ("viewer()", "viser", ["viewer: ", "the Python package viser is not installed: pip install"]),
     ],
 )
