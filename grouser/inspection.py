@@ -14,6 +14,7 @@ from grouser.catalogue import machine_file
 from grouser.hydraulic_inspection import hydraulic_facts, hydraulic_report
 from grouser.physics.description import load_machine
 from grouser.physics.description.circuit import circuit_tanks
+from grouser.physics.description.drives import ServoDrive
 from grouser.physics.description.machine import HydraulicCylinder, Joint, LoopJoint, Machine, Pose, Vector3
 from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, subtree_masses
 from grouser.physics.errors import MachineError, ParameterError
@@ -132,7 +133,14 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
         "valves": [valve.name for valve in machine.valves],
         "cylinders": [_cylinder_facts(machine, cylinder, poses) for cylinder in machine.cylinders],
         "drives": [
-            {"joint": drive.joint, "mode": drive.mode, "effort_limit": drive.effort_limit} for drive in machine.drives
+            {
+                "joint": drive.joint,
+                "mode": drive.mode,
+                "effort_limit": drive.effort_limit,
+                "motor": _motor(drive),
+                "gear_ratio": None if drive.gear is None else drive.gear.ratio,
+            }
+            for drive in machine.drives
         ],
         "contacts": [
             {
@@ -193,8 +201,17 @@ def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
     if facts["drives"]:
         yield from ("", "servo drives")
         yield from table(
-            ("joint", "mode", "effort limit"),
-            [(drive["joint"], drive["mode"], f"{drive['effort_limit']:g}") for drive in facts["drives"]],
+            ("joint", "mode", "effort limit", "motor", "gear ratio"),
+            [
+                (
+                    drive["joint"],
+                    drive["mode"],
+                    f"{drive['effort_limit']:g}",
+                    drive["motor"] or "-",
+                    "-" if drive["gear_ratio"] is None else f"{drive['gear_ratio']:g}",
+                )
+                for drive in facts["drives"]
+            ],
         )
     if facts["contacts"]:
         yield from ("", "contacts")
@@ -230,6 +247,13 @@ def _count(things: Sequence[Any], word: str) -> str:
 
 def _freedom(joint: Joint) -> int:
     return 0 if joint.mimic is not None else _FREEDOM[joint.type]
+
+
+def _motor(drive: ServoDrive) -> str | None:
+    """What kind of motor a drive has."""
+    if drive.dc_motor is not None:
+        return "dc_motor"
+    return None if drive.permanent_magnet_motor is None else "permanent_magnet_motor"
 
 
 def _joint_facts(joint: Joint, positions: dict[str, float], rpy: Vector3 | None) -> dict[str, Any]:

@@ -18,6 +18,11 @@ def generate_launch_description():
     """The general launch file with this machine, and the node that controls it."""
     return LaunchDescription(
         [
+            DeclareLaunchArgument(
+                "machine_arguments",
+                default_value="['roll:=3.0']",
+                description="of its xacro file; [roll:=0.1] starts inverted",
+            ),
             DeclareLaunchArgument("world", default_value="flat", description="world file, or a name"),
             DeclareLaunchArgument(
                 "controller",
@@ -35,6 +40,7 @@ def generate_launch_description():
                 PythonLaunchDescriptionSource(str(LAUNCH_FOLDER / "simulator.launch.py")),
                 launch_arguments={
                     "machine": "rigid_pendulum",
+                    "machine_arguments": LaunchConfiguration("machine_arguments"),
                     "world": LaunchConfiguration("world"),
                     "parameters": PARAMETERS,
                     "view": LaunchConfiguration("view"),

@@ -43,9 +43,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "inertia": Declaration((15.0, 18.0, 20.0), "Principal moments about the pivot, x, y and z [kg m2]."),
     "offset": Declaration(0.4, "Z of the centre of mass in the body's frame [m].", True, -1000.0, 1000.0),
     "gravity": Declaration(9.81, "Downwards [m/s2].", True, 0.0, 1000.0),
-    "gravity_compensation": Declaration(
-        _GAINS.gravity_compensation, "Whether energy and pd take gravity away; sliding_mode always does."
-    ),
+    "gravity_compensation": Declaration(True, "Whether energy and pd take gravity away; sliding_mode always does."),
     "energy_gain": _gain(_GAINS.energy, "Of energy, by its energy [-].", 1e-6),
     "attitude_gain": _gain(_GAINS.attitude, "Of energy [J] and of pd [N m]."),
     "damping_gain": _gain(_GAINS.damping, "Of energy [J s] and of pd [N m s]."),

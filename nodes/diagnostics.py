@@ -62,6 +62,7 @@ def _solver(name, report):
     values = {
         "residual [m/s]": f"{report.residual:.3e}",
         "residual_max [m/s]": f"{report.residual_max:.3e}",
+        "unsettled_steps": str(report.unsettled_steps),
         "iterations": str(report.iterations),
         "iterations_max": str(report.iterations_max),
         "contacts": str(report.contact_count),

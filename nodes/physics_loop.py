@@ -259,6 +259,7 @@ class PhysicsLoop:
             iterations_max=solver.iterations_max,
             residual=solver.residual,
             residual_max=solver.residual_max,
+            unsettled_steps=solver.unsettled_steps,
             contact_count=solver.contact_count,
             kinetic_energy=energy.kinetic,
             potential_energy=energy.potential,

@@ -27,6 +27,7 @@ class LoopReport:
         step_time_median, step_time_p99, step_time_max: computing time of a step [s], over the last 1000 ticks.
         iterations, iterations_max: of the contact solver, last and largest.
         residual, residual_max: of the contact solver [m/s], last and largest.
+        unsettled_steps: steps whose iteration about dry friction, or of the integrator, did not settle.
         contact_count: number of contact points.
         kinetic_energy, potential_energy, elastic_energy: of the machine [J].
         actuator_work, dissipation: sums of the accounts of `EnergyBalance` since the start [J].
@@ -54,6 +55,7 @@ class LoopReport:
     iterations_max: int = 0
     residual: float = 0.0
     residual_max: float = 0.0
+    unsettled_steps: int = 0
     contact_count: int = 0
     kinetic_energy: float = 0.0
     potential_energy: float = 0.0

@@ -372,20 +372,29 @@ def _safe_values(valves: Sequence[str], modes: dict[str, str]) -> dict[str, floa
 def spinning(node: SimulatorNode) -> Iterator[SimulatorNode]:
     """Runs a node's threads, and the executor in another; on leaving, ends them in the one order that is safe.
 
-    Physics ends first, so that nothing is published on a context that is gone; then the executor; only when its thread
-    has ended is the node destroyed. A spinning thread that outlives the context aborts the process.
+    Physics ends first, so that nothing is published on a context that is gone; then the executor's thread, which may
+    not wait on what a shutdown destroys; then the executor and the node. A spinning thread that outlives the context
+    aborts the process.
     """
     executor = MultiThreadedExecutor(2)  # one for the services, which wait, and one for everything else
     executor.add_node(node)
-    thread = threading.Thread(target=executor.spin, name="executor")
+    ending = threading.Event()
+
+    def spin() -> None:
+        while rclpy.ok() and not ending.is_set():
+            executor.spin_once()
+
+    thread = threading.Thread(target=spin, name="executor")
     thread.start()
     node.start()
     try:
         yield node
     finally:
         ended = node.stop()
-        executor.shutdown()
+        ending.set()
+        executor.wake()
         thread.join()
+        executor.shutdown()
         if ended:
             node.destroy_node()
 

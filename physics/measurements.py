@@ -190,6 +190,7 @@ class SolverDiagnostics:
             [m/s or rad/s]; by the integrators that go in rounds the largest change of a coordinate's rate in the last
             round, as a share of the largest rate.
         iterations_max, residual_max: largest since the last call of `Simulation.clear_diagnostics`.
+        unsettled_steps: since then, whose iteration about dry friction, or of the integrator, did not settle.
         contact_count, row_count: of the last step.
     """
 
@@ -197,6 +198,7 @@ class SolverDiagnostics:
     iterations_max: int
     residual: float
     residual_max: float
+    unsettled_steps: int
     contact_count: int
     row_count: int
 

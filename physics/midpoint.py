@@ -29,7 +29,7 @@ from grouser.physics.multibody.factorisation import factorise, solve, solve_tran
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import update_kinematics, update_positions
 from grouser.physics.multibody.newton_euler import inverse_dynamics
-from grouser.physics.step import is_finite
+from grouser.physics.step import is_finite, note_unsettled
 
 # The iteration ends when no rate changes by more than this share of the largest; when it changes by less than that
 # share and gains nothing more, for rounding; and after so many rounds anyway.
@@ -72,12 +72,12 @@ def make_midpoint_step(system, state, command, workspace):
         before = change
         change, worst = _improve_middle(system, state, command, workspace)
         gains = change < 0.5 * before
-    if change > _UNSETTLED and workspace.unsettled[0] == 0:
+    if change > _UNSETTLED:
         largest = 0.0
         for d in range(middle.shape[0]):
             largest = max(largest, abs(middle[d]))
         if step * change * largest > _NEGLIGIBLE:
-            workspace.unsettled[0], workspace.unsettled[1] = state.step_count[0] + 1, worst
+            note_unsettled(state, worst, workspace)
     pair_rows.impulse[:] = 0.0
     settle_pairs(middle, 2.0, pair_rows)
     for law in range(system.axial.rate_index.shape[0]):

@@ -438,6 +438,7 @@ class Simulation:
             iterations_max=int(work.sweeps[1]),
             residual=float(work.residual[0]),
             residual_max=float(work.residual[1]),
+            unsettled_steps=int(work.unsettled[2]),
             contact_count=int(work.contacts.count[0]),
             row_count=int(work.rows.count[0] + 3 * work.contact_rows.count[0]),
         )
@@ -488,12 +489,13 @@ class Simulation:
             self._report_divergence()
         for warning in beyond_soils(self.world, self._workspace.wheels, self._warned):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
-        unsettled, rate = self._workspace.unsettled
+        unsettled, rate, _ = self._workspace.unsettled
         if unsettled > 0:
             self._workspace.unsettled[0] = -1  # once
             warnings.warn(
                 f"{_ITERATIONS[self.integrator]} did not settle in the step to t = {unsettled * self.step_size:.6f} s: "
-                f"{self.names.rate_joint[rate]} still changed; try a smaller step",
+                f"{self.names.rate_joint[rate]} still changed; diagnostics.unsettled_steps counts such steps; "
+                "try a smaller one",
                 RuntimeWarning,
                 stacklevel=3,
             )

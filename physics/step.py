@@ -164,8 +164,8 @@ class Workspace(NamedTuple):
         direction: buffer, (3,).
         sweeps: of the last step, most since cleared, (2,).
         residual: of the last step, largest since cleared [m/s or rad/s], (2,).
-        unsettled: number of the first step whose iteration did not settle, 0 for none, -1 when it has been
-            told, and the coordinate rate that changed most in its last round, (2,).
+        unsettled: number of the first step whose iteration did not settle, 0 for none, -1 when it has been told; the
+            coordinate rate that changed most in its last round; how many such steps there were, (3,).
     """
 
     kinematics: Kinematics
@@ -255,7 +255,7 @@ def make_workspace(system: System) -> Workspace:
         displacement=np.zeros(coordinates),
         q_middle=np.zeros(len(system.model.q_initial)),
         deflection_start=np.zeros((len(system.pairs.axis), 6)),
-        unsettled=np.zeros(2, dtype=np.int64),
+        unsettled=np.zeros(3, dtype=np.int64),
         discrete=make_discrete_motion(system.model, _MOST_ROUNDS),
         effort=np.zeros(coordinates),
         drive_spring=np.zeros((laws, 3)),
@@ -381,8 +381,8 @@ def make_step(system, state, command, workspace):
         state.bristle,
     )
     lost = workspace.frictions.unsettled[0]
-    if lost >= 0 and workspace.unsettled[0] == 0:
-        workspace.unsettled[0], workspace.unsettled[1] = state.step_count[0] + 1, system.laws.rate_index[lost]
+    if lost >= 0:
+        note_unsettled(state, system.laws.rate_index[lost], workspace)
     if rested:
         multiply(model.pattern_start, model.pattern, workspace.factor, workspace.velocity, u)
     settle_pistons(
@@ -431,6 +431,14 @@ def make_step(system, state, command, workspace):
 
 
 @inlined
+def note_unsettled(state, rate, workspace):
+    """Counts a step whose iteration did not settle, by this coordinate rate."""
+    workspace.unsettled[2] += 1
+    if workspace.unsettled[0] == 0:
+        workspace.unsettled[0], workspace.unsettled[1] = state.step_count[0] + 1, rate
+
+
+@inlined
 def _engage(system, state, command, workspace):
     """Puts into the mass matrix and the force all that acts along coordinates, in pairs and in locked cylinders.
 
@@ -457,7 +465,13 @@ def _engage(system, state, command, workspace):
         workspace.drive_buffer,
     )
     begin_frictions(
-        system.laws, system.drives.effort_limit, state.q, state.v, command.emergency_stop[0], workspace.frictions
+        system.laws,
+        system.drives.effort_limit,
+        state.q,
+        state.v,
+        command.emergency_stop[0],
+        mass,
+        workspace.frictions,
     )
     if system.pairs.axis.shape[0] > 0:
         engage_pairs(

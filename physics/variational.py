@@ -38,7 +38,7 @@ from grouser.physics.multibody.factorisation import factorise, solve, solve_tran
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import update_kinematics, update_positions
 from grouser.physics.multibody.newton_euler import gather_forces
-from grouser.physics.step import is_finite
+from grouser.physics.step import is_finite, note_unsettled
 
 # The rounds end when the next change would move nothing by more than positions resolve [m, rad]; or when changes do not
 # shrink any more, for rounding, where they are below this share of the largest rate or move next to nothing [m, rad].
@@ -79,8 +79,8 @@ def make_variational_step(system, state, command, workspace):
         if searching:
             for d in range(rate.shape[0]):
                 rate[d] += motion.change[d]
-    if change > _UNSETTLED * largest and step * change > _NEGLIGIBLE and workspace.unsettled[0] == 0:
-        workspace.unsettled[0], workspace.unsettled[1] = state.step_count[0] + 1, worst
+    if change > _UNSETTLED * largest and step * change > _NEGLIGIBLE:
+        note_unsettled(state, worst, workspace)
     _arrive(system, state, workspace)
     account_dampers(model.rate_damping, step, rate, rate, state.rate_work)
     account_springs(

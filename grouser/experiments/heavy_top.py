@@ -53,7 +53,8 @@ def run(**parameters: Any) -> Result:
         Curves over time, a point for each step or, of long runs, every second, fifth, tenth ... : `axis`, the body's
         third axis in the world's, z up, (N, 3), and the energy; the largest differences from the energy at the start
         and of the attitude from a rotation, |R^T R - 1|, of all steps; the mean period of nutation, absent where there
-        are none, or not two; and when Euler angles first went through their singularity, absent where they did not.
+        are none, not two, or too few points; and when Euler angles first went through their singularity, absent where
+        they did not.
 
     Raises:
         ParameterError: an inertia that no body has; Euler angles for an upright or hanging top; a duration shorter than
@@ -117,8 +118,8 @@ def plot(
         within = reference["t"] <= time[-1]
         for i, name in enumerate(("Ax", "Ay", "Az")):
             label = "reference" if i == 0 else None
-            components.plot(reference["t"][within], reference[name][within], "k:", label=label)
-        above.plot(reference["Ax"][within], reference["Ay"][within], "k:", linewidth=0.8)
+            components.plot(reference["t"][within], reference[name][within], "k.", markersize=2, label=label)
+        above.plot(reference["Ax"][within], reference["Ay"][within], "k.", markersize=2)
     components.legend(fontsize="small", loc="upper right")
     components.set_ylabel("components of the axis")
     error.plot(time, np.asarray(result["energy"]) - result["energy"][0], linewidth=0.8)

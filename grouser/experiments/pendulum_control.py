@@ -55,7 +55,7 @@ _UNITS = {
     "sigma": "-",
     "angular_velocity": "rad/s",
     "torque": "N m",
-    "lyapunov": "J, or rad2/s2",
+    "lyapunov": "J",
     "settling_time_5_percent": "s",
     "settling_time_2_percent": "s",
     "max_torque": "N m",
@@ -65,8 +65,8 @@ _UNITS = {
 _GRAVITY = 9.81
 # Stereographic projection of an axis that is 0.6 degrees from the opposite: beyond, the torque of pd is a jerk.
 _FARTHEST = 200.0
-# Points of the curves, at most.
-_POINTS = 20_001
+# Points of the curves, and steps, at most.
+_POINTS, _MOST_STEPS = 20_001, 1_000_000
 
 
 def run(**parameters: Any) -> Result:
@@ -84,7 +84,8 @@ def run(**parameters: Any) -> Result:
         boundary layer: None for one that does not.
 
     Raises:
-        ParameterError: fewer than two steps; a body that cannot be; for pd an axis opposite to the target's.
+        ParameterError: fewer than two steps, or more than a million; a body that cannot be; for pd an axis opposite to
+            the target's.
         DivergenceError: steps too long for the motion.
     """
     controller, step = parameters["controller"], parameters["step"]
@@ -97,9 +98,10 @@ def run(**parameters: Any) -> Result:
         damping=parameters["damping_gain"],
         gravity_compensation=parameters["gravity_compensation"],
     )
+    if not 2.0 * step <= parameters["duration"] <= _MOST_STEPS * step:
+        valid = f"from two steps, {2.0 * step:g} s, to {_MOST_STEPS:.0e} steps, {_MOST_STEPS * step:g} s"
+        raise ParameterError("duration", parameters["duration"], valid)
     count = round(parameters["duration"] / step) + 1
-    if count < 3:
-        raise ParameterError("duration", parameters["duration"], f"at least two steps, {2.0 * step:g} s")
     sigma, omega, torque, value = (np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count))
     sigma[0] = _start(parameters, controller, target)
     omega[0] = parameters["angular_velocity"]
@@ -133,7 +135,7 @@ def run(**parameters: Any) -> Result:
     if controller == "sliding_mode":
         surface = omega - gains.sliding_rate * np.cross(gamma_target, gamma)
         results["reaching_times"] = [_reaching_time(gains, time, np.abs(component)) for component in surface.T]
-    return Result(results, _UNITS)
+    return Result(results, _UNITS | ({"lyapunov": "rad2/s2"} if controller == "sliding_mode" else {}))
 
 
 def _start(parameters: Mapping[str, Any], controller: str, target: Triple) -> np.ndarray:
@@ -202,5 +204,6 @@ def plot(
                 panel.plot(reference["t"], reference[column], "k--", linewidth=0.8)
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)
+    panels[0].set_title(f"{parameters['controller']}, {parameters['target']}; dashed: reference")
     panels[1].legend(list("xyz"), fontsize="small")
     panels[-1].set_xlabel("time [s]")

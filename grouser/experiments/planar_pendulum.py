@@ -31,7 +31,7 @@ def run(**parameters: Any) -> Result:
     Returns:
         Angle from hanging and energy of a unit of mass over time, a point for each step or, of long runs, every second,
         fifth, tenth ... ; the mean time between passages of the lowest point in the same direction, absent where there
-        are not two; the largest difference of the energy from that at the start, of all steps.
+        are not two, or too few points; the largest difference of the energy from that at the start, of all steps.
 
     Raises:
         ParameterError: a duration shorter than a step, or of too many steps.

@@ -9,6 +9,8 @@ from grouser.experiments.protocol import Parameter
 
 # Points of a curve, at most.
 _POINTS = 100_000
+# Share of its range by which a curve may go on between two points: of a sine, an eighth of its period.
+_COARSE = math.pi / 8.0
 
 
 def vector(default: list[float], unit: str, description: str) -> Parameter:
@@ -34,7 +36,7 @@ def thinning(steps: int) -> int:
 
 
 def mean_period(time: np.ndarray, value: np.ndarray, slope: np.ndarray, level: float) -> float | None:
-    """Mean time between rises of a curve through a level; None where there are less than two.
+    """Mean time between rises of a curve through a level; None where there are less than two, or points too far apart.
 
     Args:
         time: (n,), evenly spaced.
@@ -42,10 +44,10 @@ def mean_period(time: np.ndarray, value: np.ndarray, slope: np.ndarray, level: f
         level: best where the curve is steep.
     """
     before = np.flatnonzero((value[:-1] < level) & (value[1:] >= level))
-    if len(before) < 2:
+    step = time[1] - time[0]
+    if len(before) < 2 or step * np.abs(slope).max() > _COARSE * np.ptp(value):
         return None
     ends = before[[0, -1]]
-    step = time[1] - time[0]
     start, end = value[ends], value[ends + 1]
     out, into = step * slope[ends], step * slope[ends + 1]
     low, high = np.zeros(2), np.ones(2)

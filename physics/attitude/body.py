@@ -8,7 +8,7 @@ import numpy as np
 
 from grouser.physics.attitude.checks import finite, three
 from grouser.physics.errors import ParameterError
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import embedded
 from grouser.physics.spatial import rotated, rotated_back
 
 Vector = Sequence[float] | np.ndarray
@@ -122,7 +122,7 @@ class BodyState(NamedTuple):
         )
 
 
-@kernel
+@embedded
 def angular_acceleration(body, rotation, wx, wy, wz, tx, ty, tz):
     """w' of Euler's equation J w' = J w x w + rho x R^T m g + torque, body axes [rad/s2]."""
     hx, hy, hz = rotated(body.inertia, wx, wy, wz)
@@ -136,7 +136,7 @@ def angular_acceleration(body, rotation, wx, wy, wz, tx, ty, tz):
     )
 
 
-@kernel
+@embedded
 def invariants(body, rotation, rate):
     """Energy [J], angular momentum about the vertical [N m s], and how far R is from a rotation, |R^T R - 1|.
 

@@ -8,10 +8,10 @@ Called symplectic in the literature on the heavy top; w is no momentum of the an
 import math
 
 from grouser.physics.attitude.body import angular_acceleration
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import embedded
 
 
-@kernel
+@embedded
 def euler_angles_step(body, state, step, tx, ty, tz):
     """Moves a body on; arguments as of `lie_group_step`.
 
@@ -35,7 +35,7 @@ def euler_angles_step(body, state, step, tx, ty, tz):
     return not before * math.sin(angles[1]) > 0.0
 
 
-@kernel
+@embedded
 def set_rotation(state):
     """The rotation that the angles make."""
     r, angles = state.rotation, state.angles

@@ -14,7 +14,7 @@ The torque, in body axes, is constant over the step and acts by half at each end
 
 import math
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.kernel import embedded, inlined
 from grouser.physics.spatial import cross, quaternion_product, rotated, rotated_back, rotation_matrix
 
 # Newton's rounds; the change, over the size of the result, after which it is exact; and what may be left where the
@@ -22,7 +22,7 @@ from grouser.physics.spatial import cross, quaternion_product, rotated, rotated_
 _ROUNDS, _SETTLED, _SLENDER = 30, 1e-9, 1e-6
 
 
-@kernel
+@embedded
 def solve_turn(inertia, cx, cy, cz, x, y, z):
     """The rotation by an angle a about n that the momentum c / h makes in a step h.
 
@@ -78,7 +78,7 @@ def _column(inertia, i, x, y, z):
     return jx + y * jz - z * jy, jy + z * jx - x * jz, jz + x * jy - y * jx
 
 
-@kernel
+@embedded
 def turn(state, x, y, z):
     """Turns the body by the rotation whose axis times the tangent of half its angle is (x, y, z), in body axes."""
     q, r = state.quaternion, state.rotation
@@ -91,7 +91,7 @@ def turn(state, x, y, z):
     r[2, 0], r[2, 1], r[2, 2] = m[6], m[7], m[8]
 
 
-@kernel
+@embedded
 def set_rate(body, state):
     """The angular velocity that the momentum makes."""
     r, p, w = state.rotation, state.momentum, state.rate
@@ -99,7 +99,7 @@ def set_rate(body, state):
     w[0], w[1], w[2] = rotated(body.inverse, hx, hy, hz)
 
 
-@kernel
+@embedded
 def push(body, state, time, tx, ty, tz):
     """Adds to the momentum what the weight and a torque in body axes do in a time."""
     r, p, g = state.rotation, state.momentum, body.weight
@@ -111,7 +111,7 @@ def push(body, state, time, tx, ty, tz):
     p[2] += time * (mz + uz)
 
 
-@kernel
+@embedded
 def lie_group_step(body, state, step, tx, ty, tz):
     """Moves a body on.
 

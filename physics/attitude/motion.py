@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from grouser.physics.attitude.body import BodyState, RigidBody, Vector, invariants
+from grouser.physics.attitude.body import BodyNumbers, BodyState, RigidBody, Vector, angular_acceleration, invariants
 from grouser.physics.attitude.checks import check_steps, finite, three
 from grouser.physics.attitude.euler_angles import euler_angles_step
 from grouser.physics.attitude.lie_group import lie_group_step
 from grouser.physics.attitude.quaternion import quaternion_step
 from grouser.physics.attitude.runge_kutta import runge_kutta_step, uncoupled_runge_kutta_step
 from grouser.physics.errors import ConvergenceError, DivergenceError, ParameterError
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import embedded, kernel
 from grouser.physics.spatial import matrix, quaternion_from_matrix
 
 METHODS = ("lie_group_variational", "quaternion_variational", "rk4", "rk4_uncoupled", "euler_angles")
@@ -109,7 +109,7 @@ def simulate_body(
         numbers, state, METHODS.index(method), step, steps, every, torques, rotations, rates, kept, largest
     )
     if done < steps:
-        _report(state, step, done, rounds, change)
+        _report(numbers, state, torques[min(done, len(torques) - 1)], step, done, rounds, change)
     singular_time = None if singular < 0 else step * (singular + 1)
     if singular_time is not None:
         warnings.warn(
@@ -147,8 +147,8 @@ def _run(body, state, method, step, steps, every, torques, rotations, rates, kep
         largest: errors of these two and of the rotation.
 
     Returns:
-        Steps that ended well. Of the one that did not, its rounds and last change, or the energy where that is not
-        finite. The step in which Euler angles became singular, or less than zero.
+        Steps that ended well. Of the one that did not, its rounds and last change, or what is not finite. The step in
+        which Euler angles became singular, or less than zero.
     """
     energy, momentum, largest[2] = invariants(body, state.rotation, state.rate)
     _keep(state, energy, momentum, rotations[0], rates[0], kept[0])
@@ -169,8 +169,9 @@ def _run(body, state, method, step, steps, every, torques, rotations, rates, kep
         if rounds < 0:
             return k, rounds, change, singular
         new_energy, new_momentum, distance = invariants(body, state.rotation, state.rate)
-        if not math.isfinite(new_energy):
-            return k, rounds, new_energy, singular
+        # not isfinite, which subtracts a value from itself: of sums, which may be reassociated, that is taken for zero
+        if not (abs(new_energy) < math.inf and distance < math.inf):
+            return k, rounds, max(abs(new_energy), distance), singular
         largest[0] = max(largest[0], abs(new_energy - energy))
         largest[1] = max(largest[1], abs(new_momentum - momentum))
         largest[2] = max(largest[2], distance)
@@ -180,7 +181,7 @@ def _run(body, state, method, step, steps, every, torques, rotations, rates, kep
     return steps, 0, 0.0, singular
 
 
-@kernel
+@embedded
 def _keep(state, energy, momentum, rotation, rate, kept):
     for i in range(3):
         rate[i] = state.rate[i]
@@ -203,14 +204,19 @@ def _read_rotation(rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return matrix(quaternion), quaternion
 
 
-def _report(state: BodyState, step: float, done: int, rounds: int, value: float) -> None:
+def _report(
+    body: BodyNumbers, state: BodyState, torque: np.ndarray, step: float, done: int, rounds: int, value: float
+) -> None:
+    """Raises what ended a motion, with the state before the step that was not made."""
     if rounds > 0:
-        raise DivergenceError((done + 1) * step, "the body's energy", value)
-    turning = float(np.linalg.norm(state.rate)) * step
+        raise DivergenceError((done + 1) * step, "the body's motion", value)
+    # by half of what weight and torque do in the step, as the momentum
+    pushed = angular_acceleration(body, state.rotation, 0.0, 0.0, 0.0, *torque)
+    turning = float(np.linalg.norm(state.rate + 0.5 * step * np.array(pushed))) * step
     raise ConvergenceError(
         done * step,
         step,
-        f"{-rounds} rounds of Newton's method left a change of {value:.3g}. The angular velocity times the step is "
+        f"{-rounds} rounds of Newton's method found no turn. The angular velocity in the step, times its length, is "
         f"{turning:.3g} rad; from about 1 rad on, where the body would turn by a right angle, the equation of a "
         f"variational step has no solution: try a step of {0.5 * step / turning:.2g} s",
     )

@@ -7,10 +7,9 @@ mass; Gamma = R^T e3, the direction of gravity. The inertial frame has its z axi
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from grouser.physics.attitude import rodrigues
 from grouser.physics.attitude.body import RigidBody
+from grouser.physics.attitude.checks import three
 from grouser.physics.attitude.vectors import crossed, dot, times
 from grouser.physics.kernel import kernel
 
@@ -39,9 +38,10 @@ def pivoted_body(mass: float, inertia: Sequence[float], offset: float, gravity: 
         gravity: [m/s2].
 
     Raises:
-        ParameterError: moments that no body has.
+        ParameterError: moments that are not three, or that no body has.
     """
-    x, y, z = np.diag(np.asarray(RigidBody(mass, inertia, (0.0, 0.0, offset)).inertia)).tolist()
+    x, y, z = three("inertia", inertia).tolist()
+    RigidBody(mass, (x, y, z), (0.0, 0.0, offset))
     return PivotedBody((x, y, z), (0.0, 0.0, mass * gravity * offset))
 
 

@@ -19,14 +19,14 @@ axes changes by h (S rho) x m g, the vertical component not at all.
 import math
 
 from grouser.physics.attitude.lie_group import set_rate, solve_turn, turn
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import embedded
 from grouser.physics.spatial import cross, rotated, rotated_back
 
 # Rounds about the weight's part, which converge by h^2 m g |rho| / J each; otherwise as Newton's.
 _ROUNDS, _SETTLED, _SLENDER = 50, 1e-15, 1e-9
 
 
-@kernel
+@embedded
 def quaternion_step(body, state, step, tx, ty, tz):
     """Moves a body on; arguments and results as of `lie_group_step`."""
     p, o = state.momentum, body.offset
@@ -84,7 +84,7 @@ def quaternion_step(body, state, step, tx, ty, tz):
     return total, change
 
 
-@kernel
+@embedded
 def _mean(x, y, z):
     """Mean of the unit quaternions 1 and (x, y, z, 1) / sqrt(1 + x^2 + y^2 + z^2)."""
     scale = 0.5 / math.sqrt(1.0 + x * x + y * y + z * z)

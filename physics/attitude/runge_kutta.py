@@ -5,22 +5,22 @@ two methods of fourth order that together are of first.
 """
 
 from grouser.physics.attitude.body import angular_acceleration
-from grouser.physics.kernel import kernel
+from grouser.physics.kernel import embedded
 
 
-@kernel
+@embedded
 def runge_kutta_step(body, state, step, tx, ty, tz):
     """Moves a body on; arguments as of `lie_group_step`."""
     _step(body, state, state.rotation, state.rate, step, tx, ty, tz)
 
 
-@kernel
+@embedded
 def uncoupled_runge_kutta_step(body, state, step, tx, ty, tz):
     """Moves rate and attitude of a body on, each with the other held; arguments as of `lie_group_step`."""
     _step(body, state, state.start_rotation, state.start_rate, step, tx, ty, tz)
 
 
-@kernel
+@embedded
 def _step(body, state, felt_rotation, felt_rate, step, tx, ty, tz):
     """A step of R' = R w^ with the rate felt, and of Euler's equation for w' with the attitude felt."""
     whole, start, total, slope = state.whole, state.start, state.total, state.slope

@@ -29,6 +29,8 @@ HELD, RESTS, SLIDES, BREAKS = range(4)
 _HELD_INERTIA = 2.0**100
 # A joint has come to rest when its row holds it and the sweeps leave less than this multiple of their tolerance.
 _SLIDING = 10.0
+# A joint that has a smaller share than this of its mobility left is held by others.
+_WEDGED = 1e-3
 # Share of the sweeps' tolerance to which a level is known: what is missing has one sign, step after step.
 _LEVEL_ERROR = 1e-3
 # Bristles are settled when the force is known to this share of the static level; rounds for them, and for levels.
@@ -42,6 +44,7 @@ class JointFrictions(NamedTuple):
         grip: HELD, RESTS, SLIDES or BREAKS.
         level: present level [N or N m].
         brake: what a braked drive holds with in addition [N or N m].
+        inertia: along the coordinate, all others held [kg or kg m2].
         impulse: of those that are held, and of bristles [N s or N m s]; rows know their own.
         point: speed about which bristles are linearised [m/s or rad/s].
         gain, offset: their impulse is offset - gain * speed.
@@ -52,6 +55,7 @@ class JointFrictions(NamedTuple):
     grip: np.ndarray
     level: np.ndarray
     brake: np.ndarray
+    inertia: np.ndarray
     impulse: np.ndarray
     point: np.ndarray
     gain: np.ndarray
@@ -62,13 +66,13 @@ class JointFrictions(NamedTuple):
 
 def make_joint_frictions(laws: int) -> JointFrictions:
     """Buffers for so many joint laws."""
-    level, brake, impulse, point, gain, offset = np.zeros((6, laws))
+    level, brake, inertia, impulse, point, gain, offset = np.zeros((7, laws))
     rounds, unsettled = np.zeros((2, 1), dtype=np.int64)
-    return JointFrictions(np.full(laws, SLIDES), level, brake, impulse, point, gain, offset, rounds, unsettled)
+    return JointFrictions(np.full(laws, SLIDES), level, brake, inertia, impulse, point, gain, offset, rounds, unsettled)
 
 
 @kernel
-def begin_frictions(laws, effort_limit, q, v, braked, frictions):
+def begin_frictions(laws, effort_limit, q, v, braked, mass, frictions):
     """What the joints do as the step begins: those without speed stand.
 
     Args:
@@ -76,6 +80,7 @@ def begin_frictions(laws, effort_limit, q, v, braked, frictions):
         effort_limit: of each drive [N or N m].
         q, v: state.
         braked: drives hold their joints (emergency stop).
+        mass: of the equations of motion, before loops are in it.
         frictions: result.
     """
     frictions.rounds[0] = 0
@@ -83,6 +88,7 @@ def begin_frictions(laws, effort_limit, q, v, braked, frictions):
     for law in range(laws.rate_index.shape[0]):
         position, speed = q[laws.position_index[law]], v[laws.rate_index[law]]
         frictions.impulse[law] = 0.0
+        frictions.inertia[law] = mass[laws.rate_index[law], laws.rate_index[law]]
         frictions.point[law] = speed
         frictions.grip[law] = SLIDES
         frictions.level[law] = laws.static[law]
@@ -257,9 +263,13 @@ def settle_frictions(laws, u, step, tolerance, first, frictions, rows, velocity,
             level = _level_at(laws, law, speed)
             bristle[law] = deflection_after(laws.bristle_stiffness[law], level, bristle[law], speed, step)
     for r in range(first, rows.count[0]):
-        rate = laws.rate_index[rows.slot[r]]
-        rests = rows.hold_bound[r] > 0.0 and rows.inverse_mass[r] >= IMMOVABLE and _is_held(rows, r, u)
-        if rests and 0.0 < abs(velocity[rate]) <= _SLIDING * tolerance:
+        law, inverse_mass = rows.slot[r], rows.inverse_mass[r]
+        rate = laws.rate_index[law]
+        if rows.hold_bound[r] == 0.0 or not 0.0 < abs(velocity[rate]) <= _SLIDING * tolerance:
+            continue
+        # by others that stand, through rigid loops, which give way a little
+        wedged = inverse_mass * frictions.inertia[law] < _WEDGED
+        if wedged or (inverse_mass >= IMMOVABLE and _is_held(rows, r, u)):
             velocity[rate] = 0.0
             changed = True
     return changed

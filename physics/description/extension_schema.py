@@ -222,7 +222,7 @@ ELEMENTS: tuple[ElementKind, ...] = (
     ElementKind(
         "joint_friction",
         "Dry and viscous friction of a joint with one coordinate. A joint that stands is held without creep, up to the "
-        "static level.",
+        "static level; by law lugre its bristles bend, and creep where the load swings.",
         (
             joint("revolute, continuous or prismatic joint"),
             non_negative("static", "N m or N", "breakaway level"),

@@ -35,5 +35,5 @@ def test_slow_ramp_live_as_reproduced(run_fin, tmp_path):
     # four samples a millisecond: 0.4 % of one period, a fifth of that of five
     assert len(slips) >= 8
     assert (time[slips[-1]] - time[slips[-6]]) / 5.0 == pytest.approx(expected["period"], rel=0.01)
-    assert time[slips[0]] == pytest.approx(expected["first_slip_time"], abs=2e-3)
-    assert speed.max() == pytest.approx(expected["max_speed"], rel=0.02)
+    assert time[slips[0]] == pytest.approx(expected["first_slip_time"], rel=0.01)
+    assert speed.max() == pytest.approx(expected["max_speed"], rel=0.01)

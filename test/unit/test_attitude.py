@@ -212,6 +212,18 @@ def test_a_step_too_long_is_told_of():
         simulate_pendulum([1.0, 0.0, 0.0], [0.0, 3.0, 0.0], 1.0, 1, gravity=0.0)
 
 
+@pytest.mark.parametrize("method", ["lie_group_variational", "quaternion_variational"])
+@pytest.mark.parametrize("rate", [[4.0, 4.0, 4.0], [1e-3, 0.0, 0.0], [0.0, 0.0, 0.0]])
+def test_a_step_that_is_advised_has_a_solution(method, rate):
+    """Too long by the angular velocity, or by what the weight makes of it within the step."""
+    start = Rotation.from_rotvec([1.5, 0.0, 0.0]).as_matrix()
+    with pytest.raises(ConvergenceError) as caught:
+        simulate_body(pendulum(), start, rate, 1.0, 1, method)
+    advised = float(str(caught.value).split()[-2])
+    assert 0.0 < advised < 1.0
+    simulate_body(pendulum(), start, rate, advised, 1, method)
+
+
 def test_the_remedy_helps():
     with pytest.raises(ConvergenceError) as caught:
         simulate_body(pendulum(), np.eye(3), [4.0, 4.0, 4.0], 0.5, 10)
@@ -222,8 +234,11 @@ def test_the_remedy_helps():
 
 
 def test_what_leaves_the_numbers_is_told_of():
-    with pytest.raises(DivergenceError, match="the body's energy"):
+    with pytest.raises(DivergenceError, match="the body's motion"):
         simulate_body(pendulum(), np.eye(3), [4.0, 4.0, 4.0], 3.0, 100, method="rk4")
+    # the rotation alone: of a body that spins upright the energy stays
+    with pytest.raises(DivergenceError, match="the body's motion"):
+        simulate_body(pendulum(), np.eye(3), [0.0, 0.0, 100.0], 5.0, 20, method="rk4")
 
 
 def test_euler_angles_tell_of_their_singularity():

@@ -2,13 +2,14 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
 import trimesh
 
 import grouser
-from grouser import inspection
+from grouser import catalogue, inspection
 from grouser.physics.errors import MachineError, ParameterError
 
 DATA = Path(__file__).parents[1] / "data"
@@ -82,6 +83,13 @@ def test_a_ball_joint_and_its_torques_are_shown(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "socket: spherical, starts at rpy 1.571 0 0 rad" in text
     assert "socket/z  effort  3" in text
+
+
+def test_motors_and_gears_are_shown(capsys):
+    facts = inspection.machine_facts(grouser.load_machine(catalogue.machine_file("servo_fin")))
+    assert [(drive["motor"], drive["gear_ratio"]) for drive in facts["drives"]] == [("dc_motor", 6.0)]
+    inspection.main(["servo_fin"])
+    assert re.search(r"hinge +position +\d+ +dc_motor +6", capsys.readouterr().out)
 
 
 def test_the_text_shows_what_there_is(arm, capsys):

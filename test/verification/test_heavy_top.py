@@ -168,6 +168,8 @@ def test_euler_angles_drift_only_where_nothing_turns_across_the_axis():
 def test_a_top_that_does_not_nutate_has_no_period():
     assert top(polar_angle_deg=0.0, duration=1.0)["nutation_period"] is None
     assert top(duration=0.2)["nutation_period"] is None
+    # of 10 million steps each hundredth is kept, 0.2 s apart
+    assert top(step=0.002, duration=20_000.0)["nutation_period"] is None
 
 
 REFUSED = [

@@ -222,6 +222,35 @@ def test_what_slides_without_friction_is_caught_when_it_turns_round(parts):
     assert simulation.joint_velocity["slide"] == 0.0
 
 
+@pytest.mark.parametrize("step", [1e-3, 1e-4])
+@pytest.mark.parametrize("levels", [(2.0, 2.0, 2.0), (1.0, 2.0, 2.0), (0.5, 1.0, 8.0)])
+def test_a_linkage_stands_on_the_friction_of_all_its_joints(parts, step, levels):
+    """Which of them bears what, nobody can tell: one that gives way is held by the others, through the rigid loop."""
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("crank", 1.0, (0.02,) * 3, com=(0.1, 0, 0)),
+        parts.link("coupler", 1.0, (0.02,) * 3, com=(0.3, 0, 0)),
+        parts.link("rocker", 1.0, (0.02,) * 3, com=(0.2, 0, 0)),
+        parts.joint("a", "continuous", "world", "crank", axis=(0, 1, 0)),
+        parts.joint("b", "continuous", "crank", "coupler", axis=(0, 1, 0), xyz=(0.2, 0, 0)),
+        parts.joint("c", "continuous", "world", "rocker", axis=(0, 1, 0), xyz=(0.5, 0, 0)),
+        extension="".join(
+            f'<joint_friction joint="{joint}" static="{level}" kinetic="{0.8 * level}"/>'
+            for joint, level in zip("abc", levels, strict=True)
+        )
+        + '<initial_position joint="a" position="-1.0"/><loop_joint name="pair" type="spherical">'
+        '<parent link="coupler" xyz="0.5 0 0"/><child link="rocker" xyz="0.4 0 0"/></loop_joint>',
+    )
+    simulation = Simulation(machine, AIR, step=step)
+    # the links' own weight moves it a little first
+    simulation.step(round(2.0 / step))
+    stands = simulation.state.q.copy()
+    for _ in range(200):
+        simulation.step()
+        assert not simulation.state.v.any()
+    assert np.array_equal(simulation.state.q, stands)
+
+
 def test_an_arm_rests_on_the_ground_and_on_its_friction(parts):
     friction, weight = 4.0, 2.0 * 9.81
     machine = parts.machine(
