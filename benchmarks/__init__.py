@@ -21,6 +21,7 @@ NAMES: tuple[str, ...] = (
     "soil",
     "friction",
     "attitude",
+    "lidar",
     "start",
     "setup_time",
 )

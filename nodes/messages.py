@@ -13,13 +13,15 @@ from control_msgs.msg import DynamicInterfaceGroupValues, InterfaceValue
 from geometry_msgs.msg import Pose, TransformStamped, Twist, TwistStamped, WrenchStamped
 from nav_msgs.msg import OccupancyGrid, Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu, JointState, PointCloud2, PointField
+from sensor_msgs.msg import Imu, JointState, LaserScan, PointCloud2, PointField
 from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.frames import FramePair
+from grouser.physics.description.machine import Lidar
 from grouser.physics.description.names import closest
 from grouser.physics.errors import ParameterError
+from grouser.physics.lidar import LidarScan
 from grouser.physics.measurements import TerrainPatch
 from grouser.physics.sensors import ImuReading
 from grouser.program import TWIST
@@ -177,6 +179,27 @@ def imu_attitude(message: Imu) -> tuple[np.ndarray, np.ndarray]:
     if not np.isfinite(omega).all():
         raise ParameterError("angular_velocity", omega.tolist(), "finite numbers")
     return quaternion / length, omega
+
+
+def make_scan(lidar: Lidar, interval: float) -> LaserScan:
+    """A message for the scans of a lidar, each of one instant and an interval [s] after the last one."""
+    message = LaserScan(
+        angle_min=lidar.angle_min,
+        angle_max=lidar.angle_max,
+        angle_increment=lidar.angle_increment,
+        time_increment=0.0,
+        scan_time=interval,
+        range_min=lidar.range_min,
+        range_max=lidar.range_max,
+    )
+    message.header.frame_id = lidar.name
+    return message
+
+
+def fill_scan(message: LaserScan, nanoseconds: int, scan: LidarScan) -> None:
+    """Writes distances [m]; infinite ones mean what they mean in `LidarScan` (REP-117)."""
+    set_stamp(message.header.stamp, nanoseconds)
+    message.ranges = array("f", scan.ranges.astype(np.float32).tobytes())
 
 
 def terrain_cloud(frame: str, nanoseconds: int, patch: TerrainPatch) -> PointCloud2:

@@ -1,15 +1,16 @@
-"""Publishers of how a machine moves over the ground: odometry, inertial measurement units, slip, terrain."""
+"""Publishers of how a machine moves over the ground: odometry, what its sensors measure, slip, terrain."""
 
 import numpy as np
 from control_msgs.msg import DynamicInterfaceGroupValues
 from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.node import Node
-from sensor_msgs.msg import Imu, PointCloud2
+from sensor_msgs.msg import Imu, LaserScan, PointCloud2
 
 from grouser.nodes import messages, topics
 from grouser.nodes.parameters import SimulatorParameters
 from grouser.nodes.samples import SLIP_VALUES, Sample
-from grouser.physics.description.machine import Machine, World
+from grouser.nodes.schedule import steps_between
+from grouser.physics.description.machine import Lidar, Machine, World
 
 
 class MotionPublisher:
@@ -19,7 +20,7 @@ class MotionPublisher:
         node: whose publishers these are.
         machine: a floating base has a ground truth, with wheels it is a vehicle with odometry.
         world: soft ground is published as terrain.
-        parameters: names of frames.
+        parameters: names of frames, rate of scans.
     """
 
     def __init__(self, node: Node, machine: Machine, world: World, parameters: SimulatorParameters) -> None:
@@ -29,6 +30,16 @@ class MotionPublisher:
         self._truth = self._odometry = self._slip = self._terrain = None
         self._imus = [
             (messages.make_imu(imu), node.create_publisher(Imu, imu_topics[imu], topics.SENSOR_DATA)) for imu in imus
+        ]
+        lidars = [sensor for sensor in machine.sensors if isinstance(sensor, Lidar)]
+        scan_topics = topics.scan_topics(lidar.name for lidar in lidars)
+        interval = steps_between(parameters.scan_rate, parameters.step) * parameters.step
+        self._scans = [
+            (
+                messages.make_scan(lidar, interval),
+                node.create_publisher(LaserScan, scan_topics[lidar.name], topics.SENSOR_DATA),
+            )
+            for lidar in lidars
         ]
         if machine.floating_base:
             self._truth = (
@@ -70,6 +81,10 @@ class MotionPublisher:
             for (message, publisher), reading in zip(self._imus, sample.imus, strict=True):
                 messages.fill_imu(message, stamp, reading)
                 publisher.publish(message)
+        if sample.scans is not None:
+            for (scan, publisher), measured in zip(self._scans, sample.scans, strict=True):
+                messages.fill_scan(scan, stamp, measured)
+                publisher.publish(scan)
         if self._slip is not None and sample.slip is not None:
             message, publisher = self._slip
             messages.fill_group_values(message, stamp, sample.slip)

@@ -92,11 +92,13 @@ DECLARATIONS: dict[str, Declaration] = {
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
     "clock_rate": _rate("/clock"),
     "joint_state_rate": _rate("joint_states and /tf"),
-    "contact_rate": _rate("contact_wrenches"),
+    "contact_rate": _rate("contact_wrenches and contacts"),
+    "marker_rate": _rate("contact_markers", 10.0),
     "reaction_rate": _rate("joint_reactions"),
     "hydraulics_rate": _rate("hydraulics/state"),
     "odom_rate": _rate("odom and ground_truth/odom", 50.0),
     "imu_rate": _rate("imu/data"),
+    "scan_rate": _rate("scan", 10.0),
     "slip_rate": _rate("slip", 50.0),
     "terrain_rate": _rate("terrain and its maps", 1.0),
     "terrain_reach": Declaration(
@@ -106,7 +108,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "publish_link_tf": Declaration(
         True, "Whether the links' transforms are published; set it to false beside a robot_state_publisher."
     ),
-    "map_frame": Declaration("map", "Frame of the world, in which ground_truth/odom and terrain are given."),
+    "map_frame": Declaration("map", "Frame of the world, in which ground_truth/odom, contacts and terrain are given."),
     "odom_frame": Declaration("odom", "Frame in which the machine moves, by its wheels' turning if it has any."),
     "base_footprint_frame": Declaration("base_footprint", "Frame below the base, on the ground, with its yaw only."),
     "start_paused": Declaration(False, "Whether the simulation waits for ~/pause or ~/step at the start."),
@@ -150,10 +152,12 @@ class SimulatorParameters:
     clock_rate: float
     joint_state_rate: float
     contact_rate: float
+    marker_rate: float
     reaction_rate: float
     hydraulics_rate: float
     odom_rate: float
     imu_rate: float
+    scan_rate: float
     slip_rate: float
     terrain_rate: float
     terrain_reach: float

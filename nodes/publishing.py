@@ -21,6 +21,7 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from grouser.nodes import messages, topics
+from grouser.nodes.contact_publishing import ContactPublisher
 from grouser.nodes.frames import FrameTree
 from grouser.nodes.motion_publishing import MotionPublisher
 from grouser.nodes.samples import Sample
@@ -38,6 +39,7 @@ class StatePublisher:
         hydraulics: names of the hydraulic components, in the order of the samples, each with those of its values.
         frames: the transform tree, with the joints whose reactions are in the samples, in their order.
         motion: sends how the machine moves over the ground.
+        contacts: sends what it touches.
         publish_link_tf: whether the transforms of the joints are published too.
         fail: takes, in the publishing thread, the error that ended it.
     """
@@ -50,6 +52,7 @@ class StatePublisher:
         hydraulics: Sequence[tuple[str, Sequence[str]]],
         frames: FrameTree,
         motion: MotionPublisher,
+        contacts: ContactPublisher,
         publish_link_tf: bool,
         fail: Callable[[BaseException], None],
     ) -> None:
@@ -59,6 +62,7 @@ class StatePublisher:
         self._ended = threading.Event()
         self._frames = frames
         self._motion = motion
+        self._contacts = contacts
         self._publish_link_tf = publish_link_tf
 
         self._clock = Clock()
@@ -143,6 +147,7 @@ class StatePublisher:
             messages.fill_group_values(self._hydraulics, stamp, sample.hydraulics)
             self._hydraulics_publisher.publish(self._hydraulics)
         self._motion.publish(sample)
+        self._contacts.publish(sample)
 
     def _publish_transforms(self, stamp, link_poses, odometry):
         reckoned = None if odometry is None else odometry.pose

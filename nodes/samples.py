@@ -9,12 +9,26 @@ import numpy as np
 from grouser.nodes.driving import Odometer
 from grouser.physics.description.joints import ONE_COORDINATE
 from grouser.physics.description.machine import Machine
-from grouser.physics.measurements import TerrainPatch
+from grouser.physics.lidar import LidarScan
+from grouser.physics.measurements import Contact, TerrainPatch
 from grouser.physics.sensors import ImuReading
 from grouser.physics.simulation import Simulation
 
 STREAMS = frozenset(
-    {"clock", "joint_states", "contact_wrenches", "joint_reactions", "hydraulics", "odometry", "imu", "slip", "terrain"}
+    {
+        "clock",
+        "joint_states",
+        "contact_wrenches",
+        "contacts",
+        "contact_markers",
+        "joint_reactions",
+        "hydraulics",
+        "odometry",
+        "imu",
+        "scan",
+        "slip",
+        "terrain",
+    }
 )
 SLIP_VALUES = ("slip_ratio", "slip_angle", "sinkage", "drawbar_pull")
 # Values of `hydraulics/state` and the attributes of the components' states that they are. A flow is that into the
@@ -75,8 +89,10 @@ class Sample:
         odometry: when it or `link_poses` is due; None for a machine that is no vehicle.
         base_twist: linear and angular velocity of a floating root link in its own frame [m/s, rad/s], shape (6,);
             None when odometry is not due.
-        base_pose: of it in the world, shape (7,); None as `base_twist`.
+        base_pose: of the root link in the world, shape (7,); None when neither odometry nor `contact_markers` is due.
         imus: readings of the inertial measurement units; None when not due.
+        scans: of the lidars; None when not due.
+        contacts: those that press, with anything but soil; None when neither of their two streams is due.
         slip: `SLIP_VALUES` of each wheel; None when not due.
         terrain: soft ground; None when not due, or where there is none.
     """
@@ -92,6 +108,8 @@ class Sample:
     base_twist: np.ndarray | None = None
     base_pose: np.ndarray | None = None
     imus: tuple[ImuReading, ...] | None = None
+    scans: tuple[LidarScan, ...] | None = None
+    contacts: tuple[Contact, ...] | None = None
     slip: tuple[np.ndarray, ...] | None = None
     terrain: TerrainPatch | None = None
 
@@ -125,7 +143,8 @@ def take_sample(
         odometer: of a vehicle.
         terrain_reach: how far from the wheels terrain is copied [m].
     """
-    joints = link_poses = wrenches = reactions = hydraulics = odometry = twist = pose = imus = slip = terrain = None
+    joints = link_poses = wrenches = reactions = hydraulics = odometry = twist = pose = imus = None
+    scans = contacts = slip = terrain = None
     if "joint_states" in streams:
         measured = (simulation.joint_position, simulation.joint_velocity, simulation.joint_effort)
         count = len(movable_joints(simulation.machine))
@@ -140,9 +159,15 @@ def take_sample(
     if odometer is not None and not streams.isdisjoint({"joint_states", "odometry"}):
         odometry = reckoned(odometer)
     if "odometry" in streams:
-        twist, pose = np.concatenate(simulation.base_twist()), np.concatenate(simulation.base_pose())
+        twist = np.concatenate(simulation.base_twist())
+    if not streams.isdisjoint({"odometry", "contact_markers"}):
+        pose = np.concatenate(simulation.base_pose())
     if "imu" in streams:
         imus = tuple(simulation.imu.values())
+    if "scan" in streams:
+        scans = tuple(simulation.lidar.values())
+    if not streams.isdisjoint({"contacts", "contact_markers"}):
+        contacts = tuple(contact for contact in simulation.contacts() if contact.force_world.any())
     if "slip" in streams:
         slip = tuple(np.array([getattr(state, value) for value in SLIP_VALUES]) for state in simulation.wheel.values())
     if "terrain" in streams:
@@ -159,6 +184,8 @@ def take_sample(
         twist,
         pose,
         imus,
+        scans,
+        contacts,
         slip,
         terrain,
     )

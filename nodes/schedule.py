@@ -3,6 +3,11 @@
 from collections.abc import Mapping
 
 
+def steps_between(rate: float, step_size: float) -> int:
+    """Steps of `step_size` [s] from one sample to the next at a rate [Hz]; 0 Hz, or more than the steps: every step."""
+    return 1 if rate == 0.0 else max(1, round(1.0 / (rate * step_size)))
+
+
 class StreamSchedule:
     """When each stream is due.
 
@@ -25,9 +30,7 @@ class StreamSchedule:
             step_size: [s].
             longest_tick: [s].
         """
-        intervals = {
-            name: 1 if rate == 0.0 else max(1, round(1.0 / (rate * step_size))) for name, rate in rates.items()
-        }
+        intervals = {name: steps_between(rate, step_size) for name, rate in rates.items()}
         return cls(intervals, max(1, round(longest_tick / step_size)))
 
     def due(self, step: int) -> frozenset[str]:

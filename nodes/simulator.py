@@ -15,6 +15,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -26,6 +27,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from grouser import catalogue
 from grouser.nodes import messages, topics
+from grouser.nodes.contact_publishing import ContactPublisher
 from grouser.nodes.diagnostics import diagnostics_message
 from grouser.nodes.driving import Driver, Odometer
 from grouser.nodes.fault_parameters import FaultParameters
@@ -151,6 +153,7 @@ class SimulatorNode(Node):
         self.create_timer(
             1.0 / parameters.diagnostics_rate, self._publish_diagnostics, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
+        self._contacts = ContactPublisher(self, machine, parameters)
         return StatePublisher(
             self,
             movable_joints(machine),
@@ -158,6 +161,7 @@ class SimulatorNode(Node):
             hydraulic_groups(machine),
             self._frames,
             MotionPublisher(self, machine, self._world, parameters),
+            self._contacts,
             parameters.publish_link_tf,
             self._give_up,
         )
@@ -304,6 +308,7 @@ class SimulatorNode(Node):
         simulation.reset()
         for (component, name), value in self._faults.values.items():
             simulation.faults[component][name] = value
+        measured = {sensor.type for sensor in self.machine.sensors}
         rates = {
             "clock": parameters.clock_rate,
             "joint_states": parameters.joint_state_rate,
@@ -311,7 +316,9 @@ class SimulatorNode(Node):
             "joint_reactions": parameters.reaction_rate,
             "hydraulics": parameters.hydraulics_rate,
             **({"odometry": parameters.odom_rate} if self.machine.floating_base else {}),
-            **({"imu": parameters.imu_rate} if self.machine.sensors else {}),
+            **({"imu": parameters.imu_rate} if "imu" in measured else {}),
+            **({"scan": parameters.scan_rate} if "lidar" in measured else {}),
+            **self._contacts.rates,
             **({"slip": parameters.slip_rate} if self.machine.wheels else {}),
             **({"terrain": parameters.terrain_rate} if self._world.soil is not None else {}),
         }
@@ -372,17 +379,20 @@ def _safe_values(valves: Sequence[str], modes: dict[str, str]) -> dict[str, floa
 def spinning(node: SimulatorNode) -> Iterator[SimulatorNode]:
     """Runs a node's threads, and the executor in another; on leaving, ends them in the one order that is safe.
 
-    Physics ends first, so that nothing is published on a context that is gone; then the executor's thread, which may
-    not wait on what a shutdown destroys; then the executor and the node. A spinning thread that outlives the context
-    aborts the process.
+    Physics ends first, so that nothing is published on a context that is gone; then the executor; only when its thread
+    has ended is the node destroyed. A spinning thread that outlives the context aborts the process.
     """
     executor = MultiThreadedExecutor(2)  # one for the services, which wait, and one for everything else
     executor.add_node(node)
     ending = threading.Event()
 
     def spin() -> None:
-        while rclpy.ok() and not ending.is_set():
-            executor.spin_once()
+        try:
+            executor.spin()
+        except InvalidHandle:
+            # its shutdown destroys what it waits on
+            if not ending.is_set():
+                raise
 
     thread = threading.Thread(target=spin, name="executor")
     thread.start()
@@ -392,9 +402,8 @@ def spinning(node: SimulatorNode) -> Iterator[SimulatorNode]:
     finally:
         ended = node.stop()
         ending.set()
-        executor.wake()
-        thread.join()
         executor.shutdown()
+        thread.join()
         if ended:
             node.destroy_node()
 

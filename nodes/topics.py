@@ -20,6 +20,9 @@ HYDRAULICS_STATE = "hydraulics/state"
 ODOMETRY = "odom"
 GROUND_TRUTH = "ground_truth/odom"
 IMU = "imu"
+SCAN = "scan"
+CONTACTS = "contacts"
+CONTACT_MARKERS = "contact_markers"
 SLIP = "slip"
 TERRAIN = "terrain"
 RUT_DEPTH = "terrain/rut_depth"
@@ -58,6 +61,12 @@ def imu_topics(names: Iterable[str]) -> dict[str, str]:
     """Name of each inertial measurement unit -> its topic: ``imu/data`` of a single one, else ``imu/<name>/data``."""
     topics = topics_of(IMU, names)
     return {name: f"{IMU if len(topics) == 1 else topic}/data" for name, topic in topics.items()}
+
+
+def scan_topics(names: Iterable[str]) -> dict[str, str]:
+    """Name of each lidar -> its topic: ``scan`` of a single one, else ``scan/<name>``."""
+    topics = topics_of(SCAN, names)
+    return {name: SCAN if len(topics) == 1 else topic for name, topic in topics.items()}
 
 
 def topics_of(group: str, names: Iterable[str]) -> dict[str, str]:

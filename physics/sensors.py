@@ -27,6 +27,14 @@ class ImuReading(NamedTuple):
     specific_force: np.ndarray
 
 
+def mounting(sensor: Sensor, names: Names) -> tuple[int, np.ndarray, np.ndarray]:
+    """Body that a sensor is fixed to, -1 for the world; rotation (3, 3) and origin [m] of its frame in the body's."""
+    link = names.link_index(sensor.link)
+    turn = names.link_rotation[link]
+    rotation, position = turn @ matrix(quaternion_from_rpy(*sensor.rpy)), names.link_position[link] + turn @ sensor.xyz
+    return int(names.link_body[link]), rotation, position
+
+
 def read_imu(
     imu: Sensor,
     names: Names,
@@ -44,10 +52,7 @@ def read_imu(
         before, after: the machine at the start and at the end of the step.
         step: its length [s].
     """
-    link = names.link_index(imu.link)
-    body = int(names.link_body[link])  # -1 for the world
-    rotation = names.link_rotation[link] @ matrix(quaternion_from_rpy(*imu.rpy))
-    position = names.link_position[link] + names.link_rotation[link] @ imu.xyz
+    body, rotation, position = mounting(imu, names)
     if body < 0:
         turn, rate, acceleration = rotation, np.zeros(3), np.zeros(3)
     else:

@@ -23,7 +23,7 @@ from grouser.physics.constraints.piston_rows import cylinder_length
 from grouser.physics.contact.collide import forget, make_collision, slot_count
 from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.description.extension_checks import STROKE_TOLERANCE
-from grouser.physics.description.machine import Machine, Sensor, World
+from grouser.physics.description.machine import Lidar, Machine, Sensor, World
 from grouser.physics.drives.electric import KEPT
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.energy_balance import balance_energy, open_accounts
@@ -36,6 +36,7 @@ from grouser.physics.hydraulics.elements import beyond_plain, make_network
 from grouser.physics.hydraulics.faults import leaks
 from grouser.physics.hydraulics.network import NO_PASSAGE
 from grouser.physics.hydraulics.valve import CAVITY
+from grouser.physics.lidar import LidarReader, LidarScan
 from grouser.physics.measurements import (
     Contact,
     CylinderEnergy,
@@ -137,6 +138,7 @@ class Simulation:
             (6,).
         wheel: of every wheel, by its link: what soil and whatever is rigid do to it.
         imu: of every inertial measurement unit.
+        lidar: a sweep of every lidar, where the machine is now.
         contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
             frame.
 
@@ -197,7 +199,8 @@ class Simulation:
         )
         if self.integrator != "semi_implicit":
             check_smooth(self.system, self.integrator, machine.file)
-            if self.integrator == "implicit_midpoint" and machine.sensors:
+            measures = {sensor.type for sensor in machine.sensors}
+            if self.integrator == "implicit_midpoint" and "imu" in measures:
                 raise ParameterError("integrator", self.integrator, "semi_implicit, for a machine with an imu")
         self._narrow_phase = (
             ConvexNarrowPhase(collision.shapes, collision.pairs) if len(collision.pairs.convex_pair) else None
@@ -345,18 +348,16 @@ class Simulation:
 
     def contacts(self) -> list[Contact]:
         """Contacts of the last step, where the machine was when it began."""
-        found, origin = self._workspace.contacts, self._workspace.kinematics.origin
-        return [
-            Contact(
-                link=self._shape_name(found.shape[c]),
-                other=self._shape_name(found.other_shape[c]),
-                point_world=origin + found.point[c],
-                normal_world=np.array(found.normal[c]),
-                force_world=found.impulse[c] / self.step_size,
-                depth=-float(found.gap[c]),
-            )
-            for c in range(found.count[0])
-        ]
+        found, count = self._workspace.contacts, self._workspace.contacts.count[0]
+        columns = (
+            map(self._shape_name, found.shape[:count]),
+            map(self._shape_name, found.other_shape[:count]),
+            self._workspace.kinematics.origin + found.point[:count],
+            np.array(found.normal[:count]),
+            found.impulse[:count] / self.step_size,
+            (-found.gap[:count]).tolist(),
+        )
+        return [Contact(*row) for row in zip(*columns, strict=True)]
 
     def cylinder_trace(self, name: str) -> np.ndarray:
         """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.cylinder.Prediction.trace`."""
@@ -525,6 +526,10 @@ class Simulation:
         self.wheel = NamedView("wheel", wheels, lambda w: self._wheel_states()[w], self._wheel_states)
         imus = [sensor for sensor in self.machine.sensors if sensor.type == "imu"]
         self.imu = NamedView("imu", [imu.name for imu in imus], lambda i: self._imu_reading(imus[i]))
+        lidars = [sensor for sensor in self.machine.sensors if isinstance(sensor, Lidar)]
+        shapes, on_ground = len(self.system.collision.shapes.kind), self.world.ground is not None
+        readers = [LidarReader(lidar, self.names, shapes, on_ground) for lidar in lidars]
+        self.lidar = NamedView("lidar", [lidar.name for lidar in lidars], lambda i: self._lidar_scan(readers[i]))
         pumps = [pump.name for pump in self.machine.pumps if pump.displacement is not None]
         self.pump = NamedView("pump", pumps, self._pump_state)
         self.cylinder_energy = NamedView(
@@ -851,6 +856,10 @@ class Simulation:
         self._look()
         before, after = self._workspace.kinematics, self._seen
         return read_imu(imu, self.names, self.world.gravity, before, after, self.step_size)
+
+    def _lidar_scan(self, reader: LidarReader) -> LidarScan:
+        self._look()
+        return reader.read(self.machinery, self._seen, self.step_count)
 
     def _report_divergence(self):
         """Names the first quantity that is not finite."""

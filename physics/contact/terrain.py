@@ -18,7 +18,7 @@ _FARTHEST = 64
 # Nearest points this close to the border of their triangle, edge or range count as inside, as a share of the cell [-].
 _BORDER = 1e-9
 # Cells to a side of the blocks whose highest vertex is kept.
-_BLOCK = 4
+BLOCK = 4
 # Directions to the surface that are closer than this (about one degree) are one contact: cosine.
 _SAME_DIRECTION = 0.9998
 # Points of the surface that a sphere may touch at once.
@@ -84,8 +84,8 @@ def _crests(heights: np.ndarray) -> np.ndarray:
     """Greatest height of each block of cells."""
     crest = heights
     for axis in (0, 1):
-        starts = np.arange(0, max(crest.shape[axis] - 1, 1), _BLOCK)
-        last = np.minimum(starts + _BLOCK, crest.shape[axis] - 1)
+        starts = np.arange(0, max(crest.shape[axis] - 1, 1), BLOCK)
+        last = np.minimum(starts + BLOCK, crest.shape[axis] - 1)
         if crest.size:
             crest = np.maximum(np.maximum.reduceat(crest, starts, axis=axis), np.take(crest, last, axis=axis))
     return np.ascontiguousarray(crest)
@@ -179,9 +179,15 @@ def crest_of(crest, i_first, i_last, j_first, j_last):
 
 
 @kernel
+def crest_at(crest, a, b):
+    """No surface over a block is higher than this [m]; beyond the grid that of the nearest block."""
+    return crest[min(max(a, 0), crest.shape[0] - 1), min(max(b, 0), crest.shape[1] - 1)]
+
+
+@kernel
 def _block_of(cell, blocks):
     """Block that a cell lies in."""
-    return min(max(cell, 0) // _BLOCK, blocks - 1)
+    return min(max(cell, 0) // BLOCK, blocks - 1)
 
 
 @kernel

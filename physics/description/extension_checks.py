@@ -36,6 +36,7 @@ from grouser.physics.description.loop_checks import check_loops_can_move, comple
 from grouser.physics.description.machine import Link, Machine, PointSet
 from grouser.physics.description.names import closest
 from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, rigid_lumps
+from grouser.physics.description.sensor_checks import complete_sensor
 from grouser.physics.description.spherical_joints import torque_drives
 from grouser.physics.description.urdf import Robot
 from grouser.physics.description.wheel_checks import complete_wheel
@@ -104,8 +105,6 @@ def complete_extension(extension: Extension, robot: Robot) -> Extension:
         check_initial_position(entry, joints)
     for entry in extension["densities"]:
         _check_density(entry, links)
-    for entry in extension["sensors"]:
-        _check_sensor_name(entry, links, joints)
     completions: dict[str, Callable[[Entry], Any]] = {
         "pumps": complete_pump,
         "valves": complete_valve,
@@ -117,6 +116,7 @@ def complete_extension(extension: Extension, robot: Robot) -> Extension:
         "loop_joints": lambda entry: complete_loop_joint(entry, joints),
         "flexible_links": complete_flexible_link,
         "wheels": lambda entry: complete_wheel(entry, links, joints),
+        "sensors": lambda entry: complete_sensor(entry, {*links, *joints}),
     }
     completed = {
         name: tuple(Entry(entry.element, complete(entry)) for entry in extension[name])
@@ -164,13 +164,6 @@ def _check_cylinders_fit(machine: Machine, entries: Collection[Entry]) -> None:
 
 def _names(entries: Collection[Entry]) -> set[str]:
     return {entry.value.name for entry in entries}
-
-
-def _check_sensor_name(entry: Entry, links: Collection[str], joints: Collection[str]) -> None:
-    if entry.value.name in links or entry.value.name in joints:
-        raise entry.element.error(
-            f"name = '{entry.value.name}' is that of a link or joint", "its frame needs a name of its own"
-        )
 
 
 def _check_density(entry: Entry, links: Mapping[str, Link]) -> None:

@@ -35,7 +35,6 @@ from grouser.physics.description.machine import (
     LoopJoint,
     MaterialPair,
     SelfCollision,
-    Sensor,
     SphericalJoint,
     Vector3,
 )
@@ -44,6 +43,9 @@ from grouser.physics.description.soil import LEVELS
 TAG = "grouser"
 ELEMENTS_MAX = 200
 GROUSERS_MAX = 1000
+BEAMS_MAX = 100_000
+# As it is written with few digits [rad].
+FULL_TURN = 6.2832
 _BLOCKED = "one number: every direction that the joint blocks; in three numbers 0 is rigid"
 _CONSTRAINED = "one number: every direction that the type constrains; three: also springs along free ones"
 _FRAME = (
@@ -67,6 +69,23 @@ class ContactPoints:
     link: str
     points: np.ndarray
     radius: float
+
+
+@dataclass(frozen=True)
+class WrittenSensor:
+    """A `Sensor` or `Lidar` as written; None for what is not given, of a lidar."""
+
+    name: str
+    type: str
+    link: str
+    xyz: Vector3
+    rpy: Vector3
+    beams: int | None
+    angle_min: float | None
+    angle_max: float | None
+    range_min: float | None
+    range_max: float | None
+    noise: float | None
 
 
 @dataclass(frozen=True)
@@ -253,14 +272,40 @@ ELEMENTS: tuple[ElementKind, ...] = (
     SERVO_DRIVE,
     ElementKind(
         "sensor",
-        "What measures. An `imu` gives specific force and angular rate in its own frame, and its orientation.",
+        "What measures. An `imu` gives specific force and angular rate in its own frame, and its orientation. A "
+        "`lidar` gives distances in the plane of its x and y axes, all at one instant: to the ground with its ruts, to "
+        "obstacles, and to the collision shapes of all links but the one that it is fixed to. Of a mesh it sees the "
+        "convex hull, which is what is touched. What is nearer than `range_min` is minus infinity, nothing up to "
+        "`range_max` infinity (REP-117). Only a lidar has the attributes after `rpy`.",
         (
             name_of("its name, and that of its frame; no link or joint of the URDF has it"),
-            choice("type", "what it measures", ("imu",)),
+            choice("type", "what it measures", ("imu", "lidar")),
             link("link that it is fixed to"),
             *place("its frame"),
+            Attribute("beams", Kind.COUNT, "-", "number of beams", default_text="720", minimum=2, maximum=BEAMS_MAX),
+            Attribute(
+                "angle_min",
+                Kind.NUMBER,
+                "rad",
+                "of the first beam, from the x axis about the z axis",
+                default_text="-pi",
+                minimum=-FULL_TURN,
+                maximum=FULL_TURN,
+            ),
+            Attribute(
+                "angle_max",
+                Kind.NUMBER,
+                "rad",
+                "of the last beam, up to a full turn further",
+                default_text="a full turn further, less one beam",
+                minimum=-FULL_TURN,
+                maximum=FULL_TURN,
+            ),
+            non_negative("range_min", "m", "least distance that it measures", default_text="0.1"),
+            positive("range_max", "m", "greatest distance that it measures", default_text="30"),
+            non_negative("noise", "m", "standard deviation of each distance, normally distributed", default_text="0"),
         ),
-        Sensor,
+        WrittenSensor,
         field="sensors",
         unique="name",
     ),

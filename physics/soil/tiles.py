@@ -67,6 +67,12 @@ def _slot_of(place, table, a, b):
 
 
 @kernel
+def tile_at(state, a, b):
+    """Index of tile (a, b), -1 if it was never opened."""
+    return state.tile_table[_slot_of(state.tile_place, state.tile_table, a, b)] - 1
+
+
+@kernel
 def _fill_table(count, place, table):
     """Enters tiles into an empty table."""
     for tile in range(count):

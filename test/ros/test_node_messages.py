@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState, PointCloud2
+from sensor_msgs.msg import JointState, LaserScan, PointCloud2
 from std_msgs.msg import Float64MultiArray
 
 import grouser
@@ -23,8 +23,9 @@ from grouser.nodes.frames import FrameTree, footprint_pose, relative_poses
 from grouser.nodes.report import LoopReport
 from grouser.physics import spatial
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import Ground, Heightfield
+from grouser.physics.description.machine import Ground, Heightfield, Lidar
 from grouser.physics.errors import ParameterError
+from grouser.physics.lidar import LidarScan
 from grouser.physics.measurements import TerrainPatch
 
 finite = st.floats(-1e3, 1e3)
@@ -257,6 +258,25 @@ def test_terrain_that_nothing_has_touched_is_empty():
 def test_a_single_imu_has_the_usual_topic():
     assert topics.imu_topics(["unit"]) == {"unit": "imu/data"}
     assert topics.imu_topics(["front", "rear"]) == {"front": "imu/front/data", "rear": "imu/rear/data"}
+
+
+def test_a_single_lidar_has_the_usual_topic():
+    assert topics.scan_topics(["eye"]) == {"eye": "scan"}
+    assert topics.scan_topics(["front", "rear"]) == {"front": "scan/front", "rear": "scan/rear"}
+
+
+def test_a_scan_says_too_near_and_nothing_as_infinities():
+    """REP-117; and of two angles and a number of beams the third one is."""
+    lidar = Lidar("eye", "lidar", "mast", beams=5, angle_min=-1.0, angle_max=1.0, range_min=0.2, range_max=8.0)
+    message = messages.make_scan(lidar, 0.1)
+    ranges = np.array([-np.inf, np.inf, 0.2, 1.1, 8.0])
+    messages.fill_scan(message, 1_500_000_000, LidarScan(np.linspace(-1.0, 1.0, 5), ranges))
+    heard = deserialize_message(serialize_message(message), LaserScan)
+    assert (heard.header.frame_id, heard.header.stamp) == ("eye", Time(sec=1, nanosec=500_000_000))
+    np.testing.assert_array_equal(heard.ranges, ranges.astype("f4"))
+    assert (heard.angle_min, heard.angle_max, heard.angle_increment) == (-1.0, 1.0, 0.5)
+    assert [heard.scan_time, heard.range_min, heard.range_max] == pytest.approx([0.1, 0.2, 8.0], rel=1e-6)
+    assert (heard.time_increment, len(heard.intensities)) == (0.0, 0)
 
 
 def test_a_refusal_names_the_field_and_the_value():

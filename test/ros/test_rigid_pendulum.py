@@ -180,9 +180,8 @@ def measurement(quaternion=(0.0, 0.0, 0.0, 1.0), rate=(0.0, 0.0, 0.0), second=0)
 def test_each_measurement_is_answered_by_the_law(peer, controller, law):
     figures = {"mass": 20.0, "inertia": [3.0, 4.0, 5.0], "offset": -0.3, "gravity": 1.6, "attitude_gain": 3.0}
     node, inbox = controller(controller=law, target="hanging", damping_gain=2.0, joints=["a", "b", "c"], **figures)
-    law_itself = AttitudeController(
-        law, "hanging", pivoted_body(20.0, (3.0, 4.0, 5.0), -0.3, 1.6), Gains(attitude=3.0, damping=2.0, layer=0.02)
-    )
+    gains = Gains(attitude=3.0, damping=2.0, gravity_compensation=True, layer=0.02)
+    law_itself = AttitudeController(law, "hanging", pivoted_body(20.0, (3.0, 4.0, 5.0), -0.3, 1.6), gains)
     expected = {}
     for second in range(1, 6):
         attitude, rate = quaternion_exponential(0.4 * second, 0.3, -0.2), np.array([0.1, 0.2, -0.3 * second])
@@ -239,7 +238,7 @@ def test_the_process_ends_with_status_2_for_a_bad_parameter(process):
     refused = process("-p", "inertia:=[1.0, 1.0, 5.0]")
     output, _ = refused.communicate(timeout=PATIENCE)
     assert refused.returncode == 2, output
-    assert "attitude_controller: inertia = [[1.0" in output and "Traceback" not in output
+    assert "attitude_controller: inertia = [1.0, 1.0, 5.0]" in output and "Traceback" not in output
 
 
 def test_the_file_holds_every_parameter_with_its_default():

@@ -35,6 +35,11 @@ OUTPUTS = {
         ReliabilityPolicy.BEST_EFFORT,
         DurabilityPolicy.VOLATILE,
     ),
+    "/contact_markers": (
+        "visualization_msgs/msg/MarkerArray",
+        ReliabilityPolicy.RELIABLE,
+        DurabilityPolicy.VOLATILE,
+    ),
     "/hydraulics/state": (
         "control_msgs/msg/DynamicInterfaceGroupValues",
         ReliabilityPolicy.RELIABLE,

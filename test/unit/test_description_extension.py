@@ -15,6 +15,7 @@ from grouser.physics.description.extension_schema import (
     ContactPoints,
     Density,
     WrittenFlexibleLink,
+    WrittenSensor,
     WrittenWheel,
 )
 from grouser.physics.description.machine import (
@@ -292,11 +293,11 @@ def test_the_table_fits_the_dataclasses(kind):
         assert attribute.description and attribute.unit
         assert attribute.required or attribute.default is not None or attribute.default_text
         assert (attribute.kind is Kind.CHOICE) == bool(attribute.choices)
-    # densities and contact points become parts of links; a flexible link is written in one of two ways, and parts of a
-    # wheel follow from others
+    # densities and contact points become parts of links; a flexible link is written in one of two ways, parts of a
+    # wheel follow from others, and a sensor is of one of two kinds
     if kind.field and kind.build not in (Density, ContactPoints):
         assert kind.field in {field.name for field in dataclasses.fields(Machine)}
-    if kind.build not in (Density, ContactPoints, WrittenFlexibleLink, WrittenWheel):
+    if kind.build not in (Density, ContactPoints, WrittenFlexibleLink, WrittenSensor, WrittenWheel):
         assert kind.build.__module__ in (dataclasses_of_machine.__name__, ServoDrive.__module__)
 
 

@@ -231,7 +231,8 @@ def test_steps_that_are_too_long_are_told():
 
 @pytest.mark.parametrize("law", ["energy", "sliding_mode"])
 def test_the_plot_has_the_reference_beside_every_curve(published, sliding, references, law):
-    result, parameters = (published, {}) if law == "energy" else (sliding, SLIDING)
+    result = published if law == "energy" else sliding
+    parameters = {"controller": law, "target": "inverted"}
     figure = Figure()
     experiments.load("pendulum_control").plot(parameters, result, figure, references[law])
     dashed = [line for panel in figure.axes for line in panel.lines if line.get_linestyle() == "--"]

@@ -1,0 +1,81 @@
+"""A lidar on ROS 2: what it sees of a room that is known, how often, in which frame."""
+
+import math
+
+import numpy as np
+import pytest
+from rclpy.qos import ReliabilityPolicy
+from sensor_msgs.msg import LaserScan
+from std_srvs.srv import Trigger
+from tf2_msgs.msg import TFMessage
+
+from grouser.nodes import topics
+
+STEP = 1_000_000  # [ns]
+# From base_link to the lidar, and from there to the face of a box of 1 m whose middle is 3 m ahead of it [m].
+LIDAR_X, FACE = 0.41, 2.5
+ROOM = f"""
+ground: {{height: 0.0}}
+obstacles:
+  - {{name: wall, box: [1.0, 4.0, 2.0], xyz: [{LIDAR_X + FACE + 0.5}, 0.0, 1.0]}}
+  - {{name: post, cylinder: {{radius: 0.1, length: 2.0}}, xyz: [{LIDAR_X}, 2.0, 1.0]}}
+"""
+
+
+def nanoseconds(message):
+    return message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+
+
+@pytest.fixture
+def room(tmp_path):
+    """A world with a wall 2.5 m ahead of the rover's lidar, and a post 2 m to the left of it."""
+    file = tmp_path / "room.yaml"
+    file.write_text(ROOM, encoding="utf-8")
+    return str(file)
+
+
+def test_a_known_room_is_seen_as_it_is(peer, start_simulator, room):
+    start_simulator(machine="rover", world=room, start_paused=True, step_request_count=400)
+    scans = peer.hear(LaserScan, "scan", topics.SENSOR_DATA)
+    still = peer.hear(TFMessage, "/tf_static", topics.LATCHED).first()
+    peer.wait_for(lambda: peer.node.get_publishers_info_by_topic("/scan"), "/scan")
+    (publisher,) = peer.node.get_publishers_info_by_topic("/scan")
+    assert publisher.topic_type == "sensor_msgs/msg/LaserScan"
+    assert publisher.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
+    assert peer.ask(Trigger, "/simulator/step", Trigger.Request()).success
+    scan = scans.wait_ever(lambda message: nanoseconds(message) == 400 * STEP, "the scan at the end")
+    assert set(np.diff(np.unique([nanoseconds(message) for message in scans.all()]))) <= {100 * STEP}
+
+    (edge,) = [item for item in still.transforms if item.child_frame_id == scan.header.frame_id]
+    assert (edge.header.frame_id, edge.child_frame_id) == ("base_link", "lidar")
+    place = edge.transform.translation
+    assert (place.x, place.y, place.z) == (LIDAR_X, 0.0, 0.45)
+
+    assert (scan.time_increment, scan.scan_time) == (0.0, pytest.approx(0.1, rel=1e-6))
+    assert (scan.range_min, scan.range_max) == (pytest.approx(0.1, rel=1e-6), 30.0)
+    assert (scan.angle_min, scan.angle_max) == pytest.approx((-0.5 * math.pi, 0.5 * math.pi), rel=1e-6)
+    # as SLAM and costmaps count the beams
+    assert len(scan.ranges) == round((scan.angle_max - scan.angle_min) / scan.angle_increment) + 1
+    angles = scan.angle_min + scan.angle_increment * np.arange(len(scan.ranges))
+    ranges = np.array(scan.ranges)
+    # the rover stands still but for some micrometres; the numbers are of single precision
+    wall = np.abs(np.tan(angles)) < 0.999 * 2.0 / FACE
+    wall &= np.abs(angles) < 1.5
+    np.testing.assert_allclose(ranges[wall], FACE / np.cos(angles[wall]), atol=1e-4)
+    assert ranges[-1] == pytest.approx(1.9, abs=1e-4)
+    assert math.isinf(ranges[0]) and ranges[0] > 0.0
+
+
+def test_scans_come_at_their_own_rate(peer, start_simulator, room):
+    start_simulator(machine="rover", world=room, scan_rate=20.0)
+    scans = peer.hear(LaserScan, "scan", topics.SENSOR_DATA).collect(5)
+    times = np.array([nanoseconds(message) for message in scans])
+    assert set(times % (50 * STEP)) == {0}
+    assert np.min(np.diff(times)) == 50 * STEP
+    assert scans[0].scan_time == pytest.approx(0.05, rel=1e-6)
+
+
+def test_a_rover_may_do_without(peer, start_simulator):
+    start_simulator(machine="rover", machine_arguments=["lidar:=false"], start_paused=True)
+    peer.wait_for(lambda: peer.node.get_publishers_info_by_topic("/imu/data"), "/imu/data")
+    assert not peer.node.get_publishers_info_by_topic("/scan")
