@@ -18,6 +18,9 @@ class Driver:
     Args:
         vehicle: the wheels; at least one has a velocity drive.
         simulation: of the machine.
+
+    Attributes:
+        joints: that it moves.
     """
 
     def __init__(self, vehicle: Vehicle, simulation: Simulation) -> None:
@@ -28,7 +31,7 @@ class Driver:
         self._steering = [
             wheel.steering if drives.get(wheel.steering) == "position" else "" for wheel in vehicle.wheels
         ]
-        self._joints = {*self._wheels, *self._steering} - {""}
+        self.joints = {*self._wheels, *self._steering} - {""}
         self._measured = JointReader(simulation, [wheel.steering for wheel in vehicle.wheels])
         self.reset()
 
@@ -51,7 +54,7 @@ class Driver:
                 self._targets = np.array([held[name] if name else 0.0 for name in self._steering])
             self._engaged = True
             self._twist.update((name, value) for name, value in commands.items() if name in TWIST)
-        if not self._joints.isdisjoint(joints):
+        if not self.joints.isdisjoint(joints):
             self.reset()
         if not self._engaged:
             return joints

@@ -5,10 +5,10 @@ A message that is sent often is made once (`make_…`) and filled again and agai
 """
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Sized
 
 import numpy as np
-from builtin_interfaces.msg import Time
+from builtin_interfaces.msg import Duration, Time
 from control_msgs.msg import DynamicInterfaceGroupValues, InterfaceValue
 from geometry_msgs.msg import Pose, TransformStamped, Twist, TwistStamped, WrenchStamped
 from nav_msgs.msg import OccupancyGrid, Odometry
@@ -38,7 +38,7 @@ _NOT_MEASURED = -1.0
 _JOINT_FIELDS = ("position", "velocity", "effort")
 
 
-def set_stamp(stamp: Time, nanoseconds: int) -> None:
+def set_stamp(stamp: Time | Duration, nanoseconds: int) -> None:
     """Writes a time [ns] into a stamp."""
     stamp.sec, stamp.nanosec = divmod(nanoseconds, 1_000_000_000)
 
@@ -56,15 +56,15 @@ def make_joint_state(names: Sequence[str]) -> JointState:
 def fill_joint_state(message: JointState, nanoseconds: int, joints: np.ndarray) -> None:
     """Writes positions [rad or m], velocities [rad/s or m/s] and efforts [N m or N]: the rows of `joints`."""
     set_stamp(message.header.stamp, nanoseconds)
-    message.position = _doubles(joints[0])
-    message.velocity = _doubles(joints[1])
-    message.effort = _doubles(joints[2])
+    message.position = doubles(joints[0])
+    message.velocity = doubles(joints[1])
+    message.effort = doubles(joints[2])
 
 
 def fill_joint_efforts(message: JointState, stamp: Time, efforts: np.ndarray) -> None:
     """Writes a time and efforts [N m or N] alone, shape (number of joints,)."""
     message.header.stamp = stamp
-    message.effort = _doubles(efforts)
+    message.effort = doubles(efforts)
 
 
 def make_transforms(pairs: Sequence[FramePair]) -> TFMessage:
@@ -111,7 +111,7 @@ def fill_group_values(message: DynamicInterfaceGroupValues, nanoseconds: int, va
     """Writes the values of each group."""
     set_stamp(message.header.stamp, nanoseconds)
     for group, row in zip(message.interface_values, values, strict=True):
-        group.values = _doubles(row)
+        group.values = doubles(row)
 
 
 def make_odometry(frame: str, child: str) -> Odometry:
@@ -314,14 +314,14 @@ def valve_commands(message: DynamicInterfaceGroupValues, valves: Sequence[str]) 
             is not in [-1, 1].
     """
     groups, values = message.interface_groups, message.interface_values
-    _check_length("interface_values", values, len(groups), "one entry for each of interface_groups")
-    _check_names("interface_groups", groups, valves, "valves")
+    check_length("interface_values", values, len(groups), "one entry for each of interface_groups")
+    check_names("interface_groups", groups, valves, "valves")
     commands = {}
     for index, (group, entry) in enumerate(zip(groups, values, strict=True)):
         field = f"interface_values[{index}]"
         if list(entry.interface_names) != [SPOOL_COMMAND]:
             raise ParameterError(f"{field}.interface_names", list(entry.interface_names), f"['{SPOOL_COMMAND}']")
-        _check_length(f"{field}.values", entry.values, 1, "one value")
+        check_length(f"{field}.values", entry.values, 1, "one value")
         commands[group] = _checked_spool(f"{field}.values[0]", entry.values[0])
     return commands
 
@@ -332,7 +332,7 @@ def valve_array_commands(message: Float64MultiArray, valves: Sequence[str]) -> d
     Raises:
         ParameterError: names the field that is not valid: a wrong length, a value that is not in [-1, 1].
     """
-    _check_length("data", message.data, len(valves), f"one value for each valve: {', '.join(valves)}")
+    check_length("data", message.data, len(valves), f"one value for each valve: {', '.join(valves)}")
     return {valve: _checked_spool(f"data[{index}]", message.data[index]) for index, valve in enumerate(valves)}
 
 
@@ -349,11 +349,11 @@ def joint_commands(message: JointState, modes: Mapping[str, str]) -> dict[str, f
         ParameterError: names the field that is not valid: an unknown joint, a wrong length, a value that is not finite.
     """
     names = message.name
-    _check_names("name", names, modes, "joints with a servo drive")
+    check_names("name", names, modes, "joints with a servo drive")
     for field in _JOINT_FIELDS:
         values = getattr(message, field)
         if len(values):
-            _check_length(field, values, len(names), "as many values as names, or none")
+            check_length(field, values, len(names), "as many values as names, or none")
     commands = {}
     for index, name in enumerate(names):
         field = modes[name]
@@ -366,16 +366,19 @@ def joint_commands(message: JointState, modes: Mapping[str, str]) -> dict[str, f
     return commands
 
 
-def _doubles(values: np.ndarray) -> array:
+def doubles(values: np.ndarray) -> array:
+    """Numbers as a message's field takes them."""
     return array("d", np.ascontiguousarray(values, dtype=np.float64).tobytes())
 
 
-def _check_length(field, values, length, valid):
+def check_length(field: str, values: Sized, length: int, valid: str) -> None:
+    """Refuses a field of another length, which is `valid` in words, with a ParameterError."""
     if len(values) != length:
         raise ParameterError(f"length of {field}", len(values), f"{length} ({valid})")
 
 
-def _check_names(field, names, known, what):
+def check_names(field: str, names: Sequence[str], known: Collection[str], what: str) -> None:
+    """Refuses, with a ParameterError, a field of names that is empty, or holds one that is unknown or there twice."""
     if not names:
         raise ParameterError(field, [], f"at least one of the {what}")
     for index, name in enumerate(names):

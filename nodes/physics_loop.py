@@ -13,6 +13,7 @@ from grouser.nodes.report import LoopMeter, LoopReport
 from grouser.nodes.samples import Sample, nanoseconds_at, take_sample
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.supervision import CommandSupervisor
+from grouser.nodes.trajectory_following import SOURCE, Order, TrajectoryFollower
 from grouser.physics.errors import DivergenceError, ParameterError
 from grouser.physics.simulation import Simulation
 
@@ -48,6 +49,7 @@ class PhysicsLoop:
         driver: turns the twist of a vehicle into commands of its drives; None for a machine that has none.
         odometer: of a vehicle; None for a machine that is none.
         terrain_reach: how far from the wheels terrain is sampled [m].
+        follower: of trajectories; None for a machine whose drives can follow none.
 
     Attributes:
         report: figures, renewed a few times a second; a new object each time, so any thread may read it.
@@ -67,6 +69,7 @@ class PhysicsLoop:
         driver: Driver | None = None,
         odometer: Odometer | None = None,
         terrain_reach: float = math.inf,
+        follower: TrajectoryFollower | None = None,
     ) -> None:
         self.report = LoopReport(paused=start_paused)
         self._simulation = simulation
@@ -80,6 +83,7 @@ class PhysicsLoop:
         self._driver = driver
         self._odometer = odometer
         self._terrain_reach = terrain_reach
+        self._follower = follower
         self._meter = LoopMeter(simulation.step_size)
         self._paused = start_paused
         self._stepping = False
@@ -170,6 +174,8 @@ class PhysicsLoop:
         self._earlier_steps = reached - self._simulation.step_count
         self._failure = ""
         self._supervisor.reset(self.step)
+        if self._follower is not None:
+            self._follower.reset()
         if self._driver is not None:
             self._driver.reset()
         if self._odometer is not None:
@@ -184,7 +190,23 @@ class PhysicsLoop:
         """Emergency stop: latched until a reset."""
         self._simulation.emergency_stop = True
         self._supervisor.stop_program()
+        self.stop_trajectory("emergency stop")
         self._refresh_report()
+
+    def follow(self, order: Order) -> None:
+        """Has drives follow a trajectory."""
+        if self._follower is not None:
+            self._follower.follow(order, self.step)
+
+    def cancel_trajectory(self, ticket: bytes) -> None:
+        """Has a trajectory end, if it is not over already."""
+        if self._follower is not None:
+            self._follower.cancel(ticket)
+
+    def stop_trajectory(self, reason: str) -> None:
+        """Has all trajectories end."""
+        if self._follower is not None:
+            self._follower.stop(reason)
 
     def set_faults(self, faults: Mapping[tuple[str, str], bool | float]) -> None:
         """Has components fail or be mended, with values that have been checked."""
@@ -210,7 +232,10 @@ class PhysicsLoop:
 
     def _advance(self, count: int) -> None:
         """One tick: at most up to the next sample."""
-        commands = self._supervisor.commands(self.step, self._mailbox.take_commands())
+        heard = self._mailbox.take_commands()
+        if self._follower is not None and (told := self._follower.commands(self.step, heard)):
+            heard[SOURCE] = told
+        commands = self._supervisor.commands(self.step, heard)
         if self._driver is not None:
             commands = self._driver.commands(commands, count * self._simulation.step_size)
         self._command(commands)
@@ -219,6 +244,7 @@ class PhysicsLoop:
             self._simulation.step(count)
         except DivergenceError as error:
             self._failure = str(error)
+            self.stop_trajectory(self._failure)
             self._refresh_report()
             self._fail(self._failure)
             return

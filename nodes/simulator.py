@@ -35,13 +35,15 @@ from grouser.nodes.frames import FrameTree
 from grouser.nodes.mailbox import Mailbox
 from grouser.nodes.motion_publishing import MotionPublisher
 from grouser.nodes.pacing import Pacer
-from grouser.nodes.parameters import declare_parameters, updated
+from grouser.nodes.parameters import SimulatorParameters, declare_parameters, updated
 from grouser.nodes.physics_loop import Outcome, PhysicsLoop
 from grouser.nodes.publishing import StatePublisher
 from grouser.nodes.report import LoopReport
 from grouser.nodes.samples import STREAMS, hydraulic_groups, movable_joints, take_sample
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.supervision import CommandSupervisor
+from grouser.nodes.trajectory_action import TrajectoryServer
+from grouser.nodes.trajectory_following import SOURCE, TrajectoryFollower
 from grouser.physics.description import load_machine, load_world
 from grouser.physics.description.machine import Machine
 from grouser.physics.errors import GrouserError, ParameterError
@@ -139,6 +141,12 @@ class SimulatorNode(Node):
         self._publisher.finish()
         return not self._physics_thread.is_alive()
 
+    def destroy_node(self) -> None:
+        """Destroys what the node has, its action first: rclpy leaves that to whoever made it."""
+        if self._trajectories is not None:
+            self._trajectories.destroy()
+        super().destroy_node()
+
     def _load_program(self) -> CommandProgram | None:
         if not self.parameters.program:
             return None
@@ -194,6 +202,11 @@ class SimulatorNode(Node):
                 lambda message: self._hear(topics.CMD_VEL, messages.twist_command, message),
                 topics.RELIABLE,
             )
+        self._trajectories = None
+        if any(mode != "effort" for mode in self._modes.values()):
+            self._trajectories = TrajectoryServer(
+                self, self._modes, self.parameters.step, self._mailbox.call, self._refuse, self._warn
+            )
         # A transient-local reader hears a stop that was sent before the node began, but no volatile writer; an
         # emergency stop is heard from whoever sends it. Hearing one twice does no harm: it is latched.
         for quality in (topics.LATCHED, QoSProfile(depth=1)):
@@ -211,10 +224,13 @@ class SimulatorNode(Node):
         try:
             commands = convert(message, *known)
         except ParameterError as error:
-            self._refused += 1
-            self.get_logger().warning(f"{source} refused: {error}", throttle_duration_sec=_WARNING_PERIOD)
-            return
-        self._mailbox.post_commands(source, commands)
+            self._refuse(source, error)
+        else:
+            self._mailbox.post_commands(source, commands)
+
+    def _refuse(self, source: str, error: ParameterError) -> None:
+        self._refused += 1
+        self.get_logger().warning(f"{source} refused: {error}", throttle_duration_sec=_WARNING_PERIOD)
 
     def _on_emergency_stop(self, message: Bool) -> None:
         if message.data:
@@ -257,7 +273,7 @@ class SimulatorNode(Node):
             self._mailbox.call(lambda loop: loop.set_faults(faults))
         self.parameters = parameters = updated(self.parameters, changes)
         self._mailbox.call(lambda loop: loop.change_pace(parameters.real_time_factor, parameters.overrun_limit))
-        own = {topics.CMD_VEL: parameters.cmd_vel_timeout}
+        own = _own_timeouts(parameters)
         self._mailbox.call(lambda loop: loop.change_command_timeout(parameters.command_timeout, own))
 
     def _publish_diagnostics(self) -> None:
@@ -333,8 +349,12 @@ class SimulatorNode(Node):
             program,
             {name: simulation.command[name] for name in program.actuators if name not in TWIST} if program else {},
             self._warn,
-            {topics.CMD_VEL: parameters.cmd_vel_timeout},
+            _own_timeouts(parameters),
         )
+        follower = None
+        if self._trajectories is not None:
+            steered = driver.joints if driver is not None else ()
+            follower = TrajectoryFollower(simulation, steered, self._trajectories.tell, self._warn)
         return PhysicsLoop(
             simulation,
             StreamSchedule.from_rates(rates, parameters.step, _LONGEST_TICK),
@@ -348,6 +368,7 @@ class SimulatorNode(Node):
             driver,
             odometer,
             parameters.terrain_reach,
+            follower,
         )
 
     def _warn(self, text: str) -> None:
@@ -373,6 +394,11 @@ def _ordered_valves(machine: Machine, wanted: Sequence[str]) -> tuple[str, ...]:
 def _safe_values(valves: Sequence[str], modes: dict[str, str]) -> dict[str, float]:
     """Actuator -> its command when nobody commands it; a drive in position mode holds where it is commanded."""
     return dict.fromkeys([*valves, *(joint for joint, mode in modes.items() if mode != "position")], 0.0)
+
+
+def _own_timeouts(parameters: SimulatorParameters) -> dict[str, float]:
+    """Longest silence [s] of the sources that have their own; a trajectory that is over is none."""
+    return {topics.CMD_VEL: parameters.cmd_vel_timeout, SOURCE: 0.0}
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Names of the nodes' topics and services, and the quality of service of each, in one place.
+"""Names of the nodes' topics, services and actions, and the quality of service of each, in one place.
 
 Relative names follow the node's namespace; all can be remapped.
 """
@@ -31,6 +31,8 @@ BEARING_MARGIN = "terrain/bearing_margin"
 VALVE_COMMANDS = "valve_commands"
 VALVE_COMMANDS_ARRAY = "valve_commands_array"
 JOINT_COMMANDS = "joint_commands"
+JOINT_TRAJECTORY = "joint_trajectory"
+FOLLOW_JOINT_TRAJECTORY = "follow_joint_trajectory"
 CMD_VEL = "cmd_vel"
 EMERGENCY_STOP = "emergency_stop"
 JOY = "joy"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import rclpy
+from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -73,6 +74,31 @@ class Inbox:
             return list(self._messages)
 
 
+class Actor:
+    """Sends goals to an action."""
+
+    def __init__(self, node: Node, action_type: type, name: str) -> None:
+        self._client = ActionClient(node, action_type, name)
+        self.feedback = Inbox()
+
+    def send(self, goal: Any) -> Any:
+        """Sends a goal; its handle, when the server has answered."""
+        assert self._client.wait_for_server(DEADLINE), "the action was never offered"
+        return answer_of(self._client.send_goal_async(goal, lambda told: self.feedback.receive(told.feedback)))
+
+    def cancel(self, handle: Any) -> int:
+        """Asks for a goal's end; how many goals will be canceled."""
+        return len(answer_of(handle.cancel_goal_async()).goals_canceling)
+
+    def end(self, handle: Any) -> tuple[int, Any]:
+        """Status and result of a goal, when it has ended."""
+        answer = answer_of(handle.get_result_async())
+        return answer.status, answer.result
+
+    def destroy(self) -> None:
+        self._client.destroy()
+
+
 class Peer:
     """Another node that listens, talks and asks."""
 
@@ -83,6 +109,7 @@ class Peer:
         self._thread = threading.Thread(target=self._executor.spin)
         self._thread.start()
         self._publishers: dict[str, Any] = {}
+        self._actors: list[Actor] = []
 
     def hear(self, message_type: type, topic: str, quality: QoSProfile | int = 10) -> Inbox:
         inbox = Inbox()
@@ -111,11 +138,12 @@ class Peer:
     def ask(self, service_type: type, name: str, request: Any) -> Any:
         client = self.node.create_client(service_type, name)
         assert client.wait_for_service(DEADLINE), f"never offered: {name}"
-        answered = threading.Event()
-        future = client.call_async(request)
-        future.add_done_callback(lambda _: answered.set())
-        assert answered.wait(DEADLINE), f"never answered: {name}"
-        return future.result()
+        return answer_of(client.call_async(request), name)
+
+    def act(self, action_type: type, name: str) -> Actor:
+        self._actors.append(Actor(self.node, action_type, name))
+        self._executor.wake()
+        return self._actors[-1]
 
     def wait_for(self, condition: Callable[[], object], what: str) -> None:
         """Waits for something that the graph of nodes says."""
@@ -134,7 +162,17 @@ class Peer:
     def close(self) -> None:
         self._executor.shutdown()
         self._thread.join()
+        for actor in self._actors:
+            actor.destroy()
         self.node.destroy_node()
+
+
+def answer_of(future: Any, what: str = "an action") -> Any:
+    """The result of a future, when it is there."""
+    answered = threading.Event()
+    future.add_done_callback(lambda _: answered.set())
+    assert answered.wait(DEADLINE), f"never answered: {what}"
+    return future.result()
 
 
 @pytest.fixture(scope="module")
