@@ -35,9 +35,10 @@ run: ## Run a machine: MACHINE=demolition_robot WORLD=flat DURATION=seconds VIEW
 		$(if $(DURATION),--duration '$(DURATION)') $(if $(filter 0,$(VIEW)),--no-view,--view)
 
 test: lint ## Check and test everything: TEST_ARGUMENTS='-k word' WORKERS=2
+	@$(IN) python tooling/compile_kernels.py
 	@$(IN) python -m pytest -n $(WORKERS) --dist loadgroup $(TEST_ARGUMENTS)
 
-soak: ## Run for long what must not drift
+soak: ## Run for long what must not drift or leak: SOAK_HOURS=2 (of simulated time)
 	@$(SETUP) --purpose test
 	@$(IN) python -m pytest -m soak -s --timeout 3600 $(TEST_ARGUMENTS)
 

@@ -23,6 +23,8 @@ RUN = [
     "matplotlib",
     "pillow",
     "viser",
+    "mcap>=1.6",
+    "zstandard",  # in which mcap packs
     "pygraphviz>=2",  # with graphviz itself in its wheels
 ]
 
@@ -79,6 +81,9 @@ setup(
             "viewer = grouser.cli:viewer",
             "attitude_controller = grouser.cli:attitude_controller",
             "operator = grouser.cli:operator",
+            "composed = grouser.cli:composed",
+            "world_map = grouser.cli:world_map",
+            "goal_follower = grouser.cli:goal_follower",
         ],
     },
 )

@@ -22,6 +22,7 @@ NAMES: tuple[str, ...] = (
     "friction",
     "attitude",
     "lidar",
+    "ros",
     "start",
     "setup_time",
 )

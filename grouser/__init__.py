@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from grouser.physics.attitude.body import RigidBody
     from grouser.physics.attitude.motion import simulate_body
     from grouser.physics.attitude.spherical import simulate_pendulum
+    from grouser.physics.carry_over import carry_over
     from grouser.physics.description import load_machine, load_soil, load_world
-    from grouser.physics.description.machine import Machine, World
+    from grouser.physics.description.fleet import combine
+    from grouser.physics.description.machine import Machine, Member, Pose, World
     from grouser.physics.errors import ConvergenceError, DivergenceError, GrouserError, MachineError, ParameterError
     from grouser.physics.friction.system import DryFriction, FrictionSystem, VariableLimit
     from grouser.physics.simulation import Simulation
@@ -29,12 +31,16 @@ __all__ = [
     "GrouserError",
     "Machine",
     "MachineError",
+    "Member",
     "ParameterError",
+    "Pose",
     "RigidBody",
     "Simulation",
     "VariableLimit",
     "World",
     "__version__",
+    "carry_over",
+    "combine",
     "load_machine",
     "load_soil",
     "load_world",
@@ -51,10 +57,14 @@ _HOMES = {
     "GrouserError": "grouser.physics.errors",
     "Machine": "grouser.physics.description.machine",
     "MachineError": "grouser.physics.errors",
+    "Member": "grouser.physics.description.machine",
     "ParameterError": "grouser.physics.errors",
+    "Pose": "grouser.physics.description.machine",
     "RigidBody": "grouser.physics.attitude.body",
     "Simulation": "grouser.physics.simulation",
     "World": "grouser.physics.description.machine",
+    "carry_over": "grouser.physics.carry_over",
+    "combine": "grouser.physics.description.fleet",
     "load_machine": "grouser.physics.description",
     "load_soil": "grouser.physics.description",
     "load_world": "grouser.physics.description",

@@ -47,6 +47,16 @@ def pattern_file(name: str) -> Path:
     return _find("control pattern", name, "config/operator", _YAML_ENDINGS)
 
 
+def machine_files() -> list[Path]:
+    """Files of the machines that come with grouser, by name; none where its files are not installed."""
+    return _list("urdf", _MACHINE_ENDINGS)
+
+
+def world_files() -> list[Path]:
+    """Files of the worlds that come with grouser, by name; none where its files are not installed."""
+    return _list("config/worlds", _YAML_ENDINGS)
+
+
 def demonstration_of(machine: Path) -> Path | None:
     """The command program of the same name as a machine that comes with grouser; None for any other machine."""
     try:
@@ -69,3 +79,11 @@ def _find(what: str, name: str, folder: str, endings: tuple[str, ...]) -> Path:
             return home / f"{name}{ending}"
     known = {file.name.removesuffix(ending) for ending in endings for file in home.glob(f"*{ending}")}
     raise MachineError(f"there is no {what} called {name!r}", remedy=closest(name, known))
+
+
+def _list(folder: str, endings: tuple[str, ...]) -> list[Path]:
+    try:
+        home = share_path(folder)
+    except FileNotFoundError:
+        return []
+    return sorted({file for ending in endings for file in home.glob(f"*{ending}")})

@@ -14,6 +14,10 @@ _ROS_NAMES = ("rclpy", "_msgs", "_srvs", "_interfaces", "_index_python")  # how 
 # Name: (module whose main(arguments) returns the exit status, help).
 COMMANDS = {
     "run": ("grouser.run", "simulate a machine on ROS 2 in real time"),
+    "record": ("grouser.record", "run, and write down what happens"),
+    "replay": ("grouser.replay", "do again what was recorded, and compare it bit by bit"),
+    "conform": ("grouser.conform", "check a running simulator against the ROS 2 interface"),
+    "map": ("grouser.map_file", "write a world's obstacles as a map for Nav2"),
     "inspect": ("grouser.inspection", "show what a URDF or xacro file describes"),
     "reproduce": ("grouser.experiments.command_line", "run a published result"),
     "bode": ("grouser.bode", "frequency response of a servo drive"),
@@ -64,6 +68,21 @@ def attitude_controller() -> int:
 def operator() -> int:
     """Runs the node of `grouser.nodes.operator`; returns its exit status."""
     return _call("operator", "grouser.nodes.operator", None)
+
+
+def composed() -> int:
+    """Runs the nodes of `grouser.nodes.composed`; returns its exit status."""
+    return _call("composed", "grouser.nodes.composed", None)
+
+
+def world_map() -> int:
+    """Runs the node of `grouser.nodes.world_map`; returns its exit status."""
+    return _call("world_map", "grouser.nodes.world_map", None)
+
+
+def goal_follower() -> int:
+    """Runs the node of `grouser.nodes.goal_follower`; returns its exit status."""
+    return _call("goal_follower", "grouser.nodes.goal_follower", None)
 
 
 def _call(program: str, module: str, arguments: Sequence[str] | None) -> int:

@@ -20,8 +20,9 @@ from grouser import __version__, catalogue
 from grouser.nodes import topics
 from grouser.nodes.diagnostics import KEPT_REAL_TIME
 from grouser.nodes.parameters import DECLARATIONS
+from grouser.nodes.process import stop_on_signals
 from grouser.nodes.report import LoopReport
-from grouser.nodes.simulator import SimulatorNode, failure_text, leave, spinning, stop_on_signals
+from grouser.nodes.simulator import SimulatorNode, failure_text, leave, spinning
 from grouser.physics.errors import GrouserError
 from grouser.progress import compilation_text
 
@@ -49,8 +50,13 @@ def main(arguments: Sequence[str]) -> NoReturn:
     Args:
         arguments: without the program's and the command's name; what follows ``--ros-args`` goes to ROS.
     """
+    run(make_parser("grouser run", __doc__), arguments)
+
+
+def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> NoReturn:
+    """Runs a simulation as the options of `make_parser` say, and those that were added to it; see `main`."""
     own, ros = _split(list(arguments))
-    options = _parser().parse_args(own)
+    options = parser.parse_args(own)
     stop = threading.Event()
     stop_on_signals(stop)
     compiled: deque[tuple[int, str]] = deque(maxlen=1)
@@ -60,7 +66,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     except GrouserError as error:
         if stop.is_set():  # a Ctrl-C ends whatever was just reading the machine for us
             leave(0)
-        print(f"grouser run: {error}", file=sys.stderr)
+        print(f"{parser.prog}: {error}", file=sys.stderr)
         leave(EXIT_BAD_INPUT)
     line = StatusLine()
     with _viewer(options.view, node.parameters.world) as viewer, spinning(node):
@@ -69,7 +75,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
         _watch(node, viewer, stop, options.duration, line)
         if viewer is not None:
             viewer.terminate()  # it ends while the node does
-    leave(_verdict(node, options.duration, line))
+    leave(_verdict(parser.prog, node, options.duration, line))
 
 
 class StatusLine:
@@ -137,8 +143,10 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
     return arguments[:at], arguments[at:]
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="grouser run", description=__doc__)
+def make_parser(program: str, description: str | None) -> argparse.ArgumentParser:
+    """The options of `grouser run`; nothing is recorded unless another one adds an option `record`."""
+    parser = argparse.ArgumentParser(prog=program, description=description)
+    parser.set_defaults(record="")
     add = parser.add_argument
     add("--machine", default=DECLARATIONS["machine"].default, help="URDF or xacro file, or a name (%(default)s)")
     add("--argument", action="append", default=[], metavar="NAME:=VALUE", help="argument of the machine's xacro file")
@@ -170,6 +178,7 @@ def _overrides(options: argparse.Namespace) -> list[Parameter]:
         "scheme": options.scheme,
         "integrator": options.integrator,
         "real_time_factor": options.real_time_factor,
+        "record": options.record,
     }
     return [Parameter(name, value=value) for name, value in values.items()]
 
@@ -192,6 +201,8 @@ def _introduce(node: SimulatorNode, view: bool) -> None:
         _listed("move it:", [subscription.topic_name for subscription in node.subscriptions], {topics.CMD_VEL: twist})
     )
     print("             (services ~/pause ~/step ~/reset)")
+    if parameters.record:
+        print(f"  record it: {parameters.record}")
     print("  end it:    Ctrl-C", flush=True)
 
 
@@ -243,10 +254,13 @@ def _watch(
                 return
 
 
-def _verdict(node: SimulatorNode, duration: float | None, line: StatusLine) -> int:
+def _verdict(program: str, node: SimulatorNode, duration: float | None, line: StatusLine) -> int:
     if node.error is not None:
-        line.say(f"grouser run: {failure_text(node.error)}")
+        line.say(f"{program}: {failure_text(node.error)}")
         return node.exit_status
+    if node.recorder is not None and node.recorder.problem:
+        line.say(f"{program}: {node.recorder.file} is incomplete: {node.recorder.problem}")
+        return EXIT_FAILED
     report = node.report
     if report is None:
         return 0 if duration is None else EXIT_FAILED

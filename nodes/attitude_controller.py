@@ -4,27 +4,22 @@ Hears ``imu/data`` and answers each measurement with torques about the body's ax
 measurements stop, so do the torques: what hears them has a command timeout.
 """
 
-import signal
 import sys
-import threading
 from collections.abc import Sequence
 
 import numpy as np
-import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import Imu, JointState
 
 from grouser.nodes import messages, topics
 from grouser.nodes.parameters import Declaration, declare
+from grouser.nodes.process import run_node
 from grouser.physics.attitude.control import LAWS, TARGETS, AttitudeController, Gains
 from grouser.physics.attitude.pivoted_body import pivoted_body
-from grouser.physics.errors import GrouserError, ParameterError
+from grouser.physics.errors import ParameterError
 
 _WARNING_PERIOD = 1.0  # [s]
-_EXIT_BAD_INPUT = 2
 _LARGE = 1e6
 _GAINS = Gains()
 
@@ -113,27 +108,8 @@ class AttitudeControllerNode(Node):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the node until Ctrl-C or SIGTERM; returns the exit status, 2 for a parameter that is not valid."""
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    rclpy.init(args=None if arguments is None else list(arguments), signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        node = AttitudeControllerNode()
-    except GrouserError as error:
-        print(f"attitude_controller: {error}", file=sys.stderr)
-        rclpy.try_shutdown()
-        return _EXIT_BAD_INPUT
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    thread = threading.Thread(target=executor.spin, name="executor")
-    thread.start()
-    stop.wait()
-    executor.shutdown()
-    thread.join()
-    node.destroy_node()
-    rclpy.try_shutdown()
-    return 0
+    """Runs the node until it is told to stop; returns the exit status, 2 for a parameter that is not valid."""
+    return run_node("attitude_controller", AttitudeControllerNode, lambda node: None, arguments)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
 
 from types import ModuleType
 
-from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from grouser.nodes import topics
 from grouser.nodes.contact_messages import ContactMarkers, contacts_message
+from grouser.nodes.endpoints import Endpoints
+from grouser.nodes.frames import FrameTree
 from grouser.nodes.parameters import SimulatorParameters
 from grouser.nodes.samples import Sample
 from grouser.physics.description.machine import Machine
@@ -21,7 +22,8 @@ class ContactPublisher:
     Nothing is made that nobody hears.
 
     Args:
-        node: whose publishers these are.
+        endpoints: the robot's.
+        frames: their names.
         machine: offers nothing if none of its links has a collision shape.
         parameters: names of frames, rates.
 
@@ -29,7 +31,9 @@ class ContactPublisher:
         rates: of the streams that it publishes [Hz].
     """
 
-    def __init__(self, node: Node, machine: Machine, parameters: SimulatorParameters) -> None:
+    def __init__(
+        self, endpoints: Endpoints, frames: FrameTree, machine: Machine, parameters: SimulatorParameters
+    ) -> None:
         self.rates: dict[str, float] = {}
         self._frame = parameters.map_frame
         self._links = frozenset(link.name for link in machine.links)
@@ -38,13 +42,13 @@ class ContactPublisher:
             return
         weight = _GRAVITY * sum(link.inertial.mass for link in machine.links if link.inertial)
         self._markers = (
-            ContactMarkers(machine.root, 1.0 / (weight or 1.0)),
-            node.create_publisher(MarkerArray, topics.CONTACT_MARKERS, topics.RELIABLE),
+            ContactMarkers(frames.name(machine.root), 1.0 / (weight or 1.0)),
+            endpoints.create_publisher(MarkerArray, topics.CONTACT_MARKERS, topics.RELIABLE),
         )
         self.rates["contact_markers"] = parameters.marker_rate
         interfaces = _gazebo_interfaces()
         if interfaces is not None:
-            publisher = node.create_publisher(interfaces.Contacts, topics.CONTACTS, topics.SENSOR_DATA)
+            publisher = endpoints.create_publisher(interfaces.Contacts, topics.CONTACTS, topics.SENSOR_DATA)
             self._contacts = interfaces, publisher
             self.rates["contacts"] = parameters.contact_rate
 

@@ -9,18 +9,18 @@ KEPT_REAL_TIME = 0.98  # share of the wanted pace below which the simulation is 
 
 
 def diagnostics_message(
-    name: str, report: LoopReport | None, wanted_factor: float, refused_commands: int
+    name: str, report: LoopReport | str, wanted_factor: float, refused_commands: int
 ) -> DiagnosticArray:
     """Four statuses: pace, solver, energy and commands.
 
     Args:
         name: of the node; the statuses are called `<name>: pace` and so on.
-        report: of the physics thread; None while it is getting ready.
+        report: of the physics thread; where there is none, why.
         wanted_factor: the real-time factor that is aimed at; 0: as fast as possible.
         refused_commands: how many commands were refused, here and by the simulation.
     """
-    if report is None:
-        waiting = DiagnosticStatus(name=f"{name}: pace", level=DiagnosticStatus.OK, message="getting the physics ready")
+    if isinstance(report, str):
+        waiting = DiagnosticStatus(name=f"{name}: pace", level=DiagnosticStatus.OK, message=report)
         return DiagnosticArray(status=[waiting])
     message = DiagnosticArray(
         status=[
@@ -43,6 +43,8 @@ def _pace(name, report, wanted_factor):
     level, message = DiagnosticStatus.OK, "in real time"
     if report.failure:
         level, message = DiagnosticStatus.ERROR, report.failure
+    elif not report.active:
+        message = "inactive"
     elif report.paused:
         message = "paused"
     elif report.real_time_factor < KEPT_REAL_TIME * wanted_factor:
@@ -95,6 +97,8 @@ def _commands(name, report, refused_commands):
         "refused_commands": str(refused_commands),
         "watchdog_trips": str(report.watchdog_trips),
         "silent_sources": ", ".join(report.silent_sources),
+        "late_commands": str(sum(report.late_commands.values())),
+        "late_sources": ", ".join(f"{source} ({count})" for source, count in report.late_commands.items()),
         "emergency_stop": str(report.emergency_stop).lower(),
         "program": report.program,
     }

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from grouser.nodes.frames import FrameTree
-from grouser.physics.simulation import Simulation
+from grouser.nodes.simulated import Simulated
 from grouser.physics.vehicle import SOFT_SLIP, DeadReckoning, Vehicle
 from grouser.program import TWIST
 
@@ -23,7 +23,7 @@ class Driver:
         joints: that it moves.
     """
 
-    def __init__(self, vehicle: Vehicle, simulation: Simulation) -> None:
+    def __init__(self, vehicle: Vehicle, simulation: Simulated) -> None:
         self._vehicle = vehicle
         self._simulation = simulation
         drives = simulation.command.drives
@@ -34,6 +34,11 @@ class Driver:
         self.joints = {*self._wheels, *self._steering} - {""}
         self._measured = JointReader(simulation, [wheel.steering for wheel in vehicle.wheels])
         self.reset()
+
+    def rebind(self, simulation: Simulated) -> None:
+        """Goes on with the same machine in another simulation."""
+        self._simulation = simulation
+        self._measured.rebind(simulation)
 
     def reset(self) -> None:
         """Leaves the wheels alone until the next twist."""
@@ -74,13 +79,19 @@ class Odometer:
         frames: that say where the footprint is at the start.
     """
 
-    def __init__(self, vehicle: Vehicle, simulation: Simulation, frames: FrameTree) -> None:
+    def __init__(self, vehicle: Vehicle, simulation: Simulated, frames: FrameTree) -> None:
         self._vehicle = vehicle
         self._simulation = simulation
         self._frames = frames
         self._wheels = JointReader(simulation, [wheel.joint for wheel in vehicle.wheels])
         self._steering = JointReader(simulation, [wheel.steering for wheel in vehicle.wheels])
         self.reset()
+
+    def rebind(self, simulation: Simulated) -> None:
+        """Goes on with the same machine in another simulation."""
+        self._simulation = simulation
+        self._wheels.rebind(simulation)
+        self._steering.rebind(simulation)
 
     def reset(self) -> None:
         """Begins again where the machine is: there the odometry frame is the world."""
@@ -108,10 +119,14 @@ class Odometer:
 class JointReader:
     """Positions of some joints; "" stands for none, which is at zero."""
 
-    def __init__(self, simulation: Simulation, joints: list[str]) -> None:
+    def __init__(self, simulation: Simulated, joints: list[str]) -> None:
         self._all = simulation.joint_position
         self._there = np.array([bool(joint) for joint in joints])
         self._index = np.array([self._all.names.index(joint) if joint else 0 for joint in joints])
+
+    def rebind(self, simulation: Simulated) -> None:
+        """Reads the same machine in another simulation."""
+        self._all = simulation.joint_position
 
     def positions(self) -> np.ndarray:
         """Shape (joints,) [rad]."""

@@ -1,12 +1,13 @@
 """Faults of hydraulic components as parameters of a node: `faults.<component>.<fault>`, 0 or false when healthy."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from grouser.nodes.parameters import Declaration, declare
+from grouser.nodes.endpoints import Endpoints
+from grouser.nodes.parameters import Declaration
 from grouser.physics.description.machine import Machine
 from grouser.physics.errors import ParameterError
 from grouser.physics.fault_map import check_fault
@@ -19,7 +20,7 @@ class FaultParameters:
     """Declares a parameter for each fault that a machine can have, and reads them.
 
     Args:
-        node: that has the parameters.
+        endpoints: of the robot; its namespace comes before the parameters' names.
         machine: whose components may fail.
         scheme: of the hydraulics; faults that it does not know are refused.
 
@@ -27,11 +28,13 @@ class FaultParameters:
         GrouserError: a parameter was set to a value of the wrong type, out of its range, or that the scheme cannot do.
     """
 
-    def __init__(self, node: Node, machine: Machine, scheme: str):
-        self._node, self._scheme = node, scheme
-        self._faults = {fault.full_name: fault for fault in machine_faults(machine)}
-        node.add_on_set_parameters_callback(self._refuse)
-        declare(node, {name: _declaration(fault) for name, fault in self._faults.items()})
+    def __init__(self, endpoints: Endpoints, machine: Machine, scheme: str):
+        self._node, self._scheme = endpoints.node, scheme
+        faults = {fault.full_name: fault for fault in machine_faults(machine)}
+        self._faults = {endpoints.parameter(name): fault for name, fault in faults.items()}
+        self._node.add_on_set_parameters_callback(self._refuse)
+        endpoints.at_end(partial(self._node.remove_on_set_parameters_callback, self._refuse))
+        endpoints.declare({name: declaration_of(fault) for name, fault in faults.items()})
 
     @property
     def values(self) -> FaultValues:
@@ -59,5 +62,5 @@ class FaultParameters:
         return SetParametersResult(successful=True)
 
 
-def _declaration(fault: Fault) -> Declaration:
+def declaration_of(fault: Fault) -> Declaration:
     return Declaration(fault.healthy, fault.description, False, fault.lowest, fault.highest)

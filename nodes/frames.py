@@ -30,13 +30,14 @@ class FrameTree:
         machine: the machine.
         ground: what is below it, or None in free space, where the footprint stays at height zero.
         odom_frame, base_footprint_frame: names of these frames.
+        prefix: of all frames' names, which tells those of several robots apart.
 
     Attributes:
         base: (parent, child) of the transforms from the odometry frame to the root link.
         moving: (parent, child) of every joint that can move, fixed ones that yield among them.
         fixed: (parent, child) of every fixed joint between rigid links.
         fixed_poses: their poses, shape (number of such joints, 7).
-        reactions: name of each loop joint, then of each compliant joint -> name of its frame.
+        reactions: name of each loop joint, then of each compliant joint -> its frame, without the prefix.
         still: (parent, child) of those frames that are fixed to the frame of their parent link, then of sensors.
         still_poses: their poses, shape (number of such frames, 7).
         carried: (parent, child) of those that move in it.
@@ -45,7 +46,10 @@ class FrameTree:
         MachineError: a flexible link cannot be divided.
     """
 
-    def __init__(self, machine: Machine, ground: Ground | None, odom_frame: str, base_footprint_frame: str) -> None:
+    def __init__(
+        self, machine: Machine, ground: Ground | None, odom_frame: str, base_footprint_frame: str, prefix: str = ""
+    ) -> None:
+        self._prefix = prefix
         divided = split_flexible_links(machine)
         index = {link.name: number for number, link in enumerate(divided.links)}
         yielding = _yielding_joints(machine)
@@ -78,6 +82,12 @@ class FrameTree:
             self.base = [(odom_frame, machine.root)]
         elif machine.floating_base:
             self.base = [(odom_frame, base_footprint_frame), (base_footprint_frame, machine.root)]
+        for pairs in (self.base, self.moving, self.fixed, self.still, self.carried):
+            pairs[:] = [(self.name(parent), self.name(child)) for parent, child in pairs]
+
+    def name(self, frame: str) -> str:
+        """A frame's name with the prefix."""
+        return f"{self._prefix}{frame}"
 
     def footprint(self, link_poses: np.ndarray) -> np.ndarray:
         """Pose of the footprint of a floating base in the world, shape (7,), from those of the links."""

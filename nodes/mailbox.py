@@ -1,7 +1,7 @@
 """What the executor's thread hands to the physics thread, without either waiting for the other."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from typing import Any
 
@@ -15,26 +15,56 @@ class Mailbox:
     ticks; it wakes that thread at once, and its result arrives in a future.
 
     Attributes:
-        attention: set while a call is waiting, and for good once the mailbox is closed.
+        attention: set while a call is waiting, when the last source that is missing has commanded, and for good once
+            the mailbox is closed.
     """
 
     def __init__(self) -> None:
         self.attention = threading.Event()
         self._lock = threading.Lock()
         self._commands: dict[str, dict[str, float]] = {}
+        self._missing: set[str] = set()
+        self._expected_since = 0
         self._calls: list[tuple[Call, Future]] = []
         self._closed = False
 
-    def post_commands(self, source: str, commands: Mapping[str, float]) -> None:
+    @property
+    def missing(self) -> frozenset[str]:
+        """Who of those that are expected has not commanded yet."""
+        with self._lock:
+            return frozenset(self._missing)
+
+    def expect(self, sources: Collection[str], nanoseconds: int) -> None:
+        """From now on, sources are missing until they command.
+
+        Args:
+            sources: that shall command.
+            nanoseconds: simulation time; commands that are stamped earlier do not count.
+        """
+        with self._lock:
+            self._missing = set(sources)
+            self._expected_since = nanoseconds
+
+    def excuse(self, sources: Collection[str]) -> None:
+        """Sources are missing no longer."""
+        with self._lock:
+            self._missing.difference_update(sources)
+
+    def post_commands(self, source: str, commands: Mapping[str, float], nanoseconds: int = 0) -> None:
         """Leaves commands; a later one for the same actuator from the same source replaces the earlier.
 
         Args:
             source: who commands, for the silence watchdog.
             commands: actuator -> value.
+            nanoseconds: their stamp; 0: none.
         """
         with self._lock:
             # The latest speaker comes last, and so has the last word on an actuator that two of them command.
             self._commands[source] = {**self._commands.pop(source, {}), **commands}
+            if source in self._missing and (nanoseconds == 0 or nanoseconds >= self._expected_since):
+                self._missing.remove(source)
+                if not self._missing:
+                    self.attention.set()
 
     def call(self, function: Call) -> Future:
         """Has the physics thread run a function; the future is cancelled if that thread has ended."""

@@ -35,12 +35,20 @@ CLOUD_FIELDS = ("x", "y", "z", "sinkage", "rut", "pressure")
 _UNKNOWN = -1
 # What the first number of a covariance says of a quantity that a sensor does not measure.
 _NOT_MEASURED = -1.0
+# Of a joint, in its unit: a drive multiplies it by its stiffness, which must leave it a number.
+LARGEST_TARGET = 1e100
+_LONGEST_REFUSAL = 400  # characters
 _JOINT_FIELDS = ("position", "velocity", "effort")
 
 
 def set_stamp(stamp: Time | Duration, nanoseconds: int) -> None:
     """Writes a time [ns] into a stamp."""
     stamp.sec, stamp.nanosec = divmod(nanoseconds, 1_000_000_000)
+
+
+def nanoseconds_of(stamp: Time) -> int:
+    """The time that a stamp says [ns]."""
+    return stamp.sec * 1_000_000_000 + stamp.nanosec
 
 
 def fill_clock(message: Clock, nanoseconds: int) -> None:
@@ -147,6 +155,12 @@ def _fill_pose(message: Pose, pose: np.ndarray) -> None:
     place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = pose.tolist()
 
 
+def pose_array(message: Pose) -> np.ndarray:
+    """A pose as x y z qx qy qz qw, (7,)."""
+    place, turn = message.position, message.orientation
+    return np.array([place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w])
+
+
 def make_imu(frame: str) -> Imu:
     """A message for an inertial measurement unit; its covariances, all zero, are unknown (REP-145)."""
     message = Imu()
@@ -181,8 +195,8 @@ def imu_attitude(message: Imu) -> tuple[np.ndarray, np.ndarray]:
     return quaternion / length, omega
 
 
-def make_scan(lidar: Lidar, interval: float) -> LaserScan:
-    """A message for the scans of a lidar, each of one instant and an interval [s] after the last one."""
+def make_scan(frame: str, lidar: Lidar, interval: float) -> LaserScan:
+    """A message for the scans of a lidar in a frame, each of one instant and an interval [s] after the last one."""
     message = LaserScan(
         angle_min=lidar.angle_min,
         angle_max=lidar.angle_max,
@@ -192,7 +206,7 @@ def make_scan(lidar: Lidar, interval: float) -> LaserScan:
         range_min=lidar.range_min,
         range_max=lidar.range_max,
     )
-    message.header.frame_id = lidar.name
+    message.header.frame_id = frame
     return message
 
 
@@ -360,7 +374,7 @@ def joint_commands(message: JointState, modes: Mapping[str, str]) -> dict[str, f
         values = getattr(message, field)
         if not len(values):
             raise ParameterError(field, list(values), f"a value for {name}, whose drive is in {modes[name]} mode")
-        if not np.isfinite(values[index]):
+        if not abs(values[index]) <= LARGEST_TARGET:  # NaN is refused too
             raise ParameterError(f"{field}[{index}]", values[index], f"a finite number for {name}")
         commands[name] = float(values[index])
     return commands
@@ -369,6 +383,16 @@ def joint_commands(message: JointState, modes: Mapping[str, str]) -> dict[str, f
 def doubles(values: np.ndarray) -> array:
     """Numbers as a message's field takes them."""
     return array("d", np.ascontiguousarray(values, dtype=np.float64).tobytes())
+
+
+def refusal_text(source: str, error: ParameterError) -> str:
+    """What to say of a command that is refused: which field, its value and what is valid, however long they are."""
+    text = f"{source} refused: {error}"
+    return (
+        text
+        if len(text) <= _LONGEST_REFUSAL
+        else f"{text[: _LONGEST_REFUSAL // 2]} ... {text[-_LONGEST_REFUSAL // 2 :]}"
+    )
 
 
 def check_length(field: str, values: Sized, length: int, valid: str) -> None:

@@ -3,10 +3,11 @@
 import numpy as np
 from control_msgs.msg import DynamicInterfaceGroupValues
 from nav_msgs.msg import OccupancyGrid, Odometry
-from rclpy.node import Node
 from sensor_msgs.msg import Imu, LaserScan, PointCloud2
 
 from grouser.nodes import messages, topics
+from grouser.nodes.endpoints import Endpoints
+from grouser.nodes.frames import FrameTree
 from grouser.nodes.parameters import SimulatorParameters
 from grouser.nodes.samples import SLIP_VALUES, Sample
 from grouser.nodes.schedule import steps_between
@@ -17,50 +18,56 @@ class MotionPublisher:
     """Publishes what a machine has of it; nothing is offered that it has not.
 
     Args:
-        node: whose publishers these are.
+        endpoints: the robot's.
+        frames: their names.
         machine: a floating base has a ground truth, with wheels it is a vehicle with odometry.
         world: soft ground is published as terrain.
         parameters: names of frames, rate of scans.
     """
 
-    def __init__(self, node: Node, machine: Machine, world: World, parameters: SimulatorParameters) -> None:
+    def __init__(
+        self, endpoints: Endpoints, frames: FrameTree, machine: Machine, world: World, parameters: SimulatorParameters
+    ) -> None:
         self._map_frame = parameters.map_frame
         imus = [sensor.name for sensor in machine.sensors if sensor.type == "imu"]
         imu_topics = topics.imu_topics(imus)
         self._truth = self._odometry = self._slip = self._terrain = None
         self._imus = [
-            (messages.make_imu(imu), node.create_publisher(Imu, imu_topics[imu], topics.SENSOR_DATA)) for imu in imus
+            (messages.make_imu(frames.name(imu)), endpoints.create_publisher(Imu, imu_topics[imu], topics.SENSOR_DATA))
+            for imu in imus
         ]
         lidars = [sensor for sensor in machine.sensors if isinstance(sensor, Lidar)]
         scan_topics = topics.scan_topics(lidar.name for lidar in lidars)
         interval = steps_between(parameters.scan_rate, parameters.step) * parameters.step
         self._scans = [
             (
-                messages.make_scan(lidar, interval),
-                node.create_publisher(LaserScan, scan_topics[lidar.name], topics.SENSOR_DATA),
+                messages.make_scan(frames.name(lidar.name), lidar, interval),
+                endpoints.create_publisher(LaserScan, scan_topics[lidar.name], topics.SENSOR_DATA),
             )
             for lidar in lidars
         ]
         if machine.floating_base:
             self._truth = (
-                messages.make_odometry(parameters.map_frame, machine.root),
-                node.create_publisher(Odometry, topics.GROUND_TRUTH, topics.RELIABLE),
+                messages.make_odometry(parameters.map_frame, frames.name(machine.root)),
+                endpoints.create_publisher(Odometry, topics.GROUND_TRUTH, topics.RELIABLE),
             )
         if machine.floating_base and machine.wheels:
             self._odometry = (
-                messages.make_odometry(parameters.odom_frame, parameters.base_footprint_frame),
-                node.create_publisher(Odometry, topics.ODOMETRY, topics.RELIABLE),
+                messages.make_odometry(
+                    frames.name(parameters.odom_frame), frames.name(parameters.base_footprint_frame)
+                ),
+                endpoints.create_publisher(Odometry, topics.ODOMETRY, topics.RELIABLE),
             )
         if machine.wheels:
             self._slip = (
                 messages.make_group_values([(wheel.link, SLIP_VALUES) for wheel in machine.wheels]),
-                node.create_publisher(DynamicInterfaceGroupValues, topics.SLIP, topics.RELIABLE),
+                endpoints.create_publisher(DynamicInterfaceGroupValues, topics.SLIP, topics.RELIABLE),
             )
         if world.soil is not None:
             self._terrain = (
-                node.create_publisher(PointCloud2, topics.TERRAIN, topics.LATCHED),
-                node.create_publisher(OccupancyGrid, topics.RUT_DEPTH, topics.LATCHED),
-                node.create_publisher(OccupancyGrid, topics.BEARING_MARGIN, topics.LATCHED),
+                endpoints.create_publisher(PointCloud2, topics.TERRAIN, topics.LATCHED),
+                endpoints.create_publisher(OccupancyGrid, topics.RUT_DEPTH, topics.LATCHED),
+                endpoints.create_publisher(OccupancyGrid, topics.BEARING_MARGIN, topics.LATCHED),
             )
 
     def publish(self, sample: Sample) -> None:

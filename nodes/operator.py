@@ -9,20 +9,15 @@ The joystick's silence is measured by the wall clock: the operator lives by it. 
 go of the lever, and in a slow one a machine would otherwise go on for seconds after the cable was pulled.
 """
 
-import signal
 import sys
-import threading
 from collections.abc import Sequence
 
-import rclpy
 from control_msgs.msg import DynamicInterfaceGroupValues
 from geometry_msgs.msg import Twist, TwistStamped
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import Bool
 
@@ -32,10 +27,10 @@ from grouser.nodes.operating import Commands, Operating
 from grouser.nodes.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.pattern import Pattern
 from grouser.nodes.pattern_reader import load_pattern
+from grouser.nodes.process import run_node
 from grouser.physics.errors import GrouserError, ParameterError
 
 _WARNING_PERIOD = 1.0  # [s]
-_EXIT_BAD_INPUT = 2
 
 DECLARATIONS: dict[str, Declaration] = {
     "pattern": Declaration(
@@ -110,7 +105,7 @@ class OperatorNode(Node):
         try:
             operating.hear(message.axes, message.buttons, now)
         except ParameterError as error:
-            self._warn(f"{topics.JOY} refused: {error}")
+            self._warn(messages.refusal_text(topics.JOY, error))
         if (operating.mode, operating.speed_range) != before:
             speed, share = operating.pattern.speed_ranges[operating.speed_range]
             self.get_logger().info(f"{operating.mode or 'levers'} at {speed}, {100.0 * share:.0f} % of full speed")
@@ -176,25 +171,7 @@ class OperatorNode(Node):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the node until it is told to stop; returns the exit status, 2 for a bad parameter or pattern."""
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    rclpy.init(args=None if arguments is None else list(arguments), signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        node = OperatorNode()
-    except GrouserError as error:
-        print(f"operator: {error}", file=sys.stderr)
-        rclpy.try_shutdown()
-        return _EXIT_BAD_INPUT
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    while not stop.is_set():
-        executor.spin_once()  # the timer of the commands ends it
-    node.finish()
-    executor.shutdown()
-    node.destroy_node()
-    rclpy.try_shutdown()
-    return 0
+    return run_node("operator", OperatorNode, OperatorNode.finish, arguments)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,8 @@ class Declaration:
     def descriptor(self) -> ParameterDescriptor:
         """The same as ROS says it."""
         descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
+        if self.choices:
+            descriptor.additional_constraints = f"one of {', '.join(choice or repr('') for choice in self.choices)}"
         if isinstance(self.default, bool):
             descriptor.type = ParameterType.PARAMETER_BOOL
         elif isinstance(self.default, int):
@@ -78,6 +80,9 @@ def stamped_by_default() -> bool:
 
 # ROS gives an empty list no type: a list of texts is empty when all that it holds is "".
 DECLARATIONS: dict[str, Declaration] = {
+    "autostart": Declaration(
+        True, "Whether the node configures and activates itself; else it waits for transitions of its lifecycle."
+    ),
     "machine": Declaration(
         "demolition_robot", "Machine: path of a URDF or xacro file, or the name of one that comes with grouser."
     ),
@@ -96,6 +101,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "marker_rate": _rate("contact_markers", 10.0),
     "reaction_rate": _rate("joint_reactions"),
     "hydraulics_rate": _rate("hydraulics/state"),
+    "flexible_rate": _rate("flexible/state", 50.0),
     "odom_rate": _rate("odom and ground_truth/odom", 50.0),
     "imu_rate": _rate("imu/data"),
     "scan_rate": _rate("scan", 10.0),
@@ -113,7 +119,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "base_footprint_frame": Declaration("base_footprint", "Frame below the base, on the ground, with its yaw only."),
     "start_paused": Declaration(False, "Whether the simulation waits for ~/pause or ~/step at the start."),
     "real_time_factor": Declaration(
-        1.0, "Simulated seconds per wall second; 0: as fast as possible.", False, 0.0, 1000.0
+        1.0, "Simulated seconds per wall second [-]; 0: as fast as possible.", False, 0.0, 1000.0
     ),
     "overrun_limit": Declaration(
         0.1, "How far the simulation may fall behind the wall clock before it gives up pace [s].", False, 1e-3, 10.0
@@ -132,6 +138,16 @@ DECLARATIONS: dict[str, Declaration] = {
         stamped_by_default(),
         "Whether cmd_vel is a TwistStamped or a Twist; by default as the ROS distribution has it: stamped from Kilted.",
     ),
+    "lockstep_sources": Declaration(
+        ("",), "Topics of commands that the simulation waits for at the start of every lockstep_period; empty: none."
+    ),
+    "lockstep_period": Declaration(
+        0.01, "Simulation time between two commands of the lockstep_sources [s].", True, 1e-5, 10.0
+    ),
+    "lockstep_deadline": Declaration(
+        1.0, "Longest wait for the lockstep_sources [s of wall time]; 0: any.", True, 0.0, 3600.0
+    ),
+    "record": Declaration("", "File to record the run in, for `grouser replay`: a new one, .mcap; '': none."),
     "step_request_count": Declaration(1, "Number of steps that one call of ~/step advances.", False, 1, 100_000),
     "reset_rewinds_time": Declaration(False, "Whether ~/reset sets simulation time back to zero too.", False),
 }
@@ -141,6 +157,7 @@ DECLARATIONS: dict[str, Declaration] = {
 class SimulatorParameters:
     """What the parameters say; each field is described in `DECLARATIONS` under its name."""
 
+    autostart: bool
     machine: str
     machine_arguments: tuple[str, ...]
     world: str
@@ -155,6 +172,7 @@ class SimulatorParameters:
     marker_rate: float
     reaction_rate: float
     hydraulics_rate: float
+    flexible_rate: float
     odom_rate: float
     imu_rate: float
     scan_rate: float
@@ -172,6 +190,10 @@ class SimulatorParameters:
     command_timeout: float
     cmd_vel_timeout: float
     enable_stamped_cmd_vel: bool
+    lockstep_sources: tuple[str, ...]
+    lockstep_period: float
+    lockstep_deadline: float
+    record: str
     step_request_count: int
     reset_rewinds_time: bool
 
@@ -193,10 +215,22 @@ class SimulatorParameters:
 def declare_parameters(node: Node) -> SimulatorParameters:
     """Declares every parameter on a node and reads them.
 
+    A node that configures itself has read-only parameters; in any other they are, from its configuration to its
+    cleanup, refused by `fixed_parameter`.
+
     Raises:
         GrouserError: a parameter was set to a value of the wrong type, or out of its range.
     """
-    return SimulatorParameters(**declare(node, DECLARATIONS))
+    first = declare(node, {"autostart": DECLARATIONS["autostart"]})
+    others = {name: one for name, one in DECLARATIONS.items() if name not in first}
+    if not first["autostart"]:
+        others = {name: replace(one, read_only=False) for name, one in others.items()}
+    return SimulatorParameters(**first, **declare(node, others))
+
+
+def fixed_parameter(changes: list[Parameter]) -> str:
+    """Name of the first of some parameters that a configured simulator cannot change; empty if there is none."""
+    return next((one.name for one in changes if one.name in DECLARATIONS and DECLARATIONS[one.name].read_only), "")
 
 
 def declare(node: Node, declarations: Mapping[str, Declaration]) -> dict[str, Any]:
@@ -205,7 +239,8 @@ def declare(node: Node, declarations: Mapping[str, Declaration]) -> dict[str, An
     Raises:
         GrouserError: a parameter was set to a value of the wrong type, or out of its range.
     """
-    node.add_on_set_parameters_callback(partial(_refuse_bad_choices, declarations))
+    if any(declaration.choices for declaration in declarations.values()):  # a robot's, that come and go, have none
+        node.add_on_set_parameters_callback(partial(_refuse_bad_choices, declarations))
     values = {}
     for name, declaration in declarations.items():
         default = list(declaration.default) if isinstance(declaration.default, tuple) else declaration.default

@@ -18,6 +18,7 @@ class LoopReport:
 
     Attributes:
         time: simulation time [s].
+        active: whether the node's lifecycle lets it run.
         paused: whether it waits.
         failure: what stopped the simulation for good, or an empty text.
         real_time_factor: simulated seconds per wall second over the last second; 0 while paused.
@@ -33,14 +34,16 @@ class LoopReport:
         actuator_work, dissipation: sums of the accounts of `EnergyBalance` since the start [J].
         balance_residual: what they leave unexplained [J].
         hydraulic_energy: the sums of the accounts of `HydraulicBalance` since the start [J]; empty without hydraulics.
-        emergency_stop: whether it is latched.
+        emergency_stop: whether that of any machine is latched.
         refused_commands: how many commands the simulation refused.
         watchdog_trips: how often a command source fell silent.
         silent_sources: command sources that are silent now.
+        late_commands: source that is waited for -> how often it missed the deadline.
         program: what the command program does: none, playing, finished, stopped.
     """
 
     time: float = 0.0
+    active: bool = True
     paused: bool = False
     failure: str = ""
     real_time_factor: float = 0.0
@@ -68,6 +71,7 @@ class LoopReport:
     refused_commands: int = 0
     watchdog_trips: int = 0
     silent_sources: tuple[str, ...] = ()
+    late_commands: Mapping[str, int] = field(default_factory=dict)
     program: str = "none"
 
 

@@ -1,18 +1,20 @@
 """What the physics thread hands to the publishing thread: plain arrays, copied from the simulation at one step."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from grouser.nodes.driving import Odometer
+from grouser.nodes.simulated import Simulated
 from grouser.physics.description.joints import ONE_COORDINATE
 from grouser.physics.description.machine import Machine
 from grouser.physics.lidar import LidarScan
 from grouser.physics.measurements import Contact, TerrainPatch
+from grouser.physics.names import NamedView
 from grouser.physics.sensors import ImuReading
-from grouser.physics.simulation import Simulation
 
 STREAMS = frozenset(
     {
@@ -23,6 +25,7 @@ STREAMS = frozenset(
         "contact_markers",
         "joint_reactions",
         "hydraulics",
+        "flexible",
         "odometry",
         "imu",
         "scan",
@@ -30,6 +33,7 @@ STREAMS = frozenset(
         "terrain",
     }
 )
+FLEXIBLE_VALUES = ("tip_deflection_y", "tip_deflection_z", "tip_twist", "strain_energy")
 SLIP_VALUES = ("slip_ratio", "slip_angle", "sinkage", "drawbar_pull")
 # Values of `hydraulics/state` and the attributes of the components' states that they are. A flow is that into the
 # piston side of a cylinder, side a of a motor and the outlet of a pump; the power of a cylinder is what it takes from
@@ -52,6 +56,7 @@ _MOTOR_VALUES = {
     "power": "power",
 }
 _PUMP_VALUES = {"swash": "swash", "flow": "flow", "pressure": "pressure", "power": "shaft_power"}
+_OIL_VALUES = ("temperature",)  # of all of them, behind their own
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +78,7 @@ class Odometry:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The machine at one step.
+    """A machine at one step.
 
     Attributes:
         nanoseconds: simulation time of the sample.
@@ -86,6 +91,7 @@ class Sample:
         joint_reactions: force and moment that each loop and compliant joint exerts on its child, in the joint's frame
             [N, N m], shape (number of such joints, 6); None when not due.
         hydraulics: the values of each of the `hydraulic_groups`; None when not due.
+        flexible: `FLEXIBLE_VALUES` of each flexible link; None when not due.
         odometry: when it or `link_poses` is due; None for a machine that is no vehicle.
         base_twist: linear and angular velocity of a floating root link in its own frame [m/s, rad/s], shape (6,);
             None when odometry is not due.
@@ -104,6 +110,7 @@ class Sample:
     contact_wrenches: np.ndarray | None = None
     joint_reactions: np.ndarray | None = None
     hydraulics: tuple[np.ndarray, ...] | None = None
+    flexible: tuple[np.ndarray, ...] | None = None
     odometry: Odometry | None = None
     base_twist: np.ndarray | None = None
     base_pose: np.ndarray | None = None
@@ -112,6 +119,21 @@ class Sample:
     contacts: tuple[Contact, ...] | None = None
     slip: tuple[np.ndarray, ...] | None = None
     terrain: TerrainPatch | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """All machines at one step.
+
+    Attributes:
+        nanoseconds: simulation time.
+        streams: names of the streams that are due.
+        samples: by the names of the machines.
+    """
+
+    nanoseconds: int
+    streams: frozenset[str]
+    samples: Mapping[str, Sample]
 
 
 def movable_joints(machine: Machine) -> list[str]:
@@ -128,7 +150,7 @@ def nanoseconds_at(step: int, step_size: float) -> int:
 
 
 def take_sample(
-    simulation: Simulation,
+    simulation: Simulated,
     nanoseconds: int,
     streams: frozenset[str],
     odometer: Odometer | None = None,
@@ -143,7 +165,7 @@ def take_sample(
         odometer: of a vehicle.
         terrain_reach: how far from the wheels terrain is copied [m].
     """
-    joints = link_poses = wrenches = reactions = hydraulics = odometry = twist = pose = imus = None
+    joints = link_poses = wrenches = reactions = hydraulics = flexible = odometry = twist = pose = imus = None
     scans = contacts = slip = terrain = None
     if "joint_states" in streams:
         measured = (simulation.joint_position, simulation.joint_velocity, simulation.joint_effort)
@@ -156,6 +178,8 @@ def take_sample(
         reactions = simulation.joint_reaction.values()
     if "hydraulics" in streams:
         hydraulics = hydraulic_values(simulation)
+    if "flexible" in streams:
+        flexible = _values(simulation.flexible_link, FLEXIBLE_VALUES)
     if odometer is not None and not streams.isdisjoint({"joint_states", "odometry"}):
         odometry = reckoned(odometer)
     if "odometry" in streams:
@@ -169,7 +193,7 @@ def take_sample(
     if not streams.isdisjoint({"contacts", "contact_markers"}):
         contacts = tuple(contact for contact in simulation.contacts() if contact.force_world.any())
     if "slip" in streams:
-        slip = tuple(np.array([getattr(state, value) for value in SLIP_VALUES]) for state in simulation.wheel.values())
+        slip = _values(simulation.wheel, SLIP_VALUES)
     if "terrain" in streams:
         terrain = simulation.terrain_patch(terrain_reach)
     return Sample(
@@ -180,6 +204,7 @@ def take_sample(
         wrenches,
         reactions,
         hydraulics,
+        flexible,
         odometry,
         twist,
         pose,
@@ -189,6 +214,11 @@ def take_sample(
         slip,
         terrain,
     )
+
+
+def _values(view: NamedView, attributes: Sequence[str]) -> tuple[np.ndarray, ...]:
+    """Some attributes of each state in a view."""
+    return tuple(np.array([getattr(state, attribute) for attribute in attributes]) for state in view.values())
 
 
 def reckoned(odometer: Odometer) -> Odometry:
@@ -203,21 +233,27 @@ def reckoned(odometer: Odometer) -> Odometry:
 def hydraulic_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
     """Names of the cylinders, hydraulic motors and displacement pumps, each with the names of its values."""
     return [
-        *((cylinder.name, tuple(_CYLINDER_VALUES)) for cylinder in machine.cylinders),
-        *((motor.name, tuple(_MOTOR_VALUES)) for motor in machine.hydraulic_motors),
-        *((pump.name, tuple(_PUMP_VALUES)) for pump in machine.pumps if pump.displacement is not None),
+        *((cylinder.name, (*_CYLINDER_VALUES, *_OIL_VALUES)) for cylinder in machine.cylinders),
+        *((motor.name, (*_MOTOR_VALUES, *_OIL_VALUES)) for motor in machine.hydraulic_motors),
+        *((pump.name, (*_PUMP_VALUES, *_OIL_VALUES)) for pump in machine.pumps if pump.displacement is not None),
     ]
 
 
-def hydraulic_values(simulation: Simulation) -> tuple[np.ndarray, ...]:
+def hydraulic_values(simulation: Simulated) -> tuple[np.ndarray, ...]:
     """The values of each of the `hydraulic_groups`."""
     measured = (
         (simulation.cylinder, _CYLINDER_VALUES),
         (simulation.hydraulic_motor, _MOTOR_VALUES),
         (simulation.pump, _PUMP_VALUES),
     )
+    fluid = simulation.machine.fluid
     return tuple(
-        np.array([getattr(state, attribute) for attribute in attributes.values()])
+        np.array(
+            [
+                *(getattr(state, attribute) for attribute in attributes.values()),
+                *(getattr(fluid, value) for value in _OIL_VALUES),
+            ]
+        )
         for view, attributes in measured
         for state in view.values()
     )

@@ -60,6 +60,11 @@ class CommandSupervisor:
         self._playing = self._program
         self._program_start = step
 
+    def rewind(self, steps: int) -> None:
+        """Counts on from a step that is so many less: nobody has been silent for longer, the program goes on."""
+        self._heard = {source: heard - steps for source, heard in self._heard.items()}
+        self._program_start -= steps
+
     def stop_program(self) -> None:
         """Ends the program until the next reset."""
         self._playing = None

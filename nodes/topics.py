@@ -17,6 +17,7 @@ ROBOT_DESCRIPTION = "robot_description"
 CONTACT_WRENCHES = "contact_wrenches"
 JOINT_REACTIONS = "joint_reactions"
 HYDRAULICS_STATE = "hydraulics/state"
+FLEXIBLE_STATE = "flexible/state"
 ODOMETRY = "odom"
 GROUND_TRUTH = "ground_truth/odom"
 IMU = "imu"
@@ -27,6 +28,7 @@ SLIP = "slip"
 TERRAIN = "terrain"
 RUT_DEPTH = "terrain/rut_depth"
 BEARING_MARGIN = "terrain/bearing_margin"
+MAP = "map"
 
 VALVE_COMMANDS = "valve_commands"
 VALVE_COMMANDS_ARRAY = "valve_commands_array"
@@ -36,11 +38,14 @@ FOLLOW_JOINT_TRAJECTORY = "follow_joint_trajectory"
 CMD_VEL = "cmd_vel"
 EMERGENCY_STOP = "emergency_stop"
 JOY = "joy"
+INITIAL_POSE = "initialpose"
+GOAL_POSE = "goal_pose"
 
 RESET = "~/reset"
 PAUSE = "~/pause"
 STEP = "~/step"
 CLEAR_FAULTS = "~/clear_faults"
+SIMULATE_STEPS = "~/simulate_steps"
 
 RELIABLE = QoSProfile(depth=10)
 TF_QUALITY = QoSProfile(depth=100)
@@ -86,10 +91,14 @@ def topics_of(group: str, names: Iterable[str]) -> dict[str, str]:
     """
     topics: dict[str, str] = {}
     for name in names:
-        token = re.sub(r"[^A-Za-z0-9_]", "_", name)
-        token = f"_{token}" if token[:1].isdigit() else token
-        candidate, number = token, 2
+        candidate, number = token(name), 2
         while f"{group}/{candidate}" in topics.values():
-            candidate, number = f"{token}_{number}", number + 1
+            candidate, number = f"{token(name)}_{number}", number + 1
         topics[name] = f"{group}/{candidate}"
     return topics
+
+
+def token(name: str) -> str:
+    """Any name as a part of a topic's."""
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"_{plain}" if plain[:1].isdigit() else plain

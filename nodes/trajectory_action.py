@@ -6,12 +6,13 @@ from dataclasses import replace
 from functools import partial
 
 from control_msgs.action import FollowJointTrajectory
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from grouser.nodes import topics, trajectory_messages
+from grouser.nodes.deferred_action import DeferredActionServer
+from grouser.nodes.endpoints import Endpoints
 from grouser.nodes.physics_loop import PhysicsLoop
 from grouser.nodes.samples import nanoseconds_at
 from grouser.nodes.trajectory_following import Ended, Ending, Order, Progress
@@ -37,7 +38,8 @@ class TrajectoryServer:
     comes from the physics thread by `tell`, and goes out by the executor's.
 
     Args:
-        node: that hears and answers.
+        endpoints: of the robot that hears and answers.
+        robot: its name in the physics loop.
         modes: joint -> mode of its drive.
         step_size: simulated time of a step [s].
         call: has the physics thread run a function of the loop.
@@ -47,47 +49,48 @@ class TrajectoryServer:
 
     def __init__(
         self,
-        node: Node,
+        endpoints: Endpoints,
+        robot: str,
         modes: Mapping[str, str],
         step_size: float,
         call: Callable[[Callable[[PhysicsLoop], None]], object],
         refuse: Callable[[str, ParameterError], None],
         warn: Callable[[str], None],
     ) -> None:
+        self._robot = robot
         self._modes = modes
         self._step_size = step_size
         self._call = call
         self._refuse = refuse
         self._warn = warn
-        self._parameters = TrajectoryParameters(node, [joint for joint, mode in modes.items() if mode != "effort"])
+        self._parameters = TrajectoryParameters(endpoints, [joint for joint, mode in modes.items() if mode != "effort"])
         self._goals: dict[bytes, ServerGoalHandle] = {}
         self._valid: Order
         self._news: deque[Progress | Ended] = deque()
         # All in the node's default group: no two of these run at a time.
-        node.create_subscription(JointTrajectory, topics.JOINT_TRAJECTORY, self._on_trajectory, topics.RELIABLE)
+        endpoints.create_subscription(JointTrajectory, topics.JOINT_TRAJECTORY, self._on_trajectory, topics.RELIABLE)
+        node = endpoints.node
         self._guard = node.create_guard_condition(self._spread)
-        self._server = _DeferredServer(
+        endpoints.at_end(partial(node.destroy_guard_condition, self._guard))
+        self._server = DeferredActionServer(
             node,
             FollowJointTrajectory,
-            topics.FOLLOW_JOINT_TRAJECTORY,
+            endpoints.name(topics.FOLLOW_JOINT_TRAJECTORY),
             lambda goal: None,
             goal_callback=self._on_goal,
             handle_accepted_callback=self._on_accepted,
             cancel_callback=self._on_cancel,
         )
+        endpoints.at_end(self._server.destroy)
 
     def tell(self, news: Progress | Ended) -> None:
         """Takes what happened to a trajectory; from any thread."""
         self._news.append(news)
         self._guard.trigger()
 
-    def destroy(self) -> None:
-        """Takes the action away; when no executor runs it any more."""
-        self._server.destroy()
-
     def _on_trajectory(self, message):
         if not message.points:
-            self._call(lambda loop: loop.stop_trajectory("an empty trajectory came"))
+            self._call(lambda loop: loop.stop_trajectory(self._robot, "an empty trajectory came"))
             return
         try:
             trajectory = trajectory_messages.joint_trajectory(message, self._modes, self._parameters.may_end_moving)
@@ -95,7 +98,7 @@ class TrajectoryServer:
             self._refuse(topics.JOINT_TRAJECTORY, error)
             return
         order = Order(trajectory, self._parameters.tolerances(trajectory.joints))
-        self._call(lambda loop: loop.follow(order))
+        self._call(lambda loop: loop.follow(self._robot, order))
 
     def _on_goal(self, goal):
         try:
@@ -113,11 +116,11 @@ class TrajectoryServer:
         order = replace(self._valid, ticket=ticket)
         self._goals[ticket] = goal
         goal.execute()
-        self._call(lambda loop: loop.follow(order))
+        self._call(lambda loop: loop.follow(self._robot, order))
 
     def _on_cancel(self, goal):
         ticket = bytes(goal.goal_id.uuid)
-        self._call(lambda loop: loop.cancel_trajectory(ticket))
+        self._call(lambda loop: loop.cancel_trajectory(self._robot, ticket))
         return CancelResponse.ACCEPT
 
     def _spread(self):
@@ -131,17 +134,6 @@ class TrajectoryServer:
                 self._server.notify_execute(self._goals.pop(news.ticket), partial(_finish, news))
             elif news.ending is not Ending.SUCCEEDED:
                 self._warn(f"{topics.JOINT_TRAJECTORY} ended: {news.text}")
-
-
-class _DeferredServer(ActionServer):
-    """An action server whose goals are under way from their `execute` on, without a callback that waits for their end.
-
-    Whoever ends a goal hands the callback that says so to `notify_execute`.
-    """
-
-    def notify_execute(self, goal_handle, execute_callback):
-        if execute_callback is not None:
-            super().notify_execute(goal_handle, execute_callback)
 
 
 def _finish(ended, goal):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from grouser.nodes.simulated import Simulated
 from grouser.nodes.trajectory import JointMotion, Spline, Tolerances, Trajectory, Waypoint
-from grouser.physics.simulation import Simulation
 from grouser.program import TWIST
 
 # Who commands, in the words of the command supervisor.
@@ -101,7 +101,7 @@ class TrajectoryFollower:
 
     def __init__(
         self,
-        simulation: Simulation,
+        simulation: Simulated,
         steered: Collection[str],
         tell: Callable[[Progress | Ended], None],
         warn: Callable[[str], None],
@@ -113,6 +113,13 @@ class TrajectoryFollower:
         self._waiting: _Run | None = None
         self._run: _Run | None = None
         self._told: dict[str, float] = {}
+
+    def rebind(self, simulation: Simulated) -> None:
+        """Goes on with the same machine in another simulation."""
+        self._simulation = simulation
+        for run in (self._run, self._waiting):
+            if run is not None:
+                run.rebind(simulation)
 
     def follow(self, order: Order, step: int) -> None:
         """Follows a trajectory from its start on; what is under way goes on until then, what waits is replaced.
@@ -238,11 +245,15 @@ class _Run:
         self.start = start
         self.next_report = 0 if math.isfinite(order.report_interval) else math.inf
         drives, continuous = simulation.command.drives, _continuous_joints(simulation)
-        self._position, self._velocity = simulation.joint_position, simulation.joint_velocity
+        self.rebind(simulation)
         self._place = [self._position.names.index(joint) for joint in self.joints]
-        self._command = simulation.command
         self._by_velocity = np.array([drives[joint] == "velocity" for joint in self.joints])
         self._full_turn = np.array([joint in continuous for joint in self.joints]) * math.tau
+
+    def rebind(self, simulation):
+        """Reads the same machine in another simulation."""
+        self._position, self._velocity = simulation.joint_position, simulation.joint_velocity
+        self._command = simulation.command
 
     def plan(self, now, before):
         """Leads from where the drives are told to be to the waypoints that lie ahead.

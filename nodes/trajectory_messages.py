@@ -9,7 +9,7 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
 from trajectory_msgs.msg import JointTrajectory
 
-from grouser.nodes.messages import check_length, check_names, doubles, set_stamp
+from grouser.nodes.messages import LARGEST_TARGET, check_length, check_names, doubles, set_stamp
 from grouser.nodes.trajectory import Tolerance, Tolerances, Trajectory, Waypoint
 from grouser.nodes.trajectory_following import Progress
 from grouser.physics.errors import ParameterError
@@ -113,7 +113,7 @@ def _waypoint(field, point, count):
         values = np.array(getattr(point, name))
         if len(values) or name == "positions":
             check_length(f"{field}.{name}", values, count, "one value for each joint")
-            if not np.isfinite(values).all():
+            if not (np.abs(values) <= LARGEST_TARGET).all():  # NaN is refused too
                 raise ParameterError(f"{field}.{name}", values.tolist(), "finite numbers")
             parts[name] = values
     if "accelerations" in parts and "velocities" not in parts:

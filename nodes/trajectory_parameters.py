@@ -5,9 +5,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from rclpy.node import Node
 
-from grouser.nodes.parameters import Declaration, declare
+from grouser.nodes.endpoints import Endpoints
+from grouser.nodes.parameters import Declaration
 from grouser.nodes.trajectory import Tolerance, Tolerances
 
 _GOAL_TIME = "constraints.goal_time"
@@ -45,16 +45,16 @@ class TrajectoryParameters:
     """Declares the parameters, and reads them as they are at the moment.
 
     Args:
-        node: that has the parameters.
+        endpoints: of the robot; its namespace comes before the parameters' names.
         joints: that may be moved by trajectories.
 
     Raises:
         GrouserError: a parameter was set to a value of the wrong type, or out of its range.
     """
 
-    def __init__(self, node: Node, joints: Sequence[str]) -> None:
-        self._node = node
-        declare(node, declarations(joints))
+    def __init__(self, endpoints: Endpoints, joints: Sequence[str]) -> None:
+        self._endpoints = endpoints
+        endpoints.declare(declarations(joints))
 
     @property
     def may_end_moving(self) -> bool:
@@ -79,7 +79,7 @@ class TrajectoryParameters:
         )
 
     def _value(self, name):
-        return self._node.get_parameter(name).value
+        return self._endpoints.value(name)
 
     def _allowed(self, name):
         return self._value(name) or math.inf

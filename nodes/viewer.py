@@ -6,23 +6,21 @@ the world nobody speaks on ROS 2: the parameter of that name says what to draw.
 """
 
 import math
-import signal
 import sys
 import threading
+from collections.abc import Sequence
 from functools import partial
 from time import monotonic
 
 import numpy as np
-import rclpy
 from geometry_msgs.msg import Point, Quaternion, Vector3, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import Executor, SingleThreadedExecutor, TimeoutException
+from rclpy.executors import Executor, TimeoutException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
-from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
@@ -30,6 +28,7 @@ from tf2_msgs.msg import TFMessage
 from grouser import catalogue
 from grouser.nodes import topics
 from grouser.nodes.parameters import Declaration, declare
+from grouser.nodes.process import run_node
 from grouser.nodes.viewer_frames import HeardFrames
 from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.machine import Machine, Pose
@@ -200,14 +199,14 @@ class Viewer(Node):
         self.scene.aim_newcomers()
 
 
-def spin_in_bursts(executor: Executor, period: float, stop: threading.Event) -> None:
-    """Runs all callbacks that are ready, then rests for a period [s], until told to stop.
+def spin_in_bursts(viewer: Viewer, executor: Executor, stop: threading.Event) -> None:
+    """Runs all callbacks that are ready, then rests for the viewer's period, until told to stop.
 
     A usual spin looks at every subscription again for each message that comes in, and a machine with twenty links sends
     two thousand wrenches in a second. Between two pictures they can wait, and only the newest of each is then read.
     """
-    while not stop.wait(period):
-        end = monotonic() + period
+    while not stop.wait(viewer.period):
+        end = monotonic() + viewer.period
         while monotonic() < end:
             try:
                 handler, _, _ = executor.wait_for_ready_callbacks(timeout_sec=0.0)
@@ -217,35 +216,20 @@ def spin_in_bursts(executor: Executor, period: float, stop: threading.Event) -> 
             handler.result()
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the viewer until it is told to stop; returns the exit status, 2 for a bad parameter or a missing package."""
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    return run_node("viewer", _make_viewer, lambda viewer: viewer.scene.stop(), arguments, spin_in_bursts)
+
+
+def _make_viewer() -> Viewer:
     try:
-        viewer = Viewer()
-    except GrouserError as error:
-        print(f"viewer: {error}", file=sys.stderr)
-        rclpy.try_shutdown()
-        return 2
+        return Viewer()
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
-        print(
-            f"viewer: the Python package {package} is not installed: pip install {package} (for the Python that runs "
-            f"ROS 2: {sys.executable})",
-            file=sys.stderr,
-        )
-        rclpy.try_shutdown()
-        return 2
-    executor = SingleThreadedExecutor()
-    executor.add_node(viewer)
-    spin_in_bursts(executor, viewer.period, stop)
-    executor.shutdown()
-    viewer.scene.stop()
-    viewer.destroy_node()
-    rclpy.try_shutdown()
-    return 0
+        raise GrouserError(
+            f"the Python package {package} is not installed: pip install {package} (for the Python that runs ROS 2: "
+            f"{sys.executable})"
+        ) from error
 
 
 if __name__ == "__main__":

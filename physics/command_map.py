@@ -66,6 +66,9 @@ class CommandMap(Mapping):
         array, index = self._place[name]
         return float(array[index])
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._place
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._place)
 

@@ -34,6 +34,10 @@ class MachineError(GrouserError):
         return f"{text} ({self.remedy})" if self.remedy else text
 
 
+class OverlapError(MachineError):
+    """A machine that would come into being within another one or an obstacle."""
+
+
 class ParameterError(GrouserError, ValueError):
     """A parameter, command or name that is out of its valid range or unknown.
 

@@ -6,9 +6,8 @@ from numbers import Real
 
 import numpy as np
 
-from grouser.physics.description.machine import Machine
 from grouser.physics.errors import ParameterError
-from grouser.physics.hydraulics.faults import Fault, machine_faults
+from grouser.physics.hydraulics.faults import Fault
 from grouser.physics.names import unknown_name
 from grouser.physics.state import Command
 
@@ -41,16 +40,16 @@ class FaultMap(Mapping):
     Faults stay, also over a reset, until they are set to their healthy value (0 or False), or all by `clear`.
 
     Args:
-        machine: whose components may fail.
+        catalogue: all faults that there can be.
         command: where the faults are kept.
         scheme: of the hydraulics; the plain ones know only some faults.
 
     Attributes:
-        catalogue: all faults that the machine can have, with units and ranges.
+        catalogue: the same, with units and ranges.
     """
 
-    def __init__(self, machine: Machine, command: Command, scheme: str):
-        self.catalogue: tuple[Fault, ...] = machine_faults(machine)
+    def __init__(self, catalogue: tuple[Fault, ...], command: Command, scheme: str):
+        self.catalogue = catalogue
         self._components: dict[str, ComponentFaults] = {}
         for fault in self.catalogue:
             component = self._components.setdefault(fault.component, ComponentFaults(fault.component, command, scheme))

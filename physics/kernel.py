@@ -56,16 +56,14 @@ CACHE_FOLDER = _make_cache_folder()
 _forget_old_caches(CACHE_FOLDER)
 numba.config.CACHE_DIR = str(CACHE_FOLDER)
 
-# Sums may be reassociated and contracted, but NaN and infinity keep their meaning: the finite check depends on them. It
-# looks at values that are loaded: `isfinite` subtracts a value from itself, and of a sum that is taken for zero.
-# Where a function is compiled into several others, each copy is rounded in its own way, and the first that a process
-# loads serves all: what has to give the same bits in every process is embedded or inlined into one kernel.
+# Arithmetic is IEEE 754's, operation by operation. Numba links a copy of each function into those that call it, and
+# which copy serves a process depends on what it compiles and what it loads: with sums that may be reassociated or
+# contracted, each is rounded in its own way, and the same inputs would not give the same bits in every process.
 # Kernels allocate nothing and own no array, so that they need no reference counts: those would take half of a step.
 kernel = functools.partial(
     numba.njit,
     cache=True,
     error_model="numpy",
-    fastmath={"reassoc", "contract", "arcp", "nsz"},
     _nrt=False,
     no_cfunc_wrapper=True,
 )

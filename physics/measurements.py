@@ -260,6 +260,22 @@ class TerrainPatch:
 
 
 @dataclass(frozen=True)
+class FlexibleLinkState:
+    """A flexible link, in the frame that its elastic axis has without a load: x along it, fixed to its start.
+
+    Attributes:
+        tip_deflection_y, tip_deflection_z: of the end of the axis [m].
+        tip_twist: of the section there: the part of its turn that is about x [rad], from -pi to pi.
+        strain_energy: in the springs between the elements [J].
+    """
+
+    tip_deflection_y: float
+    tip_deflection_z: float
+    tip_twist: float
+    strain_energy: float
+
+
+@dataclass(frozen=True)
 class Energy:
     """Mechanical energy of the machine [J]; potential is that of gravity, zero at the world's origin.
 

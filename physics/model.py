@@ -25,7 +25,7 @@ import numpy as np
 from grouser.physics import spatial
 from grouser.physics.description.loop_joints import AXES
 from grouser.physics.description.machine import Inertial, Joint, Machine, Pose
-from grouser.physics.description.placement import initial_orientations, initial_positions
+from grouser.physics.description.placement import initial_poses, initial_positions
 from grouser.physics.description.spherical_joints import axis_name
 from grouser.physics.errors import MachineError
 
@@ -155,13 +155,14 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
 
     Args:
         machine: the validated description.
-        spawn: pose of the root link in the world at the start; for good when the base is fixed.
+        spawn: pose of the root link in the world at the start; for good when the base is fixed. Members of a machine
+            made of several stand where they say.
         gravity: acceleration in the world frame [m/s2].
 
     Raises:
         MachineError: a moving body has no mass beyond it, or there are too many coordinates.
     """
-    tree = _Tree(machine, spawn)
+    tree = _Tree(machine, Pose() if machine.members else spawn)
     tree.grow()
     tree.check_masses()
     column_start, column_rate = tree.columns()
@@ -263,7 +264,7 @@ class _Tree:
         self.frames = {}  # joint -> FrameOfJoint
         self.compliance = {}  # compliant joint -> direction -> (index in q, index in v)
         self.pose = {}  # link -> (body, rotation, position)
-        self.initial, self.oriented = initial_positions(machine), initial_orientations(machine)
+        self.initial, self.placed = initial_positions(machine), initial_poses(machine)
         self.links = {link.name: link for link in machine.links}
         self.children = {link.name: [] for link in machine.links}
         for joint in machine.joints:
@@ -366,7 +367,8 @@ class _Tree:
         if joint.mimic is None:
             start = [0.0] * POSITIONS[kind]
             if kind in (FREE, SPHERICAL):
-                start[-4:] = self.oriented.get(joint.name, Pose().quaternion)
+                pose = self.placed.get(joint.name, Pose())
+                start = [*pose.position, *pose.quaternion][-POSITIONS[kind] :]
             else:
                 start[-1] = self.initial.get(joint.name, 0.0)
             self._add_coordinate(start, self._viscous(joint), joint.name, _RATES[kind])

@@ -52,6 +52,18 @@ class NamedView(Mapping, Generic[T]):
     def __len__(self) -> int:
         return len(self.names)
 
+    def selected(self, names: Mapping[str, str]) -> "NamedView[T]":
+        """The values of some of the names, under other ones: other name -> name."""
+        index = [self._index[name] for name in names.values()]
+        rows = np.array(index, dtype=np.int64)
+
+        def read_own():
+            values = self.values()
+            return values[rows] if isinstance(values, np.ndarray) else [values[row] for row in index]
+
+        together = self._read_all is not None
+        return NamedView(self._kind, names, lambda i: self._read(index[i]), read_own if together else None)
+
     def values(self):
         """All values in the order of the names, as one array where that is possible."""
         return self._read_all() if self._read_all is not None else [self._read(i) for i in range(len(self.names))]

@@ -4,6 +4,8 @@ import copy
 import hashlib
 import math
 import warnings
+from collections.abc import Sequence
+from dataclasses import astuple
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -20,20 +22,29 @@ from grouser.physics.compliance.vibration import Mode, implicit_damping_ratio, v
 from grouser.physics.constraints.joint_friction import bristle_energy
 from grouser.physics.constraints.joint_rows import BUILT_IN, make_joint_laws
 from grouser.physics.constraints.piston_rows import cylinder_length
-from grouser.physics.contact.collide import forget, make_collision, slot_count
+from grouser.physics.contact.bounds import bounds_of
+from grouser.physics.contact.collide import (
+    find_overlaps,
+    forget,
+    make_collision,
+    shape_name,
+    slot_count,
+    slot_shapes,
+)
 from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.description.extension_checks import STROKE_TOLERANCE
-from grouser.physics.description.machine import Lidar, Machine, Sensor, World
+from grouser.physics.description.machine import Lidar, Machine, Sensor, Vector3, World
 from grouser.physics.drives.electric import KEPT
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.energy_balance import balance_energy, open_accounts
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.fault_map import FaultMap
+from grouser.physics.flexible_links import flexible_link_state, make_beam
 from grouser.physics.hydraulic_balance import balance_hydraulics
 from grouser.physics.hydraulics.circuit import ENERGY_ACCOUNTS, make_circuit
 from grouser.physics.hydraulics.cylinder import SCHEMES
 from grouser.physics.hydraulics.elements import beyond_plain, make_network
-from grouser.physics.hydraulics.faults import leaks
+from grouser.physics.hydraulics.faults import leaks, machine_faults
 from grouser.physics.hydraulics.network import NO_PASSAGE
 from grouser.physics.hydraulics.valve import CAVITY
 from grouser.physics.lidar import LidarReader, LidarScan
@@ -44,6 +55,7 @@ from grouser.physics.measurements import (
     CylinderState,
     Energy,
     EnergyBalance,
+    FlexibleLinkState,
     HydraulicBalance,
     HydraulicMotorState,
     NumericalDamping,
@@ -54,13 +66,14 @@ from grouser.physics.measurements import (
     WheelState,
 )
 from grouser.physics.midpoint import run_midpoint_steps
-from grouser.physics.model import POSITIONS, Model, Names, build_model, with_initial_positions
+from grouser.physics.model import FREE, POSITIONS, Model, Names, build_model, with_initial_positions
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, rotor_energy
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 from grouser.physics.names import NamedView, unknown_name
 from grouser.physics.packed import Packed
+from grouser.physics.part import Part
 from grouser.physics.reactions import pair_reactions, transmitted_wrenches
 from grouser.physics.sensors import ImuReading, read_imu
 from grouser.physics.smooth import check_smooth
@@ -84,6 +97,8 @@ from grouser.physics.wheel_contact import rigid_wheel_states
 
 # A vibration that the step damps by more than this share of the critical damping is worth a word [-].
 _NOTABLE_DAMPING = 0.01
+# What the length of a quaternion may differ from one by, for rounding [-].
+_UNIT = 1e-6
 # What may not settle in a step.
 _ITERATIONS = {
     "semi_implicit": "dry friction",
@@ -101,10 +116,10 @@ class Snapshot(NamedTuple):
 
 
 class Simulation:
-    """A machine in a world.
+    """A machine in a world, or several that touch each other.
 
     Args:
-        machine: from `grouser.load_machine`.
+        machine: from `grouser.load_machine`, or of several from `grouser.combine`.
         world: from `grouser.load_world`; flat ground by default.
         step: length of a step [s].
         scheme: of the hydraulics: "implicit"; for cylinders on valves between constant pressures also "semi_implicit"
@@ -136,6 +151,7 @@ class Simulation:
             link, (6,); none where an over-constrained loop joint does not take part (`warnings`).
         joint_deflection: of every loop joint: translations [m] and rotations [rad] of the child's frame in the joint's,
             (6,).
+        flexible_link: of every flexible link: how it is bent.
         wheel: of every wheel, by its link: what soil and whatever is rigid do to it.
         imu: of every inertial measurement unit.
         lidar: a sweep of every lidar, where the machine is now.
@@ -176,6 +192,7 @@ class Simulation:
         model = with_initial_positions(model, start)
         self.model: Model = model
         self.names: Names = names
+        self._beams = [make_beam(flexible, machine, names) for flexible in self.machine.flexible_links]
         unsure = check_soils(machine, world)
         collision, excluded = make_collision(machine, names, model, world)
         network, lines, self._passage_elements = make_network(machine)
@@ -215,13 +232,14 @@ class Simulation:
         self._command = make_command(
             valves=len(machine.valves),
             drives=len(machine.drives),
+            machines=max(len(machine.members), 1),
             pumps=len(machine.pumps),
             reliefs=len(machine.relief_valves) + len(machine.counterbalance_valves),
             leaks=len(leaks(machine)),
             cylinders=len(machine.cylinders),
         )
         self.command = CommandMap(machine, self._command)
-        self.faults = FaultMap(machine, self._command, scheme)
+        self.faults = FaultMap(machine_faults(machine), self._command, scheme)
         self.machinery = Packed(Machinery(self.system, self.state, self._command, self._workspace))
         self._make_views()
         self.warnings = (*excluded, *misfits, *unsure, *self._damping_warnings())
@@ -307,17 +325,67 @@ class Simulation:
         copy_into(saved.command, self._command)
         self._forget_outputs()
 
+    def resume(self, state: State) -> None:
+        """Goes on from a state that was put together by hand; the accounts of work are opened anew."""
+        self._take_state(state)
+        self._open_accounts()
+        self._forget_outputs()
+
     @property
     def emergency_stop(self) -> bool:
         """Valves in neutral, holding brakes engaged, drives braked; latched until `reset` or `restore`.
 
-        The integrators for smooth machines have no brakes: under them the drives only give no effort any more.
+        Of several machines it stops all, and says whether all are stopped. The integrators for smooth machines have no
+        brakes: under them the drives only give no effort any more.
         """
-        return bool(self._command.emergency_stop[0])
+        return bool(self._command.emergency_stop.all())
 
     @emergency_stop.setter
     def emergency_stop(self, stop: bool) -> None:
-        self._command.emergency_stop[0] = self.emergency_stop or bool(stop)
+        self._command.emergency_stop[:] |= bool(stop)
+
+    # --- members ----------------------------------------------------------------------------------------------------
+
+    def part(self, name: str) -> "Simulation | Part":
+        """One of several machines, by the member's name; of a machine by itself, "", it is the simulation.
+
+        Raises:
+            ParameterError: there is no such member.
+        """
+        members = [member.name for member in self.machine.members] or [""]
+        if name not in members:
+            raise unknown_name("member", name, members)
+        if not self.machine.members:
+            return self
+        if name not in self._members:
+            self._members[name] = Part(self, members.index(name))
+        return self._members[name]
+
+    def place(
+        self,
+        position: Vector3,
+        quaternion: tuple[float, float, float, float],
+        linear: Vector3 = (0.0, 0.0, 0.0),
+        angular: Vector3 = (0.0, 0.0, 0.0),
+    ) -> None:
+        """Puts a machine with a free base somewhere else, its joints as they are.
+
+        It forgets what it touched, and its wheels what they rolled on. In the balance of energy it is no work.
+
+        Args:
+            position, quaternion: of the root link in the world [m], x y z w.
+            linear, angular: velocity of the root link's origin, and its angular velocity, in the world's axes [m/s,
+                rad/s].
+
+        Raises:
+            ParameterError: the base is fixed, a value is not finite, or the quaternion has not length one.
+        """
+        self.place_member(0 if not self.machine.members else -1, position, quaternion, linear, angular)
+
+    def overlaps(self) -> list[tuple[str, str, float]]:
+        """What is in each other and may touch: a link, the link or obstacle that it is in, and how deep [m]."""
+        found = find_overlaps(self.system.collision, self.model, self.state.q)
+        return [(self.shape_names[one], self.shape_names[other], depth) for one, other, depth in found]
 
     # --- measurements -----------------------------------------------------------------------------------------------
 
@@ -330,11 +398,7 @@ class Simulation:
 
     def link_poses(self) -> np.ndarray:
         """Position [m] and quaternion (x, y, z, w) of every link in the world, in the order of the file, (links, 7)."""
-        rotation, position = self._link_frames()
-        poses = np.empty((len(position), 7))
-        poses[:, :3] = position
-        spatial.quaternions_from_matrices(rotation, poses[:, 3:])
-        return poses
+        return self.poses_of(slice(None))
 
     def base_pose(self) -> tuple[np.ndarray, np.ndarray]:
         """Pose of the root link in the world."""
@@ -342,22 +406,15 @@ class Simulation:
 
     def base_twist(self) -> tuple[np.ndarray, np.ndarray]:
         """Linear [m/s] and angular [rad/s] velocity of the root link, in its own frame; zero for a fixed base."""
-        if not self.machine.floating_base:
-            return np.zeros(3), np.zeros(3)
-        return np.array(self.state.v[:3]), np.array(self.state.v[3:6])
+        return self.base_twist_of(0)
 
     def contacts(self) -> list[Contact]:
         """Contacts of the last step, where the machine was when it began."""
-        found, count = self._workspace.contacts, self._workspace.contacts.count[0]
-        columns = (
-            map(self._shape_name, found.shape[:count]),
-            map(self._shape_name, found.other_shape[:count]),
-            self._workspace.kinematics.origin + found.point[:count],
-            np.array(found.normal[:count]),
-            found.impulse[:count] / self.step_size,
-            (-found.gap[:count]).tolist(),
-        )
-        return [Contact(*row) for row in zip(*columns, strict=True)]
+        return self.contacts_of(np.full(len(self.shape_names), True), self.shape_names)
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Least and greatest coordinates of the collision shapes in the world [m], (3,) each; None without any."""
+        return self.bounds_of(np.flatnonzero(self.system.collision.shapes.link >= 0))
 
     def cylinder_trace(self, name: str) -> np.ndarray:
         """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.cylinder.Prediction.trace`."""
@@ -395,10 +452,10 @@ class Simulation:
         Args:
             reach: only what is about as near as this to one of the wheels, along x and y [m].
         """
-        if not len(self.system.wheels.body):
-            return None
-        links = [self.names.link_index(wheel.link) for wheel in self.machine.wheels]
-        return terrain_patch(self.system, self.state, self._link_frames()[1][links, :2], reach)
+        bodies = np.array([self.machine.member_of(joint) for joint in self.names.body_joint], dtype=np.int64)
+        wheels = np.array([self.machine.member_of(wheel.link) for wheel in self.machine.wheels], dtype=np.int64)
+        members = range(max(len(self.machine.members), 1))
+        return self.terrain_of(reach, [(np.flatnonzero(bodies == m), np.flatnonzero(wheels == m)) for m in members])
 
     def vibration_modes(self) -> tuple[Mode, ...]:
         """Undamped small vibrations about the present positions at rest, by ascending frequency.
@@ -450,6 +507,95 @@ class Simulation:
         self._workspace.residual[:] = 0.0
         self._workspace.unsettled[:] = 0
 
+    # --- for members ------------------------------------------------------------------------------------------------
+
+    def poses_of(self, links: np.ndarray | slice) -> np.ndarray:
+        """`link_poses` of some links."""
+        rotation, position = self._link_frames(links)
+        poses = np.empty((len(position), 7))
+        poses[:, :3] = position
+        spatial.quaternions_from_matrices(rotation, poses[:, 3:])
+        return poses
+
+    def base_twist_of(self, member: int) -> tuple[np.ndarray, np.ndarray]:
+        """`base_twist` of a member."""
+        first = self._base_places(member)[1]
+        if first < 0:
+            return np.zeros(3), np.zeros(3)
+        return np.array(self.state.v[first : first + 3]), np.array(self.state.v[first + 3 : first + 6])
+
+    def contacts_of(self, own: np.ndarray, names: list[str]) -> list[Contact]:
+        """`contacts` of some shapes, seen from these.
+
+        Args:
+            own: whether each shape is one of them, the ground last, (shapes + 1,).
+            names: of all shapes, the ground last.
+        """
+        found, count = self._workspace.contacts, self._workspace.contacts.count[0]
+        shape, other = found.shape[:count], found.other_shape[:count]
+        rows = np.flatnonzero(own[shape] | own[other])
+        swapped = ~own[shape[rows]]
+        side = np.where(swapped, -1.0, 1.0)[:, np.newaxis]
+        columns = (
+            [names[s] for s in np.where(swapped, other[rows], shape[rows])],
+            [names[s] for s in np.where(swapped, shape[rows], other[rows])],
+            self._workspace.kinematics.origin + found.point[rows],
+            side * found.normal[rows],
+            side * found.impulse[rows] / self.step_size,
+            (-found.gap[rows]).tolist(),
+        )
+        return [Contact(*row) for row in zip(*columns, strict=True)]
+
+    def wheels_of(self, numbers: Sequence[int]) -> list[WheelState]:
+        """States of some wheels."""
+        frames, wheels = self._link_frames(), [self.machine.wheels[w] for w in numbers]
+        links = [link.name for link in self._parts.links]
+        wrenches = dict(zip(links, self._contact_wrenches(), strict=True))
+        states = rigid_wheel_states(wheels, self.names, self._seen, frames, wrenches, self.world.ground)
+        figures = self._workspace.wheels.figure
+        if not len(figures):
+            return states
+        return [with_soil(*pair) for pair in zip(states, figures[list(numbers)], strict=True)]
+
+    def bounds_of(self, shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """`bounds` of some shapes."""
+        self._look()
+        return bounds_of(self.system.collision.shapes, shapes, *self._body_frames())
+
+    def terrain_of(self, reach: float, machines: list[tuple[np.ndarray, np.ndarray]]) -> TerrainPatch | None:
+        """`terrain_patch` of machines, each given by the numbers of its bodies and of its wheels."""
+        numbers = np.concatenate([wheels for _, wheels in machines])
+        if not len(self.system.wheels.body) or not len(numbers):
+            return None
+        links = [self.names.link_index(self.machine.wheels[w].link) for w in numbers]
+        return terrain_patch(self.system, self.state, self._link_frames()[1][links, :2], reach, machines)
+
+    def place_member(self, member: int, position, quaternion, linear, angular) -> None:
+        """`place` for a member."""
+        q, v = self._base_places(member)
+        if q < 0:
+            raise ParameterError("place", list(position), "for a machine whose base is free; this one's is fixed")
+        at, turned = _finite("position", position, 3), _finite("quaternion", quaternion, 4)
+        linear, angular = _finite("linear", linear, 3), _finite("angular", angular, 3)
+        length = float(np.linalg.norm(turned))
+        if not abs(length - 1.0) <= _UNIT:
+            raise ParameterError("quaternion", list(quaternion), f"of length 1; its length is {length:g}")
+        before = self.energy()
+        state, turn = self.state, spatial.matrix(tuple(turned / length))
+        state.q[q : q + 3], state.q[q + 3 : q + 7] = at, turned / length
+        state.v[v : v + 3], state.v[v + 3 : v + 6] = linear @ turn, angular @ turn
+        links = np.array([self.machine.member_of(name) == member for name in self.names.links])
+        shapes = np.append(links[self.system.collision.shapes.link] & (self.system.collision.shapes.link >= 0), False)
+        touched = shapes[slot_shapes(self.system.collision)].any(axis=1)
+        for array in (state.contact_impulse, state.contact_moment, state.contact_anchor):
+            array[touched] = 0.0
+        wheels = [self.machine.member_of(wheel.link) == member for wheel in self.machine.wheels]
+        for array in (state.wheel_motion, state.rim_shear, state.wheel_sinkage):
+            array[np.array(wheels[: len(array)], dtype=bool)] = 0.0
+        after = self.energy()
+        state.energy_start[:] += np.array(astuple(after)) - astuple(before)
+        self._forget_outputs()
+
     # --- for batches ------------------------------------------------------------------------------------------------
 
     def buffers(self) -> tuple[State, Command, Workspace]:
@@ -462,7 +608,7 @@ class Simulation:
         twin.state, twin._command, twin._workspace = buffers
         twin.machinery = Packed(Machinery(self.system, *buffers))
         twin.command = CommandMap(self.machine, twin._command)
-        twin.faults = FaultMap(self.machine, twin._command, self.scheme)
+        twin.faults = FaultMap(self.faults.catalogue, twin._command, self.scheme)
         twin._seen = Packed(make_kinematics(self.model))
         twin._make_views()
         return twin
@@ -478,7 +624,7 @@ class Simulation:
     def begin_steps(self) -> None:
         """Opens the accounts of work before the first step."""
         if self.step_count == 0:
-            open_accounts(self.system, self.state, self.energy(), self._pair_energies())
+            self._open_accounts()
 
     def finish_steps(self, left: int) -> None:
         """Takes note of steps made, of which some number could not be.
@@ -503,7 +649,13 @@ class Simulation:
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
+    def _open_accounts(self):
+        open_accounts(self.system, self.state, self.energy(), self._pair_energies())
+
     def _make_views(self):
+        self._members: dict[str, Part] = {}
+        shapes = self.system.collision.shapes
+        self.shape_names = [shape_name(self._parts, self.world, shapes, s) for s in (*range(len(shapes.kind)), -1)]
         coordinates = list(self.names.joints.values())
         joints = tuple(self.names.joints)
         self._q_index = np.array([c.q for c in coordinates], dtype=np.int64)
@@ -523,12 +675,14 @@ class Simulation:
         self.hydraulic_motor = NamedView("hydraulic motor", motors, self._motor_state)
         self.line_pressure = NamedView("line", self.lines, lambda n: float(self.state.pressure[n]))
         wheels = [wheel.link for wheel in self.machine.wheels]
-        self.wheel = NamedView("wheel", wheels, lambda w: self._wheel_states()[w], self._wheel_states)
+        self.wheel = NamedView(
+            "wheel", wheels, lambda w: self.wheels_of([w])[0], lambda: self.wheels_of(range(len(wheels)))
+        )
         imus = [sensor for sensor in self.machine.sensors if sensor.type == "imu"]
         self.imu = NamedView("imu", [imu.name for imu in imus], lambda i: self._imu_reading(imus[i]))
         lidars = [sensor for sensor in self.machine.sensors if isinstance(sensor, Lidar)]
-        shapes, on_ground = len(self.system.collision.shapes.kind), self.world.ground is not None
-        readers = [LidarReader(lidar, self.names, shapes, on_ground) for lidar in lidars]
+        on_ground = self.world.ground is not None
+        readers = [LidarReader(lidar, self.names, len(shapes.kind), on_ground) for lidar in lidars]
         self.lidar = NamedView("lidar", [lidar.name for lidar in lidars], lambda i: self._lidar_scan(readers[i]))
         pumps = [pump.name for pump in self.machine.pumps if pump.displacement is not None]
         self.pump = NamedView("pump", pumps, self._pump_state)
@@ -548,6 +702,8 @@ class Simulation:
             lambda j: self._joint_reactions()[j],
             self._joint_reactions,
         )
+        flexible = [link.link for link in self.machine.flexible_links]
+        self.flexible_link = NamedView("flexible link", flexible, self._flexible_state)
         links = self._parts.links
         self._touching = np.array([index for index, link in enumerate(links) if link.collisions], dtype=np.int64)
         self.contact_wrench = NamedView(
@@ -652,14 +808,31 @@ class Simulation:
         """Brings the kinematics that measurements read up to the present state, which may be written to by hand."""
         update_kinematics(self._packed.model, self.state.q, self.state.v, self._seen)
 
-    def _link_frames(self):
-        """Rotations (links, 3, 3) and positions (links, 3) of all link frames in the world."""
+    def _body_frames(self):
+        """Rotations (bodies + 1, 3, 3) and positions (bodies + 1, 3) in the world; that of body -1 is the world's."""
+        seen = self._seen
+        turn = np.concatenate([seen.rotation, np.eye(3)[np.newaxis]])
+        return turn, np.concatenate([seen.origin + seen.position, np.zeros((1, 3))])
+
+    def _link_frames(self, links=slice(None)):
+        """Rotations (links, 3, 3) and positions (links, 3) of some or all link frames in the world."""
         self._look()
-        names, seen = self.names, self._seen
-        # the world is body -1: the last one
-        turn = np.concatenate([seen.rotation, np.eye(3)[np.newaxis]])[names.link_body]
-        place = np.concatenate([seen.origin + seen.position, np.zeros((1, 3))])[names.link_body]
-        return turn @ names.link_rotation, place + np.einsum("lij,lj->li", turn, names.link_position)
+        names = self.names
+        turn, place = (frames[names.link_body[links]] for frames in self._body_frames())
+        rotation, position = names.link_rotation[links], names.link_position[links]
+        return turn @ rotation, place + np.einsum("lij,lj->li", turn, position)
+
+    def _base_places(self, member):
+        """First index of a member's free base in q and in v; -1 for a fixed one."""
+        model, members = self.model, self.machine.members
+        if members:
+            joint = members[member].joint if member >= 0 else ""
+            body = self.names.body_joint.index(joint) if joint in self.names.body_joint else -1
+        else:
+            body = 0 if self.machine.floating_base else -1
+        if body < 0 or model.body_kind[body] != FREE:
+            return -1, -1
+        return int(model.body_q[body]), int(model.column_rate[model.column_start[body]])
 
     def _joint_positions(self):
         return self._multiplier * self.state.q[self._q_index] + self._offset
@@ -669,6 +842,11 @@ class Simulation:
         own = slice(first.v, first.v + 3)
         orientation = np.array(self.state.q[first.q : first.q + 4])
         return SphericalJointState(orientation, np.array(self.state.v[own]), np.array(self._workspace.effort[own]))
+
+    def _flexible_state(self, f) -> FlexibleLinkState:
+        beam = self._beams[f]
+        rotation, position = self._link_frames(beam.ends)
+        return flexible_link_state(beam, rotation, position, self.state.q)
 
     def _joint_efforts(self):
         work = self._workspace
@@ -680,15 +858,6 @@ class Simulation:
         impulse[rate] += np.where(work.drive_place == BUILT_IN, conductance * (target - work.velocity[rate]), 0.0)
         impulse[rate] += work.frictions.impulse
         return (work.effort + impulse / self.step_size)[self._v_index]
-
-    def _shape_name(self, shape):
-        """Link or obstacle that a shape belongs to; "ground" for -1."""
-        shapes, links = self.system.collision.shapes, self.names.links
-        if shape < 0:
-            return "ground"
-        if shapes.link[shape] >= 0:
-            return links[shapes.link[shape]]
-        return self.world.obstacles[shape - len(shapes.kind)].name
 
     def _pair_energies(self):
         """Energy in the springs of each loop joint [J]."""
@@ -844,14 +1013,6 @@ class Simulation:
             wrench[link] += force, moment + np.cross(place, force)
         return (wrench @ rotation).reshape(-1, 6)
 
-    def _wheel_states(self) -> list[WheelState]:
-        frames = self._link_frames()
-        links = [link.name for link in self._parts.links]
-        wrenches = dict(zip(links, self._contact_wrenches(), strict=True))
-        states = rigid_wheel_states(self.machine.wheels, self.names, self._seen, frames, wrenches, self.world.ground)
-        figures = self._workspace.wheels.figure
-        return [with_soil(*pair) for pair in zip(states, figures, strict=True)] if len(figures) else states
-
     def _imu_reading(self, imu: Sensor) -> ImuReading:
         self._look()
         before, after = self._workspace.kinematics, self._seen
@@ -909,6 +1070,13 @@ def _arrays(part):
 def _numbers(kind: str, names, read_all) -> NamedView[float]:
     """A view of numbers that are read together."""
     return NamedView(kind, names, lambda index: float(read_all()[index]), read_all)
+
+
+def _finite(name: str, values: Any, count: int) -> np.ndarray:
+    """Numbers as an array, if they are finite and so many."""
+    if len(values) != count or not all(isinstance(value, Real) and math.isfinite(value) for value in values):
+        raise ParameterError(name, values, f"{count} finite numbers")
+    return np.array(values, dtype=float)
 
 
 def _require_range(name: str, value: float, lowest: float, highest: float) -> None:

@@ -89,13 +89,16 @@ def with_soil(rigid: WheelState, figure: np.ndarray) -> WheelState:
     return WheelState(**(soil | {name: soil[name] + getattr(rigid, name) for name in _FORCES}))
 
 
-def terrain_patch(system: System, state: State, places: np.ndarray, reach: float) -> TerrainPatch:
-    """The soft ground that has been opened around the wheels since the start.
+def terrain_patch(
+    system: System, state: State, places: np.ndarray, reach: float, machines: list[tuple[np.ndarray, np.ndarray]]
+) -> TerrainPatch:
+    """The soft ground that has been opened around wheels since the start.
 
     Args:
         system, state: of the simulation.
         places: x and y of the wheels [m], (wheels, 2).
         reach: of a tile's middle from one of these places along x and y, beside half a tile, at most [m].
+        machines: numbers of the bodies and of the wheels of each machine whose bearing margin counts.
     """
     wheels, count = system.wheels, int(state.tile_count[0])
     side = SIDE * wheels.cell[0]
@@ -120,34 +123,43 @@ def terrain_patch(system: System, state: State, places: np.ndarray, reach: float
         sinkage=level - surface,
         rut=natural - surface,
         pressure=pressure,
-        bearing_margin=bearing_margins(system)[number],
+        bearing_margin=bearing_margins(system, machines)[number],
     )
 
 
-def bearing_margins(system: System) -> np.ndarray:
-    """How far each soil is from giving way under the machine's wheels, 1: not at all, 0: half a radius, (soils,).
+def bearing_margins(system: System, machines: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """How far each soil is from giving way under machines' wheels, 1: not at all, 0: half a radius, (soils,).
 
-    The machine's weight is shared by its wheels alike, and they roll without slip.
+    A machine's weight is shared by its wheels alike, and they roll without slip.
+
+    Args:
+        system: of the simulation.
+        machines: numbers of the bodies and of the wheels of each.
     """
     model: Model = system.model
     wheels = system.wheels
-    weight = float(model.body_mass.sum() * np.linalg.norm(model.gravity))
     margins = np.ones(len(wheels.soils.exponent))
-    for k in range(len(margins)):
-        for w in range(len(wheels.body)):
-            radius = float(wheels.radius[w])
-            sinkage = sinkage_under_load(
-                wheels.soils,
-                k,
-                radius,
-                2.0 * float(wheels.half_width[w]),
-                radius + GROUSER_SHARE * float(wheels.grouser_height[w]),
-                weight / len(wheels.body),
-                0.0,
-                steady_motion(0.0),
-                float(np.linalg.norm(model.gravity)),
-                float(wheels.friction[w]),
-            )
-            margin = 0.0 if math.isnan(sinkage) else max(1.0 - sinkage / (_STUCK * radius), 0.0)
-            margins[k] = min(margins[k], margin)
+    for bodies, own in machines:
+        load = float(model.body_mass[bodies].sum() * np.linalg.norm(model.gravity)) / max(len(own), 1)
+        for k in range(len(margins)):
+            for w in own.tolist():
+                margins[k] = min(margins[k], _bearing_margin(system, k, w, load))
     return margins
+
+
+def _bearing_margin(system: System, k: int, w: int, load: float) -> float:
+    """How far soil k is from giving way under wheel w, with a load [N] on it."""
+    wheels, radius = system.wheels, float(system.wheels.radius[w])
+    sinkage = sinkage_under_load(
+        wheels.soils,
+        k,
+        radius,
+        2.0 * float(wheels.half_width[w]),
+        radius + GROUSER_SHARE * float(wheels.grouser_height[w]),
+        load,
+        0.0,
+        steady_motion(0.0),
+        float(np.linalg.norm(system.model.gravity)),
+        float(wheels.friction[w]),
+    )
+    return 0.0 if math.isnan(sinkage) else max(1.0 - sinkage / (_STUCK * radius), 0.0)

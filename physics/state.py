@@ -101,7 +101,7 @@ class Command(NamedTuple):
     Attributes:
         valve: spool command of each valve [-], -1 to 1.
         drive: position, speed or effort wanted of each drive [rad, m, rad/s, m/s, N m or N].
-        emergency_stop: valves to neutral, holding brakes on, drives braked, (1,).
+        emergency_stop: of each machine: valves to neutral, holding brakes on, drives braked, (machines,).
         stuck_spool: whether the spool of each valve stays where it is.
         slow_spool: share of its speed that each spool has lost [-].
         stopped_pump: whether each pump stands still; displacement pumps before supplies of constant pressure.
@@ -182,12 +182,14 @@ def make_state(
     )
 
 
-def make_command(*, valves: int, drives: int, pumps: int, reliefs: int, leaks: int, cylinders: int) -> Command:
+def make_command(
+    *, valves: int, drives: int, machines: int, pumps: int, reliefs: int, leaks: int, cylinders: int
+) -> Command:
     """Everything in neutral and healthy."""
     return Command(
         valve=np.zeros(valves),
         drive=np.zeros(drives),
-        emergency_stop=np.zeros(1, dtype=np.bool_),
+        emergency_stop=np.zeros(machines, dtype=np.bool_),
         stuck_spool=np.zeros(valves, dtype=np.bool_),
         slow_spool=np.zeros(valves),
         stopped_pump=np.zeros(pumps, dtype=np.bool_),

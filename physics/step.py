@@ -418,8 +418,7 @@ def make_step(system, state, command, workspace):
         state.q,
         workspace.velocity,
         step,
-        command.drive,
-        command.emergency_stop[0],
+        command,
         workspace.drive_spring,
         workspace.effort,
         state.drive_memory,
@@ -454,8 +453,7 @@ def _engage(system, state, command, workspace):
         state.q,
         state.v,
         step,
-        command.drive,
-        command.emergency_stop[0],
+        command,
         state.drive_memory,
         mass,
         force,
@@ -466,10 +464,10 @@ def _engage(system, state, command, workspace):
     )
     begin_frictions(
         system.laws,
-        system.drives.effort_limit,
+        system.drives,
         state.q,
         state.v,
-        command.emergency_stop[0],
+        command.emergency_stop,
         mass,
         workspace.frictions,
     )
@@ -519,13 +517,14 @@ def _engage(system, state, command, workspace):
 @inlined
 def _set_brakes(circuit, state, command, workspace):
     """Commands of the valves, and the holding brakes that are engaged."""
-    stopped = command.emergency_stop[0]
     for valve in range(circuit.flow_gain.shape[0]):
+        stopped = command.emergency_stop[circuit.valve_member[valve]]
         workspace.valve_command[valve] = 0.0 if stopped else command.valve[valve]
     for c in range(circuit.valve.shape[0]):
         # the brake lets go once the spool has opened its supply edge
         valve = circuit.valve[c]
         closed = valve >= 0 and abs(state.spool[valve, 0]) <= circuit.supply_overlap[valve]
+        stopped = command.emergency_stop[circuit.member[c]]
         workspace.brake[c] = circuit.holding_force[c] > 0.0 and (stopped or closed)
 
 

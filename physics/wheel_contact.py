@@ -3,7 +3,7 @@
 There is no sinkage, and no contact patch with angles and stresses: they are zero. Thrust is torque over radius.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -20,7 +20,7 @@ from grouser.physics.spatial import cross_product, velocity_at
 
 
 def rigid_wheel_states(
-    wheels: tuple[Wheel, ...],
+    wheels: Sequence[Wheel],
     names: Names,
     kinematics: Kinematics | Packed,
     frames: tuple[np.ndarray, np.ndarray],

@@ -18,6 +18,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -135,7 +136,7 @@ def build_package(package: InterfacePackage, compiler: Compiler, destination: De
 def _compile(
     sources: tuple[Path, ...], include_folders: tuple[Path, ...], name: str, compiler: Compiler, work: Path
 ) -> list[Path]:
-    """Compile every source, two or more at a time, and return the object files."""
+    """Compile all sources and return the object files."""
     import numpy
 
     ros_headers = Path(sys.prefix) / "include"
@@ -144,16 +145,34 @@ def _compile(
     flags += ["-isystem", str(compiler.python_headers), "-isystem", numpy.get_include(), "-isystem", str(ros_headers)]
     for folder in sorted(path for path in ros_headers.iterdir() if path.is_dir()):
         flags += ["-isystem", str(folder)]
-    (work / "objects").mkdir()
+    units = list(_compilation_units(sources, work))
 
-    def compile_one(number: int, source: Path) -> Path:
-        target = work / "objects" / f"{number}_{source.stem}.o"
-        language = [compiler.cpp, "-std=c++17"] if source.suffix == ".cpp" else [compiler.c, "-std=gnu11"]
-        _run([*language, *flags, "-c", str(source), "-o", str(target)], f"compiling {source.name}")
-        return target
+    def compile_one(unit: Path) -> Path:
+        language = [compiler.cpp, "-std=c++17"] if unit.suffix == ".cpp" else [compiler.c, "-std=gnu11"]
+        _run([*language, *flags, "-c", str(unit), "-o", f"{unit}.o"], f"compiling {unit.name}")
+        return Path(f"{unit}.o")
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(compile_one, range(len(sources)), sources))
+        return list(pool.map(compile_one, units))
+
+
+def _compilation_units(sources: tuple[Path, ...], work: Path) -> Iterator[Path]:
+    """Write files that include a few dozen sources each: nearly all of a source's time is that of its headers.
+
+    Type descriptions stay alone, as they give the same names to different things.
+    """
+    folder = work / "units"
+    folder.mkdir()
+    groups: dict[tuple[str, ...], list[Path]] = {}
+    for source in sources:
+        generator = source.relative_to(work).parts[0]
+        alone = (str(source),) if source.stem.endswith("__description") else ()
+        groups.setdefault((generator, source.suffix, *alone), []).append(source)
+    # the largest first, so that no compiler is left waiting for it
+    for number, group in enumerate(sorted(groups.values(), key=len, reverse=True)):
+        unit = folder / f"{number}_{group[0].stem}{group[0].suffix}"
+        unit.write_text("".join(f'#include "{source}"\n' for source in group))
+        yield unit
 
 
 def _link(
@@ -254,13 +273,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--definitions", type=Path, default=DEFINITIONS, help="folder of interface packages")
     parser.add_argument("--prefix", type=Path, default=Path(sys.prefix), help="environment to install into")
+    parser.add_argument("--even-if-importable", action="store_true", help="build what can be imported already, too")
     arguments = parser.parse_args()
 
     destination = Destination(arguments.prefix.resolve())
     destination.remove_leftovers()
     try:
         for package in read_packages(arguments.definitions.resolve()):
-            if is_current(package, destination):
+            if not arguments.even_if_importable and is_current(package, destination):
                 print(f"{package.name}: there already", flush=True)
                 continue
             start = time.monotonic()

@@ -6,12 +6,16 @@ prepares those files in the right order and collects what comes out.
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import json
+import multiprocessing
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import rosidl_generator_c
 import rosidl_generator_py
@@ -81,8 +85,7 @@ class SourceGenerator:
             self._interfaces = [self._convert(file) for file in self.package.files]
             dependencies = self._dependencies()
             self._describe_types()
-            self._generate_c_code()
-            self._generate_python(python_folder)
+            self._generate_code(python_folder)
         compiled = sorted(path for suffix in ("c", "cpp") for path in self.work.rglob(f"*.{suffix}"))
         unused = [python_folder / f"_{self.package.name}_s.ep.{support}.c" for support in TYPE_SUPPORTS]
         return InterfaceSources(
@@ -125,34 +128,50 @@ class SourceGenerator:
             self._arguments("types", self.work / "types", include_paths=include_paths)
         )
 
-    def _generate_c_code(self) -> None:
-        """Write message structures in C and the type supports that rclpy loads."""
+    def _generate_code(self, python_folder: Path) -> None:
+        """Write message structures in C, the type supports that rclpy loads, and the Python classes.
+
+        Each generator takes seconds for a large package: they run side by side, in processes of their own.
+        """
         descriptions = [
             f"{interface}:{self.work / 'types' / interface.with_suffix('.json')}" for interface in self._interfaces
         ]
         headers = self.work / "headers" / self.package.name
         introspection = self.work / "introspection" / self.package.name
-        rosidl_generator_c.generate_c(
-            self._arguments("rosidl_generator_c", headers, type_description_tuples=descriptions)
-        )
-        rosidl_typesupport_fastrtps_c.generate_typesupport_fastrtps_c(
-            self._arguments("rosidl_typesupport_fastrtps_c", headers)
-        )
-        rosidl_typesupport_introspection_c.generate_c(
-            self._arguments("rosidl_typesupport_introspection_c", introspection)
-        )
-        rosidl_typesupport_c.generate_c(
-            self._arguments("rosidl_typesupport_c", self.work / "dispatch", type_description_tuples=descriptions),
-            list(TYPE_SUPPORTS),
-        )
+        calls: list[tuple[Callable, list[Any]]] = [
+            (
+                rosidl_generator_py.generate_py,
+                [self._arguments("rosidl_generator_py", python_folder), ["rosidl_typesupport_c"]],
+            ),
+            (
+                rosidl_generator_c.generate_c,
+                [self._arguments("rosidl_generator_c", headers, type_description_tuples=descriptions)],
+            ),
+            (
+                rosidl_typesupport_fastrtps_c.generate_typesupport_fastrtps_c,
+                [self._arguments("rosidl_typesupport_fastrtps_c", headers)],
+            ),
+            (
+                rosidl_typesupport_introspection_c.generate_c,
+                [self._arguments("rosidl_typesupport_introspection_c", introspection)],
+            ),
+            (
+                rosidl_typesupport_c.generate_c,
+                [
+                    self._arguments(
+                        "rosidl_typesupport_c", self.work / "dispatch", type_description_tuples=descriptions
+                    ),
+                    list(TYPE_SUPPORTS),
+                ],
+            ),
+        ]
+        with concurrent.futures.ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("fork")) as pool:
+            for done in [pool.submit(generate, *arguments) for generate, arguments in calls]:
+                done.result()
         self._write_visibility_header("rosidl_generator_c", headers)
         self._write_visibility_header("rosidl_typesupport_fastrtps_c", headers)
         self._write_visibility_header("rosidl_typesupport_introspection_c", introspection)
-
-    def _generate_python(self, folder: Path) -> None:
-        """Write the Python classes and their conversion to and from the C structures."""
-        rosidl_generator_py.generate_py(self._arguments("rosidl_generator_py", folder), ["rosidl_typesupport_c"])
-        (folder / "__init__.py").touch()
+        (python_folder / "__init__.py").touch()
 
     def _write_visibility_header(self, generator: str, folder: Path) -> None:
         """Fill in the header of export macros that the build system usually makes from a template."""

@@ -42,7 +42,10 @@ PACKAGE_SOURCES = ("setup.py", "setup.cfg", "resource/grouser")
 BUILDER_SOURCES = ("tooling/build_interfaces.py", "tooling/interface_sources.py", "tooling/interface_package.py")
 EXECUTABLES = ("grouser", "simulator", "viewer", "attitude_controller", "operator")
 EXTRAS = {"run": (), "test": ("test",)}
-TRIAL = "import grouser, numba, rclpy, builtin_interfaces.msg, tf2_msgs.msg, control_msgs.action, control_msgs.msg"
+TRIAL = (
+    "import grouser, numba, rclpy, builtin_interfaces.msg, tf2_msgs.msg, control_msgs.action, control_msgs.msg, "
+    "simulation_interfaces.srv"
+)
 
 
 class StageError(Exception):

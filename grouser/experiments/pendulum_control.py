@@ -22,10 +22,10 @@ DESCRIPTION = "the attitude of a body on a pivot is controlled (Tian and Ge, 201
 
 
 def _read_direction(value: list) -> list[float]:
-    vector = read_three(value) if value else []
-    if vector and not any(vector):
+    direction = read_three(value) if value else []
+    if direction and not any(direction):
         raise ValueError("a direction that is not zero")
-    return vector
+    return direction
 
 
 PARAMETERS = {

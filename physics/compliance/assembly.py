@@ -10,7 +10,7 @@ from grouser.physics.compliance.redundancy import MISFIT, quarrelling_rows
 from grouser.physics.compliance.search import LoopSearch
 from grouser.physics.description.loop_joints import AXES
 from grouser.physics.description.machine import Machine
-from grouser.physics.description.placement import initial_orientations
+from grouser.physics.description.placement import initial_poses
 from grouser.physics.errors import MachineError
 from grouser.physics.model import TWIST, Model, Names
 from grouser.physics.multibody.integration import integrate_positions
@@ -73,7 +73,7 @@ def assemble(machine: Machine, model: Model, names: Names, pairs: Pairs) -> Asse
 
 def _free_rates(machine: Machine, model: Model, names: Names) -> np.ndarray:
     """Coordinate rates that assembly may move."""
-    given = {start.joint for start in machine.initial_positions} | set(initial_orientations(machine))
+    given = {start.joint for start in machine.initial_positions} | set(initial_poses(machine))
     base = 0 if machine.floating_base else -1
     rates = set()
     for body, joint in enumerate(names.body_joint):

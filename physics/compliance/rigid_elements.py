@@ -63,6 +63,24 @@ def split_flexible_links(machine: Machine) -> Machine:
     return replace(machine, flexible_links=others)
 
 
+def element_names(flexible: FlexibleLink) -> list[str]:
+    """Links that a flexible link becomes, from its start; the first is the link itself."""
+    return [flexible.link, *(f"{flexible.link}.{k}" for k in range(1, flexible.size))]
+
+
+def spring_names(flexible: FlexibleLink) -> list[str]:
+    """Joints between these."""
+    return [f"{name}.{turn}" for name in element_names(flexible)[1:] for turn in _TURNS]
+
+
+def far_end(flexible: FlexibleLink) -> np.ndarray:
+    """End of the elastic axis in the last element's frame [m], (3,)."""
+    along = matrix(quaternion_from_rpy(*flexible.rpy))[:, 0]
+    if flexible.size == 1:
+        return np.array(flexible.xyz) + flexible.length * along
+    return 0.5 * flexible.length / (flexible.size - 1) * along
+
+
 class _Division:
     """One flexible link and where it is cut.
 
@@ -80,7 +98,7 @@ class _Division:
         self.axes = matrix(quaternion_from_rpy(*flexible.rpy))
         self.segment = flexible.length / (flexible.size - 1)
         self.springs = self.segment * (np.arange(flexible.size - 1) + 0.5)
-        self.names = [flexible.link, *(f"{flexible.link}.{k}" for k in range(1, flexible.size))]
+        self.names = element_names(flexible)
         self.shifts = np.zeros((flexible.size, 3))
         self.shifts[1:] = self.start + np.outer(self.springs, self.axes[:, 0])
 

@@ -72,14 +72,14 @@ def make_joint_frictions(laws: int) -> JointFrictions:
 
 
 @kernel
-def begin_frictions(laws, effort_limit, q, v, braked, mass, frictions):
+def begin_frictions(laws, drives, q, v, emergency_stop, mass, frictions):
     """What the joints do as the step begins: those without speed stand.
 
     Args:
         laws: of the joints (`joint_rows.JointLaws`).
-        effort_limit: of each drive [N or N m].
+        drives: of the joints.
         q, v: state.
-        braked: drives hold their joints (emergency stop).
+        emergency_stop: of each machine; its drives hold their joints.
         mass: of the equations of motion, before loops are in it.
         frictions: result.
     """
@@ -92,7 +92,9 @@ def begin_frictions(laws, effort_limit, q, v, braked, mass, frictions):
         frictions.point[law] = speed
         frictions.grip[law] = SLIDES
         frictions.level[law] = laws.static[law]
-        frictions.brake[law] = effort_limit[laws.drive[law]] if braked and laws.drive[law] >= 0 else 0.0
+        drive = laws.drive[law]
+        braked = drive >= 0 and emergency_stop[drives.member[drive]]
+        frictions.brake[law] = drives.effort_limit[drive] if braked else 0.0
         if hold_impulse(laws, law, laws.static[law], frictions, 1.0) == 0.0:
             continue
         if speed != 0.0:

@@ -168,15 +168,14 @@ def _limits(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:
 
 
 @kernel
-def aim_drives(laws, drives, q, v, step, drive_command, braked, kept, mass, force, springs, place, effort, work):
+def aim_drives(laws, drives, q, v, step, command, kept, mass, force, springs, place, effort, work):
     """Finds the drives' springs, and puts what efforts go with no speed into the force.
 
     Args:
         laws, drives: the machine's.
         q, v: state.
         step: [s].
-        drive_command: command of each drive.
-        braked: drives hold their joints (emergency stop) by rows.
+        command: of the drives; on emergency stop they hold their joints by rows.
         kept: what each drive remembers, (drives, KEPT).
         mass, force: of the equations of motion without the drives; the force is changed in place.
         springs: conductance and target of each law's drive, 0 for none, and its greatest impulse, (laws, 3), result.
@@ -189,13 +188,13 @@ def aim_drives(laws, drives, q, v, step, drive_command, braked, kept, mass, forc
         springs[law, :] = 0.0
         place[law] = BUILT_IN
         d = laws.drive[law]
-        if d == NO_DRIVE or braked:
+        if d == NO_DRIVE or command.emergency_stop[drives.member[d]]:
             continue
         rate, position = laws.rate_index[law], q[laws.position_index[law]]
         mobility = 1.0 / mass[rate, rate]
         pull = mobility * force[rate]
         g, b, limit, direct = aim_drive(
-            drives, d, position, v[rate], step, drive_command[d], mobility, pull, kept[d], work
+            drives, d, position, v[rate], step, command.drive[d], mobility, pull, kept[d], work
         )
         springs[law, 0], springs[law, 1], springs[law, 2] = g, b, step * limit
         effort[rate] += direct
@@ -205,7 +204,7 @@ def aim_drives(laws, drives, q, v, step, drive_command, braked, kept, mass, forc
 
 
 @kernel
-def settle_drives(laws, drives, q, end, step, drive_command, braked, springs, effort, kept, work):
+def settle_drives(laws, drives, q, end, step, command, springs, effort, kept, work):
     """Moves what the drives remember on by the rates that the step has found; what is braked forgets.
 
     Args:
@@ -213,7 +212,7 @@ def settle_drives(laws, drives, q, end, step, drive_command, braked, springs, ef
         q: positions at the start of the step.
         end: rates at its end.
         step: [s].
-        drive_command, braked: as in `aim_drives`.
+        command: as in `aim_drives`.
         springs, effort: from there.
         kept: what each drive remembers, (drives, KEPT), changed.
         work: buffers of the drives.
@@ -222,13 +221,13 @@ def settle_drives(laws, drives, q, end, step, drive_command, braked, springs, ef
         d = laws.drive[law]
         if d == NO_DRIVE:
             continue
-        if braked:
+        if command.emergency_stop[drives.member[d]]:
             kept[d, :] = 0.0
             continue
         rate, most = laws.rate_index[law], springs[law, 2]
         given = min(max(springs[law, 0] * (springs[law, 1] - end[rate]), -most), most) / step + effort[rate]
         position = q[laws.position_index[law]]
-        settle_drive(drives, d, position, end[rate], step, drive_command[d], given, most / step, kept[d], work)
+        settle_drive(drives, d, position, end[rate], step, command.drive[d], given, most / step, kept[d], work)
 
 
 @kernel

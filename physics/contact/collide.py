@@ -35,7 +35,7 @@ from grouser.physics.model import Model, Names
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.packed import Packed
 
-# Links that overlap by more than this at the start cannot be meant to touch each other [m].
+# Shapes that overlap by more than this do not just touch; links that do so at the start cannot be meant to [m].
 _OVERLAP = 1e-3
 
 
@@ -96,8 +96,21 @@ class ContactWorkspace(NamedTuple):
     settled: np.ndarray
 
 
+class Overlap(NamedTuple):
+    """Two shapes that are in each other.
+
+    Attributes:
+        shape, other: their indices.
+        depth: [m].
+    """
+
+    shape: int
+    other: int
+    depth: float
+
+
 def make_collision(machine: Machine, names: Names, model: Model, world: World) -> tuple[Collision, tuple[str, ...]]:
-    """What may touch what, and how; and in words, which links overlap at the start and therefore never touch.
+    """What may touch what, and how; and in words, what overlaps at the start: links of one object then never touch.
 
     Raises:
         MachineError: a surface is moved by a joint that has not one coordinate of its own, an obstacle is a point set,
@@ -105,20 +118,49 @@ def make_collision(machine: Machine, names: Names, model: Model, world: World) -
     """
     shapes, rules = make_shapes(machine, names, world), CollisionRules(machine, names)
     collision = _assemble(machine, names, world, shapes, rules, frozenset())
-    overlaps = _overlaps_at_start(machine, model, collision, rules)
-    if overlaps:
-        collision = _assemble(machine, names, world, shapes, rules, frozenset(overlaps))
+    within: dict[frozenset[str], float] = {}
+    between: dict[frozenset[str], float] = {}
+    for overlap in find_overlaps(collision, model, model.q_initial):
+        one, other = (shape_name(machine, world, shapes, shape) for shape in overlap[:2])
+        of_links = shapes.link[overlap.shape] >= 0 and shapes.link[overlap.other] >= 0
+        if of_links and rules.same_object(one, other):
+            within[frozenset((one, other))] = max(within.get(frozenset((one, other)), 0.0), overlap.depth)
+        elif machine.members:
+            between[frozenset((one, other))] = max(between.get(frozenset((one, other)), 0.0), overlap.depth)
+    if within:
+        collision = _assemble(machine, names, world, shapes, rules, frozenset(within))
     warnings = [
-        f'links "{one}" and "{other}" overlap by {1000.0 * depth:.1f} mm at the start: they do not touch each other'
-        for (one, other), depth in sorted((tuple(sorted(pair)), depth) for pair, depth in overlaps.items())
+        f'{what}"{one}" and "{other}" overlap by {1000.0 * depth:.1f} mm at the start: they {how}'
+        for what, found, how in (("links ", within, "do not touch each other"), ("", between, "push each other apart"))
+        for (one, other), depth in sorted((tuple(sorted(pair)), depth) for pair, depth in found.items())
     ]
     return collision, tuple(warnings)
+
+
+def shape_name(machine: Machine, world: World, shapes: Shapes, shape: int) -> str:
+    """The link or obstacle that a shape belongs to; "ground" for -1."""
+    if shape < 0:
+        return "ground"
+    if shapes.link[shape] >= 0:
+        return machine.links[shapes.link[shape]].name
+    return world.obstacles[shape - len(shapes.kind)].name
 
 
 def slot_count(collision: Collision) -> int:
     """Number of slots in which impulses are remembered."""
     candidates, pairs = collision.candidates, collision.pairs
     return int(candidates.slots.sum() + PEAK_CONTACTS * len(candidates.peak_shape) + pairs.slots.sum())
+
+
+def slot_shapes(collision: Collision) -> np.ndarray:
+    """The two shapes whose contact each slot remembers, -1 for the ground, (slots, 2)."""
+    candidates, pairs = collision.candidates, collision.pairs
+    ground = np.concatenate(
+        [np.repeat(candidates.shape, candidates.slots), np.repeat(candidates.peak_shape, PEAK_CONTACTS)]
+    )
+    shapes = np.full((len(ground), 2), -1)
+    shapes[:, 0] = ground
+    return np.concatenate([shapes, np.repeat(np.stack([pairs.first, pairs.second], axis=1), pairs.slots, axis=0)])
 
 
 def make_contacts(collision: Collision) -> Contacts:
@@ -336,26 +378,20 @@ def _assemble(machine, names, world, shapes, rules, excluded) -> Collision:
     return Collision(shapes, candidates, make_terrain(world.ground), pairs, laws.arrays())
 
 
-def _overlaps_at_start(
-    machine: Machine, model: Model, collision: Collision, rules: CollisionRules
-) -> dict[frozenset[str], float]:
-    """Links of one object that overlap by more than a little in the initial pose, and by how much [m]."""
+def find_overlaps(collision: Collision, model: Model, q: np.ndarray) -> list[Overlap]:
+    """Shapes that may touch and overlap by more than a little in some positions; the ground does not count."""
     if len(collision.pairs.first) == 0:
-        return {}
+        return []
     kinematics = Packed(make_kinematics(model))
-    update_kinematics(Packed(model), np.array(model.q_initial), np.zeros(len(model.rate_damping)), kinematics)
+    update_kinematics(Packed(model), np.array(q), np.zeros(len(model.rate_damping)), kinematics)
     packed, contacts = Packed(collision), Packed(make_contacts(collision))
     workspace = Packed(make_contact_workspace(collision))
     if convex_pairs_due(packed, kinematics, 0.0, workspace):
         ConvexNarrowPhase(collision.shapes, collision.pairs).answer(workspace)
     memory = (np.zeros((slot_count(collision), 3)), np.zeros((slot_count(collision), 3)))
     touch_pairs(packed.shapes, packed.pairs, kinematics, 0.0, memory, workspace, contacts)
-    overlaps: dict[frozenset[str], float] = {}
-    for c in range(contacts.count[0]):
-        link, other = (collision.shapes.link[shapes[c]] for shapes in (contacts.shape, contacts.other_shape))
-        if contacts.gap[c] < -_OVERLAP and link >= 0 and other >= 0:
-            one, two = machine.links[link].name, machine.links[other].name
-            if rules.same_object(one, two):
-                pair = frozenset((one, two))
-                overlaps[pair] = max(overlaps.get(pair, 0.0), -float(contacts.gap[c]))
-    return overlaps
+    return [
+        Overlap(int(contacts.shape[c]), int(contacts.other_shape[c]), -float(contacts.gap[c]))
+        for c in range(contacts.count[0])
+        if contacts.gap[c] < -_OVERLAP
+    ]

@@ -2,7 +2,7 @@
 
 An *object* is what joints hold together. Links of different objects, and links and obstacles, always touch. Within an
 object two links do not touch if a joint connects their bodies, if the machine says so, or if it says that no two of
-them do.
+them do. Machines that share a simulation are different objects.
 """
 
 import itertools
@@ -59,14 +59,23 @@ class CollisionRules:
     """
 
     def __init__(self, machine: Machine, names: Names):
-        self._body = {link.name: int(body) for link, body in zip(machine.links, names.link_body, strict=True)}
-        self._own_world = machine.root == "world" and not machine.floating_base
+        self._member = {link.name: machine.member_of(link.name) for link in machine.links}
+        bodies = zip(machine.links, names.link_body.tolist(), strict=True)
+        # what stands still is one body of each machine
+        self._body = {link.name: (self._member[link.name], body) for link, body in bodies}
+        roots = [(member.prefix, member.machine) for member in machine.members] or [("", machine)]
+        self._worlds = {f"{prefix}{one.root}" for prefix, one in roots if one.root == "world" and not one.floating_base}
         compliant = {joint.joint for joint in machine.compliant_joints}
-        held = [(j.parent, j.child) for j in machine.joints if j.type != "floating" or j.name in compliant]
+        bases = {member.joint for member in machine.members}
+        held = [
+            (joint.parent, joint.child)
+            for joint in machine.joints
+            if joint.name not in bases and (joint.type != "floating" or joint.name in compliant)
+        ]
         held += [(loop.parent.link, loop.child.link) for loop in machine.loop_joints]
         self._adjacent = {frozenset((self._body[one], self._body[other])) for one, other in held}
         self._disabled = {frozenset((pair.link1, pair.link2)) for pair in machine.disabled_collisions}
-        self._enabled = machine.self_collision.enabled
+        self._enabled = [one.self_collision.enabled for _, one in roots]
         self._object = self._find_objects(machine, held)
 
     def same_object(self, one: str, other: str) -> bool:
@@ -80,7 +89,7 @@ class CollisionRules:
             return False
         if frozenset((body, other_body)) in self._adjacent:
             return False
-        return self._enabled or not self.same_object(one, other)
+        return self._enabled[self._member[one]] or not self.same_object(one, other)
 
     def _find_objects(self, machine: Machine, held: list[tuple[str, str]]) -> dict[str, str]:
         """Of each link, the link that stands for its object."""
@@ -92,7 +101,7 @@ class CollisionRules:
             return name
 
         for one, other in held:
-            if not (self._own_world and machine.root in (one, other)):
+            if self._worlds.isdisjoint((one, other)):
                 leader[find(one)] = find(other)
         return {name: find(name) for name in leader}
 

@@ -28,9 +28,9 @@ def ray_to_shape(kind, size, vertex, first, end, face, face_first, face_end, x, 
             )
         return nearest
     if kind == BOX:
-        near, far = _between(size[0], x, dx, -math.inf, math.inf)
-        near, far = _between(size[1], y, dy, near, far)
-        near, far = _between(size[2], z, dz, near, far)
+        near, far = between(-size[0], size[0], x, dx, -math.inf, math.inf)
+        near, far = between(-size[1], size[1], y, dy, near, far)
+        near, far = between(-size[2], size[2], z, dz, near, far)
         return _entry(near, far)
     if kind == CYLINDER:
         return _to_cylinder(size[0], size[1], x, y, z, dx, dy, dz)
@@ -42,7 +42,7 @@ def ray_to_shape(kind, size, vertex, first, end, face, face_first, face_end, x, 
     near, far = -math.inf, math.inf
     for f in range(face_first, face_end):
         nx, ny, nz = face[f, 0], face[f, 1], face[f, 2]
-        near, far = _behind(face[f, 3] - nx * x - ny * y - nz * z, nx * dx + ny * dy + nz * dz, near, far)
+        near, far = behind(face[f, 3] - nx * x - ny * y - nz * z, nx * dx + ny * dy + nz * dz, near, far)
     return _entry(near, far)
 
 
@@ -53,8 +53,11 @@ def _entry(near, far):
 
 
 @kernel
-def _behind(space, rate, near, far):
-    """The part from `near` to `far` of a ray in which it is behind a plane, `space` away and nearing at `rate`."""
+def behind(space, rate, near, far):
+    """The part from `near` to `far` of a ray in which it is behind a plane, `space` away and nearing at `rate`.
+
+    `far` comes first if there is none.
+    """
     if rate > 0.0:
         return near, min(far, space / rate)
     if rate < 0.0:
@@ -63,10 +66,10 @@ def _behind(space, rate, near, far):
 
 
 @kernel
-def _between(half, x, dx, near, far):
-    """The part from `near` to `far` of a ray in which its coordinate x is between -half and half."""
-    near, far = _behind(half - x, dx, near, far)
-    return _behind(half + x, -dx, near, far)
+def between(low, high, x, dx, near, far):
+    """The part from `near` to `far` of a ray in which its coordinate x is between two numbers, as of `behind`."""
+    near, far = behind(high - x, dx, near, far)
+    return behind(x - low, -dx, near, far)
 
 
 @kernel
@@ -85,7 +88,7 @@ def _to_sphere(radius, x, y, z, dx, dy, dz):
 @kernel
 def _to_cylinder(radius, half_length, x, y, z, dx, dy, dz):
     """Distance at which a ray meets a cylinder about the z axis."""
-    near, far = _between(half_length, z, dz, -math.inf, math.inf)
+    near, far = between(-half_length, half_length, z, dz, -math.inf, math.inf)
     across = dx * dx + dy * dy
     along = 0.0 if across == 0.0 else -(x * dx + y * dy) / across
     wx, wy = x + along * dx, y + along * dy
@@ -114,7 +117,7 @@ def ray_to_natural_ground(terrain, x, y, z, dx, dy, dz, start, end):
 @kernel
 def _to_field(terrain, x, y, z, dx, dy, dz, start, end):
     """The same for a height field: from block to block of cells, and through those that the ray may get into."""
-    start, end = below(terrain.highest[0], z, dz, start, end)
+    start, end = behind(terrain.highest[0] - z, dz, start, end)
     ox, oy = terrain.origin[0], terrain.origin[1]
     side = BLOCK * terrain.cell[0]
     near = start
@@ -126,10 +129,7 @@ def _to_field(terrain, x, y, z, dx, dy, dz, start, end):
             hit = _to_cells(terrain, x - ox, y - oy, z, dx, dy, dz, near, far)
             if hit < math.inf:
                 return hit
-        if far_x <= far_y:
-            a += 1 if dx > 0.0 else -1
-        else:
-            b += 1 if dy > 0.0 else -1
+        a, b = next_cell(far_x, far_y, dx, dy, a, b)
         near = far
     return math.inf
 
@@ -149,21 +149,8 @@ def _to_cells(terrain, x, y, z, dx, dy, dz, near, end):
         )
         if hit < math.inf or far >= end:
             return hit
-        if far_x <= far_y:
-            i += 1 if dx > 0.0 else -1
-        else:
-            j += 1 if dy > 0.0 else -1
+        i, j = next_cell(far_x, far_y, dx, dy, i, j)
         near = far
-
-
-@kernel
-def below(level, z, dz, start, end):
-    """The part from `start` to `end` of a ray in which it is not above a level; `end` comes first if there is none."""
-    if dz > 0.0:
-        return start, min(end, (level - z) / dz)
-    if dz < 0.0:
-        return max(start, (level - z) / dz), end
-    return (start, end) if z <= level else (math.inf, -math.inf)
 
 
 @kernel
@@ -178,6 +165,14 @@ def border(x, dx, i, cell):
     if dx > 0.0:
         return ((i + 1) * cell - x) / dx
     return (i * cell - x) / dx if dx < 0.0 else math.inf
+
+
+@kernel
+def next_cell(far_x, far_y, dx, dy, i, j):
+    """The cell beyond the border of cell (i, j) that a ray comes to first, at `far_x` or `far_y`."""
+    if far_x <= far_y:
+        return i + (1 if dx > 0.0 else -1), j
+    return i, j + (1 if dy > 0.0 else -1)
 
 
 @kernel

@@ -96,6 +96,22 @@ def circuit_tanks(machine: Machine) -> tuple[Tank, ...]:
     return (Tank("tank", machine.pumps[0].tank_pressure if machine.pumps else Tank().pressure),)
 
 
+def home_pressure(machine: Machine, name: str) -> tuple[str, float] | None:
+    """Returns the first line of constant pressure, its first tank, of the machine that an element or a line belongs to.
+
+    Args:
+        machine: perhaps made of several.
+        name: of the element or line.
+
+    Returns:
+        The line's name and its pressure [Pa, absolute]; None without one.
+    """
+    owner = machine.member_of(name)
+    return next(
+        ((line, p) for line, p in constant_pressures(machine).items() if machine.member_of(line) == owner), None
+    )
+
+
 def named_lines(field: str, element: Any) -> Iterator[tuple[str, str]]:
     """Yields the ports of an element that name a line, with that line; `field` of `Machine` holds the element."""
     for port in PORTS[field]:
@@ -113,13 +129,13 @@ def ways_of_oil(machine: Machine) -> Iterator[Way]:
     for valve in machine.check_valves:
         if valve.pilot:
             yield Way(valve.outlet, valve.inlet)
-    tanks = circuit_tanks(machine)
     for cylinder in machine.cylinders:
         if cylinder.leakage > 0.0:
             yield from _way(cylinder.piston_side, cylinder.rod_side)
             yield from _way(cylinder.rod_side, cylinder.piston_side)
-        if cylinder.rod_leakage > 0.0:
-            yield from _way(cylinder.rod_side, tanks[0].name)
+        home = home_pressure(machine, cylinder.name)
+        if cylinder.rod_leakage > 0.0 and home:
+            yield from _way(cylinder.rod_side, home[0])
     for motor in machine.hydraulic_motors:
         if motor.drain_leakage > 0.0:
             yield Way(motor.a, motor.drain)

@@ -1,6 +1,6 @@
 """What a row of the table in `extension_schema` is made of: kinds of attributes, attributes, elements."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -24,6 +24,7 @@ class Kind(Enum):
     JOINT = "joint"
     VALVE = "valve"
     PORT = "port"
+    MATERIAL = "material"
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,11 @@ def name_of(description: str, name: str = "name", **more: Any) -> Attribute:
     """A name, required unless it has a default."""
     more.setdefault("required", "default" not in more and "default_text" not in more)
     return Attribute(name, Kind.NAME, "-", description, **more)
+
+
+def material_of(description: str, name: str = "material", **more: Any) -> Attribute:
+    """A name of a material, which links and the world share; required unless it has a default."""
+    return replace(name_of(description, name, **more), kind=Kind.MATERIAL)
 
 
 def choice(name: str, description: str, choices: tuple[str, ...], **more: Any) -> Attribute:

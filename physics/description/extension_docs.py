@@ -50,6 +50,7 @@ _KINDS = {
     Kind.JOINT: "name of a joint",
     Kind.VALVE: "name of a valve",
     Kind.PORT: "name of a line",
+    Kind.MATERIAL: "a name",
 }
 
 

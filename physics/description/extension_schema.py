@@ -18,6 +18,7 @@ from grouser.physics.description.extension_attributes import (
     joint,
     joint_frame,
     link,
+    material_of,
     name_of,
     non_negative,
     place,
@@ -132,11 +133,8 @@ ELEMENTS: tuple[ElementKind, ...] = (
         "How a link's collision shapes touch the ground, obstacles and other links.",
         (
             link("link with at least one collision shape"),
-            name_of(
-                "name that `<material_pair>` knows it by; several links may share it",
-                name="material",
-                default="",
-                default_text="none",
+            material_of(
+                "name that `<material_pair>` knows it by; several links may share it", default="", default_text="none"
             ),
             non_negative(
                 "friction",
@@ -188,8 +186,8 @@ ELEMENTS: tuple[ElementKind, ...] = (
         "material_pair",
         "How two materials touch each other. What is left out follows from the two materials as without a pair.",
         (
-            name_of("material of a `<contact>`, or of the world", name="first"),
-            name_of("material of a `<contact>`, or of the world; may be the first one", name="second"),
+            material_of("material of a `<contact>`, or of the world", name="first"),
+            material_of("material of a `<contact>`, or of the world; may be the first one", name="second"),
             non_negative("friction", "-", "Coulomb coefficient", default_text="from the two"),
             non_negative(
                 "restitution", "-", "share of the approach speed that returns", default_text="from the two", maximum=1.0

@@ -89,6 +89,7 @@ def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
         root=robot.root,
         floating_base=floating,
         urdf=published_urdf(text, file),
+        source=text,
         file=file,
         **_values(extension),
     )

@@ -902,6 +902,32 @@ class SphericalJoint:
 
 
 @dataclass(frozen=True)
+class Member:
+    """A machine that shares a simulation with others; see `fleet.combine`.
+
+    Attributes:
+        machine: by itself, under its own names.
+        pose: of its root link in the world at the start; for good when its base is fixed. None, until it is combined,
+            for where the world puts a machine.
+        name: what its names begin with among the others; "" for the one that keeps them.
+    """
+
+    machine: "Machine"
+    pose: Pose | None = None
+    name: str = ""
+
+    @property
+    def prefix(self) -> str:
+        """What its names begin with."""
+        return f"{self.name}/" if self.name else ""
+
+    @property
+    def joint(self) -> str:
+        """Name of the joint that its root link hangs on."""
+        return f"{self.prefix}{self.machine.root}_{'free' if self.machine.floating_base else 'fixed'}"
+
+
+@dataclass(frozen=True)
 class Machine:
     """A whole machine, validated.
 
@@ -911,8 +937,10 @@ class Machine:
         root: name of the root link.
         floating_base: whether the root link is free to move; a root link named ``world`` is not.
         urdf: the expanded URDF text, for RViz and robot_state_publisher.
+        source: the text that it was read from, with xacro expanded.
         file: where it came from.
         warnings: what is legal but probably not meant, in words.
+        members: the machines that it is made of; none for a machine by itself.
     """
 
     name: str
@@ -951,8 +979,20 @@ class Machine:
     sensors: tuple[Sensor, ...] = ()
     initial_positions: tuple[InitialPosition, ...] = ()
     urdf: str = field(default="", repr=False)
+    source: str = field(default="", repr=False)
     file: str = ""
     warnings: tuple[str, ...] = ()
+    members: tuple[Member, ...] = ()
+
+    def member_of(self, name: str) -> int:
+        """Number of the member that a name belongs to, 0 in a machine by itself; -1 for what belongs to none."""
+        if not self.members:
+            return 0
+        for number, member in enumerate(self.members):
+            if member.name and name.startswith(member.prefix):
+                return number
+        unnamed = [number for number, member in enumerate(self.members) if not member.name]
+        return unnamed[0] if unnamed and name else -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -1016,14 +1056,36 @@ class Obstacle:
 
 
 @dataclass(frozen=True)
+class NamedPose:
+    """A place in a world that is of use to whoever works there: to park at, to go to, to put a machine.
+
+    Attributes:
+        name: unique in its world.
+        pose: in the world frame.
+        description: in words.
+        tags: what it is for.
+    """
+
+    name: str
+    pose: Pose
+    description: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class World:
     """What a machine stands in.
 
     Attributes:
+        description: in words.
+        tags: what kind of world it is.
         gravity: acceleration in the world frame [m/s2].
         ground: None in free space.
         obstacles: shapes that stand still.
         spawn: pose of a floating base's link frame at the start, in the world frame.
+        poses: other places by name.
+        files: meshes and maps that the world file refers to.
+        file, source: the world file, and the text in it.
     """
 
     name: str = "flat"
@@ -1031,6 +1093,12 @@ class World:
     ground: Ground | None = Ground()
     obstacles: tuple[Obstacle, ...] = ()
     spawn: Pose = Pose()
+    files: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    description: str = field(default="", compare=False)
+    tags: tuple[str, ...] = field(default=(), compare=False)
+    poses: tuple[NamedPose, ...] = ()
+    file: str = field(default="", compare=False)
+    source: str = field(default="", compare=False, repr=False)
 
     @property
     def soil(self) -> SoilGround | None:

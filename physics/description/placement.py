@@ -8,7 +8,6 @@ import numpy as np
 from grouser.physics.description.joints import ONE_COORDINATE
 from grouser.physics.description.machine import Joint, Machine, Pose
 from grouser.physics.description.rotation import (
-    Quaternion,
     compose,
     matrix,
     quaternion_about,
@@ -37,9 +36,13 @@ def initial_positions(machine: Machine) -> dict[str, float]:
     return positions
 
 
-def initial_orientations(machine: Machine) -> dict[str, Quaternion]:
-    """Returns the orientation at which the child of every spherical joint that gives one starts, in its frame."""
-    return {joint.joint: quaternion_from_rpy(*joint.rpy) for joint in machine.spherical_joints if joint.rpy is not None}
+def initial_poses(machine: Machine) -> dict[str, Pose]:
+    """Returns the pose at which the child of every spherical or floating joint that gives one starts, in its frame."""
+    turned = {
+        j.joint: Pose(quaternion=quaternion_from_rpy(*j.rpy)) for j in machine.spherical_joints if j.rpy is not None
+    }
+    free = {member.joint: member.pose or Pose() for member in machine.members if member.machine.floating_base}
+    return turned | free
 
 
 def link_poses(machine: Machine, positions: Mapping[str, float]) -> dict[str, Pose]:
@@ -47,10 +50,10 @@ def link_poses(machine: Machine, positions: Mapping[str, float]) -> dict[str, Po
 
     Args:
         machine: the machine.
-        positions: of joints with one coordinate [rad or m]; spherical ones stand where they start, all others (planar,
-            floating) at their origin.
+        positions: of joints with one coordinate [rad or m]; spherical ones and members of a fleet stand where they
+            start, all others (planar, floating) at their origin.
     """
-    orientations = initial_orientations(machine)
+    starts = initial_poses(machine)
     above = {joint.child: joint for joint in machine.joints}
     poses = {machine.root: Pose()}
     for link in in_tree_order(machine.root, machine.joints)[1:]:
@@ -62,8 +65,8 @@ def link_poses(machine: Machine, positions: Mapping[str, float]) -> dict[str, Po
             frame = compose(frame, Pose((x * position, y * position, z * position)))
         elif joint.type in ONE_COORDINATE:
             frame = compose(frame, Pose(quaternion=quaternion_about(joint.axis, position)))
-        elif joint.name in orientations:
-            frame = compose(frame, Pose(quaternion=orientations[joint.name]))
+        elif joint.name in starts:
+            frame = compose(frame, starts[joint.name])
         poses[link] = frame
     return poses
 

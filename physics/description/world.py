@@ -8,14 +8,18 @@ import yaml
 
 from grouser.physics.description.ground_edge import EDGES, edge_walls, has_edge
 from grouser.physics.description.heightfield import read_heightfield
-from grouser.physics.description.machine import Ground, Pose, Vector3, World
+from grouser.physics.description.machine import Ground, NamedPose, Pose, Vector3, World
 from grouser.physics.description.obstacles import read_obstacles
 from grouser.physics.description.soil import SoilGround
 from grouser.physics.description.soil_reader import read_soil
-from grouser.physics.description.yaml_reader import Reader, compose
+from grouser.physics.description.source import read_text
+from grouser.physics.description.yaml_reader import BYTES_MAX, Reader, compose_text
 
+SPAWN = "spawn"  # what the pose is called where the machine starts
 _PLANE = ("height", "point", "normal")
 _KEYS = (*_PLANE, "heightfield", "friction", "restitution", "material", "edge", "soil")
+_WORLD_KEYS = ("name", "description", "tags", "gravity", "ground", "obstacles", SPAWN, "poses")
+_POSE_KEYS = ("xyz", "rpy_deg", "description", "tags")
 _SMALLEST_RISE = 1e-3  # least |z| of the unit normal: the ground needs a height below every point
 _SOIL_SLOPE_MAX = 45.0  # degrees
 _EDGE_REMEDY = "give a heightfield or a soil map, or remove the edge"
@@ -25,8 +29,8 @@ def load_world(path: str | Path | None = None) -> World:
     """Loads a world file.
 
     Args:
-        path: a YAML file with the keys name, gravity, ground, obstacles, spawn, all optional; None gives the flat
-            default world.
+        path: a YAML file with the keys name, description, tags, gravity, ground, obstacles, spawn, poses, all optional;
+            None gives the flat default world.
 
     Returns:
         The world, checked.
@@ -36,22 +40,39 @@ def load_world(path: str | Path | None = None) -> World:
     """
     if path is None:
         return World()
-    path = Path(path)
-    root = compose(path)
+    return parse_world(read_text(Path(path), BYTES_MAX, "world"), str(path))
+
+
+def parse_world(text: str, file: str) -> World:
+    """Reads a world from the text of its file.
+
+    Args:
+        text: YAML.
+        file: what messages call the text; a relative file name starts at its directory.
+
+    Raises:
+        MachineError: the text says something that is not valid.
+    """
+    return replace(_read_world(compose_text(text, file), file), file=file, source=text)
+
+
+def _read_world(root: yaml.Node | None, file: str) -> World:
+    stem = Path(file).stem
     if root is None:
-        return World(name=path.stem)
-    return _read_world(Reader(str(path)), root, path.stem)
-
-
-def _read_world(reader: Reader, root: yaml.Node, stem: str) -> World:
-    nodes = reader.mapping(root, "world", ("name", "gravity", "ground", "obstacles", "spawn"))
+        return World(name=stem)
+    reader = Reader(file)
+    nodes = reader.mapping(root, "world", _WORLD_KEYS)
     default = World()
     world = World(
         name=reader.text(nodes["name"], "name") if "name" in nodes else stem,
         gravity=_read_gravity(reader, nodes["gravity"]) if "gravity" in nodes else default.gravity,
         ground=_read_ground(reader, nodes["ground"]) if "ground" in nodes else default.ground,
         obstacles=read_obstacles(reader, nodes["obstacles"]) if "obstacles" in nodes else default.obstacles,
-        spawn=_read_spawn(reader, nodes["spawn"]) if "spawn" in nodes else default.spawn,
+        spawn=_read_spawn(reader, nodes[SPAWN]) if SPAWN in nodes else default.spawn,
+        files=tuple(reader.files),
+        description=reader.text(nodes["description"], "description") if "description" in nodes else default.description,
+        tags=_read_tags(reader, nodes["tags"], "tags") if "tags" in nodes else default.tags,
+        poses=_read_poses(reader, nodes["poses"]) if "poses" in nodes else default.poses,
     )
     return _with_walls(reader, world, nodes)
 
@@ -146,4 +167,25 @@ def _read_normal(reader: Reader, node: yaml.Node) -> Vector3:
 
 
 def _read_spawn(reader: Reader, node: yaml.Node) -> Pose:
-    return reader.pose(reader.mapping(node, "spawn", ("xyz", "rpy_deg")), "spawn")
+    return reader.pose(reader.mapping(node, SPAWN, ("xyz", "rpy_deg")), SPAWN)
+
+
+def _read_poses(reader: Reader, node: yaml.Node) -> tuple[NamedPose, ...]:
+    poses = []
+    for name, value in reader.entries(node, "poses"):
+        if name == SPAWN:
+            raise reader.error(value, name, "this is the name of the pose where the machine starts", "rename the pose")
+        nodes = reader.mapping(value, name[:80], _POSE_KEYS)
+        poses.append(
+            NamedPose(
+                name,
+                reader.pose(nodes, name[:80]),
+                reader.text(nodes["description"], f"{name[:80]} description") if "description" in nodes else "",
+                _read_tags(reader, nodes["tags"], f"{name[:80]} tags") if "tags" in nodes else (),
+            )
+        )
+    return tuple(poses)
+
+
+def _read_tags(reader: Reader, node: yaml.Node, name: str) -> tuple[str, ...]:
+    return tuple(reader.text(item, name) for item in reader.items(node, name))

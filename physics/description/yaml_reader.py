@@ -13,7 +13,7 @@ from grouser.physics.description.rotation import quaternion_from_rpy
 from grouser.physics.description.source import read_text
 from grouser.physics.errors import MachineError
 
-_BYTES_MAX = 1_000_000
+BYTES_MAX = 1_000_000
 _NULLS = ("", "~", "null", "Null", "NULL")
 VALUE_MAX = 1e9
 SIZE_MAX = 1e6
@@ -29,8 +29,11 @@ def compose(path: Path, what: str = "world") -> yaml.Node | None:
     Raises:
         MachineError: the file cannot be read, or is not YAML.
     """
-    text = read_text(path, _BYTES_MAX, what)
-    file = str(path)
+    return compose_text(read_text(path, BYTES_MAX, what), str(path), what)
+
+
+def compose_text(text: str, file: str, what: str = "world") -> yaml.Node | None:
+    """Returns the root node of the text of a YAML file; see `compose`."""
     try:
         return yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -47,6 +50,7 @@ class Reader:
 
     def __init__(self, file: str):
         self.file = file
+        self.files: list[str] = []  # others that it refers to
 
     def error(self, node: yaml.Node, name: str, problem: str, remedy: str | None = None) -> MachineError:
         """Returns (for raising) the error that a node causes."""
@@ -118,9 +122,11 @@ class Reader:
         """Returns the path that a file name means; a relative one starts at the directory of the YAML file."""
         text = self.text(node, name)
         try:
-            return resolve(text, self.file)
+            path = resolve(text, self.file)
         except LookupError as problem:
             raise self.error(node, name, f"{shortened(text)}: {problem.args[0]}", "check the file name") from None
+        self.files.append(str(path))
+        return path
 
     def number(self, node: yaml.Node, name: str, low: float = -VALUE_MAX, high: float = VALUE_MAX) -> float:
         """Returns a number from `low` to `high`."""

@@ -25,6 +25,7 @@ class Drives(NamedTuple):
     """Servo drives, shape (drives,) each.
 
     Attributes:
+        member: number of the machine that it belongs to, 0 where there is one (`Machine.member_of`).
         mode: POSITION, VELOCITY or EFFORT.
         stiffness, damping, integral: k, d and k_i.
         effort_limit: [N m or N].
@@ -36,6 +37,7 @@ class Drives(NamedTuple):
         motors: DC motors with their converters and gears.
     """
 
+    member: np.ndarray
     mode: np.ndarray
     stiffness: np.ndarray
     damping: np.ndarray
@@ -73,12 +75,14 @@ def make_drives(machine: Machine, step: float) -> Drives:
                 1.0 / magnet.thermal_time_constant,
             )
         values = (
+            machine.member_of(drive.joint),
             *(MODES[drive.mode], drive.stiffness, drive.damping, drive.integral, drive.effort_limit),
             *(limits.get(drive.joint, np.inf), electric, *envelope),
         )
         for field, value in zip(columns, values, strict=True):
             columns[field].append(value)
-    arrays = {f: np.array(c, dtype=np.int64 if f in ("mode", "electric") else float) for f, c in columns.items()}
+    whole = ("member", "mode", "electric")
+    arrays = {f: np.array(c, dtype=np.int64 if f in whole else float) for f, c in columns.items()}
     for array in arrays.values():
         array.flags.writeable = False
     return Drives(**arrays, motors=make_electric_drives(motors, step))

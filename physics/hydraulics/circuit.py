@@ -27,6 +27,8 @@ class Circuit(NamedTuple):
             damping, and the inverse of its time constant for a frequency.
         spool_rate: fastest [1/s]; infinite for no limit.
         hysteresis, dead_band: of the command [-].
+        valve_member, member: number of the machine that each valve and each actuator belongs to, 0 where there is one
+            (`Machine.member_of`).
         valve: that feeds each actuator and whose neutral lets its brake in; -1 for none.
         lone_rate: index in v of the coordinate that it drives, if it drives one that moves nothing else; else -1.
         holding_force: of the holding brake [N or N m]; 0 without one.
@@ -49,6 +51,8 @@ class Circuit(NamedTuple):
     spool_rate: np.ndarray
     hysteresis: np.ndarray
     dead_band: np.ndarray
+    valve_member: np.ndarray
+    member: np.ndarray
     valve: np.ndarray
     lone_rate: np.ndarray
     holding_force: np.ndarray
@@ -86,6 +90,11 @@ def make_circuit(machine: Machine, names: Names, model: Model) -> Circuit:
         spool_rate=_reals([v.rate_limit or math.inf for v in valves]),
         hysteresis=_reals([v.hysteresis for v in valves]),
         dead_band=_reals([v.dead_band for v in valves]),
+        valve_member=np.array([machine.member_of(v.name) for v in valves], dtype=np.int64),
+        member=np.array(
+            [*(machine.member_of(c.name) for c in cylinders), *(machine.member_of(m.name) for m in motors)],
+            dtype=np.int64,
+        ),
         valve=np.array(
             [
                 *(valve_number[feeding_valve(machine, (c.piston_side, c.rod_side))] for c in cylinders),

@@ -16,6 +16,7 @@ from grouser.physics.description.circuit import (
     circuit_lines,
     constant_pressures,
     edge_overlaps,
+    home_pressure,
     valve_lines,
 )
 from grouser.physics.description.machine import (
@@ -78,12 +79,11 @@ def make_network(machine: Machine) -> tuple[Network, tuple[str, ...], tuple[str,
     Raises:
         MachineError: two accumulators on one line.
     """
-    fluid = machine.fluid or Fluid()
-    constant = constant_pressures(machine)
-    tank, start = next(iter(constant.items()), (_AIR, _AIR_PRESSURE))
+    fluid, constant = machine.fluid or Fluid(), constant_pressures(machine)
     oil = make_oil(fluid)
-    elements = _Elements(fluid, oil, NetworkBuilder(oil, constant | {_AIR: _AIR_PRESSURE}, start), tank)
+    elements = _Elements(fluid, oil, NetworkBuilder(oil, constant | {_AIR: _AIR_PRESSURE}), machine)
     for name in circuit_lines(machine):
+        elements.turn_to(name)
         elements.builder.line(name)
     for line in machine.lines:
         elements.builder.add_volume(line.name, line.volume, line.volume / line.expansion)
@@ -107,11 +107,11 @@ def make_network(machine: Machine) -> tuple[Network, tuple[str, ...], tuple[str,
     }
     for add_numbered, parts in numbered.items():
         for number, part in enumerate(parts):
-            elements.builder.element = part.name
+            elements.turn_to(part.name)
             add_numbered(number, part)
     for add, parts in simple.items():
         for part in parts:
-            elements.builder.element = part.name
+            elements.turn_to(part.name)
             add(part)
     # an accumulator's gas follows p V^n = p_0 V_0^n (Jelali and Kroll); its oil is V_0 - V once p is above p_0
     loaded: set[str] = set()
@@ -135,7 +135,10 @@ def beyond_plain(machine: Machine) -> str:
     Returns:
         The name of the first such thing; empty without one.
     """
+    machines = [member.machine for member in machine.members]
+    hydraulic = [one for one in machines if any(getattr(one, field) for field in PORTS)]
     for kind in (
+        hydraulic[1:],
         *[getattr(machine, field) for field in PORTS if field not in ("pumps", "valves", "cylinders")],
         [pump for pump in machine.pumps if pump.displacement is not None],
         [valve for valve in machine.valves if _is_extended_valve(valve)],
@@ -163,14 +166,19 @@ def _is_extended_cylinder(machine: Machine, cylinder: HydraulicCylinder) -> bool
 class _Elements:
     """One method for each kind of element."""
 
-    def __init__(self, fluid: Fluid, oil: Oil, builder: NetworkBuilder, tank: str):
+    def __init__(self, fluid: Fluid, oil: Oil, builder: NetworkBuilder, machine: Machine):
         self.builder = builder
-        self._tank = tank
+        self._machine = machine
         self._oil = oil
         self._chambers: list[tuple[str, str]] = []
         self._reliefs = count()
         # laminar flows are given at the reference temperature
         self._thinner = oil.density * fluid.kinematic_viscosity / oil.viscosity
+
+    def turn_to(self, name: str) -> None:
+        """What is added next belongs to this element, or is this line: its machine's tank is the one at hand."""
+        self.builder.element = name
+        self._tank, self.builder.start = home_pressure(self._machine, name) or (_AIR, _AIR_PRESSURE)
 
     def _gain(self, area, discharge_coefficient):
         """Turbulent flow per root of pressure through an area, Cd A sqrt(2 / rho) (Merritt, chapter 3)."""

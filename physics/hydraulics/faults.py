@@ -7,7 +7,7 @@ closed while all is well; the others change what a passage, a spool, a pump or t
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +81,10 @@ class Fault:
     def healthy(self) -> bool | float:
         """Value without the fault, of the type that all its values have."""
         return 0.0 if self.unit else False
+
+    def renamed(self, component: str) -> "Fault":
+        """The same fault of a component that is called otherwise."""
+        return replace(self, component=component)
 
     @property
     def valid(self) -> str:

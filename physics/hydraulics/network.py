@@ -155,18 +155,24 @@ class Network(NamedTuple):
 
 
 class NetworkBuilder:
-    """Collects lines, passages, pumps and actuators by name, then makes the arrays."""
+    """Collects lines, passages, pumps and actuators by name, then makes the arrays.
 
-    def __init__(self, oil: Oil, constant: dict[str, float], start: float):
-        self._oil, self._start = oil, start
+    Attributes:
+        element: name of the element that passages are added for.
+        start: pressure with which lines start that are named now [Pa].
+        passage_elements: name of the element of each passage.
+    """
+
+    def __init__(self, oil: Oil, constant: dict[str, float]):
+        self._oil = oil
         self._lines: dict[str, int] = {}
         self._line_values: list[dict] = []
         self._passages: list[dict] = []
         self._pumps: list[dict] = []
         self._supplies: list[tuple[int, int]] = []
         self._actuators: list[dict] = []
-        # name of the element that passages are added for, and that of each so far
         self.element = ""
+        self.start = 0.0
         self.passage_elements: list[str] = []
         for name, pressure in constant.items():
             values = self._line_values[self.line(name)]
@@ -179,7 +185,7 @@ class NetworkBuilder:
             self._line_values.append(
                 {
                     "constant": False,
-                    "pressure": self._start,
+                    "pressure": self.start,
                     "volume": 0.0,
                     "compliance": 0.0,
                     "gas_volume": 0.0,
@@ -291,7 +297,8 @@ class NetworkBuilder:
         ends = list(zip(actuators["line_a"].tolist(), actuators["line_b"].tolist(), strict=True))
         owner = [next((a for a, own in enumerate(ends) if line in own), -1) for line in range(len(self._lines))]
         parts["line_owner"] = np.array(owner, dtype=np.int64)
-        parts["supply"], parts["supply_tank"] = np.array(self._supplies, dtype=np.int64).reshape(-1, 2).T
+        # contiguous, however many there are: kernels are compiled anew for arrays of another layout
+        parts["supply"], parts["supply_tank"] = np.array(self._supplies, dtype=np.int64).reshape(-1, 2).T.copy()
         network = Network(self._oil, **lines, **passages, **pumps, **actuators, **parts)
         for array in network[1:]:
             array.flags.writeable = False

@@ -1,7 +1,6 @@
 """Where displaced soil goes: onto the rim of the contact, ahead and beside, and down slopes that are too steep."""
 
 import math
-from functools import partial
 
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, TYPE
@@ -9,9 +8,6 @@ from grouser.physics.soil.wheels import MARGIN, RIM
 
 # Share of what is too steep between two neighbours that slides in a step: eight neighbours take less than there is.
 _SLIDING = 0.1
-
-# Not reassociated: which of two ways of adding up is taken would depend on where the arrays lie in memory.
-_exact = partial(kernel, fastmath=False)
 
 
 @kernel
@@ -76,7 +72,7 @@ def _share(at, columns, x, y, flow):
     return 1.0 + (x * flow[3] + y * flow[4]) / max(math.sqrt(x * x + y * y), 1e-9)
 
 
-@_exact
+@kernel
 def slide(wheels, w, state, work):
     """One step of what slides down slopes steeper than the soil's repose, around a wheel.
 
@@ -111,7 +107,7 @@ def slide(wheels, w, state, work):
                 _lay(cell, place[(i_first + i) * width + j_first + j], change[i * columns + j])
 
 
-@_exact
+@kernel
 def _find_flows(surface, steepest, columns, flows):
     """What slides onto each cell from the four neighbours that come after it, if all that is too steep did [m].
 
@@ -136,7 +132,7 @@ def _excess(rise, most):
     return rise - min(max(rise, -most), most)
 
 
-@_exact
+@kernel
 def _add_flows(flows, columns, change):
     """By how much each cell but those of the border rises in a step [m]."""
     f1, f2, f3, f4 = flows[0], flows[1], flows[2], flows[3]

@@ -289,13 +289,14 @@ def turn_around(axis, mark, x, y, z):
 def _on_profile(wheels, w, work, px, py, z):
     """Radius and height where the vertical line meets a wheel whose radius changes around it and across."""
     profile, axis, mark = wheels.profile[w], work.axis[w], work.mark[w]
+    angles, places = wheels.outline[w, 0], wheels.outline[w, 1]
     ax, ay, az = axis[0], axis[1], axis[2]
     d = px * ax + py * ay
     square, b, radius = max(1.0 - az * az, 1e-12), -az * d, 0.0
     for _ in range(_PROFILE_ROUNDS):
-        across = (0.5 + 0.5 * (d + z * az) / wheels.half_width[w]) * profile.shape[1]
-        row = int(turn_around(axis, mark, px, py, z) * profile.shape[0]) % profile.shape[0]
-        radius = profile[row, min(max(int(across), 0), profile.shape[1] - 1)]
+        across = (0.5 + 0.5 * (d + z * az) / wheels.half_width[w]) * places
+        row = int(turn_around(axis, mark, px, py, z) * angles) % angles
+        radius = profile[row, min(max(int(across), 0), places - 1)]
         root = math.sqrt(max(b * b - square * (px * px + py * py - d * d - radius * radius), 0.0))
         z = (-b - root) / square
     return radius, z

@@ -6,7 +6,7 @@ is the natural ground.
 
 import math
 
-from grouser.physics.contact.rays import below, border, cell_of, meet_cell, ray_to_natural_ground
+from grouser.physics.contact.rays import behind, between, border, cell_of, meet_cell, next_cell, ray_to_natural_ground
 from grouser.physics.kernel import kernel
 from grouser.physics.soil.tiles import SIDE, SURFACE, TILE, natural_level, tile_at
 
@@ -35,8 +35,8 @@ def ray_to_ground(terrain, cell, state, bounds, crest, x, y, z, dx, dy, dz, end)
         x, y, z, dx, dy, dz: the ray in the world, its direction of unit length.
         end: [m].
     """
-    near, last = _within(bounds[0], bounds[2], x, dx, 0.0, end)
-    near, last = _within(bounds[1], bounds[3], y, dy, near, last)
+    near, last = between(bounds[0], bounds[2], x, dx, 0.0, end)
+    near, last = between(bounds[1], bounds[3], y, dy, near, last)
     if near >= last:
         return ray_to_natural_ground(terrain, x, y, z, dx, dy, dz, 0.0, end)
     hit = ray_to_natural_ground(terrain, x, y, z, dx, dy, dz, 0.0, near)
@@ -50,25 +50,12 @@ def ray_to_ground(terrain, cell, state, bounds, crest, x, y, z, dx, dy, dz, end)
             hit = ray_to_natural_ground(terrain, x, y, z, dx, dy, dz, near, far)
         else:
             highest = _crest_of_tile(terrain, cell, state, crest, tile)
-            start, end_below = below(highest, z, dz, near, far)
+            start, end_below = behind(highest - z, dz, near, far)
             if start <= end_below:
                 hit = _to_cells(terrain, cell, state, x, y, z, dx, dy, dz, start, end_below)
-        if far_x <= far_y:
-            a += 1 if dx > 0.0 else -1
-        else:
-            b += 1 if dy > 0.0 else -1
+        a, b = next_cell(far_x, far_y, dx, dy, a, b)
         near = far
     return hit if hit < math.inf else ray_to_natural_ground(terrain, x, y, z, dx, dy, dz, last, end)
-
-
-@kernel
-def _within(low, high, x, dx, near, far):
-    """The part from `near` to `far` of a ray in which x is between two numbers; `far` comes first if there is none."""
-    if dx > 0.0:
-        return max(near, (low - x) / dx), min(far, (high - x) / dx)
-    if dx < 0.0:
-        return max(near, (high - x) / dx), min(far, (low - x) / dx)
-    return (near, far) if low <= x <= high else (math.inf, -math.inf)
 
 
 @kernel
@@ -85,10 +72,7 @@ def _to_cells(terrain, cell, state, x, y, z, dx, dy, dz, near, end):
         )
         if hit < math.inf or far >= end:
             return hit
-        if far_x <= far_y:
-            i += 1 if dx > 0.0 else -1
-        else:
-            j += 1 if dy > 0.0 else -1
+        i, j = next_cell(far_x, far_y, dx, dy, i, j)
         near = far
 
 

@@ -58,8 +58,9 @@ class Wheels(NamedTuple):
         level: CELLS, STRESS or DEFORMABLE.
         mark: direction across the axis from which angles around the wheel count, body frame, (wheels, 3).
         uneven: whether the radius changes around a wheel or across it.
-        profile: radius at equal steps of the angle from the mark and across [m], (wheels, angles, places); not used of
-            even wheels.
+        outline: number of the angles and of the places at which each wheel's profile is given, (wheels, 2).
+        profile: radius at equal steps of the angle from the mark and across [m], (wheels, most angles, most places);
+            not used of even wheels.
         grouser_height: [m].
         friction: between its surface and the soil [-].
         side: cells to a side of the largest window that a wheel needs, (1,).
@@ -78,6 +79,7 @@ class Wheels(NamedTuple):
     level: np.ndarray
     mark: np.ndarray
     uneven: np.ndarray
+    outline: np.ndarray
     profile: np.ndarray
     grouser_height: np.ndarray
     friction: np.ndarray
@@ -185,7 +187,8 @@ def make_wheels(machine: Machine, names: Names, world: World) -> Wheels:
         level=np.array(level, dtype=np.int64),
         mark=np.array(marks).reshape(-1, 3),
         uneven=np.array([profile.size > 1 for profile in profiles], dtype=np.bool_),
-        profile=np.array([np.broadcast_to(profile, shape) for profile in profiles]).reshape(-1, *shape),
+        outline=np.array([profile.shape for profile in profiles], dtype=np.int64).reshape(-1, 2),
+        profile=np.array([_padded(profile, shape) for profile in profiles]).reshape(-1, *shape),
         friction=np.array([wheel.friction for wheel in found]),
         grouser_height=np.array([wheel.grouser_height for wheel in found]),
         side=np.array([side]),
@@ -258,6 +261,13 @@ def _profile(wheel: Wheel, cell: float) -> np.ndarray:
     start = len(outline) - arc // 2
     total = np.cumsum(around, axis=0)
     return (total[start + arc - 1 :][: len(outline)] - total[start - 1 :][: len(outline)]) / arc
+
+
+def _padded(profile: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A profile in an array that may be larger."""
+    room = np.zeros(shape)
+    room[: profile.shape[0], : profile.shape[1]] = profile
+    return room
 
 
 def grousers_merge(wheel: Wheel, cell: float) -> bool:

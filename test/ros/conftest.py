@@ -1,5 +1,8 @@
 """What the tests of the nodes share: a simulator and somebody who talks to it, over real DDS."""
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -15,6 +18,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -77,8 +81,8 @@ class Inbox:
 class Actor:
     """Sends goals to an action."""
 
-    def __init__(self, node: Node, action_type: type, name: str) -> None:
-        self._client = ActionClient(node, action_type, name)
+    def __init__(self, node: Node, action_type: type, name: str, depth: int) -> None:
+        self._client = ActionClient(node, action_type, name, feedback_sub_qos_profile=QoSProfile(depth=depth))
         self.feedback = Inbox()
 
     def send(self, goal: Any) -> Any:
@@ -113,9 +117,20 @@ class Peer:
 
     def hear(self, message_type: type, topic: str, quality: QoSProfile | int = 10) -> Inbox:
         inbox = Inbox()
-        self.node.create_subscription(message_type, topic, inbox.receive, quality)
-        self._executor.wake()
+        self.hear_by(message_type, topic, inbox.receive, quality)
         return inbox
+
+    def hear_by(
+        self, message_type: type, topic: str, receive: Callable[[Any], None], quality: QoSProfile | int = 10
+    ) -> Subscription:
+        """Has a function hear every message, one after the other."""
+        subscription = self.node.create_subscription(message_type, topic, receive, quality)
+        self._executor.wake()
+        return subscription
+
+    def forget(self, subscription: Subscription) -> None:
+        """Hears no more of what `hear_by` gave; by the executor, which must not be waiting for it meanwhile."""
+        self._executor.create_task(self.node.destroy_subscription, subscription)
 
     def run(self, node: Node) -> None:
         """Runs another node beside this one, until `leave`."""
@@ -140,8 +155,8 @@ class Peer:
         assert client.wait_for_service(DEADLINE), f"never offered: {name}"
         return answer_of(client.call_async(request), name)
 
-    def act(self, action_type: type, name: str) -> Actor:
-        self._actors.append(Actor(self.node, action_type, name))
+    def act(self, action_type: type, name: str, depth: int = 10) -> Actor:
+        self._actors.append(Actor(self.node, action_type, name, depth))
         self._executor.wake()
         return self._actors[-1]
 
@@ -240,6 +255,29 @@ def run_live(peer: Peer, start_simulator: Callable[..., SimulatorNode]) -> Calla
         return np.array(sorted(set(heard))).T
 
     return run
+
+
+@pytest.fixture
+def launch() -> Iterator[Callable[..., subprocess.Popen]]:
+    """Starts Python modules as processes; none outlives the test."""
+    processes: list[subprocess.Popen] = []
+
+    def start(*arguments: str, **options: Any) -> subprocess.Popen:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            **options,
+        )
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture

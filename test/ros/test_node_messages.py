@@ -268,7 +268,7 @@ def test_a_single_lidar_has_the_usual_topic():
 def test_a_scan_says_too_near_and_nothing_as_infinities():
     """REP-117; and of two angles and a number of beams the third one is."""
     lidar = Lidar("eye", "lidar", "mast", beams=5, angle_min=-1.0, angle_max=1.0, range_min=0.2, range_max=8.0)
-    message = messages.make_scan(lidar, 0.1)
+    message = messages.make_scan(lidar.name, lidar, 0.1)
     ranges = np.array([-np.inf, np.inf, 0.2, 1.1, 8.0])
     messages.fill_scan(message, 1_500_000_000, LidarScan(np.linspace(-1.0, 1.0, 5), ranges))
     heard = deserialize_message(serialize_message(message), LaserScan)

@@ -1,14 +1,11 @@
 """The operator node, in a process of its own, with somebody who speaks as a joystick does, over DDS."""
 
 import math
-import os
 import signal
 import subprocess
-import sys
 import threading
 from array import array
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -91,35 +88,22 @@ class Joystick:
             self.sent += 1
 
 
-@contextmanager
-def running(**parameters: Any) -> Iterator[subprocess.Popen]:
-    """The operator as a process."""
-    values = {"pattern": "excavator_iso", "joy_timeout": PATIENT, **parameters}
-    given = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "grouser.nodes.operator", "--ros-args", *given],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
+@pytest.fixture
+def run_operator(launch) -> Callable[..., subprocess.Popen]:
+    """Starts operators with the given parameters."""
+
+    def run(**parameters: Any) -> subprocess.Popen:
+        values = {"pattern": "excavator_iso", "joy_timeout": PATIENT, **parameters}
+        given = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
+        return launch("grouser.nodes.operator", "--ros-args", *given)
+
+    return run
 
 
 @pytest.fixture
-def start_operator(peer) -> Iterator[Callable[..., tuple[subprocess.Popen, Joystick]]]:
-    """Starts operators with the given parameters, each with its joystick; ends them after the test."""
-    with ExitStack() as stack:
-
-        def start(**parameters: Any) -> tuple[subprocess.Popen, Joystick]:
-            process = stack.enter_context(running(**parameters))
-            return process, Joystick(peer)
-
-        yield start
+def start_operator(peer, run_operator) -> Callable[..., tuple[subprocess.Popen, Joystick]]:
+    """Starts operators with the given parameters, each with its joystick."""
+    return lambda **parameters: (run_operator(**parameters), Joystick(peer))
 
 
 @pytest.fixture
@@ -326,9 +310,9 @@ def test_it_ends_in_neutral(start_operator, valves, after):
         ({"joy_timeout": 0.01}, "parameter joy_timeout"),
     ],
 )
-def test_bad_parameters_end_it_with_status_2(parameters, words):
-    with running(**parameters) as process:
-        output, _ = process.communicate(timeout=PATIENCE)
+def test_bad_parameters_end_it_with_status_2(run_operator, parameters, words):
+    process = run_operator(**parameters)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert words in output and "Traceback" not in output
 

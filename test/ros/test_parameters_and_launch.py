@@ -10,7 +10,15 @@ import yaml
 from rcl_interfaces.msg import ParameterType
 
 from grouser import cli
-from grouser.nodes import attitude_controller, operator, parameters, trajectory_parameters, viewer
+from grouser.nodes import (
+    attitude_controller,
+    goal_follower,
+    operator,
+    parameters,
+    trajectory_parameters,
+    viewer,
+    world_map,
+)
 from grouser.nodes.parameters import DECLARATIONS, SimulatorParameters
 from grouser.physics.hydraulics.faults import machine_faults
 from grouser.resources import share_path
@@ -20,7 +28,11 @@ OF_NODES = {
     "viewer": viewer.DECLARATIONS,
     "operator": operator.DECLARATIONS,
     "attitude_controller": attitude_controller.DECLARATIONS,
+    "world_map": world_map.DECLARATIONS,
+    "goal_follower": goal_follower.DECLARATIONS,
 }
+# Servers of Nav2, which an installation of it brings.
+NAV2 = yaml.safe_load((Path(__file__).parents[1] / "data" / "nav2_jazzy_parameters.yaml").read_text())["servers"]
 LAUNCH_FILES = sorted(share_path("launch").glob("*.launch.py"))
 
 
@@ -93,18 +105,75 @@ def test_a_launch_file_describes_and_does_nothing_else(file):
 def test_a_launch_file_names_what_exists(file):
     text = file.read_text()
     tree = ast.parse(text)
-    declared = {call.args[0].value for call in calls(tree, "DeclareLaunchArgument")}
+    declared = declared_arguments(tree)
     assert {call.args[0].value for call in calls(tree, "LaunchConfiguration")} <= declared
     setup = share_path("setup.py").read_text()
     for call in calls(tree, "Node"):
         given = {keyword.arg: keyword.value for keyword in call.keywords}
-        assert given["package"].value == "grouser"
         executable = given["executable"].value
+        if executable in NAV2:
+            check_server_of_nav2(executable, given)
+            continue
+        assert given["package"].value == "grouser"
         assert f'"{executable} = grouser.cli:{executable}"' in setup and callable(getattr(cli, executable))
         for dictionary in (node for node in ast.walk(given["parameters"]) if isinstance(node, ast.Dict)):
             assert {key.value for key in dictionary.keys} <= set(OF_NODES[executable])
     for name in re.findall(r'"(\w+\.launch\.py)"', text):
         assert share_path("launch", name).is_file()
+
+
+@pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
+def test_a_launch_file_takes_no_argument_of_one_that_it_includes_for_its_own(file):
+    """What is included sees the arguments of the file around it: those that both declare must be meant for both."""
+    tree = ast.parse(file.read_text())
+    declared = declared_arguments(tree)
+    for include in calls(tree, "IncludeLaunchDescription"):
+        (name,) = re.findall(r"\w+\.launch\.py", ast.unparse(include))
+        theirs = declared_arguments(ast.parse(share_path("launch", name).read_text()))
+        (given,) = (node for node in ast.walk(include) if isinstance(node, ast.Dict))
+        assert declared & theirs <= {key.value for key in given.keys} <= theirs
+
+
+def declared_arguments(tree: ast.AST) -> set[str]:
+    return {call.args[0].value for call in calls(tree, "DeclareLaunchArgument")}
+
+
+def check_server_of_nav2(executable: str, given: dict[str, ast.expr]) -> None:
+    """Its package is named after it, and its parameters are those of `config/nav2` or known to it."""
+    assert given["package"].value == f"nav2_{executable.removesuffix('_server').replace('behavior', 'behaviors')}"
+    files = sorted(share_path("config", "nav2").glob("*.yaml"))
+    known = set(NAV2[executable])
+    for file in files:
+        content = yaml.safe_load(file.read_text())
+        for costmap in (node for name, node in content.items() if name.endswith("_costmap")):
+            for layer, own in costmap[next(iter(costmap))]["ros__parameters"].items():
+                known |= {f"{layer}.{key}" for key in own} if isinstance(own, dict) else set()
+    for dictionary in (node for node in ast.walk(given["parameters"]) if isinstance(node, ast.Dict)):
+        assert {key.value for key in dictionary.keys} <= known
+
+
+def test_nav2_manages_every_server_that_is_started_and_has_parameters_for_each():
+    """The lifecycle managers' lists are the servers in the launch file, by the names in the parameter files."""
+    tree = ast.parse(share_path("launch", "navigation.launch.py").read_text())
+    started, managed = set(), set()
+    for call in calls(tree, "Node"):
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        executable = given["executable"].value
+        if executable == "lifecycle_manager":
+            (names,) = (
+                value
+                for node in ast.walk(given["parameters"])
+                if isinstance(node, ast.Dict)
+                for key, value in zip(node.keys, node.values, strict=True)
+                if key.value == "node_names"
+            )
+            managed |= set(ast.literal_eval(names))
+        elif executable in NAV2:
+            started.add(executable)
+            assert "name" not in given or given["name"].value == executable
+    assert started == managed
+    rover = yaml.safe_load(share_path("config", "nav2", "rover.yaml").read_text())
+    assert set(rover) == started | {"local_costmap", "global_costmap"}
 
 
 def calls(tree: ast.AST, name: str) -> list[ast.Call]:

@@ -1,12 +1,10 @@
 """The attitude controller on ROS 2: what it answers, and how it swings the rigid pendulum up: as the experiment."""
 
 import math
-import os
 import re
 import signal
-import subprocess
-import sys
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -35,26 +33,9 @@ DURATION = 5.0  # [s]
 
 
 @pytest.fixture
-def process():
-    """Starts the controller as a process of its own; none outlives the test."""
-    processes = []
-
-    def start(*arguments):
-        command = [sys.executable, "-m", "grouser.nodes.attitude_controller", "--ros-args", *arguments]
-        started = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )
-        processes.append(started)
-        return started
-
-    yield start
-    for started in processes:
-        started.kill()
-        started.communicate()
+def process(launch):
+    """Starts the controller as a process of its own."""
+    return partial(launch, "grouser.nodes.attitude_controller", "--ros-args")
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ def simulator(ended: threading.Event, machine, **parameters) -> SimulatorNode:
 
 
 def test_an_unforeseen_error_of_the_build_ends_the_node(ros, loader_file, monkeypatch):
-    monkeypatch.setattr("grouser.nodes.simulator.Simulation", fail)
+    monkeypatch.setattr("grouser.nodes.session.simulate", fail)
     ended = threading.Event()
     with spinning(simulator(ended, loader_file)) as node:
         assert ended.wait(DEADLINE)
@@ -71,9 +71,9 @@ def test_a_failing_request_is_answered_and_ends_the_node(peer, compiled, loader_
 )
 def test_the_process_ends_with_status_1_and_the_message(loader_file, program, call):
     code = (
-        "import sys\nfrom grouser import run\nfrom grouser.nodes import simulator\n"
+        "import sys\nfrom grouser import run\nfrom grouser.nodes import session, simulator\n"
         "def fail(*arguments, **options): raise RuntimeError('out of oil')\n"
-        f"simulator.Simulation = fail\n{call}"
+        f"session.simulate = fail\n{call}"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(loader_file)], capture_output=True, text=True, check=False, timeout=PATIENCE

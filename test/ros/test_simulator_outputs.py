@@ -93,11 +93,12 @@ def test_nothing_else_is_published(peer, start_simulator):
         found = peer.node.get_publisher_names_and_types_by_node("simulator", "/")
         return {name for name, _ in found} - {"/rosout", "/parameter_events"}
 
-    # an action publishes too: how its goals stand, and how far they are
-    action = {f"/{topics.FOLLOW_JOINT_TRAJECTORY}/_action/{what}" for what in ("status", "feedback")}
+    # actions publish too: how their goals stand, and how far they are
+    actions = (f"/{topics.FOLLOW_JOINT_TRAJECTORY}", topics.SIMULATE_STEPS.replace("~", "/simulator"))
+    of_actions = {f"{action}/_action/{what}" for action in actions for what in ("status", "feedback")}
     # whose publishers they are arrives later than what they publish
     peer.wait_for(lambda: names() >= set(OUTPUTS), "all publishers of the simulator")
-    assert names() == {*OUTPUTS, *action}
+    assert names() == {*OUTPUTS, *of_actions, "/simulator/transition_event"}  # the last of its lifecycle
 
 
 @pytest.mark.parametrize(("rate", "interval"), [(100.0, 10), (50.0, 20), (0.0, 1), (300.0, 3)])
@@ -335,6 +336,34 @@ def test_joints_inside_a_flexible_link_are_not_published(peer, start_simulator, 
     assert len(message.position) == len(message.velocity) == len(message.effort) == 4
 
 
+def test_flexible_state_is_that_of_the_simulation(peer, start_simulator, linkage_file):
+    """The jib bends under the lamp; a group a link, at its own rate."""
+    steps = 200
+    start_simulator(machine=str(linkage_file), start_paused=True, step_request_count=steps)
+    inbox = peer.hear(DynamicInterfaceGroupValues, "flexible/state")
+    peer.wait_for(lambda: peer.node.count_publishers("/flexible/state") == 1, "flexible/state")
+    (publisher,) = peer.node.get_publishers_info_by_topic("/flexible/state")
+    assert publisher.qos_profile.reliability == ReliabilityPolicy.RELIABLE
+    step_by_service(peer, steps)
+    message = inbox.wait_ever(lambda message: nanoseconds(message.header.stamp) == steps * STEP, "the last step")
+    times = stamps(inbox.all())
+    assert set(times % (20 * STEP)) == {0}
+    assert np.min(np.diff(times)) == 20 * STEP
+    simulation = grouser.Simulation(grouser.load_machine(linkage_file), grouser.World(), step=0.001)
+    simulation.step(steps)
+    assert message.interface_groups == ["jib"]
+    (values,) = message.interface_values
+    state = simulation.flexible_link["jib"]
+    assert dict(zip(values.interface_names, values.values, strict=True)) == {
+        "tip_deflection_y": state.tip_deflection_y,
+        "tip_deflection_z": state.tip_deflection_z,
+        "tip_twist": state.tip_twist,
+        "strain_energy": state.strain_energy,
+    }
+    # at rest the weight of the lamp alone would lower the tip by F L3 / (3 E I) = 0.023 m
+    assert state.tip_deflection_z < -0.01
+
+
 def test_hydraulics_state_is_that_of_the_simulation(peer, start_simulator, loader_file):
     steps = 40
     start_simulator(start_paused=True, step_request_count=steps)
@@ -354,6 +383,7 @@ def test_hydraulics_state_is_that_of_the_simulation(peer, start_simulator, loade
         "spool_position": state.spool_position,
         "force": state.force,
         "power": state.power,
+        "temperature": 313.15,
     }
     assert state.force > 0.0  # the brake holds the boom
 
@@ -379,12 +409,14 @@ def test_motors_and_pumps_are_on_hydraulics_state(peer, start_simulator, load_se
         "torque": motor.torque,
         "speed": motor.velocity,
         "power": motor.power,
+        "temperature": simulation.machine.fluid.temperature,
     }
     assert dict(zip(values["main"].interface_names, values["main"].values, strict=True)) == {
         "swash": pump.swash,
         "flow": pump.flow,
         "pressure": pump.pressure,
         "power": pump.shaft_power,
+        "temperature": simulation.machine.fluid.temperature,
     }
     assert pump.shaft_power > 0.0
 

@@ -24,29 +24,6 @@ PATIENCE = 60.0  # [s]
 
 
 @pytest.fixture
-def launch():
-    """Starts processes; none outlives the test."""
-    processes = []
-
-    def start(*arguments: str, **options):
-        process = subprocess.Popen(
-            [sys.executable, "-m", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            **options,
-        )
-        processes.append(process)
-        return process
-
-    yield start
-    for process in processes:
-        process.kill()
-        process.communicate()
-
-
-@pytest.fixture
 def only_viewer():
     """Waits until no other test on this machine uses port 8080, the one of the viewer of `grouser run`."""
     with (Path(tempfile.gettempdir()) / f"grouser_test_viewer_{os.getuid()}").open("w") as file:

@@ -26,6 +26,15 @@ def test_an_unknown_name_gets_a_suggestion():
         catalogue.machine_file("unicorn")
 
 
+def test_all_that_comes_with_the_package_is_listed():
+    machines = [file.name for file in catalogue.machine_files()]
+    assert machines == sorted(file.name for file in share_path("urdf").glob("*.urdf*"))
+    assert "rover.urdf.xacro" in machines
+    worlds = [file.stem for file in catalogue.world_files()]
+    assert all(catalogue.world_file(name) in catalogue.world_files() for name in worlds)
+    assert "flat" in worlds
+
+
 def test_only_a_machine_that_comes_with_the_package_has_a_demonstration(tmp_path):
     other = tmp_path / "demolition_robot.urdf.xacro"
     other.write_text("<robot/>")

@@ -19,6 +19,7 @@ from grouser.physics.description.machine import (
     Cylinder,
     Ground,
     Mesh,
+    NamedPose,
     Obstacle,
     Pose,
     Sphere,
@@ -46,6 +47,7 @@ def test_no_file_is_the_flat_world():
 def test_the_worlds_that_come_along_load(path):
     world = grouser.load_world(path)
     assert world.name == path.stem
+    assert world.description.endswith(".") and world.tags
     assert world.ground is None or math.hypot(*world.ground.normal) == pytest.approx(1.0)
 
 
@@ -104,6 +106,36 @@ def test_obstacles_of_every_shape(tmp_path):
         np.testing.assert_array_equal(corners[np.abs(corners).sum(axis=1).argmax()], corner)
 
 
+def test_what_is_said_of_a_world_and_its_places(tmp_path):
+    world = load(
+        tmp_path,
+        "description: A yard.\ntags: [indoor, small]\nposes:\n"
+        "  charger: {xyz: [1, 2, 0], rpy_deg: [0, 0, 90], description: the charger, tags: [parking]}\n"
+        "  here: {}\n",
+    )
+    assert (world.description, world.tags) == ("A yard.", ("indoor", "small"))
+    turned = Pose((1.0, 2.0, 0.0), (0.0, 0.0, pytest.approx(math.sqrt(0.5)), pytest.approx(math.sqrt(0.5))))
+    assert world.poses == (NamedPose("charger", turned, "the charger", ("parking",)), NamedPose("here", Pose()))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("poses:\n  spawn: {}", 2, "where the machine starts"),
+        ("poses:\n  a: {}\n  a: {}", 3, "given twice"),
+        ("poses:\n  a: {xy: 1}", 2, "unknown key 'xy'"),
+        ("poses: []", 1, "a mapping is needed"),
+        ("poses:\n  a: {tags: parking}", 2, "a list is needed"),
+        ("tags: [[]]", 1, "a name is needed"),
+        ("description: ''", 1, "a name is needed"),
+    ],
+)
+def test_places_that_are_not_valid_are_refused(tmp_path, text, line, problem):
+    with pytest.raises(MachineError, match=re.escape(problem)) as caught:
+        load(tmp_path, text)
+    assert caught.value.line == line
+
+
 def test_there_may_be_no_obstacle(tmp_path):
     assert load(tmp_path, "obstacles: []").obstacles == ()
 
@@ -113,13 +145,14 @@ def test_the_page_of_world_files_names_every_key():
     sections = re.split(r"^##+ ", PAGE.read_text(), flags=re.MULTILINE)[1:]
     written = {part.split("\n")[0].strip("`"): set(re.findall(r"^\| `(\w+)`", part, re.MULTILINE)) for part in sections}
     assert written == {
-        "The world": {"name", "gravity", "ground", "obstacles", "spawn"},
+        "The world": {"name", "description", "tags", "gravity", "ground", "obstacles", "spawn", "poses"},
         "ground": {"height", "point", "normal", "heightfield", "friction", "restitution", "material", "edge", "soil"},
         "heightfield": set(heightfield.KEYS),
         "soil": set(soil_reader.KEYS),
         "map": set(soil_reader.MAP_KEYS),
         "obstacles": set(obstacles.KEYS),
         "spawn": {"xyz", "rpy_deg"},
+        "poses": {"xyz", "rpy_deg", "description", "tags"},
     }
 
 
@@ -230,6 +263,7 @@ TEXT = (
     "   soil: {level: stress, cell: 0.01, bulldozing: false, type: {preset: cmu_sand, cohesion: 900, exponent: 1.2}}}\n"
     "obstacles: [{box: [1, 1, 1], xyz: [0, 0, 1]}, {name: b, capsule: {radius: 1, length: 2}, friction: 1}]\n"
     "spawn: {xyz: [0, 0, 1], rpy_deg: [0, 0, 90]}\n"
+    "tags: [a, b]\nposes: {gate: {xyz: [1, 2, 3], description: in, tags: [goal]}}\n"
 )
 
 
@@ -254,3 +288,4 @@ def test_a_mutated_world_loads_or_is_refused(tmp_path_factory, data):
         assert str(path) in str(error)
         return
     assert all(map(math.isfinite, (*world.gravity, *world.spawn.position, *world.spawn.quaternion)))
+    assert all(math.isfinite(number) for place in world.poses for number in place.pose.position)

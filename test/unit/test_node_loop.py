@@ -9,6 +9,7 @@ import grouser
 from grouser.nodes.mailbox import Mailbox
 from grouser.nodes.pacing import Pacer
 from grouser.nodes.physics_loop import PhysicsLoop
+from grouser.nodes.pilot import Pilot
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.supervision import CommandSupervisor
 
@@ -36,7 +37,7 @@ def make_loop(simulation):
             simulation,
             StreamSchedule.from_rates({"clock": 100.0}, STEP, 0.01),
             Pacer(STEP, 1.0, 0.1),
-            CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None),
+            {"": Pilot(simulation, CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None))},
             mailbox,
             emit,
             lambda text: None,
@@ -80,7 +81,7 @@ def test_an_emergency_stop_is_heard_between_the_ticks_of_a_request_for_steps(mak
 
     def emit(sample, may_wait):
         if simulation.step_count == 20 and not requests:
-            mailbox.call(PhysicsLoop.stop_machine)
+            mailbox.call(lambda loop: loop.stop_robot(""))
             requests.extend(
                 mailbox.call(request)
                 for request in (
@@ -112,3 +113,51 @@ def test_a_reset_drops_the_commands_that_wait(make_loop, simulation):
     mailbox.post_commands("valves", {"boom_valve": 0.5})
     assert loop.step_paused(1).success
     assert simulation.command["boom_valve"] == 0.5
+
+
+def test_steps_that_are_told_are_the_same_steps_and_can_be_ended(make_loop, simulation):
+    loop, told = make_loop(Mailbox()), []
+    assert loop.step_paused(25, lambda made: told.append((made, simulation.step_count)) or True).success
+    assert told == [(n, n) for n in range(1, 26)]
+    singly = simulation.snapshot().state
+    assert loop.reset(True).success
+    assert loop.step_paused(25).success
+    for one, other in zip(singly, simulation.snapshot().state, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+    outcome = loop.step_paused(100, lambda made: made < 13)
+    assert not outcome.success
+    assert outcome.message.startswith("13 steps")
+    assert loop.step == 38
+    assert loop.step_paused(1).success  # nothing is left behind
+
+
+def test_time_can_be_set_back_without_the_machine(make_loop, simulation):
+    samples = []
+    loop = make_loop(Mailbox(), lambda sample, may_wait: samples.append(sample.nanoseconds) or True)
+    assert loop.step_paused(25).success
+    before = simulation.snapshot().state
+    assert loop.rewind().success
+    assert (loop.step, loop.report.time) == (0, 0.0)
+    assert samples[-1] == 0
+    for one, other in zip(before, simulation.snapshot().state, strict=True):
+        assert one.tobytes() == other.tobytes()
+    assert loop.step_paused(10).success
+    assert samples[-1] == 10_000_000
+    assert simulation.step_count == 35
+    assert loop.reset(True).success
+    assert loop.step_paused(10).success
+    assert (loop.step, samples[-1]) == (10, 10_000_000)
+
+
+def test_setting_time_back_is_no_excuse_for_silence(make_loop):
+    mailbox = Mailbox()
+    loop = make_loop(mailbox)
+    loop.change_command_timeout("", 0.05, {})
+    mailbox.post_commands("valves", {"boom_valve": 0.5})
+    assert loop.step_paused(30).success
+    assert loop.rewind().success
+    assert loop.step_paused(20).success
+    assert loop.report.watchdog_trips == 0
+    assert loop.step_paused(1).success  # 50 steps of silence
+    assert loop.report.watchdog_trips == 1

@@ -41,6 +41,13 @@ def test_a_source_may_have_a_patience_of_its_own(warnings):
     ]
 
 
+def test_silence_goes_on_where_time_is_set_back(supervisor):
+    supervisor.commands(1000, {"valves": {"boom": 0.5}})
+    supervisor.rewind(1300)
+    assert supervisor.commands(199, {}) == {}
+    assert supervisor.commands(200, {}) == {"boom": 0.0}
+
+
 def test_a_silent_source_loses_its_actuators_once(supervisor, warnings):
     supervisor.commands(0, {"valves": {"boom": 0.5}, "joints": {"mast": 1.0, "drum": 2.0}})
     supervisor.commands(400, {"valves": {"boom": 0.4}})
@@ -109,6 +116,13 @@ def test_a_program_begins_again_with_a_reset(player):
     player.reset(2000)
     assert player.commands(2500, {}) == {}
     assert player.commands(3000, {}) == {"boom": 0.5}
+
+
+def test_a_program_goes_on_where_time_is_set_back(player):
+    player.commands(900, {})
+    player.rewind(900)
+    assert player.commands(99, {}) == {}
+    assert player.commands(100, {}) == {"boom": 0.5}
 
 
 def test_a_stopped_program_stays_stopped(player):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 import rclpy
+import simulation_interfaces.msg
+import simulation_interfaces.srv
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import DynamicInterfaceGroupValues, InterfaceValue
 from interface_package import InterfacePackage
@@ -44,10 +46,10 @@ def definitions(tmp_path):
     return folder
 
 
-def build(definitions, prefix, **environment):
+def build(definitions, prefix, *options, **environment):
     """Run the builder; variables set to None are taken away."""
     merged = {**os.environ, **environment}
-    command = [sys.executable, str(BUILDER), "--definitions", str(definitions), "--prefix", str(prefix)]
+    command = [sys.executable, str(BUILDER), "--definitions", str(definitions), "--prefix", str(prefix), *options]
     variables = {name: value for name, value in merged.items() if value is not None}
     return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
 
@@ -80,11 +82,18 @@ def test_action_has_its_error_codes():
     )
 
 
+def test_messages_and_services_of_one_name_are_told_apart():
+    assert "entity_resource" in simulation_interfaces.msg.SpawnEntity.get_fields_and_field_types()
+    fields = simulation_interfaces.srv.SpawnEntity.Request.get_fields_and_field_types()
+    assert {"uri", "entity_resource"} & set(fields)
+
+
 def test_what_can_be_imported_is_not_built_again(tmp_path):
     result = build(DEFINITIONS, tmp_path / "prefix", PATH="/nowhere")
 
     assert result.returncode == 0, result.stderr
-    assert result.stdout.splitlines() == ["control_msgs: there already", "tf2_msgs: there already"]
+    names = ("control_msgs", "simulation_interfaces", "tf2_msgs")
+    assert result.stdout.splitlines() == [f"{name}: there already" for name in names]
     assert not (tmp_path / "prefix").exists()
 
 

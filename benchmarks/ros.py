@@ -1,0 +1,212 @@
+"""What the ROS side of the simulator costs, and how it keeps time, at real-time factor 1, over DDS on the loopback."""
+
+import itertools
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+
+from grouser import catalogue
+from grouser.benchmarks.figure import Figure, SkippedError
+from grouser.benchmarks.peers import source_file
+from grouser.physics.description import load_machine
+from grouser.physics.simulation import Simulation
+
+DESCRIPTION = "publishing all of the demolition robot, jitter of /clock, cmd_vel to motion, a listener that hangs"
+
+_MACHINE = "demolition_robot"
+_DOMAIN = "101"
+_SETTLING = 3.0  # [s], after which all have found each other
+_WINDOWS, _WINDOW = 10, 1.0  # [s]
+_TWISTS = 9
+
+
+def run() -> list[Figure]:
+    """Starts simulators and those who hear them."""
+    if os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp") != "rmw_fastrtps_cpp":
+        raise SkippedError("is measured with Fast DDS; RMW_IMPLEMENTATION says otherwise")
+    physics = _physics_alone()
+    with _process("simulate", _MACHINE) as simulator:
+        alone = _Windows(simulator)
+        with _process("listen") as listener, _process("watch_clock") as watch:
+            before = listener.ask("measure")
+            watch.ask("measure")
+            heard = _Windows(simulator)
+            arrivals = watch.ask("measure")
+            after = listener.ask("measure")
+            rates = {topic: (after[topic] - before[topic]) / heard.wall for topic in after}
+            listener.signal(signal.SIGSTOP)
+            hanging = _Windows(simulator)
+            listener.signal(signal.SIGCONT)
+        with _process("repeat") as peer:
+            costs = [peer.ask("measure") for _ in range(3)]
+        again = sum(
+            rate * statistics.median(cost[topic] for cost in costs)
+            for topic, rate in rates.items()
+            if topic in costs[0]
+        )
+    details = {
+        "topics": len(rates),
+        "messages a second": sum(rates.values()),
+        "load of the machine": os.getloadavg()[0],
+        "cores": os.cpu_count() or 0,
+    }
+    return [
+        _share("publishing, nobody hears", alone, physics, "rclpy, ready messages", 100.0 * again, details),
+        _share("publishing, all heard", heard, physics, details=details),
+        _share("publishing, a listener hangs", hanging, physics),
+        _jitter("jitter of /clock, p99", arrivals, {"sent": len(heard.lateness), "heard": len(arrivals)}),
+        _jitter("jitter of /clock at its sender, p99", heard.lateness, {}),
+        *_first_motion(),
+    ]
+
+
+class _Process:
+    """One of `ros_processes`."""
+
+    def __init__(self, *arguments: str) -> None:
+        profile = str(source_file("config", "fastdds_loopback.xml"))
+        environment = {
+            **os.environ,
+            "ROS_DOMAIN_ID": _DOMAIN,
+            "FASTRTPS_DEFAULT_PROFILES_FILE": profile,
+            "FASTDDS_DEFAULT_PROFILES_FILE": profile,
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "grouser.benchmarks.ros_processes", *arguments],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._answer()
+
+    def ask(self, word: str) -> Any:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{word}\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def _answer(self) -> Any:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise SkippedError("one of its processes ended; rclpy may not work here")
+        return json.loads(line)
+
+
+@contextmanager
+def _process(*arguments: str) -> Iterator[_Process]:
+    process = _Process(*arguments)
+    try:
+        time.sleep(_SETTLING)
+        yield process
+    finally:
+        process.end()
+
+
+class _Windows:
+    """A simulator over some seconds: medians of the shares of a core that its threads take [%]."""
+
+    def __init__(self, simulator: _Process) -> None:
+        simulator.ask("measure")
+        looks = []
+        for _ in range(_WINDOWS + 1):
+            looks.append(simulator.ask("measure"))
+            time.sleep(_WINDOW)
+        pairs = list(itertools.pairwise(looks))
+        walls = [b["wall"] - a["wall"] for a, b in pairs]
+
+        def shares(taken):
+            return statistics.median(100.0 * seconds / wall for seconds, wall in zip(taken, walls, strict=True))
+
+        self.wall = sum(walls)
+        self.process = shares([b["process"] - a["process"] for a, b in pairs])
+        self.threads = {
+            name: shares([b["threads"][name] - a["threads"][name] for a, b in pairs]) for name in looks[0]["threads"]
+        }
+        first, last = looks[0], looks[-1]
+        self.overruns, self.dropped = (last[name] - first[name] for name in ("overruns", "dropped"))
+        self.factor = (last["simulated"] - first["simulated"]) / self.wall
+        self.lateness = [late for look in looks[1:] for late in look["lateness"]]
+
+
+def _physics_alone() -> float:
+    """Share of a core that the same steps take without a node [%]."""
+    simulation = Simulation(load_machine(catalogue.machine_file(_MACHINE)))
+    simulation.step(1000)
+    taken = []
+    for _ in range(_WINDOWS):
+        started = time.process_time()
+        simulation.step(1000)
+        taken.append(time.process_time() - started)
+    return 100.0 * statistics.median(taken) / (1000 * simulation.step_size)
+
+
+def _share(
+    name: str,
+    windows: _Windows,
+    physics: float,
+    peer: str = "",
+    peer_share: float | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> Figure:
+    return Figure(
+        name,
+        windows.threads["publishing"],
+        "%",
+        peer,
+        peer_share,
+        {
+            "process [% of a core]": windows.process,
+            **{f"thread {name} [%]": share for name, share in sorted(windows.threads.items())},
+            "the same steps without a node [%]": physics,
+            "real-time factor": windows.factor,
+            "overruns": windows.overruns,
+            "samples left out": windows.dropped,
+            **(details or {}),
+        },
+    )
+
+
+def _jitter(name: str, lateness: list[float], details: Mapping[str, Any]) -> Figure:
+    """How far the times between messages are from what the messages say.
+
+    Where the simulation falls behind and gives up pace, that is one late message and no more.
+    """
+    off = 1e3 * np.abs(np.diff(lateness))
+    middle, most = np.percentile(off, [50.0, 100.0]).tolist()
+    return Figure(
+        name, float(np.percentile(off, 99.0)), "ms", details={"median [ms]": middle, "largest [ms]": most, **details}
+    )
+
+
+def _first_motion() -> list[Figure]:
+    """From a twist to the first turning of a wheel that stood."""
+    figures = []
+    for rate, words in (("100.0", "joint_states at 100 Hz"), ("0.0", "joint_states at every step")):
+        with ExitStack() as stack:
+            stack.enter_context(_process("simulate", "rover", f"joint_state_rate={rate}"))
+            driver = stack.enter_context(_process("drive"))
+            live = [driver.ask("live") for _ in range(_TWISTS)]
+            steps = [driver.ask("step") for _ in range(3)] if rate == "0.0" else []
+        if steps:
+            figures.append(Figure("cmd_vel to first motion", float(max(steps)), "steps"))
+        details = {"largest [ms]": 1e3 * max(live)}
+        figures.append(Figure(f"the same, {words}", 1e3 * statistics.median(live), "ms", details=details))
+    return figures

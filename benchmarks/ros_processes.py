@@ -1,0 +1,268 @@
+"""The processes that the benchmark of the ROS side consists of: each obeys words on its standard input, one a line.
+
+    python -m grouser.benchmarks.ros_processes simulate demolition_robot [name=number ...]
+
+An answer is a line of JSON on the standard output.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import rclpy
+from geometry_msgs.msg import Twist, Vector3
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from rclpy.signals import SignalHandlerOptions
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+
+from grouser.nodes import topics
+from grouser.nodes.publishing import PublishingThread
+from grouser.nodes.samples import Moment
+from grouser.nodes.simulator import SimulatorNode, spinning
+
+_ROOM = 10_000  # messages that a listener may be behind
+_PUBLISHED_OFTEN = 300  # times that the peer sends each message for one figure
+# Largest speed of a joint of a rover that stands, and smallest of one that moves [rad/s].
+_STANDS, _MOVES = 1e-3, 5e-3
+_NOT_THE_MACHINES = ("/rosout", "/parameter_events", topics.DIAGNOSTICS)
+
+
+def simulate(machine: str, *settings: str) -> None:
+    """A simulator. ``measure``: processor times by thread [s], figures of its loop, lateness of /clock [s]."""
+    lateness: list[float] = []
+    publish = PublishingThread.publish
+
+    def noting(thread: PublishingThread, moment: Moment) -> None:
+        if "clock" in moment.streams:
+            lateness.append(time.monotonic() - 1e-9 * moment.nanoseconds)
+        publish(thread, moment)
+
+    PublishingThread.publish = noting  # type: ignore[method-assign, assignment]
+    values: dict[str, Any] = {"machine": machine, "enable_stamped_cmd_vel": False}
+    values.update((name, json.loads(value)) for name, _, value in (one.partition("=") for one in settings))
+    node = SimulatorNode([Parameter(name, value=value) for name, value in values.items()])
+    with spinning(node):
+        node.built.wait()
+
+        def measure() -> dict[str, Any]:
+            threads = {
+                thread.name: time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+                for thread in threading.enumerate()
+                if thread.ident is not None
+            }
+            report = node.report
+            assert report is not None
+            heard, lateness[:] = lateness[:], []
+            return {
+                "wall": time.monotonic(),
+                "process": time.process_time(),
+                "threads": threads,
+                "simulated": report.elapsed_simulated,
+                "overruns": report.overruns,
+                "dropped": report.dropped_samples,
+                "step": report.step_time_median,
+                "lateness": heard,
+            }
+
+        _obey({"measure": measure})
+
+
+def listen() -> None:
+    """Hears everything that the simulator publishes. ``measure``: messages by topic."""
+    node, counts = Node("listener"), {}
+
+    def hear(topic: str) -> Callable[[bytes], None]:
+        counts[topic] = 0
+
+        def count(_: bytes) -> None:
+            counts[topic] += 1
+
+        return count
+
+    for topic, kind, quality in _published(node):
+        node.create_subscription(_message_type(kind), topic, hear(topic), quality, raw=True)
+    _spin(node)
+    _obey({"measure": lambda: counts})
+
+
+def watch_clock() -> None:
+    """Hears /clock. ``measure``: when by the wall clock, less the time that it says [s]."""
+    node, lateness = Node("watch"), []
+
+    def note(message: Clock) -> None:
+        lateness.append(time.monotonic() - message.clock.sec - 1e-9 * message.clock.nanosec)
+
+    node.create_subscription(
+        Clock, topics.CLOCK, note, QoSProfile(depth=_ROOM, reliability=topics.CLOCK_QUALITY.reliability)
+    )
+    _spin(node)
+
+    def measure() -> list[float]:
+        heard, lateness[:] = lateness[:], []
+        return heard
+
+    _obey({"measure": measure})
+
+
+def repeat() -> None:
+    """Sends again what the simulator has said, with rclpy alone. ``measure``: processor time by topic [s a message]."""
+    node = Node("peer")
+    taken: dict[str, tuple[type, bytes, QoSProfile]] = {}
+
+    def take(topic: str, kind: type, quality: QoSProfile) -> Callable[[bytes], None]:
+        return lambda data: taken.setdefault(topic, (kind, data, quality)) and None
+
+    kinds = {topic: (_message_type(kind), quality) for topic, kind, quality in _published(node)}
+    for topic, (kind, quality) in kinds.items():
+        node.create_subscription(kind, topic, take(topic, kind, quality), quality, raw=True)
+    until = time.monotonic() + 3.0
+    while time.monotonic() < until:
+        rclpy.spin_once(node, timeout_sec=0.1)
+    ready = [
+        (topic, node.create_publisher(kind, f"/peer{topic}", quality), deserialize_message(data, kind))
+        for topic, (kind, data, quality) in taken.items()
+    ]
+
+    def measure() -> dict[str, float]:
+        costs = {}
+        for topic, publisher, message in ready:
+            started = time.thread_time()
+            for _ in range(_PUBLISHED_OFTEN):
+                publisher.publish(message)
+            costs[topic] = (time.thread_time() - started) / _PUBLISHED_OFTEN
+        return costs
+
+    _obey({"measure": measure})
+
+
+def drive() -> None:
+    """Drives a rover that stands. ``step``: steps from a twist to the first motion; ``live``: wall time to it [s]."""
+    node = Node("driver")
+    publisher = node.create_publisher(Twist, topics.CMD_VEL, topics.RELIABLE)
+    heard: list[tuple[int, float, float]] = []
+
+    def note(message: JointState) -> None:
+        stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+        heard.append((stamp, max(map(abs, message.velocity)), time.monotonic()))
+
+    node.create_subscription(JointState, topics.JOINT_STATES, note, QoSProfile(depth=_ROOM))
+    clients = {
+        name: node.create_client(kind, f"/simulator/{name}")
+        for name, kind in (("pause", SetBool), ("step", Trigger), ("reset", Trigger))
+    }
+    _spin(node)
+
+    def ask(name: str, request: Any) -> None:
+        clients[name].wait_for_service()
+        answered = threading.Event()
+        clients[name].call_async(request).add_done_callback(lambda _: answered.set())
+        answered.wait()
+
+    def stand() -> None:
+        publisher.publish(Twist())
+        ask("reset", Trigger.Request())
+        begin = len(heard)
+        while len(heard) < begin + 20 or max(speed for _, speed, _ in heard[-20:]) > _STANDS:
+            time.sleep(0.1)
+
+    def step() -> int:
+        stand()
+        ask("pause", SetBool.Request(data=True))
+        time.sleep(0.2)  # for what is under way, here and below
+        publisher.publish(Twist(linear=Vector3(x=0.2)))
+        time.sleep(0.2)
+        count = 0
+        while heard[-1][1] < _MOVES:
+            ask("step", Trigger.Request())
+            time.sleep(0.05)
+            count += 1
+        ask("pause", SetBool.Request(data=False))
+        return count
+
+    def live() -> float:
+        stand()
+        begin, started = len(heard), time.monotonic()
+        publisher.publish(Twist(linear=Vector3(x=0.2)))
+        while True:
+            moved = next((when for _, speed, when in heard[begin:] if speed >= _MOVES), None)
+            if moved is not None:
+                return moved - started
+            time.sleep(0.005)
+
+    _obey({"step": step, "live": live})
+
+
+def _published(node: Node) -> list[tuple[str, str, QoSProfile]]:
+    """Topics of the machine that the simulator publishes, with their types and quality."""
+    while not node.count_publishers(topics.CLOCK):
+        time.sleep(0.05)
+    time.sleep(1.0)  # the others are announced with it
+    found = []
+    for topic, kinds in node.get_topic_names_and_types():
+        offered = node.get_publishers_info_by_topic(topic)
+        if (
+            "/_action/" in topic
+            or topic in _NOT_THE_MACHINES
+            or not any(one.node_name == "simulator" for one in offered)
+        ):
+            continue
+        quality = offered[0].qos_profile
+        latched = quality.durability == DurabilityPolicy.TRANSIENT_LOCAL
+        reliable = quality.reliability == ReliabilityPolicy.RELIABLE
+        found.append(
+            (
+                topic,
+                kinds[0],
+                QoSProfile(
+                    depth=100,
+                    reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+                    durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+                ),
+            )
+        )
+    return found
+
+
+def _message_type(name: str) -> type:
+    """The class of a type such as ``sensor_msgs/msg/JointState``."""
+    package, _, message = name.split("/")
+    return getattr(import_module(f"{package}.msg"), message)
+
+
+def _spin(node: Node) -> None:
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    threading.Thread(target=executor.spin, daemon=True).start()
+
+
+def _obey(words: dict[str, Callable[[], Any]]) -> None:
+    print(json.dumps("ready"), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(words[line.strip()]()), flush=True)
+
+
+def main(role: str, *arguments: str) -> None:
+    """Runs one of the processes until its standard input ends."""
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    roles: dict[str, Callable[..., None]] = {
+        "simulate": simulate,
+        "listen": listen,
+        "watch_clock": watch_clock,
+        "repeat": repeat,
+        "drive": drive,
+    }
+    roles[role](*arguments)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

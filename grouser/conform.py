@@ -1,0 +1,123 @@
+"""`grouser conform`: checks a running simulator against the ROS 2 interface of working machines."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from grouser.conformance.checks_commands import check_commands
+from grouser.conformance.checks_contents import check_contents
+from grouser.conformance.checks_emergency_stop import check_emergency_stop
+from grouser.conformance.checks_frames import check_frames
+from grouser.conformance.checks_graph import check_graph
+from grouser.conformance.checks_interfaces import check_interfaces
+from grouser.conformance.checks_parameters import check_parameters
+from grouser.conformance.checks_reset import check_reset
+from grouser.conformance.checks_streams import check_streams
+from grouser.conformance.checks_time import check_time
+from grouser.conformance.client import client_of
+from grouser.conformance.discovery import NotFoundError, find_simulator
+from grouser.conformance.report import Report, Section
+from grouser.conformance.subject import Subject
+
+EXIT_FAILED = 1
+EXIT_NOTHING_FOUND = 2
+_ROS_ARGUMENTS = "--ros-args"
+
+Check = Callable[[Subject, Section], None]
+# Those that only look, in their order; those that pause, move or stop the machine, the emergency stop at last.
+LOOKING: dict[str, Check] = {
+    "graph": check_graph,
+    "streams": check_streams,
+    "frames": check_frames,
+    "contents": check_contents,
+    "parameters": check_parameters,
+}
+ACTING: dict[str, Check] = {
+    "time": check_time,
+    "interfaces": check_interfaces,
+    "reset": check_reset,
+    "commands": check_commands,
+    "emergency_stop": check_emergency_stop,
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs `grouser conform`.
+
+    Args:
+        arguments: without the program's and the command's name; what follows ``--ros-args`` goes to ROS.
+
+    Returns:
+        The exit status: 0 if no check failed, 1 if one did, 2 if there is no simulator, or not one.
+    """
+    own, ros = _split(list(arguments))
+    options = _parser().parse_args(own)
+    try:
+        report, node = examine(options.node, options.only, options.passive, options.timeout, ros)
+    except NotFoundError as error:
+        print(f"grouser conform: {error}", file=sys.stderr)
+        return EXIT_NOTHING_FOUND
+    for line in report.lines():
+        print(line)
+    if options.json is not None:
+        options.json.write_text(json.dumps({"node": node, **report.as_dictionary()}, indent=2) + "\n")
+    return EXIT_FAILED if report.failed else 0
+
+
+def examine(
+    node: str = "",
+    only: Sequence[str] = (),
+    passive: bool = False,
+    timeout: float = 10.0,
+    ros_arguments: Sequence[str] = (),
+) -> tuple[Report, str]:
+    """Checks a simulator that runs.
+
+    Args:
+        node: its name; "": the only one there is.
+        only: groups of checks; none: all.
+        passive: whether to look only.
+        timeout: longest wait for an answer [s].
+        ros_arguments: of the client.
+
+    Returns:
+        What was found, and the full name of the node.
+
+    Raises:
+        NotFoundError: there is no simulator, or more than one.
+    """
+    report = Report()
+    with client_of(ros_arguments, timeout) as client:
+        subject = Subject(client, find_simulator(client, node), passive)
+        try:
+            for group, check in (LOOKING if passive else {**LOOKING, **ACTING}).items():
+                if not only or group in only:
+                    check(subject, report.section(group))
+        finally:
+            subject.leave()
+    return report, subject.offer.node
+
+
+def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
+    if _ROS_ARGUMENTS not in arguments:
+        return arguments, []
+    at = arguments.index(_ROS_ARGUMENTS)
+    return arguments[:at], arguments[at:]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="grouser conform",
+        description=__doc__,
+        epilog="exit status: 0 if no check failed, 1 if one did, 2 if no simulator was found",
+    )
+    add = parser.add_argument
+    add("--node", default="", metavar="NAME", help="the simulator's node (default: the only one that publishes /clock)")
+    add("--passive", action="store_true", help="look only: neither pause nor move nor reset it")
+    groups = (*LOOKING, *ACTING)
+    add("--only", nargs="+", default=(), choices=groups, metavar="GROUP", help=f"of checks: {', '.join(groups)}")
+    add("--timeout", type=float, default=10.0, metavar="SECONDS", help="longest wait for an answer (%(default)g s)")
+    add("--json", type=Path, metavar="FILE", help="write what was found there too")
+    return parser

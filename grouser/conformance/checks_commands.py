@@ -1,0 +1,111 @@
+"""Commands: what makes no sense is refused whole and counted, and silence means safety."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from grouser.conformance import standard
+from grouser.conformance.channels import Channel, channels_of
+from grouser.conformance.motion import DURATION, MOVED, Trials, can_try
+from grouser.conformance.report import Section
+from grouser.conformance.subject import Subject
+
+_NOTHING = 0.01  # of the motion by a good command
+_TICK = 0.01  # [s]: after which a command is taken at the latest
+_LAST = 0.1  # [s] over which a speed is measured
+_AFTERWARDS = 0.25  # [s] in which what does not stop goes on
+_COUNTED = 3.0  # [s] of wall time: three periods of /diagnostics
+
+
+def check_commands(subject: Subject, section: Section) -> None:
+    """Commands the machine well and badly, and falls silent."""
+    channels = list(channels_of(subject)) if subject.watch() and can_try(subject) else []
+    if not channels:
+        section.skip("commands", "refused or obeyed", "it cannot be paused, stepped and reset, or nothing commands it")
+        return
+    trials = Trials(subject)
+    idle = trials.run([])
+    motions = {channel: trials.run([channel]) - idle for channel in channels}
+    moving = {}
+    for channel, motion in motions.items():
+        if np.max(np.abs(motion)) < MOVED:
+            section.skip(f"{channel.name}", "moves", "a valid command moves nothing")
+        else:
+            moving[channel] = motion
+    _check_refusals(subject, section, trials, idle, moving)
+    for channel in moving:
+        _check_silence(subject, section, trials, channel, int(np.argmax(np.abs(moving[channel]))))
+    trials.start()
+    if trials.refusal:
+        section.check("pause, step and reset", "success", trials.refusal, False)
+
+
+def _check_refusals(
+    subject: Subject, section: Section, trials: Trials, idle: np.ndarray, moving: Mapping[Channel, np.ndarray]
+) -> None:
+    """Sends all bad commands at once; only if they are not all refused, one by one, to see which."""
+    everything = [(channel, fault) for channel in moving for fault in channel.refused]
+    good = _refusal_fault(subject, trials, idle, moving, everything) == ""
+    for channel, fault in everything:
+        seen = "" if good else _refusal_fault(subject, trials, idle, moving, [(channel, fault)])
+        section.check(f"{channel.name}: {fault}", "refused, nothing moves", seen or "refused", not seen)
+
+
+def _refusal_fault(
+    subject: Subject,
+    trials: Trials,
+    idle: np.ndarray,
+    moving: Mapping[Channel, np.ndarray],
+    sent: Sequence[tuple[Channel, str]],
+) -> str:
+    """What goes wrong when bad commands are sent: they move something, or are not counted."""
+    begun = trials.start()
+    before = _counted(subject)
+    for channel, fault in sent:
+        subject.say(channel.name, channel.refused[fault])
+    counted = subject.client.until(lambda: (_counted(subject) or 0.0) >= (before or 0.0) + len(sent), _COUNTED)
+    motion = np.abs(trials.advance(DURATION) - begun - idle)
+    for channel in {channel for channel, _ in sent}:
+        joint = int(np.argmax(np.abs(moving[channel])))
+        share = motion[joint] / abs(moving[channel][joint])
+        if not share < _NOTHING:  # nor NaN
+            return f"moves, by {share:.0%} of a good one"
+    return "" if counted else "no diagnostics counter rises"
+
+
+def _counted(subject: Subject) -> float | None:
+    """Refused commands by /diagnostics."""
+    stream = subject.stream("/diagnostics")
+    message = None if stream is None else stream.recording.newest
+    pairs = [pair for status in message.status for pair in status.values] if message else []
+    return next((float(pair.value) for pair in pairs if standard.REFUSED in pair.key), None)
+
+
+def _check_silence(subject: Subject, section: Section, trials: Trials, channel: Channel, joint: int) -> None:
+    """Compares silence with a command to stop at the moment when the silence becomes too long.
+
+    A tick's delay moves the joint on by its speed times the tick; as much again may come while it slows down. What is
+    sampled at an interval is late by one more.
+    """
+    label, expected = f"{channel.name}: silence", f"stops after {channel.timeout:g} s"
+    if channel.stopping is None:
+        section.absent(label, expected, "drives of position hold on")
+        return
+    if channel.timeout <= _LAST:
+        section.skip(label, expected, "switched off, or too short to see")
+        return
+    places = []
+    for told in (True, False):
+        trials.start()
+        trials.tell([channel])
+        earlier = trials.advance(channel.timeout - _LAST)
+        speed = (trials.advance(_LAST) - earlier)[joint] / _LAST
+        if told:
+            subject.say(channel.name, channel.stopping)
+        if abs(speed) < MOVED / _LAST:
+            section.skip(label, expected, "the joint has come to its end before")
+            return
+        places.append(trials.advance(_AFTERWARDS)[joint])
+    late = (places[1] - places[0]) / speed
+    seen = f"after {channel.timeout + late:.3f} s"
+    section.check(label, expected, seen, abs(late) <= 2.0 * (_TICK + trials.interval))

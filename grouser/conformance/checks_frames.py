@@ -1,0 +1,126 @@
+"""Frames: one tree from the odometry frame to every link (REP-105), and every message's frame in it."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from grouser.conformance.report import Section
+from grouser.conformance.standard import OUTPUTS, VALUES
+from grouser.conformance.subject import Subject
+
+_UNIT = 1e-5  # of a quaternion in single precision, as some simulators compute it
+_NAMED = 3  # frames that a row says the names of
+# Messages whose header names no frame.
+_FRAMELESS = ("sensor_msgs/JointState", "diagnostic_msgs/DiagnosticArray", "tf2_msgs/TFMessage", VALUES)
+# Topics whose frame may be that of the world, to which only a localisation connects the machine.
+_OF_THE_WORLD = ("ground_truth/odom", "terrain", "terrain/rut_depth", "terrain/bearing_margin", "contacts")
+
+
+@dataclass
+class Tree:
+    """What /tf and /tf_static say: child -> its parents."""
+
+    parents: dict[str, set[str]] = field(default_factory=dict)
+
+    def frames(self) -> set[str]:
+        """All frames."""
+        return set(self.parents) | {parent for parents in self.parents.values() for parent in parents}
+
+    def ancestors(self, frame: str) -> list[str]:
+        """Frames above one, from the nearest on."""
+        found: list[str] = []
+        while (parents := self.parents.get(frame)) and (parent := sorted(parents)[0]) not in found:
+            found.append(parent)
+            frame = parent
+        return found
+
+    def top(self, frame: str) -> str:
+        """The root of the tree that a frame is in."""
+        return ([frame, *self.ancestors(frame)])[-1]
+
+
+def check_frames(subject: Subject, section: Section) -> None:
+    """Looks at the transforms and at the frames that messages name."""
+    if not subject.watch():
+        section.skip("frames", "one tree", "no time is heard: paused?")
+        return
+    tree, transforms = Tree(), []
+    for name in ("/tf", "/tf_static"):
+        stream = subject.stream(name)
+        for message in [] if stream is None else stream.recording.messages:
+            for transform in message.transforms:
+                tree.parents.setdefault(transform.child_frame_id, set()).add(transform.header.frame_id)
+                transforms.append(transform)
+    if not transforms:
+        section.skip("frames", "one tree", "no transforms are heard")
+        return
+    several = sorted(child for child, parents in tree.parents.items() if len(parents) > 1)
+    section.check("parents of a frame", "one", ", ".join(several) or "one", not several)
+    rotations = [transform.transform.rotation for transform in transforms]
+    worst = max(abs(_length(rotation) - 1.0) for rotation in rotations)
+    section.check("rotations in /tf", "unit quaternions", f"off by {worst:.1g}", worst <= _UNIT)
+    _check_base(subject, section, tree)
+    _check_links(subject, section, tree)
+    _check_messages(subject, section, tree)
+
+
+def _check_base(subject: Subject, section: Section, tree: Tree) -> None:
+    """The chain from the odometry frame by the footprint to the base."""
+    description = subject.description
+    odometry, footprint = (subject.parameters[name] for name in ("odom_frame", "base_footprint_frame"))
+    if description is None:
+        section.skip("base", f"{odometry} -> {footprint}", "no machine is described")
+        return
+    if not description.floating_base:
+        section.absent("base", f"{odometry} -> {footprint}", "the base is fixed to the world")
+        return
+    base = "base_link" if "base_link" in description.links else description.root
+    chain = list(dict.fromkeys([odometry, footprint, base]))
+    found = [base, *tree.ancestors(base)][::-1]
+    # map -> odom is for a localisation to say
+    begin = found.index(odometry) if odometry in found else 0
+    seen = found[begin:]
+    neighbours = odometry in found and found[begin + 1 : begin + 2] == [footprint]
+    section.check("base", " -> ".join(chain), " -> ".join(seen), neighbours and seen[-1] == base)
+
+
+def _check_links(subject: Subject, section: Section, tree: Tree) -> None:
+    description = subject.description
+    if description is None:
+        section.skip("links", "all in one tree", "no machine is described")
+        return
+    root = tree.top(description.root)
+    lost = [link for link in description.links if link != description.root and tree.top(link) != root]
+    seen = f"{len(description.links)} below {root}" if not lost else f"not: {', '.join(lost)}"
+    if lost and not subject.parameters["publish_link_tf"]:
+        section.skip("links", "all in one tree", "left to a robot_state_publisher")
+        return
+    section.check("links", "all in one tree", seen, not lost)
+
+
+def _check_messages(subject: Subject, section: Section, tree: Tree) -> None:
+    known = tree.frames()
+    if subject.description is not None:
+        known.add(subject.description.root)
+    for output in OUTPUTS:
+        streams = subject.of(output.name)
+        frames = {f for stream in streams for message in stream.recording.messages for f in _frames(message)}
+        if output.type in _FRAMELESS or not frames:
+            continue
+        world = {subject.parameters["map_frame"]} if output.name in _OF_THE_WORLD else set()
+        strange = sorted(frames - known - world)
+        right = ", ".join(sorted(frames)) if len(frames) <= _NAMED else f"{len(frames)} frames"
+        seen = f"not: {', '.join(map(repr, strange))}" if strange else right
+        name = streams[0].name if len(streams) == 1 else output.name
+        section.check(f"{name}: frame", "in the tree", seen, not strange)
+
+
+def _frames(message: Any) -> list[str]:
+    """Frames that a message names."""
+    named = [message] if hasattr(message, "header") else list(getattr(message, "markers", ()))
+    frames = [part.header.frame_id for part in named]
+    return [*frames, message.child_frame_id] if hasattr(message, "child_frame_id") else frames
+
+
+def _length(quaternion: Any) -> float:
+    return math.hypot(quaternion.x, quaternion.y, quaternion.z, quaternion.w)

@@ -1,0 +1,167 @@
+"""The services of `simulation_interfaces`, where they are offered: what is promised is answered, by the book."""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from grouser.conformance import standard
+from grouser.conformance.client import interface
+from grouser.conformance.report import Section
+from grouser.conformance.subject import Subject
+
+_NOBODY = "no_such_entity"
+_STEPS = 7
+_ROUNDED = 2  # [ns]: both stamps are rounded
+
+
+def check_interfaces(subject: Subject, section: Section) -> None:
+    """Asks for features, states, entities and steps."""
+    offered = subject.control.interfaces
+    if not offered:
+        section.absent("services", standard.SIMULATION_INTERFACES)
+        return
+    if interface(f"{standard.SIMULATION_INTERFACES}/Result") is None:
+        section.skip("services", "answers", f"{standard.SIMULATION_INTERFACES} is not installed here")
+        return
+    strange = sorted(name for name in offered.values() if not name.startswith(f"{subject.offer.node}/"))
+    section.check("names", "under the node's name", ", ".join(strange) or "so", not strange)
+    runs = subject.watch()  # before that it may be getting ready
+    features = _check_features(subject, section)
+    if not runs:
+        section.skip("entities and states", "as they are", f"no time is heard: {subject.silence}")
+        return
+    _check_entities(subject, section)
+    if {"GetSimulationState", "SetSimulationState"} <= set(offered):
+        _check_states(subject, section, features)
+    else:
+        section.absent("state", "can be asked and set")
+
+
+def _check_features(subject: Subject, section: Section) -> set[str]:
+    answer, refusal = subject.control.ask("GetSimulatorFeatures")
+    if answer is None:
+        section.check("GetSimulatorFeatures", "an answer", refusal, False)
+        return set()
+    kind = type(answer.features)
+    names = {getattr(kind, name): name for name in standard.FEATURES if hasattr(kind, name)}
+    listed = {names.get(feature, str(feature)) for feature in answer.features.features}
+    empty = sorted(
+        feature for feature in listed if standard.FEATURES.get(feature, "") not in subject.control.interfaces
+    )
+    section.check("features", "only what is offered", ", ".join(empty) or f"{len(listed)} offered", not empty)
+    unsupported = _result_kind().RESULT_FEATURE_UNSUPPORTED
+    for service in standard.GETTERS:
+        if any(standard.FEATURES[feature] == service for feature in listed if feature in standard.FEATURES):
+            answer, refusal = subject.control.ask(service)
+            answered = answer is not None and answer.result.result != unsupported
+            section.check(f"{service}: answer", "supported as it is listed", refusal or "so", answered)
+    return listed
+
+
+def _check_entities(subject: Subject, section: Section) -> None:
+    if "GetEntities" in subject.control.interfaces:
+        answer, refusal = subject.control.ask("GetEntities")
+        section.check("GetEntities", "result OK", refusal or f"{len(answer.entities)} entities", not refusal)
+    for service in standard.ABOUT_ENTITIES:
+        if service in subject.control.interfaces:
+            answer, refusal = subject.control.ask(service, entity=_NOBODY)
+            refused = answer is not None and answer.result.result == _result_kind().RESULT_NOT_FOUND
+            section.check(f"{service}: {_NOBODY}", "result NOT_FOUND", refusal or "result OK", refused)
+
+
+def _check_states(subject: Subject, section: Section, features: set[str]) -> None:
+    """Plays, pauses, steps and resets."""
+    state = interface(f"{standard.SIMULATION_INTERFACES}/SimulationState")
+    control, result = subject.control, _result_kind()
+
+    def set_state(value: int) -> tuple[Any, str]:
+        return control.ask("SetSimulationState", state=state(state=value))
+
+    def check_state(label: str, value: int) -> None:
+        answer, refusal = control.ask("GetSimulationState")
+        seen = refusal or str(answer.state.state)
+        section.check(label, f"state {value}", seen, seen == str(value))
+
+    control.pause(False)
+    check_state("state while running", state.STATE_PLAYING)
+    if "StepSimulation" in control.interfaces:
+        answer, refusal = control.ask("StepSimulation", steps=1)
+        # the service says that it failed, the result's own text that the state was wrong
+        refused = answer is not None and answer.result.result in (
+            result.RESULT_OPERATION_FAILED,
+            result.RESULT_INCORRECT_STATE,
+        )
+        section.check("StepSimulation while running", "result 4 or 3", refusal or "result OK", refused)
+    if "SIMULATION_STATE_PAUSE" not in features:
+        section.absent("pausing", "SIMULATION_STATE_PAUSE")
+        return
+    _, refusal = set_state(state.STATE_PAUSED)
+    section.check("pausing", "result OK", refusal or "result OK", not refusal)
+    check_state("state while paused", state.STATE_PAUSED)
+    answer, refusal = set_state(state.STATE_PAUSED)
+    already = interface(f"{standard.SIMULATION_INTERFACES}/srv/SetSimulationState").Response.ALREADY_IN_TARGET_STATE
+    same = answer is not None and answer.result.result == already
+    section.check("pausing once more", f"result {already}", refusal or "result OK", same)
+    if "StepSimulation" in control.interfaces:
+        control.ask("StepSimulation", steps=1)  # to where every stream is sampled
+        _check_steps(subject, section, "StepSimulation", lambda: control.ask("StepSimulation", steps=_STEPS)[1])
+    if "SimulateSteps" in control.interfaces:
+        _check_steps(subject, section, "SimulateSteps", lambda: _act(subject, section))
+    if "ResetSimulation" in control.interfaces and "SIMULATION_RESET_STATE" in features:
+        scope = interface(f"{standard.SIMULATION_INTERFACES}/srv/ResetSimulation").Request.SCOPE_STATE
+        before = subject.now
+        _, refusal = control.ask("ResetSimulation", scope=scope)
+        subject.settle()
+        clock = subject.stream("/clock")
+        back = clock is not None and clock.recording.time < before
+        seen = refusal or ("time goes back" if back else "result OK")
+        section.check("ResetSimulation of the state", "result OK, time goes on", seen, not refusal and not back)
+    _, refusal = set_state(state.STATE_PLAYING)
+    section.check("going on", "result OK", refusal or "result OK", not refusal)
+    check_state("state after it", state.STATE_PLAYING)
+
+
+def _check_steps(subject: Subject, section: Section, service: str, step: Any) -> None:
+    subject.settle()
+    before = subject.now
+    refusal = step()
+    subject.settle()
+    went = subject.now - before
+    label = f"{service}: {_STEPS} steps"
+    if subject.step is None:
+        section.check(label, "result OK, time goes on", refusal or f"{went * 1e-9:g} s", not refusal and went > 0)
+        return
+    wanted = _STEPS * subject.step
+    exact = abs(went - 1e9 * wanted) <= _ROUNDED
+    section.check(label, f"{wanted:g} s", refusal or f"{went * 1e-9:g} s", not refusal and exact)
+
+
+def _act(subject: Subject, section: Section) -> str:
+    """Has the action step; looks at its feedback; returns what was said against it."""
+    kind = interface(f"{standard.SIMULATION_INTERFACES}/action/SimulateSteps")
+    name = subject.control.interfaces["SimulateSteps"]
+    told = subject.client.act(name, kind, kind.Goal(steps=_STEPS), lambda told: told.remaining_steps == 0)
+    if told is None:
+        return "no result"
+    result, feedback = told
+    _check_feedback(section, [(one.completed_steps, one.remaining_steps) for one in feedback])
+    code = result.result
+    return "" if code.result == type(code).RESULT_OK else f"result {code.result}: {code.error_message}"
+
+
+def _check_feedback(section: Section, told: Sequence[tuple[int, int]]) -> None:
+    """Looks at what came: more and more steps, up to all."""
+    label, expected = "SimulateSteps: feedback", f"up to {_STEPS} completed, 0 remain"
+    if not told:
+        section.check(label, expected, "none", False)
+        return
+    grows = all(before < after for (before, _), (after, _) in itertools.pairwise(told))
+    adds_up = all(completed + remaining == _STEPS for completed, remaining in told)
+    section.check(
+        label, expected, f"{told[-1][0]} completed, {told[-1][1]} remain", grows and adds_up and told[-1][1] == 0
+    )
+
+
+def _result_kind() -> Any:
+    """The class of results, which is there."""
+    return interface(f"{standard.SIMULATION_INTERFACES}/Result")

@@ -1,0 +1,209 @@
+"""A node that hears, asks and commands; all in one thread, so that what is heard is in the order of its arrival."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import rclpy
+from rcl_interfaces.msg import Parameter, ParameterDescriptor, SetParametersResult
+from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
+from rclpy.action import ActionClient
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter as NodeParameter
+from rclpy.parameter import parameter_value_to_python
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+
+_KEPT = 1000  # messages of a topic that wait in the middleware while another one is looked at
+_LOOK = 0.02  # [s] after which a condition is looked at again though nothing has come
+_MATCHING = 0.3  # [s] of wall time for publisher and subscriber to learn of each other
+_FEEDBACK = 4.0  # [s] of wall time: one that was lost is sent again after three
+_DELIVERY = 0.02  # [s] of wall time for a message to reach another process
+
+
+class Recording:
+    """What has been heard on a topic.
+
+    Attributes:
+        messages: in the order of their arrival.
+    """
+
+    def __init__(self) -> None:
+        self.messages: list[Any] = []
+
+    @property
+    def newest(self) -> Any:
+        """The last message; None before the first one."""
+        return self.messages[-1] if self.messages else None
+
+    @property
+    def time(self) -> int:
+        """Stamp of the last message [ns]; -1 before the first one, or if it bears none."""
+        return stamp_of(self.messages[-1]) if self.messages else -1
+
+    def stamps(self) -> list[int]:
+        """Of all messages that bear one [ns]."""
+        return [stamp for message in self.messages if (stamp := stamp_of(message)) >= 0]
+
+
+class Client:
+    """Speaks with a simulator as any other node does.
+
+    Args:
+        context: of ROS, in which its node lives.
+        timeout: longest wait for an answer, or for what ought to come [s of wall time].
+    """
+
+    def __init__(self, context: Context, timeout: float) -> None:
+        self.timeout = timeout
+        name = f"conform_{os.getpid()}"
+        self.node = Node(name, context=context, start_parameter_services=False, enable_rosout=False)
+        self._executor = SingleThreadedExecutor(context=context)
+        self._executor.add_node(self.node)
+        self._publishers: dict[tuple[str, type], Publisher] = {}
+        self._clients: dict[tuple[str, type], Any] = {}
+
+    def close(self) -> None:
+        """Leaves the graph."""
+        self._executor.shutdown()
+        self.node.destroy_node()
+
+    def until(self, condition: Callable[[], object], timeout: float | None = None) -> bool:
+        """Hears until a condition holds; returns whether it came to hold within `timeout` [s of wall time]."""
+        end = time.monotonic() + (self.timeout if timeout is None else timeout)
+        while not condition():
+            rest = end - time.monotonic()
+            if rest <= 0.0:
+                return False
+            self._executor.spin_once(min(rest, _LOOK))
+        return True
+
+    def spin(self, seconds: float) -> None:
+        """Hears for so long [s of wall time]."""
+        self.until(lambda: False, seconds)
+
+    def listen(self, topic: str, kind: type, reliable: bool = False, transient_local: bool = False) -> Recording:
+        """Records a topic; asks for no more than a publisher offers that is not `reliable` or `transient_local`."""
+        recording = Recording()
+        quality = QoSProfile(
+            depth=_KEPT,
+            reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+            durability=DurabilityPolicy.TRANSIENT_LOCAL if transient_local else DurabilityPolicy.VOLATILE,
+        )
+        self.node.create_subscription(kind, topic, recording.messages.append, quality)
+        return recording
+
+    def say(self, topic: str, message: Any, transient_local: bool = False) -> None:
+        """Sends a message to whoever subscribes, and gives it the time to arrive."""
+        key = topic, type(message)
+        if key not in self._publishers:
+            durability = DurabilityPolicy.TRANSIENT_LOCAL if transient_local else DurabilityPolicy.VOLATILE
+            self._publishers[key] = self.node.create_publisher(
+                type(message), topic, QoSProfile(depth=10, durability=durability)
+            )
+            publisher = self._publishers[key]
+            self.until(lambda: publisher.get_subscription_count() > 0)
+            self.spin(_MATCHING)  # the other side learns of it later, and would miss what is said before
+        self._publishers[key].publish(message)
+        self.spin(_DELIVERY)
+
+    def call(self, name: str, kind: Any, request: Any) -> Any:
+        """The answer of a service; None if none comes."""
+        client = self._clients.get((name, kind))
+        if client is None:
+            client = self._clients[name, kind] = self.node.create_client(kind, name)
+        if not self.until(client.service_is_ready):
+            return None
+        return self._result(client.call_async(request))
+
+    def act(self, name: str, kind: Any, goal: Any, last: Callable[[Any], bool]) -> tuple[Any, list[Any]] | None:
+        """The result of an action's goal and its feedback; None if it is refused or never ends.
+
+        Feedback may come after the result, from when on a client of actions hears none: its topic is heard instead,
+        until one is the `last`.
+        """
+        feedback = self.listen(f"{name}/_action/feedback", kind.Impl.FeedbackMessage, reliable=True)
+        client = ActionClient(self.node, kind, name)
+        try:
+            if not self.until(client.server_is_ready):
+                return None
+            self.spin(_MATCHING)
+            handle = self._result(client.send_goal_async(goal))
+            if handle is None or not handle.accepted:
+                return None
+            answer = self._result(handle.get_result_async())
+            if answer is None:
+                return None
+            self.until(lambda: feedback.newest is not None and last(feedback.newest.feedback), _FEEDBACK)
+            return answer.result, [message.feedback for message in feedback.messages]
+        finally:
+            client.destroy()
+
+    def parameters(self, node: str, names: Sequence[str]) -> dict[str, Any]:
+        """Values of those of some parameters that a node has."""
+        answer = self.call(f"{node}/get_parameters", GetParameters, GetParameters.Request(names=list(names)))
+        values = [] if answer is None else [parameter_value_to_python(value) for value in answer.values]
+        if len(values) == len(names):
+            return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+        # A node that does not allow undeclared ones leaves out all of them, if only one is not there.
+        return {} if len(names) == 1 else {name: v for n in names for name, v in self.parameters(node, [n]).items()}
+
+    def descriptors(self, node: str, names: Sequence[str]) -> list[ParameterDescriptor]:
+        """What a node says of its parameters."""
+        answer = self.call(f"{node}/describe_parameters", DescribeParameters, DescribeParameters.Request(names=names))
+        return [] if answer is None else list(answer.descriptors)
+
+    def set_parameter(self, node: str, name: str, value: Any) -> SetParametersResult:
+        """Asks a node to change a parameter; what it says to that."""
+        message: Parameter = NodeParameter(name, value=value).to_parameter_msg()
+        answer = self.call(f"{node}/set_parameters", SetParameters, SetParameters.Request(parameters=[message]))
+        return SetParametersResult(reason="no answer") if answer is None else answer.results[0]
+
+    def _result(self, future: Future) -> Any:
+        return future.result() if self.until(future.done) else None
+
+
+@contextmanager
+def client_of(arguments: Sequence[str], timeout: float) -> Iterator[Client]:
+    """A client in a context of ROS of its own; `arguments` are those of ROS."""
+    context = Context()
+    rclpy.init(args=["conform", *arguments], context=context, signal_handler_options=SignalHandlerOptions.NO)
+    client = Client(context, timeout)
+    try:
+        yield client
+    finally:
+        client.close()
+        context.try_shutdown()
+
+
+def interface(name: str) -> Any:
+    """The class of an interface, as ``sensor_msgs/Imu`` of messages or ``std_srvs/srv/Trigger`` of any kind.
+
+    Returns None where its package is not installed, or an older one without it.
+    """
+    package, *kind, last = name.split("/")
+    try:
+        return getattr(import_module(f"{package}.{kind[0] if kind else 'msg'}"), last, None)
+    except ModuleNotFoundError:
+        return None
+
+
+def stamp_of(message: Any) -> int:
+    """The time that a message bears [ns]; -1 if it bears none."""
+    if hasattr(message, "clock"):
+        return _nanoseconds(message.clock)
+    if hasattr(message, "header"):
+        return _nanoseconds(message.header.stamp)
+    parts = getattr(message, "transforms", None) or getattr(message, "markers", None)
+    return _nanoseconds(parts[0].header.stamp) if parts else -1
+
+
+def _nanoseconds(stamp: Any) -> int:
+    return stamp.sec * 1_000_000_000 + stamp.nanosec

@@ -1,0 +1,96 @@
+"""Pausing, stepping and resetting a simulator: by `std_srvs`, or by `simulation_interfaces` where it has only those."""
+
+from typing import Any
+
+from std_srvs.srv import SetBool, Trigger
+
+from grouser.conformance import standard
+from grouser.conformance.client import Client, interface
+from grouser.conformance.discovery import Offer
+
+
+class Control:
+    """Asks the simulator's services.
+
+    Args:
+        client: that asks.
+        offer: what there is to ask.
+
+    Attributes:
+        interfaces: type of each service and action of `simulation_interfaces` -> its full name.
+    """
+
+    def __init__(self, client: Client, offer: Offer) -> None:
+        self._client = client
+        self._offer = offer
+        self._services = offer.services()
+        prefix = f"{standard.SIMULATION_INTERFACES}/"
+        found = {**self._services, **offer.actions()}
+        # Another simulator's come first, so that this one's own, which begin with its name, replace them.
+        ordered = sorted(found.items(), key=lambda item: item[0].startswith(f"{offer.node}/"))
+        self.interfaces = {kind.removeprefix(prefix): name for name, kind in ordered if kind.startswith(prefix)}
+        self._own_count: int | None = client.parameters(offer.node, [standard.STEP_REQUEST_COUNT]).get(
+            standard.STEP_REQUEST_COUNT
+        )
+
+    @property
+    def complete(self) -> bool:
+        """Whether it can be paused, stepped and reset."""
+        return all(self._has(call) or call.instead in self.interfaces for call in standard.SERVICES if call.instead)
+
+    def pause(self, paused: bool) -> str:
+        """Pauses or goes on; returns what was said against it, "" for success."""
+        if self._has(standard.SERVICES[0]):
+            return _refusal(self._client.call(self._offer.full("~/pause"), SetBool, SetBool.Request(data=paused)))
+        kind = interface(f"{standard.SIMULATION_INTERFACES}/SimulationState")
+        if kind is None:
+            return "no such service"
+        return self.ask("SetSimulationState", state=kind(state=kind.STATE_PAUSED if paused else kind.STATE_PLAYING))[1]
+
+    def step(self, count: int) -> str:
+        """Advances so many steps; returns what was said against it."""
+        if not self._has(standard.SERVICES[1]):
+            return self.ask("StepSimulation", steps=count)[1]
+        calls = count
+        if self._own_count is not None:
+            self._client.set_parameter(self._offer.node, standard.STEP_REQUEST_COUNT, count)
+            calls = 1
+        for _ in range(calls):
+            refusal = _refusal(self._client.call(self._offer.full("~/step"), Trigger, Trigger.Request()))
+            if refusal:
+                return refusal
+        return ""
+
+    def reset(self) -> str:
+        """Puts the machine back; returns what was said against it."""
+        if self._has(standard.SERVICES[2]):
+            return _refusal(self._client.call(self._offer.full("~/reset"), Trigger, Trigger.Request()))
+        kind = interface(f"{standard.SIMULATION_INTERFACES}/srv/ResetSimulation")
+        return "no such service" if kind is None else self.ask("ResetSimulation", scope=kind.Request.SCOPE_STATE)[1]
+
+    def leave(self) -> None:
+        """Leaves the number of steps of a request as it was."""
+        if self._own_count is not None:
+            self._client.set_parameter(self._offer.node, standard.STEP_REQUEST_COUNT, self._own_count)
+
+    def ask(self, name: str, **fields: Any) -> tuple[Any, str]:
+        """The answer of a service of `simulation_interfaces`, None for none, and what was said against the request."""
+        kind = interface(f"{standard.SIMULATION_INTERFACES}/srv/{name}")
+        if kind is None or name not in self.interfaces:
+            return None, "no such service"
+        answer = self._client.call(self.interfaces[name], kind, kind.Request(**fields))
+        if answer is None:
+            return None, "no answer"
+        result = getattr(answer, "result", None)
+        if result is None or result.result == type(result).RESULT_OK:
+            return answer, ""
+        return answer, f"result {result.result}: {result.error_message}"
+
+    def _has(self, call: standard.Call) -> bool:
+        return self._services.get(self._offer.full(call.name)) == call.type
+
+
+def _refusal(answer: Any) -> str:
+    if answer is None:
+        return "no answer"
+    return "" if answer.success else answer.message or "refused without a reason"

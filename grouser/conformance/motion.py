@@ -1,0 +1,89 @@
+"""How far a machine moves by what it is told, step by step from its start: free of the wall clock.
+
+Every trial begins with a reset of the paused simulator, so that all that differs is the command. The motion of a
+machine that nobody commands, which may sink or roll, is what others are compared with.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from grouser.conformance.channels import Channel
+from grouser.conformance.subject import Subject
+
+MOVED = 1e-3  # [rad or m]: what any sensor of a joint would see
+DURATION = 0.3  # [s]: of a trial
+# [s] of wall time for a sample to come: after a reset, where a simulator may say nothing before it steps, and after the
+# step that it is of, where one that was lost is sent again after three seconds.
+_AFTER_RESET, _AFTER_STEP = 2.0, 4.0
+
+
+class Trials:
+    """Has a simulator start over and over; leaves it paused.
+
+    Args:
+        subject: says how long a step is, and where its joints are.
+
+    Attributes:
+        refusal: what the simulator said against being paused, reset or stepped; "" as long as all goes well.
+        interval: between two joint states [s].
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        assert can_try(subject) and subject.step is not None
+        self._subject = subject
+        self._step = subject.step
+        self._recording = subject.streams[subject.offer.full("joint_states")].recording
+        self._names = list(self._recording.newest.name)
+        rate = subject.parameters["joint_state_rate"]
+        self.interval = max(self._step, 1.0 / rate if rate else 0.0)
+        self.refusal = subject.control.pause(True)
+        subject.settle()
+
+    def start(self) -> np.ndarray:
+        """Resets; joint positions then [rad or m]."""
+        before = self._recording.newest
+        self._note(self._subject.control.reset())
+        if not self._subject.client.until(lambda: self._recording.newest is not before, _AFTER_RESET):
+            self.advance(self._step)  # it says nothing before it steps
+        return self._positions()
+
+    def advance(self, seconds: float) -> np.ndarray:
+        """Steps for so long [s of simulation time]; joint positions then."""
+        count = max(1, round(seconds / self._step))
+        wanted = self._recording.time + int(1e9 * (count - 0.5) * self._step)
+        self._note(self._subject.control.step(count))
+        self._subject.client.until(lambda: self._recording.time >= wanted, _AFTER_STEP)
+        return self._positions()
+
+    @property
+    def time(self) -> int:
+        """Stamp of the joint states that were heard last [ns]."""
+        return self._recording.time
+
+    def tell(self, channels: Sequence[Channel]) -> None:
+        """Sends the moving command of each channel."""
+        for channel in channels:
+            self._subject.say(channel.name, channel.moving)
+
+    def run(self, channels: Sequence[Channel]) -> np.ndarray:
+        """How far the joints are from their start when the channels' moving commands have been told."""
+        begun = self.start()
+        self.tell(channels)
+        return self.advance(DURATION) - begun
+
+    def _positions(self) -> np.ndarray:
+        """Of the joints in the order of the first message; NaN for one that is missing now."""
+        message = self._recording.newest
+        places = dict(zip(message.name, message.position, strict=False))
+        return np.array([places.get(name, np.nan) for name in self._names])
+
+    def _note(self, refusal: str) -> None:
+        self.refusal = self.refusal or refusal
+
+
+def can_try(subject: Subject) -> bool:
+    """Whether the simulator offers all that trials need."""
+    stream = subject.stream("joint_states")
+    heard = stream is not None and stream.recording.newest is not None and len(stream.recording.newest.position) > 0
+    return subject.control.complete and subject.step is not None and heard

@@ -1,0 +1,111 @@
+"""docs/conform.md, made from the tables that the checks work by."""
+
+import sys
+from collections.abc import Iterator, Sequence
+
+from grouser.conformance import standard
+from grouser.conformance.standard import ACTIONS, INPUTS, OUTPUTS, PARAMETERS, SERVICES, Output
+
+_INTRODUCTION = """\
+# Checking a simulator against the ROS 2 interface
+
+    grouser run --machine rover &
+    grouser conform
+
+`grouser conform` is one more node. It looks at the graph, listens, asks, pauses, steps, commands, stops and resets the
+simulator that runs, whoever made it, and prints a row for each check: what the interface asks for, what was seen, and
+`ok`, `FAILED`, `absent` (not offered, and not required of this machine) or `skipped` (could not be looked at). The exit
+status is 0 if nothing failed, 1 if something did, and 2 if there is no simulator, or more than one to choose from.
+
+| option | meaning |
+|---|---|
+| `--node NAME` | the simulator's node, with its namespace or without; else the only one that publishes `/clock` |
+| `--passive` | look only: neither pause nor move nor reset it |
+| `--only GROUP ...` | some groups of checks only |
+| `--timeout SECONDS` | longest wait for an answer; more where a simulator takes long to get ready |
+| `--json FILE` | the rows as JSON too |
+| `--ros-args ...` | of its own node |
+
+Without `--passive` **the machine moves** and is reset several times; afterwards the simulator runs or is paused as it
+was found, its machine at its start. What is required of a machine follows from its URDF: from the `<grouser>` element
+([docs](urdf_extension.md)), and of a simulator that has none, from links and joints. This page is made from the tables
+that the checks work by (`grouser/conformance/standard.py`); they share nothing with the nodes that they check.
+
+## What is checked
+
+| group | checks |
+|---|---|
+| `graph` | types of topics, services and actions; publishers' quality of service but for their depth; one `/clock` |
+| `streams` | that something comes; rates and order by stamps, in simulation time; one time base; finite numbers |
+| `frames` | one parent each; odometry frame, footprint, base; one tree, with the links and the frames of all messages |
+| `contents` | names and lengths of joint states; geometry of scans; REP-145; covariances; values; `/diagnostics` |
+| `parameters` | descriptions and ranges; a bad value is refused with a reason |
+| `time` | no step while it runs; time stands while it is paused; N steps are N steps; stamps agree to an interval |
+| `interfaces` | `simulation_interfaces`, where it is offered: features, states, results, steps, the action's feedback |
+| `reset` | joints are where they started; time does not go back unless `reset_rewinds_time` says so |
+| `commands` | what is not finite, of unknown name or wrong length is refused and counted; silence ends in time |
+| `emergency_stop` | the machine stands, and obeys nobody until the reset, not even who takes the stop back |
+
+Commands are tried while the simulator is paused, by steps from a reset: each trial differs from another in nothing but
+the command, and how busy the computer is does not matter. Silence is compared with a command to stop at the very moment
+when it becomes too long: the difference may be a tick.
+
+## Where our own simulator falls short
+
+The integrators for smooth machines have no brakes. Under them an emergency stop takes the drives' effort away, and what
+nothing brakes goes on: `four_bar` fails `emergency_stop` unless it is run with `integrator:=semi_implicit`.
+"""
+
+
+def page() -> str:
+    """The page's text."""
+    return "".join(f"{line}\n" for line in _lines())
+
+
+def _lines() -> Iterator[str]:
+    yield from _INTRODUCTION.splitlines()
+    yield from _section(
+        "Out",
+        ("topic", "type", "quality of service", "rate [Hz] (parameter)", "of"),
+        [(_names(output), f"`{output.type}`", _quality(output), _rate(output), output.needs) for output in OUTPUTS],
+    )
+    yield from _section(
+        "In",
+        ("topic", "type", "of"),
+        [(f"`{entry.name}`", " or ".join(f"`{kind}`" for kind in entry.types), entry.needs) for entry in INPUTS],
+    )
+    yield from _section(
+        "Services and actions",
+        ("name", "type", "of", "dispensable beside"),
+        [(f"`{c.name}`", f"`{c.type}`", c.needs, f"`{c.instead}`" if c.instead else "") for c in SERVICES + ACTIONS],
+    )
+    yield from _section(
+        "Parameters",
+        ("name", "where there is none"),
+        [(f"`{name}`", str(value).lower()) for name, value in PARAMETERS.items()],
+    )
+
+
+def _section(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield from ("", f"## {title}", "")
+    for row in (headings, ["---"] * len(headings), *rows):
+        yield f"| {' | '.join(row)} |"
+
+
+def _names(output: Output) -> str:
+    return f"`{output.name}`, a single one `{output.single}`" if output.single else f"`{output.name}`"
+
+
+def _quality(output: Output) -> str:
+    durability = "" if output.durability == standard.VOLATILE else f", {output.durability}"
+    return f"{output.reliability}{durability}, depth {output.depth}"
+
+
+def _rate(output: Output) -> str:
+    if output.rate is None:
+        return ""
+    return f"{output.rate:g} (`{output.rate_parameter}`)"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,192 @@
+"""What a recording holds: everything that was done to a simulation, and what became of it.
+
+Each event carries the step before which it happened, counted as the time stamps count: a reset takes the simulation's
+own count back, but not this one, unless time was rewound. Steps between two events were made with nothing changed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grouser.physics.description.machine import Vector3
+
+Quaternion = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Commanded:
+    """Valves and drives were told these values."""
+
+    step: int
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class FaultsChanged:
+    """From now on these are the faults of each component by name, and all else is well."""
+
+    step: int
+    faults: Mapping[str, Mapping[str, bool | float]]
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Emergency stop of one machine."""
+
+    step: int
+    machine: str
+
+
+@dataclass(frozen=True)
+class WasReset:
+    """The machine was put back to its start; the count of steps went on from another number if time was rewound."""
+
+    step: int
+    continues_at: int
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A machine came in.
+
+    Attributes:
+        step: before which.
+        machine: its name.
+        file: where it came from.
+        urdf: its text, with xacro expanded.
+        base: floating or fixed.
+        position, quaternion: of its root link in the world [m], x y z w.
+    """
+
+    step: int
+    machine: str
+    file: str
+    urdf: str
+    base: str
+    position: Vector3
+    quaternion: Quaternion
+
+
+@dataclass(frozen=True)
+class Left:
+    """A machine was taken out."""
+
+    step: int
+    machine: str
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A machine was put somewhere else.
+
+    Attributes:
+        step: before which.
+        machine: its name.
+        position, quaternion: of its root link in the world [m], x y z w.
+        linear, angular: its velocities along the world's axes [m/s, rad/s].
+    """
+
+    step: int
+    machine: str
+    position: Vector3
+    quaternion: Quaternion
+    linear: Vector3
+    angular: Vector3
+
+
+@dataclass(frozen=True)
+class WorldLoaded:
+    """All machines were taken out, and the world became this text of that file; both empty: none."""
+
+    step: int
+    file: str
+    world: str
+
+
+@dataclass(frozen=True)
+class Rewound:
+    """The count of steps went on from zero, and the machine as it was."""
+
+    step: int
+
+
+@dataclass(frozen=True)
+class Diverged:
+    """The step that the count ends with left the finite numbers; `problem` says where."""
+
+    step: int
+    problem: str
+
+
+@dataclass(frozen=True)
+class StateReached:
+    """The state had this hash (`state_hash`)."""
+
+    step: int
+    hash: str
+
+
+Event = (
+    Commanded
+    | FaultsChanged
+    | Stopped
+    | WasReset
+    | Rewound
+    | Joined
+    | Left
+    | Placed
+    | WorldLoaded
+    | Diverged
+    | StateReached
+)
+
+TOPICS: dict[str, type[Event]] = {
+    "commands": Commanded,
+    "faults": FaultsChanged,
+    "emergency_stop": Stopped,
+    "reset": WasReset,
+    "joined": Joined,
+    "left": Left,
+    "placed": Placed,
+    "world": WorldLoaded,
+    "rewinding": Rewound,
+    "divergence": Diverged,
+    "state_hash": StateReached,
+}
+TOPIC_OF = {kind: topic for topic, kind in TOPICS.items()}
+
+_STEP = {"type": "integer", "minimum": 0}
+_TEXT = {"type": "string"}
+_NUMBERS = {"type": "array", "items": {"type": "number"}}
+# What Foxglove needs to plot them: JSON schemas of the fields.
+_FIELDS: dict[str, dict[str, Any]] = {
+    "commands": {"step": _STEP, "values": {"type": "object", "additionalProperties": {"type": "number"}}},
+    "faults": {"step": _STEP, "faults": {"type": "object", "additionalProperties": {"type": "object"}}},
+    "emergency_stop": {"step": _STEP, "machine": _TEXT},
+    "reset": {"step": _STEP, "continues_at": _STEP},
+    "joined": {
+        "step": _STEP,
+        "machine": _TEXT,
+        "file": _TEXT,
+        "urdf": _TEXT,
+        "base": _TEXT,
+        "position": _NUMBERS,
+        "quaternion": _NUMBERS,
+    },
+    "left": {"step": _STEP, "machine": _TEXT},
+    "placed": {
+        "step": _STEP,
+        "machine": _TEXT,
+        "position": _NUMBERS,
+        "quaternion": _NUMBERS,
+        "linear": _NUMBERS,
+        "angular": _NUMBERS,
+    },
+    "world": {"step": _STEP, "file": _TEXT, "world": _TEXT},
+    "rewinding": {"step": _STEP},
+    "divergence": {"step": _STEP, "problem": _TEXT},
+    "state_hash": {"step": _STEP, "hash": _TEXT},
+}
+SCHEMAS: dict[str, dict[str, Any]] = {
+    topic: {"type": "object", "properties": fields, "required": list(fields)} for topic, fields in _FIELDS.items()
+}

@@ -1,0 +1,172 @@
+"""A machine that Nav2 drives: `ros2 launch grouser navigation.launch.py world:=obstacle_course`."""
+
+from pathlib import Path
+
+from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
+from launch.conditions import IfCondition
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import EqualsSubstitution, LaunchConfiguration
+from launch_ros.actions import Node, SetParameter
+from launch_ros.parameter_descriptions import ParameterValue
+
+from launch import LaunchDescription
+
+SHARE = Path(__file__).resolve().parent.parent
+
+
+def generate_launch_description():
+    """The simulator, the map of its world, and Nav2's servers, which need the packages of `navigation2`."""
+    # Not `parameters`, which simulator.launch.py has: a file that is included sees the arguments of the one around it.
+    nav2_parameters = LaunchConfiguration("nav2_parameters")
+    soil_layers = ParameterValue(LaunchConfiguration("soil_layers"), value_type=bool)
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                "machine",
+                default_value="rover",
+                choices=["rover", "demolition_robot"],
+                description="what drives; the demolition robot does not yet hear what Nav2 says",
+            ),
+            DeclareLaunchArgument("world", default_value="obstacle_course", description="world file, or a name"),
+            DeclareLaunchArgument(
+                "nav2_parameters",
+                default_value=[f"{SHARE / 'config' / 'nav2'}/", LaunchConfiguration("machine"), ".yaml"],
+                description="parameter file of Nav2's servers",
+            ),
+            DeclareLaunchArgument(
+                "localization",
+                default_value="truth",
+                choices=["truth", "odometry", "none"],
+                description="truth: the simulator says where the machine is; "
+                "odometry: its wheels, and initialpose; none: AMCL does",
+            ),
+            DeclareLaunchArgument(
+                "soil_layers",
+                default_value="false",
+                choices=["true", "false"],
+                description="whether ruts and weak soil cost something; for worlds with soft ground",
+            ),
+            DeclareLaunchArgument("real_time_factor", default_value="1.0", description="0.0: as fast as possible"),
+            DeclareLaunchArgument(
+                "view", default_value="true", choices=["true", "false"], description="show the machine in the browser"
+            ),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(str(SHARE / "launch" / "simulator.launch.py")),
+                launch_arguments={
+                    "machine": LaunchConfiguration("machine"),
+                    "world": LaunchConfiguration("world"),
+                    "program": "",
+                    "real_time_factor": LaunchConfiguration("real_time_factor"),
+                    "view": LaunchConfiguration("view"),
+                }.items(),
+            ),
+            Node(
+                package="grouser",
+                executable="world_map",
+                name="world_map",
+                output="screen",
+                parameters=[
+                    {
+                        "world": ParameterValue(LaunchConfiguration("world"), value_type=str),
+                        "localization": ParameterValue(LaunchConfiguration("localization"), value_type=str),
+                    }
+                ],
+            ),
+            GroupAction(
+                [
+                    SetParameter("use_sim_time", True),
+                    Node(
+                        package="nav2_amcl",
+                        executable="amcl",
+                        name="amcl",
+                        output="screen",
+                        parameters=[nav2_parameters],
+                        condition=IfCondition(EqualsSubstitution(LaunchConfiguration("localization"), "none")),
+                    ),
+                    Node(
+                        package="nav2_lifecycle_manager",
+                        executable="lifecycle_manager",
+                        name="lifecycle_manager_localization",
+                        output="screen",
+                        parameters=[{"autostart": True, "node_names": ["amcl"]}],
+                        condition=IfCondition(EqualsSubstitution(LaunchConfiguration("localization"), "none")),
+                    ),
+                    Node(
+                        package="nav2_planner",
+                        executable="planner_server",
+                        name="planner_server",
+                        output="screen",
+                        parameters=[nav2_parameters],
+                    ),
+                    # Without a name, so that what is given here is for its costmap too.
+                    Node(
+                        package="nav2_controller",
+                        executable="controller_server",
+                        output="screen",
+                        parameters=[
+                            nav2_parameters,
+                            {"rut_layer.enabled": soil_layers, "bearing_layer.enabled": soil_layers},
+                        ],
+                        remappings=[("cmd_vel", "cmd_vel_nav")],
+                    ),
+                    Node(
+                        package="nav2_behaviors",
+                        executable="behavior_server",
+                        name="behavior_server",
+                        output="screen",
+                        parameters=[nav2_parameters],
+                        remappings=[("cmd_vel", "cmd_vel_nav")],
+                    ),
+                    Node(
+                        package="nav2_bt_navigator",
+                        executable="bt_navigator",
+                        name="bt_navigator",
+                        output="screen",
+                        parameters=[nav2_parameters],
+                    ),
+                    Node(
+                        package="nav2_waypoint_follower",
+                        executable="waypoint_follower",
+                        name="waypoint_follower",
+                        output="screen",
+                        parameters=[nav2_parameters],
+                    ),
+                    Node(
+                        package="nav2_velocity_smoother",
+                        executable="velocity_smoother",
+                        name="velocity_smoother",
+                        output="screen",
+                        parameters=[nav2_parameters],
+                        remappings=[("cmd_vel", "cmd_vel_nav")],
+                    ),
+                    Node(
+                        package="nav2_collision_monitor",
+                        executable="collision_monitor",
+                        name="collision_monitor",
+                        output="screen",
+                        parameters=[nav2_parameters],
+                    ),
+                    Node(
+                        package="nav2_lifecycle_manager",
+                        executable="lifecycle_manager",
+                        name="lifecycle_manager_navigation",
+                        output="screen",
+                        parameters=[
+                            {
+                                "autostart": True,
+                                "node_names": [
+                                    "planner_server",
+                                    "controller_server",
+                                    "behavior_server",
+                                    "velocity_smoother",
+                                    "collision_monitor",
+                                    "bt_navigator",
+                                    "waypoint_follower",
+                                ],
+                            }
+                        ],
+                    ),
+                ]
+            ),
+        ]
+    )

@@ -1,0 +1,114 @@
+"""Several nodes in one process, so that what they say to each other need not leave it.
+
+    composed simulator operator --ros-args -p simulator:machine:=rover -p operator:pattern:=rover
+
+A parameter for one of the nodes begins with its name. The viewer has its own process always: drawing would take its
+time from the physics.
+"""
+
+import argparse
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from typing import NoReturn
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from grouser.nodes.process import EXIT_BAD_INPUT, stop_on_signals
+from grouser.nodes.simulator import SimulatorNode, failure_text, leave, spinning
+from grouser.physics.errors import GrouserError
+
+SIMULATOR = "simulator"
+# Where the others are: module and class.
+OTHERS = {
+    "operator": "OperatorNode",
+    "attitude_controller": "AttitudeControllerNode",
+    "goal_follower": "GoalFollowerNode",
+    "world_map": "WorldMapNode",
+}
+_LONGEST_WAIT = 0.1  # [s]
+_ROS_ARGUMENTS = "--ros-args"
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs the nodes until Ctrl-C or SIGTERM, or until one of them fails, then ends the process.
+
+    The exit status is 0; 2 if a name, a parameter, the machine or the world is not valid; 1 if a thread failed.
+
+    Args:
+        arguments: the command line, its program's name first; None: that of the process.
+    """
+    words = list(sys.argv if arguments is None else arguments)
+    at = words.index(_ROS_ARGUMENTS) if _ROS_ARGUMENTS in words else len(words)
+    parser = argparse.ArgumentParser(
+        prog="composed", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("node", nargs="+", choices=(SIMULATOR, *OTHERS), help="node to run")
+    names = list(dict.fromkeys(parser.parse_args(words[1:at]).node))
+    stop = threading.Event()
+    stop_on_signals(stop)
+    rclpy.init(args=["composed", *words[at:]], signal_handler_options=SignalHandlerOptions.NO)
+    simulator: SimulatorNode | None = None
+    with ExitStack() as stack:
+        try:
+            others = [_make(name) for name in names if name != SIMULATOR]
+            simulator = SimulatorNode(ended=stop) if SIMULATOR in names else None
+        except GrouserError as error:
+            print(f"composed: {error}", file=sys.stderr)
+            leave(EXIT_BAD_INPUT)
+        if simulator is not None:
+            stack.enter_context(spinning(simulator))
+        stack.enter_context(_spinning_others(others, stop))
+        stop.wait()
+    if simulator is not None and simulator.error is not None:
+        print(f"composed: {failure_text(simulator.error)}", file=sys.stderr)
+        leave(simulator.exit_status)
+    leave(0)
+
+
+def _make(name: str) -> Node:
+    make: Callable[[], Node] = getattr(import_module(f"grouser.nodes.{name}"), OTHERS[name])
+    return make()
+
+
+@contextmanager
+def _spinning_others(nodes: Sequence[Node], stop: threading.Event) -> Iterator[None]:
+    """Runs nodes in one thread; a callback that fails ends them all."""
+    executor = SingleThreadedExecutor()
+    for node in nodes:
+        executor.add_node(node)
+    ending = threading.Event()
+    failure: list[BaseException] = []
+
+    def spin() -> None:
+        try:
+            while not ending.is_set():
+                executor.spin_once(_LONGEST_WAIT)
+        except BaseException as error:
+            failure.append(error)
+            stop.set()
+            raise
+
+    thread = threading.Thread(target=spin, name="nodes")
+    thread.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        thread.join()
+        executor.shutdown()
+        for node in nodes:
+            if not failure and hasattr(node, "finish"):
+                node.finish()  # says what is to be said at the end, as the operator does: neutral
+            node.destroy_node()
+    if failure:
+        leave(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""`grouser conform`: good simulators pass, and each broken one fails where it is broken and nowhere else."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+from grouser import conform
+
+BROKEN = Path(__file__).resolve().parent / "broken"
+# A first run compiles what three kinds of machines need, before the first test.
+pytestmark = pytest.mark.timeout(900)
+LONGEST_EXIT = 10.0  # [s]
+
+
+def load_faults():
+    spec = spec_from_file_location("faults", BROKEN / "faults.py")
+    module = module_from_spec(spec)
+    sys.modules["faults"] = module
+    spec.loader.exec_module(module)
+    return module.FAULTS
+
+
+FAULTS = load_faults()
+Simulators = Callable[..., "contextmanager"]
+
+
+@pytest.fixture(scope="module")
+def run_simulator() -> Iterator[Simulators]:
+    """Runs a simulator with a fault, or with none, in a process of its own."""
+    nursery = subprocess.Popen(
+        [sys.executable, str(BROKEN / "nursery.py"), "rover", "demolition_robot", "four_bar"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=BROKEN,
+        start_new_session=True,
+    )
+    assert nursery.stdout.readline() == "ready\n"
+
+    @contextmanager
+    def run(fault: str, **parameters: str) -> Iterator[None]:
+        namespace = parameters.pop("namespace", "/")
+        parameters["diagnostics_rate"] = "10.0"  # nobody waits for a second
+        settings = [text for name, value in parameters.items() for text in ("-p", f"{name}:={value}")]
+        request = [fault, "--ros-args", "-r", f"__ns:={namespace}", *settings]
+        print(json.dumps(request), file=nursery.stdin, flush=True)
+        identifier = int(nursery.stdout.readline())
+        try:
+            yield
+        finally:
+            end(identifier)
+
+    yield run
+    os.killpg(nursery.pid, signal.SIGKILL)  # with simulators of tests that were broken off
+    nursery.communicate()
+
+
+def end(identifier: int) -> None:
+    """Ends a process, and waits until it has left the graph."""
+    with suppress(ProcessLookupError):
+        os.kill(identifier, signal.SIGTERM)
+        for _ in range(round(LONGEST_EXIT / 0.01)):
+            time.sleep(0.01)
+            os.kill(identifier, 0)
+        os.kill(identifier, signal.SIGKILL)
+
+
+@pytest.fixture
+def examine(tmp_path) -> Callable[..., tuple[int, dict]]:
+    """Runs `grouser conform`; returns its exit status and what it wrote."""
+    file = tmp_path / "report.json"
+
+    def run(*arguments: str) -> tuple[int, dict]:
+        status = conform.main(["--json", str(file), *arguments])
+        return status, json.loads(file.read_text())
+
+    return run
+
+
+SHORT = {"command_timeout": "0.2", "cmd_vel_timeout": "0.2"}
+
+
+def failed(report: dict) -> list[str]:
+    return [row["check"] for row in report["rows"] if row["verdict"] == "FAILED"]
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_broken_simulator_fails_where_it_is_broken(run_simulator, examine, name):
+    fault = FAULTS[name]
+    with run_simulator(name, machine="rover", **(SHORT if "commands" in fault.groups else {})):
+        status, report = examine("--only", *fault.groups)
+    assert sorted(failed(report)) == sorted(fault.failed), report
+    assert status == 1
+
+
+# The linkage's own integrator knows no brakes, which an emergency stop needs.
+OURS = [
+    {"machine": "rover"},
+    {"machine": "demolition_robot"},
+    {"machine": "four_bar", "world": "weightless", "integrator": "semi_implicit"},
+]
+
+
+@pytest.mark.parametrize("parameters", OURS, ids=lambda parameters: parameters["machine"])
+def test_ours_passes(run_simulator, examine, parameters, capsys):
+    with run_simulator("", **parameters):
+        status, report = examine()
+    assert (status, failed(report)) == (0, [])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert re.fullmatch(r"\d+ checks: \d+ passed, 0 failed, \d+ absent, \d+ skipped", lines[-1])
+
+
+def test_a_node_is_chosen_by_its_name(run_simulator, examine, capsys):
+    with run_simulator("", machine="four_bar"), run_simulator("", machine="four_bar", namespace="/other"):
+        for name in ("/simulator", "/other/simulator"):
+            status, report = examine("--passive", "--only", "parameters", "--node", name)
+            assert (status, report["node"], failed(report)) == (0, name, [])
+        assert conform.main(["--passive", "--only", "parameters"]) == 2
+        said = capsys.readouterr().err
+        assert "several simulators" in said and "/other/simulator, /simulator" in said
+        status, report = examine("--passive", "--only", "graph", "--node", "/other/simulator")
+        assert (status, failed(report)) == (1, ["/clock: publishers"])
+        assert conform.main(["--passive", "--timeout", "1", "--node", "nobody"]) == 2
+        assert "no node is called nobody; nodes that are there: /other/simulator" in capsys.readouterr().err
+
+
+def test_without_a_simulator_there_is_nothing_to_check(capsys):
+    assert conform.main(["--timeout", "0.5"]) == 2
+    assert "no node publishes /clock" in capsys.readouterr().err
+
+
+def test_a_paused_simulator_is_left_paused(run_simulator, examine):
+    with run_simulator("", machine="rover", start_paused="true"):
+        status, report = examine("--only", "streams")
+        assert (status, failed(report), report["skipped"]) == (0, [], 0)
+        status, report = examine("--passive", "--only", "graph", "streams")  # it is paused again
+        assert (status, failed(report)) == (0, [])
+        assert [row["seen"] for row in report["rows"] if row["verdict"] == "skipped"] == ["no time is heard: paused?"]

@@ -1,0 +1,217 @@
+"""Robots that come and go in one simulator, under namespaces: asked and heard over DDS."""
+
+import re
+
+import pytest
+from geometry_msgs.msg import PoseStamped, TransformStamped
+from nav_msgs.msg import Odometry
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+from simulation_interfaces import srv
+from simulation_interfaces.msg import EntityState, Result, SimulationState
+from std_msgs.msg import Bool, String
+from tf2_msgs.msg import TFMessage
+
+import grouser
+from grouser.nodes import topics
+from grouser.recording.events import Joined, Left, Placed
+from grouser.recording.mcap_file import Recording
+from grouser.replay import replay
+
+OK = Result.RESULT_OK
+BOX = """<robot name="box">
+  <link name="body">
+    <inertial><mass value="20"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><box size="0.4 0.4 0.4"/></geometry></collision>
+  </link>
+</robot>
+"""
+
+
+@pytest.fixture
+def ask(peer):
+    """Asks a service of the simulator, by the name of its type and the fields of the request."""
+
+    def ask(service_type, **fields):
+        kind = getattr(srv, service_type)
+        service = re.sub(r"(?<!^)(?=[A-Z])", "_", service_type).lower()
+        return peer.ask(kind, f"/simulator/{service}", kind.Request(**fields))
+
+    return ask
+
+
+@pytest.fixture
+def spawn(ask):
+    """Spawns from a text or a file at (x, y, z)."""
+
+    def spawn(name, place, text="", file="", **fields):
+        pose = PoseStamped()
+        pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = place
+        uri = f"file://{file}" if file else ""
+        return ask("SpawnEntity", name=name, uri=uri, resource_string=text, initial_pose=pose, **fields)
+
+    return spawn
+
+
+def state(ask, entity):
+    return ask("GetEntityState", entity=entity).state
+
+
+def test_two_of_a_kind_in_one_simulator(peer, ask, spawn, start_simulator, loader_file):
+    """Each is heard and commanded under its own name, with frames of its own."""
+    start_simulator()
+    answer = spawn("scout", (0.0, 5.0, 1.0), file=loader_file)
+    assert (answer.result.result, answer.entity_name) == (OK, "scout"), answer.result.error_message
+    mine, other = peer.hear(JointState, "joint_states"), peer.hear(JointState, "scout/joint_states")
+    assert list(other.first().name) == list(mine.first().name)
+    truth = peer.hear(Odometry, "scout/ground_truth/odom").first()
+    assert truth.child_frame_id == "scout/chassis"
+    assert truth.pose.pose.position.y == pytest.approx(5.0, abs=0.01)
+    transforms = peer.hear(TFMessage, topics.TF, topics.TF_QUALITY)
+
+    def frames():
+        def pair(transform: TransformStamped):
+            return transform.header.frame_id, transform.child_frame_id
+
+        return {pair(transform) for message in transforms.all() for transform in message.transforms}
+
+    peer.wait_for(lambda: ("scout/odom", "scout/base_footprint") in frames(), "the scout's frames")
+    peer.wait_for(lambda: ("odom", "base_footprint") in frames(), "the frames of the first")
+    description = peer.hear(String, "scout/robot_description", topics.LATCHED).first()
+    assert description.data == grouser.load_machine(loader_file).urdf
+
+    drive = next(one for one in grouser.load_machine(loader_file).drives if one.mode == "position")
+    for _ in range(3):
+        peer.say("scout/joint_commands", JointState(name=[drive.joint], position=[0.3]))
+    place = list(mine.first().name).index(drive.joint)
+    other.wait(lambda message: abs(message.position[place] - 0.3) < 0.05, "that the scout's joint moves")
+    assert abs(mine.all()[-1].position[place]) < 0.05
+
+
+def test_what_is_taken_out_is_heard_no_more_and_the_others_go_on(peer, ask, spawn, start_simulator):
+    node = start_simulator()
+    assert spawn("box", (0.0, 5.0, 0.21), text=BOX).result.result == OK
+    peer.wait_for(lambda: peer.node.count_publishers("box/ground_truth/odom") == 1, "the box")
+    before = node.report.time
+    assert ask("DeleteEntity", entity="box").result.result == OK
+    peer.wait_for(lambda: peer.node.count_publishers("box/ground_truth/odom") == 0, "that the box is gone")
+    assert "box" not in ask("GetEntities").entities
+    peer.wait_for(lambda: node.report.time > before + 0.5, "that the simulation goes on")
+    assert ask("DeleteEntity", entity="box").result.result == Result.RESULT_NOT_FOUND
+
+
+def test_machines_touch_each_other(ask, spawn, start_simulator):
+    """A box that is dropped on another one lies on it."""
+    start_simulator(start_paused=True)
+    assert spawn("lower", (0.0, 5.0, 0.2), text=BOX).result.result == OK
+    assert spawn("upper", (0.05, 5.0, 0.7), text=BOX).result.result == OK
+    assert ask("StepSimulation", steps=2000).result.result == OK
+    # to the 10 um of penetration that contacts leave alone, twice
+    assert state(ask, "upper").pose.position.z == pytest.approx(0.6, abs=2e-5)
+
+
+def test_refusals_have_their_codes_and_change_nothing(ask, spawn, start_simulator, loader_file):
+    start_simulator(start_paused=True)
+    codes = srv.SpawnEntity.Response
+    assert spawn("inside", (0.0, 0.0, 0.2), text=BOX).result.result == codes.INVALID_POSE
+    assert spawn("first", (0.0, 5.0, 0.2), text=BOX, entity_namespace="yard").result.result == OK
+    assert spawn("first", (0.0, 8.0, 0.2), text=BOX).result.result == codes.NAME_NOT_UNIQUE
+    assert spawn("second", (0.0, 8.0, 0.2), text=BOX, entity_namespace="yard").result.result == codes.NAMESPACE_INVALID
+    assert spawn("loader", (0.0, 8.0, 0.2), text=BOX).result.result == codes.NAME_NOT_UNIQUE
+    assert sorted(ask("GetEntities").entities) == ["first", "loader"]
+    assert ask("StepSimulation", steps=1).result.result == OK
+
+
+def test_an_emergency_stop_is_that_of_one(peer, spawn, start_simulator, loader_file):
+    node = start_simulator()
+    assert spawn("scout", (0.0, 5.0, 1.0), file=loader_file).result.result == OK
+    joint = next(one.joint for one in grouser.load_machine(loader_file).drives if one.mode == "velocity")
+    mine, other = peer.hear(JointState, "joint_states"), peer.hear(JointState, "scout/joint_states")
+    place = list(mine.first().name).index(joint)
+    peer.say("scout/emergency_stop", Bool(data=True), topics.LATCHED)
+    peer.wait_for(lambda: node.report.emergency_stop, "the stop")
+    timer = peer.node.create_timer(
+        0.1,
+        lambda: [peer.say(topic, JointState(name=[joint], velocity=[0.5])) for topic in ("joint_commands",)],
+    )
+    mine.wait(lambda message: message.velocity[place] > 0.4, "that the first still moves")
+    peer.node.destroy_timer(timer)
+    peer.say("scout/joint_commands", JointState(name=[joint], velocity=[0.5]))
+    other.collect(len(other.all()) + 20)
+    assert max(abs(message.velocity[place]) for message in other.all()[-20:]) < 1e-3
+
+
+def test_a_machine_is_put_elsewhere(ask, spawn, start_simulator):
+    start_simulator(start_paused=True)
+    assert spawn("box", (0.0, 5.0, 3.0), text=BOX).result.result == OK
+    wanted = EntityState()
+    wanted.pose.position.x, wanted.pose.position.z = 7.0, 4.0
+    wanted.twist.linear.x = 2.0
+    assert ask("SetEntityState", entity="box", state=wanted).result.result == OK
+    assert ask("StepSimulation", steps=100).result.result == OK
+    now = state(ask, "box")
+    # x = x0 + v t, z = z0 - g t^2 / 2, to the first order of the step of 1 ms
+    assert now.pose.position.x == pytest.approx(7.2, abs=1e-9)
+    assert now.pose.position.z == pytest.approx(4.0 - 0.5 * 9.81 * 0.1**2, abs=9.81 * 0.1 * 1e-3)
+    assert now.twist.linear.x == pytest.approx(2.0, abs=1e-9)
+
+
+def test_stopping_takes_out_what_was_spawned(ask, spawn, start_simulator):
+    start_simulator(start_paused=True)
+    assert spawn("box", (0.0, 5.0, 0.2), text=BOX).result.result == OK
+    stopped = SimulationState(state=SimulationState.STATE_STOPPED)
+    assert ask("SetSimulationState", state=stopped).result.result == OK
+    assert list(ask("GetEntities").entities) == ["loader"]
+
+
+def test_another_world_and_none(peer, ask, spawn, start_simulator):
+    """Loading a world takes all machines out; without one, there can be none."""
+    node = start_simulator()
+    reached = node.report.time
+    assert ask("LoadWorld", uri="slope").result.result == OK
+    assert list(ask("GetEntities").entities) == []
+    assert ask("GetCurrentWorld").world.name == "slope"
+    assert ask("GetSimulationState").state.state == SimulationState.STATE_STOPPED
+    assert spawn("box", (0.0, 0.0, 2.0), text=BOX).result.result == OK
+    assert ask("StepSimulation", steps=100).result.result == OK
+    assert node.report.time > reached  # time keeps running forward
+    assert ask("UnloadWorld").result.result == OK
+    assert ask("GetCurrentWorld").result.result == srv.GetCurrentWorld.Response.NO_WORLD_LOADED
+    assert spawn("box", (0.0, 0.0, 2.0), text=BOX).result.result != OK
+    assert ask("LoadWorld", uri="flat").result.result == OK
+    assert spawn("box", (0.0, 0.0, 2.0), text=BOX).result.result == OK
+    playing = SimulationState(state=SimulationState.STATE_PLAYING)
+    assert ask("SetSimulationState", state=playing).result.result == OK
+    peer.hear(Odometry, "box/ground_truth/odom").first()
+
+
+def test_faults_of_each_have_parameters_of_their_own(peer, spawn, start_simulator, loader_file):
+    node = start_simulator()
+    assert spawn("scout", (0.0, 5.0, 1.0), file=loader_file).result.result == OK
+    (result,) = node.set_parameters([Parameter("scout.faults.boom_valve.stuck_spool", value=True)])
+    assert result.successful, result.reason
+    assert node.get_parameter("faults.boom_valve.stuck_spool").value is False
+
+
+def test_a_run_with_comings_and_goings_replays_bit_by_bit(ask, spawn, start_simulator, loader_file, tmp_path):
+    file = tmp_path / "fleet.mcap"
+    node = start_simulator(start_paused=True, record=str(file))
+    assert ask("StepSimulation", steps=700).result.result == OK
+    assert spawn("scout", (0.0, 5.0, 1.0), file=loader_file).result.result == OK
+    assert ask("StepSimulation", steps=700).result.result == OK
+    wanted = EntityState()
+    wanted.pose.position.x, wanted.pose.position.y, wanted.pose.position.z = 3.0, 3.0, 2.0
+    assert ask("SetEntityState", entity="scout", state=wanted).result.result == OK
+    assert spawn("box", (0.0, -5.0, 0.5), text=BOX).result.result == OK
+    assert ask("StepSimulation", steps=700).result.result == OK
+    assert ask("DeleteEntity", entity="scout").result.result == OK
+    assert ask("StepSimulation", steps=700).result.result == OK
+    assert ask("LoadWorld", uri="slope").result.result == OK
+    assert spawn("box", (0.0, 0.0, 2.0), text=BOX).result.result == OK
+    assert ask("StepSimulation", steps=700).result.result == OK
+    node.stop()
+    kinds = [type(event) for event in Recording(file).events()]
+    assert (kinds.count(Joined), kinds.count(Left), kinds.count(Placed)) == (3, 1, 1)
+    result = replay(Recording(file))
+    assert result.difference is None
+    assert result.time == pytest.approx(3.5)

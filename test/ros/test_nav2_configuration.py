@@ -1,0 +1,238 @@
+"""The parameter files for Nav2: Nav2 declares every key, frames and topics are those of our nodes, and the figures are
+those of the machines. Nav2 itself is not needed."""
+
+import ast
+import math
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+import grouser
+from grouser.catalogue import machine_file
+from grouser.nodes import topics, world_map
+from grouser.nodes.goal_following import Manners
+from grouser.nodes.parameters import DECLARATIONS
+from grouser.occupancy import shape_points
+from grouser.physics.description.placement import initial_positions, link_poses
+from grouser.physics.description.rotation import compose, matrix
+from grouser.physics.vehicle import make_vehicle
+from grouser.resources import share_path
+
+DECLARED = yaml.safe_load((Path(__file__).parents[1] / "data" / "nav2_jazzy_parameters.yaml").read_text())
+MACHINES = ["rover", "demolition_robot"]
+TYPES = {"bool": bool, "integer": int, "double": float, "string": str}
+# Parts of the collision monitor, of which it has a list each.
+PARTS = {"polygons": "polygon", "observation_sources": "scan"}
+FRAMES = {
+    "map": DECLARATIONS["map_frame"].default,
+    "odom": DECLARATIONS["odom_frame"].default,
+    "footprint": DECLARATIONS["base_footprint_frame"].default,
+}
+
+
+def parameters(machine):
+    """Name of each server, costmaps among them -> its parameters."""
+    content = yaml.safe_load(share_path("config", "nav2", f"{machine}.yaml").read_text())
+    return {name: (node.get(name) or node)["ros__parameters"] for name, node in content.items()}
+
+
+def flat(mapping, prefix=""):
+    for key, value in mapping.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def is_of(kind, value):
+    if kind in ("string_array", "double_array"):
+        return isinstance(value, list) and all(type(entry) is TYPES[kind.partition("_")[0]] for entry in value)
+    return type(value) is TYPES[kind]
+
+
+def unknown(name, server):
+    """The parameters of a server that nobody declares, or that have the wrong type."""
+    kinds = dict(DECLARED["servers"]["costmap" if name.endswith("_costmap") else name])
+    for key, value in server.items():
+        if not isinstance(value, dict):
+            continue
+        if "plugin" in value:
+            kinds[f"{key}.plugin"] = "string"
+            kinds |= {f"{key}.{own}": kind for own, kind in DECLARED["plugins"][value["plugin"]].items()}
+        sources = str(value.get("observation_sources", "")).split()
+        for source, (own, kind) in product(sources, DECLARED["parts"]["observation"].items()):
+            kinds[f"{key}.{source}.{own}"] = kind
+        for listed, part in PARTS.items():
+            if key in server.get(listed, []):
+                kinds |= {f"{key}.{own}": kind for own, kind in DECLARED["parts"][part].items()}
+    return [key for key, value in flat(server) if key not in kinds or not is_of(kinds[key], value)]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_nav2_declares_every_parameter_and_with_this_type(machine):
+    for name, server in parameters(machine).items():
+        assert unknown(name, server) == [], name
+
+
+@pytest.mark.parametrize(
+    ("server", "key", "value"),
+    [
+        ("planner_server", "planner_plugin", ["GridBased"]),
+        ("planner_server", "expected_planner_frequency", 1),
+        ("velocity_smoother", "max_velocity", [0.4, 0, 0.4]),
+        ("local_costmap", "width", 8.0),
+        ("collision_monitor", "scan", {"topics": "scan"}),
+    ],
+)
+def test_a_slip_in_a_parameter_file_is_noticed(server, key, value):
+    changed = parameters("rover")[server] | {key: value}
+    (slip,) = unknown(server, changed)
+    assert slip.startswith(key)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_plugin_that_is_listed_is_there_and_the_reverse(machine):
+    for name, server in parameters(machine).items():
+        lists = [key for key in server if key.endswith("plugins") or key in ("navigators", *PARTS)]
+        listed = [entry for key in lists for entry in server[key]]
+        if "waypoint_task_executor_plugin" in server:
+            listed.append(server["waypoint_task_executor_plugin"])
+        groups = {key for key, value in server.items() if isinstance(value, dict)} - {"initial_pose"}
+        assert sorted(listed) == sorted(groups), name
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_frames_and_topics_are_those_of_our_nodes(machine):
+    servers = parameters(machine)
+    root = grouser.load_machine(machine_file(machine)).root
+    values = {f"{name}.{key}": value for name, server in servers.items() for key, value in flat(server)}
+    expected = {
+        "global_frame": {FRAMES["map"], FRAMES["odom"]},
+        "global_frame_id": {FRAMES["map"]},
+        "local_frame": {FRAMES["odom"]},
+        "odom_frame_id": {FRAMES["odom"]},
+        "robot_base_frame": {root},
+        "base_frame_id": {FRAMES["footprint"]},
+        "scan_topic": {topics.SCAN},
+        "cmd_vel_out_topic": {topics.CMD_VEL},
+        "odom_topic": {topics.ODOMETRY if machine == "rover" else topics.GROUND_TRUTH},
+        "map_topic": {f"/{topics.RUT_DEPTH}", f"/{topics.BEARING_MARGIN}"},
+    }
+    for key, value in values.items():
+        for name, valid in expected.items():
+            if key.endswith(f".{name}"):
+                assert value in valid, key
+    assert values["global_costmap.global_frame"] == world_map.DECLARATIONS["map_frame"].default
+    assert values["local_costmap.global_frame"] == world_map.DECLARATIONS["odom_frame"].default
+    assert values["collision_monitor.scan.topic"] == topics.SCAN
+    assert values.get("local_costmap.obstacle_layer.scan.topic", f"/{topics.SCAN}") == f"/{topics.SCAN}"
+    # what comes out of one is what goes into the next
+    assert values["collision_monitor.cmd_vel_in_topic"] == "cmd_vel_smoothed"
+
+
+def outline(machine, positions):
+    """Places in the plane whose hull is the outline of a machine's collision shapes, shape (n, 2)."""
+    poses = link_poses(machine, positions)
+    places = []
+    for link in machine.links:
+        for collision in link.collisions:
+            pose = compose(poses[link.name], collision.pose)
+            places.append(shape_points(collision.geometry) @ matrix(pose.quaternion).T + pose.position)
+    return np.concatenate(places)[:, :2]
+
+
+def swept(machine):
+    """The outline with the rover's forks, and the demolition robot's outriggers, at all angles, each by itself."""
+    start = initial_positions(machine)
+    places = [outline(machine, start)]
+    turning = [joint for joint in machine.joints if joint.name.endswith("_steering") or "outrigger" in joint.name]
+    assert len(turning) == 4
+    for joint in turning:
+        for position in np.linspace(joint.limit.lower, joint.limit.upper, 41):
+            places.append(outline(machine, {**start, joint.name: position}))
+    return np.concatenate(places)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_footprint_holds_the_machine_and_not_much_more(machine):
+    servers = parameters(machine)
+    (text,) = {servers[name]["footprint"] for name in ("global_costmap", "local_costmap")}
+    corners = np.array(ast.literal_eval(text))
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    assert len(corners) == 4 and {tuple(corner) for corner in corners} == set(
+        product(*zip(low.tolist(), high.tolist(), strict=True))
+    )
+    places = swept(grouser.load_machine(machine_file(machine)))
+    assert np.all(places.min(axis=0) >= low) and np.all(places.max(axis=0) <= high)
+    # not more than a cell of the costmap is given away
+    cell = servers["local_costmap"]["resolution"]
+    assert np.all(places.min(axis=0) - low < cell) and np.all(high - places.max(axis=0) < cell)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_costs_reach_from_an_obstacle_to_the_middle_of_the_machine_however_it_stands(machine):
+    """Nav2's planner takes the machine for a point: it keeps off by the costs around obstacles alone."""
+    servers = parameters(machine)
+    for name in ("global_costmap", "local_costmap"):
+        corners = np.array(ast.literal_eval(servers[name]["footprint"]))
+        around = np.max(np.hypot(*corners.T)) + servers[name]["footprint_padding"]
+        assert servers[name]["inflation_layer"]["inflation_radius"] > around
+        assert servers["local_costmap"]["width"] > 2.0 * around
+
+
+def speeds(machine):
+    """Greatest speeds of the servers that command any: (ahead [m/s], yaw [rad/s])."""
+    servers = parameters(machine)
+    follow, smooth = servers["controller_server"]["FollowPath"], servers["velocity_smoother"]
+    yield follow["desired_linear_vel"], follow["rotate_to_heading_angular_vel"]
+    yield smooth["max_velocity"][0], smooth["max_velocity"][2]
+    yield -smooth["min_velocity"][0], -smooth["min_velocity"][2]
+    yield 0.0, servers["behavior_server"]["max_rotational_vel"]
+    assert smooth["max_velocity"][1] == smooth["min_velocity"][1] == 0.0
+
+
+def test_the_rovers_wheels_can_turn_that_fast():
+    vehicle = make_vehicle(grouser.load_machine(machine_file("rover")))
+    limits = np.array([wheel.speed_limit for wheel in vehicle.wheels])
+    manners = Manners()
+    for ahead, yaw in [*speeds("rover"), (manners.speed, manners.yaw_rate)]:
+        for twist in (np.array([ahead, 0.0, 0.0]), np.array([0.0, 0.0, yaw])):
+            allowed, angles = vehicle.steer(twist, np.zeros(len(limits)))
+            np.testing.assert_array_equal(allowed, twist)
+            assert np.all(np.abs(vehicle.wheel_speeds(twist, angles)) <= limits)
+
+
+def test_the_demolition_robots_tracks_can_run_that_fast():
+    machine = grouser.load_machine(machine_file("demolition_robot"))
+    tracks = [contact for contact in machine.contacts if contact.surface_joint]
+    limits = {joint.name: joint.limit.velocity for joint in machine.joints}
+    poses = link_poses(machine, initial_positions(machine))
+    fastest = min(contact.surface_radius * limits[contact.surface_joint] for contact in tracks)
+    half_gauge = max(abs(poses[contact.link].position[1]) for contact in tracks)
+    for ahead, yaw in speeds("demolition_robot"):
+        assert ahead <= fastest and half_gauge * yaw <= fastest
+
+
+def test_the_goal_follower_keeps_the_rovers_circle_free():
+    """The circle in which it turns, wheels at every angle, and the way of two commands more."""
+    places = swept(grouser.load_machine(machine_file("rover")))
+    manners = Manners()
+    assert manners.radius > np.max(np.hypot(*places.T)) + 2.0 * manners.speed / 20.0
+    assert math.isclose(manners.speed, parameters("rover")["velocity_smoother"]["max_velocity"][0])
+
+
+def test_soil_costs_where_it_is_asked_for():
+    """Layers of soil are off by default: in a world without soft ground nobody publishes them."""
+    costmap = parameters("rover")["local_costmap"]
+    assert not costmap["rut_layer"]["enabled"] and not costmap["bearing_layer"]["enabled"]
+    assert {costmap[name]["map_topic"] for name in ("rut_layer", "bearing_layer")} == {
+        f"/{topics.RUT_DEPTH}",
+        f"/{topics.BEARING_MARGIN}",
+    }
+    # what costs less than an obstacle counts, and takes nothing away from it; the map rolls with the machine
+    assert costmap["use_maximum"] and costmap["rolling_window"] and not costmap["trinary_costmap"]
+    launch = share_path("launch", "navigation.launch.py").read_text()
+    assert '"rut_layer.enabled": soil_layers' in launch and '"bearing_layer.enabled": soil_layers' in launch

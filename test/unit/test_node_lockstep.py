@@ -1,0 +1,193 @@
+"""Simulation and controllers in lockstep, without ROS."""
+
+import random
+import threading
+import time
+from concurrent.futures import TimeoutError  # before Python 3.11 another than the built-in one
+from pathlib import Path
+
+import pytest
+
+import grouser
+from grouser.nodes.lockstep import Lockstep
+from grouser.nodes.mailbox import Mailbox
+from grouser.nodes.pacing import Pacer
+from grouser.nodes.physics_loop import PhysicsLoop
+from grouser.nodes.pilot import Pilot
+from grouser.nodes.schedule import StreamSchedule
+from grouser.nodes.supervision import CommandSupervisor
+from grouser.recording.state_hash import state_hash
+
+MACHINE = Path(__file__).parents[1] / "ros" / "data" / "loader.urdf"
+STEP = 0.001
+PERIOD = 5  # steps
+DEADLINE = 30.0  # [s]
+
+
+@pytest.fixture(scope="module")
+def machine():
+    return grouser.load_machine(MACHINE)
+
+
+class Controlled:
+    """A paused loop in lockstep; `emit` sees every sample."""
+
+    def __init__(self, machine, sources, deadline, emit=lambda sample, may_wait: True):
+        self.mailbox = Mailbox()
+        self.warnings = []
+        self.simulation = grouser.Simulation(machine, grouser.World(), step=STEP)
+        self.lockstep = Lockstep(sources, PERIOD, deadline, self.mailbox, self.warnings.append)
+        self.loop = PhysicsLoop(
+            self.simulation,
+            StreamSchedule.from_rates({"clock": 1.0 / (PERIOD * STEP)}, STEP, 0.01),
+            Pacer(STEP, 1.0, 0.1),
+            {"": Pilot(self.simulation, CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None))},
+            self.mailbox,
+            emit,
+            self.warnings.append,
+            lambda text: None,
+            start_paused=True,
+            lockstep=self.lockstep,
+        )
+        self.thread = threading.Thread(target=self.loop.run, daemon=True)
+
+    def step(self, count):
+        return self.mailbox.call(lambda loop: loop.step_paused(count))
+
+    def __enter__(self):
+        self.thread.start()
+        assert self.mailbox.call(lambda loop: loop.step).result(DEADLINE) == 0  # the first period has begun
+        return self
+
+    def __exit__(self, *_):
+        self.loop.finish()
+        self.thread.join(DEADLINE)
+
+
+def wait_until(condition):
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, "never came true"
+        time.sleep(0.01)
+
+
+def test_it_waits_for_every_source_and_serves_calls_meanwhile(machine):
+    with Controlled(machine, ("arm", "drum"), 0.0) as controlled:
+        stepping = controlled.step(PERIOD)
+        controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})
+        controlled.mailbox.call(lambda loop: loop.stop_robot("")).result(DEADLINE)
+        assert controlled.simulation.emergency_stop
+        with pytest.raises(TimeoutError):
+            stepping.result(0.2)
+        assert controlled.simulation.step_count == 0
+        controlled.mailbox.post_commands("drum", {"drum_joint": 1.0})
+        assert stepping.result(DEADLINE).success
+        assert controlled.simulation.command["boom_valve"] == 0.3
+        assert controlled.lockstep.late == {}
+
+
+def test_an_answer_to_an_older_sample_does_not_count(machine):
+    with Controlled(machine, ("arm",), 0.05) as controlled:
+        controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})  # no stamp: whatever it answers
+        assert controlled.step(PERIOD).result(DEADLINE).success
+        assert controlled.lockstep.late == {}
+        now = round(PERIOD * STEP * 1e9)
+        controlled.mailbox.post_commands("arm", {"boom_valve": 0.4}, now - 1)
+        assert controlled.step(PERIOD).result(DEADLINE).success
+        assert controlled.lockstep.late == {"arm": 1}
+        controlled.mailbox.post_commands("arm", {"boom_valve": 0.5}, 2 * now)
+        assert controlled.step(PERIOD).result(DEADLINE).success
+        assert controlled.lockstep.late == {"arm": 1}
+        assert controlled.simulation.command["boom_valve"] == 0.5
+
+
+def test_who_is_late_is_named_and_the_simulation_goes_on(machine):
+    with Controlled(machine, ("drum", "arm"), 0.02) as controlled:
+        controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})
+        started = time.monotonic()
+        assert controlled.step(2 * PERIOD).result(DEADLINE).success
+        assert time.monotonic() - started >= 2 * 0.02
+        assert controlled.lockstep.late == {"drum": 2, "arm": 1}
+        assert "drum did not command within 0.02 s" in controlled.warnings[0]
+        assert "arm and drum did not command" in controlled.warnings[1]
+        assert (
+            controlled.mailbox.call(lambda loop: loop._refresh_report() or loop.report).result(DEADLINE).late_commands
+        )
+
+
+def test_who_commands_a_robot_that_is_gone_is_waited_for_no_more(machine):
+    with Controlled(machine, ("arm", "scout/arm"), 0.0) as controlled:
+        stepping = controlled.step(2 * PERIOD)
+        controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})
+        with pytest.raises(TimeoutError):
+            stepping.result(0.2)
+        controlled.mailbox.call(lambda loop: controlled.lockstep.leave_out("scout")).result(DEADLINE)
+        wait_until(lambda: controlled.simulation.step_count == PERIOD)
+        controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})
+        assert stepping.result(DEADLINE).success
+        assert controlled.lockstep.late == {}
+
+
+def test_the_order_of_arrival_within_a_period_makes_no_difference(machine):
+    values = {"arm": {"boom_valve": 0.3, "drum_joint": 1.0}, "boom": {"boom_valve": -0.2}}
+    for order in (("arm", "boom"), ("boom", "arm")):
+        with Controlled(machine, order, 0.0) as controlled:
+            for source in order:
+                controlled.mailbox.post_commands(source, values[source])
+            assert controlled.step(1).result(DEADLINE).success
+            assert controlled.simulation.command["boom_valve"] == -0.2
+
+
+def test_commands_within_a_period_wait_for_the_next(machine):
+    with Controlled(machine, ("arm",), 0.0) as controlled:
+        controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})
+        assert controlled.step(1).result(DEADLINE).success
+        controlled.mailbox.post_commands("arm", {"boom_valve": 0.4})
+        assert controlled.step(PERIOD - 1).result(DEADLINE).success
+        assert controlled.simulation.command["boom_valve"] == 0.3
+
+
+def test_two_runs_with_controllers_of_random_slowness_end_in_the_same_state(machine):
+    def run(seed):
+        chance = random.Random(seed)
+
+        def answer(sample, may_wait):
+            """Each controller answers a sample from a thread of its own, some time later."""
+            for source, name in (("arm", "boom_valve"), ("drum", "drum_joint")):
+                value = 0.5 * ((sample.nanoseconds // 1_000_000) % 7 - 3) / 3.0
+                command = (source, {name: value}, sample.nanoseconds)
+                threading.Timer(chance.uniform(0.0, 0.004), mailbox_of[0].post_commands, command).start()
+            return True
+
+        mailbox_of = []
+        controlled = Controlled(machine, ("arm", "drum"), 0.0, answer)
+        mailbox_of.append(controlled.mailbox)
+        with controlled:
+            assert controlled.step(60 * PERIOD).result(DEADLINE).success
+            assert controlled.lockstep.late == {}
+            return state_hash(controlled.simulation.state)
+
+    hashes = {run(seed) for seed in range(3)}
+    assert len(hashes) == 1
+
+
+def test_a_pause_is_not_lateness_and_is_followed_by_a_new_sample(machine):
+    samples = []
+    controlled = Controlled(machine, ("arm",), 0.5, lambda sample, may_wait: samples.append(sample) or True)
+    with controlled:
+        assert len(samples) == 1
+        controlled.mailbox.call(lambda loop: loop.set_paused(False)).result(DEADLINE)
+        assert [sample.nanoseconds for sample in samples] == [0, 0]
+        time.sleep(0.3)
+        controlled.mailbox.call(lambda loop: loop.set_paused(True)).result(DEADLINE)
+        time.sleep(0.3)
+        controlled.mailbox.call(lambda loop: loop.set_paused(False)).result(DEADLINE)
+        time.sleep(0.1)
+        assert controlled.simulation.step_count == 0
+        assert controlled.lockstep.late == {}
+        controlled.mailbox.call(lambda loop: loop.set_paused(True)).result(DEADLINE)
+        assert len(samples) == 3
+        controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})
+        controlled.mailbox.call(lambda loop: loop.set_paused(False)).result(DEADLINE)
+        wait_until(lambda: len(samples) > 3)
+        assert samples[3].nanoseconds > 0  # who has answered hears no sample twice

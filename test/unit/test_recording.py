@@ -1,0 +1,344 @@
+"""What is recorded is replayed bit by bit; what was changed, cut off or never a recording is told."""
+
+import itertools
+import random
+import subprocess
+import sys
+import textwrap
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import grouser
+from grouser import catalogue, cli
+from grouser.nodes.driving import Driver
+from grouser.nodes.mailbox import Mailbox
+from grouser.nodes.pacing import Pacer
+from grouser.nodes.physics_loop import PhysicsLoop
+from grouser.nodes.pilot import Pilot
+from grouser.nodes.schedule import StreamSchedule
+from grouser.nodes.supervision import CommandSupervisor
+from grouser.physics.soil.tiles import with_capacity
+from grouser.physics.vehicle import make_vehicle
+from grouser.recording.events import Commanded, FaultsChanged, StateReached, Stopped, WasReset
+from grouser.recording.mcap_file import Recording, RecordingWriter
+from grouser.recording.origin import Origin
+from grouser.recording.recorder import Recorder
+from grouser.recording.state_hash import state_hash
+from grouser.replay import replay
+
+STEP = 0.001
+DEADLINE = 60.0  # [s]
+
+
+def make_simulation(machine, world, step=STEP):
+    files = catalogue.machine_file(machine), catalogue.world_file(world)
+    return grouser.Simulation(grouser.load_machine(files[0]), grouser.load_world(files[1]), step=step)
+
+
+class RecordedLoop:
+    """A paused loop of the physics thread that records, and the mailbox by which it is commanded."""
+
+    def __init__(self, simulation, world, file, drives=False):
+        self.simulation = simulation
+        self.recorder = Recorder(file, lambda text: None)
+        self.recorder.begin(Origin.of(simulation, {}))
+        self.mailbox = Mailbox()
+        supervisor = CommandSupervisor(simulation.step_size, 0.0, {}, None, {}, lambda text: None)
+        driver = Driver(make_vehicle(simulation.machine), simulation) if drives else None
+        self.loop = PhysicsLoop(
+            simulation,
+            StreamSchedule.from_rates({"clock": 100.0}, simulation.step_size, 0.01),
+            Pacer(simulation.step_size, 1.0, 0.1),
+            {"": Pilot(simulation, supervisor, driver=driver)},
+            self.mailbox,
+            lambda sample, may_wait: True,
+            lambda text: None,
+            lambda text: None,
+            start_paused=True,
+            recorder=self.recorder,
+        )
+        self.thread = threading.Thread(target=self.loop.run, daemon=True)
+        self.thread.start()
+
+    def call(self, function):
+        return self.mailbox.call(function).result(DEADLINE)
+
+    def advance(self, steps, commands=None):
+        if commands:
+            self.mailbox.post_commands("test", commands)
+        return self.call(lambda loop: loop.step_paused(steps)).success
+
+    def end(self):
+        self.loop.finish()
+        self.thread.join(DEADLINE)
+        self.recorder.close()
+        assert self.recorder.problem == ""
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return make_simulation("demolition_robot", "flat")
+
+
+@pytest.fixture(scope="module")
+def recorded(robot, tmp_path_factory):
+    """The demolition robot on its feet, commanded at random; all that can happen to it happens."""
+    file = tmp_path_factory.mktemp("recording") / "robot.mcap"
+    robot.reset()
+    robot.faults.clear()
+    loop = RecordedLoop(robot, "flat", file)
+    chance = random.Random(7)
+
+    def play(steps):
+        for _ in range(steps // 50):
+            assert loop.advance(50, {name: chance.uniform(-1.0, 1.0) for name in robot.command.valves})
+
+    play(1200)
+    fault = robot.faults.catalogue[0]
+    loop.call(lambda loop: loop.set_faults("", {(fault.component, fault.name): fault.highest if fault.unit else True}))
+    play(400)
+    loop.call(lambda loop: loop.stop_robot(""))
+    assert loop.advance(203)
+    assert loop.call(lambda loop: loop.reset(rewind_time=False)).success
+    play(800)
+    loop.call(PhysicsLoop.clear_faults)
+    assert loop.call(lambda loop: loop.reset(rewind_time=True)).success
+    play(1300)
+    assert loop.call(PhysicsLoop.rewind).success
+    play(100)
+    loop.end()
+    return file
+
+
+def test_every_bit_of_the_state_counts(robot):
+    rover = make_simulation("rover", "sand")
+    rover.step(5)
+    chance = random.Random(1)
+    for simulation in (robot, rover):
+        state = simulation.snapshot().state
+        original = state_hash(state)
+        for name, array in zip(state._fields, state, strict=True):
+            if array.size:
+                data = array.reshape(-1).view(np.uint8)
+                place, bit = chance.randrange(data.size), chance.randrange(8)
+                data[place] ^= 1 << bit
+                assert state_hash(state) != original, name
+                data[place] ^= 1 << bit
+        assert state_hash(state) == original
+        longer = state._replace(bristle=np.append(state.bristle, 0.0))
+        assert state_hash(longer) != original
+
+
+def test_a_robot_replays_bit_by_bit_in_another_process(recorded):
+    done = subprocess.run(
+        [sys.executable, "-m", "grouser.cli", "replay", str(recorded)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the same to the last bit: 9 states up to t = 0.100 s" in done.stdout
+    assert "incomplete" not in done.stdout
+
+
+def test_all_that_happened_is_in_the_file(recorded):
+    events = list(Recording(recorded).events())
+    kinds = {type(event).__name__ for event in events}
+    assert kinds == {"Commanded", "FaultsChanged", "Stopped", "WasReset", "Rewound", "StateReached"}
+    commands = [event for event in events if isinstance(event, Commanded)]
+    assert len(commands) == (1200 + 400 + 800 + 1300 + 100) // 50
+    assert [event.step for event in events if isinstance(event, StateReached)] == [
+        *(0, 1000, 1803),
+        *(2000, 2603),
+        *(0, 1000),
+        *(0, 100),
+    ]
+
+
+def test_a_rover_on_soil_replays_whatever_room_it_had(tmp_path):
+    """As after a reset: the room for soil that it once needed stays."""
+    rover = make_simulation("rover", "sand")
+    rover.step(1)
+    rover.reset()
+    rover.use_state(with_capacity(rover.state, 2 * len(rover.state.tile_place)))
+    loop = RecordedLoop(rover, "sand", tmp_path / "rover.mcap", drives=True)
+    assert loop.advance(1000, {"twist.x": 0.3, "twist.yaw": 0.1})
+    assert loop.advance(1000, {"twist.x": -0.2, "twist.yaw": 0.0})
+    assert loop.call(lambda loop: loop.reset(rewind_time=False)).success
+    assert loop.advance(10, {"twist.x": 0.3})
+    loop.end()
+    result = replay(Recording(tmp_path / "rover.mcap"))
+    assert (result.difference, result.compared, result.time) == (None, 5, pytest.approx(2.01))
+
+
+def rewrite(source, target, change):
+    """Copies a recording with its events changed, in good order."""
+    recording = Recording(source)
+    events = list(recording.events())
+    with target.open("wb") as stream:
+        writer = RecordingWriter(stream, recording.origin)
+        for event in change(events):
+            writer.write(round(event.step * STEP * 1e9), event)
+        writer.finish(recording.problem)
+
+
+def test_one_bit_of_one_command_is_found_in_its_second(recorded, tmp_path, capsys):
+    def change(events):
+        place = next(i for i, event in enumerate(events) if isinstance(event, Commanded) and event.step == 1100)
+        first = next(iter(events[place].values))
+        values = {**events[place].values, first: np.nextafter(events[place].values[first], 0.0)}
+        return [*events[:place], Commanded(1100, values), *events[place + 1 :]]
+
+    changed = tmp_path / "changed.mcap"
+    rewrite(recorded, changed, change)
+    assert cli.main(["replay", str(changed)]) == 1
+    assert "the first difference is in second 1, at t = 1.803 s: the state has the hash" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("kind", "time"), [(Stopped, 1.803), (WasReset, 2.0), (FaultsChanged, 1.803)])
+def test_what_did_not_happen_is_found(recorded, tmp_path, kind, time):
+    changed = tmp_path / "changed.mcap"
+    rewrite(recorded, changed, lambda events: [event for event in events if not isinstance(event, kind)])
+    result = replay(Recording(changed))
+    assert "hash" in result.difference and result.time == pytest.approx(time)
+
+
+def test_what_computes_otherwise_is_a_hint(recorded, tmp_path, capsys):
+    recording = Recording(recorded)
+    origin = replace(recording.origin, versions={**recording.origin.versions, "numba": "0.1"}, system="another")
+    with (tmp_path / "changed.mcap").open("wb") as stream:
+        writer = RecordingWriter(stream, origin)
+        writer.write(0, StateReached(0, "0" * 32))
+        writer.finish("")
+    assert cli.main(["replay", str(tmp_path / "changed.mcap")]) == 1
+    said = capsys.readouterr().out
+    assert "the first difference is in second 0, at t = 0.000 s" in said
+    assert "machine and world already come out differently" in said
+    assert f"recorded with numba 0.1, replayed with {numba.__version__}" in said
+
+
+DIVERGING = """<robot name="diverging"><link name="world"/>
+  <link name="arm"><inertial><origin xyz="1 0 0"/><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="joint" type="continuous"><parent link="world"/><child link="arm"/><axis xyz="0 1 0"/>
+    <limit effort="1e300" velocity="1"/></joint>
+  <grouser><servo_drive joint="joint" mode="effort"/></grouser></robot>"""
+
+
+def test_a_divergence_is_part_of_a_recording(tmp_path):
+    machine, file = tmp_path / "diverging.urdf", tmp_path / "run.mcap"
+    machine.write_text(DIVERGING)
+    loop = RecordedLoop(make_simulation(str(machine), "flat"), "flat", file)
+    assert loop.advance(1500)
+    assert not loop.advance(10, {"joint": 1e300})
+    assert loop.call(lambda loop: loop.reset(rewind_time=False)).success
+    assert loop.advance(500)
+    loop.end()
+    result = replay(Recording(file))
+    # The speed of the first step, 1e297 rad/s, is finite; its square is not.
+    assert result.difference is None and result.time == pytest.approx(2.002)
+    rewrite(file, tmp_path / "changed.mcap", lambda events: [e for e in events if not isinstance(e, Commanded)])
+    result = replay(Recording(tmp_path / "changed.mcap"))
+    assert result.difference.startswith("no divergence; recorded: the simulation diverged at t = 1.502000 s: joint")
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
+def test_a_file_that_is_cut_off_says_so_and_replays_so_far(recorded, tmp_path, capsys, share):
+    cut = tmp_path / "cut.mcap"
+    data = recorded.read_bytes()
+    cut.write_bytes(data[: int(share * len(data))])
+    status = cli.main(["replay", str(cut)])
+    said = capsys.readouterr()
+    assert "cut off" in said.out + said.err and str(cut) in said.out + said.err
+    assert status == (0 if "the same to the last bit" in said.out else cli.EXIT_BAD_INPUT)
+
+
+def test_a_damaged_file_says_so(recorded, tmp_path, capsys):
+    data = bytearray(recorded.read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "damaged.mcap").write_bytes(data)
+    status = cli.main(["replay", str(tmp_path / "damaged.mcap")])
+    said = capsys.readouterr()
+    assert "damaged" in said.out + said.err and status in (0, cli.EXIT_BAD_INPUT)
+
+
+def test_files_that_are_no_recordings_are_refused_by_name(recorded, tmp_path, capsys):
+    (tmp_path / "empty.mcap").touch()
+    (tmp_path / "text.mcap").write_text("not MCAP at all\n" * 100)
+    with (tmp_path / "old.mcap").open("wb") as stream:
+        RecordingWriter(stream, Recording(recorded).origin, format=0).finish("")
+    for name, words in (
+        ("empty.mcap", "not a recording of grouser"),
+        ("text.mcap", "not a recording of grouser"),
+        ("absent.mcap", "cannot be read: No such file"),
+        ("old.mcap", "not a recording in format 1"),
+    ):
+        assert cli.main(["replay", str(tmp_path / name)]) == cli.EXIT_BAD_INPUT
+        said = capsys.readouterr().err
+        assert said.startswith(f"grouser replay: {tmp_path / name}: {words}") and said.count("\n") == 1
+
+
+def test_a_map_that_has_changed_is_named(tmp_path, capsys):
+    heights = tmp_path / "heights.csv"
+    heights.write_text("0,0,0\n0,0,0\n0,0,0\n")
+    world = tmp_path / "world.yaml"
+    world.write_text("ground: {heightfield: {file: heights.csv, cell: 5.0}}\n")
+    simulation = make_simulation("demolition_robot", str(world))
+    loop = RecordedLoop(simulation, str(world), tmp_path / "robot.mcap")
+    assert loop.advance(10)
+    loop.end()
+    assert cli.main(["replay", str(tmp_path / "robot.mcap")]) == 0
+    heights.write_text("0,0,0\n0,0.01,0\n0,0,0\n")
+    capsys.readouterr()
+    assert cli.main(["replay", str(tmp_path / "robot.mcap")]) == cli.EXIT_BAD_INPUT
+    assert f"{heights}: the file has changed since it was recorded" in capsys.readouterr().err
+
+
+def test_an_existing_file_is_not_written_over(recorded):
+    with pytest.raises(grouser.ParameterError, match="a new file in a folder that exists"):
+        Recorder(recorded, print)
+
+
+def test_what_the_disk_cannot_follow_is_told(robot, tmp_path):
+    """Events without a pause between them: nobody waits for the thread that writes."""
+    warnings = []
+    recorder = Recorder(tmp_path / "burst.mcap", warnings.append)
+    robot.reset()
+    recorder.begin(Origin.of(robot, {}))
+    recorder.note_state(0, 0, robot.state)
+    for number in itertools.count():
+        recorder.note(0, Commanded(0, dict.fromkeys(robot.command.valves, number / 1e9)))
+        if recorder.problem:
+            break
+    recorder.close()
+    assert warnings == [f"the recording {tmp_path / 'burst.mcap'} ends before the run: the disk cannot keep up"]
+    recording = Recording(tmp_path / "burst.mcap")
+    assert replay(recording).difference is None
+    assert recording.problem == "the disk cannot keep up"
+
+
+def test_a_full_disk_ends_the_recording_not_the_run(tmp_path):
+    """A limit on the size of files stands for the disk that is full."""
+    script = textwrap.dedent(f"""
+        import resource, signal, sys, time
+        sys.path.append({str(Path(__file__).parent)!r})
+        from test_recording import RecordedLoop, make_simulation
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        loop = RecordedLoop(make_simulation("demolition_robot", "flat"), "flat", {str(tmp_path / "full.mcap")!r})
+        while not (size := loop.recorder.file.stat().st_size):
+            time.sleep(0.01)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, resource.RLIM_INFINITY))
+        loop.advance(20)
+        loop.loop.finish()
+        loop.thread.join()
+        loop.recorder.close()
+        print(loop.recorder.problem, loop.simulation.step_count)
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    assert done.stdout == "File too large 20\n", done.stderr

@@ -1,0 +1,25 @@
+"""Machines and measurements that the tests of several machines share."""
+
+import numpy as np
+
+from grouser.physics.description.machine import Box, Collision, Inertial, Link, Machine, Pose
+
+
+def box(size=(0.4, 0.4, 0.4), mass=10.0):
+    """A machine that is one box of even density."""
+    square = np.square(size)
+    inertia = mass / 12.0 * (square.sum() - square)
+    inertial = Inertial(Pose(), mass, (inertia[0], 0.0, 0.0, inertia[1], 0.0, inertia[2]))
+    return Machine("box", (Link("box", inertial, (Collision("", Pose(), Box(size)),)),), (), "box", True)
+
+
+def drive(simulation, speed):
+    """Tells all drives that follow a speed this one [rad/s]."""
+    for joint, mode in simulation.command.drives.items():
+        if mode == "velocity":
+            simulation.command[joint] = speed
+
+
+def turned(yaw):
+    """Quaternion of a turn about the vertical [rad]."""
+    return (0.0, 0.0, float(np.sin(0.5 * yaw)), float(np.cos(0.5 * yaw)))

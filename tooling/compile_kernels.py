@@ -1,0 +1,24 @@
+#!/usr/bin/env python3
+"""Compile the kernels that most tests need, before several processes want them at the same time."""
+
+import grouser
+from grouser import catalogue
+from grouser.nodes.samples import STREAMS, take_sample
+from grouser.progress import showing_compilation
+
+MACHINES = {"demolition_robot": "flat", "rover": "sand", "four_bar": "weightless"}
+
+
+def main() -> None:
+    """Make a step with each machine, and look at all that can be seen."""
+    with showing_compilation():
+        for name, world in MACHINES.items():
+            machine = grouser.load_machine(catalogue.machine_file(name))
+            simulation = grouser.Simulation(machine, grouser.load_world(catalogue.world_file(world)))
+            simulation.step(1)
+            take_sample(simulation, 0, STREAMS)
+            simulation.energy_balance()
+
+
+if __name__ == "__main__":
+    main()
