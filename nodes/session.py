@@ -111,8 +111,8 @@ class Session:
         self._publishing.start()
         self._physics_thread.start()
 
-    def stop(self) -> bool:
-        """Ends both threads; returns False if the physics thread is still compiling and cannot be ended."""
+    def stop(self) -> None:
+        """Ends both threads; a physics thread that is still compiling cannot be ended, but does nothing after that."""
         self._stopping.set()
         if self._loop is not None:
             self._loop.finish()
@@ -120,7 +120,6 @@ class Session:
         if self._built.is_set() and self._physics_thread.is_alive():
             self._physics_thread.join()
         self._publishing.finish()
-        return not self._physics_thread.is_alive()
 
     def destroy(self) -> None:
         """Takes the topics away, after the end of the threads."""

@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
@@ -32,6 +32,9 @@ from grouser.nodes.simulation_services.offer import offer_standard_services
 from grouser.physics.description.machine import Machine
 from grouser.physics.errors import GrouserError
 from grouser.recording.recorder import Recorder
+
+if TYPE_CHECKING:
+    from grouser.nodes.simulation_services.services import SimulationServices
 
 _EXIT_FAILED = 1
 _MOST_FAILURES_OF_WAITING = 100
@@ -68,22 +71,26 @@ class SimulatorNode(LifecycleNode):
         compiled: Callable[[int, str], None] | None = None,
     ) -> None:
         super().__init__("simulator", parameter_overrides=list(overrides))
-        self.parameters = declare_parameters(self)
         self.built = threading.Event()
         self.error: BaseException | None = None
         self.exit_status = 0
         self._ended = threading.Event() if ended is None else ended
         self._compiled = self._log_compilation if compiled is None else compiled
         self._session: Session | None = None
-        self._create_services()
-        self.add_on_set_parameters_callback(self._refuse_fixed)
-        self.add_post_set_parameters_callback(self._on_parameters)
-        self._starts_itself = self.parameters.autostart  # until it has
-        if self._starts_itself:
-            self.trigger_configure()
-            if self.error is not None:
-                self.destroy_node()  # whoever tries again gets its names, and the log, to itself
-                raise self.error
+        self._standard_services: "SimulationServices | None" = None
+        try:
+            self.parameters = declare_parameters(self)
+            self._create_services()
+            self.add_on_set_parameters_callback(self._refuse_fixed)
+            self.add_post_set_parameters_callback(self._on_parameters)
+            self._starts_itself = self.parameters.autostart  # until it has
+            if self._starts_itself:
+                self.trigger_configure()
+                if self.error is not None:
+                    raise self.error
+        except BaseException:
+            self.destroy_node()  # whoever tries again gets its names, and the log, to itself
+            raise
 
     @property
     def machine(self) -> Machine:
@@ -113,9 +120,10 @@ class SimulatorNode(LifecycleNode):
             self.trigger_activate()
         self._starts_itself = False
 
-    def stop(self) -> bool:
-        """Ends both threads; returns False if the physics thread is still compiling and cannot be ended."""
-        return self._session is None or self._session.stop()
+    def stop(self) -> None:
+        """Ends both threads; a physics thread that is still compiling cannot be ended, but does nothing after that."""
+        if self._session is not None:
+            self._session.stop()
 
     def destroy_node(self) -> None:
         """Destroys what the node has, actions first: rclpy leaves them to whoever made them."""
@@ -124,6 +132,7 @@ class SimulatorNode(LifecycleNode):
         if self._standard_services is not None:
             self._standard_services.destroy()
         super().destroy_node()
+        self._state_machine.destroy_when_not_in_use()  # rclpy forgets it, and it keeps the node on the graph
 
     def on_configure(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """Loads machine and world, offers their topics, and builds the simulation unless `start` will."""
@@ -298,12 +307,11 @@ def spinning(node: SimulatorNode) -> Iterator[SimulatorNode]:
     try:
         yield node
     finally:
-        ended = node.stop()
+        node.stop()
         ending.set()
         executor.shutdown()
         thread.join()
-        if ended:
-            node.destroy_node()
+        node.destroy_node()
 
 
 def failure_text(error: BaseException) -> str:

@@ -19,6 +19,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from grouser.nodes import topics
 from grouser.nodes.simulator import SimulatorNode, spinning
+from grouser.physics.errors import GrouserError
 
 DEADLINE = 30.0  # [s]
 
@@ -55,6 +56,23 @@ def waiting(ros, compiled, loader_file):
     node = SimulatorNode([Parameter(name, value=value) for name, value in values.items()], ended)
     with spinning(node):
         yield node, ended
+
+
+def test_what_is_destroyed_leaves_the_graph_though_somebody_remembers_it(peer, start_simulator, loader_file):
+    """Else the next node of the same name shares its log, which goes when the first one does."""
+
+    def names():
+        return peer.node.get_node_names()
+
+    for wrong in ({"machine": "nowhere.urdf"}, {"machine": str(loader_file), "step": -1.0}):
+        with pytest.raises(GrouserError) as remembered:
+            SimulatorNode([Parameter(name, value=value) for name, value in wrong.items()])
+        peer.wait_for(lambda: "simulator" not in names(), f"the end of the node with {wrong}: {remembered.value}")
+    node = SimulatorNode([Parameter("machine", value=str(loader_file))])
+    with spinning(node):
+        peer.wait_for(lambda: "simulator" in names(), "the node")
+    peer.wait_for(lambda: "simulator" not in names(), "the end of the node")
+    assert node.machine.name == "loader"
 
 
 def test_through_all_states(peer, manager, waiting):

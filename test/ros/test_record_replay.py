@@ -40,7 +40,7 @@ def test_what_comes_over_dds_whenever_it_comes_replays(peer, start_simulator, tm
     joint_states.wait()
     assert peer.ask(SetBool, "/simulator/pause", SetBool.Request(data=True)).success
     end = node.report.time
-    assert node.stop()
+    node.stop()
     result = replay(Recording(file))
     assert (result.difference, result.time) == (None, pytest.approx(end))
     commands = [event for event in Recording(file).events() if isinstance(event, Commanded)]
