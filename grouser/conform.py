@@ -20,10 +20,10 @@ from grouser.conformance.client import client_of
 from grouser.conformance.discovery import NotFoundError, find_simulator
 from grouser.conformance.report import Report, Section
 from grouser.conformance.subject import Subject
+from grouser.ros_arguments import split_ros_arguments
 
 EXIT_FAILED = 1
 EXIT_NOTHING_FOUND = 2
-_ROS_ARGUMENTS = "--ros-args"
 
 Check = Callable[[Subject, Section], None]
 # Those that only look, in their order; those that pause, move or stop the machine, the emergency stop at last.
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     Returns:
         The exit status: 0 if no check failed, 1 if one did, 2 if there is no simulator, or not one.
     """
-    own, ros = _split(list(arguments))
+    own, ros = split_ros_arguments(arguments)
     options = _parser().parse_args(own)
     try:
         report, node = examine(options.node, options.only, options.passive, options.timeout, ros)
@@ -98,13 +98,6 @@ def examine(
         finally:
             subject.leave()
     return report, subject.offer.node
-
-
-def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    if _ROS_ARGUMENTS not in arguments:
-        return arguments, []
-    at = arguments.index(_ROS_ARGUMENTS)
-    return arguments[:at], arguments[at:]
 
 
 def _parser() -> argparse.ArgumentParser:

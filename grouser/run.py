@@ -25,6 +25,7 @@ from grouser.nodes.report import LoopReport
 from grouser.nodes.simulator import SimulatorNode, failure_text, leave, spinning
 from grouser.physics.errors import GrouserError
 from grouser.progress import compilation_text
+from grouser.ros_arguments import split_ros_arguments
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
@@ -35,7 +36,6 @@ _VIEWER_PATIENCE = 0.5  # [s] that the viewer gets to end by itself
 _PERIOD_TERMINAL = 0.25  # [s] between two states of the live line
 _PERIOD_PLAIN = 1.0  # [s] between two lines where there is no terminal
 _PERIOD_BUILDING = 0.1  # [s] after which a signal is noticed at the latest while the physics is built
-_ROS_ARGUMENTS = "--ros-args"
 # Topics of which a machine has many, and of what; those that every node has.
 _MANY = {topics.CONTACT_WRENCHES: "link", topics.JOINT_REACTIONS: "joint"}
 _OF_EVERY_NODE = ("parameter_events", "rosout")
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> NoReturn:
     """Runs a simulation as the options of `make_parser` say, and those that were added to it; see `main`."""
-    own, ros = _split(list(arguments))
+    own, ros = split_ros_arguments(arguments)
     options = parser.parse_args(own)
     stop = threading.Event()
     stop_on_signals(stop)
@@ -134,13 +134,6 @@ def judge(report: LoopReport, wanted_factor: float) -> tuple[bool, str]:
         times = f"a step took {median:.3f} ms (median), {worst:.3f} ms (worst)"
         return False, f"did not keep real time: factor {kept:.3f} of {wanted:g}: {figures}; {times}"
     return True, f"kept real time: factor {kept:.3f}: {figures}"
-
-
-def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    if _ROS_ARGUMENTS not in arguments:
-        return arguments, []
-    at = arguments.index(_ROS_ARGUMENTS)
-    return arguments[:at], arguments[at:]
 
 
 def make_parser(program: str, description: str | None) -> argparse.ArgumentParser:

@@ -19,9 +19,10 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from grouser.nodes.process import EXIT_BAD_INPUT, stop_on_signals
+from grouser.nodes.process import EXIT_BAD_INPUT, spin_until, stop_on_signals
 from grouser.nodes.simulator import SimulatorNode, failure_text, leave, spinning
 from grouser.physics.errors import GrouserError
+from grouser.ros_arguments import split_ros_arguments
 
 SIMULATOR = "simulator"
 # Where the others are: module and class.
@@ -31,8 +32,6 @@ OTHERS = {
     "goal_follower": "GoalFollowerNode",
     "world_map": "WorldMapNode",
 }
-_LONGEST_WAIT = 0.1  # [s]
-_ROS_ARGUMENTS = "--ros-args"
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -43,16 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: the command line, its program's name first; None: that of the process.
     """
-    words = list(sys.argv if arguments is None else arguments)
-    at = words.index(_ROS_ARGUMENTS) if _ROS_ARGUMENTS in words else len(words)
+    own, ros = split_ros_arguments(sys.argv if arguments is None else arguments)
     parser = argparse.ArgumentParser(
         prog="composed", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("node", nargs="+", choices=(SIMULATOR, *OTHERS), help="node to run")
-    names = list(dict.fromkeys(parser.parse_args(words[1:at]).node))
+    names = list(dict.fromkeys(parser.parse_args(own[1:]).node))
     stop = threading.Event()
     stop_on_signals(stop)
-    rclpy.init(args=["composed", *words[at:]], signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(args=["composed", *ros], signal_handler_options=SignalHandlerOptions.NO)
     simulator: SimulatorNode | None = None
     with ExitStack() as stack:
         try:
@@ -87,8 +85,7 @@ def _spinning_others(nodes: Sequence[Node], stop: threading.Event) -> Iterator[N
 
     def spin() -> None:
         try:
-            while not ending.is_set():
-                executor.spin_once(_LONGEST_WAIT)
+            spin_until(ending.is_set, executor)
         except BaseException as error:
             failure.append(error)
             stop.set()

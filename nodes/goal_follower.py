@@ -25,7 +25,7 @@ from tf2_msgs.msg import TFMessage
 from grouser.nodes import messages, topics
 from grouser.nodes.goal_following import GoalFollower, Manners, ObstacleMemory, Place, PlanarPose
 from grouser.nodes.parameters import Declaration, declare, stamped_by_default
-from grouser.nodes.process import run_node
+from grouser.nodes.process import run_node, spin_until
 from grouser.nodes.viewer_frames import HeardFrames
 from grouser.physics.description.machine import Pose
 from grouser.physics.description.rotation import compose, rotate
@@ -265,8 +265,7 @@ def _pose(message: Odometry) -> Pose:
 
 
 def _spin(node: GoalFollowerNode, executor: Executor, stop: threading.Event) -> None:
-    while not stop.is_set() and not node.ended:
-        executor.spin_once(0.1)
+    spin_until(lambda: stop.is_set() or node.ended, executor)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

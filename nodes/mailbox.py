@@ -2,10 +2,28 @@
 
 import threading
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import Any
 
 Call = Callable[[Any], Any]
+
+
+class NoAnswerError(Exception):
+    """The physics thread failed, or ended, before it could answer a call."""
+
+
+def answer_of(call: Future) -> Any:
+    """Waits for what the physics thread answers to a call of a `Mailbox`.
+
+    Raises:
+        NoAnswerError: there is none, and why.
+    """
+    try:
+        return call.result()
+    except CancelledError:
+        raise NoAnswerError("the simulator is ending") from None
+    except BaseException as error:
+        raise NoAnswerError(f"the simulator failed: {error!r}") from error
 
 
 class Mailbox:

@@ -16,6 +16,7 @@ from grouser.nodes.simulated import Simulated
 from grouser.nodes.trajectory_following import Order
 from grouser.physics.carry_over import carry_over
 from grouser.physics.description.machine import Pose, Vector3
+from grouser.physics.description.names import member_prefix
 from grouser.physics.errors import DivergenceError, GrouserError, ParameterError
 from grouser.physics.simulation import Simulation
 from grouser.recording.events import Commanded, Diverged, Event, FaultsChanged, Placed, Rewound, Stopped, WasReset
@@ -440,7 +441,7 @@ class PhysicsLoop:
             self._warn(f"command refused: {error}")
         else:
             if commands:
-                prefix = f"{name}/" if name else ""
+                prefix = member_prefix(name)
                 self._note(Commanded(self.step, {f"{prefix}{actuator}": told for actuator, told in commands.items()}))
 
     def _arrive(self, streams: frozenset[str]) -> None:

@@ -49,7 +49,10 @@ def run_node(
         return EXIT_BAD_INPUT
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    (spin or _spin)(node, executor, stop)
+    if spin is None:
+        spin_until(stop.is_set, executor)
+    else:
+        spin(node, executor, stop)
     finish(node)
     executor.shutdown()
     node.destroy_node()
@@ -64,6 +67,7 @@ def stop_on_signals(stop: threading.Event) -> None:
             signal.signal(number, lambda *_: stop.set())
 
 
-def _spin(_node: Node, executor: Executor, stop: threading.Event) -> None:
-    while not stop.is_set():
+def spin_until(ended: Callable[[], bool], executor: Executor) -> None:
+    """Runs each callback as it becomes ready, until `ended` says so."""
+    while not ended():
         executor.spin_once(_LONGEST_DEAFNESS)

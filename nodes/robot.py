@@ -26,6 +26,7 @@ from grouser.nodes.supervision import CommandSupervisor
 from grouser.nodes.trajectory_action import TrajectoryServer
 from grouser.nodes.trajectory_following import SOURCE, TrajectoryFollower
 from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.names import member_prefix
 from grouser.physics.errors import ParameterError
 from grouser.physics.vehicle import make_vehicle
 from grouser.program import TWIST, CommandProgram
@@ -46,9 +47,9 @@ class Place:
     namespace: str = ""
 
     @property
-    def frame_prefix(self) -> str:
-        """Before the names of its frames."""
-        return f"{self.name}/" if self.name else ""
+    def prefix(self) -> str:
+        """Before its names among those of all robots: of its frames, and of the topics that it is commanded by."""
+        return member_prefix(self.name)
 
 
 class Robot:
@@ -103,18 +104,13 @@ class Robot:
         self._endpoints = endpoints = Endpoints(node, place.namespace)
         self.faults = FaultParameters(endpoints, machine, parameters.scheme)
         odom, footprint = parameters.odom_frame, parameters.base_footprint_frame
-        self._frames = frames = FrameTree(machine, world.ground, odom, footprint, place.frame_prefix)
+        self._frames = frames = FrameTree(machine, world.ground, odom, footprint, place.prefix)
         motion = MotionPublisher(endpoints, frames, machine, world, parameters)
         contacts = ContactPublisher(endpoints, frames, machine, parameters)
         self.publisher = StatePublisher(endpoints, machine, frames, motion, contacts, parameters.publish_link_tf)
         self.rates = {**_rates(machine, world, parameters), **contacts.rates}
         self.commanded: list[str] = []
         self._create_inputs(parameters)
-
-    @property
-    def prefix(self) -> str:
-        """Of its topics, among those of all robots in the physics thread."""
-        return f"{self.place.name}/" if self.place.name else ""
 
     def pilot(self, robot: Simulated, parameters: SimulatorParameters) -> Pilot:
         """Its side of the physics thread.
@@ -144,7 +140,7 @@ class Robot:
 
     def own_timeouts(self, parameters: SimulatorParameters) -> dict[str, float]:
         """Longest silence [s] of the sources that have their own; a trajectory that is over is none."""
-        return {f"{self.prefix}{topics.CMD_VEL}": parameters.cmd_vel_timeout, SOURCE: 0.0}
+        return {f"{self.place.prefix}{topics.CMD_VEL}": parameters.cmd_vel_timeout, SOURCE: 0.0}
 
     def destroy(self) -> None:
         """Takes away all that it publishes and hears."""
@@ -166,7 +162,7 @@ class Robot:
                 modes,
                 parameters.step,
                 self._mailbox.call,
-                lambda topic, error: self._refuse(f"{self.prefix}{topic}", error),
+                lambda topic, error: self._refuse(f"{self.place.prefix}{topic}", error),
                 self._warn,
             )
         # A transient-local reader hears a stop that was sent before the node began, but no volatile writer; an
@@ -176,7 +172,7 @@ class Robot:
 
     def _hear(self, message_type: type, topic: str, convert: Callable, *known: object) -> None:
         """Has the commands of a topic converted and left for the physics thread, or refused as a whole."""
-        source = f"{self.prefix}{topic}"
+        source = f"{self.place.prefix}{topic}"
 
         def hear(message):
             try:

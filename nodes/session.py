@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from rclpy.parameter import Parameter
 
 from grouser import catalogue
 from grouser.nodes.lockstep import Lockstep
-from grouser.nodes.mailbox import Mailbox
+from grouser.nodes.mailbox import Mailbox, NoAnswerError, answer_of
 from grouser.nodes.messages import refusal_text
 from grouser.nodes.pacing import Pacer
 from grouser.nodes.parameters import SimulatorParameters
@@ -148,7 +148,10 @@ class Session:
         """Has the physics thread do something and waits for it: at most a tick, or the requested steps."""
         if self._loop is None:
             return Outcome(False, "the simulation is still being built")
-        return _outcome_of(self.call(call))
+        try:
+            return answer_of(self.call(call))
+        except NoAnswerError as error:
+            return Outcome(False, str(error))
 
     def change(self, parameters: SimulatorParameters, changes: list[Parameter]) -> None:
         """Has changed parameters take effect."""
@@ -266,7 +269,7 @@ class Session:
             self._node,
             place,
             machine,
-            self.world or World(ground=None),
+            self.world,
             parameters,
             mailbox,
             self._refuse,
@@ -361,11 +364,3 @@ def _joined(name: str, member: Member, step: int) -> Joined:
 
 def _load_program(name: str) -> CommandProgram | None:
     return load_program(catalogue.program_file(name)) if name else None
-
-
-def _outcome_of(future: Future) -> Outcome:
-    try:
-        error = future.exception()
-    except CancelledError:
-        return Outcome(False, "the simulator is ending")
-    return future.result() if error is None else Outcome(False, f"the simulator failed: {error!r}")

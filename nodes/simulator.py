@@ -77,7 +77,7 @@ class SimulatorNode(LifecycleNode):
         self._ended = threading.Event() if ended is None else ended
         self._compiled = self._log_compilation if compiled is None else compiled
         self._session: Session | None = None
-        self._standard_services: "SimulationServices | None" = None
+        self._standard_services: SimulationServices | None = None
         try:
             self.parameters = declare_parameters(self)
             self._create_services()

@@ -1,13 +1,14 @@
 """The simulator node as the host of the standard services."""
 
 from collections.abc import Callable, Collection
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from grouser.nodes import topics
+from grouser.nodes.mailbox import NoAnswerError, answer_of
 from grouser.nodes.physics_loop import Outcome, PhysicsLoop
 from grouser.nodes.samples import nanoseconds_at
 from grouser.nodes.session import NOWHERE, Session
@@ -28,7 +29,7 @@ from grouser.nodes.simulation_services.motion import Motion, Velocity
 from grouser.nodes.simulation_services.request_error import Reason, RequestError
 from grouser.nodes.simulation_services.resources import uri_of
 from grouser.physics.compliance.rigid_elements import split_flexible_links
-from grouser.physics.description.machine import Pose, World
+from grouser.physics.description.machine import Machine, Pose, World
 from grouser.physics.description.rotation import compose, rotate
 from grouser.physics.errors import OverlapError
 
@@ -106,19 +107,26 @@ class NodeHost:
         made: Future[None] = Future()
 
         def finish(asked: Future) -> None:
-            if asked.cancelled():
-                made.cancel()
-            elif asked.result().success:
+            try:
+                outcome = answer_of(asked)
+            except NoAnswerError as error:
+                outcome = Outcome(False, str(error))
+            if outcome.success:
                 made.set_result(None)
             else:
-                made.set_exception(RequestError(Reason.OPERATION_FAILED, asked.result().message))
+                made.set_exception(RequestError(Reason.OPERATION_FAILED, outcome.message))
 
         session.call(lambda loop: loop.step_paused(count, after_step)).add_done_callback(finish)
         return made
 
     def scene(self) -> Scene:
         """The machines and the obstacles."""
-        return self._ask(self._look)
+        world = self._built().world
+        seen: _Seen = self._ask(_look)
+        obstacles = _obstacles(world)
+        others = {**obstacles, **dict.fromkeys(seen.robots.keys() - {""})}
+        robots = {name or self._name_of_first(others): _robot(*robot) for name, robot in seen.robots.items()}
+        return Scene(seen.nanoseconds, self._frame(), {**robots, **obstacles})
 
     def world(self) -> WorldEntry:
         """The world that is loaded."""
@@ -183,14 +191,10 @@ class NodeHost:
 
     def _ask(self, function: Callable[[PhysicsLoop], Any]) -> Any:
         """Has the physics thread do something, and waits for it."""
-        future = self._built().call(function)
         try:
-            error = future.exception()
-        except CancelledError:
-            raise RequestError(Reason.INCORRECT_STATE, "the simulator is ending") from None
-        if error is not None:
-            raise RequestError(Reason.OPERATION_FAILED, f"the simulator failed: {error!r}")
-        return future.result()
+            return answer_of(self._built().call(function))
+        except NoAnswerError as error:
+            raise RequestError(Reason.OPERATION_FAILED, str(error)) from None
 
     def _name_of_first(self, taken: Collection[str]) -> str:
         """What the machine that the simulator was started with is called as an entity."""
@@ -209,25 +213,29 @@ class NodeHost:
             return ""
         raise RequestError(Reason.OPERATION_FAILED, f"{entity} is part of the world: it stays where it is")
 
-    def _look(self, loop: PhysicsLoop) -> Scene:
-        obstacles = _obstacles(self._session.world)
-        others = {**obstacles, **dict.fromkeys(loop.robots.keys() - {""})}
-        robots = {member or self._name_of_first(others): _robot(robot) for member, robot in loop.robots.items()}
-        return Scene(nanoseconds_at(loop.step, loop.step_size), self._frame(), {**robots, **obstacles})
+
+class _Seen(NamedTuple):
+    """What the physics thread says of the robots: machine, motion of the root link, pose of each link."""
+
+    nanoseconds: int
+    robots: dict[str, tuple[Machine, Motion, np.ndarray]]
 
 
-def _robot(robot: Simulated) -> Entity:
-    machine = robot.machine
-    poses = [_pose(row) for row in robot.link_poses()]
+def _look(loop: PhysicsLoop) -> _Seen:
+    robots = {name: (robot.machine, _motion(robot), robot.link_poses()) for name, robot in loop.robots.items()}
+    return _Seen(nanoseconds_at(loop.step, loop.step_size), robots)
+
+
+def _robot(machine: Machine, motion: Motion, poses: np.ndarray) -> Entity:
     # elements of flexible links have shapes of their own
     links = split_flexible_links(machine).links
     shapes = [
-        Shape(collision.geometry, compose(pose, collision.pose))
-        for link, pose in zip(links, poses, strict=True)
+        Shape(collision.geometry, compose(_pose(row), collision.pose))
+        for link, row in zip(links, poses, strict=True)
         for collision in link.collisions
     ]
     traits = Traits(Category.ROBOT, f"machine {machine.name} of {machine.file}", ("machine",))
-    return Entity(traits, _motion(robot), tuple(shapes))
+    return Entity(traits, motion, tuple(shapes))
 
 
 def _motion(robot: Simulated) -> Motion:

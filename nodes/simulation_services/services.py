@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -111,7 +111,7 @@ class SimulationServices:
             if kind is not None and (not service.needs or service.needs & host.capabilities):
                 group = stepping if name == "StepSimulation" else self._group
                 answer = partial(self._answer, service.answer)
-                node.create_service(kind, f"~/{_snake_case(name)}", answer, callback_group=group)
+                node.create_service(kind, f"~/{snake_case(name)}", answer, callback_group=group)
         self._action = DeferredActionServer(
             node,
             SimulateSteps,
@@ -209,7 +209,7 @@ class SimulationServices:
             self._traits.clear()
 
     def _step(self, request, _response):
-        _wait(self._host.step(request.steps))
+        self._host.step(request.steps).result()
 
     def _begin_steps(self, goal):
         count = goal.request.steps
@@ -366,19 +366,11 @@ def _find(scene: Scene, name: str) -> Entity:
     return scene.entities[name]
 
 
-def _wait(steps: Future) -> None:
-    """Waits for steps to be made."""
-    try:
-        steps.result()
-    except CancelledError:
-        raise RequestError(Reason.OPERATION_FAILED, "the simulator is ending") from None
-
-
 def _finish_steps(steps: Future, goal):
     """Gives a goal its last state, and its result."""
     outcome = SimulateSteps.Result()
     try:
-        _wait(steps)
+        steps.result()
     except RequestError as error:
         outcome.result.result = interfaces.result_code(error.reason, SimulateSteps.Result)
         outcome.result.error_message = str(error)
@@ -392,5 +384,6 @@ def _finish_steps(steps: Future, goal):
     return outcome
 
 
-def _snake_case(name: str) -> str:
+def snake_case(name: str) -> str:
+    """A service's name from that of its type."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()

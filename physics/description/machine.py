@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from grouser.physics.description.drives import ServoDrive
+from grouser.physics.description.names import member_prefix
 from grouser.physics.description.soil import SoilGround, Wheel
 
 Vector3 = tuple[float, float, float]
@@ -919,7 +920,7 @@ class Member:
     @property
     def prefix(self) -> str:
         """What its names begin with."""
-        return f"{self.name}/" if self.name else ""
+        return member_prefix(self.name)
 
     @property
     def joint(self) -> str:

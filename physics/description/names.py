@@ -1,10 +1,15 @@
-"""Suggestions for mistyped names."""
+"""What belongs to a member of several machines, and suggestions for mistyped names."""
 
 import difflib
 from collections.abc import Iterable
 
 _NAMES_SHOWN = 12
 _NAMES_COMPARED = 2000
+
+
+def member_prefix(member: str) -> str:
+    """What the names of a member's parts begin with among those of all; "" for the member "", which keeps its own."""
+    return f"{member}/" if member else ""
 
 
 def closest(name: str, valid: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,14 @@ class Peer:
         assert client.wait_for_service(DEADLINE), f"never offered: {name}"
         return answer_of(client.call_async(request), name)
 
+    def ask_standard(self, node: str, name: str, /, **fields: Any) -> Any:
+        """Asks a standard service of a simulator, by the name of its type and the fields of the request."""
+        from grouser.nodes.simulation_services.interfaces import service_type  # not installed everywhere
+        from grouser.nodes.simulation_services.services import snake_case
+
+        kind = service_type(name)
+        return self.ask(kind, f"/{node}/{snake_case(name)}", kind.Request(**fields))
+
     def act(self, action_type: type, name: str, depth: int = 10) -> Actor:
         self._actors.append(Actor(self.node, action_type, name, depth))
         self._executor.wake()
@@ -202,6 +211,12 @@ def peer(ros: None) -> Iterator[Peer]:
     peer = Peer()
     yield peer
     peer.close()
+
+
+@pytest.fixture
+def ask(peer: Peer) -> Callable[..., Any]:
+    """Asks a standard service of the simulator, by the name of its type and the fields of the request."""
+    return partial(peer.ask_standard, "simulator")
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,5 @@
 """Robots that come and go in one simulator, under namespaces: asked and heard over DDS."""
 
-import re
-
 import pytest
 from geometry_msgs.msg import PoseStamped, TransformStamped
 from nav_msgs.msg import Odometry
@@ -26,18 +24,6 @@ BOX = """<robot name="box">
   </link>
 </robot>
 """
-
-
-@pytest.fixture
-def ask(peer):
-    """Asks a service of the simulator, by the name of its type and the fields of the request."""
-
-    def ask(service_type, **fields):
-        kind = getattr(srv, service_type)
-        service = re.sub(r"(?<!^)(?=[A-Z])", "_", service_type).lower()
-        return peer.ask(kind, f"/simulator/{service}", kind.Request(**fields))
-
-    return ask
 
 
 @pytest.fixture

@@ -50,18 +50,6 @@ def world_file(tmp_path):
 
 
 @pytest.fixture
-def ask(peer):
-    """Asks a service of the simulator, by the name of its type and the fields of the request."""
-
-    def ask(name, **fields):
-        kind = getattr(srv, name)
-        service = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-        return peer.ask(kind, f"/simulator/{service}", kind.Request(**fields))
-
-    return ask
-
-
-@pytest.fixture
 def yard(start_simulator, world_file):
     """A simulator that waits, with the loader among obstacles."""
     return start_simulator(world=str(world_file), start_paused=True)

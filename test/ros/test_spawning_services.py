@@ -5,9 +5,9 @@ do everything that the services ask for.
 """
 
 import math
-import re
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from geometry_msgs.msg import Pose
@@ -156,12 +156,7 @@ def ask(compiled, peer, host):
     services = SimulationServices(node, host)
     peer.run(node)
 
-    def ask(name, **fields):
-        kind = getattr(srv, name)
-        service = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-        return peer.ask(kind, f"/yard/{service}", kind.Request(**fields))
-
-    yield ask
+    yield partial(peer.ask_standard, "yard")
     peer.leave(node)
     services.destroy()
     node.destroy_node()
