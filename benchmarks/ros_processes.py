@@ -43,7 +43,7 @@ def simulate(machine: str, *settings: str) -> None:
     publish = PublishingThread.publish
 
     def noting(thread: PublishingThread, moment: Moment) -> None:
-        if "clock" in moment.streams:
+        if moment.clock:
             lateness.append(time.monotonic() - 1e-9 * moment.nanoseconds)
         publish(thread, moment)
 
@@ -110,6 +110,26 @@ def watch_clock() -> None:
     def measure() -> list[float]:
         heard, lateness[:] = lateness[:], []
         return heard
+
+    _obey({"measure": measure})
+
+
+def sleep() -> None:
+    """Sleeps until the next of 100 instants a second. ``measure``: how late it woke [s]."""
+    lateness: list[float] = []
+
+    def run() -> None:
+        due = time.monotonic()
+        while True:
+            due += 0.01
+            time.sleep(max(due - time.monotonic(), 0.0))
+            lateness.append(time.monotonic() - due)
+
+    threading.Thread(target=run, daemon=True).start()
+
+    def measure() -> list[float]:
+        woken, lateness[:] = lateness[:], []
+        return woken
 
     _obey({"measure": measure})
 
@@ -258,6 +278,7 @@ def main(role: str, *arguments: str) -> None:
         "simulate": simulate,
         "listen": listen,
         "watch_clock": watch_clock,
+        "sleep": sleep,
         "repeat": repeat,
         "drive": drive,
     }

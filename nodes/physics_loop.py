@@ -10,7 +10,7 @@ from grouser.nodes.mailbox import Mailbox
 from grouser.nodes.pacing import Pacer
 from grouser.nodes.pilot import Pilot
 from grouser.nodes.report import LoopMeter, LoopReport
-from grouser.nodes.samples import Moment, nanoseconds_at
+from grouser.nodes.samples import CLOCK, Moment, nanoseconds_at
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.simulated import Simulated
 from grouser.nodes.trajectory_following import Order
@@ -455,9 +455,16 @@ class PhysicsLoop:
     def _hand_out(self, streams: frozenset[str]) -> None:
         if streams and self._active:
             stamp = self._stamp()
-            samples = {name: pilot.sample(stamp, streams) for name, pilot in self._pilots.items()}
-            if not self._emit(Moment(stamp, streams, samples), self._may_wait()):
-                self._dropped += 1
+            if CLOCK in streams:  # others keep time by it: it does not wait until the samples are taken
+                self._hand_over(Moment(stamp, clock=True))
+            sampled = streams - {CLOCK}
+            if sampled:
+                samples = {name: pilot.sample(stamp, sampled) for name, pilot in self._pilots.items()}
+                self._hand_over(Moment(stamp, samples=samples))
+
+    def _hand_over(self, moment: Moment) -> None:
+        if not self._emit(moment, self._may_wait()):
+            self._dropped += 1
 
     def _refresh_report(self) -> None:
         simulation, figures = self._simulation, self._meter.figures()

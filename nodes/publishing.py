@@ -83,7 +83,7 @@ class PublishingThread:
 
     def publish(self, moment: Moment) -> None:
         """Sends the samples of one step."""
-        if "clock" in moment.streams:
+        if moment.clock:
             messages.fill_clock(self._clock, moment.nanoseconds)
             self._clock_publisher.publish(self._clock)
         with self._at_work:

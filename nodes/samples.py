@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -16,9 +16,9 @@ from grouser.physics.measurements import Contact, TerrainPatch
 from grouser.physics.names import NamedView
 from grouser.physics.sensors import ImuReading
 
+CLOCK = "clock"  # a stream of its own: no machine has it
 STREAMS = frozenset(
     {
-        "clock",
         "joint_states",
         "contact_wrenches",
         "contacts",
@@ -123,17 +123,17 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """All machines at one step.
+    """What there is to publish of one step.
 
     Attributes:
         nanoseconds: simulation time.
-        streams: names of the streams that are due.
+        clock: whether the time is to be published.
         samples: by the names of the machines.
     """
 
     nanoseconds: int
-    streams: frozenset[str]
-    samples: Mapping[str, Sample]
+    clock: bool = False
+    samples: Mapping[str, Sample] = field(default_factory=dict)
 
 
 def movable_joints(machine: Machine) -> list[str]:

@@ -10,6 +10,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from grouser import catalogue
+from grouser.nodes import garbage
 from grouser.nodes.lockstep import Lockstep
 from grouser.nodes.mailbox import Mailbox, NoAnswerError, answer_of
 from grouser.nodes.messages import refusal_text
@@ -20,7 +21,7 @@ from grouser.nodes.pilot import Pilot
 from grouser.nodes.publishing import PublishingThread
 from grouser.nodes.report import LoopReport
 from grouser.nodes.robot import Place, Robot
-from grouser.nodes.samples import STREAMS, take_sample
+from grouser.nodes.samples import CLOCK, STREAMS, take_sample
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.simulated import Simulated
 from grouser.physics.carry_over import simulate
@@ -228,6 +229,7 @@ class Session:
         loaded = partial(WorldLoaded, file=world.file, world=world.source)
         self._demand(lambda loop: loop.begin_anew(simulation, schedule, loaded))
         self._members, self.world = {}, world
+        garbage.collect()
         for name in self._robots:
             self._remove(name)
 
@@ -242,6 +244,7 @@ class Session:
         schedule = self._schedule({name: robot for name, robot in self._robots.items() if name in members})
         self._demand(lambda loop: loop.exchange(simulation, members, schedule, newcomers, event))
         self._members = dict(members)
+        garbage.collect()  # a simulation has large arrays, few objects and views that refer to it
 
     def _demand(self, call: Callable[[PhysicsLoop], Outcome]) -> None:
         outcome = self.ask(call)
@@ -256,7 +259,7 @@ class Session:
         return simulation
 
     def _schedule(self, robots: Mapping[str, Robot]) -> StreamSchedule:
-        rates = {"clock": self._parameters.clock_rate}
+        rates = {CLOCK: self._parameters.clock_rate}
         for robot in robots.values():
             rates.update(robot.rates)
         return StreamSchedule.from_rates(rates, self._parameters.step, _LONGEST_TICK)
@@ -307,6 +310,7 @@ class Session:
                 make_loop = self._build()
             with self._beginning:
                 self._loop = make_loop(start_active=self._starts_active)
+            garbage.leave_out_what_is_there()
             self._built.set()
             if not self._stopping.is_set():
                 self._loop.run()

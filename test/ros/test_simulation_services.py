@@ -152,6 +152,8 @@ def test_steps_are_exact_and_need_a_pause(ask, yard):
 def test_the_action_tells_of_each_step(ask, peer, yard):
     before = now(ask)
     actor = peer.act(SimulateSteps, "/simulator/simulate_steps", 100)
+    # what is told before the server has found the listener is not heard
+    peer.wait_for(lambda: yard.count_subscribers("/simulator/simulate_steps/_action/feedback") == 1, "the listener")
     status, result = actor.end(actor.send(SimulateSteps.Goal(steps=25)))
     assert (status, result.result.result) == (GoalStatus.STATUS_SUCCEEDED, OK)
     assert now(ask) == before + 25 * STEP
