@@ -25,16 +25,13 @@ class ContactPublisher:
         endpoints: the robot's.
         frames: their names.
         machine: offers nothing if none of its links has a collision shape.
-        parameters: names of frames, rates.
+        parameters: names of frames.
 
-    Attributes:
-        rates: of the streams that it publishes [Hz].
     """
 
     def __init__(
         self, endpoints: Endpoints, frames: FrameTree, machine: Machine, parameters: SimulatorParameters
     ) -> None:
-        self.rates: dict[str, float] = {}
         self._frame = parameters.map_frame
         self._links = frozenset(link.name for link in machine.links)
         self._markers = self._contacts = None
@@ -45,12 +42,17 @@ class ContactPublisher:
             ContactMarkers(frames.name(machine.root), 1.0 / (weight or 1.0)),
             endpoints.create_publisher(MarkerArray, topics.CONTACT_MARKERS, topics.RELIABLE),
         )
-        self.rates["contact_markers"] = parameters.marker_rate
         interfaces = _gazebo_interfaces()
         if interfaces is not None:
             publisher = endpoints.create_publisher(interfaces.Contacts, topics.CONTACTS, topics.SENSOR_DATA)
             self._contacts = interfaces, publisher
-            self.rates["contacts"] = parameters.contact_rate
+
+    def rates(self, parameters: SimulatorParameters) -> dict[str, float]:
+        """Of the streams that it publishes [Hz]."""
+        return {
+            **({} if self._markers is None else {"contact_markers": parameters.marker_rate}),
+            **({} if self._contacts is None else {"contacts": parameters.contact_rate}),
+        }
 
     def publish(self, sample: Sample) -> None:
         """Sends what of a sample is due, and heard."""

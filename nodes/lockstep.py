@@ -44,6 +44,10 @@ class Lockstep:
         self._clock = clock
         self._waiting_since: float | None = None
 
+    def change_deadline(self, deadline: float) -> None:
+        """Has the longest wait be another one [s of wall time], that which is under way too."""
+        self._deadline = deadline
+
     def leave_out(self, robot: str) -> None:
         """Waits no more for those who command a robot that is gone."""
         gone = {source for source in self._sources if source.rpartition("/")[0] == robot}

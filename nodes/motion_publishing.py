@@ -38,10 +38,9 @@ class MotionPublisher:
         ]
         lidars = [sensor for sensor in machine.sensors if isinstance(sensor, Lidar)]
         scan_topics = topics.scan_topics(lidar.name for lidar in lidars)
-        interval = steps_between(parameters.scan_rate, parameters.step) * parameters.step
         self._scans = [
             (
-                messages.make_scan(frames.name(lidar.name), lidar, interval),
+                messages.make_scan(frames.name(lidar.name), lidar, _scan_time(parameters)),
                 endpoints.create_publisher(LaserScan, scan_topics[lidar.name], topics.SENSOR_DATA),
             )
             for lidar in lidars
@@ -69,6 +68,11 @@ class MotionPublisher:
                 endpoints.create_publisher(OccupancyGrid, topics.RUT_DEPTH, topics.LATCHED),
                 endpoints.create_publisher(OccupancyGrid, topics.BEARING_MARGIN, topics.LATCHED),
             )
+
+    def change(self, parameters: SimulatorParameters) -> None:
+        """Has changed parameters take effect."""
+        for scan, _ in self._scans:
+            scan.scan_time = _scan_time(parameters)
 
     def publish(self, sample: Sample) -> None:
         """Sends what of a sample is due."""
@@ -101,3 +105,8 @@ class MotionPublisher:
             cloud.publish(messages.terrain_cloud(self._map_frame, stamp, sample.terrain))
             ruts.publish(messages.rut_depth_grid(self._map_frame, stamp, sample.terrain))
             margin.publish(messages.bearing_margin_grid(self._map_frame, stamp, sample.terrain))
+
+
+def _scan_time(parameters: SimulatorParameters) -> float:
+    """From one scan to the next [s]."""
+    return steps_between(parameters.scan_rate, parameters.step) * parameters.step

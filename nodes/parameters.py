@@ -70,7 +70,7 @@ class Declaration:
 
 
 def _rate(what: str, default: float = 100.0) -> Declaration:
-    return Declaration(default, f"Rate of {what} [Hz of simulation time]; 0: every step.", True, 0.0, _HIGHEST_RATE)
+    return Declaration(default, f"Rate of {what} [Hz of simulation time]; 0: every step.", False, 0.0, _HIGHEST_RATE)
 
 
 def stamped_by_default() -> bool:
@@ -108,9 +108,9 @@ DECLARATIONS: dict[str, Declaration] = {
     "slip_rate": _rate("slip", 50.0),
     "terrain_rate": _rate("terrain and its maps", 1.0),
     "terrain_reach": Declaration(
-        10.0, "How far from the wheels terrain and its maps go, along x and y [m].", True, 0.1, 1000.0
+        10.0, "How far from the wheels terrain and its maps go, along x and y [m].", False, 0.1, 1000.0
     ),
-    "diagnostics_rate": Declaration(1.0, "Rate of /diagnostics [Hz of wall time].", True, 0.01, 100.0),
+    "diagnostics_rate": Declaration(1.0, "Rate of /diagnostics [Hz of wall time].", False, 0.01, 100.0),
     "publish_link_tf": Declaration(
         True, "Whether the links' transforms are published; set it to false beside a robot_state_publisher."
     ),
@@ -145,7 +145,7 @@ DECLARATIONS: dict[str, Declaration] = {
         0.01, "Simulation time between two commands of the lockstep_sources [s].", True, 1e-5, 10.0
     ),
     "lockstep_deadline": Declaration(
-        1.0, "Longest wait for the lockstep_sources [s of wall time]; 0: any.", True, 0.0, 3600.0
+        1.0, "Longest wait for the lockstep_sources [s of wall time]; 0: any.", False, 0.0, 3600.0
     ),
     "record": Declaration("", "File to record the run in, for `grouser replay`: a new one, .mcap; '': none."),
     "step_request_count": Declaration(1, "Number of steps that one call of ~/step advances.", False, 1, 100_000),

@@ -370,6 +370,16 @@ class PhysicsLoop:
             pilot.supervisor.timeout = seconds
             pilot.supervisor.timeouts = dict(own)
 
+    def change_sampling(self, schedule: StreamSchedule, terrain_reach: float) -> None:
+        """Samples at other rates, and terrain to another distance from the wheels [m]."""
+        self._schedule = schedule
+        for pilot in self._pilots.values():
+            pilot.change_terrain_reach(terrain_reach)
+
+    def change_lockstep_deadline(self, deadline: float) -> None:
+        """Waits for the sources of the lockstep so long at most [s of wall time]; 0: any time."""
+        self._lockstep.change_deadline(deadline)
+
     def _begin(self) -> None:
         """Begins to keep pace, with a sample of everything."""
         self._arrive(self._schedule.names)

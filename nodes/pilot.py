@@ -65,6 +65,10 @@ class Pilot:
         wanted = streams if self._streams is None else streams & self._streams
         return take_sample(self.robot, nanoseconds, wanted, self._odometer, self._terrain_reach)
 
+    def change_terrain_reach(self, reach: float) -> None:
+        """Samples terrain so far from the wheels [m]."""
+        self._terrain_reach = reach
+
     def rebind(self, robot: Simulated) -> None:
         """Goes on with the same machine in another simulation."""
         self.robot = robot

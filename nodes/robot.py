@@ -108,9 +108,16 @@ class Robot:
         motion = MotionPublisher(endpoints, frames, machine, world, parameters)
         contacts = ContactPublisher(endpoints, frames, machine, parameters)
         self.publisher = StatePublisher(endpoints, machine, frames, motion, contacts, parameters.publish_link_tf)
-        self.rates = {**_rates(machine, world, parameters), **contacts.rates}
+        self._world, self._motion, self._contacts = world, motion, contacts
+        self.rates: dict[str, float] = {}
+        self.change(parameters)
         self.commanded: list[str] = []
         self._create_inputs(parameters)
+
+    def change(self, parameters: SimulatorParameters) -> None:
+        """Has changed parameters of the node take effect."""
+        self.rates = {**_rates(self.machine, self._world, parameters), **self._contacts.rates(parameters)}
+        self._motion.change(parameters)
 
     def pilot(self, robot: Simulated, parameters: SimulatorParameters) -> Pilot:
         """Its side of the physics thread.

@@ -159,12 +159,16 @@ class Session:
         self._parameters = parameters
         call, timeout = self._mailbox.call, parameters.command_timeout
         call(lambda loop: loop.change_pace(parameters.real_time_factor, parameters.overrun_limit))
+        call(lambda loop: loop.change_lockstep_deadline(parameters.lockstep_deadline))
         for name, robot in self._robots.items():
+            robot.change(parameters)
             own = robot.own_timeouts(parameters)
             call(partial(PhysicsLoop.change_command_timeout, name=name, seconds=timeout, own=own))
             faults = robot.faults.among(changes)
             if faults:
                 call(partial(PhysicsLoop.set_faults, name=name, faults=faults))
+        schedule = self._schedule(self._robots)
+        call(lambda loop: loop.change_sampling(schedule, parameters.terrain_reach))
 
     def clear_fault_parameters(self) -> None:
         """Has the parameters say that all is well."""

@@ -206,7 +206,7 @@ class SimulatorNode(LifecycleNode):
 
     def _create_services(self) -> None:
         self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, topics.RELIABLE)
-        self.create_timer(
+        self._diagnostics_timer = self.create_timer(
             1.0 / self.parameters.diagnostics_rate,
             self._publish_diagnostics,
             clock=Clock(clock_type=ClockType.STEADY_TIME),
@@ -261,6 +261,10 @@ class SimulatorNode(LifecycleNode):
 
     def _on_parameters(self, changes: list[Parameter]) -> None:
         self.parameters = updated(self.parameters, changes)
+        period = round(1e9 / self.parameters.diagnostics_rate)
+        if period != self._diagnostics_timer.timer_period_ns:
+            self._diagnostics_timer.timer_period_ns = period
+            self._diagnostics_timer.reset()  # else the next one is when it was to be
         if self._session is not None:
             self._session.change(self.parameters, changes)
 

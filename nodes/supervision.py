@@ -101,6 +101,9 @@ class CommandSupervisor:
             self._owner.update(dict.fromkeys(values, source))
         for source in self._newly_silent(step):
             owned = [name for name, owner in self._owner.items() if owner == source]
+            if not owned:  # others have taken over all that it commanded
+                del self._heard[source]
+                continue
             commands.update(self._safe(owned))
             self._silent.add(source)
             self.trips += 1

@@ -4,8 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
 from rclpy.qos import ReliabilityPolicy
-from sensor_msgs.msg import LaserScan
+from sensor_msgs.msg import JointState, LaserScan
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
@@ -73,6 +76,36 @@ def test_scans_come_at_their_own_rate(peer, start_simulator, room):
     assert set(times % (50 * STEP)) == {0}
     assert np.min(np.diff(times)) == 50 * STEP
     assert scans[0].scan_time == pytest.approx(0.05, rel=1e-6)
+
+
+def test_rates_are_changed_while_it_runs(peer, start_simulator, room):
+    """As fast as possible, so that nothing is left out; a rate begins with the first sample that is its multiple."""
+    node = start_simulator(machine="rover", world=room, real_time_factor=0.0, diagnostics_rate=0.01)
+    heard = {
+        "scan_rate": peer.hear(LaserScan, "scan", topics.SENSOR_DATA),
+        "joint_state_rate": peer.hear(JointState, "joint_states", topics.RELIABLE),
+    }
+    diagnostics = peer.hear(DiagnosticArray, topics.DIAGNOSTICS, topics.RELIABLE)
+    for inbox in heard.values():
+        inbox.first()
+
+    def set_parameter(name, value):
+        request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
+        return peer.ask(SetParameters, "/simulator/set_parameters", request).results[0].successful
+
+    for rate in (25.0, 4.0):
+        assert all(set_parameter(name, rate) for name in heard)
+        begin = round(1e9 * node.report.time)
+        for name, inbox in heard.items():
+            inbox.wait(lambda message, begin=begin: nanoseconds(message) > begin + 2e9, "two seconds")
+            times = [nanoseconds(message) for message in inbox.all()]
+            later = np.array([time for time in times if time > begin + 5e8])
+            assert set(later % round(1e9 / rate)) == {0}, name
+            assert np.min(np.diff(later)) == round(1e9 / rate), name
+        assert heard["scan_rate"].all()[-1].scan_time == pytest.approx(1.0 / rate, rel=1e-6)
+    assert not set_parameter("scan_rate", -1.0)
+    assert set_parameter("diagnostics_rate", 50.0)
+    diagnostics.collect(10)
 
 
 def test_a_rover_may_do_without(peer, start_simulator):

@@ -76,6 +76,17 @@ def test_an_actuator_belongs_to_who_spoke_last(supervisor):
     assert supervisor.commands(800, {}) == {"boom": 0.0}
 
 
+def test_who_has_nothing_left_may_be_silent(supervisor, warnings):
+    supervisor.commands(0, {"valves": {"boom": 0.5}})
+    supervisor.commands(300, {"array": {"boom": 0.3}})
+    assert supervisor.commands(500, {}) == {}
+    assert supervisor.silent_sources == ()
+    assert supervisor.trips == 0
+    assert not warnings
+    assert supervisor.commands(800, {}) == {"boom": 0.0}
+    assert supervisor.silent_sources == ("array",)
+
+
 def test_without_a_timeout_silence_is_allowed(supervisor):
     supervisor.timeout = 0.0
     supervisor.commands(0, {"valves": {"boom": 0.5}})
