@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from grouser.conformance import standard
-from grouser.conformance.channels import Channel, channels_of
-from grouser.conformance.motion import DURATION, MOVED, Trials, can_try
+from grouser.conformance.channels import Channel
+from grouser.conformance.motion import DURATION, MOVED, NOTHING_TO_TRY, Trials, channels_to_try
 from grouser.conformance.report import Section
 from grouser.conformance.subject import Subject
 
@@ -19,9 +19,9 @@ _COUNTED = 3.0  # [s] of wall time: three periods of /diagnostics
 
 def check_commands(subject: Subject, section: Section) -> None:
     """Commands the machine well and badly, and falls silent."""
-    channels = list(channels_of(subject)) if subject.watch() and can_try(subject) else []
+    channels = channels_to_try(subject)
     if not channels:
-        section.skip("commands", "refused or obeyed", "it cannot be paused, stepped and reset, or nothing commands it")
+        section.skip("commands", "refused or obeyed", NOTHING_TO_TRY)
         return
     trials = Trials(subject)
     idle = trials.run([])
@@ -35,9 +35,7 @@ def check_commands(subject: Subject, section: Section) -> None:
     _check_refusals(subject, section, trials, idle, moving)
     for channel in moving:
         _check_silence(subject, section, trials, channel, int(np.argmax(np.abs(moving[channel]))))
-    trials.start()
-    if trials.refusal:
-        section.check("pause, step and reset", "success", trials.refusal, False)
+    trials.finish(section)
 
 
 def _check_refusals(
@@ -75,10 +73,8 @@ def _refusal_fault(
 
 def _counted(subject: Subject) -> float | None:
     """Refused commands by /diagnostics."""
-    stream = subject.stream("/diagnostics")
-    message = None if stream is None else stream.recording.newest
-    pairs = [pair for status in message.status for pair in status.values] if message else []
-    return next((float(pair.value) for pair in pairs if standard.REFUSED in pair.key), None)
+    value = subject.diagnosis(standard.REFUSED)
+    return None if value is None else float(value)
 
 
 def _check_silence(subject: Subject, section: Section, trials: Trials, channel: Channel, joint: int) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 from std_msgs.msg import Bool
 
 from grouser.conformance import standard
-from grouser.conformance.channels import Channel, channels_of
-from grouser.conformance.motion import DURATION, MOVED, Trials, can_try
+from grouser.conformance.channels import Channel
+from grouser.conformance.motion import DURATION, MOVED, NOTHING_TO_TRY, Trials, channels_to_try
 from grouser.conformance.report import Section
 from grouser.conformance.subject import Subject
 
@@ -19,9 +19,9 @@ _SHOWN = 3.0  # [s] of wall time: three periods of /diagnostics
 
 def check_emergency_stop(subject: Subject, section: Section) -> None:
     """Stops the machine in motion, twice: once nobody commands it any more, once it is told to go on."""
-    channels = list(channels_of(subject)) if subject.watch() and can_try(subject) else []
+    channels = channels_to_try(subject)
     if not channels:
-        section.skip("emergency stop", "latched", "it cannot be paused, stepped and reset, or nothing commands it")
+        section.skip("emergency stop", "latched", NOTHING_TO_TRY)
         return
     trials = Trials(subject)
     idle = trials.run([])
@@ -30,9 +30,9 @@ def check_emergency_stop(subject: Subject, section: Section) -> None:
     if motion[joint] < MOVED:
         section.skip("emergency stop", "latched", "a valid command moves nothing")
         return
-    shown, braked, silent = _stopped(subject, trials, [])
+    shown, braked, silent = _stopped(subject, trials, channels, [])
     section.check("/diagnostics", "tell of the stop", "so" if shown else "not", shown)
-    _, _, commanded = _stopped(subject, trials, channels)
+    _, _, commanded = _stopped(subject, trials, channels, channels)
     for label, expected, apart in (
         ("machine after a stop", "stands", silent[0] - braked),
         ("command after a stop", "changes nothing", commanded[0] - silent[0]),
@@ -42,35 +42,26 @@ def check_emergency_stop(subject: Subject, section: Section) -> None:
         section.check(label, expected, f"{share:.1%} of the motion", bool(share < _NOTHING))
     share = np.abs(trials.run(channels) - idle)[joint] / motion[joint]
     section.check("command after a reset", "moves", f"{share:.0%} of the motion", bool(share > _AGAIN))
-    trials.start()
-    if trials.refusal:
-        section.check("pause, step and reset", "success", trials.refusal, False)
+    trials.finish(section)
 
 
 def _stopped(
-    subject: Subject, trials: Trials, channels: Sequence[Channel]
+    subject: Subject, trials: Trials, moved: Sequence[Channel], told: Sequence[Channel]
 ) -> tuple[bool, np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Moves the machine, stops it, has it told to move by some channels, takes the stop back, has it told again.
+    """Moves the machine by some channels, stops it, tells it to move by others, takes the stop back, tells it again.
 
     Returns:
         Whether /diagnostics tell of the stop; where the joints are when they ought to have braked; where they are after
         what is told then, and at the end.
     """
     trials.start()
-    trials.tell(list(channels_of(subject)))
+    trials.tell(moved)
     trials.advance(DURATION)
     subject.say("emergency_stop", Bool(data=True))
-    shown = subject.client.until(lambda: _shown(subject), _SHOWN)
+    shown = subject.client.until(lambda: subject.diagnosis(standard.EMERGENCY_STOP) == "true", _SHOWN)
     braked = trials.advance(_BRAKING)
-    trials.tell(channels)
+    trials.tell(told)
     first = trials.advance(DURATION)
     subject.say("emergency_stop", Bool(data=False))
-    trials.tell(channels)
+    trials.tell(told)
     return shown, braked, (first, trials.advance(DURATION))
-
-
-def _shown(subject: Subject) -> bool:
-    stream = subject.stream("/diagnostics")
-    message = None if stream is None else stream.recording.newest
-    pairs = [pair for status in message.status for pair in status.values] if message else []
-    return any(standard.EMERGENCY_STOP in pair.key and pair.value == "true" for pair in pairs)

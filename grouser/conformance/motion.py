@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grouser.conformance.channels import Channel
+from grouser.conformance.channels import Channel, channels_of
+from grouser.conformance.report import Section
 from grouser.conformance.subject import Subject
 
 MOVED = 1e-3  # [rad or m]: what any sensor of a joint would see
@@ -16,6 +17,7 @@ DURATION = 0.3  # [s]: of a trial
 # [s] of wall time for a sample to come: after a reset, where a simulator may say nothing before it steps, and after the
 # step that it is of, where one that was lost is sent again after three seconds.
 _AFTER_RESET, _AFTER_STEP = 2.0, 4.0
+NOTHING_TO_TRY = "it cannot be paused, stepped and reset, or nothing commands it"
 
 
 class Trials:
@@ -72,6 +74,12 @@ class Trials:
         self.tell(channels)
         return self.advance(DURATION) - begun
 
+    def finish(self, section: Section) -> None:
+        """Leaves the machine at its start; tells what the simulator refused in between."""
+        self.start()
+        if self.refusal:
+            section.check("pause, step and reset", "success", self.refusal, False)
+
     def _positions(self) -> np.ndarray:
         """Of the joints in the order of the first message; NaN for one that is missing now."""
         message = self._recording.newest
@@ -80,6 +88,11 @@ class Trials:
 
     def _note(self, refusal: str) -> None:
         self.refusal = self.refusal or refusal
+
+
+def channels_to_try(subject: Subject) -> list[Channel]:
+    """By which it can be commanded in trials; none where there can be no trials."""
+    return list(channels_of(subject)) if subject.watch() and can_try(subject) else []
 
 
 def can_try(subject: Subject) -> bool:

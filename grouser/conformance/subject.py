@@ -92,6 +92,13 @@ class Subject:
         """All topics of one row of `standard`."""
         return [stream for stream in self.streams.values() if stream.output.name == output_name]
 
+    def diagnosis(self, words: str) -> str | None:
+        """The newest value of /diagnostics whose key has some words in it; None: it is not told."""
+        stream = self.stream("/diagnostics")
+        message = None if stream is None else stream.recording.newest
+        pairs = [pair for status in message.status for pair in status.values] if message else []
+        return next((pair.value for pair in pairs if words in pair.key), None)
+
     @property
     def now(self) -> int:
         """Simulation time, as the newest /clock or joint states say [ns]; -1 before."""
