@@ -258,6 +258,12 @@ class Session:
     def _simulate(self, members: Mapping[str, Member], world: World) -> Simulation:
         parameters = self._parameters
         simulation = simulate(members, world, parameters.step, parameters.scheme, parameters.integrator or None)
+        # What is not in the cache is compiled now, not while there is a pace to keep.
+        simulation.step(1)
+        for name in members:
+            take_sample(simulation.part(name), 0, STREAMS)
+        simulation.energy_balance()
+        simulation.reset()
         for warning in simulation.warnings:
             self._node.get_logger().warning(warning)
         return simulation
@@ -332,11 +338,6 @@ class Session:
     def _build(self) -> Callable[..., PhysicsLoop]:
         parameters = self._parameters
         simulation = self._simulate(self._members, self.world)
-        # What is not in the cache is compiled now, not while there is a pace to keep.
-        simulation.step(1)
-        take_sample(simulation, 0, STREAMS)
-        simulation.energy_balance()
-        simulation.reset()
         pilots = {}
         for name, robot in self._robots.items():
             part = simulation.part(name)

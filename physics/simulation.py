@@ -225,6 +225,8 @@ class Simulation:
         self._fingerprint = _fingerprint(self.system)
         self._warned: set[str] = set()
         self._workspace = make_workspace(self.system)
+        if self._narrow_phase is not None:
+            self._narrow_phase.prepare(self._workspace.detection)
         self._packed = Packed(self.system)
         self._seen = Packed(make_kinematics(model))
         self._initial = self._make_initial_state()

@@ -68,6 +68,12 @@ class ConvexNarrowPhase:
         self._request.gjk_tolerance = _TOLERANCE
         self._result = coal.DistanceResult()
 
+    def prepare(self, workspace) -> None:
+        """Has all that an answer takes compiled now: the first contact must not wait for it."""
+        workspace.due_count[0] = 0
+        self._along(workspace, self._first[0], self._second[0], np.array([0.0, 0.0, 1.0]))
+        _build_manifolds(self._shapes, self._pairs, workspace)
+
     def answer(self, workspace) -> None:
         """Writes the manifold of every pair in `workspace.due`.
 
