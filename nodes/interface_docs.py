@@ -22,6 +22,7 @@ from typing import Any
 import rclpy
 from rclpy.action.graph import get_action_client_names_and_types_by_node, get_action_server_names_and_types_by_node
 from rclpy.lifecycle import LifecycleNode
+from rclpy.logging import LoggingSeverity, get_logger_effective_level, set_logger_level
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -42,6 +43,7 @@ from grouser.resources import share_path
 # With ground that has soil, and with ground that has none.
 WORLDS = ("flat", "sand")
 _NAMESPACE = "/robot"
+_EVERY_LOGGER = ""
 _HEADINGS = {
     "out": "Topics it publishes",
     "in": "Topics it hears",
@@ -194,10 +196,13 @@ def interface_page() -> str:
 @contextmanager
 def ros_context() -> Iterator[None]:
     """A ROS context in which relative names can be told from absolute ones."""
-    rclpy.init(args=["--ros-args", "-r", f"__ns:={_NAMESPACE}", "--log-level", "error"])
+    rclpy.init(args=["--ros-args", "-r", f"__ns:={_NAMESPACE}"])
+    level = get_logger_effective_level(_EVERY_LOGGER)
+    set_logger_level(_EVERY_LOGGER, LoggingSeverity.ERROR)
     try:
         yield
     finally:
+        set_logger_level(_EVERY_LOGGER, level)  # it is that of the process, whatever the context
         rclpy.try_shutdown()
 
 
