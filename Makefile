@@ -26,7 +26,7 @@ export FASTRTPS_DEFAULT_PROFILES_FILE := $(CURDIR)/config/fastdds_loopback.xml
 export FASTDDS_DEFAULT_PROFILES_FILE := $(CURDIR)/config/fastdds_loopback.xml
 endif
 
-.PHONY: run test soak lint bench setup help clean distclean
+.PHONY: run test kernels soak lint bench setup help clean distclean
 .DEFAULT_GOAL := help
 
 run: ## Run a machine: MACHINE=demolition_robot WORLD=flat DURATION=seconds VIEW=0|1 LOOPBACK=0|1
@@ -34,9 +34,15 @@ run: ## Run a machine: MACHINE=demolition_robot WORLD=flat DURATION=seconds VIEW
 	@$(IN) python -m grouser.cli run $(if $(MACHINE),--machine '$(MACHINE)') $(if $(WORLD),--world '$(WORLD)') \
 		$(if $(DURATION),--duration '$(DURATION)') $(if $(filter 0,$(VIEW)),--no-view,--view)
 
-test: lint ## Check and test everything: TEST_ARGUMENTS='-k word' WORKERS=2
-	@$(IN) python tooling/compile_kernels.py
+test: ## Check and test everything: TEST_ARGUMENTS='-k word' WORKERS=2
+	@$(SETUP) --purpose test
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint kernels
 	@$(IN) python -m pytest -n $(WORKERS) --dist loadgroup $(TEST_ARGUMENTS)
+
+# What most tests need, before several processes want it at the same time; beside the checks, which need one core.
+kernels:
+	@$(SETUP) --purpose test
+	@$(IN) python tooling/compile_kernels.py
 
 soak: ## Run for long what must not drift or leak: SOAK_HOURS=2 (of simulated time)
 	@$(SETUP) --purpose test
