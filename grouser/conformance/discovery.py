@@ -12,7 +12,8 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from grouser.conformance.client import Client
 from grouser.conformance.standard import BEST_EFFORT, RELIABLE, TRANSIENT_LOCAL, VOLATILE, Output
 
-_SETTLED = 0.3  # [s] of wall time in which nothing new turns up once the simulator is seen
+# [s] of wall time in which nothing new turns up once the simulator is seen; where it has no name, another one might.
+_SETTLED, _ALONE = 0.3, 1.0
 
 
 class NotFoundError(Exception):
@@ -106,7 +107,7 @@ def find_simulator(client: Client, wanted: str) -> Offer:
     client.until(lambda: len(_candidates(client.node, wanted)) > 0)
     size = -1
     while size != (size := _graph_size(client.node)):
-        client.spin(_SETTLED)
+        client.spin(_SETTLED if wanted else _ALONE)
     candidates = _candidates(client.node, wanted)
     if len(candidates) == 1:
         return Offer(candidates[0], client.node)
