@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grouser.physics.carry_over import carry_over, simulate
 from grouser.physics.description import parse_machine, parse_world
-from grouser.physics.description.machine import Member, Pose, World
+from grouser.physics.description.machine import NOWHERE, Member, Pose
 from grouser.physics.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.simulation import Simulation
 from grouser.progress import showing_compilation
@@ -158,7 +158,7 @@ class _Player:
                 self._exchange()
             case WorldLoaded():
                 self._members.clear()
-                self._world = parse_world(event.world, event.file) if event.world else World(ground=None)
+                self._world = parse_world(event.world, event.file) if event.world else NOWHERE
                 self._simulation = self._make()
             case WasReset():
                 simulation.reset()

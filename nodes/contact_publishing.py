@@ -26,7 +26,6 @@ class ContactPublisher:
         frames: their names.
         machine: offers nothing if none of its links has a collision shape.
         parameters: names of frames.
-
     """
 
     def __init__(

@@ -109,14 +109,13 @@ class Robot:
         contacts = ContactPublisher(endpoints, frames, machine, parameters)
         self.publisher = StatePublisher(endpoints, machine, frames, motion, contacts, parameters.publish_link_tf)
         self._world, self._motion, self._contacts = world, motion, contacts
-        self.rates: dict[str, float] = {}
-        self.change(parameters)
+        self.rates = self._rates(parameters)
         self.commanded: list[str] = []
         self._create_inputs(parameters)
 
     def change(self, parameters: SimulatorParameters) -> None:
         """Has changed parameters of the node take effect."""
-        self.rates = {**_rates(self.machine, self._world, parameters), **self._contacts.rates(parameters)}
+        self.rates = self._rates(parameters)
         self._motion.change(parameters)
 
     def pilot(self, robot: Simulated, parameters: SimulatorParameters) -> Pilot:
@@ -152,6 +151,9 @@ class Robot:
     def destroy(self) -> None:
         """Takes away all that it publishes and hears."""
         self._endpoints.destroy()
+
+    def _rates(self, parameters: SimulatorParameters) -> dict[str, float]:
+        return {**_rates(self.machine, self._world, parameters), **self._contacts.rates(parameters)}
 
     def _create_inputs(self, parameters: SimulatorParameters) -> None:
         valves, modes = self._valves, self._modes

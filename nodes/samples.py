@@ -15,6 +15,7 @@ from grouser.physics.lidar import LidarScan
 from grouser.physics.measurements import Contact, TerrainPatch
 from grouser.physics.names import NamedView
 from grouser.physics.sensors import ImuReading
+from grouser.physics.simulation import Simulation
 
 CLOCK = "clock"  # a stream of its own: no machine has it
 STREAMS = frozenset(
@@ -134,6 +135,15 @@ class Moment:
     nanoseconds: int
     clock: bool = False
     samples: Mapping[str, Sample] = field(default_factory=dict)
+
+
+def rehearse(simulation: Simulation) -> None:
+    """Makes a step and takes every sample, then resets: what is not in the cache is compiled now."""
+    simulation.step(1)
+    for member in [member.name for member in simulation.machine.members] or [""]:
+        take_sample(simulation.part(member), 0, STREAMS)
+    simulation.energy_balance()
+    simulation.reset()
 
 
 def movable_joints(machine: Machine) -> list[str]:

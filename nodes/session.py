@@ -21,7 +21,7 @@ from grouser.nodes.pilot import Pilot
 from grouser.nodes.publishing import PublishingThread
 from grouser.nodes.report import LoopReport
 from grouser.nodes.robot import Place, Robot
-from grouser.nodes.samples import CLOCK, STREAMS, take_sample
+from grouser.nodes.samples import CLOCK, rehearse
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.simulated import Simulated
 from grouser.physics.carry_over import simulate
@@ -35,7 +35,6 @@ from grouser.recording.events import Event, Joined, Left, WorldLoaded
 from grouser.recording.origin import Origin
 from grouser.recording.recorder import Recorder
 
-NOWHERE = World(name="", ground=None)  # where no world is loaded
 _LONGEST_TICK = 0.01  # [s]: how long a command may wait for the next tick when all streams are slower
 _WARNING_PERIOD = 1.0  # [s]
 
@@ -258,12 +257,7 @@ class Session:
     def _simulate(self, members: Mapping[str, Member], world: World) -> Simulation:
         parameters = self._parameters
         simulation = simulate(members, world, parameters.step, parameters.scheme, parameters.integrator or None)
-        # What is not in the cache is compiled now, not while there is a pace to keep.
-        simulation.step(1)
-        for name in members:
-            take_sample(simulation.part(name), 0, STREAMS)
-        simulation.energy_balance()
-        simulation.reset()
+        rehearse(simulation)
         for warning in simulation.warnings:
             self._node.get_logger().warning(warning)
         return simulation

@@ -84,7 +84,7 @@ class WorldMapNode(Node):
             self.create_subscription(Odometry, topics.GROUND_TRUTH, self._on_truth, topics.RELIABLE)
         elif values["localization"] == "odometry":
             self._tf = self.create_publisher(TFMessage, topics.TF_STATIC, topics.LATCHED)
-            self.create_subscription(Odometry, topics.ODOMETRY, self._on_odometry_alone, topics.RELIABLE)
+            self.create_subscription(Odometry, topics.ODOMETRY, self._on_odometry, topics.RELIABLE)
             self.create_subscription(
                 PoseWithCovarianceStamped, topics.INITIAL_POSE, self._on_initial_pose, topics.RELIABLE
             )
@@ -105,9 +105,6 @@ class WorldMapNode(Node):
         if self._reckoned is not None and self._real is not None and self._reckoned[0] == self._real[0]:
             stamp, reckoned = self._reckoned
             self._say(stamp + self._tolerance, frame_between(self._real[1], reckoned))
-
-    def _on_odometry_alone(self, message: Odometry) -> None:
-        self._reckoned = messages.nanoseconds_of(message.header.stamp), messages.pose_array(message.pose.pose)
 
     def _on_initial_pose(self, message: PoseWithCovarianceStamped) -> None:
         pose = messages.pose_array(message.pose.pose)

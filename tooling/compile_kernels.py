@@ -3,7 +3,7 @@
 
 import grouser
 from grouser import catalogue
-from grouser.nodes.samples import STREAMS, take_sample
+from grouser.nodes.samples import rehearse
 from grouser.progress import showing_compilation
 
 MACHINES = {"demolition_robot": "flat", "rover": "sand", "four_bar": "weightless"}
@@ -14,10 +14,7 @@ def main() -> None:
     with showing_compilation():
         for name, world in MACHINES.items():
             machine = grouser.load_machine(catalogue.machine_file(name))
-            simulation = grouser.Simulation(machine, grouser.load_world(catalogue.world_file(world)))
-            simulation.step(1)
-            take_sample(simulation, 0, STREAMS)
-            simulation.energy_balance()
+            rehearse(grouser.Simulation(machine, grouser.load_world(catalogue.world_file(world))))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from grouser.nodes import topics
 from grouser.nodes.mailbox import NoAnswerError, answer_of
 from grouser.nodes.physics_loop import Outcome, PhysicsLoop
 from grouser.nodes.samples import nanoseconds_at
-from grouser.nodes.session import NOWHERE, Session
+from grouser.nodes.session import Session
 from grouser.nodes.simulated import Simulated
 from grouser.nodes.simulation_services.host import (
     Capability,
@@ -29,7 +29,7 @@ from grouser.nodes.simulation_services.motion import Motion, Velocity
 from grouser.nodes.simulation_services.request_error import Reason, RequestError
 from grouser.nodes.simulation_services.resources import uri_of
 from grouser.physics.compliance.rigid_elements import split_flexible_links
-from grouser.physics.description.machine import Machine, Pose, World
+from grouser.physics.description.machine import NOWHERE, Machine, Pose, World
 from grouser.physics.description.rotation import compose, rotate
 from grouser.physics.errors import OverlapError
 

@@ -1105,3 +1105,6 @@ class World:
     def soil(self) -> SoilGround | None:
         """Soft ground; None where there is none."""
         return self.ground.soil if self.ground else None
+
+
+NOWHERE = World(name="", ground=None)  # where no world is loaded

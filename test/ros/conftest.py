@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 import rclpy
+from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -163,6 +165,11 @@ class Peer:
 
         kind = service_type(name)
         return self.ask(kind, f"/{node}/{snake_case(name)}", kind.Request(**fields))
+
+    def set_parameters(self, *changes: Parameter) -> list[SetParametersResult]:
+        """Asks the simulator for parameters, one after the other; what becomes of each."""
+        request = SetParameters.Request(parameters=[change.to_parameter_msg() for change in changes])
+        return list(self.ask(SetParameters, "/simulator/set_parameters", request).results)
 
     def act(self, action_type: type, name: str, depth: int = 10) -> Actor:
         self._actors.append(Actor(self.node, action_type, name, depth))

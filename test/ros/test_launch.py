@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -90,15 +91,10 @@ def test_it_starts_is_heard_and_ends(launch_package, peer, environment, tmp_path
             start_new_session=True,
         )
     try:
-        end = time.monotonic() + LONGEST_START
-        while not heard.all():
-            assert process.poll() is None and time.monotonic() < end, log.read_text()
-            time.sleep(0.1)
+        assert within(LONGEST_START, lambda: heard.all() or process.poll() is not None), log.read_text()
+        assert process.poll() is None, log.read_text()
         process.send_signal(signal.SIGINT)
-        end = time.monotonic() + LONGEST_END
-        while process.poll() is None:
-            assert time.monotonic() < end, log.read_text()
-            time.sleep(0.1)
+        assert within(LONGEST_END, lambda: process.poll() is not None), log.read_text()
         assert process.returncode == 0, log.read_text()
         peer.wait_for(lambda: "simulator" not in peer.node.get_node_names(), "the end of the simulator")
         assert "Traceback" not in log.read_text(), log.read_text()
@@ -106,6 +102,16 @@ def test_it_starts_is_heard_and_ends(launch_package, peer, environment, tmp_path
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+def within(seconds: float, condition: Callable[[], object]) -> bool:
+    """Whether a condition comes to hold in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
 
 
 def test_the_executables_are_those_that_launch_files_start():

@@ -6,7 +6,6 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from rcl_interfaces.srv import SetParameters
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.exceptions import InvalidHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -39,8 +38,8 @@ class Manager:
         return self._peer.ask(GetState, "/simulator/get_state", GetState.Request()).current_state.id
 
     def set(self, name, value):
-        request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
-        return self._peer.ask(SetParameters, "/simulator/set_parameters", request).results[0]
+        (result,) = self._peer.set_parameters(Parameter(name, value=value))
+        return result
 
 
 @pytest.fixture

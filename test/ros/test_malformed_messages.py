@@ -17,7 +17,6 @@ from geometry_msgs.msg import Twist, TwistStamped, Vector3
 from hypothesis import given
 from hypothesis import strategies as st
 from rcl_interfaces.msg import Log
-from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState, Joy
@@ -248,8 +247,7 @@ def test_parameters_that_are_monsters_are_refused(peer, start_simulator, joint_s
         Parameter("real_time_factor", value=-0.0001),
         Parameter("faults.nobody.burst", value=1.0),
     ]
-    request = SetParameters.Request(parameters=[change.to_parameter_msg() for change in changes])
-    results = peer.ask(SetParameters, "/simulator/set_parameters", request).results
+    results = peer.set_parameters(*changes)
     assert [result.successful for result in results] == [False] * len(changes)
     assert all(result.reason for result in results)
     moves(peer, joint_states)

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
-from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from rclpy.qos import ReliabilityPolicy
 from sensor_msgs.msg import JointState, LaserScan
@@ -90,8 +89,8 @@ def test_rates_are_changed_while_it_runs(peer, start_simulator, room):
         inbox.first()
 
     def set_parameter(name, value):
-        request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
-        return peer.ask(SetParameters, "/simulator/set_parameters", request).results[0].successful
+        (result,) = peer.set_parameters(Parameter(name, value=value))
+        return result.successful
 
     for rate in (25.0, 4.0):
         assert all(set_parameter(name, rate) for name in heard)
