@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.description.machine import (
     Box,
@@ -24,7 +25,6 @@ from grouser.physics.description.machine import (
     World,
 )
 from grouser.physics.description.rotation import matrix
-from grouser.physics.errors import ParameterError
 
 CELLS_MAX = 16_000_000
 # Of a polyhedron around a round shape.

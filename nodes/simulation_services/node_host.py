@@ -28,10 +28,10 @@ from grouser.nodes.simulation_services.host import (
 from grouser.nodes.simulation_services.motion import Motion, Velocity
 from grouser.nodes.simulation_services.request_error import Reason, RequestError
 from grouser.nodes.simulation_services.resources import uri_of
+from grouser.physics.base.errors import OverlapError
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.description.machine import NOWHERE, Machine, Pose, World
 from grouser.physics.description.rotation import compose, rotate
-from grouser.physics.errors import OverlapError
 
 
 class NodeHost:

@@ -13,6 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description.machine import (
     CompliantJoint,
     DisabledCollision,
@@ -27,7 +28,6 @@ from grouser.physics.description.machine import (
 )
 from grouser.physics.description.placement import rigid_lumps
 from grouser.physics.description.rotation import matrix, quaternion_from_rpy
-from grouser.physics.errors import MachineError
 
 _TURNS = "zyx"
 _NO_STIFFNESS = (0.0, 0.0, 0.0)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description.circuit import (
     PORTS,
     Way,
@@ -17,7 +18,6 @@ from grouser.physics.description.circuit import (
 from grouser.physics.description.extension import Entry, Extension
 from grouser.physics.description.machine import Machine, Pump
 from grouser.physics.description.names import closest, shortened
-from grouser.physics.errors import MachineError
 
 # Pairs of ports that are on different lines, or nothing flows as it should.
 _IN_AND_OUT = (("inlet", "outlet"),)

@@ -10,11 +10,11 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.circuit import PORTS, circuit_tanks
 from grouser.physics.description.extension_attributes import ElementKind, Kind
 from grouser.physics.description.extension_schema import ELEMENTS
 from grouser.physics.description.machine import Fluid, Integrator, Joint, Link, Machine, MaterialPair, Member, Pose
-from grouser.physics.errors import MachineError, ParameterError
 
 # The link that carries all: no link of a URDF has this name.
 ROOT = ""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description import meshes
 from grouser.physics.description.contact_checks import with_contact_points
 from grouser.physics.description.expand import expand_xacro, is_xacro
@@ -20,7 +21,6 @@ from grouser.physics.description.source import read_text
 from grouser.physics.description.spherical_joints import with_spherical_joints
 from grouser.physics.description.urdf import Robot, read_robot
 from grouser.physics.description.xml_tree import BYTES_MAX, Element, parse
-from grouser.physics.errors import MachineError, ParameterError
 
 FIXED_ROOT = "world"
 _BASES = ("floating", "fixed")

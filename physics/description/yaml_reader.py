@@ -5,13 +5,13 @@ from pathlib import Path
 
 import yaml
 
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description import numbers
 from grouser.physics.description.machine import Pose, Vector3
 from grouser.physics.description.names import closest, shortened
 from grouser.physics.description.paths import resolve
 from grouser.physics.description.rotation import quaternion_from_rpy
 from grouser.physics.description.source import read_text
-from grouser.physics.errors import MachineError
 
 BYTES_MAX = 1_000_000
 _NULLS = ("", "~", "null", "Null", "NULL")

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import embedded, inlined, kernel
-from grouser.physics.model import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST, Model
-from grouser.physics.spatial import cross_motion, quaternion_exponential, rotation_matrix, screw_displacement
+from grouser.physics.base.kernel import embedded, inlined, kernel
+from grouser.physics.base.spatial import cross_motion, quaternion_exponential, rotation_matrix, screw_displacement
+from grouser.physics.model.multibody import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST, Model
 
 
 class Kinematics(NamedTuple):
@@ -284,3 +284,21 @@ def force_along(column, c, fx, fy, fz, nx, ny, nz):
     """Generalised force of a wrench (f, n) along column c."""
     linear = column[c, 0] * fx + column[c, 1] * fy + column[c, 2] * fz
     return linear + column[c, 3] * nx + column[c, 4] * ny + column[c, 5] * nz
+
+
+@kernel
+def body_twist(twist, body):
+    """Six numbers of a body; zeros for the world, -1."""
+    if body < 0:
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    t = twist[body]
+    return t[0], t[1], t[2], t[3], t[4], t[5]
+
+
+@kernel
+def body_acceleration(acceleration, body, gravity):
+    """Spatial acceleration of a body less that of gravity."""
+    if body < 0:
+        return -gravity[0], -gravity[1], -gravity[2], 0.0, 0.0, 0.0
+    a = acceleration[body]
+    return a[0], a[1], a[2], a[3], a[4], a[5]

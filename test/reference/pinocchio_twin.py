@@ -16,7 +16,7 @@ import numpy as np
 import pinocchio as pin
 
 from grouser.physics.description.machine import Machine, Pose
-from grouser.physics.model import Model, Names
+from grouser.physics.model.multibody import Model, Names
 
 FREE_BASE = "root_joint"
 _SPHERICAL = pin.JointModelSpherical().shortname()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import grouser
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.circuit import (
     PORTS,
     circuit_lines,
@@ -18,7 +19,6 @@ from grouser.physics.description.circuit import (
 from grouser.physics.description.extension_attributes import Kind
 from grouser.physics.description.hydraulic_schema import HYDRAULIC_ELEMENTS, PUMP_DEFAULTS
 from grouser.physics.description.machine import Pump, Tank
-from grouser.physics.errors import MachineError, ParameterError
 
 MACHINE = Path(__file__).parents[1] / "data" / "machines" / "load_sensing.urdf"
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import grouser
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description.loop_joints import AXES, PAIR_TYPES, constrained_directions
 from grouser.physics.description.machine import CompliantJoint, FlexibleLink, Integrator, JointFrame, LoopJoint
-from grouser.physics.errors import MachineError
 
 LOOPS_AND_SPRINGS = Path(__file__).parents[1] / "data" / "machines" / "loops_and_springs.urdf"
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import grouser
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description.inertial import inertial_from_density
 from grouser.physics.description.machine import (
     Capsule,
@@ -19,7 +20,6 @@ from grouser.physics.description.machine import (
     SelfCollision,
     Sphere,
 )
-from grouser.physics.errors import MachineError
 
 LOOPS_AND_SPRINGS = Path(__file__).parents[1] / "data" / "machines" / "loops_and_springs.urdf"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import grouser
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description import machine as dataclasses_of_machine
 from grouser.physics.description.drives import ServoDrive
 from grouser.physics.description.extension_attributes import ElementKind, Kind
@@ -27,7 +28,6 @@ from grouser.physics.description.machine import (
     SphericalJoint,
 )
 from grouser.physics.description.placement import initial_positions, link_poses
-from grouser.physics.errors import MachineError
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,6 +8,7 @@ import pytest
 
 from grouser import Member, combine, load_machine
 from grouser.catalogue import machine_file
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.circuit import circuit_tanks
 from grouser.physics.description.extension_attributes import ElementKind, Kind
 from grouser.physics.description.extension_schema import ELEMENTS
@@ -27,7 +28,6 @@ from grouser.physics.description.machine import (
 )
 from grouser.physics.description.placement import initial_positions, link_poses
 from grouser.physics.description.soil import Wheel
-from grouser.physics.errors import MachineError, ParameterError
 
 MACHINES = ("demolition_robot", "excavator", "four_bar", "hydraulic_lift", "loader_crane", "rigid_pendulum", "rover")
 SHARED = {"name", "root", "floating_base", "fluid", "self_collision", "integrator", "urdf", "source", "file"}

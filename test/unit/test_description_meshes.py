@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grouser
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description import meshes, parse_machine, paths
 from grouser.physics.description.inertial import inertial_from_density
 from grouser.physics.description.machine import Box, Collision, Cylinder, Mesh, Pose, Sphere
 from grouser.physics.description.rotation import quaternion_from_rpy
-from grouser.physics.errors import MachineError
 
 ONE = (1.0, 1.0, 1.0)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import grouser
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.ground_edge import edge_walls
 from grouser.physics.description.machine import Ground, Heightfield
 from grouser.physics.description.soil import Soil, SoilGround, Validity, beyond_validity
@@ -18,7 +19,6 @@ from grouser.physics.description.soil_checks import check_level, check_soil
 from grouser.physics.description.soil_docs import soils_page
 from grouser.physics.description.soil_presets import PRESETS
 from grouser.physics.description.soil_schema import ALL_KEYS, CELL_KEYS, KEYS
-from grouser.physics.errors import MachineError, ParameterError
 from grouser.physics.soil.laws import make_soils, pressure_stiffness
 
 ROOT = Path(__file__).parents[2]

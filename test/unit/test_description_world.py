@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import grouser
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description import heightfield, obstacles, soil_reader
 from grouser.physics.description.machine import (
     Box,
@@ -25,7 +26,6 @@ from grouser.physics.description.machine import (
     Sphere,
     World,
 )
-from grouser.physics.errors import MachineError
 
 ROOT = Path(__file__).parents[2]
 WORLDS = sorted((ROOT / "config" / "worlds").glob("*.yaml"))

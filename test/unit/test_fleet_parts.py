@@ -6,6 +6,7 @@ from numba import typeof
 
 from grouser import Member, Simulation, World, combine, load_machine
 from grouser.catalogue import machine_file
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.machine import (
     Box,
     Capsule,
@@ -20,8 +21,7 @@ from grouser.physics.description.machine import (
     SelfCollision,
     Sphere,
 )
-from grouser.physics.errors import ParameterError
-from grouser.physics.part import Part
+from grouser.physics.simulation.view import Part
 
 MACHINES = ("demolition_robot", "excavator", "four_bar", "loader_crane", "rigid_pendulum", "rover", "servo_fin")
 VIEWS = (

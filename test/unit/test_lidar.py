@@ -7,6 +7,7 @@ import pytest
 
 from grouser import Simulation, load_machine, load_soil, load_world
 from grouser.catalogue import machine_file, world_file
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description import parse_machine
 from grouser.physics.description.machine import (
     Box,
@@ -21,7 +22,6 @@ from grouser.physics.description.machine import (
 )
 from grouser.physics.description.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.soil import SoilGround
-from grouser.physics.errors import MachineError
 from grouser.physics.soil.tiles import SIDE, SURFACE, TILE, open_cell, with_capacity
 
 TREE = """<robot name="r"><link name="world"/><link name="mast"/>

@@ -5,7 +5,7 @@ import pytest
 
 import grouser
 from grouser import catalogue
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.description.machine import Pose
 from grouser.physics.description.placement import link_poses
 from grouser.physics.description.rotation import compose

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grouser.physics.description.machine import ElasticCoordinate, Inertial, Joint, Link, Machine, Mimic, Pose
-from grouser.physics.model import build_model
+from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import (
     factorise,

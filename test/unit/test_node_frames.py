@@ -11,7 +11,7 @@ from grouser.nodes.joint_frames import reaction_frames, turn_from_z
 from grouser.nodes.viewer_frames import HeardFrames
 from grouser.physics.description.machine import Ground, Pose
 from grouser.physics.description.rotation import matrix, quaternion_from_rpy
-from grouser.physics.model import build_model
+from grouser.physics.model.multibody import build_model
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 

@@ -9,6 +9,7 @@ import yaml
 from grouser import cli
 from grouser.catalogue import world_file
 from grouser.occupancy import Passable, occupancy_map
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_world
 from grouser.physics.description.machine import (
     Box,
@@ -23,7 +24,6 @@ from grouser.physics.description.machine import (
     World,
 )
 from grouser.physics.description.rotation import quaternion_from_rpy
-from grouser.physics.errors import ParameterError
 
 CELL = 0.05  # [m]
 # How much larger round shapes may be: a ball's polyhedron of 48 sides reaches 1 / cos(pi / 48)^2 of its radius.

@@ -5,7 +5,7 @@ import pytest
 
 from grouser import DivergenceError, ParameterError, Simulation, World
 from grouser.physics.description.machine import Ground, Pose
-from grouser.physics.step import run_steps
+from grouser.physics.integrators.step import run_steps
 
 BOX = '<box size="0.2 0.2 0.2"/>'
 INERTIA = (0.0133,) * 3

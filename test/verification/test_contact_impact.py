@@ -5,7 +5,7 @@ import pytest
 from loose_bodies import loose, place, principal_inertia, solid, spin_of, velocity_of
 
 from grouser import Simulation, World
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.description.machine import (
     Box,
     Capsule,

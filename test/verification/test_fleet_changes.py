@@ -8,8 +8,8 @@ from fleet_machines import box, drive, turned
 
 from grouser import Member, Simulation, World, carry_over, combine, load_machine, load_world
 from grouser.catalogue import machine_file, world_file
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.machine import Box, Obstacle, Pose
-from grouser.physics.errors import MachineError, ParameterError
 
 HALL = World("hall")
 FAR = Pose((20.0, 0.0, 1.0))

@@ -1,0 +1,1 @@
+"""The commands of `grouser`, one file each, loaded only when called."""

@@ -1,0 +1,119 @@
+"""`grouser bench`: measures speed and prints a table; peers are measured in the same run."""
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numba
+
+from grouser import __version__, benchmarks
+from grouser.benchmarks.figure import Figure, SkippedError
+from grouser.physics.base.errors import ParameterError
+
+_COLUMNS = f"{'':38}{'grouser':>12}  {'peer':>12}  {'ratio':>7}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs `grouser bench`.
+
+    Args:
+        arguments: what follows the word `bench`.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        ParameterError: an unknown benchmark, or a file that cannot be written.
+    """
+    described = "\n".join(f"  {name:18}{benchmarks.load(name).DESCRIPTION}" for name in benchmarks.NAMES)
+    parser = argparse.ArgumentParser(
+        prog="grouser bench",
+        description="Measures speed. Medians of processor time; the ratio is grouser's by the peer's.",
+        epilog=f"benchmarks:\n{described}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which ones; all by default")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the figures with all details; - for the screen"
+    )
+    parser.add_argument("--details", action="store_true", help="print conditions and checks below each figure")
+    options = parser.parse_args(arguments)
+    to_screen = options.json is not None and str(options.json) == "-"
+    if options.json is not None and not to_screen and not options.json.absolute().parent.is_dir():
+        raise ParameterError("--json", str(options.json), "a file name in a directory that exists")
+    chosen = {name: benchmarks.load(name) for name in options.names or benchmarks.NAMES}
+    table = sys.stderr if to_screen else sys.stdout
+    print(_COLUMNS, file=table)
+    figures, skipped = [], {}
+    for name, benchmark in chosen.items():
+        try:
+            for figure in benchmark.run():
+                figures.append(figure)
+                print(figure_text(figure, options.details), file=table, flush=True)
+        except SkippedError as error:
+            skipped[name] = str(error)
+            print(f"{name}: skipped: {error}", file=table, flush=True)
+    if options.json is not None:
+        _write(options.json, json.dumps(as_json(figures, skipped), indent=1, allow_nan=False))
+    return 0
+
+
+def figure_text(figure: Figure, with_details: bool) -> str:
+    """A figure as a line of the table, with a line for each detail if wanted."""
+    line = f"{figure.name:38}{_quantity(figure.value, figure.unit):>12}"
+    if figure.ratio is not None and figure.peer_value is not None:
+        line += f"  {_quantity(figure.peer_value, figure.unit):>12}  {figure.ratio:7.2f}  {figure.peer}"
+    details = [f"    {name}: {_rounded(value)}" for name, value in figure.details.items()]
+    return "\n".join([line, *details]) if with_details else line
+
+
+def as_json(figures: Sequence[Figure], skipped: dict[str, str]) -> dict:
+    """All figures with what they were measured on."""
+    return {
+        "grouser": __version__,
+        "machine": {"processor": _processor(), "python": platform.python_version(), "numba": numba.__version__},
+        "figures": [
+            {
+                "name": figure.name,
+                "value": figure.value,
+                "unit": figure.unit,
+                "peer": figure.peer or None,
+                "peer_value": figure.peer_value,
+                "ratio": figure.ratio,
+                "details": figure.details,
+            }
+            for figure in figures
+        ],
+        "skipped": skipped,
+    }
+
+
+def _quantity(value: float, unit: str) -> str:
+    return f"{value:.3g} {unit}" if value < 100.0 else f"{value:.0f} {unit}"
+
+
+def _rounded(value: float | int | str) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _processor() -> str:
+    """The processor's name, as the system gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0]}, {len(names)} threads" if names else platform.processor()
+
+
+def _write(path: Path, text: str) -> None:
+    if str(path) == "-":
+        print(text)
+        return
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ParameterError("--json", str(path), f"a file that can be written ({error.strerror})") from None

@@ -1,0 +1,106 @@
+"""`grouser inspect --hydraulics`: a machine's circuit as a drawing, and what its actuators can do."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from grouser.commands.actuator_ranges import actuator_ranges
+from grouser.commands.circuit_drawing import circuit_dot
+from grouser.commands.graph_layout import svg_of
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.circuit import PORTS, circuit_lines
+from grouser.physics.description.machine import Machine
+from grouser.progress import showing_compilation
+from grouser.text_table import table
+
+
+def hydraulic_facts(machine: Machine, drawing: Path) -> dict[str, Any]:
+    """Draws a machine's circuit, and returns what its actuators can do in plain types (None: there is no such thing).
+
+    Args:
+        machine: whose circuit it is.
+        drawing: file for the drawing: SVG, or DOT text where its name ends so.
+
+    Raises:
+        ParameterError: the machine has no hydraulics, the file has another ending or cannot be written, or what draws
+            an SVG is not installed.
+        MachineError: the circuit cannot be simulated.
+    """
+    if not any(getattr(machine, field) for field in PORTS):
+        raise ParameterError("machine", machine.name, "one with hydraulics")
+    _draw(machine, drawing)
+    with showing_compilation():
+        ranges = actuator_ranges(machine)
+    return {
+        "name": machine.name,
+        "file": machine.file,
+        "drawing": str(drawing),
+        "lines": list(circuit_lines(machine)),
+        "actuators": [asdict(each) for each in ranges],
+    }
+
+
+def _draw(machine: Machine, drawing: Path) -> None:
+    if drawing.suffix not in (".svg", ".dot"):
+        raise ParameterError("output", str(drawing), "a name that ends in .svg or .dot")
+    text = circuit_dot(machine)
+    try:
+        drawing.write_text(text if drawing.suffix == ".dot" else svg_of(text), encoding="utf-8")
+    except OSError as error:
+        raise ParameterError("output", str(drawing), f"a file that can be written ({error.strerror})") from error
+
+
+def hydraulic_report(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yields the lines of the text form of `hydraulic_facts`."""
+    yield f"{facts['name']}  ({facts['file']})"
+    yield f"drawing             {facts['drawing']}"
+    cylinders = [each for each in facts["actuators"] if each["kind"] == "cylinder"]
+    motors = [each for each in facts["actuators"] if each["kind"] == "motor"]
+    loads = "with half the load / without / helped by half the load of the other way"
+    if cylinders:
+        yield from ("", f"cylinders  (speeds at full spool: {loads})")
+        headings = ("cylinder", "valve", "pushes / pulls [kN]", "extends [m/s]", "retracts [m/s]")
+        yield from table(headings, [_range_row(each, 1e-3) for each in cylinders])
+    if motors:
+        yield from ("", f"motors  (speeds at full spool: {loads})")
+        headings = ("motor", "valve", "torque forward / backward [N m]", "forward [rad/s]", "backward [rad/s]")
+        yield from table(headings, [_range_row(each, 1.0) for each in motors])
+    regenerative = [each for each in cylinders if each["regeneration"] is not None]
+    if regenerative:
+        yield from ("", "regeneration  (if the rod side fed the piston side while extending)")
+        headings = ("cylinder", "area ratio", "loads [kN]", "faster up to [kN]", "extends without load [m/s]")
+        yield from table(headings, [_regeneration_row(each) for each in regenerative])
+
+
+def _range_row(actuator: Mapping[str, Any], unit: float) -> Sequence[str]:
+    forces = [actuator["forward_force"], actuator["backward_force"]]
+    # what moves only with the help of a load has no force of its own
+    forces = [None if force is None or force <= 0.0 else force * unit for force in forces]
+    return (
+        actuator["name"],
+        actuator["valve"] or "-",
+        _texts(forces, 1),
+        *(
+            "-" if speeds is None else _texts(speeds.values(), 3)
+            for speeds in (actuator["forward_speed"], actuator["backward_speed"])
+        ),
+    )
+
+
+def _regeneration_row(cylinder: Mapping[str, Any]) -> Sequence[str]:
+    regeneration = cylinder["regeneration"]
+    loads = f"{-1e-3 * regeneration['helping_load']:.1f} to {1e-3 * regeneration['force']:.1f}"
+    worthwhile = regeneration["worthwhile"]
+    return (
+        cylinder["name"],
+        f"{cylinder['area_ratio']:.3f}",
+        loads if regeneration["force"] > 0.0 else "-",
+        "-" if worthwhile is None else f"{1e-3 * worthwhile:.1f}",
+        _texts([regeneration["speed"]], 3),
+    )
+
+
+def _texts(values: Iterable[float | None], places: int) -> str:
+    # rounded first, so that no minus stands before a zero
+    return " / ".join("-" if value is None else f"{round(value, places) + 0.0:.{places}f}" for value in values)

@@ -1,0 +1,24 @@
+"""`grouser record`: `grouser run` that writes down what it does, so that `grouser replay` can do it again."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NoReturn
+
+from grouser.commands.run import make_parser, run
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Runs `grouser record`, then ends the process; as `grouser run`, with status 1 for a recording with gaps too.
+
+    Args:
+        arguments: what follows the word `record`.
+    """
+    parser = make_parser("grouser record", __doc__)
+    parser.add_argument(
+        "record",
+        nargs="?",
+        default=f"{datetime.now():recording_%Y-%m-%d_%H-%M-%S.mcap}",
+        metavar="FILE",
+        help="new file, in the MCAP format (%(default)s)",
+    )
+    run(parser, arguments)

@@ -1,0 +1,195 @@
+"""`grouser replay`: does again what a recording says was done, and compares the states bit by bit."""
+
+import argparse
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grouser.physics.base.errors import DivergenceError, MachineError, ParameterError
+from grouser.physics.description import parse_machine, parse_world
+from grouser.physics.description.machine import NOWHERE, Member, Pose
+from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.transfer import carry_over, simulate
+from grouser.progress import showing_compilation
+from grouser.recording.events import (
+    Commanded,
+    Diverged,
+    Event,
+    FaultsChanged,
+    Joined,
+    Left,
+    Placed,
+    Rewound,
+    StateReached,
+    Stopped,
+    WasReset,
+    WorldLoaded,
+)
+from grouser.recording.mcap_file import Recording
+from grouser.recording.origin import Origin, present_versions
+from grouser.recording.state_hash import state_hash
+
+EXIT_DIFFERENT = 1
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs `grouser replay`.
+
+    Args:
+        arguments: what follows the word `replay`.
+
+    Returns:
+        0 if all that was recorded came out the same, to the last bit, 1 if not.
+
+    Raises:
+        MachineError: the file is no recording, or one that cannot be replayed.
+    """
+    parser = argparse.ArgumentParser(prog="grouser replay", description=__doc__)
+    parser.add_argument("file", help="recording, from `grouser record` or the parameter `record` of the simulator")
+    recording = Recording(parser.parse_args(arguments).file)
+    origin = recording.origin
+    with showing_compilation():
+        result = replay(recording)
+    print(f"{recording.file}: {origin.machine_file} in {origin.world_file}, step {origin.step:g} s")
+    if recording.problem:
+        print(f"incomplete: {recording.problem}")
+    if result.difference is None:
+        print(f"the same to the last bit: {result.compared} states up to t = {result.time:.3f} s")
+        return 0
+    print(f"the first difference is in second {int(result.time)}, at t = {result.time:.3f} s: {result.difference}")
+    for hint in (*result.hints, *version_hints(origin)):
+        print(f"  {hint}")
+    return EXIT_DIFFERENT
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of a replay.
+
+    Attributes:
+        compared: number of states that were the same.
+        time: of the last one, or of the difference [s].
+        difference: the first, in words; None if there is none.
+        hints: what else is known of it.
+    """
+
+    compared: int
+    time: float
+    difference: str | None = None
+    hints: tuple[str, ...] = ()
+
+
+def replay(recording: Recording) -> Replay:
+    """Does again what a recording says, up to the first difference.
+
+    Raises:
+        MachineError: the recording cannot be replayed, or compares nothing.
+    """
+    player = _Player(recording.origin)
+    compared, time = 0, 0.0
+    for event in recording.events():
+        try:
+            difference = player.play(event)
+        except ParameterError as error:
+            raise MachineError(f"it cannot be replayed: {error}", file=recording.file) from None
+        if difference is not None:
+            deque(recording.events(), maxlen=0)  # what may be wrong with the file is known at its end
+            return Replay(compared, player.time, difference, player.hints)
+        if isinstance(event, StateReached):
+            compared, time = compared + 1, player.time
+    if compared == 0:
+        raise MachineError(f"it holds no state to compare: {recording.problem}", file=recording.file)
+    return Replay(compared, time)
+
+
+def version_hints(origin: Origin) -> list[str]:
+    """In what the present differs from what recorded, and so may round differently."""
+    present = present_versions()
+    return [
+        f"recorded with {name} {recorded}, replayed with {present.get(name, 'none')}"
+        for name, recorded in origin.versions.items()
+        if present.get(name) != recorded
+    ]
+
+
+class _Player:
+    """A simulation to which the events of a recording are done."""
+
+    def __init__(self, origin: Origin) -> None:
+        self._origin = origin
+        self._simulation = origin.simulation()
+        self._members = {"": Member(self._simulation.machine)}
+        self._world = self._simulation.world
+        self._step = 0
+        same = self._simulation.snapshot().system == origin.system
+        self.hints = () if same else ("machine and world already come out differently from the same files",)
+
+    @property
+    def time(self) -> float:
+        """As the time stamps count it [s]."""
+        return self._step * self._simulation.step_size
+
+    def play(self, event: Event) -> str | None:
+        """Goes on to an event and does it; returns what is different, or None."""
+        problem = self._go_to(event.step)
+        expected = event.problem if isinstance(event, Diverged) else ""
+        if problem != expected:
+            return f"{problem or 'no divergence'}; recorded: {expected or 'none'}"
+        simulation = self._simulation
+        match event:
+            case Commanded():
+                simulation.command.update(event.values)
+            case FaultsChanged():
+                simulation.faults.clear()
+                for component, faults in event.faults.items():
+                    for name, value in faults.items():
+                        simulation.faults[component][name] = value
+            case Stopped():
+                simulation.part(event.machine).emergency_stop = True
+            case Placed():
+                place = simulation.part(event.machine).place
+                place(event.position, event.quaternion, event.linear, event.angular)
+            case Joined():
+                machine = parse_machine(event.urdf, event.file, event.base)
+                self._members[event.machine] = Member(machine, Pose(event.position, event.quaternion))
+                self._exchange()
+            case Left():
+                del self._members[event.machine]
+                self._exchange()
+            case WorldLoaded():
+                self._members.clear()
+                self._world = parse_world(event.world, event.file) if event.world else NOWHERE
+                self._simulation = self._make()
+            case WasReset():
+                simulation.reset()
+                self._step = event.continues_at
+            case Rewound():
+                self._step = 0
+            case StateReached() if (found := state_hash(simulation.state)) != event.hash:
+                return f"the state has the hash {found}; recorded: {event.hash}"
+        return None
+
+    def _make(self) -> Simulation:
+        """A simulation of those who are there."""
+        origin = self._origin
+        return simulate(self._members, self._world, origin.step, origin.scheme, origin.integrator)
+
+    def _exchange(self) -> None:
+        """Goes on with those who are there."""
+        before, self._simulation = self._simulation, self._make()
+        carry_over(before, self._simulation)
+
+    def _go_to(self, step: int) -> str:
+        """Makes steps; returns what is wrong if the simulation leaves the finite numbers."""
+        if step < self._step:
+            raise ParameterError("step", step, f"at least {self._step}")
+        if step == self._step:
+            return ""  # to make no steps opens the accounts of a simulation at its start
+        before = self._simulation.step_count
+        try:
+            self._simulation.step(step - self._step)
+        except DivergenceError as error:
+            return str(error)
+        finally:
+            self._step += self._simulation.step_count - before
+        return ""

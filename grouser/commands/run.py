@@ -1,0 +1,288 @@
+"""`grouser run`: simulates a machine on ROS 2 in real time, shows it in the browser and says how it goes."""
+
+import argparse
+import json
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NoReturn
+
+import rclpy
+from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
+
+from grouser import __version__, catalogue
+from grouser.nodes import topics
+from grouser.nodes.diagnostics import KEPT_REAL_TIME
+from grouser.nodes.parameters import DECLARATIONS
+from grouser.nodes.process import stop_on_signals
+from grouser.nodes.report import LoopReport
+from grouser.nodes.simulator import SimulatorNode, failure_text, leave, spinning
+from grouser.physics.base.errors import GrouserError
+from grouser.progress import compilation_text
+from grouser.ros_arguments import split_ros_arguments
+
+EXIT_FAILED = 1
+EXIT_BAD_INPUT = 2
+VIEWER_ADDRESS = "http://localhost:8080"
+# Quiet, so that it does not write into the status line; its address is said at the start.
+_VIEWER = ("-m", "grouser.nodes.viewer", "--ros-args", "--log-level", "viewer:=warn", "-p")
+_VIEWER_PATIENCE = 0.5  # [s] that the viewer gets to end by itself
+_PERIOD_TERMINAL = 0.25  # [s] between two states of the live line
+_PERIOD_PLAIN = 1.0  # [s] between two lines where there is no terminal
+_PERIOD_BUILDING = 0.1  # [s] after which a signal is noticed at the latest while the physics is built
+# Topics of which a machine has many, and of what; those that every node has.
+_MANY = {topics.CONTACT_WRENCHES: "link", topics.JOINT_REACTIONS: "joint"}
+_OF_EVERY_NODE = ("parameter_events", "rosout")
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Runs `grouser run`, then ends the process.
+
+    The exit status is 0; 1 if the simulation left the finite numbers, did not keep real time over `--duration`, or
+    failed otherwise; 2 for bad input.
+
+    Args:
+        arguments: without the program's and the command's name; what follows ``--ros-args`` goes to ROS.
+    """
+    run(make_parser("grouser run", __doc__), arguments)
+
+
+def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> NoReturn:
+    """Runs a simulation as the options of `make_parser` say, and those that were added to it; see `main`."""
+    own, ros = split_ros_arguments(arguments)
+    options = parser.parse_args(own)
+    stop = threading.Event()
+    stop_on_signals(stop)
+    compiled: deque[tuple[int, str]] = deque(maxlen=1)
+    rclpy.init(args=["grouser", *ros], signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        node = SimulatorNode(_overrides(options), stop, lambda count, name: compiled.append((count, name)))
+    except GrouserError as error:
+        if stop.is_set():  # a Ctrl-C ends whatever was just reading the machine for us
+            leave(0)
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        leave(EXIT_BAD_INPUT)
+    line = StatusLine()
+    with _viewer(options.view, node.parameters.world) as viewer, spinning(node):
+        _introduce(node, options.view)
+        _wait_until_built(node, stop, line, compiled)
+        _watch(node, viewer, stop, options.duration, line)
+        if viewer is not None:
+            viewer.terminate()  # it ends while the node does
+    leave(_verdict(parser.prog, node, options.duration, line))
+
+
+class StatusLine:
+    """One line that is written over again in a terminal; lines one below the other elsewhere."""
+
+    def __init__(self) -> None:
+        self._live = sys.stdout.isatty()
+        self._length = 0
+        self.period = _PERIOD_TERMINAL if self._live else _PERIOD_PLAIN
+
+    def show(self, text: str) -> None:
+        """Shows the present state."""
+        if self._live:
+            print(f"\r{text:<{self._length}}", end="", flush=True)
+            self._length = len(text)
+        else:
+            print(text, flush=True)
+
+    def say(self, text: str) -> None:
+        """Says something that stays."""
+        if self._live and self._length:
+            print()
+            self._length = 0
+        print(text, flush=True)
+
+
+def status_text(report: LoopReport) -> str:
+    """What the status line says of a report."""
+    state = "paused" if report.paused else f"real time {report.real_time_factor:5.2f}"
+    parts = [
+        f"t = {report.time:7.1f} s",
+        state,
+        f"step {report.step_time_median * 1e3:.3f} ms",
+        f"residual {report.residual:.1e} m/s",
+        f"overruns {report.overruns}",
+    ]
+    if report.emergency_stop:
+        parts.append("EMERGENCY STOP")
+    return " | ".join(parts)
+
+
+def judge(report: LoopReport, wanted_factor: float) -> tuple[bool, str]:
+    """Whether a run kept real time, and why not.
+
+    Args:
+        report: at the end of the run.
+        wanted_factor: the real-time factor that was aimed at; 0: as fast as possible, which counts as 1 here.
+    """
+    kept = report.elapsed_simulated / max(report.elapsed_wall, 1e-9)
+    wanted = wanted_factor or 1.0
+    figures = f"{report.elapsed_simulated:.2f} s simulated in {report.elapsed_wall:.2f} s, {report.overruns} overruns"
+    if report.failure:
+        return False, report.failure
+    if kept < KEPT_REAL_TIME * wanted:
+        median, worst = report.step_time_median * 1e3, report.step_time_max * 1e3
+        times = f"a step took {median:.3f} ms (median), {worst:.3f} ms (worst)"
+        return False, f"did not keep real time: factor {kept:.3f} of {wanted:g}: {figures}; {times}"
+    return True, f"kept real time: factor {kept:.3f}: {figures}"
+
+
+def make_parser(program: str, description: str | None) -> argparse.ArgumentParser:
+    """The options of `grouser run`; nothing is recorded unless another one adds an option `record`."""
+    parser = argparse.ArgumentParser(prog=program, description=description)
+    parser.set_defaults(record="")
+    add = parser.add_argument
+    add("--machine", default=DECLARATIONS["machine"].default, help="URDF or xacro file, or a name (%(default)s)")
+    add("--argument", action="append", default=[], metavar="NAME:=VALUE", help="argument of the machine's xacro file")
+    add("--world", default=DECLARATIONS["world"].default, help="YAML file, or a name (%(default)s)")
+    add("--program", help="timed commands: YAML file, or a name; '': none (default: the machine's demonstration)")
+    add("--step", type=float, default=DECLARATIONS["step"].default, help="size of a step [s] (%(default)s)")
+    add("--scheme", default=DECLARATIONS["scheme"].default, help="coupling of the hydraulics (%(default)s)")
+    add("--integrator", default=DECLARATIONS["integrator"].default, help="of the motion (default: the machine's own)")
+    add("--real-time-factor", type=float, default=1.0, help="simulated per wall seconds; 0: as fast as possible")
+    add("--duration", type=_positive, help="stop after so many seconds; exit status 0 only if real time was kept")
+    add("--view", action=argparse.BooleanOptionalAction, default=True, help="show the machine in the browser")
+    return parser
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0.0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a time above 0 s")
+    return value
+
+
+def _overrides(options: argparse.Namespace) -> list[Parameter]:
+    values = {
+        "machine": options.machine,
+        "machine_arguments": options.argument or [""],
+        "world": options.world,
+        "program": _program(options),
+        "step": options.step,
+        "scheme": options.scheme,
+        "integrator": options.integrator,
+        "real_time_factor": options.real_time_factor,
+        "record": options.record,
+    }
+    return [Parameter(name, value=value) for name, value in values.items()]
+
+
+def _program(options: argparse.Namespace) -> str:
+    if options.program is not None:
+        return options.program
+    demonstration = catalogue.demonstration_of(catalogue.machine_file(options.machine))
+    return "" if demonstration is None else str(demonstration)
+
+
+def _introduce(node: SimulatorNode, view: bool) -> None:
+    machine, parameters = node.machine, node.parameters
+    print(f"grouser {__version__}: {machine.name} in the world {parameters.world}, step {parameters.step * 1e3:g} ms")
+    if view:
+        print(f"  see it:    {VIEWER_ADDRESS}")
+    print(_listed("hear it:", [publisher.topic_name for publisher in node.publishers]))
+    twist = "TwistStamped" if parameters.enable_stamped_cmd_vel else "Twist"
+    print(
+        _listed("move it:", [subscription.topic_name for subscription in node.subscriptions], {topics.CMD_VEL: twist})
+    )
+    print("             (services ~/pause ~/step ~/reset)")
+    if parameters.record:
+        print(f"  record it: {parameters.record}")
+    print("  end it:    Ctrl-C", flush=True)
+
+
+def _listed(title: str, names: Sequence[str], types: Mapping[str, str] | None = None) -> str:
+    """Topics behind a title, those of many links or joints as one, some with their type."""
+    shown: dict[str, None] = {}
+    for name in names:
+        group = name.removeprefix("/").partition("/")[0]
+        if group in _MANY:
+            name = f"/{group}/<{_MANY[group]}>"
+        elif types and group in types:
+            name = f"{name} ({types[group]})"
+        if group not in _OF_EVERY_NODE:
+            shown[name] = None
+    return textwrap.fill(" ".join(shown), 110, initial_indent=f"  {title:<11}", subsequent_indent=13 * " ")
+
+
+def _wait_until_built(
+    node: SimulatorNode, stop: threading.Event, line: StatusLine, compiled: Sequence[tuple[int, str]]
+) -> None:
+    """Shows how far the compiler is; `compiled` holds its last report, or nothing as long as all is in the cache."""
+    started = shown = time.monotonic()
+    while not node.built.wait(_PERIOD_BUILDING) and not stop.is_set():
+        now = time.monotonic()
+        if compiled and now - shown >= line.period:
+            shown = now
+            line.show(compilation_text(*compiled[0], now - started))
+    if node.built.is_set() and node.error is None:
+        line.say(f"ready after {time.monotonic() - started:.1f} s")
+
+
+def _watch(
+    node: SimulatorNode,
+    viewer: subprocess.Popen | None,
+    stop: threading.Event,
+    duration: float | None,
+    line: StatusLine,
+) -> None:
+    """Shows the status until somebody stops the run, it fails, or `duration` [s] is over."""
+    end = float("inf") if duration is None else time.monotonic() + duration
+    while (remaining := end - time.monotonic()) > 0.0 and not stop.wait(min(line.period, remaining)):
+        if viewer is not None and viewer.poll() is not None:
+            line.say(f"the viewer ended with status {viewer.returncode}; the simulation goes on without it")
+            viewer = None
+        report = node.report
+        if report is not None:
+            line.show(status_text(report))
+            if report.failure:
+                return
+
+
+def _verdict(program: str, node: SimulatorNode, duration: float | None, line: StatusLine) -> int:
+    if node.error is not None:
+        line.say(f"{program}: {failure_text(node.error)}")
+        return node.exit_status
+    if node.recorder is not None and node.recorder.problem:
+        line.say(f"{program}: {node.recorder.file} is incomplete: {node.recorder.problem}")
+        return EXIT_FAILED
+    report = node.report
+    if report is None:
+        return 0 if duration is None else EXIT_FAILED
+    kept, text = judge(report, node.parameters.real_time_factor)
+    if duration is None and not report.failure:
+        line.say("ended")
+        return 0
+    line.say(text)
+    return 0 if kept else EXIT_FAILED
+
+
+@contextmanager
+def _viewer(wanted: bool, world: str) -> Iterator[subprocess.Popen | None]:
+    """Runs the viewer as a process of its own, so that drawing takes no time from the physics.
+
+    Its session is its own too: a Ctrl-C reaches it by way of this process only, not in the middle of its start.
+    """
+    if not wanted:
+        yield None
+        return
+    # Quoted: ROS reads the value as YAML.
+    command = [sys.executable, *_VIEWER, f"world:={json.dumps(world)}"]
+    process = subprocess.Popen(command, start_new_session=True)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(_VIEWER_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

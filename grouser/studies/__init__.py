@@ -1,0 +1,1 @@
+"""Systems that only experiments use: attitude bodies, friction systems, servo loops."""

@@ -1,0 +1,48 @@
+"""What is asked of the numbers that start a motion."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from grouser.physics.base.errors import ParameterError
+
+
+def three(name: str, value: Any) -> np.ndarray:
+    """A vector of three finite numbers.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    vector = finite(name, value)
+    if vector.shape != (3,):
+        raise ParameterError(name, value, "three numbers")
+    return vector
+
+
+def finite(name: str, value: Any) -> np.ndarray:
+    """An array of finite numbers.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ParameterError(name, value, "numbers") from None
+    if not np.isfinite(array).all():
+        raise ParameterError(name, array.tolist(), "finite numbers")
+    return array
+
+
+def check_steps(step: float, steps: int, every: int) -> None:
+    """Looks at the length of a step, their number, and how many lie between two points of a result.
+
+    Raises:
+        ParameterError: a step that is not above 0, or numbers that are not whole.
+    """
+    if not 0.0 < step < math.inf:
+        raise ParameterError("step", step, "above 0 s")
+    for name, value, least in (("steps", steps, 0), ("every", every, 1)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise ParameterError(name, value, f"a whole number, {least} or more")

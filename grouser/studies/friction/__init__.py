@@ -1,0 +1,1 @@
+"""Systems of first order with dry friction of two states."""

@@ -1,0 +1,1 @@
+"""Linear servo loops and their frequency response."""

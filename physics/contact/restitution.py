@@ -1,0 +1,60 @@
+"""Bounces that win no energy.
+
+Newton's law of restitution speaks of the normal speed alone. Where friction turns an odd-shaped body at the same time,
+it can give back more than came. A step in which the contacts together do so is solved again, each bounce that did work
+asked for the normal speed at which it would have done none.
+"""
+
+from grouser.physics.base.kernel import inlined, kernel
+
+# A gain of energy that is a matter of rounding and of the solver's tolerance, as a share of what there is.
+_ROUNDING = 1e-9
+
+
+@kernel
+def temper_bounces(rows, u_before, u):
+    """Lowers the targets of bounces that win energy; returns whether there are any.
+
+    Args:
+        rows: contact rows, solved.
+        u_before: half-solved velocity before their impulses.
+        u: half-solved velocity with them.
+    """
+    bouncing = False
+    for c in range(rows.count[0]):
+        bouncing = bouncing or _bounces(rows, c)
+    if not bouncing:
+        return False
+    total = energy = 0.0
+    for d in range(u.shape[0]):
+        energy += 0.5 * u_before[d] * u_before[d]
+        total += 0.5 * u[d] * u[d]
+    if total <= energy * (1.0 + _ROUNDING):
+        return False
+    tempered = False
+    for c in range(rows.count[0]):
+        normal, sliding, approach = _works(rows, c, u_before, u)
+        if _bounces(rows, c) and rows.impulse[c, 0] > 0.0 and normal + sliding > _ROUNDING * energy:
+            target = max(0.0, -approach - 2.0 * sliding / rows.impulse[c, 0])
+            tempered = tempered or target < rows.target[c]
+            rows.target[c] = min(target, rows.target[c])
+    return tempered
+
+
+@inlined
+def _bounces(rows, c):
+    """Whether a rigid contact is asked to part; what an elastic one is asked for is its spring."""
+    return rows.target[c] > 0.0 and rows.compliance[c] == 0.0
+
+
+@kernel
+def _works(rows, c, u_before, u):
+    """Work of the normal and of the tangents of contact c, and the normal speed before."""
+    half, index, impulse = rows.half[c], rows.index[c], rows.impulse[c]
+    approach = normal = sliding = 0.0
+    for k in range(rows.size[c]):
+        before, both = u_before[index[k]], u_before[index[k]] + u[index[k]]
+        approach += half[k, 0] * before
+        normal += half[k, 0] * both
+        sliding += (half[k, 1] * impulse[1] + half[k, 2] * impulse[2]) * both
+    return 0.5 * impulse[0] * normal, 0.5 * sliding, approach

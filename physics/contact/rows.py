@@ -1,0 +1,230 @@
+"""Contacts -> rows: a unilateral normal, two tangents inside a friction cone, and resistance against turning.
+
+A contact moves the coordinates between its two bodies only. Its rows are kept for these alone, packed, with the list of
+their numbers; sweeping over them is then as long as the bodies' chains and not as the machine.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.multibody.factorisation import solve_transposed_three
+from grouser.physics.multibody.jacobian import list_entries, point_rows, turning_rows
+
+# Gap and penetration that are left alone [m]. Where more points touch than can be told apart by the machine's freedom,
+# gaps of a nanometre cannot all be closed: to try would pump stress into the machine without end.
+CONTACT_SLOP = 1e-5
+# Share of the remaining penetration that a step takes away.
+PENETRATION_RELIEF = 0.2
+# Slower impacts do not bounce [m/s].
+RESTITUTION_SPEED = 1e-2
+# Tangents are left as they are when the square of their coupling is below this share of their mobilities' product.
+_UNCOUPLED = 1e-2
+
+
+class ContactRows(NamedTuple):
+    """Rows of contacts: normal, first and second tangent, and turning about these; the first `count[0]` contacts hold.
+
+    Attributes:
+        count: number of contacts, (1,).
+        size: number of coordinates that the contact moves.
+        index: their numbers, (contacts, coordinates).
+        frame: normal, first and second tangent, world axes, (contacts, 3, 3).
+        half: W of normal and tangents, packed, (contacts, coordinates, 3).
+        turning: W of turning about normal and tangents; only for contacts that resist it.
+        dense: buffer for six rows, (6, coordinates).
+        squares: buffer, (6,).
+        inverse_mass: W.W of normal and tangents [1/kg], (contacts, 3).
+        turning_inverse: W.W of turning [1/(kg m2)], (contacts, 3).
+        impulse: along normal and tangents [N s], (contacts, 3).
+        moment: impulse of the moments about normal and tangents [N m s], (contacts, 3).
+        compliance: of the normal [1/kg].
+        target: normal speed wanted [m/s].
+        friction: coefficient [-].
+        spinning, rolling: levers of the moments against turning [m].
+        shift: least mean normal speed over the step that the position allows [m/s].
+    """
+
+    count: np.ndarray
+    size: np.ndarray
+    index: np.ndarray
+    frame: np.ndarray
+    half: np.ndarray
+    turning: np.ndarray
+    dense: np.ndarray
+    squares: np.ndarray
+    inverse_mass: np.ndarray
+    turning_inverse: np.ndarray
+    impulse: np.ndarray
+    moment: np.ndarray
+    compliance: np.ndarray
+    target: np.ndarray
+    friction: np.ndarray
+    spinning: np.ndarray
+    rolling: np.ndarray
+    shift: np.ndarray
+
+
+def make_contact_rows(most: int, coordinates: int) -> ContactRows:
+    """Room for `most` contacts."""
+    vectors, numbers = ContactRows._fields[8:12], ContactRows._fields[12:]
+    return ContactRows(
+        np.zeros(1, dtype=np.int64),
+        np.zeros(most, dtype=np.int64),
+        np.zeros((most, coordinates), dtype=np.uintp),
+        np.zeros((most, 3, 3)),
+        np.zeros((most, coordinates, 3)),
+        np.zeros((most, coordinates, 3)),
+        np.zeros((6, coordinates)),
+        np.zeros(6),
+        **{name: np.zeros((most, 3)) for name in vectors},
+        **{name: np.zeros(most) for name in numbers},
+    )
+
+
+@kernel
+def build_contact_rows(model, collision, contacts, kinematics, factor, u, step, impulse, moment, rows):
+    """Fills `rows` for the contacts found.
+
+    Args:
+        model, collision: the machine.
+        contacts: found in this step.
+        kinematics: filled for the current state.
+        factor: of the mass matrix.
+        u: half-solved velocity at the start of the step, for the speed of approach.
+        step: [s].
+        impulse, moment: that each slot remembers of the last step, world axes [N s, N m s], (slots, 3).
+        rows: result.
+    """
+    parent, column_start, column_rate = model.body_parent, model.column_start, model.column_rate
+    pattern_start, pattern = model.pattern_start, model.pattern
+    laws, shapes, dense, squares = collision.laws, collision.shapes, rows.dense, rows.squares
+    rows.count[0] = contacts.count[0]
+    for c in range(contacts.count[0]):
+        slot, law = contacts.slot[c], contacts.law[c]
+        body, other = contacts.body[c], contacts.other[c]
+        frame = rows.frame[c]
+        _contact_frame(contacts.normal[c, 0], contacts.normal[c, 1], contacts.normal[c, 2], frame)
+        x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
+        point_rows(parent, column_start, column_rate, kinematics.column, body, other, x, y, z, frame, dense, 0)
+        _move_surface(shapes, kinematics.rotation, contacts.shape[c], body, 1.0, frame, dense)
+        _move_surface(shapes, kinematics.rotation, contacts.other_shape[c], other, -1.0, frame, dense)
+        solve_transposed_three(pattern_start, pattern, factor, dense, 0, squares)
+        resists = laws.spinning[law] > 0.0 or laws.rolling[law] > 0.0
+        if resists:
+            turning_rows(parent, column_start, column_rate, kinematics.column, body, other, frame, dense, 3)
+            solve_transposed_three(pattern_start, pattern, factor, dense, 3, squares)
+        rows.size[c] = list_entries(dense, 6 if resists else 3, rows.index[c])
+        _pack(dense, 0, rows.size[c], rows.index[c], rows.half[c], squares, rows.inverse_mass[c])
+        _align_tangents(rows.size[c], frame, rows.half[c], rows.inverse_mass[c])
+        approach = 0.0
+        for k in range(rows.size[c]):
+            approach += rows.half[c, k, 0] * u[rows.index[c, k]]
+        rows.friction[c], rows.spinning[c], rows.rolling[c] = laws.friction[law], laws.spinning[law], laws.rolling[law]
+        rows.compliance[c], rows.target[c], rows.shift[c] = _normal_law(
+            contacts.gap[c], approach, laws.restitution[law], laws.stiffness[law], laws.damping[law], step
+        )
+        _recall(impulse[slot], frame, rows.impulse[c])
+        rows.impulse[c, 0] = max(rows.impulse[c, 0], 0.0)
+        if resists:
+            _pack(dense, 3, rows.size[c], rows.index[c], rows.turning[c], squares, rows.turning_inverse[c])
+            _recall(moment[slot], frame, rows.moment[c])
+
+
+@kernel
+def _pack(dense, first, size, index, packed, squares, inverse):
+    """Keeps entries of three rows from `first` on at the numbers in `index`, and the squares of their lengths."""
+    for k in range(size):
+        d = index[k]
+        packed[k, 0], packed[k, 1], packed[k, 2] = dense[first, d], dense[first + 1, d], dense[first + 2, d]
+    inverse[0], inverse[1], inverse[2] = squares[first], squares[first + 1], squares[first + 2]
+
+
+@kernel
+def _align_tangents(size, frame, half, inverse):
+    """Turns the tangents about the normal until a push along one does not move the other, unless it hardly does."""
+    coupling = 0.0
+    for k in range(size):
+        coupling += half[k, 1] * half[k, 2]
+    if coupling * coupling <= _UNCOUPLED * inverse[1] * inverse[2]:
+        return
+    # one rotation of Jacobi's method for the eigenvectors of a symmetric matrix
+    half_cotangent = 0.5 * (inverse[2] - inverse[1]) / coupling
+    tangent = math.copysign(
+        1.0 / (abs(half_cotangent) + math.sqrt(half_cotangent * half_cotangent + 1.0)), half_cotangent
+    )
+    cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
+    sine = tangent * cosine
+    # summed anew: where nothing moves along a tangent, a difference would leave rounding of the other's mobility
+    inverse[1] = inverse[2] = 0.0
+    for k in range(size):
+        half[k, 1], half[k, 2] = cosine * half[k, 1] - sine * half[k, 2], sine * half[k, 1] + cosine * half[k, 2]
+        inverse[1] += half[k, 1] * half[k, 1]
+        inverse[2] += half[k, 2] * half[k, 2]
+    for k in range(3):
+        frame[1, k], frame[2, k] = cosine * frame[1, k] - sine * frame[2, k], sine * frame[1, k] + cosine * frame[2, k]
+
+
+@kernel
+def _recall(vector, frame, components):
+    """Components of a world vector along the axes of a contact's frame."""
+    x, y, z = vector[0], vector[1], vector[2]
+    for k in range(3):
+        components[k] = x * frame[k, 0] + y * frame[k, 1] + z * frame[k, 2]
+
+
+@kernel
+def _contact_frame(nx, ny, nz, frame):
+    """The normal and two tangents that complete it to a right-handed frame; the same for the same normal."""
+    if abs(nx) < 0.7:
+        scale = 1.0 / math.sqrt(ny * ny + nz * nz)
+        tx, ty, tz = 0.0, nz * scale, -ny * scale
+    else:
+        scale = 1.0 / math.sqrt(nx * nx + nz * nz)
+        tx, ty, tz = -nz * scale, 0.0, nx * scale
+    frame[0, 0], frame[0, 1], frame[0, 2] = nx, ny, nz
+    frame[1, 0], frame[1, 1], frame[1, 2] = tx, ty, tz
+    frame[2, 0] = ny * tz - nz * ty
+    frame[2, 1] = nz * tx - nx * tz
+    frame[2, 2] = nx * ty - ny * tx
+
+
+@inlined
+def _move_surface(shapes, rotation, shape, body, sign, frame, dense):
+    """Takes the speed of a moving surface into the tangents: it runs backwards as its joint turns forward.
+
+    Args:
+        shapes: all shapes.
+        rotation: of the bodies, world from body.
+        shape, body: whose surface it is; -1 for the ground, the world.
+        sign: 1 for the body that the normal points to, -1 for the other.
+        frame: of the contact.
+        dense: normal and tangents, changed in place.
+    """
+    if shape >= 0 and body >= 0 and shapes.surface_rate[shape] >= 0:
+        rate = shapes.surface_rate[shape]
+        for k in range(3):
+            along = 0.0
+            for m in range(3):
+                along += rotation[body, k, m] * shapes.surface_direction[shape, m]
+            dense[1, rate] -= sign * frame[1, k] * along
+            dense[2, rate] -= sign * frame[2, k] * along
+
+
+@inlined
+def _normal_law(gap, approach, restitution, stiffness, damping, step):
+    """Compliance, target speed and least mean speed over the step of a contact's normal."""
+    if stiffness > 0.0:
+        resistance = step * stiffness + damping
+        # above the ground neither spring nor damper acts until the gap is closed
+        target = -gap / step if gap > 0.0 else -stiffness * gap / resistance
+        return 1.0 / (step * resistance), target, -math.inf
+    # a gap is closed down to the slop, and then left alone until it is twice as wide
+    way = gap - CONTACT_SLOP if gap > 2.0 * CONTACT_SLOP else 0.0
+    target = -way / step
+    if restitution > 0.0 and approach < -RESTITUTION_SPEED and way + step * approach <= 0.0:
+        target = -restitution * approach
+    shift = target if gap > 0.0 else PENETRATION_RELIEF * max(-gap - CONTACT_SLOP, 0.0) / step
+    return 0.0, target, shift

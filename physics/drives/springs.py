@@ -1,0 +1,137 @@
+"""The springs of servo drives in a step: in the mass matrix within their limit, in a bounded row beyond it."""
+
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.constraints.rows import dot, row_speed
+from grouser.physics.drives.servo import aim_drive, settle_drive
+from grouser.physics.friction.joints import HELD
+
+NO_DRIVE = -1
+# Where a drive's spring is: in the mass matrix; or in a row that bounds it by the drive's limit, because it would be
+# beyond it at the speed that the step begins with, or was so in the mass matrix.
+BUILT_IN, EXPECTED_BEYOND, FOUND_BEYOND = range(3)
+
+
+@kernel
+def aim_drives(laws, drives, q, v, step, command, kept, mass, force, springs, place, effort, work):
+    """Finds the drives' springs, and puts what efforts go with no speed into the force.
+
+    Args:
+        laws, drives: the machine's.
+        q, v: state.
+        step: [s].
+        command: of the drives; on emergency stop they hold their joints by rows.
+        kept: what each drive remembers, (drives, KEPT).
+        mass, force: of the equations of motion without the drives; the force is changed in place.
+        springs: conductance and target of each law's drive, 0 for none, and its greatest impulse, (laws, 3), result.
+        place: of each spring (BUILT_IN, ...), result.
+        effort: beside the springs, on each coordinate [N or N m], result.
+        work: buffers of the drives.
+    """
+    effort[:] = 0.0
+    for law in range(laws.rate_index.shape[0]):
+        springs[law, :] = 0.0
+        place[law] = BUILT_IN
+        d = laws.drive[law]
+        if d == NO_DRIVE or command.emergency_stop[drives.member[d]]:
+            continue
+        rate, position = laws.rate_index[law], q[laws.position_index[law]]
+        mobility = 1.0 / mass[rate, rate]
+        pull = mobility * force[rate]
+        g, b, limit, direct = aim_drive(
+            drives, d, position, v[rate], step, command.drive[d], mobility, pull, kept[d], work
+        )
+        springs[law, 0], springs[law, 1], springs[law, 2] = g, b, step * limit
+        effort[rate] += direct
+        force[rate] += direct
+        if _overloaded(springs, law, v[rate]):
+            place[law] = EXPECTED_BEYOND
+
+
+@kernel
+def settle_drives(laws, drives, q, end, step, command, springs, effort, kept, work):
+    """Moves what the drives remember on by the rates that the step has found; what is braked forgets.
+
+    Args:
+        laws, drives: the machine's.
+        q: positions at the start of the step.
+        end: rates at its end.
+        step: [s].
+        command: as in `aim_drives`.
+        springs, effort: from there.
+        kept: what each drive remembers, (drives, KEPT), changed.
+        work: buffers of the drives.
+    """
+    for law in range(laws.rate_index.shape[0]):
+        d = laws.drive[law]
+        if d == NO_DRIVE:
+            continue
+        if command.emergency_stop[drives.member[d]]:
+            kept[d, :] = 0.0
+            continue
+        rate, most = laws.rate_index[law], springs[law, 2]
+        given = min(max(springs[law, 0] * (springs[law, 1] - end[rate]), -most), most) / step + effort[rate]
+        position = q[laws.position_index[law]]
+        settle_drive(drives, d, position, end[rate], step, command.drive[d], given, most / step, kept[d], work)
+
+
+@kernel
+def engage_drives(laws, v, step, springs, place, grip, mass, force):
+    """Puts the springs of the drives that are within their limit into mass matrix and force.
+
+    The factorisation then solves them exactly. A drive at its limit is no spring: with one in it, the matrix would make
+    the joint much too heavy for all that moves it. A joint that friction holds has no row: there the limit is a force.
+
+    Args:
+        laws: the machine's.
+        v: coordinate rates at the start of the step.
+        step: [s].
+        springs, place: from `aim_drives`.
+        grip: what dry friction does with each joint (`joint_friction`).
+        mass, force: of the equations of motion, changed in place.
+    """
+    for law in range(laws.rate_index.shape[0]):
+        g = springs[law, 0]
+        if g > 0.0 and place[law] == BUILT_IN:
+            rate = laws.rate_index[law]
+            mass[rate, rate] += g
+            force[rate] += g * (springs[law, 1] - v[rate]) / step
+        elif grip[law] == HELD:
+            force[laws.rate_index[law]] += min(max(g * springs[law, 1], -springs[law, 2]), springs[law, 2]) / step
+
+
+@kernel
+def replace_drives(laws, v, u, springs, place, first, rows):
+    """Moves the springs of drives that turn out to be where they should not; returns whether there are any.
+
+    One that was in the mass matrix moves only once, and one that was expected beyond its limit may come back: no more
+    than two moves each.
+
+    Args:
+        laws: the machine's.
+        v: rates at the end of the step.
+        u: the same half-solved.
+        springs: from `aim_drives`.
+        place: of each spring, changed in place.
+        first: first row of a joint.
+        rows: solved.
+    """
+    moved = False
+    for law in range(laws.rate_index.shape[0]):
+        if place[law] == BUILT_IN and _overloaded(springs, law, v[laws.rate_index[law]]):
+            place[law] = FOUND_BEYOND
+            moved = True
+    for r in range(first, rows.count[0]):
+        law, inverse_mass = rows.slot[r], rows.inverse_mass[r]
+        if place[law] == EXPECTED_BEYOND:
+            # the row's own answer: a stiff spring makes much of what the sweeps leave of an error in v
+            speed = row_speed(rows, r, dot(rows.half[r], u) - inverse_mass * rows.impulse[r], inverse_mass)
+            if not _overloaded(springs, law, speed):
+                place[law] = BUILT_IN
+                moved = True
+    return moved
+
+
+@inlined
+def _overloaded(springs, law, speed):
+    """Whether a drive would give more than its limit at a speed."""
+    return springs[law, 0] * abs(springs[law, 1] - speed) > springs[law, 2]

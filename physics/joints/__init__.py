@@ -1,0 +1,1 @@
+"""What acts along the coordinates of joints: their laws, and their rows."""

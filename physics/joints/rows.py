@@ -1,0 +1,60 @@
+"""Rows of the joints' own coordinates: limits, dry friction, and drives beyond their limit."""
+
+import numpy as np
+
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.constraints.rows import close_row, open_row, spring_impulse
+from grouser.physics.drives.springs import BUILT_IN
+from grouser.physics.friction.joints import HELD, hold_impulse
+
+# A joint closer to its limit than this gets a row, that it may land softly [rad or m].
+_NEAR = 1e-2
+# Share of a limit's violation that a step takes away.
+LIMIT_RELIEF = 0.2
+
+
+@kernel
+def build_joint_rows(model, laws, q, v, factor, step, frictions, remembered, springs, place, rows):
+    """Opens a row for each joint law that may do more in this step than the spring in the mass matrix.
+
+    Args:
+        model, laws: the machine.
+        q, v: state.
+        factor: of the mass matrix.
+        step: [s].
+        frictions: dry friction of the step; what is held has no row.
+        remembered: impulse of each law in the last step, without its drive's.
+        springs, place: from `aim_drives`.
+        rows: result.
+    """
+    for law in range(laws.rate_index.shape[0]):
+        position, speed = q[laws.position_index[law]], v[laws.rate_index[law]]
+        below, above = position - laws.lower[law], laws.upper[law] - position
+        reach = 2.0 * step * abs(speed) + _NEAR
+        near = below < reach or above < reach
+        holds = hold_impulse(laws, law, laws.static[law], frictions, step) > 0.0
+        if frictions.grip[law] == HELD or not (near or holds or place[law] != BUILT_IN):
+            continue
+        r = open_row(rows, law, remembered[law])
+        rows.jacobian[r, laws.rate_index[law]] = 1.0
+        close_row(rows, r, model.pattern_start, model.pattern, factor)
+        if place[law] != BUILT_IN:
+            rows.conductance[r], rows.target[r] = springs[law, 0], springs[law, 1]
+            rows.spring_bound[r] = springs[law, 2]
+            rows.impulse[r] += spring_impulse(rows, r, speed)
+        if near:
+            rows.slowest[r] = -max(below, 0.0) / step
+            rows.fastest[r] = max(above, 0.0) / step
+            _keep_within_limits(rows, r, below, above, step)
+        rows.hold_bound[r] = hold_impulse(laws, law, frictions.level[law], frictions, step)
+
+
+@inlined
+def _keep_within_limits(rows, r, below, above, step):
+    """Position shift of a joint near a limit: never further beyond it, and part of the way back."""
+    if below <= above:
+        rows.shift[r] = -below / step if below > 0.0 else -LIMIT_RELIEF * below / step
+        rows.shift_upper[r] = np.inf
+    else:
+        rows.shift[r] = above / step if above > 0.0 else LIMIT_RELIEF * above / step
+        rows.shift_lower[r] = -np.inf

@@ -1,0 +1,89 @@
+"""What joints transmit: loop joints by their rows; a joint of the tree the force that moves all beyond it, less what
+acts there from elsewhere.
+"""
+
+import numpy as np
+
+from grouser.physics.base.packed import Packed
+from grouser.physics.compliance.loops import pair_wrench
+from grouser.physics.integrators.step import System, Workspace
+from grouser.physics.multibody.newton_euler import inverse_dynamics
+
+
+def pair_reactions(system: System, workspace: Workspace) -> np.ndarray:
+    """Mean force and moment over the last step that each loop joint gave its child.
+
+    Returns:
+        About the origin of the parent's frame, in that frame, (pairs, 6) [N, N m].
+    """
+    pairs, motion = system.pairs, workspace.pair_rows.motion
+    wrench = np.zeros((len(pairs.axis), 6))
+    for r, impulse in enumerate(workspace.pair_rows.impulse):
+        p, direction = pairs.row_pair[r], pairs.row_direction[r]
+        if direction < 3:
+            wrench[p, direction] += impulse
+        else:
+            wrench[p, 3:] += impulse * (motion.axes[p] @ motion.turning[p, direction - 3])
+    # the moment of the force at the child's frame
+    wrench[:, 3:] += np.cross(motion.deflection[:, :3], wrench[:, :3])
+    return wrench / system.settings.step
+
+
+def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
+    """Mean wrench over the last step that each body got through its joint, about the kinematics' origin.
+
+    Newton and Euler say what moves the bodies beyond a joint; contacts, loop joints and cylinders gave a part of it.
+
+    Returns:
+        Force and moment of each body, world axes, (bodies, 6) [N, N m].
+    """
+    model, step = system.model, system.settings.step
+    wrench, motion = np.zeros(workspace.wrench.shape), np.zeros(workspace.motion.shape)
+    acceleration = (workspace.velocity - workspace.velocity_start) / step
+    inverse_dynamics(
+        Packed(model), Packed(workspace.kinematics), acceleration, wrench, motion, np.zeros(len(acceleration))
+    )
+    given = np.zeros((len(wrench) + 1, 6))  # the last row is the world's, body -1
+    _give_contacts(workspace, given)
+    _give_pairs(system, workspace, given)
+    _give_cylinders(system, workspace, given)
+    for body in range(len(wrench) - 1, -1, -1):
+        given[model.body_parent[body]] += given[body]
+    return wrench - given[:-1] / step
+
+
+def _give_contacts(workspace, given):
+    contacts, rows = workspace.contacts, workspace.contact_rows
+    for c in range(contacts.count[0]):
+        impulse, moment = contacts.impulse[c], np.cross(contacts.point[c], contacts.impulse[c])
+        if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
+            moment = moment + rows.moment[c] @ rows.frame[c]
+        given[contacts.body[c]] += [*impulse, *moment]
+        given[contacts.other[c]] -= [*impulse, *moment]
+
+
+def _give_pairs(system, workspace, given):
+    pairs, rows = system.pairs, workspace.pair_rows
+    for r, impulse in enumerate(rows.impulse):
+        p = pairs.row_pair[r]
+        wrench = impulse * np.array(pair_wrench.py_func(pairs, rows.motion, r))
+        given[pairs.child_body[p]] += wrench
+        given[pairs.parent_body[p]] -= wrench
+
+
+def _give_cylinders(system, workspace, given):
+    circuit, kinematics = system.circuit, workspace.kinematics
+    for c in range(len(circuit.valve)):
+        rod = _place(kinematics, circuit.rod_body[c], circuit.rod_point[c])
+        barrel = _place(kinematics, circuit.barrel_body[c], circuit.barrel_point[c])
+        impulse = workspace.rows.impulse[c] * (rod - barrel) / np.linalg.norm(rod - barrel)
+        wrench = np.concatenate([impulse, np.cross(rod, impulse)])
+        given[circuit.rod_body[c]] += wrench
+        given[circuit.barrel_body[c]] -= wrench
+
+
+def _place(kinematics, body, point):
+    """A point given in a body's frame, from the kinematics' origin, world axes."""
+    if body < 0:
+        return point - kinematics.origin
+    return kinematics.position[body] + kinematics.rotation[body] @ point

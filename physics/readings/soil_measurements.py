@@ -1,0 +1,165 @@
+"""What soft ground and the wheels on it can be asked for: arrays -> records."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from grouser.physics.base.packed import Packed
+from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.soil import Wheel, beyond_validity
+from grouser.physics.description.soil_checks import check_level
+from grouser.physics.integrators.step import System
+from grouser.physics.model.multibody import Model
+from grouser.physics.model.state import State
+from grouser.physics.readings.measurements import TerrainPatch, WheelState
+from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
+from grouser.physics.soil.stress import GROUSER_SHARE
+from grouser.physics.soil.tiles import LEVEL, PRESSURE, SIDE, SURFACE, TILE, TYPE, fill_natural_levels
+from grouser.physics.soil.wheels import FIGURES, WheelWorkspace, grousers_merge
+
+# Sinkage at which soil counts as bearing nothing any more, as a share of the wheel's radius [-].
+_STUCK = 0.5
+# Sizes of cells that a level is meant for [m].
+_CELLS = {"cells": (0.001, 0.01), "deformable": (0.005, 0.1)}
+# What soil and rigid ground add up to.
+_FORCES = ("normal_force", "thrust", "resistance", "drawbar_pull", "torque", "side_force")
+
+
+def check_soils(machine: Machine, world: World) -> tuple[str, ...]:
+    """Checks that every soil has the numbers for every wheel's level; warns of what these or the level do not hold for.
+
+    Raises:
+        ParameterError: a soil has no numbers for a wheel's level.
+    """
+    ground = world.soil
+    if ground is None:
+        return ()
+    warnings = []
+    for soil in ground.soils:
+        for wheel in machine.wheels:
+            check_level(soil, wheel.level or ground.level)
+        found = [beyond_validity(soil, width=w.width, diameter=2.0 * w.radius) for w in machine.wheels]
+        warnings += [beyond for beyond in found if beyond][:1]
+    for level in sorted({wheel.level or ground.level for wheel in machine.wheels} & _CELLS.keys()):
+        wheels = [wheel for wheel in machine.wheels if (wheel.level or ground.level) == level]
+        warnings.extend(_beyond_cells(level, wheels, ground.cell))
+    return tuple(warnings)
+
+
+def _beyond_cells(level: str, wheels: list[Wheel], cell: float) -> Iterator[str]:
+    """Warnings of cells that are too fine or too coarse for a level, or for the wheels on it."""
+    least, greatest = _CELLS[level]
+    if not least <= cell <= greatest:
+        yield f"level {level} holds for cells of {1e3 * least:g} to {1e3 * greatest:g} mm, not {1e3 * cell:g} mm"
+    merged = [wheel.link for wheel in wheels if grousers_merge(wheel, cell)]
+    if merged:
+        others = f" (and {len(merged) - 1} more)" if len(merged) > 1 else ""
+        yield (
+            f"cells of {1e3 * cell:g} mm do not tell the grousers of {merged[0]}{others} apart: "
+            "on soil it is as large as their tips"
+        )
+
+
+def beyond_soils(world: World, work: WheelWorkspace, told: set[str]) -> Iterator[str]:
+    """Warnings of soils that were pressed harder, or deeper, than their numbers hold for, each once.
+
+    Args:
+        world: with the soils.
+        work: of the wheels.
+        told: names of the soils that have been warned of, changed.
+    """
+    reached = zip(work.greatest_pressure.tolist(), work.greatest_sinkage.tolist(), strict=True)
+    for soil, (pressure, sinkage) in zip(world.soil.soils if world.soil else (), reached, strict=True):
+        beyond = None if soil.name in told else beyond_validity(soil, pressure=pressure, sinkage=sinkage)
+        if beyond is not None:
+            told.add(soil.name)
+            yield beyond
+
+
+def with_soil(rigid: WheelState, figure: np.ndarray) -> WheelState:
+    """State of a wheel that touches soil, what is rigid, or both.
+
+    Args:
+        rigid: by its contacts alone.
+        figure: of the soil, a row of `WheelWorkspace.figure`.
+    """
+    soil = dict(zip(FIGURES, figure.tolist(), strict=True))
+    soil["drawbar_pull"] = soil["thrust"] - soil["resistance"]
+    return WheelState(**(soil | {name: soil[name] + getattr(rigid, name) for name in _FORCES}))
+
+
+def terrain_patch(
+    system: System, state: State, places: np.ndarray, reach: float, machines: list[tuple[np.ndarray, np.ndarray]]
+) -> TerrainPatch:
+    """The soft ground that has been opened around wheels since the start.
+
+    Args:
+        system, state: of the simulation.
+        places: x and y of the wheels [m], (wheels, 2).
+        reach: of a tile's middle from one of these places along x and y, beside half a tile, at most [m].
+        machines: numbers of the bodies and of the wheels of each machine whose bearing margin counts.
+    """
+    wheels, count = system.wheels, int(state.tile_count[0])
+    side = SIDE * wheels.cell[0]
+    middle = (state.tile_place[:count] + 0.5) * side
+    near = (np.abs(middle[:, np.newaxis] - places).max(2) <= reach + 0.5 * side).any(1)
+    layers = state.soil_cell[: count * TILE].reshape(count, TILE // SIDE**2, SIDE, SIDE)[near]
+    level, surface, pressure, kind = (layers[:, layer // SIDE**2].ravel() for layer in (LEVEL, SURFACE, PRESSURE, TYPE))
+    in_tile = np.moveaxis(np.mgrid[:SIDE, :SIDE], 0, -1)
+    cells = (state.tile_place[:count][near, np.newaxis, np.newaxis, :] * SIDE + in_tile).reshape(-1, 2)
+    soft = kind >= 0.0
+    level, surface, pressure, cells = level[soft], surface[soft], pressure[soft], cells[soft]
+    number = kind[soft].astype(np.int64)
+    x, y = (cells * wheels.cell[0]).T
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    natural = np.empty(len(x))
+    fill_natural_levels(Packed(system.collision.terrain), x, y, natural)
+    return TerrainPatch(
+        cell=float(wheels.cell[0]),
+        x=x,
+        y=y,
+        z=surface,
+        sinkage=level - surface,
+        rut=natural - surface,
+        pressure=pressure,
+        bearing_margin=bearing_margins(system, machines)[number],
+    )
+
+
+def bearing_margins(system: System, machines: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """How far each soil is from giving way under machines' wheels, 1: not at all, 0: half a radius, (soils,).
+
+    A machine's weight is shared by its wheels alike, and they roll without slip.
+
+    Args:
+        system: of the simulation.
+        machines: numbers of the bodies and of the wheels of each.
+    """
+    model: Model = system.model
+    wheels = system.wheels
+    margins = np.ones(len(wheels.soils.exponent))
+    for bodies, own in machines:
+        load = float(model.body_mass[bodies].sum() * np.linalg.norm(model.gravity)) / max(len(own), 1)
+        for k in range(len(margins)):
+            for w in own.tolist():
+                margins[k] = min(margins[k], _bearing_margin(system, k, w, load))
+    return margins
+
+
+def _bearing_margin(system: System, k: int, w: int, load: float) -> float:
+    """How far soil k is from giving way under wheel w, with a load [N] on it."""
+    wheels, radius = system.wheels, float(system.wheels.radius[w])
+    sinkage = sinkage_under_load(
+        wheels.soils,
+        k,
+        radius,
+        2.0 * float(wheels.half_width[w]),
+        radius + GROUSER_SHARE * float(wheels.grouser_height[w]),
+        load,
+        0.0,
+        steady_motion(0.0),
+        float(np.linalg.norm(system.model.gravity)),
+        float(wheels.friction[w]),
+    )
+    return 0.0 if math.isnan(sinkage) else max(1.0 - sinkage / (_STUCK * radius), 0.0)

@@ -1,0 +1,1 @@
+"""What sensors measure, one file a sensor."""

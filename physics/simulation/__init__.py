@@ -1,0 +1,1 @@
+"""A machine in a world, or several: stepped, commanded and read by name."""

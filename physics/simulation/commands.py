@@ -1,0 +1,76 @@
+"""Commands by name, checked before anything moves."""
+
+import math
+from collections.abc import Iterator, Mapping
+
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.machine import Machine
+from grouser.physics.model.state import Command
+from grouser.physics.simulation.named_view import unknown_name
+
+
+class CommandMap(Mapping):
+    """What each valve and drive is told: ``simulation.command["boom_valve"] = 0.5``.
+
+    A valve takes a spool command from -1 to 1 (positive extends its cylinder); a drive takes a position, speed or
+    effort by its mode [rad, m, rad/s, m/s, N m or N].
+
+    Attributes:
+        valves: names of the valves.
+        drives: joint name of each drive -> its mode.
+    """
+
+    def __init__(self, machine: Machine, command: Command):
+        self.valves = tuple(valve.name for valve in machine.valves)
+        self.drives = {drive.joint: drive.mode for drive in machine.drives}
+        self._command = command
+        self._place = {name: (command.valve, index) for index, name in enumerate(self.valves)}
+        self._place.update({joint: (command.drive, index) for index, joint in enumerate(self.drives)})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All valves, then all drives."""
+        return tuple(self._place)
+
+    def check(self, name: str, value: float) -> float:
+        """The value as a float.
+
+        Raises:
+            ParameterError: the name is unknown, the value is not finite or out of range.
+        """
+        if name not in self._place:
+            raise unknown_name("command", name, self._place)
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(name, value, "a finite number") from None
+        if not math.isfinite(number):
+            raise ParameterError(name, value, "a finite number")
+        if name in self.valves and not -1.0 <= number <= 1.0:
+            raise ParameterError(name, value, "a spool command from -1 to 1")
+        return number
+
+    def update(self, values: Mapping[str, float]) -> None:
+        """Takes several commands, or none of them if one is refused."""
+        checked = {name: self.check(name, value) for name, value in values.items()}
+        for name, number in checked.items():
+            array, index = self._place[name]
+            array[index] = number
+
+    def __setitem__(self, name: str, value: float) -> None:
+        self.update({name: value})
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self._place:
+            raise unknown_name("command", name, self._place)
+        array, index = self._place[name]
+        return float(array[index])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._place
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._place)
+
+    def __len__(self) -> int:
+        return len(self._place)

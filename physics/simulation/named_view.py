@@ -1,0 +1,69 @@
+"""Read-only views by name, and the error for a name that is unknown."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.names import closest
+
+T = TypeVar("T")
+
+
+def unknown_name(kind: str, name: object, known) -> ParameterError:
+    """The error for a name that is not known, with the closest one that is."""
+    return ParameterError(kind, name, closest(str(name), known))
+
+
+class NamedView(Mapping, Generic[T]):
+    """A mapping from names to values that are read when asked for.
+
+    Args:
+        kind: what the names are, for error messages.
+        names: all valid names.
+        read: value of the name with a given index.
+        read_all: all values in the order of the names, where that costs less than one by one; as one array, if they are
+            numbers or arrays of one shape.
+    """
+
+    def __init__(
+        self, kind: str, names, read: Callable[[int], T], read_all: Callable[[], np.ndarray | list[T]] | None = None
+    ):
+        self.names = tuple(names)
+        self._kind = kind
+        self._index = {name: index for index, name in enumerate(self.names)}
+        self._read = read
+        self._read_all = read_all
+
+    def __getitem__(self, name: str) -> T:
+        """Value by name; ParameterError for an unknown one."""
+        index = self._index.get(name)
+        if index is None:
+            raise unknown_name(self._kind, name, self.names)
+        return self._read(index)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def selected(self, names: Mapping[str, str]) -> "NamedView[T]":
+        """The values of some of the names, under other ones: other name -> name."""
+        index = [self._index[name] for name in names.values()]
+        rows = np.array(index, dtype=np.int64)
+
+        def read_own():
+            values = self.values()
+            return values[rows] if isinstance(values, np.ndarray) else [values[row] for row in index]
+
+        together = self._read_all is not None
+        return NamedView(self._kind, names, lambda i: self._read(index[i]), read_own if together else None)
+
+    def values(self):
+        """All values in the order of the names, as one array where that is possible."""
+        return self._read_all() if self._read_all is not None else [self._read(i) for i in range(len(self.names))]
