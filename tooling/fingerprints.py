@@ -86,7 +86,7 @@ def fingerprints(only: str = "") -> Iterator[tuple[str, str]]:
         if only in name:
             yield name, _motion(grouser.combine(members), world, "semi_implicit", None)
     for scheme in ("split", "semi_implicit"):
-        name = f"hydraulic_lift flat {scheme}"
+        name = f"hydraulic_lift flat scheme {scheme}"
         if only in name:
             machine = grouser.load_machine(catalogue.machine_file("hydraulic_lift"))
             yield name, _motion(machine, catalogue.world_file("flat"), "semi_implicit", None, scheme)
