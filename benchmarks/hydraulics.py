@@ -10,10 +10,11 @@ from grouser.experiments import hydraulic_crane
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.description import parse_machine
+from grouser.physics.hydraulics.advance import advance_other_parts
 from grouser.physics.hydraulics.circuit import make_circuit
 from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network
-from grouser.physics.hydraulics.plain_parts import advance_parts
+from grouser.physics.hydraulics.plain_parts import advance_plain_parts
 from grouser.physics.hydraulics.trials import SLIDING, make_network_workspace, set_contents
 from grouser.physics.model.multibody import build_model
 
@@ -53,7 +54,10 @@ def follow_commands(network, circuit, commands, repeats, step, workspace, predic
     count = 0
     for row in range(commands.shape[0]):
         for _ in range(repeats):
-            advance_parts(network, circuit, commands[row], step, workspace, prediction)
+            workspace.substeps[:] = 0
+            prediction.trace_length[:] = 0
+            advance_plain_parts(network, circuit, commands[row], step, workspace, prediction)
+            advance_other_parts(network, circuit, commands[row], step, workspace, prediction)
             for part in range(workspace.substeps.shape[0]):
                 count += workspace.substeps[part]
     return count

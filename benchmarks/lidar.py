@@ -187,7 +187,7 @@ def _ruts() -> Figure:
     (taken,) = alternating_medians(_REPEATS, _many(simulation.lidar.values))
     scan = simulation.lidar["eye"]
     details = {
-        "tiles": int(simulation.state.tile_count[0]),
+        "tiles": int(simulation.state.soil.tile_count[0]),
         "beams that meet something": int(np.isfinite(scan.ranges).sum()),
     }
     return _figure(f"{BEAMS} beams, rover over its ruts", taken, details=details)

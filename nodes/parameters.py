@@ -21,7 +21,7 @@ from rclpy.parameter import Parameter
 
 from grouser.physics.base.errors import GrouserError, ParameterError
 from grouser.physics.hydraulics.cylinder import SCHEMES
-from grouser.physics.integrators.step import INTEGRATORS
+from grouser.physics.integrators.context import INTEGRATORS
 
 _HIGHEST_RATE = 10_000.0
 

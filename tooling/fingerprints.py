@@ -28,7 +28,7 @@ import grouser
 from grouser import catalogue, experiments
 from grouser.experiments.protocol import as_json, complete_parameters
 from grouser.nodes.driving import Driver
-from grouser.physics.integrators.step import INTEGRATORS
+from grouser.physics.integrators.context import INTEGRATORS
 from grouser.physics.vehicle import make_vehicle
 from grouser.program import CommandProgram, load_program
 

@@ -68,7 +68,7 @@ class Origin:
             step=simulation.step_size,
             scheme=simulation.scheme,
             integrator=simulation.integrator,
-            tile_room=len(simulation.state.tile_place),
+            tile_room=len(simulation.state.soil.tile_place),
             system=simulation.snapshot().system,
             versions=present_versions(),
         )
@@ -84,8 +84,9 @@ class Origin:
                 raise MachineError("the file has changed since it was recorded", file=file, remedy="bring it back")
         machine, world = parse_machine(self.urdf, self.machine_file), parse_world(self.world, self.world_file)
         simulation = Simulation(machine, world, step=self.step, scheme=self.scheme, integrator=self.integrator)
-        if self.tile_room != len(simulation.state.tile_place):
-            simulation.use_state(with_capacity(simulation.state, self.tile_room))
+        if self.tile_room != len(simulation.state.soil.tile_place):
+            state = simulation.state
+            simulation.use_state(state._replace(soil=with_capacity(state.soil, self.tile_room)))
         return simulation
 
 

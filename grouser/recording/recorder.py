@@ -8,10 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-import numpy as np
-
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.model.state import State
+from grouser.physics.integrators.context import State, copy_of
 from grouser.recording.events import Event, StateReached
 from grouser.recording.mcap_file import RecordingWriter
 from grouser.recording.origin import Origin
@@ -78,7 +76,7 @@ class Recorder:
     def note_state(self, nanoseconds: int, step: int, state: State, may_wait: bool = False) -> None:
         """Notes a state; arguments as of `note`."""
         self._second = nanoseconds // _SECOND
-        self._put((nanoseconds, (step, State(*map(np.array, state)))), may_wait)
+        self._put((nanoseconds, (step, copy_of(state))), may_wait)
 
     def note_second(self, nanoseconds: int, step: int, state: State, may_wait: bool = False) -> None:
         """Notes a state if it is the first in a second of simulation time; arguments as of `note`."""

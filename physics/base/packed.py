@@ -47,9 +47,12 @@ class PackedType(types.Type):
                 size = 1 + 2 * part.ndim if isinstance(part, types.Array) else 1
             self.fields[name] = self.size, part
             self.size += size
-        # The name goes into those of all functions that take one: numba's own would fill pages.
-        digest = hashlib.sha256(str(tree).encode()).hexdigest()[:16]
-        super().__init__(f"Packed_{tree.instance_class.__name__}_{digest}")
+        # The name goes into those of all functions that take one: numba's own would fill pages. It tells trees of the
+        # same types apart by their class and their fields.
+        kind = tree.instance_class
+        parts = [f"{name} {part}" for name, (_, part) in self.fields.items()]
+        digest = hashlib.sha256("\n".join([kind.__module__, *parts]).encode()).hexdigest()[:16]
+        super().__init__(f"Packed_{kind.__name__}_{digest}")
 
 
 class Packed:

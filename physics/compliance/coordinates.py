@@ -1,11 +1,11 @@
 """Springs and dampers along coordinates, taken implicitly: terms of the mass matrix, and forces at the old speed."""
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.compliance.springs import axial_spring
+from grouser.physics.compliance.springs import linearised_spring
 
 
 @kernel
-def engage_coordinates(model, axial, q, v, hysteresis, step, mass, force, springs):
+def apply_coordinate_springs(model, axial, q, v, hysteresis, step, mass, force, springs):
     """Adds joint dampers, elastic coordinates and axial laws: M + h D + h^2 K, with the forces that go with it.
 
     Args:
@@ -25,7 +25,7 @@ def engage_coordinates(model, axial, q, v, hysteresis, step, mass, force, spring
         force[d] -= stiffness * (q[model.spring_position[k]] + step * v[d])
     for law in range(axial.rate_index.shape[0]):
         d = axial.rate_index[law]
-        g, b = axial_spring(axial, law, q[axial.position_index[law]], v[d], hysteresis[law], step)
+        g, b = linearised_spring(axial, law, q[axial.position_index[law]], v[d], hysteresis[law], step)
         springs[law, 0], springs[law, 1] = g, b
         mass[d, d] += g
         force[d] += g * (b - v[d]) / step

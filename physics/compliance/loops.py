@@ -25,7 +25,7 @@ _TURNS_ABOUT_AXIS = ("revolute", "cylindrical", "planar")
 _STRAIGHT = 1e-8
 
 
-class Pairs(NamedTuple):
+class LoopConstraints(NamedTuple):
     """Loop joints as arrays; one row for each direction in which something acts.
 
     Attributes:
@@ -60,8 +60,8 @@ class Pairs(NamedTuple):
     rate: np.ndarray
 
 
-class PairMotion(NamedTuple):
-    """Where the pairs are; filled by `measure_pairs`.
+class LoopMotion(NamedTuple):
+    """Where the pairs are; filled by `measure_loops`.
 
     Attributes:
         axes: axes of each parent frame as rows, world axes, (pairs, 3, 3).
@@ -82,7 +82,7 @@ class PairMotion(NamedTuple):
     gradient: np.ndarray
 
 
-def make_pairs(machine: Machine, names: Names, model: Model) -> Pairs:
+def make_loops(machine: Machine, names: Names, model: Model) -> LoopConstraints:
     """Arrays of the machine's loop joints; empty arrays when it has none."""
     joints = machine.loop_joints
     parents = [_frame(names, joint.parent) for joint in joints]
@@ -92,7 +92,7 @@ def make_pairs(machine: Machine, names: Names, model: Model) -> Pairs:
         moving_rates(model.body_parent, model.column_start, model.column_rate, int(a[0]), int(b[0]))
         for a, b in zip(parents, children, strict=True)
     ]
-    pairs = Pairs(
+    pairs = LoopConstraints(
         parent_body=_whole([body for body, _, _ in parents]),
         child_body=_whole([body for body, _, _ in children]),
         parent_rotation=_real([rotation for _, rotation, _ in parents], (3, 3)),
@@ -115,7 +115,7 @@ def make_pairs(machine: Machine, names: Names, model: Model) -> Pairs:
     return pairs
 
 
-def with_rows(pairs: Pairs, acting: np.ndarray) -> Pairs:
+def with_rows(pairs: LoopConstraints, acting: np.ndarray) -> LoopConstraints:
     """The same pairs with some of their rows, (rows,) of bool."""
     rows = {field: array[acting] for field, array in pairs._asdict().items() if field.startswith("row_")}
     for array in rows.values():
@@ -123,10 +123,10 @@ def with_rows(pairs: Pairs, acting: np.ndarray) -> Pairs:
     return pairs._replace(**rows)
 
 
-def make_pair_motion(pairs: Pairs, coordinates: int) -> PairMotion:
+def make_loop_motion(pairs: LoopConstraints, coordinates: int) -> LoopMotion:
     """Buffers of the right sizes."""
     count = len(pairs.parent_body)
-    return PairMotion(
+    return LoopMotion(
         np.zeros((count, 3, 3)),
         np.zeros((count, 3)),
         np.zeros((count, 6)),
@@ -183,14 +183,14 @@ def _real(values, shape=()) -> np.ndarray:
 
 
 @kernel
-def place_pairs(model, pairs, q, kinematics, motion):
-    """`measure_pairs` for the positions q."""
+def place_loops(model, pairs, q, kinematics, motion):
+    """`measure_loops` for the positions q."""
     update_positions(model, q, kinematics)
-    measure_pairs(model, pairs, kinematics, motion)
+    measure_loops(model, pairs, kinematics, motion)
 
 
 @inlined
-def measure_pairs(model, pairs, kinematics, motion):
+def measure_loops(model, pairs, kinematics, motion):
     """Frames, deflections and Jacobian of every pair.
 
     Args:
@@ -208,7 +208,7 @@ def measure_pairs(model, pairs, kinematics, motion):
         _measure_rotation(pairs.axis[p], motion.relative, motion.deflection[p], motion.gradient)
         _turn_rows(motion.gradient, motion.axes[p], motion.turning[p])
     for r in range(pairs.row_pair.shape[0]):
-        fx, fy, fz, mx, my, mz = pair_wrench(pairs, motion, r)
+        fx, fy, fz, mx, my, mz = loop_wrench(pairs, motion, r)
         p = pairs.row_pair[r]
         wrench_row(
             *(model.body_parent, model.column_start, model.column_rate, kinematics.column),
@@ -217,7 +217,7 @@ def measure_pairs(model, pairs, kinematics, motion):
 
 
 @inlined
-def pair_wrench(pairs, motion, r):
+def loop_wrench(pairs, motion, r):
     """Unit wrench on the child along row r: force, and moment about the kinematics' origin, world axes."""
     p, direction = pairs.row_pair[r], pairs.row_direction[r]
     if direction >= 3:

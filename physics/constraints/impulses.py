@@ -4,7 +4,7 @@ import math
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed, spring_impulse
-from grouser.physics.constraints.subspace import MOST_COORDINATES, leap
+from grouser.physics.constraints.subspace import MOST_COORDINATES, subspace_newton_step
 
 # A leap costs about as much as so many sweeps: it is made where more are to come.
 _SWEEPS_OF_A_LEAP = 6
@@ -65,7 +65,7 @@ def solve_rows(rows, contact_rows, subspace, u, tolerance, most_sweeps):
         if to_come <= tolerance:
             break
         if leaps and due <= sweeps <= most_sweeps // 2 and to_come > tolerance * rate**-_SWEEPS_OF_A_LEAP:
-            leap(rows, contact_rows, subspace, u)
+            subspace_newton_step(rows, contact_rows, subspace, u)
             due = 2 * sweeps
             before = math.inf
     return sweeps, change

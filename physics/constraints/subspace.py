@@ -84,7 +84,7 @@ def make_subspace(rows: int, contacts: int, coordinates: int) -> Subspace:
 
 
 @kernel
-def leap(rows, contact_rows, subspace, u):
+def subspace_newton_step(rows, contact_rows, subspace, u):
     """Solves for the rows and the contacts that press; changes their impulses and u.
 
     Args:

@@ -7,7 +7,7 @@ over in the balance is what the step makes of gravity and of the turning of the 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.constraints.rows import dot, spring_impulse
 
-# Columns of `State.law_work` and of `State.rate_work`.
+# Columns of the accounts of joint laws, and of coordinates.
 DRIVE, FRICTION, LIMIT = range(3)
 DAMPER, SPRING = range(2)
 
@@ -70,7 +70,7 @@ def account_drives(laws, step, effort, spring, end, mean, law_work):
 
 
 @kernel
-def account_frictions(rate_index, impulse, mean, law_work):
+def account_bristles(rate_index, impulse, mean, law_work):
     """Adds the work of the dry friction that has no row: that of bristles.
 
     Args:
@@ -84,31 +84,41 @@ def account_frictions(rate_index, impulse, mean, law_work):
 
 
 @kernel
-def account_pairs(row_pair, impulse, jacobian, mean, pair_work):
+def account_loops(row_pair, impulse, jacobian, mean, pair_work):
     """Adds the work of the loop joints: rows with their impulses and Jacobians."""
     for r in range(row_pair.shape[0]):
         pair_work[row_pair[r]] += impulse[r] * dot(jacobian[r], mean)
 
 
 @kernel
-def account_rows(rows, cylinders, rate_index, end, mean, law_work, cylinder_work):
-    """Adds the work of the rows: of cylinders, dry friction and joint limits.
+def account_actuator_rows(rows, actuators, mean, work):
+    """Adds the work of the actuators' rows, which are the first.
 
     Args:
-        rows: solved; the first are the cylinders'.
-        cylinders: number of cylinders.
+        rows: solved.
+        actuators: number of them.
+        mean: mean rates over the step.
+        work: account.
+    """
+    for r in range(actuators):
+        work[r] += rows.impulse[r] * dot(rows.jacobian[r], mean)
+
+
+@kernel
+def account_joint_rows(rows, first, rate_index, end, mean, law_work):
+    """Adds the work of dry friction and joint limits.
+
+    Args:
+        rows: solved.
+        first: first row of a joint.
         rate_index: coordinate rate of each joint law.
         end, mean: rates at the end of the step, and their mean over it.
-        law_work, cylinder_work: accounts.
+        law_work: account.
     """
-    for r in range(rows.count[0]):
-        impulse = rows.impulse[r]
-        if r < cylinders:
-            cylinder_work[r] += impulse * dot(rows.jacobian[r], mean)
-            continue
+    for r in range(first, rows.count[0]):
         law = rows.slot[r]
         d = rate_index[law]
-        others = impulse - spring_impulse(rows, r, end[d])
+        others = rows.impulse[r] - spring_impulse(rows, r, end[d])
         held = min(max(others, -rows.hold_bound[r]), rows.hold_bound[r])
         law_work[law, FRICTION] += held * mean[d]
         law_work[law, LIMIT] += (others - held) * mean[d]

@@ -23,9 +23,9 @@ from grouser.physics.contact.pairs import (
     CONVEX,
     CONVEX_CONTACTS,
     POINTS_OF_FIRST,
+    CollisionPairs,
     CollisionRules,
-    Pairs,
-    make_pairs,
+    make_collision_pairs,
     may_meet,
     place_shapes,
 )
@@ -45,7 +45,7 @@ class Collision(NamedTuple):
     shapes: Shapes
     candidates: GroundCandidates
     terrain: Terrain
-    pairs: Pairs
+    pairs: CollisionPairs
     laws: ContactLaws
 
 
@@ -238,20 +238,19 @@ def convex_pairs_due(collision, kinematics, step, workspace):
 
 
 @inlined
-def detect_contacts(collision, kinematics, step, memory_anchor, memory_impulse, workspace, contacts):
+def detect_contacts(collision, kinematics, step, remembered, workspace, contacts):
     """Fills `contacts` with everything that touches or may do so within two steps.
 
     Args:
         collision: what may touch.
         kinematics: filled for the current state.
         step: [s].
-        memory_anchor, memory_impulse: what each slot remembers of the last step: where its contact was on its body, and
-            its impulse, (slots, 3).
+        remembered: what each slot has of the last step (`contact.room.State`).
         workspace: as `convex_pairs_due` has left it in this step, its due pairs answered.
         contacts: result.
     """
     contacts.count[0] = 0
-    memory = (memory_anchor, memory_impulse)
+    memory = (remembered.anchor, remembered.impulse)
     if collision.terrain.heights.shape[0] == 0:
         touch_plane(collision.candidates, collision.terrain, kinematics, step, contacts)
     else:
@@ -374,7 +373,7 @@ def _assemble(machine, names, world, shapes, rules, excluded) -> Collision:
     """The collision system without the pairs of links that are excluded."""
     laws = LawTable(machine, world)
     candidates, slots = make_ground_candidates(machine, names, world, shapes, laws)
-    pairs, _ = make_pairs(machine, rules, shapes, laws, slots, excluded)
+    pairs, _ = make_collision_pairs(machine, rules, shapes, laws, slots, excluded)
     return Collision(shapes, candidates, make_terrain(world.ground), pairs, laws.arrays())
 
 

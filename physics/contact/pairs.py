@@ -26,8 +26,8 @@ CONVEX_CONTACTS = 4
 _LINE_CONTACTS = 2
 
 
-class Pairs(NamedTuple):
-    """Pairs of shapes that may touch, in the order in which their contacts are listed.
+class CollisionPairs(NamedTuple):
+    """CollisionPairs of shapes that may touch, in the order in which their contacts are listed.
 
     Attributes:
         first, second: the two shapes; the first one's body moves.
@@ -106,14 +106,14 @@ class CollisionRules:
         return {name: find(name) for name in leader}
 
 
-def make_pairs(
+def make_collision_pairs(
     machine: Machine,
     rules: CollisionRules,
     shapes: Shapes,
     laws: LawTable,
     first_slot: int,
     excluded: frozenset[frozenset[str]] = frozenset(),
-) -> tuple[Pairs, int]:
+) -> tuple[CollisionPairs, int]:
     """All pairs of shapes that may touch, and the number of slots up to their last one.
 
     Args:
@@ -150,7 +150,7 @@ def make_pairs(
         slot += slots
         convex += kind == CONVEX
     table = np.array(rows, dtype=np.int64).reshape(-1, 7).T.copy()
-    pairs = Pairs(
+    pairs = CollisionPairs(
         first=table[0],
         second=table[1],
         kind=table[2],

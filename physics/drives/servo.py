@@ -97,7 +97,7 @@ def _wanted(drives, d, command):
 
 
 @kernel
-def aim_drive(drives, d, position, speed, step, command, mobility, pull, kept, work):
+def linearise_drive(drives, d, position, speed, step, command, mobility, pull, kept, work):
     """What drive d does in a step: a spring, its limit, and an effort beside it.
 
     Args:
@@ -149,7 +149,7 @@ def _envelope(drives, d, speed, effort, warmth):
 
 
 @kernel
-def settle_drive(drives, d, position, speed, step, command, effort, limit, kept, work):
+def commit_drive(drives, d, position, speed, step, command, effort, limit, kept, work):
     """Moves what drive d remembers on by the speed that the step has found.
 
     Args:

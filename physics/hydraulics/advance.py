@@ -1,4 +1,4 @@
-"""The circuit of a machine over one mechanical step: what it begins with, what is foreseen of it, and its accounts."""
+"""The circuits of a machine over one mechanical step: their state at its start and its end, and their accounts."""
 
 import math
 
@@ -15,8 +15,8 @@ from grouser.physics.hydraulics.circuit import (
     VISCOUS_LOSS,
 )
 from grouser.physics.hydraulics.cylinder import STILL
+from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.oil import aerated, compression_energy, gas_energy
-from grouser.physics.hydraulics.plain_parts import advance_parts
 from grouser.physics.hydraulics.substep import measure_lines
 from grouser.physics.hydraulics.trials import (
     AT_END,
@@ -33,19 +33,41 @@ _AT_ITS_END = 1e-9
 
 
 @kernel
-def advance_network(circuit, network, state, command, step, workspace, prediction):
-    """Moves the circuit of a machine through a step.
+def begin_parts(circuit, network, state, workspace, prediction):
+    """The circuit's state where a step begins, and no sub-steps yet.
+
+    Args:
+        circuit, network: the hydraulics.
+        state: pressures, pistons, spools and swash plates; supplies are held at their pressure.
+        workspace: of the network, with `loads`, and the velocities of the start in `now`.
+        prediction: its trace is emptied.
+    """
+    for a in range(network.line_a.shape[0]):
+        prediction.trace_length[a] = 0
+    for part in range(network.part_line_start.shape[0] - 1):
+        workspace.substeps[part] = 0
+    _take_up(circuit, network, state, workspace)
+
+
+@kernel
+def advance_other_parts(network, circuit, command, step, workspace, prediction):
+    """Moves the parts through a step that have not made one yet, each as `implicit.advance_part` says."""
+    for part in range(network.part_line_start.shape[0] - 1):
+        if workspace.substeps[part] == 0:
+            advance_part(network, circuit, part, command, step, workspace, prediction)
+
+
+@kernel
+def finish_parts(circuit, network, state, step, workspace, prediction):
+    """What is foreseen of the actuators, the accounts, and the circuit's state where the step ends.
 
     Args:
         circuit, network: the hydraulics.
         state: pressures, spools, swash plates and accounts are moved on; pistons settle with the mechanism.
-        command: of each valve [-].
         step: [s].
-        workspace: of the network, with `loads`, and the velocities of the start in `now`.
+        workspace: of the network, advanced.
         prediction: result.
     """
-    _take_up(circuit, network, state, workspace)
-    advance_parts(network, circuit, command, step, workspace, prediction)
     for part in range(network.part_line_start.shape[0] - 1):
         measure_lines(network, part, workspace.now, workspace)
     _foresee(network, state, workspace, prediction)

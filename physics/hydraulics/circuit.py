@@ -14,7 +14,7 @@ SUPPLIED, RETURNED, THROTTLED, COMPRESSED, VISCOUS_LOSS, FRICTION_LOSS, STOP_LOS
 ENERGY_ACCOUNTS = 9
 
 
-class Circuit(NamedTuple):
+class ActuatorGeometry(NamedTuple):
     """Valves, and actuators: the cylinders, then the motors.
 
     Attributes:
@@ -64,7 +64,7 @@ class Circuit(NamedTuple):
     retracted_length: np.ndarray
 
 
-def make_circuit(machine: Machine, names: Names, model: Model) -> Circuit:
+def make_circuit(machine: Machine, names: Names, model: Model) -> ActuatorGeometry:
     """Arrays of the machine's hydraulics; empty arrays when it has none."""
     fluid = machine.fluid or Fluid()
     supply = next((pump.supply_pressure for pump in machine.pumps if pump.supply_pressure is not None), 1e5)
@@ -74,7 +74,7 @@ def make_circuit(machine: Machine, names: Names, model: Model) -> Circuit:
     rates = [names.joints[motor.joint].v for motor in motors]
     barrels = [_attachment(names, cylinder.barrel) for cylinder in cylinders]
     rods = [_attachment(names, cylinder.rod) for cylinder in cylinders]
-    circuit = Circuit(
+    circuit = ActuatorGeometry(
         supply_pressure=_reals([supply]),
         tank_pressure=_reals([tank]),
         flow_gain=_reals([flow_gain(v, fluid.density) for v in valves]),

@@ -23,7 +23,7 @@ from grouser.physics.hydraulics.circuit import (
     SUPPLIED,
     THROTTLED,
     VISCOUS_LOSS,
-    Circuit,
+    ActuatorGeometry,
 )
 from grouser.physics.hydraulics.valve import advance_spool, edge_openings, fill_chamber
 
@@ -67,7 +67,7 @@ class Prediction(NamedTuple):
     trace_length: np.ndarray
 
 
-def make_prediction(circuit: Circuit, step: float) -> Prediction:
+def make_prediction(circuit: ActuatorGeometry, step: float) -> Prediction:
     """Room for the predictions of a step of this length [s]."""
     cylinders = len(circuit.valve)
     most = min(max(10 * math.ceil(step / SUBSTEP), 10), _MOST_SUBSTEPS)

@@ -13,7 +13,6 @@ import math
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.spatial import cross
 from grouser.physics.constraints.rows import dot, open_row
-from grouser.physics.hydraulics.advance import advance_network
 from grouser.physics.hydraulics.circuit import OIL_WORK
 from grouser.physics.hydraulics.cylinder import (
     IMPLICIT,
@@ -134,7 +133,7 @@ def _point_motion(model, kinematics, motion, body, point):
 
 
 @kernel
-def lock_pistons(circuit, network, state, brake, step, rows, mass, force, lock):
+def lock_pistons(circuit, network, state, v, brake, step, rows, mass, force, lock):
     """Takes the cylinders whose brake holds out of the rows: dampers in the mass matrix lock them.
 
     Braked legs under a heavy machine are what Gauss-Seidel is slowest at; the factorisation solves them exactly. A
@@ -144,7 +143,8 @@ def lock_pistons(circuit, network, state, brake, step, rows, mass, force, lock):
 
     Args:
         circuit, network: hydraulics.
-        state: at the start of the step.
+        state: of the hydraulics at the start of the step.
+        v: coordinate rates.
         brake: of each cylinder, whether its brake is engaged.
         step: [s].
         rows: opened by `open_piston_rows`, with the last impulses.
@@ -159,60 +159,84 @@ def lock_pistons(circuit, network, state, brake, step, rows, mass, force, lock):
             # what the brake carried: all that acted along the cylinder, less what the oil did
             carried = abs(rows.impulse[c] - step * push_of(network, c, state.pressure))
             holds = rows.impulse[c] != 0.0 and carried < step * circuit.holding_force[c]
-            if holds and abs(lever) > _LEAST_LEVER and abs(lever * state.v[rate]) < STILL:
+            if holds and abs(lever) > _LEAST_LEVER and abs(lever * v[rate]) < STILL:
                 lock[c] = _LOCK * mass[rate, rate] / (lever * lever)
     for c in range(circuit.valve.shape[0]):
         if lock[c] > 0.0:
             rate = circuit.lone_rate[c]
             lever = rows.jacobian[c, rate]
             mass[rate, rate] += lock[c] * lever * lever
-            force[rate] -= lock[c] * lever * lever * state.v[rate] / step
+            force[rate] -= lock[c] * lever * lever * v[rate] / step
             rows.impulse[c] = 0.0
 
 
 @kernel
-def predict_pistons(
-    circuit, network, state, scheme, command, brake, lock, turning, u_start, u, step, rows, workspace, prediction
-):
-    """Integrates each circuit over the step and gives the actuators' rows the law that follows.
+def measure_loads(circuit, network, brake, lock, u_start, u, step, rows, workspace):
+    """What each actuator moves: its speed at the start of the step, the mechanism's acceleration, its brake.
 
-    A load's mobility and acceleration come from its row: J M^-1 J^T, also between actuators of one part, and the change
-    of J v from the start of the step to the velocity that everything but these actuators gives. The step begins with
-    J v along the cylinder as it stands now. A piston's own speed was less by step dJ/dt v, as the cylinder was turned
-    before: what its mass takes up of that acts on the mechanism as well.
+    A load's acceleration comes from its row: the change of J v from the start of the step to the velocity that
+    everything but the actuators gives. The step begins with J v along the cylinder as it stands now.
 
     Args:
-        circuit, network, state: hydraulics.
-        scheme: of the integration.
-        command: of each valve [-].
+        circuit, network: hydraulics.
         brake: of each actuator, whether the holding brake is engaged.
         lock: from `lock_pistons`; nothing else acts along the row of a locked actuator.
-        turning: from `turn_pistons`.
         u_start: half-solved velocity at the start of the step.
         u: half-solved velocity with forces and warm-start impulses.
         step: [s].
         rows: opened by `open_piston_rows` and half-solved.
-        workspace: of the network.
-        prediction: result.
+        workspace: of the network; its loads, and the velocities of `now`, are the result.
     """
     loads, now = workspace.loads, workspace.now
     for a in range(network.line_a.shape[0]):
         now.velocity[a] = 0.0 if lock[a] > 0.0 else dot(rows.half[a], u_start)
         loads.acceleration[a] = (dot(rows.half[a], u) - now.velocity[a]) / step
         loads.brake[a] = circuit.holding_force[a] if brake[a] else 0.0
-    if scheme == IMPLICIT:
-        _measure_mobilities(network, turning, step, rows, loads)
-        advance_network(circuit, network, state, command, step, workspace, prediction)
-    else:
-        for c in range(circuit.barrel_body.shape[0]):
-            valve = circuit.valve[c]
-            spool = spool_speed(workspace.faults, valve)
-            free = loads.acceleration[c]
-            free -= rows.inverse_mass[c] * (rows.impulse[c] / step + network.mass[c] * turning[c])
-            advance_cylinder(
-                *(circuit, network, state, c, scheme, command[valve], spool, brake[c], now.velocity[c]),
-                *(1.0 / max(rows.inverse_mass[c], _LEAST_MOBILITY), free, step, prediction),
-            )
+
+
+@kernel
+def advance_cylinders(circuit, network, state, scheme, command, brake, turning, step, rows, workspace, prediction):
+    """Moves cylinders on valves between constant pressures through a step by a published scheme (`cylinder`).
+
+    Args:
+        circuit, network, state: hydraulics.
+        scheme: SPLIT or SEMI_IMPLICIT.
+        command: of each valve [-].
+        brake: of each actuator, whether the holding brake is engaged.
+        turning: from `turn_pistons`.
+        step: [s].
+        rows: as for `measure_loads`.
+        workspace: of the network, with the loads.
+        prediction: result.
+    """
+    for c in range(circuit.barrel_body.shape[0]):
+        valve = circuit.valve[c]
+        spool = spool_speed(workspace.faults, valve)
+        free = workspace.loads.acceleration[c]
+        free -= rows.inverse_mass[c] * (rows.impulse[c] / step + network.mass[c] * turning[c])
+        advance_cylinder(
+            *(circuit, network, state, c, scheme, command[valve], spool, brake[c], workspace.now.velocity[c]),
+            *(1.0 / max(rows.inverse_mass[c], _LEAST_MOBILITY), free, step, prediction),
+        )
+
+
+@kernel
+def give_rows_their_law(network, state, scheme, lock, turning, step, rows, workspace, prediction):
+    """Gives the actuators' rows the law that follows from what is foreseen of them.
+
+    A piston's own speed was less by step dJ/dt v, as the cylinder was turned before: what its mass takes up of that
+    acts on the mechanism as well.
+
+    Args:
+        network, state: hydraulics.
+        scheme: of the integration.
+        lock: from `lock_pistons`.
+        turning: from `turn_pistons`.
+        step: [s].
+        rows: of the actuators, changed.
+        workspace: of the network.
+        prediction: of the actuators at the end of the step.
+    """
     for a in range(network.line_a.shape[0]):
         if lock[a] > 0.0:
             continue
@@ -232,7 +256,7 @@ def predict_pistons(
 
 
 @kernel
-def _measure_mobilities(network, turning, step, rows, loads):
+def measure_mobilities(network, turning, step, rows, loads):
     """How the actuators of a part move each other, and the mechanism's acceleration without their last impulses.
 
     But with what turned pistons take up.
@@ -286,7 +310,7 @@ def _stroke_ends(network, state, prediction, a, step, rows):
 
 
 @kernel
-def settle_pistons(network, state, scheme, lock, u, step, length, retracted, rows, workspace, prediction):
+def commit_pistons(network, state, scheme, lock, u, step, length, retracted, rows, workspace, prediction):
     """Takes the velocities found back into the hydraulics, and asks the position pass to follow the pistons.
 
     Where other rows kept the piston from the speed foreseen, it has moved the less, and its oil is squeezed by as much.

@@ -27,7 +27,6 @@ from grouser.physics.hydraulics.cylinder import (
     TRACE_VELOCITY,
 )
 from grouser.physics.hydraulics.flows import SECANT
-from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.network import LANES, NO_PASSAGE, PLAIN_EDGES, PLAIN_NUMBERS
 from grouser.physics.hydraulics.oil import aerated, pressure_of, pressure_rise
 from grouser.physics.hydraulics.spools import spool_response, spool_target
@@ -113,22 +112,18 @@ class _Books(NamedTuple):
 
 
 @kernel
-def advance_parts(network, circuit, command, step, workspace, prediction):
-    """Moves all parts of the circuit through a step, each as `implicit.advance_part` says."""
-    for a in range(network.line_a.shape[0]):
-        prediction.trace_length[a] = 0
-    for part in range(network.part_line_start.shape[0] - 1):
-        workspace.substeps[part] = 0
-    if network.plain_part.shape[0] > 0 and not workspace.faults.leaking[0]:
-        _advance_plain_parts(network, circuit, command, step, workspace, prediction)
-    for part in range(network.part_line_start.shape[0] - 1):
-        if workspace.substeps[part] == 0:
-            advance_part(network, circuit, part, command, step, workspace, prediction)
+def advance_plain_parts(network, circuit, command, step, workspace, prediction):
+    """Moves the plain parts through the step that can be in lockstep; the others keep 0 `substeps`.
 
-
-@kernel
-def _advance_plain_parts(network, circuit, command, step, workspace, prediction):
-    """Moves the plain parts through the step that can be in lockstep; the others keep 0 `substeps`."""
+    Args:
+        network, circuit: the hydraulics.
+        command: of each valve [-].
+        step: [s].
+        workspace: of the network, with `loads`, and the state of the start in `now`; changed.
+        prediction: its trace, changed.
+    """
+    if workspace.faults.leaking[0]:
+        return
     lanes = workspace.lanes
     if workspace.lanes_step[0] != step:
         for p in range(network.plain_part.shape[0]):

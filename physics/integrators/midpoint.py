@@ -13,13 +13,19 @@ from functools import partial
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.compliance.coordinates import engage_coordinates
-from grouser.physics.compliance.loop_rows import aim_pairs_at_middle, couple_pairs, settle_pairs, still_pairs
-from grouser.physics.compliance.loops import measure_pairs
+from grouser.physics.compliance.coordinates import apply_coordinate_springs
+from grouser.physics.compliance.loop_rows import (
+    add_loop_rows,
+    commit_loop_impulses,
+    linearise_loops_at_middle,
+    project_loop_velocity,
+)
+from grouser.physics.compliance.loops import measure_loops
 from grouser.physics.compliance.springs import hysteresis_after
-from grouser.physics.constraints.work import account_dampers, account_drives, account_pairs, account_springs
-from grouser.physics.drives.springs import aim_drives
-from grouser.physics.integrators.step import is_finite, note_unsettled
+from grouser.physics.constraints.diagnostics import note_convergence, note_unsettled
+from grouser.physics.constraints.work import account_dampers, account_drives, account_loops, account_springs
+from grouser.physics.drives.springs import linearise_drives
+from grouser.physics.integrators.step import is_finite
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise, solve, solve_transposed
 from grouser.physics.multibody.integration import integrate_positions
@@ -37,9 +43,9 @@ _UNSETTLED, _NEGLIGIBLE = 1e-6, 1e-12
 
 
 @partial(kernel, nogil=True)
-def run_midpoint_steps(count, machinery):
+def run_midpoint_steps(count, context):
     """Makes `count` steps, or stops after the first that leaves the finite numbers; how many ended well."""
-    system, state, command, workspace = machinery.system, machinery.state, machinery.command, machinery.workspace
+    system, state, command, workspace = context.system, context.state, context.command, context.workspace
     for done in range(count):
         make_midpoint_step(system, state, command, workspace)
         state.step_count[0] += 1
@@ -51,15 +57,15 @@ def run_midpoint_steps(count, machinery):
 @inlined
 def make_midpoint_step(system, state, command, workspace):
     """One step."""
-    model, pairs, step = system.model, system.pairs, system.settings.step
-    kinematics, pair_rows, middle = workspace.kinematics, workspace.pair_rows, workspace.velocity
+    model, pairs, step = system.multibody, system.loops, system.settings.step
+    kinematics, pair_rows, middle = workspace.multibody.kinematics, workspace.loops.rows, workspace.multibody.velocity
     update_positions(model, state.q, kinematics)
-    measure_pairs(model, pairs, kinematics, pair_rows.motion)
-    for p in range(workspace.deflection_start.shape[0]):
+    measure_loops(model, pairs, kinematics, pair_rows.motion)
+    for p in range(workspace.loops.deflection_start.shape[0]):
         for k in range(6):
-            workspace.deflection_start[p, k] = pair_rows.motion.deflection[p, k]
+            workspace.loops.deflection_start[p, k] = pair_rows.motion.deflection[p, k]
     for d in range(middle.shape[0]):
-        workspace.velocity_start[d] = state.v[d]
+        workspace.multibody.velocity_start[d] = state.v[d]
         middle[d] = state.v[d]
     rounds, change, gains, worst = 0, np.inf, True, 0
     while rounds < _MOST_ROUNDS and change > _SETTLED and (gains or change > _ROUNDING):
@@ -72,35 +78,42 @@ def make_midpoint_step(system, state, command, workspace):
         for d in range(middle.shape[0]):
             largest = max(largest, abs(middle[d]))
         if step * change * largest > _NEGLIGIBLE:
-            note_unsettled(state, worst, workspace)
+            note_unsettled(state, worst, workspace.constraints)
     pair_rows.impulse[:] = 0.0
-    settle_pairs(middle, 2.0, pair_rows)
-    for law in range(system.axial.rate_index.shape[0]):
-        speed = middle[system.axial.rate_index[law]]
-        state.hysteresis[law] = hysteresis_after(system.axial, law, state.hysteresis[law], speed, speed, step)
-    account_dampers(model.rate_damping, step, middle, middle, state.rate_work)
+    commit_loop_impulses(middle, 2.0, pair_rows)
+    for law in range(system.springs.rate_index.shape[0]):
+        speed = middle[system.springs.rate_index[law]]
+        state.springs.hysteresis[law] = hysteresis_after(
+            system.springs, law, state.springs.hysteresis[law], speed, speed, step
+        )
+    account_dampers(model.rate_damping, step, middle, middle, state.springs.rate_work)
     account_springs(
         model,
-        system.axial,
+        system.springs,
         state.q,
         middle,
         middle,
         step,
         0.5 * step,
-        workspace.axial_spring,
-        state.rate_work,
-        state.axial_work,
+        workspace.springs.law,
+        state.springs.rate_work,
+        state.springs.work,
     )
-    account_drives(system.laws, step, workspace.effort, workspace.drive_spring, middle, middle, state.law_work)
-    account_pairs(pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, middle, state.pair_work)
+    account_drives(
+        system.joints.laws,
+        step,
+        workspace.joints.effort,
+        workspace.joints.drive_spring,
+        middle,
+        middle,
+        state.joints.work,
+    )
+    account_loops(pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, middle, state.loops.work)
     for d in range(middle.shape[0]):
         state.v[d] = 2.0 * middle[d] - state.v[d]
     integrate_positions(model, state.q, middle, step)
     _still_rigid_pairs(system, state, workspace)
-    workspace.sweeps[0] = rounds
-    workspace.sweeps[1] = max(workspace.sweeps[1], rounds)
-    workspace.residual[0] = change
-    workspace.residual[1] = max(workspace.residual[1], change)
+    note_convergence(rounds, change, workspace.constraints)
     for d in range(middle.shape[0]):
         middle[d] = state.v[d]
 
@@ -108,37 +121,46 @@ def make_midpoint_step(system, state, command, workspace):
 @inlined
 def _improve_middle(system, state, command, workspace):
     """Finds the rates in the middle again from the place that they lead to; largest relative change, and whose."""
-    model, pairs, half = system.model, system.pairs, 0.5 * system.settings.step
-    kinematics, middle, mass, force = workspace.kinematics, workspace.velocity, workspace.factor, workspace.force
-    for d in range(workspace.q_middle.shape[0]):
-        workspace.q_middle[d] = state.q[d]
-    integrate_positions(model, workspace.q_middle, middle, half)
-    update_kinematics(model, workspace.q_middle, middle, kinematics)
-    mass_matrix(model, kinematics, workspace.composite, mass)
-    inverse_dynamics(model, kinematics, workspace.still, workspace.wrench, workspace.motion, force)
+    model, pairs, half = system.multibody, system.loops, 0.5 * system.settings.step
+    kinematics, middle, mass, force = (
+        workspace.multibody.kinematics,
+        workspace.multibody.velocity,
+        workspace.multibody.factor,
+        workspace.multibody.force,
+    )
+    for d in range(workspace.multibody.q_middle.shape[0]):
+        workspace.multibody.q_middle[d] = state.q[d]
+    integrate_positions(model, workspace.multibody.q_middle, middle, half)
+    update_kinematics(model, workspace.multibody.q_middle, middle, kinematics)
+    mass_matrix(model, kinematics, workspace.multibody.composite, mass)
+    inverse_dynamics(
+        model, kinematics, workspace.multibody.still, workspace.multibody.wrench, workspace.multibody.motion, force
+    )
     for d in range(force.shape[0]):
         force[d] = -force[d]
-    engage_coordinates(
-        model, system.axial, state.q, state.v, state.hysteresis, half, mass, force, workspace.axial_spring
+    apply_coordinate_springs(
+        model, system.springs, state.q, state.v, state.springs.hysteresis, half, mass, force, workspace.springs.law
     )
-    aim_drives(
-        system.laws,
-        system.drives,
+    linearise_drives(
+        system.joints.laws,
+        system.joints.drives,
         state.q,
         state.v,
         half,
         command,
-        state.drive_memory,
+        state.joints.drive_memory,
         mass,
         force,
-        workspace.drive_spring,
-        workspace.drive_place,
-        workspace.effort,
-        workspace.drive_buffer,
+        workspace.joints.drive_spring,
+        workspace.joints.drive_place,
+        workspace.joints.effort,
+        workspace.joints.drive_buffer,
     )
-    measure_pairs(model, pairs, kinematics, workspace.pair_rows.motion)
-    aim_pairs_at_middle(model, pairs, kinematics, workspace.deflection_start, mass, middle, half, workspace.pair_rows)
-    couple_pairs(pairs, state.v, half, workspace.pair_rows, mass, force)
+    measure_loops(model, pairs, kinematics, workspace.loops.rows.motion)
+    linearise_loops_at_middle(
+        model, pairs, kinematics, workspace.loops.deflection_start, mass, middle, half, workspace.loops.rows
+    )
+    add_loop_rows(pairs, state.v, half, workspace.loops.rows, mass, force)
     stuck = factorise(model.pattern_start, model.pattern, mass)
     if stuck >= 0:
         force[stuck] = np.nan
@@ -157,17 +179,22 @@ def _improve_middle(system, state, command, workspace):
 @inlined
 def _still_rigid_pairs(system, state, workspace):
     """Takes the rigid pairs' speeds at the end of the step away."""
-    model, kinematics, mass, force = system.model, workspace.kinematics, workspace.factor, workspace.force
-    if not system.pairs.row_rigid.any():
+    model, kinematics, mass, force = (
+        system.multibody,
+        workspace.multibody.kinematics,
+        workspace.multibody.factor,
+        workspace.multibody.force,
+    )
+    if not system.loops.row_rigid.any():
         return
     update_positions(model, state.q, kinematics)
-    measure_pairs(model, system.pairs, kinematics, workspace.pair_rows.motion)
-    mass_matrix(model, kinematics, workspace.composite, mass)
+    measure_loops(model, system.loops, kinematics, workspace.loops.rows.motion)
+    mass_matrix(model, kinematics, workspace.multibody.composite, mass)
     force[:] = 0.0
-    still_pairs(model, system.pairs, kinematics, mass, state.v, workspace.pair_rows, force)
+    project_loop_velocity(model, system.loops, kinematics, mass, state.v, workspace.loops.rows, force)
     factorise(model.pattern_start, model.pattern, mass)
     solve_transposed(model.pattern_start, model.pattern, mass, force)
     solve(model.pattern_start, model.pattern, mass, force)
     for d in range(force.shape[0]):
         state.v[d] += force[d]
-    settle_pairs(state.v, 1.0, workspace.pair_rows)
+    commit_loop_impulses(state.v, 1.0, workspace.loops.rows)

@@ -23,11 +23,12 @@ from functools import partial
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.compliance.coordinates import engage_coordinates
+from grouser.physics.compliance.coordinates import apply_coordinate_springs
+from grouser.physics.constraints.diagnostics import note_convergence, note_unsettled
 from grouser.physics.constraints.rows import dot
 from grouser.physics.constraints.work import account_dampers, account_drives, account_springs
-from grouser.physics.drives.springs import aim_drives
-from grouser.physics.integrators.step import is_finite, note_unsettled
+from grouser.physics.drives.springs import linearise_drives
+from grouser.physics.integrators.step import is_finite
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.discrete_momentum import (
     add_momenta,
@@ -51,9 +52,9 @@ _UNSETTLED = 1e-6
 
 
 @partial(kernel, nogil=True)
-def run_variational_steps(count, machinery):
+def run_variational_steps(count, context):
     """Makes `count` steps, or stops after the first that leaves the finite numbers; how many ended well."""
-    system, state, command, workspace = machinery.system, machinery.state, machinery.command, machinery.workspace
+    system, state, command, workspace = context.system, context.state, context.command, context.workspace
     for done in range(count):
         make_variational_step(system, state, command, workspace)
         state.step_count[0] += 1
@@ -65,7 +66,12 @@ def run_variational_steps(count, machinery):
 @inlined
 def make_variational_step(system, state, command, workspace):
     """One step."""
-    model, step, motion, rate = system.model, system.settings.step, workspace.discrete, workspace.velocity_mean
+    model, step, motion, rate = (
+        system.multibody,
+        system.settings.step,
+        workspace.multibody.discrete,
+        workspace.multibody.velocity_mean,
+    )
     _set_out(system, state, command, workspace)
     rounds, change, largest, worst, searching = 0, np.inf, 0.0, 0, True
     while searching:
@@ -80,63 +86,62 @@ def make_variational_step(system, state, command, workspace):
             for d in range(rate.shape[0]):
                 rate[d] += motion.change[d]
     if change > _UNSETTLED * largest and step * change > _NEGLIGIBLE:
-        note_unsettled(state, worst, workspace)
+        note_unsettled(state, worst, workspace.constraints)
     _arrive(system, state, workspace)
-    account_dampers(model.rate_damping, step, rate, rate, state.rate_work)
+    account_dampers(model.rate_damping, step, rate, rate, state.springs.rate_work)
     account_springs(
         model,
-        system.axial,
+        system.springs,
         state.q,
         rate,
         rate,
         step,
         0.5 * step,
-        workspace.axial_spring,
-        state.rate_work,
-        state.axial_work,
+        workspace.springs.law,
+        state.springs.rate_work,
+        state.springs.work,
     )
-    account_drives(system.laws, step, workspace.effort, workspace.drive_spring, rate, rate, state.law_work)
+    account_drives(
+        system.joints.laws, step, workspace.joints.effort, workspace.joints.drive_spring, rate, rate, state.joints.work
+    )
     for k in range(state.q.shape[0]):
         state.q[k] = motion.q[k]
     for d in range(rate.shape[0]):
-        state.v[d] = workspace.velocity[d]
-    workspace.sweeps[0] = rounds
-    workspace.sweeps[1] = max(workspace.sweeps[1], rounds)
-    workspace.residual[0] = change / largest if largest > 0.0 else change
-    workspace.residual[1] = max(workspace.residual[1], workspace.residual[0])
+        state.v[d] = workspace.multibody.velocity[d]
+    note_convergence(rounds, change / largest if largest > 0.0 else change, workspace.constraints)
 
 
 @inlined
 def _set_out(system, state, command, workspace):
     """Kinematics, factor and efforts at the start, the momenta to begin with, and the first guess of the rates."""
-    model, half, motion = system.model, 0.5 * system.settings.step, workspace.discrete
-    kinematics, factor, force = workspace.kinematics, workspace.factor, motion.force
+    model, half, motion = system.multibody, 0.5 * system.settings.step, workspace.multibody.discrete
+    kinematics, factor, force = workspace.multibody.kinematics, workspace.multibody.factor, motion.force
     update_kinematics(model, state.q, state.v, kinematics)
     momenta_at_start(model, kinematics, system.settings.step, motion.wrench, motion.target)
-    mass_matrix(model, kinematics, workspace.composite, factor)
+    mass_matrix(model, kinematics, workspace.multibody.composite, factor)
     force[:] = 0.0
-    aim_drives(
-        system.laws,
-        system.drives,
+    linearise_drives(
+        system.joints.laws,
+        system.joints.drives,
         state.q,
         state.v,
         half,
         command,
-        state.drive_memory,
+        state.joints.drive_memory,
         factor,
         force,
-        workspace.drive_spring,
-        workspace.drive_place,
-        workspace.effort,
-        workspace.drive_buffer,
+        workspace.joints.drive_spring,
+        workspace.joints.drive_place,
+        workspace.joints.effort,
+        workspace.joints.drive_buffer,
     )
     # of this only the terms of the matrix are wanted: the forces are taken where the step leads
-    engage_coordinates(
-        model, system.axial, state.q, state.v, state.hysteresis, half, factor, force, workspace.axial_spring
+    apply_coordinate_springs(
+        model, system.springs, state.q, state.v, state.springs.hysteresis, half, factor, force, workspace.springs.law
     )
     stuck = factorise(model.pattern_start, model.pattern, factor)
     for d in range(force.shape[0]):
-        workspace.velocity_start[d] = workspace.velocity_mean[d] = state.v[d]
+        workspace.multibody.velocity_start[d] = workspace.multibody.velocity_mean[d] = state.v[d]
     if stuck >= 0:
         motion.target[stuck] = np.nan
 
@@ -144,29 +149,39 @@ def _set_out(system, state, command, workspace):
 @inlined
 def _find_missing(system, state, workspace):
     """Follows the way of the mean rates; the momenta that it should begin with, less those that it does."""
-    model, step, motion, rate = system.model, system.settings.step, workspace.discrete, workspace.velocity_mean
+    model, step, motion, rate = (
+        system.multibody,
+        system.settings.step,
+        workspace.multibody.discrete,
+        workspace.multibody.velocity_mean,
+    )
     for k in range(state.q.shape[0]):
         motion.q[k] = state.q[k]
     integrate_positions(model, motion.q, rate, step)
     update_positions(model, motion.q, motion.ahead)
-    find_momenta(model, workspace.kinematics, motion.ahead, step, motion.momentum)
+    find_momenta(model, workspace.multibody.kinematics, motion.ahead, step, motion.momentum)
     for i in range(motion.wrench.shape[0]):
         for k in range(6):
             motion.wrench[i, k] = motion.momentum[i, k]
-    gather_forces(model, workspace.kinematics.column, motion.wrench, motion.missing)
+    gather_forces(model, workspace.multibody.kinematics.column, motion.wrench, motion.missing)
     _push_along(system, state, workspace)
     for d in range(rate.shape[0]):
         motion.missing[d] = motion.target[d] + 0.5 * step * motion.force[d] - motion.missing[d]
-    solve_transposed(model.pattern_start, model.pattern, workspace.factor, motion.missing)
+    solve_transposed(model.pattern_start, model.pattern, workspace.multibody.factor, motion.missing)
 
 
 @inlined
 def _push_along(system, state, workspace):
     """Efforts, dampers and springs along the coordinates, in the middle of the way."""
-    model, axial, motion, rate = system.model, system.axial, workspace.discrete, workspace.velocity_mean
+    model, axial, motion, rate = (
+        system.multibody,
+        system.springs,
+        workspace.multibody.discrete,
+        workspace.multibody.velocity_mean,
+    )
     half, force = 0.5 * system.settings.step, motion.force
     for d in range(rate.shape[0]):
-        force[d] = workspace.effort[d] - model.rate_damping[d] * rate[d]
+        force[d] = workspace.joints.effort[d] - model.rate_damping[d] * rate[d]
     for k in range(model.spring_rate.shape[0]):
         d = model.spring_rate[k]
         force[d] -= model.spring_stiffness[k] * (state.q[model.spring_position[k]] + half * rate[d])
@@ -177,7 +192,7 @@ def _push_along(system, state, workspace):
         push = -stiffness * bent - axial.damping[law] * rate[d]
         force[d] += push
         # for the account: half a step's impulse, as of a spring of conductance one
-        workspace.axial_spring[law, 0], workspace.axial_spring[law, 1] = 1.0, rate[d] + half * push
+        workspace.springs.law[law, 0], workspace.springs.law[law, 1] = 1.0, rate[d] + half * push
 
 
 @inlined
@@ -186,7 +201,7 @@ def _next_change(model, workspace, rounds):
 
     In half-solved velocities the mass matrix is one, and so the first guess of the derivative.
     """
-    motion, rate = workspace.discrete, workspace.velocity_mean
+    motion, rate = workspace.multibody.discrete, workspace.multibody.velocity_mean
     direction, change = motion.direction, motion.change
     here = direction[rounds]
     for d in range(rate.shape[0]):
@@ -203,7 +218,7 @@ def _next_change(model, workspace, rounds):
                 here[d] /= 1.0 - min(share, _FURTHEST)
     for d in range(rate.shape[0]):
         change[d] = here[d]
-    solve(model.pattern_start, model.pattern, workspace.factor, change)
+    solve(model.pattern_start, model.pattern, workspace.multibody.factor, change)
     most, largest, worst = 0.0, 0.0, 0
     for d in range(rate.shape[0]):
         if abs(change[d]) > most:
@@ -215,17 +230,22 @@ def _next_change(model, workspace, rounds):
 @inlined
 def _arrive(system, state, workspace):
     """Rates at the end from the momenta there, to which goes what is still missing."""
-    model, step, motion, rate = system.model, system.settings.step, workspace.discrete, workspace.velocity_mean
-    factor, velocity = workspace.factor, workspace.velocity
+    model, step, motion, rate = (
+        system.multibody,
+        system.settings.step,
+        workspace.multibody.discrete,
+        workspace.multibody.velocity_mean,
+    )
+    factor, velocity = workspace.multibody.factor, workspace.multibody.velocity
     solve(model.pattern_start, model.pattern, factor, motion.missing)
-    add_momenta(model, workspace.kinematics, motion.missing, motion.twist, motion.momentum)
+    add_momenta(model, workspace.multibody.kinematics, motion.missing, motion.twist, motion.momentum)
     for d in range(rate.shape[0]):
         rate[d] += motion.missing[d]
     _push_along(system, state, workspace)
-    momenta_at_end(model, workspace.kinematics, motion.ahead, step, motion.momentum, motion.wrench, velocity)
+    momenta_at_end(model, workspace.multibody.kinematics, motion.ahead, step, motion.momentum, motion.wrench, velocity)
     for d in range(rate.shape[0]):
         velocity[d] += 0.5 * step * motion.force[d]
-    mass_matrix(model, motion.ahead, workspace.composite, factor)
+    mass_matrix(model, motion.ahead, workspace.multibody.composite, factor)
     stuck = factorise(model.pattern_start, model.pattern, factor)
     if stuck >= 0:
         velocity[stuck] = np.nan

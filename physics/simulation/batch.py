@@ -17,8 +17,9 @@ import numpy as np
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed, packed_at
+from grouser.physics.base.phases import CONVEX_PAIRS, MORE_TILES, NOTHING
 from grouser.physics.integrators.midpoint import run_midpoint_steps
-from grouser.physics.integrators.step import CONVEX_PAIRS, MORE_TILES, NOTHING, run_steps
+from grouser.physics.integrators.step import run_steps
 from grouser.physics.integrators.variational import run_variational_steps
 from grouser.physics.soil.tiles import with_capacity
 
@@ -30,7 +31,7 @@ class Steppable(Protocol):
     state: Any
 
     @property
-    def machinery(self) -> Packed: ...
+    def context(self) -> Packed: ...
     def buffers(self) -> tuple[Any, ...]: ...
     def on_buffers(self, *buffers: Any) -> Any: ...
     def begin_steps(self) -> None: ...
@@ -57,28 +58,28 @@ def part_of(tree, i):
 
 
 @partial(kernel, nogil=True)
-def _run_copies(first, last, remaining, running, answered, asks, machinery, addresses):
+def _run_copies(first, last, remaining, running, answered, asks, context, addresses):
     """Steps the running ones of the copies first to last - 1 as far as they go; `remaining` is what is left to do."""
     for i in range(first, last):
         if running[i]:
-            done, asks[i] = run_steps(remaining[i], answered[i], packed_at(machinery, addresses[i]))
+            done, asks[i] = run_steps(remaining[i], answered[i], packed_at(context, addresses[i]))
             remaining[i] -= done
 
 
 @partial(kernel, nogil=True)
-def _run_midpoint_copies(first, last, remaining, running, answered, asks, machinery, addresses):
+def _run_midpoint_copies(first, last, remaining, running, answered, asks, context, addresses):
     """The same by the midpoint rule, which never asks."""
     for i in range(first, last):
         if running[i]:
-            remaining[i] -= run_midpoint_steps(remaining[i], packed_at(machinery, addresses[i]))
+            remaining[i] -= run_midpoint_steps(remaining[i], packed_at(context, addresses[i]))
 
 
 @partial(kernel, nogil=True)
-def _run_variational_copies(first, last, remaining, running, answered, asks, machinery, addresses):
+def _run_variational_copies(first, last, remaining, running, answered, asks, context, addresses):
     """The same by the variational integrator, which never asks."""
     for i in range(first, last):
         if running[i]:
-            remaining[i] -= run_variational_steps(remaining[i], packed_at(machinery, addresses[i]))
+            remaining[i] -= run_variational_steps(remaining[i], packed_at(context, addresses[i]))
 
 
 # By integrator.
@@ -160,16 +161,16 @@ class Batch(Generic[Copy]):
 
     def _make_room(self):
         """Twice as much room for tiles of soft ground in every copy."""
-        tiles = 2 * self.state.tile_place.shape[1]
-        states = [with_capacity(copy.state, tiles) for copy in self.simulations]
-        self.state = type(self.state)(*map(np.stack, zip(*states, strict=True)))
+        tiles = 2 * self.state.soil.tile_place.shape[1]
+        soils = [with_capacity(copy.state.soil, tiles) for copy in self.simulations]
+        self.state = self.state._replace(soil=type(soils[0])(*map(np.stack, zip(*soils, strict=True))))
         for i, copy in enumerate(self.simulations):
             copy.use_state(part_of(self.state, i))
         self._find_copies()
 
     def _find_copies(self):
         """Takes note of where the copies are."""
-        machineries = [copy.machinery for copy in self.simulations]
+        machineries = [copy.context for copy in self.simulations]
         self._arguments: tuple[Any, ...] = (machineries[0], np.array([packed.address for packed in machineries]))
 
     def _run_all(self, threads, remaining, running, answered, asks):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.machine import Machine
-from grouser.physics.model.state import Command
+from grouser.physics.model.command import Command
 from grouser.physics.simulation.named_view import unknown_name
 
 

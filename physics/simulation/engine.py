@@ -14,10 +14,11 @@ import numpy as np
 from grouser.physics.base import spatial
 from grouser.physics.base.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.base.packed import Packed
+from grouser.physics.base.phases import CONVEX_PAIRS, NOTHING
 from grouser.physics.compliance.assembly import assemble
-from grouser.physics.compliance.loops import make_pair_motion, make_pairs, place_pairs
+from grouser.physics.compliance.loops import make_loop_motion, make_loops, place_loops
 from grouser.physics.compliance.rigid_elements import split_flexible_links
-from grouser.physics.compliance.springs import axial_energy, make_axial_laws
+from grouser.physics.compliance.springs import joint_spring_energy, make_joint_springs
 from grouser.physics.compliance.vibration import Mode, implicit_damping_ratio, vibration_modes
 from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.contact.collide import (
@@ -25,40 +26,45 @@ from grouser.physics.contact.collide import (
     forget,
     make_collision,
     shape_name,
-    slot_count,
     slot_shapes,
 )
 from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.description.extension_checks import STROKE_TOLERANCE
 from grouser.physics.description.machine import Lidar, Machine, Sensor, Vector3, World
-from grouser.physics.drives.electric import KEPT
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.drives.springs import BUILT_IN
 from grouser.physics.friction.joints import bristle_energy
-from grouser.physics.hydraulics.circuit import ENERGY_ACCOUNTS, make_circuit
+from grouser.physics.hydraulics.circuit import make_circuit
 from grouser.physics.hydraulics.cylinder import SCHEMES
 from grouser.physics.hydraulics.elements import beyond_plain, make_network
 from grouser.physics.hydraulics.faults import leaks, machine_faults
 from grouser.physics.hydraulics.network import NO_PASSAGE
 from grouser.physics.hydraulics.piston_rows import cylinder_length
+from grouser.physics.hydraulics.room import System as Hydraulics
 from grouser.physics.hydraulics.valve import CAVITY
-from grouser.physics.integrators.midpoint import run_midpoint_steps
-from grouser.physics.integrators.smooth import check_smooth
-from grouser.physics.integrators.step import (
-    CONVEX_PAIRS,
+from grouser.physics.integrators.context import (
     INTEGRATORS,
-    NOTHING,
-    Machinery,
     Settings,
+    State,
+    StepContext,
     System,
     Workspace,
+    copy_into,
+    copy_of,
+    fill_schedule,
+    leaves_of,
+    make_schedule,
+    make_state,
     make_workspace,
-    run_steps,
 )
+from grouser.physics.integrators.midpoint import run_midpoint_steps
+from grouser.physics.integrators.smooth import check_smooth
+from grouser.physics.integrators.step import run_steps
 from grouser.physics.integrators.variational import run_variational_steps
 from grouser.physics.joints.laws import make_joint_laws
+from grouser.physics.joints.room import System as Joints
+from grouser.physics.model.command import Command, make_command
 from grouser.physics.model.multibody import FREE, POSITIONS, Model, Names, build_model, with_initial_positions
-from grouser.physics.model.state import Command, State, copy_into, make_command, make_state
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, rotor_energy
 from grouser.physics.multibody.factorisation import factorise
@@ -93,7 +99,7 @@ from grouser.physics.simulation.commands import CommandMap
 from grouser.physics.simulation.faults import FaultMap
 from grouser.physics.simulation.named_view import NamedView, unknown_name
 from grouser.physics.simulation.view import Part
-from grouser.physics.soil.tiles import first_capacity, make_tiles, with_capacity
+from grouser.physics.soil.tiles import with_capacity
 from grouser.physics.soil.wheels import make_wheels
 
 # A vibration that the step damps by more than this share of the critical damping is worth a word [-].
@@ -189,7 +195,7 @@ class Simulation:
         self.world = world
         self.scheme = scheme
         model, names = build_model(machine, world.spawn, world.gravity)
-        start, pairs, misfits = assemble(machine, model, names, make_pairs(machine, names, model))
+        start, pairs, misfits = assemble(machine, model, names, make_loops(machine, names, model))
         model = with_initial_positions(model, start)
         self.model: Model = model
         self.names: Names = names
@@ -204,16 +210,16 @@ class Simulation:
                 raise ParameterError("scheme", scheme, f"another: '{cylinder.name}' has no piston_mass")
         self.lines: tuple[str, ...] = lines
         self.system = System(
-            model,
-            collision,
-            make_joint_laws(machine, names),
-            make_drives(machine, float(step)),
-            make_axial_laws(machine, names),
-            pairs,
-            make_circuit(machine, names, model),
-            network,
-            make_wheels(machine, names, world),
-            Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[self.integrator]),
+            settings=Settings(
+                float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[self.integrator]
+            ),
+            multibody=model,
+            springs=make_joint_springs(machine, names),
+            joints=Joints(make_joint_laws(machine, names), make_drives(machine, float(step))),
+            loops=pairs,
+            soil=make_wheels(machine, names, world),
+            hydraulics=Hydraulics(make_circuit(machine, names, model), network),
+            contact=collision,
         )
         if self.integrator != "semi_implicit":
             check_smooth(self.system, self.integrator, machine.file)
@@ -227,11 +233,11 @@ class Simulation:
         self._warned: set[str] = set()
         self._workspace = make_workspace(self.system)
         if self._narrow_phase is not None:
-            self._narrow_phase.prepare(self._workspace.detection)
+            self._narrow_phase.prepare(self._workspace.contact.detection)
         self._packed = Packed(self.system)
         self._seen = Packed(make_kinematics(model))
         self._initial = self._make_initial_state()
-        self.state: State = State(*[np.array(array) for array in self._initial])
+        self.state: State = copy_of(self._initial)
         self._command = make_command(
             valves=len(machine.valves),
             drives=len(machine.drives),
@@ -243,7 +249,9 @@ class Simulation:
         )
         self.command = CommandMap(machine, self._command)
         self.faults = FaultMap(machine_faults(machine), self._command, scheme)
-        self.machinery = Packed(Machinery(self.system, self.state, self._command, self._workspace))
+        self._schedule = make_schedule(self.system)
+        self._compiled = False
+        self.use_state(self.state)
         self._make_views()
         self.warnings = (*excluded, *misfits, *unsure, *self._damping_warnings())
         self.reset()
@@ -280,13 +288,13 @@ class Simulation:
         count = int(count)  # compiled code would be made anew for numpy's other integers
         self.begin_steps()
         if self.integrator == "implicit_midpoint":
-            count -= run_midpoint_steps(count, self.machinery)
+            count -= run_midpoint_steps(count, self.context)
         elif self.integrator == "variational":
-            count -= run_variational_steps(count, self.machinery)
+            count -= run_variational_steps(count, self.context)
         else:
             asks = NOTHING
             while count > 0:
-                done, asks = run_steps(count, asks == CONVEX_PAIRS, self.machinery)
+                done, asks = run_steps(count, asks == CONVEX_PAIRS, self.context)
                 count -= done
                 if asks == NOTHING:
                     break
@@ -312,7 +320,7 @@ class Simulation:
 
     def snapshot(self) -> Snapshot:
         """Everything that a bit-exact restart needs."""
-        return Snapshot(State(*map(np.array, self.state)), Command(*map(np.array, self._command)), self._fingerprint)
+        return Snapshot(copy_of(self.state), copy_of(self._command), self._fingerprint)
 
     def restore(self, saved: Snapshot) -> None:
         """Continues from a snapshot, its emergency stop and faults included; measurements of the last step are empty
@@ -387,7 +395,7 @@ class Simulation:
 
     def overlaps(self) -> list[tuple[str, str, float]]:
         """What is in each other and may touch: a link, the link or obstacle that it is in, and how deep [m]."""
-        found = find_overlaps(self.system.collision, self.model, self.state.q)
+        found = find_overlaps(self.system.contact, self.model, self.state.q)
         return [(self.shape_names[one], self.shape_names[other], depth) for one, other, depth in found]
 
     # --- measurements -----------------------------------------------------------------------------------------------
@@ -417,24 +425,24 @@ class Simulation:
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Least and greatest coordinates of the collision shapes in the world [m], (3,) each; None without any."""
-        return self.bounds_of(np.flatnonzero(self.system.collision.shapes.link >= 0))
+        return self.bounds_of(np.flatnonzero(self.system.contact.shapes.link >= 0))
 
     def cylinder_trace(self, name: str) -> np.ndarray:
         """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.cylinder.Prediction.trace`."""
         cylinder = self._cylinder_index(name)
-        prediction = self._workspace.prediction
+        prediction = self._workspace.hydraulics.prediction
         return np.array(prediction.trace[cylinder, : prediction.trace_length[cylinder]])
 
     def energy(self) -> Energy:
         """Kinetic, potential and elastic energy of all bodies now."""
         self._look()
         return Energy(
-            kinetic_energy(self._packed.model, self._seen) + rotor_energy(self._packed.model, self.state.v),
-            potential_energy(self._packed.model, self._seen),
-            elastic_energy(self._packed.model, self.state.q)
-            + axial_energy(self._packed.axial, self.state.q)
-            + float(self._pair_energies().sum() + self.state.contact_energy.sum())
-            + float(bristle_energy(self.system.laws.bristle_stiffness, self.state.bristle).sum()),
+            kinetic_energy(self._packed.multibody, self._seen) + rotor_energy(self._packed.multibody, self.state.v),
+            potential_energy(self._packed.multibody, self._seen),
+            elastic_energy(self._packed.multibody, self.state.q)
+            + joint_spring_energy(self._packed.springs, self.state.q)
+            + float(self._pair_energies().sum() + self.state.contact.energy.sum())
+            + float(bristle_energy(self.system.joints.laws.bristle_stiffness, self.state.joints.bristle).sum()),
         )
 
     def energy_balance(self) -> EnergyBalance:
@@ -447,7 +455,9 @@ class Simulation:
     def hydraulic_balance(self) -> HydraulicBalance:
         """Where the energy of the oil has come from and gone since the start or `reset`."""
         elements, scheme = self._passage_elements, self.system.settings.scheme
-        return balance_hydraulics(self.machine, self.system.network, self.lines, elements, scheme, self.state)
+        return balance_hydraulics(
+            self.machine, self.system.hydraulics.network, self.lines, elements, scheme, self.state
+        )
 
     def terrain_patch(self, reach: float = math.inf) -> TerrainPatch | None:
         """The soft ground around where wheels have been; None on rigid ground.
@@ -467,7 +477,7 @@ class Simulation:
         and motions without a spring are left out.
         """
         system, names = self.system, [joint.name for joint in self._parts.loop_joints]
-        return vibration_modes(self.model, system.pairs, system.axial, self.state.q, names, self.names.rate_joint)
+        return vibration_modes(self.model, system.loops, system.springs, self.state.q, names, self.names.rate_joint)
 
     def natural_frequencies(self) -> np.ndarray:
         """Frequencies of `vibration_modes` [Hz]."""
@@ -495,20 +505,20 @@ class Simulation:
         """How the impulses converged."""
         work = self._workspace
         return SolverDiagnostics(
-            iterations=int(work.sweeps[0]),
-            iterations_max=int(work.sweeps[1]),
-            residual=float(work.residual[0]),
-            residual_max=float(work.residual[1]),
-            unsettled_steps=int(work.unsettled[2]),
-            contact_count=int(work.contacts.count[0]),
-            row_count=int(work.rows.count[0] + 3 * work.contact_rows.count[0]),
+            iterations=int(work.constraints.sweeps[0]),
+            iterations_max=int(work.constraints.sweeps[1]),
+            residual=float(work.constraints.residual[0]),
+            residual_max=float(work.constraints.residual[1]),
+            unsettled_steps=int(work.constraints.unsettled[2]),
+            contact_count=int(work.contact.contacts.count[0]),
+            row_count=int(work.constraints.rows.count[0] + 3 * work.contact.rows.count[0]),
         )
 
     def clear_diagnostics(self) -> None:
         """Forgets the largest iterations and residual so far."""
-        self._workspace.sweeps[:] = 0
-        self._workspace.residual[:] = 0.0
-        self._workspace.unsettled[:] = 0
+        self._workspace.constraints.sweeps[:] = 0
+        self._workspace.constraints.residual[:] = 0.0
+        self._workspace.constraints.unsettled[:] = 0
 
     # --- for members ------------------------------------------------------------------------------------------------
 
@@ -534,7 +544,7 @@ class Simulation:
             own: whether each shape is one of them, the ground last, (shapes + 1,).
             names: of all shapes, the ground last.
         """
-        found, count = self._workspace.contacts, self._workspace.contacts.count[0]
+        found, count = self._workspace.contact.contacts, self._workspace.contact.contacts.count[0]
         shape, other = found.shape[:count], found.other_shape[:count]
         rows = np.flatnonzero(own[shape] | own[other])
         swapped = ~own[shape[rows]]
@@ -542,7 +552,7 @@ class Simulation:
         columns = (
             [names[s] for s in np.where(swapped, other[rows], shape[rows])],
             [names[s] for s in np.where(swapped, shape[rows], other[rows])],
-            self._workspace.kinematics.origin + found.point[rows],
+            self._workspace.multibody.kinematics.origin + found.point[rows],
             side * found.normal[rows],
             side * found.impulse[rows] / self.step_size,
             (-found.gap[rows]).tolist(),
@@ -555,7 +565,7 @@ class Simulation:
         links = [link.name for link in self._parts.links]
         wrenches = dict(zip(links, self._contact_wrenches(), strict=True))
         states = rigid_wheel_states(wheels, self.names, self._seen, frames, wrenches, self.world.ground)
-        figures = self._workspace.wheels.figure
+        figures = self._workspace.soil.figure
         if not len(figures):
             return states
         return [with_soil(*pair) for pair in zip(states, figures[list(numbers)], strict=True)]
@@ -563,12 +573,12 @@ class Simulation:
     def bounds_of(self, shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """`bounds` of some shapes."""
         self._look()
-        return bounds_of(self.system.collision.shapes, shapes, *self._body_frames())
+        return bounds_of(self.system.contact.shapes, shapes, *self._body_frames())
 
     def terrain_of(self, reach: float, machines: list[tuple[np.ndarray, np.ndarray]]) -> TerrainPatch | None:
         """`terrain_patch` of machines, each given by the numbers of its bodies and of its wheels."""
         numbers = np.concatenate([wheels for _, wheels in machines])
-        if not len(self.system.wheels.body) or not len(numbers):
+        if not len(self.system.soil.body) or not len(numbers):
             return None
         links = [self.names.link_index(self.machine.wheels[w].link) for w in numbers]
         return terrain_patch(self.system, self.state, self._link_frames()[1][links, :2], reach, machines)
@@ -588,12 +598,12 @@ class Simulation:
         state.q[q : q + 3], state.q[q + 3 : q + 7] = at, turned / length
         state.v[v : v + 3], state.v[v + 3 : v + 6] = linear @ turn, angular @ turn
         links = np.array([self.machine.member_of(name) == member for name in self.names.links])
-        shapes = np.append(links[self.system.collision.shapes.link] & (self.system.collision.shapes.link >= 0), False)
-        touched = shapes[slot_shapes(self.system.collision)].any(axis=1)
-        for array in (state.contact_impulse, state.contact_moment, state.contact_anchor):
+        shapes = np.append(links[self.system.contact.shapes.link] & (self.system.contact.shapes.link >= 0), False)
+        touched = shapes[slot_shapes(self.system.contact)].any(axis=1)
+        for array in (state.contact.impulse, state.contact.moment, state.contact.anchor):
             array[touched] = 0.0
         wheels = [self.machine.member_of(wheel.link) == member for wheel in self.machine.wheels]
-        for array in (state.wheel_motion, state.rim_shear, state.wheel_sinkage):
+        for array in (state.soil.wheel_motion, state.soil.rim_shear, state.soil.wheel_sinkage):
             array[np.array(wheels[: len(array)], dtype=bool)] = 0.0
         after = self.energy()
         state.energy_start[:] += np.array(astuple(after)) - astuple(before)
@@ -608,8 +618,8 @@ class Simulation:
     def on_buffers(self, *buffers: Any) -> "Simulation":
         """The same machine in the same world on other buffers, in the order of `buffers`."""
         twin = copy.copy(self)
-        twin.state, twin._command, twin._workspace = buffers
-        twin.machinery = Packed(Machinery(self.system, *buffers))
+        state, twin._command, twin._workspace = buffers
+        twin.use_state(state)
         twin.command = CommandMap(self.machine, twin._command)
         twin.faults = FaultMap(self.faults.catalogue, twin._command, self.scheme)
         twin._seen = Packed(make_kinematics(self.model))
@@ -620,12 +630,15 @@ class Simulation:
         """Gives the next step what it has asked for (`step.run_steps`)."""
         if asked == CONVEX_PAIRS:
             assert self._narrow_phase is not None, "only such pairs make a step ask"
-            self._narrow_phase.answer(self._workspace.detection)
+            self._narrow_phase.answer(self._workspace.contact.detection)
         else:
-            self._make_room(2 * len(self.state.tile_place))
+            self._make_room(2 * len(self.state.soil.tile_place))
 
     def begin_steps(self) -> None:
-        """Opens the accounts of work before the first step."""
+        """Has the step compiled, and opens the accounts of work, before the first step."""
+        if not self._compiled and self.integrator == "semi_implicit":
+            fill_schedule(self.system, self.context)
+            self._compiled = True
         if self.step_count == 0:
             self._open_accounts()
 
@@ -637,11 +650,11 @@ class Simulation:
         """
         if left > 0:
             self._report_divergence()
-        for warning in beyond_soils(self.world, self._workspace.wheels, self._warned):
+        for warning in beyond_soils(self.world, self._workspace.soil, self._warned):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
-        unsettled, rate, _ = self._workspace.unsettled
+        unsettled, rate, _ = self._workspace.constraints.unsettled
         if unsettled > 0:
-            self._workspace.unsettled[0] = -1  # once
+            self._workspace.constraints.unsettled[0] = -1  # once
             warnings.warn(
                 f"{_ITERATIONS[self.integrator]} did not settle in the step to t = {unsettled * self.step_size:.6f} s: "
                 f"{self.names.rate_joint[rate]} still changed; diagnostics.unsettled_steps counts such steps; "
@@ -657,7 +670,7 @@ class Simulation:
 
     def _make_views(self):
         self._members: dict[str, Part] = {}
-        shapes = self.system.collision.shapes
+        shapes = self.system.contact.shapes
         self.shape_names = [shape_name(self._parts, self.world, shapes, s) for s in (*range(len(shapes.kind)), -1)]
         coordinates = list(self.names.joints.values())
         joints = tuple(self.names.joints)
@@ -676,7 +689,7 @@ class Simulation:
         self.cylinder = NamedView("cylinder", cylinders, self._cylinder_state)
         motors = [motor.name for motor in self.machine.hydraulic_motors]
         self.hydraulic_motor = NamedView("hydraulic motor", motors, self._motor_state)
-        self.line_pressure = NamedView("line", self.lines, lambda n: float(self.state.pressure[n]))
+        self.line_pressure = NamedView("line", self.lines, lambda n: float(self.state.hydraulics.pressure[n]))
         wheels = [wheel.link for wheel in self.machine.wheels]
         self.wheel = NamedView(
             "wheel", wheels, lambda w: self.wheels_of([w])[0], lambda: self.wheels_of(range(len(wheels)))
@@ -690,9 +703,9 @@ class Simulation:
         pumps = [pump.name for pump in self.machine.pumps if pump.displacement is not None]
         self.pump = NamedView("pump", pumps, self._pump_state)
         self.cylinder_energy = NamedView(
-            "cylinder", cylinders, lambda c: CylinderEnergy(*self.state.account[c].tolist())
+            "cylinder", cylinders, lambda c: CylinderEnergy(*self.state.hydraulics.account[c].tolist())
         )
-        self._seen_pairs = Packed(make_pair_motion(self.system.pairs, len(self.model.rate_damping)))
+        self._seen_pairs = Packed(make_loop_motion(self.system.loops, len(self.model.rate_damping)))
         loops = [joint.name for joint in self._parts.loop_joints]
         self.joint_deflection = NamedView(
             "loop joint", loops, lambda p: np.array(self._pair_deflections()[p]), self._pair_deflections
@@ -718,45 +731,28 @@ class Simulation:
 
     def _take_state(self, source: State) -> None:
         """Copies a state, whatever room for tiles it has."""
-        room = max(len(source.tile_place), len(self.state.tile_place))
-        if len(self.state.tile_place) < room:
+        room = max(len(source.soil.tile_place), len(self.state.soil.tile_place))
+        if len(self.state.soil.tile_place) < room:
             self._make_room(room)
-        copy_into(source if len(source.tile_place) == room else with_capacity(source, room), self.state)
+        copy_into(source._replace(soil=with_capacity(source.soil, room)), self.state)
 
     def _make_room(self, tiles: int) -> None:
         """Room for so many tiles of soft ground."""
-        self.use_state(with_capacity(self.state, tiles))
+        self.use_state(self.state._replace(soil=with_capacity(self.state.soil, tiles)))
 
     def use_state(self, state: State) -> None:
         """Goes on with the arrays of another state of the same system."""
         self.state = state
-        self.machinery = Packed(Machinery(self.system, self.state, self._command, self._workspace))
+        self.context = Packed(StepContext(self.system, state, self._command, self._workspace, self._schedule))
 
     def _make_initial_state(self) -> State:
         """The state at the start; refuses machines that cannot be stepped."""
         system = self.system
-        state = make_state(
-            system.model,
-            laws=len(system.laws.rate_index),
-            slots=slot_count(system.collision),
-            shapes=len(system.collision.shapes.kind),
-            axial_laws=len(system.axial.rate_index),
-            drives=len(system.drives.mode),
-            drive_memory=KEPT,
-            pairs=len(system.pairs.axis),
-            actuators=len(system.circuit.valve),
-            lines=len(system.network.volume),
-            valves=len(system.circuit.flow_gain),
-            pumps=len(system.network.outlet),
-            passages=len(system.network.origin),
-            accounts=ENERGY_ACCOUNTS,
-            wheels=len(system.wheels.body),
-            tiles=make_tiles(first_capacity(int(system.wheels.tiles[0]))),
-        )
-        update_kinematics(self._packed.model, state.q, state.v, self._seen)
-        factor = self._workspace.factor
-        mass_matrix(self._packed.model, self._seen, self._workspace.composite, factor)
-        stuck = factorise(system.model.pattern_start, system.model.pattern, factor)
+        state = make_state(system)
+        update_kinematics(self._packed.multibody, state.q, state.v, self._seen)
+        factor = self._workspace.multibody.factor
+        mass_matrix(self._packed.multibody, self._seen, self._workspace.multibody.composite, factor)
+        stuck = factorise(system.multibody.pattern_start, system.multibody.pattern, factor)
         if stuck >= 0:
             raise MachineError(
                 "moves a part without inertia about it",
@@ -764,10 +760,12 @@ class Simulation:
                 element=f'<joint name="{self.names.rate_joint[stuck]}">',
                 remedy="give the links beyond it mass and inertia",
             )
-        state.pressure[:] = system.network.pressure
-        state.swash[:] = 1.0
+        state.hydraulics.pressure[:] = system.hydraulics.network.pressure
+        state.hydraulics.swash[:] = 1.0
         for c, cylinder in enumerate(self.machine.cylinders):
-            length = cylinder_length(self._packed.circuit, self._seen, c, self._workspace.direction)
+            length = cylinder_length(
+                self._packed.hydraulics.geometry, self._seen, c, self._workspace.hydraulics.direction
+            )
             position = length - cylinder.retracted_length
             if not -STROKE_TOLERANCE <= position <= cylinder.stroke + STROKE_TOLERANCE:
                 raise MachineError(
@@ -777,7 +775,7 @@ class Simulation:
                     element=f'<cylinder name="{cylinder.name}">',
                     remedy="change retracted_length, stroke, the attachments or the initial positions",
                 )
-            state.piston[c] = min(max(position, 0.0), cylinder.stroke)
+            state.hydraulics.piston[c] = min(max(position, 0.0), cylinder.stroke)
         return state
 
     def _drive_start(self):
@@ -788,28 +786,28 @@ class Simulation:
     def _forget_outputs(self):
         """Empties what only the last step knew."""
         work = self._workspace
-        work.contacts.count[0] = work.rows.count[0] = work.contact_rows.count[0] = 0
-        work.prediction.flow[:] = 0.0
-        work.prediction.supply_power[:] = 0.0
-        work.prediction.trace_length[:] = 0
-        work.network.step_books.delivered[:] = 0.0
-        work.network.step_books.pump_work[:] = 0.0
-        work.wheels.figure[:] = 0.0
-        work.wheels.wrench[:] = 0.0
-        work.effort[:] = 0.0
-        work.drive_spring[:] = 0.0
-        work.frictions.impulse[:] = 0.0
-        work.brake[:] = False
-        work.pair_rows.impulse[:] = 0.0
-        work.velocity[:] = work.velocity_start[:] = self.state.v
-        forget(work.detection)
+        work.contact.contacts.count[0] = work.constraints.rows.count[0] = work.contact.rows.count[0] = 0
+        work.hydraulics.prediction.flow[:] = 0.0
+        work.hydraulics.prediction.supply_power[:] = 0.0
+        work.hydraulics.prediction.trace_length[:] = 0
+        work.hydraulics.network.step_books.delivered[:] = 0.0
+        work.hydraulics.network.step_books.pump_work[:] = 0.0
+        work.soil.figure[:] = 0.0
+        work.soil.wrench[:] = 0.0
+        work.joints.effort[:] = 0.0
+        work.joints.drive_spring[:] = 0.0
+        work.joints.frictions.impulse[:] = 0.0
+        work.hydraulics.brake[:] = False
+        work.loops.rows.impulse[:] = 0.0
+        work.multibody.velocity[:] = work.multibody.velocity_start[:] = self.state.v
+        forget(work.contact.detection)
         self._look()
-        copy_into(tuple(getattr(self._seen, field) for field in Kinematics._fields), work.kinematics)
+        copy_into(tuple(getattr(self._seen, field) for field in Kinematics._fields), work.multibody.kinematics)
         self.clear_diagnostics()
 
     def _look(self):
         """Brings the kinematics that measurements read up to the present state, which may be written to by hand."""
-        update_kinematics(self._packed.model, self.state.q, self.state.v, self._seen)
+        update_kinematics(self._packed.multibody, self.state.q, self.state.v, self._seen)
 
     def _body_frames(self):
         """Rotations (bodies + 1, 3, 3) and positions (bodies + 1, 3) in the world; that of body -1 is the world's."""
@@ -844,7 +842,9 @@ class Simulation:
         """Of the spherical joint whose first axis has this place."""
         own = slice(first.v, first.v + 3)
         orientation = np.array(self.state.q[first.q : first.q + 4])
-        return SphericalJointState(orientation, np.array(self.state.v[own]), np.array(self._workspace.effort[own]))
+        return SphericalJointState(
+            orientation, np.array(self.state.v[own]), np.array(self._workspace.joints.effort[own])
+        )
 
     def _flexible_state(self, f) -> FlexibleLinkState:
         beam = self._beams[f]
@@ -853,18 +853,20 @@ class Simulation:
 
     def _joint_efforts(self):
         work = self._workspace
-        count = work.rows.count[0]
-        impulse = work.rows.impulse[:count] @ work.rows.jacobian[:count]
-        rate = self.system.laws.rate_index
-        conductance, target, _ = work.drive_spring.T
+        count = work.constraints.rows.count[0]
+        impulse = work.constraints.rows.impulse[:count] @ work.constraints.rows.jacobian[:count]
+        rate = self.system.joints.laws.rate_index
+        conductance, target, _ = work.joints.drive_spring.T
         # the rows have those of the drives at their limit
-        impulse[rate] += np.where(work.drive_place == BUILT_IN, conductance * (target - work.velocity[rate]), 0.0)
-        impulse[rate] += work.frictions.impulse
-        return (work.effort + impulse / self.step_size)[self._v_index]
+        impulse[rate] += np.where(
+            work.joints.drive_place == BUILT_IN, conductance * (target - work.multibody.velocity[rate]), 0.0
+        )
+        impulse[rate] += work.joints.frictions.impulse
+        return (work.joints.effort + impulse / self.step_size)[self._v_index]
 
     def _pair_energies(self):
         """Energy in the springs of each loop joint [J]."""
-        pairs = self.system.pairs
+        pairs = self.system.loops
         energies = np.zeros(len(pairs.axis))
         deflection = self._pair_deflections()[pairs.row_pair, pairs.row_direction]
         np.add.at(energies, pairs.row_pair, 0.5 * pairs.row_stiffness * deflection**2)
@@ -872,15 +874,18 @@ class Simulation:
 
     def _pair_deflections(self):
         """Translations and rotations of all loop joints now, (pairs, 6)."""
-        if len(self.system.pairs.axis):
-            place_pairs(self._packed.model, self._packed.pairs, self.state.q, self._seen, self._seen_pairs)
+        if len(self.system.loops.axis):
+            place_loops(self._packed.multibody, self._packed.loops, self.state.q, self._seen, self._seen_pairs)
         return self._seen_pairs.deflection
 
     def _joint_reactions(self):
         """Mean force and moment on the children of loop and compliant joints in the last step, (joints, 6)."""
         reactions = list(pair_reactions(self.system, self._workspace))
         if self._compliant:
-            wrenches, kinematics = transmitted_wrenches(self.system, self._workspace), self._workspace.kinematics
+            wrenches, kinematics = (
+                transmitted_wrenches(self.system, self._workspace),
+                self._workspace.multibody.kinematics,
+            )
             for body, parent, rotation, position in self._compliant:
                 if parent >= 0:
                     position = kinematics.position[parent] + kinematics.rotation[parent] @ position
@@ -911,49 +916,49 @@ class Simulation:
     def _motor_state(self, m) -> HydraulicMotorState:
         work, joint = self._workspace, self.machine.hydraulic_motors[m].joint
         a = len(self.machine.cylinders) + m
-        ran = work.rows.count[0] > 0
-        pressures, valve = self._actuator_pressures(a), self.system.circuit.valve[a]
-        velocity = float(work.rows.half[a] @ work.u) if ran else 0.0
-        torque = float(work.rows.impulse[a]) / self.step_size if ran else 0.0
+        ran = work.constraints.rows.count[0] > 0
+        pressures, valve = self._actuator_pressures(a), self.system.hydraulics.geometry.valve[a]
+        velocity = float(work.constraints.rows.half[a] @ work.multibody.u) if ran else 0.0
+        torque = float(work.constraints.rows.impulse[a]) / self.step_size if ran else 0.0
         return HydraulicMotorState(
             position=self.joint_position[joint],
             velocity=velocity,
             pressure_a=float(pressures[0]),
             pressure_b=float(pressures[1]),
-            flow_a=float(work.prediction.flow[a, 0]),
-            flow_b=float(work.prediction.flow[a, 1]),
-            spool_position=float(self.state.spool[valve, 0]) if valve >= 0 else 0.0,
+            flow_a=float(work.hydraulics.prediction.flow[a, 0]),
+            flow_b=float(work.hydraulics.prediction.flow[a, 1]),
+            spool_position=float(self.state.hydraulics.spool[valve, 0]) if valve >= 0 else 0.0,
             torque=torque,
             power=torque * velocity,
-            brake_engaged=bool(work.brake[a]),
+            brake_engaged=bool(work.hydraulics.brake[a]),
         )
 
     def _cylinder_state(self, c) -> CylinderState:
         work, state = self._workspace, self.state
         # the cylinders' rows come first, in order
-        ran = work.rows.count[0] > 0
-        pressures, valve = self._cylinder_pressures(c), self.system.circuit.valve[c]
+        ran = work.constraints.rows.count[0] > 0
+        pressures, valve = self._cylinder_pressures(c), self.system.hydraulics.geometry.valve[c]
         return CylinderState(
-            position=float(state.piston[c]),
-            velocity=float(work.rows.half[c] @ work.u) if ran else 0.0,
+            position=float(state.hydraulics.piston[c]),
+            velocity=float(work.constraints.rows.half[c] @ work.multibody.u) if ran else 0.0,
             pressure_piston_side=pressures[0],
             pressure_rod_side=pressures[1],
-            flow_piston_side=float(work.prediction.flow[c, 0]),
-            flow_rod_side=float(work.prediction.flow[c, 1]),
-            spool_position=float(state.spool[valve, 0]) if valve >= 0 else 0.0,
-            force=float(work.rows.impulse[c]) / self.step_size if ran else 0.0,
-            power=float(work.prediction.supply_power[c]),
-            brake_engaged=bool(work.brake[c]),
+            flow_piston_side=float(work.hydraulics.prediction.flow[c, 0]),
+            flow_rod_side=float(work.hydraulics.prediction.flow[c, 1]),
+            spool_position=float(state.hydraulics.spool[valve, 0]) if valve >= 0 else 0.0,
+            force=float(work.constraints.rows.impulse[c]) / self.step_size if ran else 0.0,
+            power=float(work.hydraulics.prediction.supply_power[c]),
+            brake_engaged=bool(work.hydraulics.brake[c]),
         )
 
     def _pump_state(self, p) -> PumpState:
-        network, books = self.system.network, self._workspace.network.step_books
+        network, books = self.system.hydraulics.network, self._workspace.hydraulics.network.step_books
         leaked = books.passed[network.leak[p]] if network.leak[p] != NO_PASSAGE else 0.0
         lost = 0.0 if self._command.stopped_pump[p] else network.torque_loss[p] * network.speed[p]
         return PumpState(
-            swash=float(self.state.swash[p]),
+            swash=float(self.state.hydraulics.swash[p]),
             flow=float(books.delivered[p] - leaked) / self.step_size,
-            pressure=float(self.state.pressure[network.outlet[p]]),
+            pressure=float(self.state.hydraulics.pressure[network.outlet[p]]),
             shaft_power=float(books.pump_work[p] / self.step_size + lost),
         )
 
@@ -965,10 +970,10 @@ class Simulation:
         """
         if line not in self.lines:
             raise unknown_name("line", line, self.lines)
-        _require_range("pressure", pressure, self.system.network.oil.vapour + CAVITY, 1e9)
+        _require_range("pressure", pressure, self.system.hydraulics.network.oil.vapour + CAVITY, 1e9)
         number = self.lines.index(line)
-        if not self.system.network.constant[number]:
-            self.state.pressure[number] = pressure
+        if not self.system.hydraulics.network.constant[number]:
+            self.state.hydraulics.pressure[number] = pressure
 
     def _cylinder_pressures(self, c):
         """Of the piston side and of the rod side, as the sensors show them [Pa]."""
@@ -976,8 +981,8 @@ class Simulation:
 
     def _actuator_pressures(self, a):
         """Of the piston side and of the rod side of a cylinder, or of both sides of a motor [Pa]."""
-        network = self.system.network
-        return self.state.pressure[[network.line_a[a], network.line_b[a]]]
+        network = self.system.hydraulics.network
+        return self.state.hydraulics.pressure[[network.line_a[a], network.line_b[a]]]
 
     def _wrenches(self):
         """What contacts and soil do to every link with collision shapes, (such links, 6)."""
@@ -988,9 +993,9 @@ class Simulation:
 
     def _contact_wrenches(self):
         """Force and moment of contacts on every link, at its origin in its frame, (links, 6)."""
-        found = self._workspace.contacts
+        found = self._workspace.contact.contacts
         count = found.count[0]
-        rows, shapes = self._workspace.contact_rows, self.system.collision.shapes
+        rows, shapes = self._workspace.contact.rows, self.system.contact.shapes
         rotation, position = self._link_frames()
         force = found.impulse[:count] / self.step_size
         resists = (rows.spinning[:count] > 0.0) | (rows.rolling[:count] > 0.0)
@@ -999,7 +1004,7 @@ class Simulation:
         for shape, sign in ((found.shape[:count], 1.0), (found.other_shape[:count], -1.0)):
             link = np.where(shape >= 0, shapes.link[shape], -1)
             on = np.flatnonzero(link >= 0)
-            place = self._workspace.kinematics.origin + found.point[on] - position[link[on]]
+            place = self._workspace.multibody.kinematics.origin + found.point[on] - position[link[on]]
             moment = np.cross(place, force[on]) + turning[on]
             np.add.at(wrench, link[on], sign * np.stack([force[on], moment], axis=1))
         # row vectors: times the matrix is times its transpose from the left
@@ -1007,23 +1012,23 @@ class Simulation:
 
     def _soil_wrenches(self):
         """The same of the soil under the wheels."""
-        work, (rotation, position) = self._workspace.wheels, self._link_frames()
+        work, (rotation, position) = self._workspace.soil, self._link_frames()
         wrench = np.zeros((len(position), 2, 3))
         for wheel, pushed, centre in zip(self.machine.wheels, work.wrench, work.centre, strict=True):
             link = self.names.link_index(wheel.link)
             force, moment = np.split(pushed, 2)
-            place = self._workspace.kinematics.origin + centre - position[link]
+            place = self._workspace.multibody.kinematics.origin + centre - position[link]
             wrench[link] += force, moment + np.cross(place, force)
         return (wrench @ rotation).reshape(-1, 6)
 
     def _imu_reading(self, imu: Sensor) -> ImuReading:
         self._look()
-        before, after = self._workspace.kinematics, self._seen
+        before, after = self._workspace.multibody.kinematics, self._seen
         return read_imu(imu, self.names, self.world.gravity, before, after, self.step_size)
 
     def _lidar_scan(self, reader: LidarReader) -> LidarScan:
         self._look()
-        return reader.read(self.machinery, self._seen, self.step_count)
+        return reader.read(self.context, self._seen, self.step_count)
 
     def _report_divergence(self):
         """Names the first quantity that is not finite."""
@@ -1032,9 +1037,9 @@ class Simulation:
             if not math.isfinite(value):
                 raise DivergenceError(self.time, self.names.rate_joint[rate], float(value))
         for c, cylinder in enumerate(self.machine.cylinders):
-            if not math.isfinite(state.piston[c]):
-                raise DivergenceError(self.time, cylinder.name, float(state.piston[c]))
-        for line, pressure in zip(self.lines, state.pressure, strict=True):
+            if not math.isfinite(state.hydraulics.piston[c]):
+                raise DivergenceError(self.time, cylinder.name, float(state.hydraulics.piston[c]))
+        for line, pressure in zip(self.lines, state.hydraulics.pressure, strict=True):
             if not math.isfinite(pressure):
                 raise DivergenceError(self.time, f"line {line}", float(pressure))
         for joint, value in zip(self._position_joints(), state.q, strict=True):
@@ -1056,18 +1061,9 @@ class Simulation:
 def _fingerprint(system: System) -> str:
     """Digest of everything that a step reads besides state and command."""
     digest = hashlib.sha256(repr(system.settings).encode())
-    for array in _arrays(system[:-1]):
-        digest.update(array.tobytes())
+    for array in leaves_of(system[1:]):
+        digest.update(np.asarray(array).tobytes())
     return digest.hexdigest()[:16]
-
-
-def _arrays(part):
-    """All arrays in nested tuples, numbers as arrays."""
-    if not isinstance(part, tuple):
-        yield np.asarray(part)
-    else:
-        for inner in part:
-            yield from _arrays(inner)
 
 
 def _numbers(kind: str, names, read_all) -> NamedView[float]:

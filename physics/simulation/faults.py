@@ -8,7 +8,7 @@ import numpy as np
 
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.hydraulics.faults import Fault
-from grouser.physics.model.state import Command
+from grouser.physics.model.command import Command
 from grouser.physics.simulation.named_view import unknown_name
 
 

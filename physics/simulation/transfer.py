@@ -11,12 +11,28 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.errors import OverlapError, ParameterError
+from grouser.physics.base.labels import (
+    ACTUATOR,
+    ANEW,
+    DRIVE,
+    LAW,
+    LINE,
+    POSITION,
+    PUMP,
+    RATE,
+    ROW,
+    SHAPE,
+    SPRING,
+    VALVE,
+    WHEEL,
+    WHOLE,
+)
 from grouser.physics.contact.collide import slot_shapes
 from grouser.physics.description.fleet import combine
 from grouser.physics.description.machine import Member, World
 from grouser.physics.hydraulics.faults import OIL
+from grouser.physics.integrators.context import LABELS, copy_of, leaves_of
 from grouser.physics.model.multibody import POSITIONS
-from grouser.physics.model.state import State
 from grouser.physics.simulation.engine import Simulation
 from grouser.physics.soil.tiles import with_capacity
 
@@ -97,19 +113,18 @@ def _carry_command(source, target, kept):
 
 def _carried_state(source, target, kept):
     """The target's state with the rows of the machines that are kept."""
-    old, new = _labels(source), _labels(target)
-    state = State(*map(np.array, target.state))
-    room = max(len(source.state.tile_place), len(state.tile_place))
-    soil = with_capacity(source.state, room)
-    for field in State._fields:
-        labels = new[field]
-        if labels is _WHOLE:
-            state = state._replace(**{field: np.array(getattr(soil, field))})
-        elif labels is not _ANEW:
-            there, here = _common(old[field], labels, target, kept)
-            getattr(state, field)[here] = getattr(source.state, field)[there]
-    _carry_contacts(source, target, kept, state)
-    return state
+    there, here = _owners(source), _owners(target)
+    room = max(len(source.state.soil.tile_place), len(target.state.soil.tile_place))
+    old, new = (state._replace(soil=with_capacity(state.soil, room)) for state in (source.state, copy_of(target.state)))
+    rows = {kind: _common(there[kind], labels, target, kept) for kind, labels in here.items()}
+    for kind, before, after in zip(leaves_of(LABELS), leaves_of(old), leaves_of(new), strict=True):
+        if kind == WHOLE:
+            after[...] = before
+        elif kind != ANEW:
+            one, other = rows[kind]
+            after[other] = before[one]
+    _carry_contacts(source, target, kept, new)
+    return new
 
 
 def _carry_contacts(source, target, kept, state):
@@ -117,10 +132,10 @@ def _carry_contacts(source, target, kept, state):
     there, here = _common(_shape_labels(source), _shape_labels(target), target, kept)
     moved = np.full(len(source.shape_names), -1)
     moved[there] = here
-    pairs, others = slot_shapes(source.system.collision), slot_shapes(target.system.collision)
+    pairs, others = slot_shapes(source.system.contact), slot_shapes(target.system.contact)
     ground = len(target.shape_names) - 1
     pair, other = moved[pairs], np.where(others < 0, ground, others)
-    remembered = source.state.contact_slot[: source.state.contact_count[0]]
+    remembered = source.state.contact.slot[: source.state.contact.count[0]]
     remembered = remembered[(pair[remembered] >= 0).all(axis=1)]
     turn, other_turn = _turns(pairs), _turns(others)
     wanted = {(*pair[slot].tolist(), int(turn[slot])): slot for slot in remembered.tolist()}
@@ -128,10 +143,10 @@ def _carry_contacts(source, target, kept, state):
     found = {(*other[slot].tolist(), int(other_turn[slot])): slot for slot in near.tolist()}
     slots = [(slot, found[key]) for key, slot in wanted.items() if key in found]
     there, here = [one for one, _ in slots], [slot for _, slot in slots]
-    for field in ("contact_impulse", "contact_moment", "contact_anchor"):
-        getattr(state, field)[here] = getattr(source.state, field)[there]
-    state.contact_count[0] = len(here)
-    state.contact_slot[: len(here)] = here
+    for field in ("impulse", "moment", "anchor"):
+        getattr(state.contact, field)[here] = getattr(source.state.contact, field)[there]
+    state.contact.count[0] = len(here)
+    state.contact.slot[: len(here)] = here
 
 
 def _turns(pairs):
@@ -145,61 +160,26 @@ def _turns(pairs):
     return turns
 
 
-# Of fields without rows that belong to something: what is taken over as it is, and what begins anew.
-_WHOLE: list[_Label] = [_Label(("whole",))]
-_ANEW: list[_Label] = [_Label(("anew",))]
-
-
-def _labels(simulation) -> dict[str, list[_Label]]:
-    """Labels of the rows of each field of a simulation's state, all fields present."""
+def _owners(simulation) -> dict[str, list[_Label]]:
+    """Labels of all rows of each kind (`base.labels`)."""
     system, machine, names, model = simulation.system, simulation.machine, simulation.names, simulation.model
     bodies = [body for body in range(len(names.body_joint)) if not model.body_mimics[body]]
     positions = [names.body_joint[body] for body in bodies for _ in range(POSITIONS[int(model.body_kind[body])])]
-    laws = list(_numbered(names.rate_joint[rate] for rate in system.laws.rate_index))
+    laws = list(_numbered(names.rate_joint[rate] for rate in system.joints.laws.rate_index))
     actuators = [_Label((one.name,), "actuator") for one in (*machine.cylinders, *machine.hydraulic_motors)]
-    wheels = [_Label((wheel.link,)) for wheel in machine.wheels[: len(system.wheels.body)]]
-    shapes = _shape_labels(simulation)[:-1]
-    lines = [_Label((line,)) for line in simulation.lines]
-    pumps = [_Label((pump.name,)) for pump in machine.pumps if pump.displacement is not None]
     return {
-        "step_count": _WHOLE,
-        "q": list(_numbered(positions)),
-        "v": list(_numbered(names.rate_joint)),
-        "row_impulse": [*laws, *actuators],
-        "contact_count": _ANEW,
-        "contact_slot": _ANEW,
-        "contact_impulse": _ANEW,
-        "contact_moment": _ANEW,
-        "contact_anchor": _ANEW,
-        "bristle": laws,
-        "hysteresis": list(_numbered(names.rate_joint[rate] for rate in system.axial.rate_index)),
-        "drive_memory": [_Label((drive.joint,)) for drive in machine.drives],
-        "pressure": lines,
-        "piston": actuators,
-        "spool": [_Label((valve.name,)) for valve in machine.valves],
-        "swash": pumps,
-        "account": _ANEW,
-        "passage_loss": _ANEW,
-        "pump_work": _ANEW,
-        "line_gain": _ANEW,
-        "line_supply": _ANEW,
-        "tile_count": _WHOLE,
-        "tile_place": _WHOLE,
-        "tile_table": _WHOLE,
-        "soil_cell": _WHOLE,
-        "wheel_motion": wheels,
-        "rim_shear": wheels,
-        "wheel_sinkage": wheels,
-        "soil_work": _ANEW,
-        "moved_soil": wheels,
-        "energy_start": _ANEW,
-        "law_work": _ANEW,
-        "rate_work": _ANEW,
-        "axial_work": _ANEW,
-        "pair_work": _ANEW,
-        "cylinder_work": _ANEW,
-        "contact_work": _ANEW,
-        "contact_energy": shapes,
+        POSITION: list(_numbered(positions)),
+        RATE: list(_numbered(names.rate_joint)),
+        LAW: laws,
+        ROW: [*laws, *actuators],
+        SPRING: list(_numbered(names.rate_joint[rate] for rate in system.springs.rate_index)),
+        DRIVE: [_Label((drive.joint,)) for drive in machine.drives],
+        LINE: [_Label((line,)) for line in simulation.lines],
+        ACTUATOR: actuators,
+        VALVE: [_Label((valve.name,)) for valve in machine.valves],
+        PUMP: [_Label((pump.name,)) for pump in machine.pumps if pump.displacement is not None],
+        WHEEL: [_Label((wheel.link,)) for wheel in machine.wheels[: len(system.soil.body)]],
+        SHAPE: _shape_labels(simulation)[:-1],
     }
 
 
@@ -213,7 +193,7 @@ def _numbered(names: Iterable[str]) -> Iterator[_Label]:
 
 def _shape_labels(simulation) -> list[_Label]:
     """Labels of the collision shapes, the ground last."""
-    links = simulation.system.collision.shapes.link.tolist()
+    links = simulation.system.contact.shapes.link.tolist()
     numbers: Counter[str] = Counter()
     labels = []
     for shape, name in enumerate(simulation.shape_names):

@@ -47,7 +47,7 @@ class Part:
         self._links = np.array(self._own(names.links), dtype=np.int64)
         self._link_names = [names.links[link].removeprefix(self._prefix) for link in self._links]
         self._bodies = np.array(self._own(names.body_joint), dtype=np.int64)
-        self._shapes = np.flatnonzero(np.isin(simulation.system.collision.shapes.link, self._links))
+        self._shapes = np.flatnonzero(np.isin(simulation.system.contact.shapes.link, self._links))
         self.joint_position = self._view(simulation.joint_position)
         self.joint_velocity = self._view(simulation.joint_velocity)
         self.joint_effort = self._view(simulation.joint_effort)
@@ -73,7 +73,10 @@ class Part:
             lambda: simulation.wheels_of(wheels),
         )
         _, command, _ = simulation.buffers()
-        valves, drives = simulation.system.circuit.valve_member == number, simulation.system.drives.member == number
+        valves, drives = (
+            simulation.system.hydraulics.geometry.valve_member == number,
+            simulation.system.joints.drives.member == number,
+        )
         self.command = CommandMap(
             self.machine,
             command._replace(valve=command.valve[_slice(valves)], drive=command.drive[_slice(drives)]),

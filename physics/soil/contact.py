@@ -10,7 +10,6 @@ import math
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.model.state import RIM_STEPS
 from grouser.physics.soil.bekker_cell import bekker_pressure
 from grouser.physics.soil.footprint import STEEPEST, extent
 from grouser.physics.soil.laws import shear_strength, sinkage_exponent
@@ -42,7 +41,8 @@ from grouser.physics.soil.wheels import (
     Z,
 )
 
-# Of the middles of the steps around a rim.
+# Steps around a wheel at which the shear that its rim carries is kept, and angles of their middles.
+RIM_STEPS = 360
 _TURNS = 2.0 * math.pi * (np.arange(RIM_STEPS) + 0.5) / RIM_STEPS
 _COSINE, _SINE = np.cos(_TURNS), np.sin(_TURNS)
 
@@ -183,7 +183,7 @@ def push_wheel(wheels, w, slip, step, state, work):
 
 
 @kernel
-def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
+def commit_cells(wheels, w, slip, twist, origin, step, state, work, flow):
     """Moves the touched cells on by the velocity that the step has found, and measures what they gave.
 
     Args:

@@ -6,12 +6,12 @@ large the map is nor how much of it is kept.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.terrain import surface_below, type_at
-from grouser.physics.model.state import State
 
 # Cells to a side of a tile.
 SIDE = 32
@@ -24,8 +24,35 @@ TILE = 7 * _CELLS
 _FIRST_TILES = 32
 
 
+class SoilState(NamedTuple):
+    """What a restart needs of soft ground and of the wheels on it.
+
+    Attributes:
+        tile_count: number of tiles of soft ground that have been opened, (1,); `soil.tiles` says what they are.
+        tile_place: which tile of the plane each is, (tiles, 2).
+        tile_table: hash table of them, index + 1, 0 for none.
+        soil_cell: their layers.
+        wheel_motion: of each wheel, as the soil under it has come to know it: speed of the rim, of the wheel ahead and
+            to the left, over the fastest of them, and how far it has rolled on, -1 (back) to 1, (wheels, 4) [-].
+        rim_shear: shear of the soil at equal steps around each wheel, along the rim and across, (wheels, steps, 2) [-].
+        wheel_sinkage: deepest sinkage of the patch on which each wheel of the level `stress` stands [m], (wheels,).
+        soil_work: on the machine by the soil under each wheel [J], (wheels,).
+        moved_soil: volume that each wheel has moved aside [m3], (wheels,).
+    """
+
+    tile_count: np.ndarray
+    tile_place: np.ndarray
+    tile_table: np.ndarray
+    soil_cell: np.ndarray
+    wheel_motion: np.ndarray
+    rim_shear: np.ndarray
+    wheel_sinkage: np.ndarray
+    soil_work: np.ndarray
+    moved_soil: np.ndarray
+
+
 def make_tiles(capacity: int) -> dict[str, np.ndarray]:
-    """Room for tiles, none of them opened, as the fields of `State` that hold them."""
+    """Room for tiles, none of them opened, as the fields of `SoilState` that hold them."""
     return {
         "tile_count": np.zeros(1, dtype=np.int64),
         "tile_place": np.zeros((capacity, 2), dtype=np.int64),
@@ -44,7 +71,7 @@ def tiles_of_window(side: int) -> int:
     return (side // SIDE + 2) ** 2
 
 
-def with_capacity(state: State, capacity: int) -> State:
+def with_capacity(state: SoilState, capacity: int) -> SoilState:
     """The same state with room for another number of tiles, no fewer than it has."""
     count = int(state.tile_count[0])
     room = make_tiles(capacity)

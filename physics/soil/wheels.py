@@ -111,7 +111,7 @@ class WheelWorkspace(NamedTuple):
         jacobian, pushed: of the twist, and step times slope times it, (6, coordinates).
         axes: of the world, (3, 3).
         end_twist: as `twist`, at the end of the step, (6,).
-        flow: soil that gave way, see `contact.settle_cells`, (5,).
+        flow: soil that gave way, see `contact.commit_cells`, (5,).
         level: height of the natural ground under each wheel [m], (wheels,).
         entry: coordinates that move a wheel, (coordinates,).
         slope: force per velocity of the centre's twist, (wheels, 6, 6).

@@ -6,6 +6,7 @@ import numpy as np
 
 from grouser.physics.base import spatial
 from grouser.physics.base.kernel import kernel
+from grouser.physics.base.packed import Packed
 from grouser.physics.contact.collide import (
     ContactWorkspace,
     convex_pairs_due,
@@ -14,10 +15,10 @@ from grouser.physics.contact.collide import (
     make_collision,
     make_contact_workspace,
     make_contacts,
-    slot_count,
 )
 from grouser.physics.contact.contacts import Contacts
 from grouser.physics.contact.convex import ConvexNarrowPhase
+from grouser.physics.contact.room import make_state
 from grouser.physics.description.machine import Collision, Inertial, Joint, Link, Machine, Mesh, Pose, World
 from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
@@ -80,8 +81,11 @@ class Scene:
         self.q, self.v = np.array(self.model.q_initial), np.zeros(len(self.model.rate_damping))
         self.workspace: ContactWorkspace = make_contact_workspace(self.collision)
         self.contacts: Contacts = make_contacts(self.collision)
-        self.anchor, self.impulse = np.zeros((2, slot_count(self.collision), 3))
+        self.memory = make_state(self.collision)
+        self.anchor, self.impulse = self.memory.anchor, self.memory.impulse
         self.kinematics = make_kinematics(self.model)
+        trees = (self.model, self.collision, self.kinematics, self.memory, self.workspace, self.contacts)
+        self._packed = tuple(map(Packed, trees))
         self.narrow = None
         if len(self.collision.pairs.convex_pair):
             self.narrow = ConvexNarrowPhase(self.collision.shapes, self.collision.pairs)
@@ -101,15 +105,16 @@ class Scene:
 
     def touch(self, step=STEP, ask_all=False) -> list[Found]:
         """What touches now; coal is asked about all pairs, or about those that are due."""
-        update_kinematics(self.model, self.q, self.v, self.kinematics)
-        due = convex_pairs_due(self.collision, self.kinematics, step, self.workspace)
+        model, collision, kinematics, memory, workspace, contacts = self._packed
+        update_kinematics(model, self.q, self.v, kinematics)
+        due = convex_pairs_due(collision, kinematics, step, workspace)
         if ask_all:
             due = self.workspace.due_count[0] = len(self.workspace.due)
             self.workspace.due[:] = np.arange(due)
         self.asked += due
         if due:
             self.narrow.answer(self.workspace)
-        detect(self.collision, self.kinematics, step, self.anchor, self.impulse, self.workspace, self.contacts)
+        detect(collision, kinematics, step, memory, workspace, contacts)
         found, origin = self.contacts, self.kinematics.origin
         return [
             Found(
@@ -131,6 +136,6 @@ class Scene:
 
 
 @kernel
-def detect(collision, kinematics, step, anchor, impulse, workspace, contacts):
+def detect(collision, kinematics, step, memory, workspace, contacts):
     """`detect_contacts` is made to be inlined: here it is called by itself."""
-    detect_contacts(collision, kinematics, step, anchor, impulse, workspace, contacts)
+    detect_contacts(collision, kinematics, step, memory, workspace, contacts)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grouser.physics.constraints.impulses import _on_rim, solve_rows, warm_start
 from grouser.physics.constraints.rows import make_rows
-from grouser.physics.constraints.subspace import _share_within_cone, leap, make_subspace
+from grouser.physics.constraints.subspace import _share_within_cone, make_subspace, subspace_newton_step
 from grouser.physics.contact.rows import _align_tangents, make_contact_rows
 
 angles = st.floats(0.0, 2.0 * math.pi)
@@ -106,7 +106,7 @@ def test_a_leap_solves_contacts_that_press_and_stick(seed):
     rows.impulse[:] = (1.0, 0.0, 0.0)
     warm_start(make_rows(0, 12), rows, u)
     before = np.abs(speeds(rows, u)).max()
-    leap(make_rows(0, len(u)), rows, make_subspace(0, 3, 12), u)
+    subspace_newton_step(make_rows(0, len(u)), rows, make_subspace(0, 3, 12), u)
     assert (rows.impulse[:, 0] > 0.0).all()
     # the equations' stiffness is 1e7 times what a row feels, and a tenth of that where three rows all but agree
     assert np.abs(speeds(rows, u)).max() < 1e-6 * before
@@ -118,7 +118,7 @@ def test_a_leap_stops_at_the_edge_of_a_cone():
     u[:] = 0.0
     u -= 50.0 * rows.half[0, :, 1]  # the first contact would have to hold more than it can
     warm_start(make_rows(0, 8), rows, u)
-    leap(make_rows(0, len(u)), rows, make_subspace(0, 2, 8), u)
+    subspace_newton_step(make_rows(0, len(u)), rows, make_subspace(0, 2, 8), u)
     size, most = np.hypot(*rows.impulse[:, 1:].T), rows.friction * rows.impulse[:, 0]
     assert (size <= most * (1.0 + 1e-12)).all()
     assert (size > most * (1.0 - 1e-6)).sum() == 1

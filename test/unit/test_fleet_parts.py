@@ -40,7 +40,7 @@ def test_kernels_are_compiled_once_for_whatever_is_simulated():
         Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((50.0, 0.0, 0.0)))}), SPACE)
         for machine in machines
     ]
-    assert len({typeof(simulation.machinery) for simulation in (*alone, *pairs)}) == 1
+    assert len({typeof(simulation.context) for simulation in (*alone, *pairs)}) == 1
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -140,7 +140,7 @@ def test_bounds_hold_all_shapes():
 
 
 def touching_links(simulation):
-    shapes, pairs = simulation.system.collision.shapes, simulation.system.collision.pairs
+    shapes, pairs = simulation.system.contact.shapes, simulation.system.contact.pairs
     names = simulation.names.links
     return {
         frozenset((names[shapes.link[one]], names[shapes.link[other]]))

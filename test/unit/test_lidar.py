@@ -254,19 +254,19 @@ def test_soft_ground_is_met_across_its_tiles():
     tree = TREE.format(xyz="-1.1 -0.2 0.2", rpy="0.08 0.05 0.4", link="mast", arm="", more='range_max="6"')
     world = World(ground=Ground(soil=SoilGround((load_soil("dry_sand"),), "deformable", 0.05)))
     simulation = Simulation(parse_machine(tree, "r.urdf"), world)
-    simulation.use_state(with_capacity(simulation.state, 8))
-    state, terrain = simulation.machinery.state, simulation.machinery.system.collision.terrain
+    simulation.use_state(simulation.state._replace(soil=with_capacity(simulation.state.soil, 8)))
+    soil, terrain = simulation.context.state.soil, simulation.context.system.contact.terrain
     for a in (-2, -1, 0):
         for b in (-1, 0):
-            open_cell(terrain, 0.05, state, (a + 0.5) * SIDE * 0.05, (b + 0.5) * SIDE * 0.05)
+            open_cell(terrain, 0.05, soil, (a + 0.5) * SIDE * 0.05, (b + 0.5) * SIDE * 0.05)
     low, size = np.array([-2, -1]) * SIDE, np.array([3, 2]) * SIDE
     heights = np.zeros(size + 1)
     heights[1:-2, 1:-2] = np.random.default_rng(3).uniform(-0.15, 0.15, size - 2)
     heights[SIDE : 2 * SIDE] *= 0.1  # beside higher tiles, to which the ground rises in its last cells
-    for tile, (a, b) in enumerate(simulation.state.tile_place[:6]):
+    for tile, (a, b) in enumerate(simulation.state.soil.tile_place[:6]):
         i, j = np.array([a, b]) * SIDE - low
         start = tile * TILE + SURFACE
-        simulation.state.soil_cell[start : start + SIDE * SIDE] = heights[i : i + SIDE, j : j + SIDE].ravel()
+        simulation.state.soil.soil_cell[start : start + SIDE * SIDE] = heights[i : i + SIDE, j : j + SIDE].ravel()
     field = Heightfield(heights, 0.05, tuple(0.05 * low))
     scan, rotation = simulation.lidar["eye"], matrix(quaternion_from_rpy(0.08, 0.05, 0.4))
     met = check_against_samples(

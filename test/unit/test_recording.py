@@ -130,7 +130,7 @@ def test_every_bit_of_the_state_counts(robot):
                 assert state_hash(state) != original, name
                 data[place] ^= 1 << bit
         assert state_hash(state) == original
-        longer = state._replace(bristle=np.append(state.bristle, 0.0))
+        longer = state._replace(joints=state.joints._replace(bristle=np.append(state.joints.bristle, 0.0)))
         assert state_hash(longer) != original
 
 
@@ -166,7 +166,8 @@ def test_a_rover_on_soil_replays_whatever_room_it_had(tmp_path):
     rover = make_simulation("rover", "sand")
     rover.step(1)
     rover.reset()
-    rover.use_state(with_capacity(rover.state, 2 * len(rover.state.tile_place)))
+    soil = rover.state.soil
+    rover.use_state(rover.state._replace(soil=with_capacity(soil, 2 * len(soil.tile_place))))
     loop = RecordedLoop(rover, "sand", tmp_path / "rover.mcap", drives=True)
     assert loop.advance(1000, {"twist.x": 0.3, "twist.yaw": 0.1})
     assert loop.advance(1000, {"twist.x": -0.2, "twist.yaw": 0.0})

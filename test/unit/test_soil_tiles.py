@@ -18,7 +18,7 @@ TYPES = np.array([[-1, 0], [0, -1]])
 
 
 class Kept(NamedTuple):
-    """The fields of `State` that hold tiles."""
+    """The fields of `SoilState` that hold tiles."""
 
     tile_count: np.ndarray
     tile_place: np.ndarray

@@ -9,12 +9,13 @@ from grouser import World
 from grouser.physics.base.packed import Packed
 from grouser.physics.description import parse_machine
 from grouser.physics.description.machine import Attachment, Fluid, HydraulicCylinder, Machine, Tank
+from grouser.physics.hydraulics.advance import advance_other_parts
 from grouser.physics.hydraulics.circuit import make_circuit
 from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network
 from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.oil import compression_energy
-from grouser.physics.hydraulics.plain_parts import advance_parts
+from grouser.physics.hydraulics.plain_parts import advance_plain_parts
 from grouser.physics.hydraulics.trials import make_network_workspace, set_contents
 from grouser.physics.model.multibody import build_model
 
@@ -113,7 +114,9 @@ class Rig:
     def advance_together(self, step):
         """Makes one step of a length [s] of all parts as a simulation does: plain ones in lockstep."""
         network, circuit, workspace = self._packed
-        advance_parts(network, circuit, self.command, step, workspace, self.prediction)
+        self.prediction.trace_length[:] = self.workspace.substeps[:] = 0
+        advance_plain_parts(network, circuit, self.command, step, workspace, self.prediction)
+        advance_other_parts(network, circuit, self.command, step, workspace, self.prediction)
 
     def advance(self, step, count=1):
         """Makes steps of a length [s], with each part by itself."""

@@ -293,8 +293,8 @@ def test_hysteresis_traces_dahls_loop(parts):
             before = simulation.joint_position["hinge"]
             simulation.step()
             after = simulation.joint_position["hinge"]
-            work += simulation.state.hysteresis[0] * (after - before)
-            trace.append((after, simulation.state.hysteresis[0]))
+            work += simulation.state.springs.hysteresis[0] * (after - before)
+            trace.append((after, simulation.state.springs.hysteresis[0]))
         return work, np.array(trace)
 
     _, virgin = drive(swing, 1.0)

@@ -138,7 +138,8 @@ def test_current_of_a_motor_that_stands_rises_as_its_circuit_says(step):
         held = simulation.joint_effort["axle"]
         assert held == pytest.approx(0.0, abs=1e-6 * resting)
         if k > 1:
-            assert simulation.state.drive_memory[0, 2] == pytest.approx(resting * (1.0 - math.exp(-t / lag)), rel=1e-2)
+            warmed = resting * (1.0 - math.exp(-t / lag))
+            assert simulation.state.joints.drive_memory[0, 2] == pytest.approx(warmed, rel=1e-2)
 
 
 def test_motor_runs_up_as_its_equations_say():
@@ -215,9 +216,9 @@ def test_an_integral_does_not_wind_up():
     simulation.command["axle"] = 5.0
     simulation.step(10)
     assert simulation.joint_effort["axle"] == pytest.approx(5.0, rel=1e-12)
-    assert simulation.state.drive_memory[0, 0] == 0.0
+    assert simulation.state.joints.drive_memory[0, 0] == 0.0
     simulation.step(60_000)
-    assert simulation.state.drive_memory[0, 0] != 0.0
+    assert simulation.state.joints.drive_memory[0, 0] != 0.0
     assert simulation.joint_position["axle"] == pytest.approx(5.0, abs=1e-6)
 
 
@@ -247,12 +248,12 @@ def test_a_motor_that_is_hot_gives_its_rated_torque():
     warmth = []
     for _ in range(20_000):
         simulation.step(1)
-        warmth.append(simulation.state.drive_memory[0, 1])
+        warmth.append(simulation.state.joints.drive_memory[0, 1])
     heated = 1e-3 * np.flatnonzero(np.array(warmth) >= 0.95)[0]
     assert heated == pytest.approx(-2.0 * math.log(1.0 - 0.95 / 16.0), rel=0.02)
     # where what it gives keeps it as warm as it is: just above rated
     assert 0.95 < warmth[-1] < 1.05
-    assert simulation.system.drives.rated[0] == 1.0
+    assert simulation.system.joints.drives.rated[0] == 1.0
 
 
 # --- snapshots, commands, refusals -----------------------------------------------------------------------------------
@@ -264,12 +265,12 @@ def test_a_snapshot_holds_what_a_drive_remembers():
     simulation.step(30)
     saved = simulation.snapshot()
     simulation.step(100)
-    there = simulation.state.q.copy(), simulation.state.drive_memory.copy()
+    there = simulation.state.q.copy(), simulation.state.joints.drive_memory.copy()
     simulation.restore(saved)
     simulation.step(100)
-    assert (simulation.state.q == there[0]).all() and (simulation.state.drive_memory == there[1]).all()
+    assert (simulation.state.q == there[0]).all() and (simulation.state.joints.drive_memory == there[1]).all()
     simulation.reset()
-    assert not simulation.state.drive_memory.any()
+    assert not simulation.state.joints.drive_memory.any()
 
 
 @pytest.mark.parametrize(

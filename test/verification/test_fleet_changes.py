@@ -88,7 +88,7 @@ def test_whoever_stays_stays_in_any_order_and_company():
         np.testing.assert_allclose(after.part(name).link_poses(), before.part(name).link_poses(), rtol=0.0, atol=1e-14)
         assert np.array_equal(np.ravel(after.part(name).base_twist()), np.ravel(before.part(name).base_twist()))
     # its contacts with the ground go on with their impulses; between the boxes the slots have another owner
-    assert after.state.contact_count[0] == 4
+    assert after.state.contact.count[0] == 4
     after.step(500)
     before.step(500)
     for name in ("a", "b"):
@@ -123,7 +123,7 @@ def test_who_leaves_leaves_the_others_alone(rover, sand):
     nobody = changed(alone, {}, sand)
     nobody.step(10)
     again = changed(nobody, {"c": Member(rover, Pose((0.0, -5.0, 1.0)))}, sand)
-    assert again.step_count == 1510 and again.state.tile_count[0] == alone.state.tile_count[0]
+    assert again.step_count == 1510 and again.state.soil.tile_count[0] == alone.state.soil.tile_count[0]
     again.step(100)
 
 
@@ -219,9 +219,9 @@ def test_what_is_put_elsewhere_goes_on_the_same_after_a_restart(rover, sand):
     simulation = Simulation(rover, sand)
     drive(simulation, 1.0)
     simulation.step(1000)
-    assert simulation.state.wheel_motion.any()
+    assert simulation.state.soil.wheel_motion.any()
     simulation.place((3.0, 1.0, 0.3), turned(0.5))
-    assert not simulation.state.wheel_motion.any()
+    assert not simulation.state.soil.wheel_motion.any()
     saved = simulation.snapshot()
     simulation.step(500)
     there = simulation.state.q.copy()
@@ -235,10 +235,10 @@ def test_what_is_put_elsewhere_forgets_what_it_touched():
     members = {"a": Member(box(), Pose((0, 0, 0.2))), "b": Member(box(mass=5.0), Pose((0.1, 0, 0.6)))}
     simulation = Simulation(combine(members), HALL)
     simulation.step(500)
-    assert np.count_nonzero(simulation.state.contact_impulse[:, 2]) == 8
+    assert np.count_nonzero(simulation.state.contact.impulse[:, 2]) == 8
     simulation.part("b").place((3.0, 0.0, 0.6), turned(0.0))
     # the other one's, with the ground, stay
-    assert np.count_nonzero(simulation.state.contact_impulse[:, 2]) == 4
+    assert np.count_nonzero(simulation.state.contact.impulse[:, 2]) == 4
     assert simulation.contacts() == []
     simulation.step(10)
     assert simulation.part("a").base_pose()[0][2] == pytest.approx(0.2, abs=1e-5)

@@ -46,7 +46,7 @@ def swing(parts, motor="", feed=None, *, axis=(0, 0, 1), mass=50.0, com=(0.0, 0.
 
 
 def line(simulation, name):
-    return float(simulation.state.pressure[simulation.lines.index(name)])
+    return float(simulation.state.hydraulics.pressure[simulation.lines.index(name)])
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
@@ -160,7 +160,7 @@ def test_view_of_a_braked_motor_under_load(parts):
     assert motor.torque == pytest.approx(50.0 * GRAVITY * 0.5, rel=1e-4)
     simulation.command["swing"] = 1.0
     simulation.step(100)
-    assert simulation.hydraulic_motor["motor"].spool_position == simulation.state.spool[0, 0]
+    assert simulation.hydraulic_motor["motor"].spool_position == simulation.state.hydraulics.spool[0, 0]
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
@@ -174,8 +174,8 @@ def test_valve_swings_forth_and_back(parts, step):
     assert speeds[0] == pytest.approx(-speeds[2], rel=1e-3)
     assert speeds[0] > 0.1
     assert abs(speeds[1]) < 1e-3
-    assert np.all(np.isfinite(simulation.state.pressure))
-    assert simulation.state.pressure.min() > 0.0
+    assert np.all(np.isfinite(simulation.state.hydraulics.pressure))
+    assert simulation.state.hydraulics.pressure.min() > 0.0
 
 
 def test_energy_balance_closes(parts):
@@ -185,7 +185,7 @@ def test_energy_balance_closes(parts):
         simulation.step(1000)
     balance = simulation.energy_balance()
     assert balance.residual == pytest.approx(0.0, abs=1e-9)
-    account = CylinderEnergy(*simulation.state.account[0].tolist())
+    account = CylinderEnergy(*simulation.state.hydraulics.account[0].tolist())
     oil = account.supplied - account.returned - account.throttled - account.compressed - account.piston_work
     rotor = account.piston_work - account.viscous_loss - account.friction_loss - balance.actuator_work["motor"]
     assert oil == pytest.approx(0.0, abs=1e-3 * account.supplied)

@@ -75,7 +75,7 @@ def lift_beside_radau(parts, cylinders, gas, step):
     for _ in times:
         simulation.step(round(5e-3 / step))
         piston = simulation.cylinder["c0"]
-        pressures = [float(simulation.state.pressure[simulation.lines.index(name)]) for name in "ab"]
+        pressures = [float(simulation.state.hydraulics.pressure[simulation.lines.index(name)]) for name in "ab"]
         ours.append([piston.position, piston.velocity, *pressures])
     return np.array(ours).T, converged(cylinders, times, [start, 0.0, carried, TANK], gas)
 

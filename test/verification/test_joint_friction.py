@@ -356,7 +356,7 @@ def test_a_restart_is_exact_to_the_bit(parts, law):
     simulation.step(100)
     batch.step(100)
     assert np.array_equal(batch[1].state.q, simulation.state.q)
-    assert np.array_equal(batch[1].state.bristle, simulation.state.bristle)
+    assert np.array_equal(batch[1].state.joints.bristle, simulation.state.joints.bristle)
 
 
 def test_a_search_that_does_not_settle_is_told_once(parts):
@@ -446,7 +446,7 @@ def test_bristles_bend_break_away_and_slide_as_their_equations_say(parts, stiffn
         for k, time in enumerate(times):
             simulation.command["slide"] = load(time)
             simulation.step()
-            found[k] = simulation.state.q[0], simulation.state.v[0], simulation.state.bristle[0]
+            found[k] = simulation.state.q[0], simulation.state.v[0], simulation.state.joints.bristle[0]
         expected = exact(times).T
         errors.append(np.abs(found[:, 0] - expected[:, 0]).max() / np.abs(expected[:, 0]).max())
         balance = simulation.energy_balance()
@@ -484,7 +484,7 @@ def test_breakaway_and_the_stribeck_curve_of_bristles(parts, stiffness):
         simulation.command["slide"] = speed
         simulation.step(1000)
         steady = simulation.joint_velocity["slide"]
-        assert -stiffness * simulation.state.bristle[0] == pytest.approx(
+        assert -stiffness * simulation.state.joints.bristle[0] == pytest.approx(
             -math.copysign(stribeck(steady), speed), rel=1e-6
         )
 
@@ -510,7 +510,7 @@ def test_friction_of_joints_that_move_together_adds_up(parts):
         'law="stribeck" static="2" kinetic="1" stribeck_speed="0.2"',
         'law="stribeck" static="3" kinetic="2" stribeck_speed="0.4"',
     )
-    laws = both.system.laws
+    laws = both.system.joints.laws
     # the follower's 3 N m and 0.4 rad/s are 6 N m and 0.2 rad/s at the leader
     assert (laws.static[0], laws.kinetic[0], laws.stribeck_speed[0]) == (8.0, 5.0, 0.2)
     both.command["lead"] = 7.99
@@ -524,7 +524,7 @@ def test_friction_of_joints_that_move_together_adds_up(parts):
         'static="0" viscous="0.1"',
         'law="lugre" static="1" kinetic="0.5" stribeck_speed="0.1" bristle_stiffness="1e4" bristle_damping="3"',
     )
-    laws = alone.system.laws
+    laws = alone.system.joints.laws
     assert (laws.static[0], laws.bristle_stiffness[0], laws.bristle_damping[0]) == (2.0, 4e4, 12.0)
 
 

@@ -385,7 +385,7 @@ def test_a_misaligned_door_is_forced_but_stays_whole(parts):
 def test_a_door_on_rigid_hinges_that_do_not_quite_fit_turns_freely(parts, hinges, error):
     """What hinges say differently of the same motion is left to as few of them as it takes."""
     simulation = Simulation(door(parts, hinges, error), EARTH)
-    assert len(simulation.system.pairs.row_pair) == 5
+    assert len(simulation.system.loops.row_pair) == 5
     assert sum("over-constrained" in warning for warning in simulation.warnings) >= hinges - 1
     simulation.state.v[5] = 3.0
     for _ in range(200):
@@ -403,7 +403,7 @@ def test_a_door_on_rigid_hinges_that_do_not_quite_fit_turns_freely(parts, hinges
 
 def test_hinges_that_agree_share_the_load(parts):
     simulation = Simulation(door(parts, 3), EARTH)
-    assert len(simulation.system.pairs.row_pair) == 15
+    assert len(simulation.system.loops.row_pair) == 15
     assert simulation.warnings == ()
 
 
@@ -414,7 +414,7 @@ def test_a_plane_linkage_closed_by_a_leaning_hinge_moves_as_with_a_straight_one(
         Simulation(four_bar(parts, "revolute", last_rpy=(angle, 0, 0)), SPACE) for angle in (0.0, lean)
     )
     assert straight.warnings == ()
-    assert leaning.system.pairs.row_direction.tolist() == [0, 1, 2]
+    assert leaning.system.loops.row_direction.tolist() == [0, 1, 2]
     (warning,) = leaning.warnings
     assert "pair" in warning and "about x, about y" in warning
     for simulation in (straight, leaning):
@@ -435,7 +435,7 @@ def test_a_loop_at_its_dead_point_lets_nothing_go_that_it_needs(parts, lengths, 
     lengths = tuple(scale * length for length in lengths)
     for lean, rows in ((0.0, [0, 1, 2, 3, 4]), (1e-4, [0, 1, 2])):
         simulation = Simulation(four_bar_at(parts, start, lengths, (lean, 0, 0)), SPACE)
-        assert simulation.system.pairs.row_direction.tolist() == rows
+        assert simulation.system.loops.row_direction.tolist() == rows
 
 
 def test_what_is_needed_elsewhere_is_kept(parts):
@@ -452,7 +452,7 @@ def test_what_is_needed_elsewhere_is_kept(parts):
         + '<initial_position joint="j0" position="1.0"/>',
     )
     simulation = Simulation(machine, SPACE)
-    assert len(simulation.system.pairs.row_pair) == 6
+    assert len(simulation.system.loops.row_pair) == 6
     assert [warning.split('"')[1] for warning in simulation.warnings] == ["a_tip", "b_tip"]
     assert all("forced against the others" in warning for warning in simulation.warnings)
 

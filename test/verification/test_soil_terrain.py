@@ -84,7 +84,7 @@ def test_volume(heave, heading, slip):
     simulation.step(1)
     drive(simulation, slip, 0.1)
     simulation.step(5000)
-    patch, moved = simulation.terrain_patch(), simulation.state.moved_soil[0]
+    patch, moved = simulation.terrain_patch(), simulation.state.soil.moved_soil[0]
     assert moved > 5e-4
     missing = patch.rut.sum() * patch.cell**2
     assert missing == pytest.approx((1.0 - heave) / heave * moved, abs=1e-9 * moved)
@@ -98,7 +98,7 @@ def test_without_bulldozing_nothing_is_moved():
     drive(simulation, 0.5, 0.1)
     simulation.step(3000)
     patch = simulation.terrain_patch()
-    assert simulation.state.moved_soil[0] == 0.0
+    assert simulation.state.soil.moved_soil[0] == 0.0
     assert patch.rut.min() == 0.0
     assert (patch.rut == patch.sinkage).all()
 
@@ -269,10 +269,10 @@ def run(simulation, steps, speed=8.0):
 
 def kept(simulation):
     """All of the state, without the room that no tile has taken yet."""
-    state, count = simulation.state, int(simulation.state.tile_count[0])
-    tile = len(state.soil_cell) // len(state.tile_place)
+    state, count = simulation.state, int(simulation.state.soil.tile_count[0])
+    tile = len(state.soil.soil_cell) // len(state.soil.tile_place)
     fields = {name: getattr(state, name) for name in state._fields if name != "tile_table"}
-    fields |= {"tile_place": state.tile_place[:count], "soil_cell": state.soil_cell[: count * tile]}
+    fields |= {"tile_place": state.soil.tile_place[:count], "soil_cell": state.soil.soil_cell[: count * tile]}
     return np.concatenate([array.ravel().astype(float) for array in fields.values()])
 
 
@@ -301,7 +301,7 @@ def test_reset_gives_fresh_ground(ground):
     simulation = cart(ground, damping=1e3)
     run(simulation, 600)
     simulation.reset()
-    assert simulation.state.tile_count[0] == 0
+    assert simulation.state.soil.tile_count[0] == 0
     run(simulation, 600)
     fresh = cart(ground, damping=1e3)
     run(fresh, 600)
@@ -331,14 +331,14 @@ def test_room_for_tiles_grows():
 
     world = soft("deformable", 0.01)
     simulation = bed(world, 100.0)
-    room = len(simulation.state.tile_place)
+    room = len(simulation.state.soil.tile_place)
     batch = bed(world, 100.0).batch(2)
     far(simulation, 4000)
-    assert len(simulation.state.tile_place) > room
+    assert len(simulation.state.soil.tile_place) > room
     for copy in batch.simulations:
         drive(copy, 0.1, 5.0)
     batch.step(4000)
-    assert batch.state.tile_place.shape[1] == len(simulation.state.tile_place)
+    assert batch.state.soil.tile_place.shape[1] == len(simulation.state.soil.tile_place)
     assert all(np.array_equal(kept(copy), kept(simulation)) for copy in batch.simulations)
     grown = simulation.snapshot()
     far(simulation, 200)
@@ -348,7 +348,7 @@ def test_room_for_tiles_grows():
     assert np.array_equal(kept(fresh), kept(simulation))
     # restoring what is smaller forgets what has been opened since
     fresh.restore(bed(world, 100.0).snapshot())
-    assert fresh.state.tile_count[0] == 0
+    assert fresh.state.soil.tile_count[0] == 0
     again = bed(world, 100.0)
     for one in (fresh, again):
         far(one, 500)
@@ -362,7 +362,7 @@ def test_tiles_do_not_depend_on_the_map():
         simulation = bed(soft("deformable", heightfield=field, bulldozing=False), 100.0)
         drive(simulation, 0.2, 0.5)
         simulation.step(1000)
-        counts.append(int(simulation.state.tile_count[0]))
+        counts.append(int(simulation.state.soil.tile_count[0]))
         states.append(np.concatenate([simulation.state.q, simulation.state.v]))
     assert counts[0] == counts[1] < 20
     assert np.array_equal(*states)
@@ -379,5 +379,5 @@ def test_steps_do_not_get_slower_with_the_distance():
         simulation.step(1000)
         spent.append(time.process_time() - start)
     # a tile is 0.64 m long, the wheel's window two wide at most
-    assert simulation.state.tile_count[0] <= 3 * (simulation.joint_position["rail"] / 0.64 + 3)
+    assert simulation.state.soil.tile_count[0] <= 3 * (simulation.joint_position["rail"] / 0.64 + 3)
     assert min(spent[-4:]) < 1.5 * min(spent[:4])

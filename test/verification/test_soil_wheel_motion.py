@@ -74,7 +74,7 @@ def test_fall_ends_in_the_soil(level, step):
     taken = []
     for _ in range(round(2.0 / step)):
         simulation.step(1)
-        taken.append(-simulation.state.soil_work[0])
+        taken.append(-simulation.state.soil.soil_work[0])
     fall = -simulation.energy_balance().potential
     assert fall > mass * GRAVITY * 1.0
     assert_balanced(simulation, fall)

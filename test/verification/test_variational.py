@@ -208,7 +208,7 @@ class Reference:
         self.system, self.effort = simulation.system, np.zeros(len(simulation.state.v))
         for joint, effort in simulation.command.items():
             self.effort[simulation.names.joints[joint].v] = effort
-        model = self.system.model
+        model = self.system.multibody
         self.model, self.kinematics = Packed(model), Packed(make_kinematics(model))
         self.positions, bodies, rates = len(model.q_initial), len(model.body_parent), len(model.rate_damping)
         self.buffers, self.lower = np.zeros((2, bodies, 6)), np.zeros((rates, rates))
@@ -223,7 +223,7 @@ class Reference:
         return np.concatenate([self.rates(q, v), np.linalg.solve(mass, self.push(q, v) - self.force)])
 
     def push(self, q, v):
-        model, axial = self.system.model, self.system.axial
+        model, axial = self.system.multibody, self.system.springs
         push = self.effort - model.rate_damping * v
         np.subtract.at(push, model.spring_rate, model.spring_stiffness * q[model.spring_position])
         bent = q[axial.position_index] - axial.rest_position
@@ -232,7 +232,7 @@ class Reference:
         return push
 
     def rates(self, q, v):
-        model, rates = self.system.model, np.zeros(self.positions)
+        model, rates = self.system.multibody, np.zeros(self.positions)
         for body, kind in enumerate(model.body_kind):
             if model.body_mimics[body]:
                 continue

@@ -1,0 +1,84 @@
+"""Entries: compiled functions that are called by their address.
+
+A function that calls an entry contains none of its code: entries are compiled apart, in any order and by several
+processes, and only those that a machine needs. A call costs what one through a pointer costs, a nanosecond or two.
+"""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numba import typeof, types
+from numba.core import cgutils
+from numba.core.extending import intrinsic
+
+from grouser.physics.base.kernel import inlined
+from grouser.physics.base.packed import Packed
+
+
+class Context(Protocol):
+    """What an entry of a step gets: everything, each part nested by room (`integrators.context.StepContext`)."""
+
+    system: Any
+    state: Any
+    command: Any
+    workspace: Any
+    schedule: Any
+
+
+class Schedule(NamedTuple):
+    """The entries of a step that a machine needs, phase by phase.
+
+    Attributes:
+        start: first entry of each phase, and the end of the last, (phases + 1,).
+        entry: address of the machine code of each entry.
+    """
+
+    start: np.ndarray
+    entry: np.ndarray
+
+
+def address_of(function: Any, context: Packed) -> int:
+    """Address of a kernel's machine code for a packed tree, compiled now if it is not in the cache."""
+    signature = (typeof(context),)
+    function.compile(signature)
+    compiled = function.overloads[signature]
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+
+def _calling(result: types.Type) -> Any:
+    """What calls entries that return `result`."""
+
+    def call(typing_context, address, context):
+        def generate(target, builder, signature, arguments):
+            convention = target.call_conv
+            kind = convention.get_function_type(result, (context,))
+            pointer = builder.inttoptr(arguments[0], kind.as_pointer())
+            status, value = convention.call_function(builder, pointer, result, (context,), (arguments[1],))
+            with cgutils.if_unlikely(builder, status.is_error):
+                convention.return_status_propagate(builder, status)
+            return value
+
+        return result(types.int64, context), generate
+
+    return intrinsic(call)
+
+
+# Calls the entry at an address with a packed tree; the entry returns nothing, or a whole number.
+call_entry: Any = _calling(types.none)
+ask_entry: Any = _calling(types.int64)
+
+
+@inlined
+def run_phase(context, phase):
+    """Calls the entries of a phase, room by room."""
+    for k in range(context.schedule.start[phase], context.schedule.start[phase + 1]):
+        call_entry(context.schedule.entry[k], context)
+
+
+@inlined
+def any_in_phase(context, phase):
+    """Calls the entries of a phase; whether one of them has changed something."""
+    changed = False
+    for k in range(context.schedule.start[phase], context.schedule.start[phase + 1]):
+        changed = ask_entry(context.schedule.entry[k], context) != 0 or changed
+    return changed

@@ -1,0 +1,101 @@
+"""Loop joints in a step: strong dampers and springs in the mass matrix."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.entry import Context
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.labels import ANEW
+from grouser.physics.base.refusal import SMOOTH_TREES, Refused, present
+from grouser.physics.compliance.loop_rows import (
+    LoopRows,
+    apply_loop_forces,
+    commit_loop_impulses,
+    correct_loop_positions,
+    make_loop_rows,
+)
+from grouser.physics.compliance.loops import LoopConstraints
+from grouser.physics.constraints.work import account_loops
+from grouser.physics.model.multibody import Model
+from grouser.physics.multibody.factorisation import solve_transposed
+
+
+class State(NamedTuple):
+    """What a restart needs.
+
+    Attributes:
+        work: on the machine by each loop joint [J].
+    """
+
+    work: np.ndarray
+
+
+LABELS: Any = State(work=ANEW)
+
+
+class Workspace(NamedTuple):
+    """Buffers of a step.
+
+    Attributes:
+        rows: one for each direction in which a loop joint acts.
+        deflection_start: of the loop joints at the start of a step, (loop joints, 6), of the midpoint rule.
+    """
+
+    rows: LoopRows
+    deflection_start: np.ndarray
+
+
+def make_state(loops: LoopConstraints) -> State:
+    """Empty accounts."""
+    return State(np.zeros(len(loops.axis)))
+
+
+def make_workspace(loops: LoopConstraints, model: Model) -> Workspace:
+    """Buffers of the right sizes."""
+    return Workspace(make_loop_rows(loops, len(model.rate_damping)), np.zeros((len(loops.axis), 6)))
+
+
+def acts(loops: LoopConstraints) -> bool:
+    """Whether there is any loop joint."""
+    return len(loops.axis) > 0
+
+
+def refused(loops: LoopConstraints) -> Refused:
+    """Loops are no trees."""
+    return present({"loop joints": len(loops.axis) > 0}, SMOOTH_TREES)
+
+
+@kernel
+def apply_forces(context: Context):
+    """Measures the loop joints, and puts them into mass matrix and force."""
+    system, motion = context.system, context.workspace.multibody
+    apply_loop_forces(
+        *(system.multibody, system.loops, motion.kinematics, motion.motion, context.state.v, system.settings.step),
+        *(context.workspace.loops.rows, motion.mass, motion.force),
+    )
+
+
+@kernel
+def commit(context: Context):
+    """The impulses that the loop joints gave."""
+    rows = context.workspace.loops.rows
+    rows.impulse[:] = 0.0
+    commit_loop_impulses(context.workspace.multibody.velocity, 1.0, rows)
+
+
+@kernel
+def account(context: Context):
+    """Adds the work of the loop joints."""
+    loops, rows = context.system.loops, context.workspace.loops.rows
+    mean = context.workspace.multibody.velocity_mean
+    account_loops(loops.row_pair, rows.impulse, rows.motion.jacobian, mean, context.state.loops.work)
+
+
+@kernel
+def correct(context: Context):
+    """Has rigid loop joints move together within the step."""
+    system, displacement = context.system, context.workspace.multibody.displacement
+    model = system.multibody
+    correct_loop_positions(system.loops, context.workspace.loops.rows, system.settings.step, displacement)
+    solve_transposed(model.pattern_start, model.pattern, context.workspace.multibody.factor, displacement)

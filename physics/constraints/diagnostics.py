@@ -1,0 +1,26 @@
+"""What the solver says of a step."""
+
+from grouser.physics.base.kernel import inlined
+
+
+@inlined
+def note_unsettled(state, rate, work):
+    """Counts a step whose iteration did not settle, by this coordinate rate.
+
+    Args:
+        state: whose step it is.
+        rate: coordinate rate that still changed.
+        work: the solver's (`constraints.room.Workspace`).
+    """
+    work.unsettled[2] += 1
+    if work.unsettled[0] == 0:
+        work.unsettled[0], work.unsettled[1] = state.step_count[0] + 1, rate
+
+
+@inlined
+def note_convergence(sweeps, residual, work):
+    """Keeps the figures of a step: the last and the largest."""
+    work.sweeps[0] = sweeps
+    work.sweeps[1] = max(work.sweeps[1], sweeps)
+    work.residual[0] = residual
+    work.residual[1] = max(work.residual[1], residual)

@@ -1,0 +1,144 @@
+"""The rows of a step and the impulses that satisfy them all."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.entry import Context, any_in_phase
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.labels import ROW
+from grouser.physics.base.phases import ADJUST
+from grouser.physics.constraints.diagnostics import note_convergence
+from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
+from grouser.physics.constraints.rows import Rows, make_rows, spring_impulse
+from grouser.physics.constraints.subspace import Subspace, make_subspace
+from grouser.physics.multibody.factorisation import solve
+
+# Sweeps of the position pass; what is left of an error is corrected in the next step.
+_POSITION_SWEEPS = 20
+
+
+class State(NamedTuple):
+    """What a restart needs.
+
+    Attributes:
+        row_impulse: impulse of every possible row in the last step, by slot: joint laws, without their drives' and
+            bristles', then cylinders and motors [N s or N m s].
+    """
+
+    row_impulse: np.ndarray
+
+
+LABELS: Any = State(row_impulse=ROW)
+
+
+class Workspace(NamedTuple):
+    """Buffers of the solver.
+
+    Attributes:
+        rows: of actuators and joints; those of contacts are the contacts'.
+        subspace: of Newton's steps.
+        row_shift, contact_shift: impulses of the position pass.
+        sweeps: of the last step, most since cleared, (2,).
+        residual: of the last step, largest since cleared [m/s or rad/s], (2,).
+        unsettled: number of the first step whose iteration did not settle, 0 for none, -1 when it has been told; the
+            coordinate rate that changed most in its last round; how many such steps there were, (3,).
+    """
+
+    rows: Rows
+    subspace: Subspace
+    row_shift: np.ndarray
+    contact_shift: np.ndarray
+    sweeps: np.ndarray
+    residual: np.ndarray
+    unsettled: np.ndarray
+
+
+def make_state(rows: int) -> State:
+    """No impulses.
+
+    Args:
+        rows: number of joint laws and actuators.
+    """
+    return State(np.zeros(rows))
+
+
+def make_workspace(rows: int, slots: int, coordinates: int) -> Workspace:
+    """Buffers for so many joint laws and actuators, contacts and coordinates."""
+    return Workspace(
+        rows=make_rows(rows, coordinates),
+        subspace=make_subspace(rows, slots, coordinates),
+        row_shift=np.zeros(rows),
+        contact_shift=np.zeros(slots),
+        sweeps=np.zeros(2, dtype=np.int64),
+        residual=np.zeros(2),
+        unsettled=np.zeros(3, dtype=np.int64),
+    )
+
+
+@kernel
+def detect(context: Context):
+    """No rows yet."""
+    work = context.workspace.constraints
+    work.rows.count[0] = 0
+    work.sweeps[0] = 0
+
+
+@kernel
+def assemble(context: Context):
+    """The first rows are those of the actuators; all others are opened anew."""
+    context.workspace.constraints.rows.count[0] = context.system.hydraulics.geometry.valve.shape[0]
+
+
+@kernel
+def open_rows(context: Context):
+    """Gives the velocity the impulses of the last step."""
+    warm_start(context.workspace.constraints.rows, context.workspace.contact.rows, context.workspace.multibody.u)
+
+
+@kernel
+def solve_impulses(context: Context):
+    """Impulses of all rows, and the rates that they lead to."""
+    model, settings = context.system.multibody, context.system.settings
+    work, motion = context.workspace.constraints, context.workspace.multibody
+    searching = True
+    while searching:
+        sweeps, residual = solve_rows(
+            *(work.rows, context.workspace.contact.rows, work.subspace, motion.u),
+            *(settings.tolerance, settings.most_sweeps),
+        )
+        work.sweeps[0] += sweeps
+        work.residual[0] = residual
+        for d in range(motion.velocity.shape[0]):
+            motion.velocity[d] = motion.u[d]
+        solve(model.pattern_start, model.pattern, motion.factor, motion.velocity)
+        searching = any_in_phase(context, ADJUST)
+
+
+@kernel
+def commit(context: Context):
+    """Keeps the impulses for the next step's warm start, and the solver's figures."""
+    work, motion = context.workspace.constraints, context.workspace.multibody
+    rows, laws = work.rows, context.system.joints.laws
+    remembered = context.state.constraints.row_impulse
+    note_convergence(work.sweeps[0], work.residual[0], work)
+    remembered[:] = 0.0
+    for r in range(rows.count[0]):
+        slot = rows.slot[r]
+        remembered[slot] = rows.impulse[r]
+        if slot < laws.rate_index.shape[0]:
+            remembered[slot] -= spring_impulse(rows, r, motion.velocity[laws.rate_index[slot]])
+
+
+@kernel
+def correct(context: Context):
+    """The displacement: with the velocity, and without the position errors of all rows."""
+    model, settings = context.system.multibody, context.system.settings
+    work, motion = context.workspace.constraints, context.workspace.multibody
+    for d in range(motion.u.shape[0]):
+        motion.displacement[d] += motion.u[d]
+    solve_positions(
+        *(work.rows, context.workspace.contact.rows, motion.displacement),
+        *(settings.tolerance, _POSITION_SWEEPS, work.row_shift, work.contact_shift),
+    )
+    solve(model.pattern_start, model.pattern, motion.factor, motion.displacement)

@@ -1,0 +1,240 @@
+"""All that a step reads and writes, nested by room, and the rooms that take part in it."""
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.entry import Schedule, address_of
+from grouser.physics.base.labels import ANEW, POSITION, RATE, WHOLE
+from grouser.physics.base.packed import Packed
+from grouser.physics.base.phases import PHASES
+from grouser.physics.base.refusal import Refused
+from grouser.physics.compliance import loops_room, springs_room
+from grouser.physics.compliance.loops import LoopConstraints
+from grouser.physics.compliance.springs import JointSprings
+from grouser.physics.constraints import room as constraints
+from grouser.physics.contact import room as contact
+from grouser.physics.contact.collide import Collision
+from grouser.physics.hydraulics import oil_room, plain_room, published_room
+from grouser.physics.hydraulics import room as hydraulics
+from grouser.physics.hydraulics.cylinder import IMPLICIT
+from grouser.physics.joints import room as joints
+from grouser.physics.model.command import Command
+from grouser.physics.model.multibody import Model
+from grouser.physics.multibody import room as multibody
+from grouser.physics.soil import room as soil
+from grouser.physics.soil.tiles import SoilState
+from grouser.physics.soil.wheels import Wheels, WheelWorkspace, make_wheel_workspace
+
+SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT, VARIATIONAL = range(3)
+INTEGRATORS = {
+    "semi_implicit": SEMI_IMPLICIT_EULER,
+    "implicit_midpoint": IMPLICIT_MIDPOINT,
+    "variational": VARIATIONAL,
+}
+
+
+class Settings(NamedTuple):
+    """How steps are made.
+
+    Attributes:
+        step: [s].
+        scheme: of the hydraulics (`hydraulics.cylinder.SCHEMES`).
+        tolerance: of the impulses: largest change of a row's speed in the last sweep, and in all that would follow it
+            [m/s or rad/s].
+        most_sweeps: limit of the sweeps.
+        integrator: of the motion (`INTEGRATORS`).
+    """
+
+    step: float
+    scheme: int
+    tolerance: float
+    most_sweeps: int
+    integrator: int
+
+
+class System(NamedTuple):
+    """All that does not change: settings, and read-only arrays of each room."""
+
+    settings: Settings
+    multibody: Model
+    springs: JointSprings
+    joints: joints.System
+    loops: LoopConstraints
+    soil: Wheels
+    hydraulics: hydraulics.System
+    contact: Collision
+
+
+class State(NamedTuple):
+    """Exactly what a bit-exact restart needs, nothing derived.
+
+    Attributes:
+        step_count: steps since the start, (1,).
+        q: positions, in the order of `Model` [m, rad, unit quaternion].
+        v: coordinate rates [m/s, rad/s].
+        energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
+        springs, joints, loops, soil, hydraulics, contact, constraints: of the rooms.
+    """
+
+    step_count: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    energy_start: np.ndarray
+    springs: springs_room.State
+    joints: joints.State
+    loops: loops_room.State
+    soil: SoilState
+    hydraulics: hydraulics.State
+    contact: contact.State
+    constraints: constraints.State
+
+
+# Whose the rows of each array are (`base.labels`).
+LABELS: Any = State(
+    step_count=WHOLE,
+    q=POSITION,
+    v=RATE,
+    energy_start=ANEW,
+    springs=springs_room.LABELS,
+    joints=joints.LABELS,
+    loops=loops_room.LABELS,
+    soil=soil.LABELS,
+    hydraulics=hydraulics.LABELS,
+    contact=contact.LABELS,
+    constraints=constraints.LABELS,
+)
+
+
+class Workspace(NamedTuple):
+    """Buffers of a step, room by room."""
+
+    multibody: multibody.Workspace
+    springs: springs_room.Workspace
+    joints: joints.Workspace
+    loops: loops_room.Workspace
+    soil: WheelWorkspace
+    hydraulics: hydraulics.Workspace
+    contact: contact.Workspace
+    constraints: constraints.Workspace
+
+
+class StepContext(NamedTuple):
+    """All that a step reads and writes."""
+
+    system: System
+    state: State
+    command: Command
+    workspace: Workspace
+    schedule: Schedule
+
+
+def make_state(system: System) -> State:
+    """A state at rest in the initial positions, with no pressure in the hydraulic lines."""
+    model = system.multibody
+    return State(
+        step_count=np.zeros(1, dtype=np.int64),
+        q=np.array(model.q_initial),
+        v=np.zeros(len(model.rate_damping)),
+        energy_start=np.zeros(3),
+        springs=springs_room.make_state(system.springs, model),
+        joints=joints.make_state(system.joints),
+        loops=loops_room.make_state(system.loops),
+        soil=soil.make_state(system.soil),
+        hydraulics=hydraulics.make_state(system.hydraulics),
+        contact=contact.make_state(system.contact),
+        constraints=constraints.make_state(_row_count(system)),
+    )
+
+
+def make_workspace(system: System) -> Workspace:
+    """Buffers for a system."""
+    model, coordinates = system.multibody, len(system.multibody.rate_damping)
+    slots = contact.slot_count(system.contact)
+    return Workspace(
+        multibody=multibody.make_workspace(model),
+        springs=springs_room.make_workspace(system.springs),
+        joints=joints.make_workspace(system.joints, coordinates),
+        loops=loops_room.make_workspace(system.loops, model),
+        soil=make_wheel_workspace(system.soil, coordinates),
+        hydraulics=hydraulics.make_workspace(system.hydraulics, system.settings.step),
+        contact=contact.make_workspace(system.contact, coordinates),
+        constraints=constraints.make_workspace(_row_count(system), slots, coordinates),
+    )
+
+
+def rooms_of(system: System) -> tuple[ModuleType, ...]:
+    """The rooms that take part in the steps of a system, in the order in which they do in each phase."""
+    oil = hydraulics.acts(system.hydraulics)
+    implicit = system.settings.scheme == IMPLICIT
+    rooms = {
+        multibody: True,
+        springs_room: springs_room.acts(system.springs, system.multibody),
+        joints: joints.acts(system.joints),
+        loops_room: loops_room.acts(system.loops),
+        soil: soil.acts(system.soil),
+        hydraulics: oil,
+        published_room: oil and not implicit,
+        plain_room: oil and implicit and len(system.hydraulics.network.plain_part) > 0,
+        oil_room: oil and implicit,
+        contact: contact.acts(system.contact),
+        constraints: True,
+    }
+    return tuple(room for room, acts in rooms.items() if acts)
+
+
+def refused_by_rooms(system: System) -> Refused:
+    """What there is in a system that some integrators have no place for."""
+    return {
+        **contact.refused(system.contact),
+        **hydraulics.refused(system.hydraulics),
+        **soil.refused(system.soil),
+        **joints.refused(system.joints),
+        **loops_room.refused(system.loops),
+        **springs_room.refused(system.springs),
+    }
+
+
+def entries_of(system: System) -> list[list[Any]]:
+    """The entries of each phase that a system needs."""
+    rooms = rooms_of(system)
+    return [[getattr(room, phase) for room in rooms if hasattr(room, phase)] for phase in PHASES]
+
+
+def make_schedule(system: System) -> Schedule:
+    """Room for the addresses of the entries of a system, 0 each; `fill_schedule` finds them."""
+    counts = [len(entries) for entries in entries_of(system)]
+    return Schedule(np.concatenate([[0], np.cumsum(counts)]), np.zeros(sum(counts), dtype=np.int64))
+
+
+def fill_schedule(system: System, context: Packed) -> None:
+    """Compiles the entries of a system, if they are not in the cache, and enters their addresses."""
+    entries = [entry for phase in entries_of(system) for entry in phase]
+    context.schedule.entry[:] = [address_of(entry, context) for entry in entries]
+
+
+def copy_into(source: Any, target: Any) -> None:
+    """Copies every array of a state or command into its counterpart."""
+    for one, other in zip(leaves_of(source), leaves_of(target), strict=True):
+        other[...] = one
+
+
+def copy_of(tree: Any) -> Any:
+    """The same nested tuples with copies of all arrays."""
+    return np.array(tree) if isinstance(tree, np.ndarray) else type(tree)(*map(copy_of, tree))
+
+
+def leaves_of(tree: Any) -> Iterator[Any]:
+    """All that is in nested tuples, one after the other."""
+    if not isinstance(tree, tuple):
+        yield tree
+    else:
+        for part in tree:
+            yield from leaves_of(part)
+
+
+def _row_count(system: System) -> int:
+    """Number of joint laws and actuators, which have a row each at most."""
+    return len(system.joints.laws.rate_index) + len(system.hydraulics.geometry.valve)

@@ -1,0 +1,213 @@
+"""What acts along the coordinates of joints in a step: servo drives, dry friction, limits."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.entry import Context
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.labels import ANEW, DRIVE, LAW
+from grouser.physics.base.refusal import SMOOTH, Refused, present
+from grouser.physics.constraints.diagnostics import note_unsettled
+from grouser.physics.constraints.work import account_bristles, account_drives, account_joint_rows
+from grouser.physics.drives.electric import KEPT, SIZE
+from grouser.physics.drives.modes import EFFORT
+from grouser.physics.drives.servo import Drives
+from grouser.physics.drives.springs import add_drive_springs, commit_drives, linearise_drives, replace_drives
+from grouser.physics.friction.joints import (
+    HELD,
+    JointFrictions,
+    add_frictions,
+    begin_frictions,
+    commit_frictions,
+    make_joint_frictions,
+    release_frictions,
+    switch_frictions,
+)
+from grouser.physics.joints.laws import JointLaws
+from grouser.physics.joints.rows import open_joint_rows
+from grouser.physics.multibody.factorisation import multiply
+
+
+class System(NamedTuple):
+    """Along which coordinates something acts, and the drives among it."""
+
+    laws: JointLaws
+    drives: Drives
+
+
+class State(NamedTuple):
+    """What a restart needs. Sticking is not stored: zero speed implies it.
+
+    Attributes:
+        bristle: deflection of the bristles of each joint law [m or rad].
+        drive_memory: what each servo drive remembers between steps (`drives.servo`, `drives.electric`), (drives, KEPT).
+        work: on the machine by each joint law's drive, dry friction and limits [J], (laws, 3).
+    """
+
+    bristle: np.ndarray
+    drive_memory: np.ndarray
+    work: np.ndarray
+
+
+LABELS: Any = State(bristle=LAW, drive_memory=DRIVE, work=ANEW)
+
+
+class Workspace(NamedTuple):
+    """Buffers of a step.
+
+    Attributes:
+        frictions: dry friction of the step.
+        effort: of drives in the last step beside their springs, (coordinates,) [N or N m].
+        drive_spring: conductance and target of each joint law's drive, and its greatest impulse, (laws, 3).
+        drive_place: of each joint law, where its drive's spring is (`drives.springs`).
+        drive_buffer: of one drive, (5, SIZE).
+    """
+
+    frictions: JointFrictions
+    effort: np.ndarray
+    drive_spring: np.ndarray
+    drive_place: np.ndarray
+    drive_buffer: np.ndarray
+
+
+def make_state(system: System) -> State:
+    """Relaxed bristles, drives without a memory, empty accounts."""
+    laws = len(system.laws.rate_index)
+    return State(np.zeros(laws), np.zeros((len(system.drives.mode), KEPT)), np.zeros((laws, 3)))
+
+
+def make_workspace(system: System, coordinates: int) -> Workspace:
+    """Buffers of the right sizes."""
+    laws = len(system.laws.rate_index)
+    return Workspace(
+        frictions=make_joint_frictions(laws),
+        effort=np.zeros(coordinates),
+        drive_spring=np.zeros((laws, 3)),
+        drive_place=np.zeros(laws, dtype=np.int64),
+        drive_buffer=np.zeros((5, SIZE)),
+    )
+
+
+def acts(system: System) -> bool:
+    """Whether anything acts along a coordinate."""
+    return len(system.laws.rate_index) > 0
+
+
+def refused(system: System) -> Refused:
+    """Dry friction, limits, and drives that reach their own."""
+    laws, drives = system.laws, system.drives
+    things = {
+        "dry friction of a joint": bool((laws.static > 0.0).any()),
+        "limits of a joint": bool((np.isfinite(laws.lower) | np.isfinite(laws.upper)).any()),
+        "a drive that is not commanded by effort": bool((drives.mode != EFFORT).any()),
+        "a drive with a motor": bool((drives.electric >= 0).any() or (drives.warming > 0.0).any()),
+    }
+    return present(things, SMOOTH)
+
+
+@kernel
+def apply_forces(context: Context):
+    """Linearises the drives, and finds which joints stand."""
+    system, state, command = context.system.joints, context.state, context.command
+    work, motion = context.workspace.joints, context.workspace.multibody
+    linearise_drives(
+        *(system.laws, system.drives, state.q, state.v, context.system.settings.step, command),
+        *(state.joints.drive_memory, motion.mass, motion.force),
+        *(work.drive_spring, work.drive_place, work.effort, work.drive_buffer),
+    )
+    begin_frictions(system.laws, system.drives, state.q, state.v, command.emergency_stop, motion.mass, work.frictions)
+
+
+@kernel
+def assemble(context: Context):
+    """Adds the drives that are within their limit, and dry friction, to mass matrix and force."""
+    laws, state, step = context.system.joints.laws, context.state, context.system.settings.step
+    work, motion = context.workspace.joints, context.workspace.multibody
+    add_drive_springs(
+        laws, state.v, step, work.drive_spring, work.drive_place, work.frictions.grip, motion.factor, motion.u
+    )
+    add_frictions(laws, state.v, state.joints.bristle, step, work.frictions, motion.factor, motion.u)
+
+
+@kernel
+def open_rows(context: Context):
+    """Opens the rows of limits, of friction that slides, and of drives at their limit."""
+    system, state, work = context.system, context.state, context.workspace.joints
+    open_joint_rows(
+        *(system.multibody, system.joints.laws, state.q, state.v, context.workspace.multibody.factor),
+        *(system.settings.step, work.frictions, state.constraints.row_impulse, work.drive_spring, work.drive_place),
+        context.workspace.constraints.rows,
+    )
+
+
+@kernel
+def adjust(context: Context):
+    """Gives sliding joints the level of their speed."""
+    system, motion, settings = context.system, context.workspace.multibody, context.system.settings
+    changed = switch_frictions(
+        *(system.joints.laws, motion.velocity_start, motion.velocity, motion.u, settings.step, settings.tolerance),
+        *(system.hydraulics.geometry.valve.shape[0], context.workspace.joints.frictions),
+        context.workspace.constraints.rows,
+    )
+    return 1 if changed else 0
+
+
+@kernel
+def revise(context: Context):
+    """Moves the springs of drives across their limit, and lets go what cannot be held."""
+    system, motion, work = context.system, context.workspace.multibody, context.workspace.joints
+    laws = system.joints.laws
+    moved = replace_drives(
+        *(laws, motion.velocity, motion.u, work.drive_spring, work.drive_place),
+        *(system.hydraulics.geometry.valve.shape[0], context.workspace.constraints.rows),
+    )
+    released = release_frictions(
+        laws, context.state.joints.bristle, motion.velocity, system.settings.step, work.frictions
+    )
+    return 1 if moved or released else 0
+
+
+@kernel
+def commit(context: Context):
+    """Brings to rest what is held, and moves bristles and drives on."""
+    system, state, settings = context.system.joints, context.state, context.system.settings
+    work, motion, model = context.workspace.joints, context.workspace.multibody, context.system.multibody
+    rested = commit_frictions(
+        *(system.laws, motion.u, settings.step, settings.tolerance),
+        *(context.system.hydraulics.geometry.valve.shape[0], work.frictions, context.workspace.constraints.rows),
+        *(motion.velocity, state.joints.bristle),
+    )
+    lost = work.frictions.unsettled[0]
+    if lost >= 0:
+        note_unsettled(state, system.laws.rate_index[lost], context.workspace.constraints)
+    if rested:
+        multiply(model.pattern_start, model.pattern, motion.factor, motion.velocity, motion.u)
+    commit_drives(
+        *(system.laws, system.drives, state.q, motion.velocity, settings.step, context.command),
+        *(work.drive_spring, work.effort, state.joints.drive_memory, work.drive_buffer),
+    )
+
+
+@kernel
+def account(context: Context):
+    """Adds the work of drives, dry friction and limits, and keeps what holds the joints that stand."""
+    laws, step, work = context.system.joints.laws, context.system.settings.step, context.workspace.joints
+    end, mean = context.workspace.multibody.velocity, context.workspace.multibody.velocity_mean
+    account = context.state.joints.work
+    account_drives(laws, step, work.effort, work.drive_spring, end, mean, account)
+    account_bristles(laws.rate_index, work.frictions.impulse, mean, account)
+    first = context.system.hydraulics.geometry.valve.shape[0]
+    account_joint_rows(context.workspace.constraints.rows, first, laws.rate_index, end, mean, account)
+    for law in range(laws.rate_index.shape[0]):
+        if work.frictions.grip[law] == HELD:
+            context.state.constraints.row_impulse[law] = work.frictions.impulse[law]
+
+
+@kernel
+def hold(context: Context):
+    """Joints that stand do not move."""
+    laws, grip = context.system.joints.laws, context.workspace.joints.frictions.grip
+    for law in range(laws.rate_index.shape[0]):
+        if grip[law] == HELD:
+            context.workspace.multibody.displacement[laws.rate_index[law]] = 0.0

@@ -1,0 +1,76 @@
+"""Soft ground and the wheels on it in a step."""
+
+from typing import Any
+
+import numpy as np
+
+from grouser.physics.base.entry import Context
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.labels import ANEW, WHEEL, WHOLE
+from grouser.physics.base.phases import MORE_TILES, NOTHING
+from grouser.physics.base.refusal import SMOOTH, Refused, present
+from grouser.physics.soil.contact import RIM_STEPS
+from grouser.physics.soil.coupling import apply_wheel_forces, commit_wheels, tiles_short
+from grouser.physics.soil.tiles import SoilState, first_capacity, make_tiles
+from grouser.physics.soil.wheels import Wheels
+
+LABELS: Any = SoilState(
+    tile_count=WHOLE,
+    tile_place=WHOLE,
+    tile_table=WHOLE,
+    soil_cell=WHOLE,
+    wheel_motion=WHEEL,
+    rim_shear=WHEEL,
+    wheel_sinkage=WHEEL,
+    soil_work=ANEW,
+    moved_soil=WHEEL,
+)
+
+
+def make_state(wheels: Wheels) -> SoilState:
+    """Untouched ground, and wheels that have not moved."""
+    count = len(wheels.body)
+    return SoilState(
+        **make_tiles(first_capacity(int(wheels.tiles[0]))),
+        wheel_motion=np.zeros((count, 4)),
+        rim_shear=np.zeros((count, RIM_STEPS, 2)),
+        wheel_sinkage=np.zeros(count),
+        soil_work=np.zeros(count),
+        moved_soil=np.zeros(count),
+    )
+
+
+def acts(wheels: Wheels) -> bool:
+    """Whether there are wheels on soft ground."""
+    return len(wheels.body) > 0
+
+
+def refused(wheels: Wheels) -> Refused:
+    """Soil yields, and lets go."""
+    return present({"wheels on soil": len(wheels.body) > 0}, SMOOTH)
+
+
+@kernel
+def ask(context: Context):
+    """For room, when a step might open more tiles than there is room for."""
+    return MORE_TILES if tiles_short(context.system.soil, context.state.soil) else NOTHING
+
+
+@kernel
+def apply_forces(context: Context):
+    """Adds what the soil under every wheel gives at the predicted motion."""
+    system, motion = context.system, context.workspace.multibody
+    apply_wheel_forces(
+        *(system.soil, system.multibody, system.contact.terrain, motion.kinematics, context.state.soil),
+        *(system.settings.step, context.workspace.soil, motion.mass, motion.force),
+    )
+
+
+@kernel
+def commit(context: Context):
+    """Moves the soil on by the motion of the step."""
+    system, motion = context.system, context.workspace.multibody
+    commit_wheels(
+        *(system.soil, system.multibody, system.contact.terrain, motion.kinematics, motion.velocity),
+        *(system.settings.step, context.state.soil, context.workspace.soil),
+    )

@@ -1,0 +1,91 @@
+"""The rooms of the physics: each has the same few names, and stands in the same few lists."""
+
+import ast
+import inspect
+
+import numba
+import pytest
+
+from grouser.physics.base.phases import PHASES
+from grouser.physics.compliance import loops_room, springs_room
+from grouser.physics.constraints import room as constraints
+from grouser.physics.contact import room as contact
+from grouser.physics.hydraulics import oil_room, plain_room, published_room
+from grouser.physics.hydraulics import room as hydraulics
+from grouser.physics.integrators import context
+from grouser.physics.joints import room as joints
+from grouser.physics.multibody import room as multibody
+from grouser.physics.soil import room as soil
+
+ROOMS = (
+    multibody,
+    springs_room,
+    joints,
+    loops_room,
+    soil,
+    hydraulics,
+    published_room,
+    plain_room,
+    oil_room,
+    contact,
+    constraints,
+)
+# Rooms with a part of the system of their own, and where `context` lists them: a new one is a line in each.
+OWNERS = ("springs", "joints", "loops", "soil", "hydraulics", "contact")
+LISTS = ("LABELS", "State", "System", "Workspace", "make_state", "make_workspace", "refused_by_rooms", "rooms_of")
+
+
+def entries(room):
+    return {name: value for name, value in vars(room).items() if isinstance(value, numba.core.dispatcher.Dispatcher)}
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__.removeprefix("grouser.physics."))
+def test_entries_of_a_room_are_phases_that_take_the_context(room):
+    own = {name: kernel for name, kernel in entries(room).items() if kernel.py_func.__module__ == room.__name__}
+    public = {name: kernel for name, kernel in own.items() if not name.startswith("_")}
+    assert public, "a room takes part in the step"
+    assert public.keys() <= set(PHASES)
+    for kernel in public.values():
+        assert list(inspect.signature(kernel.py_func).parameters) == ["context"]
+
+
+def test_every_phase_has_a_room():
+    taken = {name for room in ROOMS for name in entries(room)}
+    assert set(PHASES) <= taken
+
+
+def test_a_room_stands_in_the_same_few_lists():
+    """Of the definitions of `context`, those that name a room; imports apart."""
+    tree = ast.parse(inspect.getsource(context))
+    mentions = {owner: set() for owner in OWNERS}
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign):
+            name = node.target.id
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            name = node.name
+        else:
+            continue
+        words = {
+            word.removesuffix("_room")
+            for part in ast.walk(node)
+            for word in (getattr(part, "id", None), getattr(part, "attr", None), getattr(part, "arg", None))
+            if word
+        }
+        for owner in OWNERS:
+            if owner in words:
+                mentions[owner].add(name)
+    for owner, lists in mentions.items():
+        assert set(LISTS) <= lists, f"{owner} is missing in a list"
+        assert lists <= {*LISTS, "_row_count"}, f"{owner} stands in more lists than it needs"
+
+
+def test_labels_name_every_array_of_the_state():
+    def shape(tree):
+        return {name: shape(part) for name, part in tree._asdict().items()} if hasattr(tree, "_asdict") else None
+
+    classes = {name: kind for name, kind in context.State.__annotations__.items() if hasattr(kind, "_fields")}
+    labels = shape(context.LABELS)
+    assert {name: list(part) for name, part in labels.items() if part} == {
+        name: list(kind._fields) for name, kind in classes.items()
+    }
+    assert all(isinstance(label, str) for label in context.leaves_of(context.LABELS))
