@@ -10,9 +10,9 @@ from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.loops import LoopConstraints, LoopMotion, with_rows
 from grouser.physics.compliance.redundancy import MISFIT, quarrelling_rows
 from grouser.physics.compliance.search import LoopSearch
-from grouser.physics.description.loop_joints import AXES
-from grouser.physics.description.machine import Machine
-from grouser.physics.description.placement import initial_poses
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import AXES
+from grouser.physics.description.urdf.placement import initial_poses
 from grouser.physics.model.multibody import TWIST, Model, Names
 from grouser.physics.multibody.integration import integrate_positions
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.model.multibody import Names
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.springs import JointSprings, joint_spring_energy
 from grouser.physics.constraints.work import DAMPER, DRIVE, FRICTION, LIMIT, SPRING
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.friction.joints import bristle_energy
 from grouser.physics.integrators.context import State, System
 from grouser.physics.model.multibody import Model, Names

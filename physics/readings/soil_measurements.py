@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.description.machine import Machine, World
-from grouser.physics.description.soil import Wheel, beyond_validity
-from grouser.physics.description.soil_checks import check_level
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.soil import Wheel, beyond_validity
+from grouser.physics.description.data.world import World
+from grouser.physics.description.soils.checks import check_level
 from grouser.physics.integrators.context import State, System
 from grouser.physics.model.multibody import Model
 from grouser.physics.readings.measurements import TerrainPatch, WheelState

@@ -10,7 +10,7 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.contact.pairs import place_shapes
 from grouser.physics.contact.rays import ray_to_shape
-from grouser.physics.description.machine import Lidar
+from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.model.multibody import Names
 from grouser.physics.sensors.imu import mounting
 from grouser.physics.soil.rays import fill_bounds, ray_to_ground

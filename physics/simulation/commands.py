@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.model.command import Command
 from grouser.physics.simulation.named_view import unknown_name
 

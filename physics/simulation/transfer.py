@@ -28,8 +28,9 @@ from grouser.physics.base.labels import (
     WHOLE,
 )
 from grouser.physics.contact.collide import slot_shapes
-from grouser.physics.description.fleet import combine
-from grouser.physics.description.machine import Member, World
+from grouser.physics.description.data.machine import Member
+from grouser.physics.description.data.world import World
+from grouser.physics.description.machine_file.fleet import combine
 from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.integrators.context import LABELS, copy_of, leaves_of
 from grouser.physics.model.multibody import POSITIONS
