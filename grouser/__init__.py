@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from grouser.physics.attitude.spherical import simulate_pendulum
     from grouser.physics.carry_over import carry_over
     from grouser.physics.description import load_machine, load_soil, load_world
-    from grouser.physics.description.fleet import combine
-    from grouser.physics.description.machine import Machine, Member, Pose, World
+    from grouser.physics.description.data.machine import Machine, Member
+    from grouser.physics.description.data.pose import Pose
+    from grouser.physics.description.data.world import World
+    from grouser.physics.description.machine_file.fleet import combine
     from grouser.physics.errors import ConvergenceError, DivergenceError, GrouserError, MachineError, ParameterError
     from grouser.physics.friction.system import DryFriction, FrictionSystem, VariableLimit
     from grouser.physics.simulation import Simulation
@@ -55,16 +57,16 @@ _HOMES = {
     "VariableLimit": "grouser.physics.friction.system",
     "DivergenceError": "grouser.physics.errors",
     "GrouserError": "grouser.physics.errors",
-    "Machine": "grouser.physics.description.machine",
+    "Machine": "grouser.physics.description.data.machine",
     "MachineError": "grouser.physics.errors",
-    "Member": "grouser.physics.description.machine",
+    "Member": "grouser.physics.description.data.machine",
     "ParameterError": "grouser.physics.errors",
-    "Pose": "grouser.physics.description.machine",
+    "Pose": "grouser.physics.description.data.pose",
     "RigidBody": "grouser.physics.attitude.body",
     "Simulation": "grouser.physics.simulation",
-    "World": "grouser.physics.description.machine",
+    "World": "grouser.physics.description.data.world",
     "carry_over": "grouser.physics.carry_over",
-    "combine": "grouser.physics.description.fleet",
+    "combine": "grouser.physics.description.machine_file.fleet",
     "load_machine": "grouser.physics.description",
     "load_soil": "grouser.physics.description",
     "load_world": "grouser.physics.description",

@@ -13,8 +13,8 @@ from grouser.catalogue import machine_file
 from grouser.experiments.servo_bode import response_panels
 from grouser.inspection import read_arguments
 from grouser.physics.description import load_machine
-from grouser.physics.description.drives import ServoDrive
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.drives import ServoDrive
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.drives.frequency_response import FrequencyResponse, frequency_response
 from grouser.physics.drives.servo_loop import ServoLoop
 from grouser.physics.errors import ParameterError

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from grouser.physics.description.names import closest
+from grouser.physics.description.text.names import closest
 from grouser.physics.errors import MachineError
 from grouser.resources import share_path
 

@@ -24,8 +24,8 @@ from pathlib import Path
 
 import yaml
 
-from grouser.physics.description.names import closest
-from grouser.physics.description.source import read_text
+from grouser.physics.description.text.files import read_text
+from grouser.physics.description.text.names import closest
 from grouser.physics.errors import MachineError, ParameterError
 
 _BYTES_MAX = 1_000_000

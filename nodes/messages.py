@@ -18,8 +18,8 @@ from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.frames import FramePair
-from grouser.physics.description.machine import Lidar
-from grouser.physics.description.names import closest
+from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.description.text.names import closest
 from grouser.physics.errors import ParameterError
 from grouser.physics.lidar import LidarScan
 from grouser.physics.measurements import TerrainPatch

@@ -9,8 +9,8 @@ import numpy as np
 
 from grouser.nodes.driving import Odometer
 from grouser.nodes.simulated import Simulated
-from grouser.physics.description.joints import ONE_COORDINATE
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import ONE_COORDINATE
 from grouser.physics.lidar import LidarScan
 from grouser.physics.measurements import Contact, TerrainPatch
 from grouser.physics.names import NamedView

@@ -26,7 +26,9 @@ from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.simulated import Simulated
 from grouser.physics.carry_over import simulate
 from grouser.physics.description import load_machine, load_world
-from grouser.physics.description.machine import Machine, Member, Pose, World
+from grouser.physics.description.data.machine import Machine, Member
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import World
 from grouser.physics.errors import GrouserError, ParameterError
 from grouser.physics.kernel import reporting_compilation
 from grouser.physics.simulation import Simulation

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.contact.collide import slot_shapes
-from grouser.physics.description.fleet import combine
-from grouser.physics.description.machine import Member, World
+from grouser.physics.description.data.machine import Member
+from grouser.physics.description.data.world import World
+from grouser.physics.description.machine_file.fleet import combine
 from grouser.physics.errors import OverlapError, ParameterError
 from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.model import POSITIONS

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.errors import ParameterError
 from grouser.physics.names import unknown_name
 from grouser.physics.state import Command

@@ -5,7 +5,7 @@ import numpy as np
 from grouser.physics.compliance.axial import AxialLaws, axial_energy
 from grouser.physics.constraints.joint_friction import bristle_energy
 from grouser.physics.constraints.work import DAMPER, DRIVE, FRICTION, LIMIT, SPRING
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.measurements import Energy, EnergyBalance
 from grouser.physics.model import Model, Names
 from grouser.physics.packed import Packed

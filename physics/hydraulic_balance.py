@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.hydraulics.circuit import (
     COMPRESSED,
     FRICTION_LOSS,

@@ -8,7 +8,7 @@ import numpy as np
 
 from grouser.physics.contact.pairs import place_shapes
 from grouser.physics.contact.rays import ray_to_shape
-from grouser.physics.description.machine import Lidar
+from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.kernel import kernel
 from grouser.physics.model import Names
 from grouser.physics.packed import Packed

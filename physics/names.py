@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from grouser.physics.description.names import closest
+from grouser.physics.description.text.names import closest
 from grouser.physics.errors import ParameterError
 
 T = TypeVar("T")

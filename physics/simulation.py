@@ -32,8 +32,11 @@ from grouser.physics.contact.collide import (
     slot_shapes,
 )
 from grouser.physics.contact.convex import ConvexNarrowPhase
-from grouser.physics.description.extension_checks import STROKE_TOLERANCE
-from grouser.physics.description.machine import Lidar, Machine, Sensor, Vector3, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.sensors import Lidar, Sensor
+from grouser.physics.description.data.world import World
+from grouser.physics.description.machine_file.extension_checks import STROKE_TOLERANCE
 from grouser.physics.drives.electric import KEPT
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.energy_balance import balance_energy, open_accounts

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from grouser.physics.description.machine import Machine, World
-from grouser.physics.description.soil import Wheel, beyond_validity
-from grouser.physics.description.soil_checks import check_level
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.soil import Wheel, beyond_validity
+from grouser.physics.description.data.world import World
+from grouser.physics.description.soils.checks import check_level
 from grouser.physics.measurements import TerrainPatch, WheelState
 from grouser.physics.model import Model
 from grouser.physics.packed import Packed

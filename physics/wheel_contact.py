@@ -9,8 +9,8 @@ from dataclasses import fields
 import numpy as np
 
 from grouser.physics.contact.terrain import ground_surface
-from grouser.physics.description.machine import Ground
-from grouser.physics.description.soil import Wheel
+from grouser.physics.description.data.soil import Wheel
+from grouser.physics.description.data.world import Ground
 from grouser.physics.measurements import WheelState
 from grouser.physics.model import Names
 from grouser.physics.multibody.kinematics import Kinematics

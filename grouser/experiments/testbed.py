@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from grouser.physics.description import load_machine
-from grouser.physics.description.machine import Ground, World
-from grouser.physics.description.soil import Soil, SoilGround
+from grouser.physics.description.data.soil import Soil, SoilGround
+from grouser.physics.description.data.world import Ground, World
 from grouser.physics.errors import ParameterError
 from grouser.physics.measurements import WheelState
 from grouser.physics.simulation import Simulation

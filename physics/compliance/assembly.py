@@ -8,9 +8,9 @@ import numpy as np
 from grouser.physics.compliance.pairs import PairMotion, Pairs, with_rows
 from grouser.physics.compliance.redundancy import MISFIT, quarrelling_rows
 from grouser.physics.compliance.search import LoopSearch
-from grouser.physics.description.loop_joints import AXES
-from grouser.physics.description.machine import Machine
-from grouser.physics.description.placement import initial_poses
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import AXES
+from grouser.physics.description.urdf.placement import initial_poses
 from grouser.physics.errors import MachineError
 from grouser.physics.model import TWIST, Model, Names
 from grouser.physics.multibody.integration import integrate_positions

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Names
 

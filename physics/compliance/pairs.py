@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.loop_joints import AXES, constrained_directions
-from grouser.physics.description.machine import JointFrame, LoopJoint, Machine
-from grouser.physics.description.rotation import quaternion_from_rpy
+from grouser.physics.description.data.compliance import JointFrame, LoopJoint, constrained_directions
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import AXES
+from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Model, Names, bodies_between, moving_rates
 from grouser.physics.multibody.jacobian import wrench_row

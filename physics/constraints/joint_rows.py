@@ -7,7 +7,8 @@ import numpy as np
 
 from grouser.physics.constraints.joint_friction import HELD, hold_impulse
 from grouser.physics.constraints.rows import close_row, dot, open_row, row_speed, spring_impulse
-from grouser.physics.description.machine import JointFriction, JointLimit, Machine
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import JointFriction, JointLimit
 from grouser.physics.drives.servo import aim_drive, settle_drive
 from grouser.physics.errors import MachineError
 from grouser.physics.kernel import inlined, kernel

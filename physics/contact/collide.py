@@ -29,7 +29,8 @@ from grouser.physics.contact.pairs import (
 )
 from grouser.physics.contact.shapes import POINTS, Shapes, make_shapes
 from grouser.physics.contact.terrain import SPHERE_CONTACTS, Terrain, make_terrain
-from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
 from grouser.physics.kernel import inlined, kernel
 from grouser.physics.model import Model, Names
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics

@@ -14,7 +14,7 @@ import numpy as np
 from grouser.physics.contact.contacts import CONTACT_MARGIN
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.shapes import CAPSULE, POINTS, Shapes
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.kernel import kernel
 from grouser.physics.model import Names
 

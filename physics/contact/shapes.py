@@ -9,18 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics import spatial
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    ContactMaterial,
-    Cylinder,
-    Geometry,
-    Machine,
-    Mesh,
-    PointSet,
-    Sphere,
-    World,
-)
+from grouser.physics.description.data.contact import ContactMaterial
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
+from grouser.physics.description.data.world import World
 from grouser.physics.errors import MachineError
 from grouser.physics.model import Names
 

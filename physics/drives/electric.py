@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import expm
 
-from grouser.physics.description.drives import DcMotor, Gear
+from grouser.physics.description.data.drives import DcMotor, Gear
 from grouser.physics.drives.compensator import compensator_rows
 from grouser.physics.drives.modes import MODES, POSITION, VELOCITY
 from grouser.physics.kernel import inlined, kernel

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.drives.electric import KEPT, ElectricDrives, drive_through, electric_spring, make_electric_drives
 from grouser.physics.drives.modes import EFFORT, MODES, POSITION, VELOCITY
 from grouser.physics.kernel import inlined, kernel

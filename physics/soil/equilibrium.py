@@ -2,7 +2,7 @@
 
 import math
 
-from grouser.physics.description.soil import Soil
+from grouser.physics.description.data.soil import Soil
 from grouser.physics.errors import ParameterError
 from grouser.physics.kernel import kernel
 from grouser.physics.soil.laws import make_soils, pressure_stiffness, sinkage_exponent

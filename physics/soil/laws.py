@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.soil import SLIP_SINKAGE, Soil
+from grouser.physics.description.data.soil import SLIP_SINKAGE, Soil
 from grouser.physics.kernel import inlined, kernel
 
 NO_SLIP_SINKAGE, BY_EXPONENT, LYASKO = range(3)

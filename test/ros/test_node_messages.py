@@ -23,7 +23,8 @@ from grouser.nodes.frames import FrameTree, footprint_pose, relative_poses
 from grouser.nodes.report import LoopReport
 from grouser.physics import spatial
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import Ground, Heightfield, Lidar
+from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.description.data.world import Ground, Heightfield
 from grouser.physics.errors import ParameterError
 from grouser.physics.lidar import LidarScan
 from grouser.physics.measurements import TerrainPatch

@@ -37,7 +37,8 @@ from grouser.nodes.viewer_scene import node_name
 from grouser.nodes.viewer_world import FIELD_POINTS, field_surface
 from grouser.physics.contact.terrain import surface_below
 from grouser.physics.description import load_machine, load_world, parse_machine
-from grouser.physics.description.machine import Heightfield, Pose
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import Heightfield
 from grouser.physics.errors import MachineError
 
 DEADLINE = 60.0  # [s], after which what a test waits for is taken to be never coming

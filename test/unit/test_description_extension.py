@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 import grouser
-from grouser.physics.description import machine as dataclasses_of_machine
-from grouser.physics.description.drives import ServoDrive
-from grouser.physics.description.extension_attributes import ElementKind, Kind
-from grouser.physics.description.extension_docs import extension_page
-from grouser.physics.description.extension_schema import (
+from grouser.docs_pages.urdf_extension import extension_page
+from grouser.physics.description import data
+from grouser.physics.description.data.contact import ContactMaterial
+from grouser.physics.description.data.drives import ServoDrive
+from grouser.physics.description.data.hydraulics import Attachment, Fluid
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import JointFriction, SphericalJoint
+from grouser.physics.description.machine_file.registry import (
     ELEMENTS,
     ContactPoints,
     Density,
@@ -18,15 +21,8 @@ from grouser.physics.description.extension_schema import (
     WrittenSensor,
     WrittenWheel,
 )
-from grouser.physics.description.machine import (
-    Attachment,
-    ContactMaterial,
-    Fluid,
-    JointFriction,
-    Machine,
-    SphericalJoint,
-)
-from grouser.physics.description.placement import initial_positions, link_poses
+from grouser.physics.description.table.attributes import ElementKind, Kind
+from grouser.physics.description.urdf.placement import initial_positions, link_poses
 from grouser.physics.errors import MachineError
 
 ROOT = Path(__file__).parents[2]
@@ -298,7 +294,7 @@ def test_the_table_fits_the_dataclasses(kind):
     if kind.field and kind.build not in (Density, ContactPoints):
         assert kind.field in {field.name for field in dataclasses.fields(Machine)}
     if kind.build not in (Density, ContactPoints, WrittenFlexibleLink, WrittenSensor, WrittenWheel):
-        assert kind.build.__module__ in (dataclasses_of_machine.__name__, ServoDrive.__module__)
+        assert kind.build.__module__.startswith(f"{data.__name__}.")
 
 
 @pytest.mark.parametrize("kind", every_kind(), ids=lambda kind: kind.tag)
@@ -311,5 +307,5 @@ def test_defaults_are_within_their_ranges(kind):
 
 def test_the_documentation_is_made_from_the_table():
     page = (ROOT / "docs" / "urdf_extension.md").read_text(encoding="utf-8")
-    remedy = "run: python -m grouser.physics.description.extension_docs > docs/urdf_extension.md"
+    remedy = "run: python -m grouser.docs_pages.urdf_extension > docs/urdf_extension.md"
     assert page == extension_page(), remedy

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import grouser
-from grouser.physics.description import grid_file
-from grouser.physics.description.machine import Ground
+from grouser.physics.description.data.world import Ground
+from grouser.physics.description.text import grid_file
 from grouser.physics.errors import MachineError
 
 WORLDS = Path(__file__).parents[2] / "config" / "worlds"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import grouser
 from grouser.inspection import machine_facts, report
-from grouser.physics.description.circuit import circuit_lines, constant_pressures
+from grouser.physics.description.elements.hydraulics.circuit import circuit_lines, constant_pressures
 from grouser.physics.errors import DivergenceError, MachineError
 from grouser.resources import share_path
 

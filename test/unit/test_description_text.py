@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grouser.physics.description import numbers, xml_tree
-from grouser.physics.description.names import closest
+from grouser.physics.description.text import numbers, xml_tree
+from grouser.physics.description.text.names import closest
 from grouser.physics.errors import MachineError
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grouser
-from grouser.physics.description.soil import Wheel
+from grouser.physics.description.data.soil import Wheel
 from grouser.physics.errors import MachineError
 
 LINK = (

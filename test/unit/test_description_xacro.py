@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import grouser
-from grouser.physics.description import expand
+from grouser.physics.description.text import xacro as expand
 from grouser.physics.errors import MachineError
 
 HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'

@@ -17,7 +17,7 @@ from grouser.actuator_ranges import actuator_ranges
 from grouser.circuit_drawing import circuit_dot
 from grouser.graph_layout import svg_of
 from grouser.physics.description import parse_machine
-from grouser.physics.description.circuit import PORTS
+from grouser.physics.description.elements.hydraulics.circuit import PORTS
 from grouser.physics.errors import ParameterError
 
 LOAD_SENSING = Path(__file__).parents[1] / "data" / "machines" / "load_sensing.urdf"

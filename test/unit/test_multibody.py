@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import grouser
-from grouser.physics.description.machine import ElasticCoordinate, Inertial, Joint, Link, Machine, Pose
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import ElasticCoordinate, Inertial, Joint, Link
+from grouser.physics.description.data.pose import Pose
 from grouser.physics.errors import MachineError
 from grouser.physics.model import build_model
 from grouser.physics.multibody.articulated import forward_dynamics, make_articulated_workspace

@@ -10,19 +10,10 @@ from grouser import cli
 from grouser.catalogue import world_file
 from grouser.occupancy import Passable, occupancy_map
 from grouser.physics.description import load_world
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ground,
-    Heightfield,
-    Mesh,
-    Obstacle,
-    Pose,
-    Sphere,
-    World,
-)
-from grouser.physics.description.rotation import quaternion_from_rpy
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import quaternion_from_rpy
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+from grouser.physics.description.data.world import Ground, Heightfield, Obstacle, World
 from grouser.physics.errors import ParameterError
 
 CELL = 0.05  # [m]

@@ -12,7 +12,7 @@ from scipy.optimize import root
 
 import grouser
 from grouser import MachineError, Simulation, World
-from grouser.physics.description.machine import JointLimit
+from grouser.physics.description.data.mechanism import JointLimit
 from grouser.physics.model import FREE, PLANAR, SPHERICAL
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import total_momentum

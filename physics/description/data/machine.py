@@ -1,0 +1,138 @@
+"""A whole machine, and the members of a fleet: frozen dataclasses, filled from URDF and its ``<grouser>`` element.
+
+Units are SI; every frame is named. Nothing here computes dynamics. Arrays that a dataclass holds are read-only.
+"""
+
+from dataclasses import dataclass, field
+
+from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink, LoopJoint
+from grouser.physics.description.data.contact import ContactMaterial, DisabledCollision, MaterialPair, SelfCollision
+from grouser.physics.description.data.drives import ServoDrive
+from grouser.physics.description.data.hydraulics import (
+    Accumulator,
+    CheckValve,
+    Compensator,
+    CounterbalanceValve,
+    DirectionalValve,
+    Fluid,
+    Hose,
+    HydraulicCylinder,
+    HydraulicMotor,
+    Line,
+    Orifice,
+    Pump,
+    ReducingValve,
+    ReliefValve,
+    ShuttleValve,
+    Tank,
+)
+from grouser.physics.description.data.mechanism import (
+    InitialPosition,
+    Integrator,
+    Joint,
+    JointFriction,
+    Link,
+    SphericalJoint,
+)
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.sensors import Sensor
+from grouser.physics.description.data.soil import Wheel
+
+
+def member_prefix(member: str) -> str:
+    """What the names of a member's parts begin with among those of all; "" for the member "", which keeps its own."""
+    return f"{member}/" if member else ""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A machine that shares a simulation with others; see `fleet.combine`.
+
+    Attributes:
+        machine: by itself, under its own names.
+        pose: of its root link in the world at the start; for good when its base is fixed. None, until it is combined,
+            for where the world puts a machine.
+        name: what its names begin with among the others; "" for the one that keeps them.
+    """
+
+    machine: "Machine"
+    pose: Pose | None = None
+    name: str = ""
+
+    @property
+    def prefix(self) -> str:
+        """What its names begin with."""
+        return member_prefix(self.name)
+
+    @property
+    def joint(self) -> str:
+        """Name of the joint that its root link hangs on."""
+        return f"{self.prefix}{self.machine.root}_{'free' if self.machine.floating_base else 'fixed'}"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A whole machine, validated.
+
+    Attributes:
+        links: in the order of the file.
+        joints: in the order of the file.
+        root: name of the root link.
+        floating_base: whether the root link is free to move; a root link named ``world`` is not.
+        urdf: the expanded URDF text, for RViz and robot_state_publisher.
+        source: the text that it was read from, with xacro expanded.
+        file: where it came from.
+        warnings: what is legal but probably not meant, in words.
+        members: the machines that it is made of; none for a machine by itself.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    root: str
+    floating_base: bool
+    fluid: Fluid | None = None
+    pumps: tuple[Pump, ...] = ()
+    valves: tuple[DirectionalValve, ...] = ()
+    cylinders: tuple[HydraulicCylinder, ...] = ()
+    lines: tuple[Line, ...] = ()
+    tanks: tuple[Tank, ...] = ()
+    relief_valves: tuple[ReliefValve, ...] = ()
+    check_valves: tuple[CheckValve, ...] = ()
+    counterbalance_valves: tuple[CounterbalanceValve, ...] = ()
+    reducing_valves: tuple[ReducingValve, ...] = ()
+    shuttle_valves: tuple[ShuttleValve, ...] = ()
+    orifices: tuple[Orifice, ...] = ()
+    compensators: tuple[Compensator, ...] = ()
+    hydraulic_motors: tuple[HydraulicMotor, ...] = ()
+    accumulators: tuple[Accumulator, ...] = ()
+    hoses: tuple[Hose, ...] = ()
+    contacts: tuple[ContactMaterial, ...] = ()
+    material_pairs: tuple[MaterialPair, ...] = ()
+    self_collision: SelfCollision = SelfCollision(True)
+    disabled_collisions: tuple[DisabledCollision, ...] = ()
+    loop_joints: tuple[LoopJoint, ...] = ()
+    compliant_joints: tuple[CompliantJoint, ...] = ()
+    flexible_links: tuple[FlexibleLink, ...] = ()
+    wheels: tuple[Wheel, ...] = ()
+    spherical_joints: tuple[SphericalJoint, ...] = ()
+    integrator: Integrator = Integrator("semi_implicit")
+    frictions: tuple[JointFriction, ...] = ()
+    drives: tuple[ServoDrive, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
+    initial_positions: tuple[InitialPosition, ...] = ()
+    urdf: str = field(default="", repr=False)
+    source: str = field(default="", repr=False)
+    file: str = ""
+    warnings: tuple[str, ...] = ()
+    members: tuple[Member, ...] = ()
+
+    def member_of(self, name: str) -> int:
+        """Number of the member that a name belongs to, 0 in a machine by itself; -1 for what belongs to none."""
+        if not self.members:
+            return 0
+        for number, member in enumerate(self.members):
+            if member.name and name.startswith(member.prefix):
+                return number
+        unnamed = [number for number, member in enumerate(self.members) if not member.name]
+        return unnamed[0] if unnamed and name else -1

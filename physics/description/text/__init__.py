@@ -1,0 +1,1 @@
+"""Files to text, and text to elements, nodes and numbers that know where they stand."""
