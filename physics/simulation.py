@@ -36,7 +36,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.sensors import Lidar, Sensor
 from grouser.physics.description.data.world import World
-from grouser.physics.description.machine_file.extension_checks import STROKE_TOLERANCE
+from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
 from grouser.physics.drives.electric import KEPT
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.energy_balance import balance_energy, open_accounts

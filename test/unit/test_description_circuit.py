@@ -16,7 +16,8 @@ from grouser.physics.description.elements.hydraulics.circuit import (
     constant_pressures,
     feeding_valve,
 )
-from grouser.physics.description.elements.hydraulics.table import HYDRAULIC_ELEMENTS, PUMP_DEFAULTS
+from grouser.physics.description.elements.hydraulics.pumps import PUMP_DEFAULTS
+from grouser.physics.description.elements.hydraulics.table import HYDRAULIC_ELEMENTS
 from grouser.physics.description.table.attributes import Kind
 from grouser.physics.errors import MachineError, ParameterError
 

@@ -13,14 +13,12 @@ from grouser.physics.description.data.drives import ServoDrive
 from grouser.physics.description.data.hydraulics import Attachment, Fluid
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import JointFriction, SphericalJoint
-from grouser.physics.description.machine_file.registry import (
-    ELEMENTS,
-    ContactPoints,
-    Density,
-    WrittenFlexibleLink,
-    WrittenSensor,
-    WrittenWheel,
-)
+from grouser.physics.description.elements.contact import ContactPoints
+from grouser.physics.description.elements.density import Density
+from grouser.physics.description.elements.flexible_links import WrittenFlexibleLink
+from grouser.physics.description.elements.sensors import WrittenSensor
+from grouser.physics.description.elements.wheels import WrittenWheel
+from grouser.physics.description.machine_file.registry import ELEMENTS
 from grouser.physics.description.table.attributes import ElementKind, Kind
 from grouser.physics.description.urdf.placement import initial_positions, link_poses
 from grouser.physics.errors import MachineError

@@ -1,19 +1,20 @@
-"""What the elements of ``<grouser>`` say of elasticity: compliant joints and flexible links."""
+"""Compliant joints: elasticity of the directions that a joint blocks, and springs along its own coordinate."""
 
-import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
-from grouser.physics.description.data.compliance import CompliantJoint, Directions, FlexibleLink
-from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.compliance import CompliantJoint, Directions
 from grouser.physics.description.data.mechanism import ONE_COORDINATE, Joint
 from grouser.physics.description.data.pose import AXES, Vector3
-from grouser.physics.description.elements.joint_checks import require_independent
-from grouser.physics.description.machine_file.registry import WrittenFlexibleLink
-from grouser.physics.description.table.reader import Entry
+from grouser.physics.description.table.attributes import Attribute, ElementKind, Kind, directional, joint, non_negative
+from grouser.physics.description.table.family import Entry, Family, Scope
+from grouser.physics.description.table.requirements import require_independent
 from grouser.physics.description.text.xml_tree import Element
 
-_STIFFNESSES = ("bending_stiffness_y", "bending_stiffness_z", "torsional_stiffness")
-_ROUND_ROD = ("modulus", "shear_modulus", "diameter")
+_OF_BLOCKED = "one number: every direction that the joint blocks; in three numbers 0 is rigid"
+_FRAME = (
+    "Its directions are those of the joint's frame; for a joint with an axis, of that frame turned the shortest way "
+    "until its z axis is the joint's axis."
+)
 _NEEDS_SPRING = ("axial_damping", "backlash", "rest_position")
 _AXIAL = ("axial_stiffness", "cubic_stiffness", *_NEEDS_SPRING, "hysteresis", "hysteresis_stiffness")
 # In the joint's frame, whose z axis is the joint's axis.
@@ -25,17 +26,54 @@ _BLOCKED: Mapping[str, tuple[Directions, Directions]] = {
     "continuous": (_ALL, _NORMAL),
     "prismatic": (_NORMAL, _ALL),
 }
-_STIFFNESS_MAX = 1e15
 
 
-def complete_compliant_joint(entry: Entry, joints: Mapping[str, Joint]) -> CompliantJoint:
+COMPLIANT_JOINT = ElementKind(
+    "compliant_joint",
+    "Elasticity of a joint: of the directions that it blocks, and a spring law along its own coordinate. " + _FRAME,
+    (
+        joint("fixed, revolute, continuous or prismatic joint that mimics no other"),
+        directional("stiffness", "N/m", f"translational; {_OF_BLOCKED}", default=0.0, default_text="rigid"),
+        directional("damping", "N s/m", "translational; one number: every direction with a stiffness", default=0.0),
+        directional("rotational_stiffness", "N m/rad", f"rotational; {_OF_BLOCKED}", default=0.0, default_text="rigid"),
+        directional(
+            "rotational_damping",
+            "N m s/rad",
+            "rotational; one number: every direction with a stiffness",
+            default=0.0,
+        ),
+        non_negative("axial_stiffness", "N m/rad or N/m", "of a spring along the joint's coordinate", default=0.0),
+        non_negative("axial_damping", "N m s/rad or N s/m", "beside that spring, while it is engaged", default=0.0),
+        non_negative(
+            "cubic_stiffness",
+            "N m/rad3 or N/m3",
+            "of that spring, times the third power of its deflection",
+            default=0.0,
+        ),
+        Attribute("rest_position", Kind.NUMBER, "rad or m", "where that spring is at rest", default=0.0),
+        non_negative("backlash", "rad or m", "full width of the gap in which that spring does not act", default=0.0),
+        non_negative("hysteresis", "N m or N", "largest hysteretic effort, beside the spring", default=0.0),
+        non_negative(
+            "hysteresis_stiffness",
+            "N m/rad or N/m",
+            "slope of that effort at a reversal; goes with hysteresis",
+            default=0.0,
+        ),
+    ),
+    CompliantJoint,
+    field="compliant_joints",
+    unique="joint",
+)
+
+
+def complete_compliant_joint(entry: Entry, scope: Scope) -> CompliantJoint:
     """Checks a joint's elasticity against its type, and writes its single numbers out as triples.
 
     Raises:
         MachineError: a joint that cannot have it, or values that contradict each other.
     """
     compliance, element = entry.value, entry.element
-    joint = joints[compliance.joint]
+    joint = scope.joints[compliance.joint]
     if joint.type not in _BLOCKED:
         raise element.error(f"joint '{joint.name}' is {joint.type}", f"name a joint that is {' or '.join(_BLOCKED)}")
     if joint.type in ONE_COORDINATE:
@@ -118,60 +156,4 @@ def _triple(
     return value
 
 
-def complete_flexible_link(entry: Entry) -> FlexibleLink:
-    """Returns a flexible link with the stiffnesses that are given, or those of the round rod that is given.
-
-    Raises:
-        MachineError: not exactly one of the two, or stiffnesses that a double does not hold well.
-    """
-    written, element = entry.value, entry.element
-    given = [name for name in (*_STIFFNESSES, *_ROUND_ROD) if getattr(written, name) is not None]
-    ways = [way for way in (_STIFFNESSES, _ROUND_ROD) if any(name in given for name in way)]
-    if len(ways) != 1:
-        raise element.error(
-            f"its stiffness is given {'in two ways' if ways else 'nowhere'}",
-            f"give either {', '.join(_STIFFNESSES)} or {', '.join(_ROUND_ROD)}",
-        )
-    for name in ways[0]:
-        if name not in given:
-            raise element.error(f"{name} is missing beside {given[0]}", f"give all of {', '.join(ways[0])}")
-    if ways[0] is _ROUND_ROD:
-        bending_y = bending_z = written.modulus * math.pi / 64.0 * written.diameter**4
-        torsion = written.shear_modulus * math.pi / 32.0 * written.diameter**4
-    else:
-        bending_y, bending_z, torsion = (getattr(written, name) for name in _STIFFNESSES)
-    for name, value in zip(_STIFFNESSES, (bending_y, bending_z, torsion), strict=True):
-        if not 0.0 < value <= _STIFFNESS_MAX:
-            raise element.error(
-                f"its rod has {name} = {value:g} N m2; valid: above 0, at most {_STIFFNESS_MAX:g}",
-                "the diameter is in metres, the moduli are in pascals",
-            )
-    return _flexible_link(written, bending_y, bending_z, torsion)
-
-
-def _flexible_link(written: WrittenFlexibleLink, bending_y: float, bending_z: float, torsion: float) -> FlexibleLink:
-    return FlexibleLink(
-        written.link,
-        written.method,
-        written.size,
-        written.xyz,
-        written.rpy,
-        written.length,
-        bending_stiffness_y=bending_y,
-        bending_stiffness_z=bending_z,
-        torsional_stiffness=torsion,
-        damping_time=written.damping_time,
-    )
-
-
-def check_flexible_links_have_mass(machine: Machine, entries: Collection[Entry]) -> None:
-    """Checks that there is a mass to divide among the elements of every flexible link.
-
-    Raises:
-        MachineError: there is none.
-    """
-    inertials = {link.name: link.inertial for link in machine.links}
-    for entry in entries:
-        inertial = inertials[entry.value.link]
-        if inertial is None or inertial.mass == 0.0:
-            raise entry.element.error(f"link '{entry.value.link}' has no mass", "give it an <inertial> or a <density>")
+FAMILY = Family((COMPLIANT_JOINT,), complete={"compliant_joints": complete_compliant_joint})

@@ -1,37 +1,167 @@
-"""What the elements of ``<grouser>`` say of contact: materials, pairs of them, points, links that do not touch."""
+"""Contact: how links touch, pairs of materials, points that touch, links that do not touch."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
-from grouser.physics.description.data.contact import ContactMaterial, MaterialPair
-from grouser.physics.description.data.mechanism import Collision, Joint, Link
+import numpy as np
+
+from grouser.physics.description.data.contact import ContactMaterial, DisabledCollision, MaterialPair, SelfCollision
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Collision
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import PointSet
-from grouser.physics.description.elements.joint_checks import require_one_coordinate
-from grouser.physics.description.table.reader import Entry
+from grouser.physics.description.table.attributes import (
+    Attribute,
+    ElementKind,
+    Kind,
+    link,
+    material_of,
+    non_negative,
+    positive,
+)
+from grouser.physics.description.table.family import Entry, Extension, Family, Scope
+from grouser.physics.description.table.requirements import require_one_coordinate
 from grouser.physics.description.text.names import closest
 from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf.robot import Robot
 
 _PAIR_VALUES = ("friction", "restitution", "rolling_resistance", "spinning_resistance", "stiffness", "damping")
 
 
-def with_contact_points(links: Sequence[Link], entries: Collection[Entry]) -> tuple[Link, ...]:
-    """Returns the links with their ``<contact_points>`` as further collision shapes."""
+@dataclass(frozen=True, eq=False)
+class ContactPoints:
+    """Points that become a collision shape of a link: positions in the link frame [m], shape (n, 3), and radius [m]."""
+
+    link: str
+    points: np.ndarray
+    radius: float
+
+
+CONTACT = ElementKind(
+    "contact",
+    "How a link's collision shapes touch the ground, obstacles and other links.",
+    (
+        link("link with at least one collision shape"),
+        material_of(
+            "name that `<material_pair>` knows it by; several links may share it", default="", default_text="none"
+        ),
+        non_negative(
+            "friction",
+            "-",
+            "Coulomb coefficient; the other side's where that is less",
+            default_text="the other side's",
+        ),
+        non_negative(
+            "restitution",
+            "-",
+            "share of the approach speed that returns; the other side's where that is more",
+            default=0.0,
+            maximum=1.0,
+        ),
+        non_negative("rolling_resistance", "m", "lever of the moment against rolling, per normal force", default=0.0),
+        non_negative(
+            "spinning_resistance",
+            "m",
+            "lever of the moment against spinning about the normal, per normal force",
+            default=0.0,
+        ),
+        positive("stiffness", "N/m", "of each contact point", default_text="rigid"),
+        non_negative("damping", "N s/m", "of each contact point; needs a stiffness", default=0.0),
+        Attribute(
+            "surface_joint",
+            Kind.JOINT,
+            "-",
+            "joint whose turning moves the surface, as a track's sprocket does",
+            default_text="a surface at rest",
+        ),
+        positive("surface_radius", "m", "surface speed per joint speed; goes with surface_joint", default_text="none"),
+        Attribute(
+            "surface_direction",
+            Kind.DIRECTION,
+            "-",
+            "direction in the link's frame in which the machine travels when the joint turns forward",
+            default=(1.0, 0.0, 0.0),
+        ),
+    ),
+    ContactMaterial,
+    field="contacts",
+    unique="link",
+)
+MATERIAL_PAIR = ElementKind(
+    "material_pair",
+    "How two materials touch each other. What is left out follows from the two materials as without a pair.",
+    (
+        material_of("material of a `<contact>`, or of the world", name="first"),
+        material_of("material of a `<contact>`, or of the world; may be the first one", name="second"),
+        non_negative("friction", "-", "Coulomb coefficient", default_text="from the two"),
+        non_negative(
+            "restitution", "-", "share of the approach speed that returns", default_text="from the two", maximum=1.0
+        ),
+        non_negative(
+            "rolling_resistance",
+            "m",
+            "lever of the moment against rolling, per normal force",
+            default_text="from the two",
+        ),
+        non_negative(
+            "spinning_resistance",
+            "m",
+            "lever of the moment against spinning about the normal, per normal force",
+            default_text="from the two",
+        ),
+        positive("stiffness", "N/m", "of each contact point", default_text="from the two"),
+        non_negative("damping", "N s/m", "of each contact point; needs a stiffness", default_text="from the two"),
+    ),
+    MaterialPair,
+    field="material_pairs",
+)
+SELF_COLLISION = ElementKind(
+    "self_collision",
+    "Whether links of the machine touch each other; they do where nothing is said.",
+    (Attribute("enabled", Kind.BOOLEAN, "-", "whether they do", required=True),),
+    SelfCollision,
+    field="self_collision",
+    single=True,
+)
+DISABLE_COLLISIONS = ElementKind(
+    "disable_collisions",
+    "Two links that do not touch each other.",
+    (link("one of them", name="link1"), link("the other one", name="link2")),
+    DisabledCollision,
+    field="disabled_collisions",
+)
+CONTACT_POINTS = ElementKind(
+    "contact_points",
+    "Points of a link that touch, beside its collision shapes. A link may have several such elements.",
+    (
+        link("link that they are fixed to"),
+        Attribute("points", Kind.POINTS, "m", "x y z of one point after the other, link's frame", required=True),
+        non_negative("radius", "m", "of the sphere around each point", default=0.0),
+    ),
+    ContactPoints,
+    field="contact_points",
+    consumed=True,
+)
+
+
+def with_contact_points(robot: Robot, extension: Extension, _warnings: list[str]) -> Robot:
+    """Returns the robot with the ``<contact_points>`` of its links as further collision shapes."""
     added: dict[str, list[Collision]] = {}
-    for entry in entries:
+    for entry in extension["contact_points"]:
         shape = PointSet(entry.value.points, entry.value.radius)
         added.setdefault(entry.value.link, []).append(Collision("", Pose(), shape))
-    return tuple(replace(link, collisions=(*link.collisions, *added.get(link.name, ()))) for link in links)
+    links = (replace(link, collisions=(*link.collisions, *added.get(link.name, ()))) for link in robot.links)
+    return replace(robot, links=tuple(links))
 
 
-def complete_contact(entry: Entry, links: Mapping[str, Link], joints: Mapping[str, Joint]) -> ContactMaterial:
+def complete_contact(entry: Entry, scope: Scope) -> ContactMaterial:
     """Checks how a link touches; a surface at rest has the radius zero.
 
     Raises:
         MachineError: a link without shape, or values that contradict each other.
     """
     contact, element = entry.value, entry.element
-    if not links[contact.link].collisions:
+    if not scope.links[contact.link].collisions:
         raise element.error(
             f"link '{contact.link}' has no collision shape", "give it a <collision>, or remove the contact"
         )
@@ -42,7 +172,7 @@ def complete_contact(entry: Entry, links: Mapping[str, Link], joints: Mapping[st
                 "surface_radius or surface_direction is given without surface_joint", "name the surface_joint"
             )
         return replace(contact, surface_radius=0.0)
-    require_one_coordinate(element, "surface_joint", joints[contact.surface_joint])
+    require_one_coordinate(element, "surface_joint", scope.joints[contact.surface_joint])
     if contact.surface_radius is None:
         raise element.error("surface_joint is given without surface_radius", "give the surface_radius [m]")
     return contact
@@ -103,3 +233,17 @@ def _check_elasticity(element: Element, surface: ContactMaterial | MaterialPair)
         raise element.error(
             "restitution and stiffness are both given", "an elastic contact returns what its damping leaves"
         )
+
+
+def _check_pairs(_machine: Machine, extension: Extension) -> None:
+    materials = {entry.value.material for entry in extension["contacts"]} - {""}
+    check_material_pairs(extension["material_pairs"], materials)
+    check_disabled_collisions(extension["disabled_collisions"])
+
+
+FAMILY = Family(
+    (CONTACT, MATERIAL_PAIR, SELF_COLLISION, DISABLE_COLLISIONS, CONTACT_POINTS),
+    prepare=with_contact_points,
+    complete={"contacts": complete_contact},
+    check=_check_pairs,
+)

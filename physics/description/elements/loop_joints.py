@@ -1,30 +1,70 @@
-"""What ``<loop_joint>`` says of stiffness and damping must fit its type."""
+"""Loop joints: stiffness and damping must fit their type, and their links must move against each other."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from grouser.physics.description.data.compliance import PAIR_TYPES, Directions, LoopJoint, constrained_directions
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import AXES, Vector3
-from grouser.physics.description.table.reader import Entry
+from grouser.physics.description.table.attributes import ElementKind, choice, directional, joint_frame, name_of
+from grouser.physics.description.table.family import Entry, Extension, Family, Scope
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.placement import rigid_lumps
 
+_CONSTRAINED = "one number: every direction that the type constrains; three: also springs along free ones"
 _WITHOUT_AXIS = ("spherical", "fixed")
 
 
-def complete_loop_joint(entry: Entry, joint_names: Collection[str]) -> LoopJoint:
+LOOP_JOINT = ElementKind(
+    "loop_joint",
+    "A joint that closes a loop between two links. It moves the frame of `<child>` in the frame of `<parent>`, "
+    "whose directions the stiffnesses are given in.",
+    (
+        name_of("its name; no joint of the URDF has it"),
+        choice("type", "what it leaves free", PAIR_TYPES),
+        choice(
+            "axis",
+            "the free motions are along or about it; of a planar pair, in the plane normal to it",
+            ("x", "y", "z"),
+            default="z",
+        ),
+        directional("stiffness", "N/m", f"translational; {_CONSTRAINED}", default_text="rigid"),
+        directional(
+            "damping",
+            "N s/m",
+            "translational; in a constrained direction it needs a stiffness",
+            default=0.0,
+        ),
+        directional("rotational_stiffness", "N m/rad", f"rotational; {_CONSTRAINED}", default_text="rigid"),
+        directional(
+            "rotational_damping",
+            "N m s/rad",
+            "rotational; in a constrained direction it needs a stiffness",
+            default=0.0,
+        ),
+    ),
+    LoopJoint,
+    field="loop_joints",
+    unique="name",
+    parts=(
+        joint_frame("parent", "its frame on one link"),
+        joint_frame("child", "its frame on the other link"),
+    ),
+)
+
+
+def complete_loop_joint(entry: Entry, scope: Scope) -> LoopJoint:
     """Checks a loop joint's values against its type, and writes its single numbers out as triples.
 
     Args:
         entry: the loop joint as written.
-        joint_names: of the URDF's joints.
+        scope: with the URDF's joints.
 
     Raises:
         MachineError: a name that a joint has, a constrained direction without stiffness, or a damper of a rigid one.
     """
     element, loop = entry.element, entry.value
-    if loop.name in joint_names:
+    if loop.name in scope.joints:
         raise element.error(
             f"a joint of the URDF is named '{loop.name}' too: reactions go by name", "rename one of the two"
         )
@@ -40,12 +80,13 @@ def complete_loop_joint(entry: Entry, joint_names: Collection[str]) -> LoopJoint
     )
 
 
-def check_loops_can_move(machine: Machine, entries: Collection[Entry]) -> None:
+def check_loops_can_move(machine: Machine, extension: Extension) -> None:
     """Checks that the two links of every loop joint move against each other.
 
     Raises:
         MachineError: two do not.
     """
+    entries = extension["loop_joints"]
     lumps = rigid_lumps(machine) if entries else {}
     for entry in entries:
         parent, child = entry.value.parent.link, entry.value.child.link
@@ -108,3 +149,6 @@ def _other_type(loop: LoopJoint, word: str, axis: str) -> str:
 def _constraints(type_: str, axis: str) -> Iterator[str]:
     for word, directions in zip(("along", "about"), constrained_directions(type_, axis), strict=True):
         yield from (f"{word} {name}" for name, blocked in zip(AXES, directions, strict=True) if blocked)
+
+
+FAMILY = Family((LOOP_JOINT,), complete={"loop_joints": complete_loop_joint}, check=check_loops_can_move)

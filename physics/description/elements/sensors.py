@@ -1,27 +1,99 @@
-"""Sensors of the `<grouser>` element: what of their values fits together."""
+"""Sensors: inertial measurement units and lidars."""
 
 import math
-from collections.abc import Collection
+from dataclasses import dataclass
 
+from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.sensors import Lidar, Sensor
-from grouser.physics.description.machine_file.registry import FULL_TURN
-from grouser.physics.description.table.reader import Entry
+from grouser.physics.description.table.attributes import (
+    Attribute,
+    ElementKind,
+    Kind,
+    choice,
+    link,
+    name_of,
+    non_negative,
+    place,
+    positive,
+)
+from grouser.physics.description.table.family import Entry, Family, Scope
 
+BEAMS_MAX = 100_000
+# As it is written with few digits [rad].
+FULL_TURN = 6.2832
 _OF_LIDAR = ("beams", "angle_min", "angle_max", "range_min", "range_max", "noise")
 
 
-def complete_sensor(entry: Entry, taken: Collection[str]) -> Sensor:
+@dataclass(frozen=True)
+class WrittenSensor:
+    """A `Sensor` or `Lidar` as written; None for what is not given, of a lidar."""
+
+    name: str
+    type: str
+    link: str
+    xyz: Vector3
+    rpy: Vector3
+    beams: int | None
+    angle_min: float | None
+    angle_max: float | None
+    range_min: float | None
+    range_max: float | None
+    noise: float | None
+
+
+SENSOR = ElementKind(
+    "sensor",
+    "What measures. An `imu` gives specific force and angular rate in its own frame, and its orientation. A "
+    "`lidar` gives distances in the plane of its x and y axes, all at one instant: to the ground with its ruts, to "
+    "obstacles, and to the collision shapes of all links but the one that it is fixed to. Of a mesh it sees the "
+    "convex hull, which is what is touched. What is nearer than `range_min` is minus infinity, nothing up to "
+    "`range_max` infinity (REP-117). Only a lidar has the attributes after `rpy`.",
+    (
+        name_of("its name, and that of its frame; no link or joint of the URDF has it"),
+        choice("type", "what it measures", ("imu", "lidar")),
+        link("link that it is fixed to"),
+        *place("its frame"),
+        Attribute("beams", Kind.COUNT, "-", "number of beams", default_text="720", minimum=2, maximum=BEAMS_MAX),
+        Attribute(
+            "angle_min",
+            Kind.NUMBER,
+            "rad",
+            "of the first beam, from the x axis about the z axis",
+            default_text="-pi",
+            minimum=-FULL_TURN,
+            maximum=FULL_TURN,
+        ),
+        Attribute(
+            "angle_max",
+            Kind.NUMBER,
+            "rad",
+            "of the last beam, up to a full turn further",
+            default_text="a full turn further, less one beam",
+            minimum=-FULL_TURN,
+            maximum=FULL_TURN,
+        ),
+        non_negative("range_min", "m", "least distance that it measures", default_text="0.1"),
+        positive("range_max", "m", "greatest distance that it measures", default_text="30"),
+        non_negative("noise", "m", "standard deviation of each distance, normally distributed", default_text="0"),
+    ),
+    WrittenSensor,
+    field="sensors",
+    unique="name",
+)
+
+
+def complete_sensor(entry: Entry, scope: Scope) -> Sensor:
     """Checks a sensor's values against each other, and fills the defaults of a lidar.
 
     Args:
         entry: as written.
-        taken: names of links and joints.
+        scope: links and joints, whose names are taken.
 
     Raises:
         MachineError: the name is taken, values that its type does not have, or a lidar that could see nothing.
     """
     written, element = entry.value, entry.element
-    if written.name in taken:
+    if written.name in scope.links or written.name in scope.joints:
         raise element.error(f"name = '{written.name}' is that of a link or joint", "its frame needs a name of its own")
     given = {name: getattr(written, name) for name in _OF_LIDAR if getattr(written, name) is not None}
     common = (written.name, written.type, written.link, written.xyz, written.rpy)
@@ -40,3 +112,6 @@ def complete_sensor(entry: Entry, taken: Collection[str]) -> Sensor:
             f"range_min = {lidar.range_min:g} m is not less than range_max = {lidar.range_max:g} m", "change one"
         )
     return lidar
+
+
+FAMILY = Family((SENSOR,), complete={"sensors": complete_sensor})

@@ -1,4 +1,8 @@
-"""The table of the element ``<servo_drive>``, its motors and its gear."""
+"""Servo drives: electric drives of joints, their motors and gears."""
+
+from dataclasses import replace
+
+import numpy as np
 
 from grouser.physics.description.data.drives import DcMotor, Gear, PermanentMagnetMotor, ServoDrive
 from grouser.physics.description.table.attributes import (
@@ -10,9 +14,11 @@ from grouser.physics.description.table.attributes import (
     non_negative,
     positive,
 )
+from grouser.physics.description.table.family import Entry, Family, Scope
+from grouser.physics.description.table.requirements import require_independent
+from grouser.physics.description.text.xml_tree import Element
 
 _ERROR = "V/rad, V s/rad or V/(N m)"
-
 _DC_MOTOR = ElementKind(
     "dc_motor",
     "A DC motor at a converter. Its voltage follows the error of what is commanded through a compensator, "
@@ -98,3 +104,90 @@ SERVO_DRIVE = ElementKind(
     unique="joint",
     parts=(_DC_MOTOR, _PERMANENT_MAGNET_MOTOR, _GEAR),
 )
+
+
+def complete_drive(entry: Entry, scope: Scope) -> ServoDrive:
+    """Checks a drive; its effort limit is the joint's unless it is given.
+
+    Args:
+        entry: the drive as written.
+        scope: its joints, and its valves, which are commanded by name as drives are.
+
+    Raises:
+        MachineError: a joint that cannot be driven, a mode without its gain, no effort limit, or a motor or gear that
+            cannot be.
+    """
+    drive, element = entry.value, entry.element
+    joint = scope.joints[drive.joint]
+    require_independent(element, joint)
+    if drive.joint in scope.named("valves"):
+        raise element.error(
+            f"a valve is named '{drive.joint}' too: commands go by name", "rename the valve or the joint"
+        )
+    drive = _complete_motor(drive, element)
+    if drive.dc_motor is None:
+        if drive.mode == "position" and drive.stiffness == 0.0:
+            raise element.error(
+                "a drive in position mode needs a stiffness above 0", "give the stiffness [N m/rad or N/m]"
+            )
+        if drive.mode == "velocity" and drive.damping == 0.0:
+            raise element.error(
+                "a drive in velocity mode needs a damping above 0", "give the damping [N m s/rad or N s/m]"
+            )
+    limit = joint.limit.effort if drive.effort_limit is None else drive.effort_limit
+    if not 0.0 < limit < np.inf:
+        raise element.error(
+            f"joint '{joint.name}' gives no effort limit above 0",
+            "give effort_limit here, or effort in the joint's <limit>",
+        )
+    return replace(drive, effort_limit=limit)
+
+
+def _complete_motor(drive: ServoDrive, element: Element) -> ServoDrive:
+    """Checks motor and gear; a motor without a gear turns with the joint.
+
+    Raises:
+        MachineError: they cannot be.
+    """
+    dc, magnet, gear = drive.dc_motor, drive.permanent_magnet_motor, drive.gear
+    if dc is None and magnet is None:
+        if gear is not None:
+            raise element.error("a <gear> needs a motor", "add <dc_motor .../> or <permanent_magnet_motor .../>")
+        return drive
+    if dc is not None and magnet is not None:
+        raise element.error("it has two motors", "keep <dc_motor> or <permanent_magnet_motor>")
+    gear = Gear(1.0) if gear is None else gear
+    if gear.stiffness is None and (gear.backlash > 0.0 or gear.damping > 0.0):
+        name = "backlash" if gear.backlash > 0.0 else "damping"
+        raise element.error(
+            f"the gear's {name} = {getattr(gear, name):g} needs a stiffness", "give the gear's stiffness"
+        )
+    if dc is not None:
+        for name in ("stiffness", "damping", "integral"):
+            if getattr(drive, name) > 0.0:
+                raise element.error(
+                    f"{name} = {getattr(drive, name):g} belongs to a drive without <dc_motor>",
+                    "the motor's gain and compensator take its place",
+                )
+        if gear.stiffness is not None and dc.rotor_inertia == 0.0:
+            raise element.error(
+                "an elastic gear needs a rotor_inertia above 0", "give the motor's rotor_inertia [kg m2]"
+            )
+    if magnet is not None:
+        if gear.stiffness is not None:
+            raise element.error(
+                f"stiffness = {gear.stiffness:g} of a gear belongs to a <dc_motor>",
+                "leave it out; a compliant_joint makes a joint elastic",
+            )
+        if magnet.no_load_speed <= magnet.base_speed:
+            raise element.error(
+                f"no_load_speed = {magnet.no_load_speed:g} is not above base_speed = {magnet.base_speed:g}", "swap them"
+            )
+        if magnet.rated_torque > magnet.peak_torque:
+            raise element.error(
+                f"rated_torque = {magnet.rated_torque:g} is above peak_torque = {magnet.peak_torque:g}", "swap them"
+            )
+    return replace(drive, gear=gear)
+
+
+FAMILY = Family((SERVO_DRIVE,), complete={"drives": complete_drive})

@@ -1,47 +1,71 @@
 """Spherical joints: what ``<spherical_joint>`` makes of a floating joint of the URDF, which knows no ball joint."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from grouser.physics.description.data.drives import ServoDrive
-from grouser.physics.description.data.mechanism import Joint, axis_name
+from grouser.physics.description.data.mechanism import Joint, SphericalJoint, axis_name
 from grouser.physics.description.data.pose import AXES
-from grouser.physics.description.table.reader import Entry
+from grouser.physics.description.table.attributes import Attribute, ElementKind, Kind, joint, non_negative
+from grouser.physics.description.table.family import Entry, Extension, Family, Scope
+from grouser.physics.description.urdf.robot import Robot
+
+SPHERICAL_JOINT = ElementKind(
+    "spherical_joint",
+    "Leaves a floating joint its three rotations: a ball joint. Torques about the child's axes are commanded as "
+    "efforts, by the names `joint/x`, `joint/y` and `joint/z`, where `joint` is its name. Like a floating joint it "
+    "is not in `joint_states`, which has one number for a joint; where it stands is on `/tf`.",
+    (
+        joint("floating joint"),
+        non_negative("effort_limit", "N m", "of the torque about each axis; 0: none is commanded", default=0.0),
+        non_negative("damping", "N m s/rad", "viscous coefficient, beside that of `<dynamics>`", default=0.0),
+        Attribute(
+            "rpy",
+            Kind.ANGLES,
+            "rad",
+            "where the child starts in the joint's frame: roll, pitch, yaw",
+            default_text="0 0 0, or where loops close",
+        ),
+    ),
+    SphericalJoint,
+    field="spherical_joints",
+    unique="joint",
+)
 
 
-def with_spherical_joints(joints: Collection[Joint], entries: Collection[Entry]) -> tuple[Joint, ...]:
-    """Returns the joints, of which those that the entries name keep their rotations only.
+def with_spherical_joints(robot: Robot, extension: Extension, _warnings: list[str]) -> Robot:
+    """Returns the robot, of whose joints those that the elements name keep their rotations only.
 
     Raises:
         MachineError: one of them is not floating.
     """
-    spherical: Mapping[str, Entry] = {entry.value.joint: entry for entry in entries}
-    return tuple(_spherical(joint, spherical[joint.name]) if joint.name in spherical else joint for joint in joints)
+    spherical: Mapping[str, Entry] = {entry.value.joint: entry for entry in extension["spherical_joints"]}
+    joints = (_spherical(joint, spherical[joint.name]) if joint.name in spherical else joint for joint in robot.joints)
+    return replace(robot, joints=tuple(joints))
 
 
-def torque_drives(entries: Collection[Entry], taken: Collection[str]) -> tuple[Entry, ...]:
+def torque_drives(scope: Scope) -> Mapping[str, tuple[Entry, ...]]:
     """Returns a drive, commanded by torque, about each axis of the joints that have an effort limit.
 
     Args:
-        entries: of the spherical joints.
-        taken: names of joints and valves, which are commanded by name as drives are.
+        scope: its joints and valves are commanded by name as drives are.
 
     Raises:
         MachineError: a joint or valve has the name of an axis.
     """
-    drives = []
-    for entry in entries:
+    drives, valves = [], scope.named("valves")
+    for entry in scope.extension["spherical_joints"]:
         joint = entry.value
         if joint.effort_limit == 0.0:
             continue
         for axis in AXES:
             name = axis_name(joint.joint, axis)
-            if name in taken:
+            if name in scope.joints or name in valves:
                 raise entry.element.error(
                     f"a joint or valve is named '{name}', as its {axis} axis is: commands go by name", "rename one"
                 )
             drives.append(Entry(entry.element, ServoDrive(name, "effort", 0.0, 0.0, joint.effort_limit)))
-    return tuple(drives)
+    return {"drives": tuple(drives)}
 
 
 def _spherical(joint: Joint, entry: Entry) -> Joint:
@@ -50,3 +74,6 @@ def _spherical(joint: Joint, entry: Entry) -> Joint:
             f"joint '{joint.name}' is {joint.type}", 'give the joint type="floating": it loses its translations here'
         )
     return replace(joint, type="spherical", damping=joint.damping + entry.value.damping)
+
+
+FAMILY = Family((SPHERICAL_JOINT,), prepare=with_spherical_joints, derive=torque_drives)

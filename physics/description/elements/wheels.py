@@ -1,43 +1,136 @@
-"""What ``<wheel>`` says must fit the joint that turns the wheel, and the one that steers it."""
+"""Wheels: what they say must fit the joint that turns them, and the one that steers them."""
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from grouser.physics.description.data.mechanism import Joint, Link
+from grouser.physics.description.data.mechanism import (
+    Joint,
+    Link,
+)
 from grouser.physics.description.data.pose import Vector3
-from grouser.physics.description.data.soil import Wheel
-from grouser.physics.description.elements.joint_checks import require_independent
+from grouser.physics.description.data.soil import LEVELS, Wheel
 from grouser.physics.description.elements.wheel_profile import mesh_profile
-from grouser.physics.description.machine_file.registry import WrittenWheel
-from grouser.physics.description.table.reader import Entry
+from grouser.physics.description.table.attributes import (
+    Attribute,
+    ElementKind,
+    Kind,
+    choice,
+    link,
+    non_negative,
+    positive,
+)
+from grouser.physics.description.table.family import Entry, Family, Scope
+from grouser.physics.description.table.requirements import (
+    require_independent,
+)
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.meshes import MeshError
 
+GROUSERS_MAX = 1000
 _TURNING = ("continuous", "revolute")
 # Sine of the angle by which a wheel's axis may be off its joint's: axes are written with few digits.
 _SAME_AXIS = 1e-3
 _THICKNESS_OF_SPACING = 0.05
 
 
-def complete_wheel(entry: Entry, links: Mapping[str, Link], joints: Mapping[str, Joint]) -> Wheel:
+@dataclass(frozen=True)
+class WrittenWheel:
+    """A `Wheel` as written: None for what follows from its joint, from its grousers or from the ground."""
+
+    link: str
+    radius: float
+    width: float
+    xyz: Vector3
+    axis: Vector3 | None
+    grousers: int
+    grouser_height: float
+    grouser_thickness: float | None
+    friction: float | None
+    profile: str
+    level: str | None
+    steering: str | None
+
+
+WHEEL = ElementKind(
+    "wheel",
+    "A cylinder that a link rolls on, where the ground is soft. On rigid ground the link's collision shapes touch.",
+    (
+        link("link that a continuous or revolute joint turns"),
+        positive("radius", "m", "without grousers"),
+        positive("width", "m", "along the axis"),
+        Attribute("xyz", Kind.POINT, "m", "its middle in the link's frame", default=(0.0, 0.0, 0.0)),
+        Attribute(
+            "axis",
+            Kind.DIRECTION,
+            "-",
+            "in the link's frame, along the joint's axis or against it; a positive turn about it rolls the wheel "
+            "towards axis x up: about 0 1 0 towards x, where z is up",
+            default_text="the joint's axis",
+        ),
+        Attribute(
+            "grousers",
+            Kind.COUNT,
+            "-",
+            "number of bars across the rim, evenly spaced",
+            default=0,
+            minimum=0,
+            maximum=GROUSERS_MAX,
+        ),
+        non_negative("grouser_height", "m", "from the rim, at most the radius; goes with grousers", default=0.0),
+        positive(
+            "grouser_thickness",
+            "m",
+            "along the rim; goes with grousers, less than their spacing",
+            default_text="a twentieth of their spacing",
+        ),
+        positive(
+            "friction",
+            "-",
+            "coefficient between a smooth rim and soil, where less than the soil's own",
+            default_text="the soil's own",
+        ),
+        choice(
+            "profile",
+            "outline on soil: a cylinder with its grousers, or the link's collision meshes, by their radius around "
+            "the axis and along it",
+            ("cylinder", "mesh"),
+            default="cylinder",
+        ),
+        choice("level", "of its contact with soil", LEVELS, required=False, default_text="the ground's"),
+        Attribute(
+            "steering",
+            Kind.JOINT,
+            "-",
+            "joint above the link that steers it: revolute or continuous, mimicking none",
+            default_text="none",
+        ),
+    ),
+    WrittenWheel,
+    field="wheels",
+    unique="link",
+)
+
+
+def complete_wheel(entry: Entry, scope: Scope) -> Wheel:
     """Checks a wheel, and fills what follows from its joint and its grousers.
 
     Args:
         entry: the wheel as written.
-        links, joints: by name.
+        scope: links and joints.
 
     Raises:
         MachineError: no joint turns the link, or about another axis; grousers or a mesh that do not fit; a joint
             that cannot steer it.
     """
     written, element = entry.value, entry.element
-    above = {joint.child: joint for joint in joints.values()}
+    above = {joint.child: joint for joint in scope.joints.values()}
     joint = _turning_joint(element, written.link, above)
     height, thickness = _grousers(element, written)
     if written.steering is not None:
-        _check_steering(element, joints[written.steering], list(_way_up(written.link, above)), joint)
+        _check_steering(element, scope.joints[written.steering], list(_way_up(written.link, above)), joint)
     axis = _axis(element, written, joint)
     return Wheel(
         link=written.link,
@@ -50,7 +143,7 @@ def complete_wheel(entry: Entry, links: Mapping[str, Link], joints: Mapping[str,
         grouser_thickness=thickness,
         friction=math.inf if written.friction is None else written.friction,
         level=written.level,
-        profile=_mesh_profile(element, written, links[written.link], axis) if written.profile == "mesh" else None,
+        profile=_mesh_profile(element, written, scope.links[written.link], axis) if written.profile == "mesh" else None,
         steering=written.steering or "",
     )
 
@@ -143,3 +236,6 @@ def _way_up(link: str, above: Mapping[str, Joint]) -> Iterator[str]:
     while link in above:
         yield above[link].name
         link = above[link].parent
+
+
+FAMILY = Family((WHEEL,), complete={"wheels": complete_wheel})

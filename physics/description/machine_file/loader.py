@@ -7,24 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.mechanism import Link
-from grouser.physics.description.elements.contact import with_contact_points
-from grouser.physics.description.elements.spherical_joints import with_spherical_joints
-from grouser.physics.description.machine_file.extension_checks import (
-    check_machine,
-    check_references,
-    complete_extension,
-)
 from grouser.physics.description.machine_file.plausibility import plausibility_warnings
 from grouser.physics.description.machine_file.published import published_urdf
-from grouser.physics.description.machine_file.registry import ELEMENTS, TAG
-from grouser.physics.description.table.reader import Extension, read_extension
+from grouser.physics.description.machine_file.registry import ELEMENTS, FAMILIES
+from grouser.physics.description.table.checks import check_machine, check_references, complete_extension, prepare_robot
+from grouser.physics.description.table.family import Extension
+from grouser.physics.description.table.reader import TAG, read_extension
 from grouser.physics.description.text.files import read_text
 from grouser.physics.description.text.xacro import expand_xacro, is_xacro
 from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse
-from grouser.physics.description.urdf import meshes
-from grouser.physics.description.urdf.inertial import MASS_MAX, inertial_from_density
-from grouser.physics.description.urdf.robot import Robot, read_robot
+from grouser.physics.description.urdf.robot import read_robot
 from grouser.physics.errors import MachineError, ParameterError
 
 FIXED_ROOT = "world"
@@ -78,18 +70,14 @@ def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
     root = parse(text, file, has_lines=has_lines)
     robot = read_robot(root, warnings)
     _refuse_misplaced(root)
-    extension = read_extension(root)
-    check_references(extension, robot)
-    robot = replace(
-        robot,
-        links=with_contact_points(robot.links, extension["contact_points"]),
-        joints=with_spherical_joints(robot.joints, extension["spherical_joints"]),
-    )
-    extension = complete_extension(extension, robot)
+    extension = read_extension(root, ELEMENTS)
+    check_references(ELEMENTS, extension, robot)
+    robot = prepare_robot(FAMILIES, robot, extension, warnings)
+    extension = complete_extension(FAMILIES, extension, robot)
     floating = robot.root != FIXED_ROOT if base is None else base == "floating"
     machine = Machine(
         name=robot.name,
-        links=_fill_with_density(robot, extension, warnings),
+        links=robot.links,
         joints=robot.joints,
         root=robot.root,
         floating_base=floating,
@@ -98,7 +86,7 @@ def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
         file=file,
         **_values(extension),
     )
-    check_machine(machine, extension)
+    check_machine(FAMILIES, machine, extension)
     return replace(machine, warnings=(*warnings, *plausibility_warnings(machine)))
 
 
@@ -119,24 +107,3 @@ def _refuse_misplaced(root: Element) -> None:
         if child.tag in ("link", "joint"):
             for misplaced in child.all(TAG):
                 raise misplaced.error(f"<{TAG}> stands in {child.label}", "put it directly into <robot>")
-
-
-def _fill_with_density(robot: Robot, extension: Extension, warnings: list[str]) -> tuple[Link, ...]:
-    entries = {entry.value.link: entry for entry in extension["densities"]}
-    links = []
-    for link in robot.links:
-        if link.name in entries:
-            entry = entries[link.name]
-            try:
-                inertial, closed = inertial_from_density(link.collisions, entry.value.value)
-            except meshes.MeshError as problem:
-                raise entry.element.error(str(problem), "give the link an <inertial>") from None
-            if inertial.mass > MASS_MAX:
-                raise entry.element.error(
-                    f"the link gets a mass of {inertial.mass:g} kg; valid: at most {MASS_MAX:g} kg"
-                )
-            if not closed:
-                warnings.append(f"link '{link.name}': a mesh is not closed; its convex hull gives the mass")
-            link = replace(link, inertial=inertial)
-        links.append(link)
-    return tuple(links)

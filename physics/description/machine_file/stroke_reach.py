@@ -10,7 +10,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE, Joint
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose, rotate
-from grouser.physics.description.machine_file.extension_checks import STROKE_TOLERANCE
+from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
 from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, rigid_lumps
 
 

@@ -82,6 +82,7 @@ class ElementKind:
         unique: attribute that no two elements of this tag share.
         parts: elements in it; each exactly once, or at most once.
         optional: of a part, whether it may be missing; its value is then None.
+        consumed: whether it becomes part of links or joints when it is read, and nothing that a machine holds.
     """
 
     tag: str
@@ -93,6 +94,7 @@ class ElementKind:
     unique: str | None = None
     parts: tuple["ElementKind", ...] = ()
     optional: bool = False
+    consumed: bool = False
 
 
 def positive(name: str, unit: str, description: str, **more: Any) -> Attribute:

@@ -1,34 +1,27 @@
-"""Reads ``<grouser>`` elements by the table in `extension_schema`; `extension_checks` compares their values."""
+"""Reads ``<grouser>`` elements by a table; `checks` compares their values."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from grouser.physics.description.data.pose import Vector3
-from grouser.physics.description.machine_file.registry import ELEMENTS, TAG
 from grouser.physics.description.table.attributes import Attribute, ElementKind, Kind
+from grouser.physics.description.table.family import Entry, Extension
 from grouser.physics.description.text import numbers
 from grouser.physics.description.text.names import closest, shortened
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.origin import direction, read_points, read_position
 
+TAG = "grouser"
 # Beyond this a value is a typing error in every unit that the table knows.
 _NUMBER_MAX = 1e15
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A value with the element that gave it."""
-
-    element: Element
-    value: Any
-
-
-Extension = Mapping[str, tuple[Entry, ...]]
-
-
-def read_extension(robot: Element) -> Extension:
+def read_extension(robot: Element, elements: Collection[ElementKind]) -> Extension:
     """Reads all ``<grouser>`` elements of a robot as if they were one.
+
+    Args:
+        robot: the document's root element.
+        elements: the table: what a ``<grouser>`` may hold.
 
     Returns:
         The entries by the `field` of their row, every field present, in the order of the file.
@@ -36,8 +29,8 @@ def read_extension(robot: Element) -> Extension:
     Raises:
         MachineError: an unknown tag or attribute, a value out of range, or an element that may stand once only.
     """
-    kinds = {kind.tag: kind for kind in ELEMENTS}
-    entries: dict[str, list[Entry]] = {kind.field: [] for kind in ELEMENTS}
+    kinds = {kind.tag: kind for kind in elements}
+    entries: dict[str, list[Entry]] = {kind.field: [] for kind in elements}
     taken: dict[tuple[str, Any], Element] = {}
     for holder in robot.all(TAG):
         _check_attributes(holder, ())

@@ -16,7 +16,7 @@ from grouser.physics.description.elements.hydraulics.circuit import (
     reached_lines,
     ways_of_oil,
 )
-from grouser.physics.description.table.reader import Entry, Extension
+from grouser.physics.description.table.family import Entry, Extension
 from grouser.physics.description.text.names import closest, shortened
 from grouser.physics.errors import MachineError
 

@@ -1,0 +1,38 @@
+"""Initial positions of joints."""
+
+from grouser.physics.description.data.mechanism import InitialPosition
+from grouser.physics.description.table.attributes import Attribute, ElementKind, Kind, joint
+from grouser.physics.description.table.family import Entry, Family, Scope
+from grouser.physics.description.table.requirements import require_independent
+
+INITIAL_POSITION = ElementKind(
+    "initial_position",
+    "Where a joint starts; zero, or the nearest limit, where nothing is said.",
+    (
+        joint("revolute, continuous or prismatic joint that mimics no other"),
+        Attribute("position", Kind.NUMBER, "rad or m", "within the joint's limits", required=True),
+    ),
+    InitialPosition,
+    field="initial_positions",
+    unique="joint",
+)
+
+
+def complete_initial_position(entry: Entry, scope: Scope) -> InitialPosition:
+    """Checks that a joint can start where it is said to.
+
+    Raises:
+        MachineError: it cannot.
+    """
+    start, element = entry.value, entry.element
+    joint = scope.joints[start.joint]
+    require_independent(element, joint)
+    lower, upper = joint.limit.lower, joint.limit.upper
+    if lower is not None and upper is not None and not lower <= start.position <= upper:
+        raise element.error(
+            f"position = {start.position:g} is outside the limits of its joint; valid: {lower:g} to {upper:g}"
+        )
+    return start
+
+
+FAMILY = Family((INITIAL_POSITION,), complete={"initial_positions": complete_initial_position})

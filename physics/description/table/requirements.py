@@ -1,0 +1,62 @@
+"""Checks that several families of elements share."""
+
+from collections.abc import Collection
+
+from grouser.physics.description.data.mechanism import ONE_COORDINATE, Joint
+from grouser.physics.description.text.xml_tree import Element
+
+
+def require_one_coordinate(element: Element, attribute: str, joint: Joint) -> None:
+    """Refuses a joint with other than one coordinate.
+
+    Raises:
+        MachineError: it is one; `attribute` names it.
+    """
+    if joint.type not in ONE_COORDINATE:
+        raise element.error(
+            f"{attribute} '{joint.name}' is {joint.type}",
+            f"name a joint with one coordinate: {', '.join(ONE_COORDINATE)}",
+        )
+
+
+def require_independent(element: Element, joint: Joint) -> None:
+    """Refuses a joint with other than one coordinate of its own.
+
+    Raises:
+        MachineError: it is one.
+    """
+    require_one_coordinate(element, "joint", joint)
+    if joint.mimic is not None:
+        raise element.error(f"joint '{joint.name}' mimics '{joint.mimic.joint}'", f"name '{joint.mimic.joint}' instead")
+
+
+def refuse_foreign(element: Element, valid: Collection[str], what: str) -> None:
+    """Refuses an attribute that an element of its kind does not have.
+
+    Args:
+        element: the element.
+        valid: names of the attributes that it may have.
+        what: the kind, for messages.
+
+    Raises:
+        MachineError: it has another one.
+    """
+    for name in element.attributes:
+        if name not in valid and ":" not in name and name != "xmlns":
+            raise element.error(f"{name} does not speak of {what}", f"remove {name}")
+
+
+def require_with(element: Element, name: str, other: str, has_other: bool) -> None:
+    """Refuses an attribute that means nothing without another one.
+
+    Args:
+        element: the element.
+        name: of the attribute.
+        other: name of the one that it needs.
+        has_other: whether that is given.
+
+    Raises:
+        MachineError: the first is given without the other.
+    """
+    if name in element.attributes and not has_other:
+        raise element.error(f"{name} is given without {other}", f"give {other} too, or remove {name}")
