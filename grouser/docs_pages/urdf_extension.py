@@ -1,4 +1,4 @@
-"""Writes docs/urdf_extension.md from the table in `extension_schema`, so that the page cannot lag behind the reader.
+"""Writes docs/urdf_extension.md from the table by which ``<grouser>`` elements are read.
 
 python -m grouser.docs_pages.urdf_extension > docs/urdf_extension.md
 """
@@ -6,7 +6,7 @@ python -m grouser.docs_pages.urdf_extension > docs/urdf_extension.md
 import sys
 from collections.abc import Iterator
 
-from grouser.physics.description.machine_file.registry import ELEMENTS
+from grouser.physics.description.machine_file import registry
 from grouser.physics.description.table.attributes import Attribute, ElementKind, Kind
 from grouser.physics.description.table.reader import TAG
 
@@ -58,7 +58,7 @@ _KINDS = {
 
 def extension_page() -> str:
     """Returns the text of docs/urdf_extension.md."""
-    return "\n".join([_INTRODUCTION, *(line for kind in ELEMENTS for line in _section(kind, "##"))])
+    return "\n".join([_INTRODUCTION, *(line for kind in registry.ELEMENTS for line in _section(kind, "##"))])
 
 
 def _section(kind: ElementKind, heading: str) -> Iterator[str]:

@@ -287,11 +287,12 @@ def test_the_table_fits_the_dataclasses(kind):
         assert attribute.description and attribute.unit
         assert attribute.required or attribute.default is not None or attribute.default_text
         assert (attribute.kind is Kind.CHOICE) == bool(attribute.choices)
-    # densities and contact points become parts of links; a flexible link is written in one of two ways, parts of a
-    # wheel follow from others, and a sensor is of one of two kinds
-    if kind.field and kind.build not in (Density, ContactPoints):
+    # a flexible link is written in one of two ways, parts of a wheel follow from others, and a sensor is of one of two
+    # kinds
+    if kind.field and not kind.consumed:
         assert kind.field in {field.name for field in dataclasses.fields(Machine)}
-    if kind.build not in (Density, ContactPoints, WrittenFlexibleLink, WrittenSensor, WrittenWheel):
+    assert kind.consumed == (kind.build in (Density, ContactPoints))
+    if not kind.consumed and kind.build not in (WrittenFlexibleLink, WrittenSensor, WrittenWheel):
         assert kind.build.__module__.startswith(f"{data.__name__}.")
 
 

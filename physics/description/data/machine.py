@@ -4,6 +4,7 @@ Units are SI; every frame is named. Nothing here computes dynamics. Arrays that 
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink, LoopJoint
 from grouser.physics.description.data.contact import ContactMaterial, DisabledCollision, MaterialPair, SelfCollision
@@ -79,6 +80,7 @@ class Machine:
         joints: in the order of the file.
         root: name of the root link.
         floating_base: whether the root link is free to move; a root link named ``world`` is not.
+        others: elements whose row of the table names no field here, each with the name that it gives; see `elements`.
         urdf: the expanded URDF text, for RViz and robot_state_publisher.
         source: the text that it was read from, with xacro expanded.
         file: where it came from.
@@ -121,11 +123,19 @@ class Machine:
     drives: tuple[ServoDrive, ...] = ()
     sensors: tuple[Sensor, ...] = ()
     initial_positions: tuple[InitialPosition, ...] = ()
+    others: tuple[tuple[str, Any], ...] = ()
     urdf: str = field(default="", repr=False)
     source: str = field(default="", repr=False)
     file: str = ""
     warnings: tuple[str, ...] = ()
     members: tuple[Member, ...] = ()
+
+    def elements(self, field: str) -> tuple[Any, ...]:
+        """Returns the elements that a row of the table collects under a name, in the order of the file."""
+        found = getattr(self, field, None)
+        if found is None:
+            return tuple(element for name, element in self.others if name == field)
+        return found if isinstance(found, tuple) else (found,)
 
     def member_of(self, name: str) -> int:
         """Number of the member that a name belongs to, 0 in a machine by itself; -1 for what belongs to none."""

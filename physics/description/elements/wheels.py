@@ -12,7 +12,6 @@ from grouser.physics.description.data.mechanism import (
 )
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.soil import LEVELS, Wheel
-from grouser.physics.description.elements.wheel_profile import mesh_profile
 from grouser.physics.description.table.attributes import (
     Attribute,
     ElementKind,
@@ -28,6 +27,7 @@ from grouser.physics.description.table.requirements import (
 )
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.meshes import MeshError
+from grouser.physics.description.urdf.wheel_profile import mesh_profile
 
 GROUSERS_MAX = 1000
 _TURNING = ("continuous", "revolute")

@@ -1,11 +1,11 @@
 """Several machines as one, so that they share a simulation: a root that stands still carries each by a joint.
 
 The machines keep their names behind a prefix. What is a name is read off the table of the elements
-(`extension_schema`), so that elements that are added to it need nothing here.
+(`registry`), so that elements that are added to it need nothing here.
 """
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -16,12 +16,13 @@ from grouser.physics.description.data.machine import Machine, Member
 from grouser.physics.description.data.mechanism import Integrator, Joint, Link
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_tanks
-from grouser.physics.description.machine_file.registry import ELEMENTS
+from grouser.physics.description.machine_file import registry
 from grouser.physics.description.table.attributes import ElementKind, Kind
 from grouser.physics.errors import MachineError, ParameterError
 
 # The link that carries all: no link of a URDF has this name.
 ROOT = ""
+_FIELDS = frozenset(field.name for field in dataclasses.fields(Machine))
 _NAMES = (Kind.NAME, Kind.LINK, Kind.JOINT, Kind.VALVE, Kind.PORT)
 
 
@@ -76,10 +77,15 @@ def prefixed(machine: Machine, prefix: str) -> Machine:
     """
     own = {contact.material for contact in machine.contacts} - {""}
     changes: dict[str, Any] = {"tanks": circuit_tanks(machine)}
-    for kind in ELEMENTS:
-        if kind.field in {field.name for field in dataclasses.fields(Machine)} and not kind.single:
-            elements = changes.get(kind.field, getattr(machine, kind.field))
-            changes[kind.field] = tuple(_renamed(element, kind, prefix, own) for element in elements)
+    others: list[tuple[str, Any]] = []
+    for kind in _kept_kinds():
+        elements = changes.get(kind.field, machine.elements(kind.field))
+        renamed = tuple(_renamed(element, kind, prefix, own) for element in elements)
+        if kind.field in _FIELDS:
+            changes[kind.field] = renamed
+        else:
+            others += [(kind.field, element) for element in renamed]
+    changes["others"] = tuple(others)
     return replace(
         machine,
         links=tuple(replace(link, name=prefix + link.name) for link in machine.links),
@@ -87,6 +93,13 @@ def prefixed(machine: Machine, prefix: str) -> Machine:
         root=prefix + machine.root,
         **(changes | {"material_pairs": tuple(_pairs(machine.material_pairs, changes["material_pairs"], own))}),
     )
+
+
+def _kept_kinds() -> Iterator[ElementKind]:
+    """Rows of the elements that a machine holds, but for those that stand once in it, which members share."""
+    for kind in registry.ELEMENTS:
+        if not kind.consumed and not (kind.single and kind.field in _FIELDS):
+            yield kind
 
 
 def _renamed(element: Any, kind: ElementKind, prefix: str, materials: Collection[str]) -> Any:
@@ -167,10 +180,9 @@ def _own_names(machine: Machine):
     """(what, name) of everything in a machine that has a name."""
     yield from (("link", link.name) for link in machine.links)
     yield from (("joint", joint.name) for joint in machine.joints)
-    for kind in ELEMENTS:
+    for kind in _kept_kinds():
         names = [attribute.name for attribute in kind.attributes if attribute.kind in _NAMES]
-        elements = getattr(machine, kind.field, ()) if not kind.single else ()
-        for element in elements:
+        for element in machine.elements(kind.field):
             yield from ((kind.tag, name) for name in (getattr(element, each, None) for each in names) if name)
 
 

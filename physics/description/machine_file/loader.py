@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.machine_file import registry
 from grouser.physics.description.machine_file.plausibility import plausibility_warnings
 from grouser.physics.description.machine_file.published import published_urdf
-from grouser.physics.description.machine_file.registry import ELEMENTS, FAMILIES
 from grouser.physics.description.table.checks import check_machine, check_references, complete_extension, prepare_robot
 from grouser.physics.description.table.family import Extension
 from grouser.physics.description.table.reader import TAG, read_extension
@@ -70,10 +70,10 @@ def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
     root = parse(text, file, has_lines=has_lines)
     robot = read_robot(root, warnings)
     _refuse_misplaced(root)
-    extension = read_extension(root, ELEMENTS)
-    check_references(ELEMENTS, extension, robot)
-    robot = prepare_robot(FAMILIES, robot, extension, warnings)
-    extension = complete_extension(FAMILIES, extension, robot)
+    extension = read_extension(root, registry.ELEMENTS)
+    check_references(registry.ELEMENTS, extension, robot)
+    robot = prepare_robot(registry.FAMILIES, robot, extension, warnings)
+    extension = complete_extension(registry.FAMILIES, extension, robot)
     floating = robot.root != FIXED_ROOT if base is None else base == "floating"
     machine = Machine(
         name=robot.name,
@@ -86,7 +86,7 @@ def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
         file=file,
         **_values(extension),
     )
-    check_machine(FAMILIES, machine, extension)
+    check_machine(registry.FAMILIES, machine, extension)
     return replace(machine, warnings=(*warnings, *plausibility_warnings(machine)))
 
 
@@ -94,11 +94,16 @@ def _values(extension: Extension) -> dict[str, Any]:
     """The fields of `Machine` that the extension fills."""
     fields = {field.name for field in dataclasses.fields(Machine)}
     values: dict[str, Any] = {}
-    for kind in ELEMENTS:
+    others: list[tuple[str, Any]] = []
+    for kind in registry.ELEMENTS:
         found = tuple(entry.value for entry in extension[kind.field])
-        if kind.field in fields and (found or not kind.single):
+        if kind.consumed:
+            continue
+        if kind.field not in fields:
+            others += [(kind.field, value) for value in found]
+        elif found or not kind.single:
             values[kind.field] = found[0] if kind.single else found
-    return values
+    return {**values, "others": tuple(others)}
 
 
 def _refuse_misplaced(root: Element) -> None:

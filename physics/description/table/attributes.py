@@ -1,4 +1,4 @@
-"""What a row of the table in `extension_schema` is made of: kinds of attributes, attributes, elements."""
+"""Rows of the table of elements: kinds of attributes, attributes, elements."""
 
 from dataclasses import dataclass, replace
 from enum import Enum
