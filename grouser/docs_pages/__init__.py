@@ -1,1 +1,1 @@
-"""Makers of the pages of docs/ that follow from tables of the program."""
+"""Generators of those pages of docs/ that follow from tables in the code."""

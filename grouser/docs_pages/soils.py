@@ -1,4 +1,4 @@
-"""Writes docs/soils.md from the presets and from the table of a soil's numbers, so that the page cannot lag behind.
+"""Writes docs/soils.md from the presets and the table of the parameters of a soil.
 
 python -m grouser.docs_pages.soils > docs/soils.md
 """

@@ -1,4 +1,4 @@
-"""Loop joints and elasticity: joints that close loops, compliant joints, flexible links. SI units."""
+"""Loop joints, compliant joints and flexible links. SI units."""
 
 from dataclasses import dataclass
 
@@ -18,9 +18,9 @@ class JointFrame:
 class LoopJoint:
     """A joint that closes a loop between two links of the tree.
 
-    Its frame is that of `parent`; it moves the frame of `child`. The free motions of a type are about or along `axis`;
-    in a planar pair they are in the plane normal to it. A scalar stiffness stands for all constrained directions, a
-    triple for each direction of the frame: of a constrained one the stiffness, of a free one that of a spring along it.
+    Its axes are those of the frame `parent`; `child` moves in it. The free motions of a type are about or along `axis`;
+    those of a planar joint are in the plane normal to it. Stiffness and damping are given along and about the axes of
+    the frame: for a constrained direction the stiffness of the constraint, for a free one that of a spring along it.
 
     Attributes:
         type: spherical, revolute, prismatic, cylindrical, planar or fixed.
@@ -45,19 +45,19 @@ class LoopJoint:
 
 @dataclass(frozen=True)
 class CompliantJoint:
-    """Elasticity of a joint of the tree: of the directions that it blocks, and a spring law along its own coordinate.
+    """Elasticity of a joint: of its constrained directions, and a spring along its own coordinate.
 
-    The frame is the URDF joint's. A direction that the joint blocks is rigid unless it is given a stiffness.
+    The axes are those of the joint's frame. A constrained direction without a stiffness is rigid.
 
     Attributes:
         stiffness, damping: translational, along x, y, z [N/m, N s/m]; 0: rigid.
         rotational_stiffness, rotational_damping: about x, y, z [N m/rad, N m s/rad]; 0: rigid.
         axial_stiffness: of the spring along the joint's coordinate [N m/rad or N/m]; 0: none.
-        axial_damping: beside that spring, while it is engaged [N m s/rad or N s/m].
-        cubic_stiffness: of the spring, times the deflection's third power [N m/rad3 or N/m3].
-        rest_position: where the spring is at rest [rad or m].
+        axial_damping: parallel to that spring, while it is engaged [N m s/rad or N s/m].
+        cubic_stiffness: of the spring: effort per third power of the deflection [N m/rad3 or N/m3].
+        rest_position: of the spring [rad or m].
         backlash: full width of the gap in which the spring does not act [rad or m].
-        hysteresis: largest hysteretic effort, beside the spring [N m or N]; 0: none.
+        hysteresis: largest hysteretic effort, parallel to the spring [N m or N]; 0: none.
         hysteresis_stiffness: slope of that effort at a reversal [N m/rad or N/m].
     """
 
@@ -77,7 +77,7 @@ class CompliantJoint:
 
 @dataclass(frozen=True)
 class FlexibleLink:
-    """A link that bends and twists along the x axis of one of its frames.
+    """A link that bends and twists along an elastic axis.
 
     Attributes:
         link: the link.
@@ -103,7 +103,7 @@ class FlexibleLink:
 
 
 Directions = tuple[bool, bool, bool]
-# Translations and rotations that a type constrains: in all directions, none, along (about) its axis, or normal to it.
+# Constrained translations and rotations of a type: in all directions, in none, along its axis, or normal to it.
 _CONSTRAINED = {
     "spherical": ("all", "none"),
     "revolute": ("all", "normal"),

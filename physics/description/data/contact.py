@@ -1,4 +1,4 @@
-"""How links touch. SI units."""
+"""Contact properties of links. SI units."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from grouser.physics.description.data.pose import Vector3
 
 @dataclass(frozen=True)
 class ContactMaterial:
-    """How a link touches.
+    """Contact properties of a link.
 
     Attributes:
-        link: the link whose collision shapes it speaks of.
+        link: the link whose collision shapes have them.
         material: name that `MaterialPair` knows it by; "" for none.
-        friction: coefficient [-]; None: the other side's.
+        friction: Coulomb coefficient [-]; None: that of the other body.
         restitution: [-], 0 to 1.
         rolling_resistance: lever of the moment against rolling, per normal force [m].
         spinning_resistance: lever of the moment against spinning about the normal [m].
@@ -37,10 +37,10 @@ class ContactMaterial:
 
 @dataclass(frozen=True)
 class MaterialPair:
-    """How two materials touch each other, instead of the rule that combines them; None leaves a value to that rule.
+    """Contact properties of a pair of materials. None: the value follows from the rule that combines two materials.
 
     Attributes:
-        first, second: names of materials, of links or of the world; the same name twice for a material and itself.
+        first, second: names of materials of links or of the world; equal for contact of a material with itself.
         friction, restitution, rolling_resistance, spinning_resistance, stiffness, damping: see `ContactMaterial`.
     """
 
@@ -56,14 +56,14 @@ class MaterialPair:
 
 @dataclass(frozen=True)
 class SelfCollision:
-    """Whether links of the machine touch each other."""
+    """Whether links of the machine collide with each other."""
 
     enabled: bool
 
 
 @dataclass(frozen=True)
 class DisabledCollision:
-    """Two links that do not touch each other."""
+    """Two links that do not collide with each other."""
 
     link1: str
     link2: str

@@ -1,4 +1,4 @@
-"""Electric drives of joints: what commands them, their motors and gears. Frozen dataclasses, SI units."""
+"""Electric drives of joints, their motors and gears. SI units."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class DcMotor:
-    """A DC motor at a converter, which a compensated loop of the joint's position, speed or effort commands.
+    """A DC motor with converter, in a compensated control loop of the joint's position, speed or effort.
 
     Its voltage is gain ((T s + 1) / (T_1 s + 1))^2 times the error, commanded minus actual value plus torque_feedback
     times the motor's torque, within the voltage limit (Mikhailova, 2004).
@@ -37,14 +37,14 @@ class DcMotor:
 
 @dataclass(frozen=True)
 class PermanentMagnetMotor:
-    """A servo motor that follows its controller's torque, as far as speed and temperature let it.
+    """A servo motor; its torque follows the controller within limits that depend on speed and winding temperature.
 
     Attributes:
         peak_torque: up to `base_speed` [N m].
-        base_speed: beyond it the torque falls in a line [rad/s].
-        no_load_speed: at which there is none left [rad/s].
-        rated_torque: that it can give for ever [N m].
-        thermal_time_constant: of its winding's temperature, which rises with the square of the torque [s].
+        base_speed: above it the torque falls linearly [rad/s].
+        no_load_speed: at which the torque is zero [rad/s].
+        rated_torque: continuous torque [N m].
+        thermal_time_constant: of the winding's temperature, whose rise is proportional to the squared torque [s].
         rotor_inertia: [kg m2].
     """
 
@@ -61,10 +61,10 @@ class Gear:
     """A gear between motor and joint.
 
     Attributes:
-        ratio: turns of the motor for one of the joint [-], or angle of the motor per way of the joint [rad/m].
-        efficiency: share of the power that arrives, either way [-].
+        ratio: motor speed over joint speed [-, or rad/m on a prismatic joint].
+        efficiency: share of the power that is transmitted, in either direction [-].
         stiffness: of its elasticity, at the joint [N m/rad or N/m]; None for a rigid gear.
-        damping: beside it [N m s/rad or N s/m].
+        damping: parallel to the elasticity [N m s/rad or N s/m].
         backlash: full width, at the joint [rad or m].
     """
 
@@ -77,16 +77,16 @@ class Gear:
 
 @dataclass(frozen=True)
 class ServoDrive:
-    """An electric drive of a joint: a limited spring and damper, or motor and gear with a loop around them.
+    """An electric drive of a joint: a limited spring and damper, or a motor with gear and control loop.
 
     Attributes:
-        mode: position, velocity or effort: what a command means.
+        mode: meaning of a command: position, velocity or effort.
         stiffness: [N m/rad or N/m], position mode.
         damping: [N m s/rad or N s/m], position and velocity mode.
-        integral: of the error over time [N m/(rad s) or N/(m s)], or of the speed's error [N m/rad or N/m]; it does not
-            grow while the drive is at its limit.
+        integral: gain of the integrated error [N m/(rad s) or N/(m s)], of a speed error [N m/rad or N/m]; the
+            integral is held while the drive is at its limit.
         effort_limit: [N m or N].
-        dc_motor, permanent_magnet_motor: at most one of them; None for a drive without lags or envelope.
+        dc_motor, permanent_magnet_motor: at most one; without a motor the drive has no lag and no torque envelope.
         gear: of the motor.
     """
 
@@ -102,7 +102,7 @@ class ServoDrive:
 
     @property
     def rotor_inertia(self) -> float:
-        """Of the rotor, at the joint, where the gear joins both rigidly [kg m2 or kg]."""
+        """Rotor inertia referred to the joint; 0 without a rigid gear [kg m2 or kg]."""
         motor: Any = self.dc_motor or self.permanent_magnet_motor
         if motor is None or self.gear is None or self.gear.stiffness is not None:
             return 0.0

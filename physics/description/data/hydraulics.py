@@ -6,7 +6,7 @@ import numpy as np
 
 from grouser.physics.description.data.pose import Vector3
 
-# Drop below which metering edges are laminar unless they say otherwise [Pa].
+# Default drop below which the flow over metering edges is laminar [Pa].
 LAMINAR_DROP = 1e3
 
 
@@ -39,9 +39,9 @@ class Fluid:
 
 @dataclass(frozen=True)
 class Line:
-    """Oil of one pressure that has a volume of its own, beside those of what is connected to it.
+    """A hydraulic line with a volume of its own, in addition to the volumes of the elements connected to it.
 
-    Ports name lines; a line that ports name and no `Line` speaks of has no volume of its own.
+    All oil in a line has one pressure. Ports refer to lines by name; a line without a `Line` has no volume of its own.
 
     Attributes:
         volume: [m3].
@@ -67,8 +67,8 @@ class Tank:
 class Pump:
     """A supply of constant pressure, or a displacement pump on a shaft of constant speed.
 
-    A supply has a supply pressure, and None for every number from `displacement` on; a displacement pump has a
-    displacement and None for the supply pressure and for what its control does without.
+    A supply has `supply_pressure`; everything from `displacement` on is None. A displacement pump has `displacement`;
+    `supply_pressure` is None, as are the numbers that its control does not use.
 
     Attributes:
         supply_pressure: at which the outlet is held [Pa, absolute].
@@ -76,18 +76,18 @@ class Pump:
         outlet: line that it feeds.
         inlet: line that it draws from; "" for a supply.
         sense: line whose pressure a load-sensing control adds its margin to; "" for none.
-        displacement: largest [m3/rad].
+        displacement: at full stroke [m3/rad].
         speed: of the shaft [rad/s].
         control: fixed, pressure or load_sensing; "" for a supply.
         setting: outlet pressure at which the pressure control, or the one beside load sensing, has cut the flow off
             [Pa, absolute].
-        margin: of the outlet above the sensed pressure [Pa].
+        margin: pressure of the outlet above the sensed pressure [Pa].
         regulation_range: rise of pressure over which a control goes from full to no displacement [Pa].
         response_time: of the displacement [s].
-        power_limit: hydraulic power at which displacement is taken back [W]; 0: none.
+        power_limit: hydraulic power above which the displacement is reduced [W]; 0: none.
         minimum_stroke: least displacement as a share of the largest [-].
         leakage: from outlet to inlet [m3/(s Pa)].
-        torque_loss: torque at the shaft beside the hydraulic one [N m].
+        torque_loss: torque at the shaft in addition to the hydraulic torque [N m].
     """
 
     name: str
@@ -111,7 +111,7 @@ class Pump:
 
 @dataclass(frozen=True)
 class ReliefValve:
-    """A valve that opens by the pressure before it.
+    """A relief valve: it opens when its inlet pressure rises above its outlet pressure by a setting.
 
     Attributes:
         inlet, outlet: lines.
@@ -130,12 +130,12 @@ class ReliefValve:
 
 @dataclass(frozen=True)
 class CheckValve:
-    """A valve that opens one way, and with a pilot the other way too.
+    """A check valve, pilot-operated if it has a pilot line.
 
     Attributes:
-        inlet, outlet: lines; free from the first to the second.
+        inlet, outlet: lines; free flow from inlet to outlet.
         rated_flow: at a drop of `rated_drop` [m3/s].
-        pilot: line whose pressure opens it backwards; "" for none.
+        pilot: line whose pressure opens it against its blocking direction; "" for none.
         cracking_pressure: drop at which it opens [Pa].
         rated_drop: [Pa].
         pilot_ratio: area of the pilot's piston over that of the seat [-].
@@ -153,16 +153,16 @@ class CheckValve:
 
 @dataclass(frozen=True)
 class CounterbalanceValve:
-    """A load-holding valve: free towards the load, a relief valve back from it that a pilot helps to open.
+    """A counterbalance valve: free flow to the load; from the load a pilot-assisted relief valve.
 
     Attributes:
-        load, valve: lines on the side of the load and of the directional valve.
+        load, valve: lines on the load side and on the side of the directional valve.
         pilot: line whose pressure helps to open it.
         pressure: of the load at which it opens without pilot [Pa].
         rated_flow: from the load at `rated_rise` above opening, and to the load at a drop of `rated_drop` [m3/s].
-        pilot_ratio: area on which the pilot acts over that on which the load does [-].
+        pilot_ratio: area on which the pilot pressure acts over that on which the load pressure acts [-].
         rated_rise: [Pa].
-        cracking_pressure: drop at which the way to the load opens [Pa].
+        cracking_pressure: drop at which the free-flow path to the load opens [Pa].
         rated_drop: [Pa].
     """
 
@@ -180,13 +180,13 @@ class CounterbalanceValve:
 
 @dataclass(frozen=True)
 class ReducingValve:
-    """A valve that closes when the pressure behind it reaches its setting.
+    """A pressure-reducing valve: it closes when its outlet pressure reaches its setting.
 
     Attributes:
         inlet, outlet: lines.
         pressure: of the outlet at which it is closed [Pa, absolute].
         rated_flow: when open, at a drop of `rated_drop` [m3/s].
-        range: rise of the outlet's pressure over which it goes from open to closed [Pa].
+        range: rise of the outlet pressure from fully open to closed [Pa].
         rated_drop: [Pa].
     """
 
@@ -201,7 +201,7 @@ class ReducingValve:
 
 @dataclass(frozen=True)
 class ShuttleValve:
-    """A valve that joins the outlet with that of two lines that has the higher pressure.
+    """A shuttle valve: it connects its outlet with the line of higher pressure, of two.
 
     Attributes:
         a, b, outlet: lines.
@@ -219,13 +219,13 @@ class ShuttleValve:
 
 @dataclass(frozen=True)
 class Orifice:
-    """A restriction: turbulent when it has a diameter, laminar when it has a resistance; the other one is None.
+    """A restriction: turbulent with a diameter, laminar with a resistance; the other one is None.
 
     Attributes:
         inlet, outlet: lines.
         diameter: [m].
         discharge_coefficient: of turbulent flow [-].
-        resistance: drop per flow at 313.15 K; it goes with the viscosity [Pa s/m3].
+        resistance: drop per flow at 313.15 K, proportional to the viscosity [Pa s/m3].
     """
 
     name: str
@@ -238,14 +238,14 @@ class Orifice:
 
 @dataclass(frozen=True)
 class Compensator:
-    """A pressure compensator: it holds the drop over a metering edge behind it by closing.
+    """A pressure compensator: it keeps the drop over the metering edge downstream of it constant by throttling.
 
     Attributes:
         inlet, outlet: lines; the metering edge draws from the outlet.
-        load: line behind the metering edge, whose pressure is sensed.
+        load: line downstream of the metering edge, whose pressure is sensed.
         margin: of the outlet above the load at which it is closed [Pa].
         rated_flow: when open, at a drop of `rated_drop` [m3/s].
-        range: rise of that difference over which it goes from open to closed [Pa].
+        range: rise of that difference from fully open to closed [Pa].
         rated_drop: [Pa].
     """
 
@@ -261,12 +261,12 @@ class Compensator:
 
 @dataclass(frozen=True)
 class DirectionalValve:
-    """A proportional 4/3 valve with a spool of second order, or of first.
+    """A proportional 4/3 directional valve; its spool is a second-order or first-order lag.
 
     Attributes:
         discharge_coefficient: of the metering edges [-].
-        spool_diameter: [m]; None where there is a rated flow.
-        spool_travel: opening at full spool [m]; None where there is a rated flow.
+        spool_diameter: [m]; None if there is a rated flow.
+        spool_travel: opening at full spool position [m]; None if there is a rated flow.
         supply_overlap: positive overlap of the supply edges, as a share of the travel [-].
         tank_underlap: negative overlap of the tank edges, as a share of the travel [-]; below zero the edges close at
             neutral.
@@ -274,17 +274,17 @@ class DirectionalValve:
         natural_frequency: [rad/s].
         damping_ratio: [-].
         supply, tank, a, b: lines; a positive spool joins supply with a, and b with tank.
-        sense: line that gets the pressure of whichever of a and b is fed, of the tank at neutral; "" for none.
-        centre: what neutral does with the supply: closed, open (joined with a, b and tank) or tandem (with tank).
-        supply_a_overlap, supply_b_overlap, tank_a_underlap, tank_b_underlap: of the single edges [-]; a machine that
-            was read has numbers, equal to `supply_overlap` and `tank_underlap` where the file gives none.
+        sense: load-sensing line: it has the pressure of the fed one of a and b, of the tank at neutral; "" for none.
+        centre: connection of the supply at neutral: closed, open (to a, b and tank) or tandem (to tank).
+        supply_a_overlap, supply_b_overlap, tank_a_underlap, tank_b_underlap: of the single edges [-]; the loader fills
+            in `supply_overlap` and `tank_underlap` where the file gives none.
         rate_limit: fastest change of the spool position [1/s]; 0: none.
-        hysteresis: full width of the gap between command and spool, as a share of the full command [-].
+        hysteresis: full width of the backlash between command and spool, as a share of the full command [-].
         dead_band: of the command, to either side of zero [-].
-        rated_flow, rated_drop: flow over an edge that is open by the whole travel [m3/s], at a drop of [Pa]; None
-            where spool_diameter and spool_travel give the size.
-        transition_drop: over an edge, below which its flow becomes laminar [Pa].
-        transition: smooth, or linear: proportional to the drop from there on.
+        rated_flow, rated_drop: flow over a fully open edge [m3/s], and its drop [Pa]; `rated_flow` is None if
+            spool_diameter and spool_travel give the size.
+        transition_drop: drop over an edge below which its flow is laminar [Pa].
+        transition: smooth, or linear: flow proportional to the drop below `transition_drop`.
         time_constant: of a spool of first order [s]; None for one of second order.
     """
 
@@ -330,29 +330,29 @@ class HydraulicCylinder:
     """A cylinder between two points of the machine.
 
     Attributes:
-        valve: name of the directional valve that feeds it, if the file says so; positive spool feeds the piston side
-            and extends it.
+        valve: name of the directional valve that feeds it; None if its lines are named. A positive spool position
+            feeds the piston side and extends it.
         bore, rod_diameter, stroke: [m].
         retracted_length: distance between the attachments at zero stroke [m].
         piston_mass: piston with rod [kg].
         viscous_friction: [N s/m].
         dry_friction: in motion [N].
-        dead_volume_piston_side, dead_volume_rod_side: oil left at the stroke's ends, with hoses [m3]; 0 of a side that
-            is open.
+        dead_volume_piston_side, dead_volume_rod_side: oil left at the end of the stroke, including hoses [m3]; 0 for an
+            open side.
         holding_brake: locks the cylinder at neutral and on emergency stop.
-        holding_force: what the brake holds [N].
-        barrel, rod: where it is attached.
+        holding_force: largest force of the brake [N].
+        barrel, rod: attachments.
         piston_side, rod_side: lines; "" for a side that is open to the air.
         leakage: across the piston [m3/(s Pa)].
         rod_leakage: from the rod side past the rod to the tank [m3/(s Pa)].
-        static_friction: at standstill [N]; a machine that was read has a number, at least `dry_friction`.
-        stribeck_speed: at which friction has fallen from the static towards the dry level [m/s].
-        cushion_length: last part of the stroke, at each end, in which oil leaves through a throttle [m]; 0: none.
+        static_friction: at standstill, at least `dry_friction` [N]; the loader fills it in.
+        stribeck_speed: speed scale of the fall from the static to the dry level [m/s].
+        cushion_length: part of the stroke at each end in which oil leaves through a throttle [m]; 0: none.
         cushion_diameter: of that throttle [m].
         barrel_modulus: rise of pressure per relative growth of its chambers without their dead volumes [Pa]; infinite
             for rigid walls.
-        buffer_length: last part of the stroke, at each end, in which a spring with damper acts [m]; 0: none.
-        buffer_stiffness, buffer_damping: of that [N/m, N s/m].
+        buffer_length: part of the stroke at each end in which a spring and damper act [m]; 0: none.
+        buffer_stiffness, buffer_damping: of the buffer [N/m, N s/m].
     """
 
     name: str
@@ -386,20 +386,20 @@ class HydraulicCylinder:
 
 @dataclass(frozen=True)
 class HydraulicMotor:
-    """A motor or rotary actuator that drives a joint; pressure at a above that at b drives it forward.
+    """A hydraulic motor or rotary actuator on a joint; a higher pressure at a than at b drives it forward.
 
     Attributes:
         joint: revolute, continuous or prismatic.
         a, b: lines.
         displacement: per unit of the joint's coordinate, gear included [m3/rad or m3/m].
         dead_volume: oil on each side [m3].
-        drain: line that takes the leakage of the housing.
+        drain: line of the case drain.
         leakage: from a to b [m3/(s Pa)].
         drain_leakage: from each side to the drain [m3/(s Pa)].
         viscous_friction: at the joint [N m s/rad or N s/m].
         dry_friction: at the joint [N m or N].
         holding_brake: locks the joint at neutral and on emergency stop.
-        holding_torque: what the brake holds, at the joint [N m or N].
+        holding_torque: largest effort of the brake, at the joint [N m or N].
     """
 
     name: str
@@ -423,8 +423,8 @@ class Accumulator:
 
     Attributes:
         port: line.
-        volume: of the gas when no oil is in it [m3].
-        precharge: pressure of the gas then [Pa, absolute].
+        volume: of the gas without oil [m3].
+        precharge: gas pressure without oil [Pa, absolute].
         polytropic_index: pressure times volume to this power is constant [-].
     """
 
@@ -437,7 +437,7 @@ class Accumulator:
 
 @dataclass(frozen=True)
 class Hose:
-    """A hose: half of its oil belongs to either line, and laminar friction is between them.
+    """A hose: each line has half of its oil; laminar friction acts between the two.
 
     Attributes:
         inlet, outlet: lines.
@@ -454,7 +454,7 @@ class Hose:
 
 
 def valve_lines(valve: DirectionalValve) -> tuple[str, str]:
-    """Returns the lines a and b of a directional valve, whose names follow from its own where it gives none."""
+    """Returns the lines a and b of a directional valve; their default names are ``<valve>.a`` and ``<valve>.b``."""
     return valve.a or f"{valve.name}.a", valve.b or f"{valve.name}.b"
 
 

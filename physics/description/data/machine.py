@@ -41,19 +41,18 @@ from grouser.physics.description.data.soil import Wheel
 
 
 def member_prefix(member: str) -> str:
-    """What the names of a member's parts begin with among those of all; "" for the member "", which keeps its own."""
+    """Returns the prefix of all names of a member; "" for the member "", which keeps its names."""
     return f"{member}/" if member else ""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A machine that shares a simulation with others; see `fleet.combine`.
+    """A machine of a fleet; see `fleet.combine`.
 
     Attributes:
-        machine: by itself, under its own names.
-        pose: of its root link in the world at the start; for good when its base is fixed. None, until it is combined,
-            for where the world puts a machine.
-        name: what its names begin with among the others; "" for the one that keeps them.
+        machine: with its own names, without prefix.
+        pose: initial pose of its root link in the world; constant if its base is fixed. None: the world's spawn pose.
+        name: of the member; its names get the prefix ``<name>/`` in the fleet. "" for the one that keeps its names.
     """
 
     machine: "Machine"
@@ -62,12 +61,12 @@ class Member:
 
     @property
     def prefix(self) -> str:
-        """What its names begin with."""
+        """Prefix of its names."""
         return member_prefix(self.name)
 
     @property
     def joint(self) -> str:
-        """Name of the joint that its root link hangs on."""
+        """Name of the joint that holds its root link."""
         return f"{self.prefix}{self.machine.root}_{'free' if self.machine.floating_base else 'fixed'}"
 
 
@@ -82,10 +81,10 @@ class Machine:
         floating_base: whether the root link is free to move; a root link named ``world`` is not.
         others: elements whose row of the table names no field here, each with the name that it gives; see `elements`.
         urdf: the expanded URDF text, for RViz and robot_state_publisher.
-        source: the text that it was read from, with xacro expanded.
-        file: where it came from.
-        warnings: what is legal but probably not meant, in words.
-        members: the machines that it is made of; none for a machine by itself.
+        source: the text that was read, with xacro expanded.
+        file: path of the file.
+        warnings: valid but implausible values, as texts.
+        members: the machines of a fleet; empty for a single machine.
     """
 
     name: str
@@ -138,7 +137,7 @@ class Machine:
         return found if isinstance(found, tuple) else (found,)
 
     def member_of(self, name: str) -> int:
-        """Number of the member that a name belongs to, 0 in a machine by itself; -1 for what belongs to none."""
+        """Returns the index of the member that a name belongs to; 0 for a single machine, -1 if it belongs to none."""
         if not self.members:
             return 0
         for number, member in enumerate(self.members):

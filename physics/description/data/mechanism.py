@@ -1,4 +1,4 @@
-"""Links and joints: the tree of a machine, and what its joints have beside their geometry. SI units."""
+"""Links and joints of the kinematic tree, with friction, initial positions and integrator. SI units."""
 
 from dataclasses import dataclass
 
@@ -47,7 +47,7 @@ class Visual:
 
 @dataclass(frozen=True)
 class ElasticCoordinate:
-    """One way in which a link deforms.
+    """A deformation coordinate of an elastic link.
 
     Attributes:
         name: within its link.
@@ -65,10 +65,10 @@ class Link:
     """A link.
 
     Attributes:
-        inertial: None when the URDF gives none and no density says how to find it.
-        elastic: coordinates that deform it, none for a rigid link. What hangs on the link follows them by the
-            `elastic_shape` of its joint; the link's own inertial does not, so that a flexible link carries its mass in
-            parts that are fixed to it.
+        inertial: None if the URDF gives none and there is no density to compute it from.
+        elastic: deformation coordinates; empty for a rigid link. They move the joints on the link, each by its
+            `elastic_shape`. They do not move the link's own inertial: the mass of a flexible link is in links that are
+            fixed to it.
     """
 
     name: str
@@ -135,7 +135,7 @@ class JointFriction:
         static, kinetic: level of dry friction at rest and in motion [N m or N].
         viscous: [N m s/rad or N s/m].
         law: two_state, coulomb, stribeck or lugre.
-        stribeck_speed: at which e-1 of the way from static to kinetic is left [rad/s or m/s]; stribeck and lugre.
+        stribeck_speed: v_s of kinetic + (static - kinetic) exp(-(v/v_s)2) [rad/s or m/s]; stribeck and lugre.
         bristle_stiffness, bristle_damping: [N m/rad or N/m, N m s/rad or N s/m]; lugre.
     """
 
@@ -151,7 +151,7 @@ class JointFriction:
 
 @dataclass(frozen=True)
 class InitialPosition:
-    """Where a joint starts [rad or m]."""
+    """Initial position of a joint [rad or m]."""
 
     joint: str
     position: float
@@ -159,13 +159,13 @@ class InitialPosition:
 
 @dataclass(frozen=True)
 class SphericalJoint:
-    """What a ball joint, floating in the URDF, has beside its three rotations.
+    """A spherical (ball) joint, which is a floating joint in the URDF.
 
     Attributes:
-        effort_limit: of the torque about each axis of the child that commands give it [N m]; 0: none can be commanded.
+        effort_limit: largest commanded torque about each axis of the child [N m]; 0: torques cannot be commanded.
         damping: viscous coefficient [N m s/rad].
-        rpy: orientation of the child at the start in the joint's frame, roll, pitch, yaw [rad]; None: the joint's own,
-            or the one at which loops close.
+        rpy: initial orientation of the child in the joint's frame: roll, pitch, yaw [rad]; None: zero, or the
+            orientation at which loops close.
     """
 
     joint: str
@@ -176,11 +176,11 @@ class SphericalJoint:
 
 @dataclass(frozen=True)
 class Integrator:
-    """How the machine's motion is integrated: `method` is semi_implicit, implicit_midpoint or variational."""
+    """Integration method of the machine: semi_implicit, implicit_midpoint or variational."""
 
     method: str
 
 
 def axis_name(joint: str, axis: str) -> str:
-    """Returns what commands call an axis, x, y or z, of the child of a spherical joint."""
+    """Returns the name by which the torque about an axis (x, y or z) of a spherical joint's child is commanded."""
     return f"{joint}/{axis}"

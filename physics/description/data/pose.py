@@ -1,4 +1,4 @@
-"""Frames and vectors: the types that everything in a description is placed by."""
+"""Vectors, quaternions and poses."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ AXES = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class Pose:
-    """A frame given in another one.
+    """Pose of a frame in a reference frame.
 
     Attributes:
         position: origin of the frame in the reference frame [m].

@@ -1,6 +1,6 @@
-"""Rotations as URDF writes them, in plain Python: loading a description must not start the compiler.
+"""Rotations in plain Python: loading a description must not start the compiler.
 
-Quaternions are x y z w, as everywhere in grouser.
+Quaternions are in the order x y z w.
 """
 
 import math

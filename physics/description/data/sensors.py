@@ -13,7 +13,7 @@ class Sensor:
     Attributes:
         name: of the sensor and of its frame.
         type: imu or lidar; the latter is a `Lidar`.
-        link: that it is fixed to.
+        link: the link that it is fixed to.
         xyz, rpy: origin [m] and orientation (roll, pitch, yaw) [rad] of its frame in the link frame.
     """
 
@@ -26,12 +26,12 @@ class Sensor:
 
 @dataclass(frozen=True)
 class Lidar(Sensor):
-    """A planar lidar: its beams turn about the z axis of its frame, from its x axis on.
+    """A planar lidar: its beams are in the plane z = 0 of its frame, at angles about z from the x axis.
 
     Attributes:
-        beams: number of them, 2 or more.
-        angle_min, angle_max: of the first and the last one [rad].
-        range_min, range_max: what it measures between [m].
+        beams: number of beams, at least 2.
+        angle_min, angle_max: angles of the first and the last beam [rad].
+        range_min, range_max: measuring range [m].
         noise: standard deviation of a range [m].
     """
 
@@ -44,5 +44,5 @@ class Lidar(Sensor):
 
     @property
     def angle_increment(self) -> float:
-        """From one beam to the next [rad]."""
+        """Angle from one beam to the next [rad]."""
         return (self.angle_max - self.angle_min) / (self.beams - 1)

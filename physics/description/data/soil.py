@@ -1,4 +1,4 @@
-"""What soft ground is: soils, and where on the ground they are. Frozen dataclasses, SI units."""
+"""Soils, soft ground, and the wheels that roll on it. SI units."""
 
 import math
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ SLIP_SINKAGE = ("none", "exponent", "lyasko")
 
 @dataclass(frozen=True)
 class Validity:
-    """Where the numbers of a soil come from: outside of this range they are an extrapolation.
+    """Range in which the parameters of a soil were measured; outside of it they are extrapolated.
 
     Attributes:
-        width: least and greatest width of what was pressed into the soil [m].
-        pressure: greatest normal pressure that was measured [Pa].
-        diameter: least of a wheel that they hold for [m].
-        sinkage: greatest of a wheel, over its diameter [-]. The default is Bekker's own bound of his form (1969).
+        width: least and greatest width of the plates or wheels [m].
+        pressure: greatest normal pressure [Pa].
+        diameter: least diameter of a wheel [m].
+        sinkage: greatest sinkage of a wheel over its diameter [-]. The default is Bekker's bound (1969).
     """
 
     width: tuple[float, float] = (0.0, np.inf)
@@ -34,8 +34,8 @@ class Soil:
     `reece_k1` and `reece_k2` are given (Wong and Reece 1967). It shears with tau = (c + p tan phi) (1 - exp(-j / K_x)).
 
     Attributes:
-        name: by which a world refers to it.
-        source: of its numbers.
+        name: as world files give it.
+        source: of its parameters.
         cohesive_modulus: k_c [N/m^(n+1)].
         frictional_modulus: k_phi [N/m^(n+2)].
         reece_k1, reece_k2: k_1 [Pa] and k_2 [Pa/m]; None for Bekker's form.
@@ -54,15 +54,15 @@ class Soil:
         exit_angle_ratio: exit angle over entry angle, both above zero [-]; replaces `exit_ratio` where given.
         unloading_stiffness, unloading_slope: k_0 and A_u of p = p_u - (k_0 + A_u z_u) (z_u - z) below the deepest
             sinkage z_u (Wong) [N/m3, N/m4].
-        heave: share of the volume that a wheel presses in that heaves up ahead and beside; the rest is compacted. The
-            default is chosen: loose soil is compacted more than it heaves [-].
+        heave: share of the displaced volume that rises beside and ahead of the wheel; the rest is compacted [-]. The
+            default is chosen: loose soil is mainly compacted.
         density: [kg/m3].
-        repose_angle: of a slope that stands [rad].
-        soil_stiffness: c_f, elastic stiffness of a cell [N/m3]; None where the soil has no numbers for cells.
+        repose_angle: angle of repose [rad].
+        soil_stiffness: c_f, elastic stiffness of a cell [N/m3]; None without parameters for cells.
         soil_viscosity: eta [Pa s/m].
         plastic_modulus: mu_v [N/m3].
         yield_stress: mu_p [Pa].
-        validity: of the numbers.
+        validity: of the parameters.
     """
 
     name: str
@@ -99,17 +99,17 @@ class Soil:
 
 @dataclass(frozen=True, eq=False)
 class SoilGround:
-    """Which soil is where, and how wheels meet it.
+    """Soft ground: its soils, their map, and the contact model of wheels on it.
 
     Attributes:
-        soils: that there are.
-        level: of the contact: "cells", "stress" or "deformable"; a wheel may choose another.
+        soils: soils of the map.
+        level: contact model: "cells", "stress" or "deformable"; a wheel may have another one.
         cell: spacing of the soil's cells [m].
-        bulldozing: whether displaced soil is moved aside (deformable).
-        types: index into `soils` over a grid, -1 where the ground is rigid, (n_x, n_y); None: the first everywhere.
-            Beyond the grid its border goes on.
+        bulldozing: whether displaced soil is moved aside (level deformable).
+        types: index into `soils` over a grid, -1 for rigid ground, shape (n_x, n_y); None: the first soil everywhere.
+            Beyond the grid the border's type continues.
         types_cell: spacing of that grid [m].
-        types_origin: x, y of types[0, 0] in the world; types[i, j] holds half a cell around its place [m].
+        types_origin: x, y of types[0, 0] in the world [m]; types[i, j] covers the cell centred on its place.
     """
 
     soils: tuple[Soil, ...]
@@ -123,24 +123,24 @@ class SoilGround:
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel: how a link rolls on soil, and how it is driven.
+    """A wheel on soil.
 
     Attributes:
-        link: that turns about the wheel's axis.
+        link: the link that turns about the wheel's axis.
         radius: without grousers [m].
         width: [m].
         position: centre in the link frame [m].
-        axis: unit axis in the link frame; the wheel rolls forward when it turns about it in the positive sense.
+        axis: unit vector in the link frame; a positive turn about it rolls the wheel forward.
         grousers: number of them around the wheel.
         grouser_height: [m].
         grouser_thickness: along the rim [m].
-        friction: between its surface and soil, where that is less than the soil's own strength; infinite where nothing
-            is said: grousers and treads shear the soil within itself [-].
-        level: of its contact with soil; None: the ground's.
-        profile: radius at equal steps of the angle about the axis, and at equal steps along it [m], (angles, places);
-            None for a cylinder, with its grousers. The angle counts from the axis of the link's frame that is least
-            along the wheel's axis, made normal to it.
-        steering: joint that steers it; "" for none.
+        friction: coefficient between its surface and soil, where less than the soil's own strength [-]. The default is
+            infinite: grousers and treads shear the soil itself.
+        level: contact model; None: that of the ground.
+        profile: radius at equal steps of the angle about the axis and of the position along it [m], shape (angles,
+            places); None for a cylinder with grousers. Angles count from that axis of the link's frame which is least
+            parallel to the wheel's axis, projected normal to it.
+        steering: name of the joint that steers it; "" for none.
     """
 
     link: str
@@ -165,18 +165,18 @@ def beyond_validity(
     pressure: float = math.nan,
     sinkage: float = math.nan,
 ) -> str | None:
-    """Returns what to warn of where a soil's numbers are an extrapolation; None within their validity.
+    """Returns a warning if the parameters of a soil are extrapolated; None within their validity.
 
     Args:
         soil: the soil.
-        width: of what presses into it, the smaller side [m].
-        diameter: of a wheel on it [m].
-        pressure: normal pressure under it [Pa].
+        width: smaller side of the plate or wheel [m].
+        diameter: of the wheel [m].
+        pressure: normal pressure [Pa].
         sinkage: of the wheel, over its diameter [-].
     """
     valid, problems = soil.validity, []
     least, greatest = valid.width
-    # comparisons fail where nothing is said
+    # comparisons with NaN, the default, are false
     if width < least or width > greatest:
         problems.append(f"for widths of {least:g} to {greatest:g} m, not {width:.3g} m")
     if diameter < valid.diameter:

@@ -1,4 +1,4 @@
-"""Worlds: the ground, the obstacles and the named places of one. SI units; arrays are read-only."""
+"""Worlds: ground, obstacles and named poses. SI units; arrays are read-only."""
 
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ from grouser.physics.description.data.soil import SoilGround
 
 @dataclass(frozen=True, eq=False)
 class Heightfield:
-    """Ground given by its height over a grid; flat at the border's height outside of it.
+    """Ground as heights over a grid; beyond the grid the border's height continues.
 
     Attributes:
         heights: [m], shape (n_x, n_y), at least 2 x 2: heights[i, j] is at origin + cell * (i, j).
@@ -26,16 +26,16 @@ class Heightfield:
 
 @dataclass(frozen=True)
 class Ground:
-    """What to stand on: a plane, or a height field that replaces it.
+    """The ground: a plane, or a height field in its place.
 
     Attributes:
         point: of the plane [m].
         normal: unit normal of the plane, world frame.
         friction, restitution: of its surface [-].
-        material: name that `MaterialPair` knows it by.
+        material: name for `MaterialPair`.
         heightfield: None for a plane.
-        edge: what is beyond the height field or the map of soils: "flat", the border's height and soil go on; "wall",
-            nothing gets across.
+        edge: of the height field or the map of soils: "flat", the border's height and soil continue beyond it; "wall",
+            it is enclosed by walls.
         soil: None for rigid ground.
     """
 
@@ -51,14 +51,14 @@ class Ground:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A shape that stands still in the world.
+    """A static obstacle.
 
     Attributes:
         name: unique in its world.
         geometry: anything but a point set.
         pose: of the shape in the world frame.
         friction, restitution: of its surface [-].
-        material: name that `MaterialPair` knows it by.
+        material: name for `MaterialPair`.
     """
 
     name: str
@@ -71,13 +71,13 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class NamedPose:
-    """A place in a world that is of use to whoever works there: to park at, to go to, to put a machine.
+    """A named pose in a world: a goal, a parking place, a place to spawn a machine.
 
     Attributes:
         name: unique in its world.
         pose: in the world frame.
-        description: in words.
-        tags: what it is for.
+        description: as a text.
+        tags: words that classify it.
     """
 
     name: str
@@ -88,18 +88,18 @@ class NamedPose:
 
 @dataclass(frozen=True)
 class World:
-    """What a machine stands in.
+    """A world: gravity, ground and obstacles.
 
     Attributes:
-        description: in words.
-        tags: what kind of world it is.
+        description: as a text.
+        tags: words that classify it.
         gravity: acceleration in the world frame [m/s2].
         ground: None in free space.
-        obstacles: shapes that stand still.
-        spawn: pose of a floating base's link frame at the start, in the world frame.
-        poses: other places by name.
+        obstacles: static shapes.
+        spawn: initial pose of a floating base's link frame, in the world frame.
+        poses: other named poses.
         files: meshes and maps that the world file refers to.
-        file, source: the world file, and the text in it.
+        file, source: path of the world file, and its text.
     """
 
     name: str = "flat"
@@ -116,8 +116,8 @@ class World:
 
     @property
     def soil(self) -> SoilGround | None:
-        """Soft ground; None where there is none."""
+        """Soft ground; None for rigid ground or none."""
         return self.ground.soil if self.ground else None
 
 
-NOWHERE = World(name="", ground=None)  # where no world is loaded
+NOWHERE = World(name="", ground=None)  # without a loaded world

@@ -1,1 +1,1 @@
-"""The elements of ``<grouser>``, one file or folder a family: its rows of the table and its checks."""
+"""The elements of ``<grouser>``: each family in a file or folder with its rows of the table and its checks."""

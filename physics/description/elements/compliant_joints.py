@@ -1,4 +1,4 @@
-"""Compliant joints: elasticity of the directions that a joint blocks, and springs along its own coordinate."""
+"""Compliant joints: elasticity of constrained directions, and springs along the joint's own coordinate."""
 
 from collections.abc import Mapping
 
@@ -17,9 +17,9 @@ _FRAME = (
 )
 _NEEDS_SPRING = ("axial_damping", "backlash", "rest_position")
 _AXIAL = ("axial_stiffness", "cubic_stiffness", *_NEEDS_SPRING, "hysteresis", "hysteresis_stiffness")
-# In the joint's frame, whose z axis is the joint's axis.
+# Directions of the joint's frame, whose z axis is the joint's axis.
 _ALL, _NORMAL = (True, True, True), (True, True, False)
-# Translations and rotations that a joint blocks.
+# Constrained translations and rotations of each type of joint.
 _BLOCKED: Mapping[str, tuple[Directions, Directions]] = {
     "fixed": (_ALL, _ALL),
     "revolute": (_ALL, _NORMAL),
@@ -67,10 +67,10 @@ COMPLIANT_JOINT = ElementKind(
 
 
 def complete_compliant_joint(entry: Entry, scope: Scope) -> CompliantJoint:
-    """Checks a joint's elasticity against its type, and writes its single numbers out as triples.
+    """Checks the elasticity of a joint against its type, and expands single numbers to triples.
 
     Raises:
-        MachineError: a joint that cannot have it, or values that contradict each other.
+        MachineError: the joint cannot be compliant, or values contradict each other.
     """
     compliance, element = entry.value, entry.element
     joint = scope.joints[compliance.joint]
@@ -142,7 +142,7 @@ def _triple(
     blocked: Directions,
     meant: Directions,
 ) -> Vector3:
-    """The triple as written, or one number in the directions that it means."""
+    """The triple as written, or the single number in the directions `meant`."""
     value: float | Vector3 = getattr(compliance, name)
     if not isinstance(value, tuple):
         x, y, z = (value if here else 0.0 for here in meant)

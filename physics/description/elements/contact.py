@@ -1,4 +1,4 @@
-"""Contact: how links touch, pairs of materials, points that touch, links that do not touch."""
+"""Contact: properties of links and of pairs of materials, contact points, disabled collisions."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ _PAIR_VALUES = ("friction", "restitution", "rolling_resistance", "spinning_resis
 
 @dataclass(frozen=True, eq=False)
 class ContactPoints:
-    """Points that become a collision shape of a link: positions in the link frame [m], shape (n, 3), and radius [m]."""
+    """Contact points of a link: positions in the link frame [m], shape (n, 3), and radius [m]."""
 
     link: str
     points: np.ndarray
@@ -145,7 +145,7 @@ CONTACT_POINTS = ElementKind(
 
 
 def with_contact_points(robot: Robot, extension: Extension, _warnings: list[str]) -> Robot:
-    """Returns the robot with the ``<contact_points>`` of its links as further collision shapes."""
+    """Adds the ``<contact_points>`` of links to their collision shapes."""
     added: dict[str, list[Collision]] = {}
     for entry in extension["contact_points"]:
         shape = PointSet(entry.value.points, entry.value.radius)
@@ -155,10 +155,10 @@ def with_contact_points(robot: Robot, extension: Extension, _warnings: list[str]
 
 
 def complete_contact(entry: Entry, scope: Scope) -> ContactMaterial:
-    """Checks how a link touches; a surface at rest has the radius zero.
+    """Checks the contact properties of a link; without a surface joint the surface radius is zero.
 
     Raises:
-        MachineError: a link without shape, or values that contradict each other.
+        MachineError: the link has no collision shape, or values contradict each other.
     """
     contact, element = entry.value, entry.element
     if not scope.links[contact.link].collisions:
@@ -183,10 +183,10 @@ def check_material_pairs(entries: Collection[Entry], materials: Collection[str])
 
     Args:
         entries: the pairs.
-        materials: names that the machine's contacts give; those of the world are not known here.
+        materials: names of the machine's materials; those of the world are not known here.
 
     Raises:
-        MachineError: a pair given twice, of unknown materials, empty, or with values that contradict each other.
+        MachineError: a repeated pair, unknown materials, no value, or values that contradict each other.
     """
     seen: dict[frozenset[str], Element] = {}
     for entry in entries:
@@ -203,10 +203,10 @@ def check_material_pairs(entries: Collection[Entry], materials: Collection[str])
 
 
 def check_disabled_collisions(entries: Collection[Entry]) -> None:
-    """Checks pairs of links that do not touch.
+    """Checks pairs of links that do not collide.
 
     Raises:
-        MachineError: a link with itself, or a pair given twice.
+        MachineError: a link with itself, or a repeated pair.
     """
     seen: dict[frozenset[str], Element] = {}
     for entry in entries:

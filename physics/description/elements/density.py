@@ -13,7 +13,7 @@ from grouser.physics.description.urdf.robot import Robot
 
 @dataclass(frozen=True)
 class Density:
-    """Density of a link [kg/m3] from which its mass properties follow."""
+    """Density of the collision shapes of a link [kg/m3]."""
 
     link: str
     value: float
@@ -34,15 +34,15 @@ DENSITY = ElementKind(
 
 
 def with_densities(robot: Robot, extension: Extension, warnings: list[str]) -> Robot:
-    """Returns the robot with the mass properties of links that have a density.
+    """Computes the mass properties of links with a density.
 
     Args:
-        robot: with its contact points, which have no mass.
+        robot: links and joints.
         extension: its elements.
-        warnings: what is legal but probably not meant is added to it.
+        warnings: list to which warnings are appended.
 
     Raises:
-        MachineError: a link has an ``<inertial>``, nothing to fill, or a mass that is too large.
+        MachineError: a link has an ``<inertial>`` or no collision shape, or its mass is too large.
     """
     entries = {entry.value.link: entry for entry in extension["densities"]}
     links = (_filled(link, entries[link.name], warnings) if link.name in entries else link for link in robot.links)

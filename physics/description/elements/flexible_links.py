@@ -1,4 +1,4 @@
-"""Flexible links: their stiffness as it is given, or that of a round rod."""
+"""Flexible links: given stiffnesses, or those of a round rod."""
 
 import math
 from dataclasses import dataclass
@@ -70,10 +70,10 @@ FLEXIBLE_LINK = ElementKind(
 
 
 def complete_flexible_link(entry: Entry, _scope: Scope) -> FlexibleLink:
-    """Returns a flexible link with the stiffnesses that are given, or those of the round rod that is given.
+    """Returns a flexible link with the given stiffnesses, or those of the given round rod.
 
     Raises:
-        MachineError: not exactly one of the two, or stiffnesses that a double does not hold well.
+        MachineError: not exactly one of the two is given, or a stiffness is out of range.
     """
     written, element = entry.value, entry.element
     given = [name for name in (*_STIFFNESSES, *_ROUND_ROD) if getattr(written, name) is not None]
@@ -116,10 +116,10 @@ def _flexible_link(written: WrittenFlexibleLink, bending_y: float, bending_z: fl
 
 
 def check_flexible_links_have_mass(machine: Machine, extension: Extension) -> None:
-    """Checks that there is a mass to divide among the elements of every flexible link.
+    """Checks that every flexible link has a mass.
 
     Raises:
-        MachineError: there is none.
+        MachineError: a flexible link has none.
     """
     inertials = {link.name: link.inertial for link in machine.links}
     for entry in extension["flexible_links"]:

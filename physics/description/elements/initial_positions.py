@@ -19,10 +19,10 @@ INITIAL_POSITION = ElementKind(
 
 
 def complete_initial_position(entry: Entry, scope: Scope) -> InitialPosition:
-    """Checks that a joint can start where it is said to.
+    """Checks the initial position of a joint.
 
     Raises:
-        MachineError: it cannot.
+        MachineError: it is outside the limits, or the joint has no coordinate of its own.
     """
     start, element = entry.value, entry.element
     joint = scope.joints[start.joint]

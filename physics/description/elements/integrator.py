@@ -1,4 +1,4 @@
-"""The integrator: how a machine's motion is integrated."""
+"""The integrator of a machine."""
 
 from grouser.physics.description.data.mechanism import Integrator
 from grouser.physics.description.table.attributes import ElementKind, choice

@@ -7,7 +7,7 @@ from grouser.physics.description.table.attributes import ElementKind, choice, jo
 from grouser.physics.description.table.family import Entry, Family, Scope
 from grouser.physics.description.table.requirements import require_one_coordinate
 
-# Laws of dry friction that an attribute belongs to.
+# The laws of dry friction that have an attribute.
 _LAWS_WITH = {
     "stribeck_speed": ("stribeck", "lugre"),
     "bristle_stiffness": ("lugre",),
@@ -47,11 +47,11 @@ JOINT_FRICTION = ElementKind(
 
 
 def complete_friction(entry: Entry, scope: Scope) -> JointFriction:
-    """Checks the friction of a joint; the kinetic level is the static one unless it is given.
+    """Checks the friction of a joint; the default kinetic level is the static one.
 
     Raises:
-        MachineError: a joint without one coordinate, a kinetic level above the static one, or attributes that do not go
-            with the law.
+        MachineError: the joint has not exactly one coordinate, the kinetic level is above the static one, or attributes
+            do not belong to the law.
     """
     friction, element = entry.value, entry.element
     require_one_coordinate(element, "joint", scope.joints[friction.joint])

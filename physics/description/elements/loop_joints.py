@@ -1,4 +1,4 @@
-"""Loop joints: stiffness and damping must fit their type, and their links must move against each other."""
+"""Loop joints: stiffness and damping fit the type, and the two links can move relative to each other."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -54,14 +54,14 @@ LOOP_JOINT = ElementKind(
 
 
 def complete_loop_joint(entry: Entry, scope: Scope) -> LoopJoint:
-    """Checks a loop joint's values against its type, and writes its single numbers out as triples.
+    """Checks the values of a loop joint against its type, and expands single numbers to triples.
 
     Args:
         entry: the loop joint as written.
         scope: with the URDF's joints.
 
     Raises:
-        MachineError: a name that a joint has, a constrained direction without stiffness, or a damper of a rigid one.
+        MachineError: a joint has the name, a constrained direction has no stiffness, or a rigid one has a damper.
     """
     element, loop = entry.element, entry.value
     if loop.name in scope.joints:
@@ -81,10 +81,10 @@ def complete_loop_joint(entry: Entry, scope: Scope) -> LoopJoint:
 
 
 def check_loops_can_move(machine: Machine, extension: Extension) -> None:
-    """Checks that the two links of every loop joint move against each other.
+    """Checks that the two links of every loop joint can move relative to each other.
 
     Raises:
-        MachineError: two do not.
+        MachineError: they are rigidly joined.
     """
     entries = extension["loop_joints"]
     lumps = rigid_lumps(machine) if entries else {}
@@ -134,7 +134,7 @@ def _triple(element: Element, loop: LoopJoint, name: str, value: float | Vector3
 
 
 def _other_type(loop: LoopJoint, word: str, axis: str) -> str:
-    """Advice to take the type that frees a direction, and as few others as possible; empty if there is none."""
+    """Suggests the type that frees a direction and as few others as possible; empty if there is none."""
     own = set(_constraints(loop.type, loop.axis))
     best, most = "", 0
     for type_ in PAIR_TYPES:

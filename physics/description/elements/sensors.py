@@ -19,14 +19,14 @@ from grouser.physics.description.table.attributes import (
 from grouser.physics.description.table.family import Entry, Family, Scope
 
 BEAMS_MAX = 100_000
-# As it is written with few digits [rad].
+# Upper bound of a full turn, for files with few digits [rad].
 FULL_TURN = 6.2832
 _OF_LIDAR = ("beams", "angle_min", "angle_max", "range_min", "range_max", "noise")
 
 
 @dataclass(frozen=True)
 class WrittenSensor:
-    """A `Sensor` or `Lidar` as written; None for what is not given, of a lidar."""
+    """A `Sensor` or `Lidar` as written; None for attributes of a lidar that are not given."""
 
     name: str
     type: str
@@ -83,14 +83,14 @@ SENSOR = ElementKind(
 
 
 def complete_sensor(entry: Entry, scope: Scope) -> Sensor:
-    """Checks a sensor's values against each other, and fills the defaults of a lidar.
+    """Checks the values of a sensor, and fills in the defaults of a lidar.
 
     Args:
-        entry: as written.
-        scope: links and joints, whose names are taken.
+        entry: the sensor as written.
+        scope: links and joints; a sensor has another name than these.
 
     Raises:
-        MachineError: the name is taken, values that its type does not have, or a lidar that could see nothing.
+        MachineError: the name is taken, an attribute does not apply to the type, or a range is empty.
     """
     written, element = entry.value, entry.element
     if written.name in scope.links or written.name in scope.joints:

@@ -107,15 +107,14 @@ SERVO_DRIVE = ElementKind(
 
 
 def complete_drive(entry: Entry, scope: Scope) -> ServoDrive:
-    """Checks a drive; its effort limit is the joint's unless it is given.
+    """Checks a drive; the default effort limit is that of the joint.
 
     Args:
         entry: the drive as written.
-        scope: its joints, and its valves, which are commanded by name as drives are.
+        scope: joints, and valves, whose commands share the names of drives.
 
     Raises:
-        MachineError: a joint that cannot be driven, a mode without its gain, no effort limit, or a motor or gear that
-            cannot be.
+        MachineError: the joint cannot be driven, a gain or the effort limit is missing, or motor and gear are invalid.
     """
     drive, element = entry.value, entry.element
     joint = scope.joints[drive.joint]
@@ -144,10 +143,10 @@ def complete_drive(entry: Entry, scope: Scope) -> ServoDrive:
 
 
 def _complete_motor(drive: ServoDrive, element: Element) -> ServoDrive:
-    """Checks motor and gear; a motor without a gear turns with the joint.
+    """Checks motor and gear; the default gear has the ratio 1.
 
     Raises:
-        MachineError: they cannot be.
+        MachineError: they are incomplete or contradict each other.
     """
     dc, magnet, gear = drive.dc_motor, drive.permanent_magnet_motor, drive.gear
     if dc is None and magnet is None:

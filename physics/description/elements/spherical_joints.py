@@ -1,4 +1,4 @@
-"""Spherical joints: what ``<spherical_joint>`` makes of a floating joint of the URDF, which knows no ball joint."""
+"""Spherical joints: ``<spherical_joint>`` makes one of a floating joint, as URDF has no such type."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,10 +34,10 @@ SPHERICAL_JOINT = ElementKind(
 
 
 def with_spherical_joints(robot: Robot, extension: Extension, _warnings: list[str]) -> Robot:
-    """Returns the robot, of whose joints those that the elements name keep their rotations only.
+    """Makes the joints of ``<spherical_joint>`` elements spherical.
 
     Raises:
-        MachineError: one of them is not floating.
+        MachineError: a joint is not floating.
     """
     spherical: Mapping[str, Entry] = {entry.value.joint: entry for entry in extension["spherical_joints"]}
     joints = (_spherical(joint, spherical[joint.name]) if joint.name in spherical else joint for joint in robot.joints)
@@ -45,10 +45,10 @@ def with_spherical_joints(robot: Robot, extension: Extension, _warnings: list[st
 
 
 def torque_drives(scope: Scope) -> Mapping[str, tuple[Entry, ...]]:
-    """Returns a drive, commanded by torque, about each axis of the joints that have an effort limit.
+    """Returns torque drives about the three axes of spherical joints with an effort limit.
 
     Args:
-        scope: its joints and valves are commanded by name as drives are.
+        scope: joints and valves, whose commands share the names of drives.
 
     Raises:
         MachineError: a joint or valve has the name of an axis.

@@ -1,4 +1,4 @@
-"""Wheels: what they say must fit the joint that turns them, and the one that steers them."""
+"""Wheels: their values fit the joint that turns them, and the one that steers them."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -31,14 +31,14 @@ from grouser.physics.description.urdf.wheel_profile import mesh_profile
 
 GROUSERS_MAX = 1000
 _TURNING = ("continuous", "revolute")
-# Sine of the angle by which a wheel's axis may be off its joint's: axes are written with few digits.
+# Sine of the largest angle between a wheel's axis and its joint's: files have few digits.
 _SAME_AXIS = 1e-3
 _THICKNESS_OF_SPACING = 0.05
 
 
 @dataclass(frozen=True)
 class WrittenWheel:
-    """A `Wheel` as written: None for what follows from its joint, from its grousers or from the ground."""
+    """A `Wheel` as written; None for defaults that depend on its joint, its grousers or the ground."""
 
     link: str
     radius: float
@@ -115,15 +115,15 @@ WHEEL = ElementKind(
 
 
 def complete_wheel(entry: Entry, scope: Scope) -> Wheel:
-    """Checks a wheel, and fills what follows from its joint and its grousers.
+    """Checks a wheel, and fills in the defaults that depend on its joint and its grousers.
 
     Args:
         entry: the wheel as written.
         scope: links and joints.
 
     Raises:
-        MachineError: no joint turns the link, or about another axis; grousers or a mesh that do not fit; a joint
-            that cannot steer it.
+        MachineError: no joint turns the link, or the axes differ; invalid grousers or mesh; the steering joint cannot
+            steer it.
     """
     written, element = entry.value, entry.element
     above = {joint.child: joint for joint in scope.joints.values()}
@@ -149,7 +149,7 @@ def complete_wheel(entry: Entry, scope: Scope) -> Wheel:
 
 
 def _mesh_profile(element: Element, written: WrittenWheel, link: Link, axis: Vector3) -> np.ndarray:
-    """Outline of the link's collision meshes."""
+    """Profile of the link's collision meshes."""
     if written.grousers:
         raise element.error("grousers and profile = 'mesh' both shape the wheel", "keep one of them")
     try:
@@ -177,7 +177,7 @@ def _turning_joint(element: Element, link: str, above: Mapping[str, Joint]) -> J
 
 
 def _axis(element: Element, written: WrittenWheel, joint: Joint) -> Vector3:
-    """The joint's axis, or its opposite where the wheel rolls that way."""
+    """The joint's axis, or its opposite if the wheel's axis is written so."""
     x, y, z = joint.axis
     if written.axis is None:
         return joint.axis
@@ -197,7 +197,7 @@ def _cross(a: Vector3, b: Vector3) -> Vector3:
 
 
 def _grousers(element: Element, written: WrittenWheel) -> tuple[float, float]:
-    """Height and thickness of the grousers [m]; zero for none."""
+    """Height and thickness of the grousers [m]; zero without grousers."""
     height, thickness = written.grouser_height, written.grouser_thickness
     if written.grousers == 0:
         for name, value in (("grouser_height", height), ("grouser_thickness", thickness)):

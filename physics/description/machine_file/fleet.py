@@ -1,7 +1,7 @@
-"""Several machines as one, so that they share a simulation: a root that stands still carries each by a joint.
+"""Fleets: several machines as one, whose root link does not move and holds each member by a joint.
 
-The machines keep their names behind a prefix. What is a name is read off the table of the elements
-(`registry`), so that elements that are added to it need nothing here.
+All names of a member get a prefix. The table of elements (`registry`) tells which attributes are names, so that new
+elements need no change here.
 """
 
 import dataclasses
@@ -20,26 +20,26 @@ from grouser.physics.description.machine_file import registry
 from grouser.physics.description.table.attributes import ElementKind, Kind
 from grouser.physics.errors import MachineError, ParameterError
 
-# The link that carries all: no link of a URDF has this name.
+# Root link of a fleet; no link of a URDF has this name.
 ROOT = ""
 _FIELDS = frozenset(field.name for field in dataclasses.fields(Machine))
 _NAMES = (Kind.NAME, Kind.LINK, Kind.JOINT, Kind.VALVE, Kind.PORT)
 
 
 def combine(members: Mapping[str, Member], spawn: Pose = Pose()) -> Machine:
-    """One machine made of several, which touch each other, share the ground and know nothing else of each other.
+    """Combines machines to a fleet, whose members collide with each other and share the ground.
 
     All names of a member (links, joints, valves, lines, sensors, its own contact materials, ...) get the prefix
-    ``<name>/``; the member named "" keeps its names. `Machine.members` says who is in it. Where a member has a free
-    base, the first seven of its positions are the pose of its root link in the world, as of a machine by itself.
+    ``<name>/``; the member named "" keeps its names. `Machine.members` lists the members. As in a single machine, the
+    first seven positions of a member with a floating base are the pose of its root link in the world.
 
     Args:
         members: by name.
-        spawn: where those stand that say no pose: `World.spawn`.
+        spawn: pose of members without pose: `World.spawn`.
 
     Raises:
-        ParameterError: a name that cannot tell members apart.
-        MachineError: members that cannot share a simulation: their oil or their integrators differ.
+        ParameterError: names of members are ambiguous.
+        MachineError: the members have different oil or integrators.
     """
     _check_names(members)
     placed = tuple(Member(member.machine, member.pose or spawn, name) for name, member in members.items())
@@ -71,9 +71,9 @@ def combine(members: Mapping[str, Member], spawn: Pose = Pose()) -> Machine:
 
 
 def prefixed(machine: Machine, prefix: str) -> Machine:
-    """The same machine with a prefix to all of its names; the tank that it has without saying so is said.
+    """Returns the machine with a prefix to all of its names, and with its default tank as a `Tank`.
 
-    Names of materials stay where they are the world's only.
+    Names of materials that only the world has are not changed.
     """
     own = {contact.material for contact in machine.contacts} - {""}
     changes: dict[str, Any] = {"tanks": circuit_tanks(machine)}
@@ -96,17 +96,17 @@ def prefixed(machine: Machine, prefix: str) -> Machine:
 
 
 def _kept_kinds() -> Iterator[ElementKind]:
-    """Rows of the elements that a machine holds, but for those that stand once in it, which members share."""
+    """Rows of the elements of a machine, without the single ones that members share."""
     for kind in registry.ELEMENTS:
         if not kind.consumed and not (kind.single and kind.field in _FIELDS):
             yield kind
 
 
 def _renamed(element: Any, kind: ElementKind, prefix: str, materials: Collection[str]) -> Any:
-    """An element with its names, and those that it refers to, behind the prefix."""
+    """An element with the prefix to its names and references."""
     changes = {}
     for attribute in kind.attributes:
-        # a wheel or a sensor has not all of what is written of it
+        # wheels and sensors do not have all attributes of their rows
         name = getattr(element, attribute.name, None)
         if name and (attribute.kind in _NAMES or (attribute.kind is Kind.MATERIAL and name in materials)):
             changes[attribute.name] = prefix + name
@@ -125,7 +125,7 @@ def _renamed_joint(joint: Joint, prefix: str) -> Joint:
 
 
 def _pairs(written: Collection[MaterialPair], renamed: Collection[MaterialPair], own: Collection[str]):
-    """Pairs of materials: where both are the machine's, either may be the world's, too, by the same name."""
+    """Pairs of materials; the world may have materials of the same names, so pairs with these are added."""
     for before, after in zip(written, renamed, strict=True):
         yield after
         if before.first in own and before.second in own and before != after:
@@ -135,7 +135,7 @@ def _pairs(written: Collection[MaterialPair], renamed: Collection[MaterialPair],
 
 
 def _base_joint(member: Member) -> Joint:
-    """The joint between the root that carries all and a member's root link."""
+    """The joint between the root of the fleet and the root link of a member."""
     root = f"{member.prefix}{member.machine.root}"
     if member.machine.floating_base:
         return Joint(member.joint, "floating", ROOT, root)
@@ -154,7 +154,7 @@ def _check_names(members: Mapping[str, Member]) -> None:
 
 
 def _refuse_misread_names(machine: Machine) -> None:
-    """Refuses names of the member that keeps its own which read like those of another one, and names given twice."""
+    """Refuses names of the member without prefix that begin like those of another member, and repeated names."""
     taken: dict[tuple[str, str], str] = {}
     numbers = {member.name: number for number, member in enumerate(machine.members)}
     for member in machine.members:
@@ -177,7 +177,7 @@ def _refuse_misread_names(machine: Machine) -> None:
 
 
 def _own_names(machine: Machine):
-    """(what, name) of everything in a machine that has a name."""
+    """Yields kind and name of everything in a machine that has a name."""
     yield from (("link", link.name) for link in machine.links)
     yield from (("joint", joint.name) for joint in machine.joints)
     for kind in _kept_kinds():
@@ -187,7 +187,7 @@ def _own_names(machine: Machine):
 
 
 def _check_one_oil(members: Collection[Member]) -> None:
-    """A simulation has one oil; what has no hydraulics does not matter."""
+    """All members with hydraulics must have the same oil."""
     oils = [
         (member.name, member.machine.fluid or Fluid(), member.machine.file)
         for member in members

@@ -1,4 +1,4 @@
-"""From a URDF or xacro file to a `Machine`."""
+"""Loads a `Machine` from a URDF or xacro file."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -32,11 +32,11 @@ def load_machine(path: str | Path, arguments: Mapping[str, str] | None = None, b
         base: "floating" or "fixed"; None: fixed if the root link is named ``world``, else floating.
 
     Returns:
-        The machine, validated; `Machine.warnings` says what is legal but odd.
+        The machine, validated; `Machine.warnings` lists implausible values.
 
     Raises:
-        MachineError: the file cannot be read or says something that is not valid.
-        ParameterError: `base` is something else.
+        MachineError: the file cannot be read or is invalid.
+        ParameterError: `base` is invalid.
     """
     path = Path(path)
     if is_xacro(path):
@@ -53,12 +53,12 @@ def parse_machine(text: str, file: str, base: str | None = None) -> Machine:
 
     Args:
         text: the URDF, with xacro already expanded.
-        file: what messages call the text; a relative mesh name starts at its directory.
+        file: path, for messages; relative file names start at its directory.
         base: as in `load_machine`.
 
     Raises:
-        MachineError: the text says something that is not valid.
-        ParameterError: `base` is something else.
+        MachineError: the text is invalid.
+        ParameterError: `base` is invalid.
     """
     return _read(text, file, has_lines=True, base=base)
 
@@ -91,7 +91,7 @@ def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
 
 
 def _values(extension: Extension) -> dict[str, Any]:
-    """The fields of `Machine` that the extension fills."""
+    """The fields of `Machine` for the elements."""
     fields = {field.name for field in dataclasses.fields(Machine)}
     values: dict[str, Any] = {}
     others: list[tuple[str, Any]] = []
@@ -107,7 +107,7 @@ def _values(extension: Extension) -> dict[str, Any]:
 
 
 def _refuse_misplaced(root: Element) -> None:
-    """A <grouser> deeper in the file would be passed over in silence, as any element that URDF does not know."""
+    """Refuses a <grouser> in links and joints, where it would be ignored as an unknown element."""
     for child in root.children:
         if child.tag in ("link", "joint"):
             for misplaced in child.all(TAG):

@@ -1,4 +1,4 @@
-"""Warnings: what is legal in a machine but probably not meant."""
+"""Warnings of valid but implausible values."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ _LIMIT_TOLERANCE = 1e-9
 
 
 def plausibility_warnings(machine: Machine) -> list[str]:
-    """Returns what is odd about masses, initial positions and strokes."""
+    """Returns warnings of implausible masses, initial positions and strokes."""
     positions = initial_positions(machine)
     return [
         *_mass_warnings(machine, positions),

@@ -1,4 +1,4 @@
-"""The URDF text as other programs get it."""
+"""The URDF text for other programs."""
 
 import re
 from pathlib import Path
@@ -13,26 +13,25 @@ _QUOTES = {"&quot;": '"', "&apos;": "'"}
 
 
 def published_urdf(text: str, file: str) -> str:
-    """The text of a URDF, fit to be read away from its file, as viewers and RViz do.
+    """Returns the text of a URDF for readers that do not have its file, such as RViz.
 
-    It has no XML declaration, since it is no longer bytes in the encoding that that declares. Meshes are named by
-    absolute ``file://`` names, but for those of an installed package, which every machine finds in its own place.
-    Capsules are made of shapes that all of them know.
+    The XML declaration is removed, as the text has no encoding. File names of meshes become absolute ``file://`` names,
+    except in installed packages, which other computers may have in other places. Capsules are replaced by other shapes.
 
     Args:
-        text: the expanded URDF, which has been read without an error.
-        file: where it came from.
+        text: the expanded URDF, valid.
+        file: its path.
     """
 
     def absolute(mesh: re.Match[str]) -> str:
         uri = unescape(mesh[3], _QUOTES).strip()
         package = uri.removeprefix("package://").partition("/")[0]
-        # An installed package is found from anywhere; one that only surrounds the file is not.
+        # An installed package is found from everywhere, a package around the file only from there.
         if uri.startswith("package://") and package_directory(package, near=Path("/")) is not None:
             return mesh[0]
         try:
             return f"{mesh[1]}{mesh[2]}{resolve(uri, file).as_uri()}{mesh[2]}"
         except LookupError:
-            return mesh[0]  # in a comment: a mesh that is read has been found before
+            return mesh[0]  # in a comment: all other meshes have been found by the reader
 
     return _MESH.sub(absolute, with_plain_shapes(_XML_DECLARATION.sub("", text, count=1).lstrip()))

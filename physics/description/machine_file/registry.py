@@ -1,6 +1,7 @@
-"""All families of elements that ``<grouser>`` may hold, in the order of docs/urdf_extension.md.
+"""The families of elements of ``<grouser>``, in the order of docs/urdf_extension.md.
 
-To add a family: a file in `elements` with its rows, its checks and a `FAMILY`, and a line here.
+A new family is a file in `elements` with its rows, its checks and a `FAMILY`, and a line here. Where the physics reads
+its elements, it does so by `Machine.elements`, or by a field of `Machine` of the same name.
 """
 
 from grouser.physics.description.elements import (

@@ -1,4 +1,4 @@
-"""Cylinders whose stroke the links that they join cannot use."""
+"""Warnings of cylinders whose stroke exceeds the reach of their attachments."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from grouser.physics.description.urdf.placement import initial_positions, link_p
 
 
 def stroke_warnings(machine: Machine) -> Iterator[str]:
-    """Yields which cylinders over one joint have a stroke that it lets them use in part, whatever its limits."""
+    """Yields warnings of cylinders over one joint that cannot use their whole stroke, whatever the joint's limits."""
     lumps = rigid_lumps(machine)
     poses = link_poses(machine, initial_positions(machine))
     above = {joint.child: joint for joint in machine.joints}
@@ -36,7 +36,7 @@ def stroke_warnings(machine: Machine) -> Iterator[str]:
 def _only_joint_between(
     cylinder: HydraulicCylinder, above: Mapping[str, Joint], lumps: Mapping[str, str]
 ) -> Joint | None:
-    """The joint that moves the cylinder's ends against each other, if it is one with one coordinate; else None."""
+    """The joint between the ends of a cylinder, if there is only one and it has one coordinate; else None."""
     chains = []
     for end in (cylinder.barrel, cylinder.rod):
         chain, lump = [], lumps[end.link]
@@ -49,11 +49,11 @@ def _only_joint_between(
 
 
 def _reach(joint: Joint, frame: Pose, first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    """Least and largest distance [m] of two points on the two sides of a joint, over all of its positions.
+    """Least and largest distance of two points on the two sides of a joint, over all its positions [m].
 
     Args:
         joint: with one coordinate.
-        frame: the joint's frame, in that of the points.
+        frame: pose of the joint's frame in the frame of the points.
         first, second: the points at one position of the joint [m], shape (3,).
     """
     axis, origin = np.array(rotate(frame.quaternion, joint.axis)), np.array(frame.position)

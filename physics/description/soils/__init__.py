@@ -1,1 +1,1 @@
-"""Soils: presets from the literature, soils by their numbers, and what the numbers must satisfy."""
+"""Soils: presets from the literature, soils with given parameters, and checks of the parameters."""

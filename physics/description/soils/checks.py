@@ -1,4 +1,4 @@
-"""What the numbers of a soil must satisfy, each and together."""
+"""Checks of the parameters of a soil."""
 
 import math
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from grouser.physics.description.soils.schema import BEKKER_KEYS, CELL_KEYS, KEY
 from grouser.physics.description.text.names import closest
 from grouser.physics.errors import ParameterError
 
-# Where loading and unloading are compared: depths, and the width of the plate [m].
+# Depths and plate width at which loading and unloading are compared [m].
 _DEPTHS = (0.01, 0.1)
 _WIDTH = 0.1
 
@@ -17,8 +17,8 @@ def check_soil(soil: Soil) -> None:
     """Checks a soil.
 
     Raises:
-        ParameterError: a number is out of range, looks like another unit, or contradicts another one. It names the
-            number as it is written (`friction_angle_deg`), and is in the unit written.
+        ParameterError: a parameter is out of range, seems to be in another unit, or contradicts another one. Name and
+            value are as written (`friction_angle_deg`).
     """
     if soil.slip_sinkage not in SLIP_SINKAGE:
         raise ParameterError("slip_sinkage", soil.slip_sinkage, closest(str(soil.slip_sinkage), SLIP_SINKAGE))
@@ -34,10 +34,10 @@ def check_soil(soil: Soil) -> None:
 
 
 def check_level(soil: Soil, level: str) -> None:
-    """Checks that a soil has the numbers that a level of contact needs.
+    """Checks that a soil has the parameters of a contact model.
 
     Raises:
-        ParameterError: it has not, or there is no such level.
+        ParameterError: a parameter is missing, or the level is unknown.
     """
     if level not in LEVELS:
         raise ParameterError("level", level, closest(level, LEVELS))
@@ -61,7 +61,7 @@ def _check_range(key: SoilKey, value: float | None) -> None:
 
 
 def _check_form(soil: Soil) -> None:
-    """Pressure and sinkage in one form, not in both, and with some stiffness."""
+    """The pressure-sinkage relation is given in one form, with a stiffness above zero."""
     given = [name for name in REECE_KEYS if getattr(soil, name) is not None]
     if not given:
         if soil.cohesive_modulus + soil.frictional_modulus == 0.0:
@@ -90,7 +90,7 @@ def _check_stress(soil: Soil) -> None:
 
 
 def _check_unloading(soil: Soil) -> None:
-    """Soil that is softer when it is let go than when it was pressed would give back more work than it took."""
+    """Unloading is stiffer than loading: otherwise the soil would return more energy than it took."""
     for depth, stiffness in _secants(soil):
         if soil.unloading_stiffness + soil.unloading_slope * depth <= stiffness:
             raise ParameterError(
@@ -102,7 +102,7 @@ def _check_unloading(soil: Soil) -> None:
 
 
 def _secants(soil: Soil) -> Iterator[tuple[float, float]]:
-    """Depths [m], and pressure over sinkage there [N/m3]."""
+    """Depths [m] with the secant stiffness there, pressure over sinkage [N/m3]."""
     if soil.reece_k1 is None or soil.reece_k2 is None:
         modulus = soil.cohesive_modulus / _WIDTH + soil.frictional_modulus
     else:

@@ -1,6 +1,6 @@
-"""Soils from the literature, each with its source, and with what that source does not say.
+"""Soils from the literature, with their sources and with the parameters that are chosen here.
 
-Bekker's form throughout, but for soils with `reece_k1` and `reece_k2`, which were measured in Wong and Reece's.
+The parameters are of Bekker's form; soils with `reece_k1` and `reece_k2` are of Wong and Reece's form.
 """
 
 import math
@@ -13,7 +13,7 @@ from grouser.physics.description.data.soil import Soil, Validity
 _POUND_PER_SQUARE_INCH = 6894.757293168
 _INCH = 0.0254
 _WONG = "Wong, Theory of Ground Vehicles (4th ed., 2008), table of terrain values"
-# What is known of plates holds for wheels that are no smaller than this (Meirion-Griffith and Spenko 2011).
+# Parameters from plates hold for wheels of at least this diameter (Meirion-Griffith and Spenko 2011).
 _PLATES = Validity(diameter=0.5)
 _STRESS = ("max_stress_a0", "max_stress_a1", "exit_ratio")
 
@@ -24,7 +24,7 @@ class Preset:
 
     Attributes:
         soil: the soil.
-        chosen: its numbers, beside defaults, that the source does not give.
+        chosen: parameters that the source does not give, and that are chosen here.
     """
 
     soil: Soil
@@ -45,7 +45,7 @@ def _from_wong(
 ) -> Preset:
     """A row of Wong's table: n, k_c [kN/m^(n+1)], k_phi [kN/m^(n+2)], c [kPa], phi [degree].
 
-    Beside it K [m] and the density [kg/m3], which are chosen but for those that are `given` elsewhere.
+    K [m] and the density [kg/m3] are chosen, unless they are `given` in other literature.
     """
     soil = Soil(
         name=name,
@@ -65,8 +65,8 @@ def _from_wong(
 
 
 _SOILS = (
-    # K of those of Wong's soils that have none in the literature is within the ranges that he gives: 1 cm of firm sand
-    # to 2.5 cm of loose sand, 0.6 cm of compact clay, 2.5 to 5 cm of fresh snow.
+    # Chosen values of K are within the ranges that Wong gives: 1 cm (firm sand) to 2.5 cm (loose sand), 0.6 cm (compact
+    # clay), 2.5 to 5 cm (fresh snow).
     _from_wong("dry_sand", "Dry sand, Land Locomotion Laboratory", 1.1, 0.99, 1528.43, 1.04, 28.0, 0.025, 1600.0),
     _from_wong("lete_sand", "LETE sand", 0.79, 102.0, 5301.0, 1.3, 31.1, 0.012, 1600.0, "shear_displacement_modulus"),
     _from_wong(
@@ -121,7 +121,7 @@ _SOILS = (
             exit_ratio=1.0,
             density=1600.0,
             repose_angle=math.radians(37.2),
-            # the wheel that it was compared with
+            # diameter of the wheel in the comparison
             validity=Validity(diameter=0.184),
         ),
         ("repose_angle", "unloading_stiffness"),
@@ -179,7 +179,7 @@ _SOILS = (
             heave=0.1,
             density=1330.0,
             repose_angle=math.radians(29.0),
-            # its wheels, and its plates' greatest diameter
+            # widths of the wheels, and largest diameter of the plates
             validity=Validity(width=(0.05, 0.1), diameter=0.116),
         ),
         (
@@ -204,7 +204,7 @@ _SOILS = (
             friction_angle=math.radians(32.0),
             sliding_friction=0.70,
             shear_displacement_modulus=0.015,
-            # what its cells do when they yield slowly: elastic and plastic modulus in series
+            # slow yielding of the cells: elastic and plastic modulus in series
             exponent=1.0,
             frictional_modulus=1.0 / (1.0 / 1e7 + 1.0 / 1e6),
             density=1600.0,

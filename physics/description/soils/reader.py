@@ -1,4 +1,4 @@
-"""Soft ground of a world file: which soils there are, and a map of where they are."""
+"""Soft ground of a world file: its soils and their map."""
 
 from typing import Any
 
@@ -24,10 +24,10 @@ _MAP_TYPES_MAX = 100
 
 
 def read_soil(reader: Reader, node: yaml.Node) -> SoilGround:
-    """Returns the soft ground that a world file gives.
+    """Returns the soft ground of a world file.
 
     Raises:
-        MachineError: a key is missing or wrong, a soil's numbers are not valid, or the map cannot be used.
+        MachineError: a key is missing or wrong, the parameters of a soil are invalid, or the map cannot be used.
     """
     name = "ground soil"
     nodes = reader.mapping(node, name, KEYS)
@@ -74,7 +74,7 @@ def _read_types(reader: Reader, node: yaml.Node, nodes: dict[str, yaml.Node]) ->
 
 
 def _read_one(reader: Reader, node: yaml.Node, name: str, key: str | None) -> Soil:
-    """A soil by the name of a preset, or by its numbers; it is called `key`, unless that is None."""
+    """A soil from the name of a preset or from parameters; its default name is `key`, if not None."""
     nodes: dict[str, yaml.Node] = {}
     description: str | dict[str, Any]
     if isinstance(node, yaml.MappingNode):
@@ -125,7 +125,7 @@ def _read_map(reader: Reader, node: yaml.Node, soils: list[str]) -> tuple[np.nda
 
 
 def _read_meaning(reader: Reader, node: yaml.Node, soils: list[str]) -> list[int]:
-    """What each number of a map stands for: index of a soil, or -1 for rigid ground."""
+    """Meaning of each number of a map: index of a soil, or -1 for rigid ground."""
     name = "ground soil map types"
     items = reader.items(node, name)
     if not 0 < len(items) <= _MAP_TYPES_MAX:

@@ -1,4 +1,4 @@
-"""What a soil is described by: one table, from which its reader, its checks and docs/soils.md follow."""
+"""The table of the parameters of a soil, for the reader, the checks and docs/soils.md."""
 
 import math
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ _DEGREES = "_deg"
 
 @dataclass(frozen=True)
 class SoilKey:
-    """One number of a soil.
+    """A parameter of a soil.
 
     Attributes:
-        name: as written; the field of `Soil`, with _deg where it is written in degrees and held in radians.
+        name: as written: the field of `Soil`, with the suffix _deg for angles that are written in degrees.
         unit: SI unit or degree, "-" for none.
-        meaning: for the documentation and nothing else.
+        meaning: for the documentation.
         low, high: valid range, in the unit written.
-        default: in words; "" where a number is needed.
-        suspect: below this, and above zero, a value is probably in another unit; 0 for none.
-        hint: which unit that is; without `suspect` of values above the range.
+        default: as a text; "" for a required parameter.
+        suspect: values between zero and this one are probably in another unit; 0: no such check.
+        hint: that unit; without `suspect` the probable unit of values above the range.
     """
 
     name: str
@@ -33,27 +33,27 @@ class SoilKey:
 
     @property
     def field(self) -> str:
-        """The field of `Soil` that holds it."""
+        """The field of `Soil`."""
         return self.name.removesuffix(_DEGREES)
 
     def held(self, written: float) -> float:
-        """Returns the value that `Soil` holds of a written one."""
+        """Returns the value of the field of `Soil` for a written value."""
         return math.radians(written) if self.name.endswith(_DEGREES) else written
 
     def written(self, soil: Soil) -> float | None:
-        """Returns the value of a soil as it is written; None where the soil has none."""
+        """Returns the value of a soil as written; None if the soil has none."""
         value = getattr(soil, self.field)
         if value is None or not self.name.endswith(_DEGREES):
             return value
-        return float(f"{math.degrees(value):.12g}")  # without the rounding of the way to radians and back
+        return float(f"{math.degrees(value):.12g}")  # removes the rounding error of the conversion to radians and back
 
     def valid(self) -> str:
-        """The valid values in words."""
+        """Returns the valid values as a text."""
         start = f"{max(self.low, self.suspect):g}" if self.suspect else f"{self.low:g}"
         return f"{'0, or ' if self.suspect and self.low == 0.0 else ''}{start} to {self.high:g}"
 
     def valid_with_unit(self) -> str:
-        """The same with the unit."""
+        """Returns the valid values with their unit."""
         return self.valid() if self.unit == "-" else f"{self.valid()} {self.unit}"
 
 
@@ -124,7 +124,7 @@ KEYS: tuple[SoilKey, ...] = (
 CELL_KEYS = ("soil_stiffness", "soil_viscosity", "plastic_modulus", "yield_stress")
 REECE_KEYS = ("reece_k1", "reece_k2")
 BEKKER_KEYS = ("cohesive_modulus", "frictional_modulus")
-# Beside the numbers.
+# Keys that are not numbers of the table.
 TEXT_KEYS = ("preset", "name", "source", "slip_sinkage")
 VALIDITY_KEYS = ("valid_width", "valid_pressure", "valid_diameter", "valid_sinkage")
 ALL_KEYS = (*TEXT_KEYS, *(key.name for key in KEYS), *VALIDITY_KEYS)

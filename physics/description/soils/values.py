@@ -1,4 +1,4 @@
-"""Soils by name or by their numbers: presets, presets with changes, and soils of one's own."""
+"""Soils by name or by their parameters: presets, changed presets and soils of one's own."""
 
 import math
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ def load_soil(description: str | Mapping[str, Any], name: str | None = None) -> 
     """Returns a soil.
 
     Args:
-        description: name of a preset, or what a world file says of a soil (docs/soils.md): a mapping of numbers, and of
-            the texts name, source and slip_sinkage. With the key preset it changes that preset, without it all numbers
-            that have no default are needed.
-        name: of a soil that has no key name; None: the preset's, or "soil".
+        description: name of a preset, or the mapping of a world file (docs/soils.md): parameters, and the texts name,
+            source and slip_sinkage. The key preset names a preset to change; without it all parameters without default
+            are required.
+        name: default of the key name; None: the preset's name, or "soil".
 
     Raises:
-        ParameterError: no such preset or key, a number is missing, out of range or looks like another unit, or numbers
-            contradict each other.
+        ParameterError: an unknown preset or key; a parameter is missing, out of range, seems to be in another unit, or
+            contradicts another one.
     """
     if isinstance(description, str):
         soil = _preset(description)

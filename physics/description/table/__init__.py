@@ -1,1 +1,1 @@
-"""The generic reader of elements: it works by a table that it is given."""
+"""The generic reader of elements, which is given the table of elements."""

@@ -30,16 +30,16 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute.
+    """An attribute of an element.
 
     Attributes:
         name: as written, and the dataclass's field.
         kind: how its text is read.
         unit: SI unit, "-" for none.
-        description: for the documentation and nothing else.
+        description: for the documentation.
         required: whether it must be given.
-        default: its value when it is not given; None where `default_text` says what then holds.
-        default_text: the default in words, where it is not a plain value.
+        default: its value when it is not given; None if `default_text` describes the default.
+        default_text: the default as a text, for defaults that are not a plain value.
         minimum, maximum: valid range; None: open.
         above_minimum: whether the minimum itself is out of range.
         choices: valid words of a CHOICE.
@@ -58,7 +58,7 @@ class Attribute:
     choices: tuple[str, ...] = ()
 
     def valid(self) -> str:
-        """The valid values in words; empty where every value of its kind is valid."""
+        """Returns the valid values as a text; empty if all values of its kind are valid."""
         if self.choices:
             return " or ".join(self.choices)
         if self.minimum is not None and self.maximum is not None:
@@ -70,19 +70,20 @@ class Attribute:
 
 @dataclass(frozen=True)
 class ElementKind:
-    """One element.
+    """A row of the table: one element.
 
     Attributes:
         tag: as written.
         description: for the documentation.
         attributes: in the order of the documentation.
-        build: the dataclass that its values fill.
-        field: field of the result that collects the elements ("" for a part of another element).
+        build: dataclass of its values.
+        field: key under which the elements are collected; the field of `Machine`, if there is one of this name. "" for
+            a part of another element.
         single: at most one in a machine.
-        unique: attribute that no two elements of this tag share.
-        parts: elements in it; each exactly once, or at most once.
-        optional: of a part, whether it may be missing; its value is then None.
-        consumed: whether it becomes part of links or joints when it is read, and nothing that a machine holds.
+        unique: attribute whose value must differ between elements of this tag.
+        parts: child elements, each exactly once or, if optional, at most once.
+        optional: whether this part may be missing; its value is then None.
+        consumed: whether it only changes links or joints when a file is loaded; the machine does not keep it.
     """
 
     tag: str
@@ -110,7 +111,7 @@ def non_negative(name: str, unit: str, description: str, **more: Any) -> Attribu
 
 
 def directional(name: str, unit: str, description: str, **more: Any) -> Attribute:
-    """One number for several directions, or three for x, y and z; zero or more."""
+    """One number for several directions, or three numbers for x, y and z; zero or more."""
     return Attribute(name, Kind.DIRECTIONAL, unit, description, minimum=0.0, **more)
 
 
@@ -121,34 +122,34 @@ def name_of(description: str, name: str = "name", **more: Any) -> Attribute:
 
 
 def material_of(description: str, name: str = "material", **more: Any) -> Attribute:
-    """A name of a material, which links and the world share; required unless it has a default."""
+    """Name of a contact material of links or of the world; required unless it has a default."""
     return replace(name_of(description, name, **more), kind=Kind.MATERIAL)
 
 
 def choice(name: str, description: str, choices: tuple[str, ...], **more: Any) -> Attribute:
-    """One of some words, required unless it has a default."""
+    """One of several words, required unless it has a default."""
     more.setdefault("required", "default" not in more)
     return Attribute(name, Kind.CHOICE, "-", description, choices=choices, **more)
 
 
 def joint(description: str) -> Attribute:
-    """The joint that the element speaks of."""
+    """Name of a joint, required."""
     return Attribute("joint", Kind.JOINT, "-", description, required=True)
 
 
 def link(description: str, name: str = "link") -> Attribute:
-    """A link that the element speaks of."""
+    """Name of a link, required."""
     return Attribute(name, Kind.LINK, "-", description, required=True)
 
 
 def port(name: str, description: str, **more: Any) -> Attribute:
-    """A port of a hydraulic element: it names a line. Required unless it has a default; "" is a port that is open."""
+    """A port of a hydraulic element: name of a line. Required unless it has a default; "" is an open port."""
     more.setdefault("required", "default" not in more)
     return Attribute(name, Kind.PORT, "-", description, **more)
 
 
 def place(what: str) -> tuple[Attribute, Attribute]:
-    """Origin and orientation of a frame in a link's frame."""
+    """Attributes xyz and rpy: a frame in a link's frame."""
     zero = (0.0, 0.0, 0.0)
     return (
         Attribute("xyz", Kind.POINT, "m", f"{what}: origin in the link's frame", default=zero),
@@ -157,11 +158,11 @@ def place(what: str) -> tuple[Attribute, Attribute]:
 
 
 def attachment(tag: str, description: str) -> ElementKind:
-    """A part that gives a point of a link."""
+    """A part: a point of a link."""
     point = Attribute("xyz", Kind.POINT, "m", "point in the link's frame", default=(0.0, 0.0, 0.0))
     return ElementKind(tag, description, (link("link that it is fixed to"), point), Attachment)
 
 
 def joint_frame(tag: str, description: str) -> ElementKind:
-    """A part that gives a frame of a link."""
+    """A part: a frame of a link."""
     return ElementKind(tag, description, (link("link that it is fixed to"), *place("the frame")), JointFrame)

@@ -1,4 +1,4 @@
-"""What the elements say of links, joints and each other must hold together: the checks of all families, in order."""
+"""Runs the checks of all families of elements."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -10,15 +10,15 @@ from grouser.physics.description.urdf.robot import Robot
 
 
 def check_references(elements: Iterable[ElementKind], extension: Extension, robot: Robot) -> None:
-    """Checks that every link, joint and valve that an element names is there.
+    """Checks that every link, joint and valve that an element names exists.
 
     Args:
         elements: the table.
-        extension: the elements that were read by it.
-        robot: the links and joints.
+        extension: the elements.
+        robot: links and joints.
 
     Raises:
-        MachineError: a reference to nothing.
+        MachineError: a name does not exist.
     """
     known: Mapping[Kind, Collection[str]] = {
         Kind.LINK: robot.link_elements,
@@ -43,16 +43,19 @@ def check_references(elements: Iterable[ElementKind], extension: Extension, robo
 
 
 def prepare_robot(families: Iterable[Family], robot: Robot, extension: Extension, warnings: list[str]) -> Robot:
-    """Returns the robot with its links and joints changed as the elements say.
+    """Applies the elements that change links and joints.
 
     Args:
-        families: of the elements.
-        robot: as the URDF gives it.
-        extension: with references that are there.
-        warnings: what is legal but probably not meant is added to it.
+        families: all families.
+        robot: from the URDF.
+        extension: elements with valid references.
+        warnings: list to which warnings are appended.
+
+    Returns:
+        The changed robot.
 
     Raises:
-        MachineError: a link or joint that cannot be changed so.
+        MachineError: an element does not fit its link or joint.
     """
     for family in families:
         if family.prepare is not None:
@@ -61,12 +64,12 @@ def prepare_robot(families: Iterable[Family], robot: Robot, extension: Extension
 
 
 def complete_extension(families: Collection[Family], extension: Extension, robot: Robot) -> Extension:
-    """Checks every element, and fills in the defaults that depend on others.
+    """Checks every element, and fills in defaults that depend on other values.
 
     Args:
-        families: of the elements.
-        extension: with references that are there.
-        robot: as it was prepared.
+        families: all families.
+        extension: elements with valid references.
+        robot: from `prepare_robot`.
 
     Raises:
         MachineError: values that contradict each other.
@@ -84,15 +87,15 @@ def complete_extension(families: Collection[Family], extension: Extension, robot
 
 
 def check_machine(families: Iterable[Family], machine: Machine, extension: Extension) -> None:
-    """Checks what depends on several elements or on the whole machine.
+    """Runs the checks that need several elements or the whole machine.
 
     Args:
-        families: of the elements.
-        machine: with everything that its elements leave out filled in.
-        extension: where its elements stand.
+        families: all families.
+        machine: with all defaults filled in.
+        extension: its elements, for messages.
 
     Raises:
-        MachineError: something does not hold together.
+        MachineError: a check failed.
     """
     for family in families:
         if family.check is not None:

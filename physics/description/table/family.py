@@ -1,4 +1,4 @@
-"""What a family of elements is: its rows of the table, and what makes sure that their values hold together."""
+"""Families of elements: rows of the table, with the functions that check and complete their values."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from grouser.physics.description.urdf.robot import Robot
 
 @dataclass(frozen=True)
 class Entry:
-    """A value with the element that gave it."""
+    """A value, and the XML element that it was read from."""
 
     element: Element
     value: Any
@@ -24,11 +24,11 @@ Extension = Mapping[str, tuple[Entry, ...]]
 
 @dataclass(frozen=True)
 class Scope:
-    """What an element can refer to.
+    """Everything that an element can refer to.
 
     Attributes:
         links, joints: by name.
-        extension: all elements as they are written, by the field of their row.
+        extension: all elements as written, by the field of their row.
     """
 
     links: Mapping[str, Link]
@@ -36,7 +36,7 @@ class Scope:
     extension: Extension
 
     def named(self, field: str) -> Mapping[str, Any]:
-        """Returns the values of a field by their names."""
+        """Returns the values of a field by name."""
         return {entry.value.name: entry.value for entry in self.extension[field]}
 
 
@@ -46,12 +46,12 @@ class Family:
 
     Attributes:
         elements: its rows of the table.
-        prepare: changes links and joints as the elements say, before anything is checked against them; it is given the
-            robot, all elements and the list of warnings.
-        complete: by the field of a row, what checks one element, and returns its value with the defaults filled in
-            that depend on others. A row without it keeps the value that was read.
-        derive: elements that follow from those of this family, by the field that they are added to.
-        check: checks what depends on several elements or on the whole machine.
+        prepare: applies its elements to links and joints, before other checks; its arguments are the robot, all
+            elements and the list of warnings.
+        complete: for fields of its rows, a function that checks one element, and returns its value with the defaults
+            that depend on other values. Values of other fields stay as read.
+        derive: returns further elements that follow from those of this family, by the field to which they are added.
+        check: checks several elements together, or the whole machine.
     """
 
     elements: tuple[ElementKind, ...]

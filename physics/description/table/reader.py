@@ -1,4 +1,4 @@
-"""Reads ``<grouser>`` elements by a table; `checks` compares their values."""
+"""Reads ``<grouser>`` elements according to a table; `checks` compares their values."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -12,22 +12,22 @@ from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.origin import direction, read_points, read_position
 
 TAG = "grouser"
-# Beyond this a value is a typing error in every unit that the table knows.
+# Larger values are typing errors, whatever the unit.
 _NUMBER_MAX = 1e15
 
 
 def read_extension(robot: Element, elements: Collection[ElementKind]) -> Extension:
-    """Reads all ``<grouser>`` elements of a robot as if they were one.
+    """Reads all ``<grouser>`` elements of a robot; several count as one.
 
     Args:
         robot: the document's root element.
-        elements: the table: what a ``<grouser>`` may hold.
+        elements: the table of valid elements.
 
     Returns:
-        The entries by the `field` of their row, every field present, in the order of the file.
+        The entries by the `field` of their row, in the order of the file; every field is present.
 
     Raises:
-        MachineError: an unknown tag or attribute, a value out of range, or an element that may stand once only.
+        MachineError: an unknown tag or attribute, a value out of range, or a repeated element that must be unique.
     """
     kinds = {kind.tag: kind for kind in elements}
     entries: dict[str, list[Entry]] = {kind.field: [] for kind in elements}
@@ -68,7 +68,7 @@ def _build(element: Element, kind: ElementKind) -> Any:
 
 def _check_attributes(element: Element, valid: tuple[str, ...]) -> None:
     for name in element.attributes:
-        # Namespace declarations and other programs' prefixed attributes are not ours.
+        # Namespace declarations and prefixed attributes belong to other programs.
         if name not in valid and ":" not in name and name != "xmlns":
             remedy = closest(name, valid) if valid else "it has no attributes"
             raise element.error(f"unknown attribute '{name[:60]}'", remedy)
@@ -125,7 +125,7 @@ def _choice(element: Element, attribute: Attribute) -> str:
     return text
 
 
-# The other kinds are names: their text is their value.
+# Other kinds are names: the text is the value.
 _READERS: Mapping[Kind, Callable[[Element, Attribute], Any]] = {
     Kind.NUMBER: _number,
     Kind.COUNT: _count,

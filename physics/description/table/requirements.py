@@ -1,4 +1,4 @@
-"""Checks that several families of elements share."""
+"""Requirements that several families of elements share."""
 
 from collections.abc import Collection
 
@@ -7,10 +7,15 @@ from grouser.physics.description.text.xml_tree import Element
 
 
 def require_one_coordinate(element: Element, attribute: str, joint: Joint) -> None:
-    """Refuses a joint with other than one coordinate.
+    """Requires a joint with one coordinate.
+
+    Args:
+        element: the element that names the joint.
+        attribute: the attribute that names it, for messages.
+        joint: the joint.
 
     Raises:
-        MachineError: it is one; `attribute` names it.
+        MachineError: the joint has none or several.
     """
     if joint.type not in ONE_COORDINATE:
         raise element.error(
@@ -20,10 +25,10 @@ def require_one_coordinate(element: Element, attribute: str, joint: Joint) -> No
 
 
 def require_independent(element: Element, joint: Joint) -> None:
-    """Refuses a joint with other than one coordinate of its own.
+    """Requires a joint with one coordinate that does not mimic another joint.
 
     Raises:
-        MachineError: it is one.
+        MachineError: it is another joint.
     """
     require_one_coordinate(element, "joint", joint)
     if joint.mimic is not None:
@@ -31,15 +36,15 @@ def require_independent(element: Element, joint: Joint) -> None:
 
 
 def refuse_foreign(element: Element, valid: Collection[str], what: str) -> None:
-    """Refuses an attribute that an element of its kind does not have.
+    """Refuses attributes that do not apply to a kind of element.
 
     Args:
         element: the element.
-        valid: names of the attributes that it may have.
+        valid: names of the attributes that apply.
         what: the kind, for messages.
 
     Raises:
-        MachineError: it has another one.
+        MachineError: the element has another attribute.
     """
     for name in element.attributes:
         if name not in valid and ":" not in name and name != "xmlns":
@@ -47,13 +52,13 @@ def refuse_foreign(element: Element, valid: Collection[str], what: str) -> None:
 
 
 def require_with(element: Element, name: str, other: str, has_other: bool) -> None:
-    """Refuses an attribute that means nothing without another one.
+    """Refuses an attribute without another one that it depends on.
 
     Args:
         element: the element.
-        name: of the attribute.
-        other: name of the one that it needs.
-        has_other: whether that is given.
+        name: name of the attribute.
+        other: name of the attribute that it depends on.
+        has_other: whether that one is given.
 
     Raises:
         MachineError: the first is given without the other.

@@ -1,1 +1,1 @@
-"""Files to text, and text to elements, nodes and numbers that know where they stand."""
+"""Readers of text: files, xacro, XML, YAML, numbers and grids, with file and line for messages."""

@@ -1,4 +1,4 @@
-"""Files of a description: their text, and where ``package://``, ``file://`` and relative names lead."""
+"""Text of files, and the paths of ``package://``, ``file://`` and relative file names."""
 
 import os
 from pathlib import Path
@@ -17,10 +17,10 @@ def read_text(path: Path, bytes_max: int, what: str) -> str:
     Args:
         path: the file.
         bytes_max: size above which it is refused [bytes].
-        what: what it should be, for messages ("URDF", "world").
+        what: kind of file, for messages ("URDF", "world").
 
     Raises:
-        MachineError: it is absent, not a file, not readable, too large, empty or not UTF-8 text.
+        MachineError: the file is absent, not a file, not readable, too large, empty or not UTF-8 text.
     """
     try:
         if not path.exists():
@@ -48,10 +48,9 @@ def read_text(path: Path, bytes_max: int, what: str) -> str:
 
 
 def package_directory(package: str, near: Path) -> Path | None:
-    """Finds a ROS package's share directory.
+    """Finds the share directory of a ROS package.
 
-    It looks in the ament index (where ROS 2 is installed), then in ROS_PACKAGE_PATH, then for a package of that name
-    that holds the file `near`.
+    Searches the ament index (if ROS 2 is installed), ROS_PACKAGE_PATH, then the directories around the file `near`.
 
     Args:
         package: its name.
@@ -64,14 +63,14 @@ def package_directory(package: str, near: Path) -> Path | None:
 
 
 def resolve(uri: str, file: str) -> Path:
-    """Returns the path that a file name in a URDF means.
+    """Returns the path of a file name in a URDF.
 
     Args:
         uri: ``package://name/path``, ``file:///path`` or a path; a relative one starts at the URDF's directory.
         file: the URDF that it is written in.
 
     Raises:
-        LookupError: its package is not found, or its scheme is another one; the message says which.
+        LookupError: the package is not found, or the scheme is unknown.
     """
     near = Path(file).absolute()
     if "\0" in uri:
@@ -99,7 +98,7 @@ def _from_ament_index(package: str) -> Path | None:
     try:
         return Path(get_package_share_directory(package))
     except (PackageNotFoundError, ValueError, OSError):
-        # Not there, not a package name, or no index at all (OSError: AMENT_PREFIX_PATH is not set).
+        # Unknown package, invalid name, or no index (OSError: AMENT_PREFIX_PATH is not set).
         return None
 
 

@@ -1,4 +1,4 @@
-"""Files that hold a number for each place of a grid: arrays, tables and grey images."""
+"""Grids of numbers from files: arrays, tables and grey images."""
 
 import struct
 import tokenize
@@ -13,9 +13,9 @@ from grouser.physics.description.text.names import shortened
 FORMATS = (".npy", ".csv", ".png")
 SIDE_MAX = 4000
 BYTES_MAX = 500_000_000
-# Modes of Pillow for grey images, with the value of white.
+# Pillow's modes of grey images, with their value of white.
 _WHITE = {"L": 255.0, "I": 65535.0, "I;16": 65535.0, "I;16B": 65535.0}
-# What the readers of the three formats raise on files that are cut short, garbled or of another format.
+# Exceptions of the three readers on truncated, corrupt or foreign files.
 _READING_ERRORS = (
     ValueError,
     TypeError,
@@ -33,21 +33,21 @@ _READING_ERRORS = (
 
 
 class GridError(Exception):
-    """A file of a grid that cannot be used; the text says why."""
+    """A grid file cannot be used; the text gives the reason."""
 
 
 def read_grid(path: Path, side_min: int) -> tuple[np.ndarray, float | None]:
-    """Returns what a file holds.
+    """Reads the numbers of a grid.
 
     Args:
         path: the file.
-        side_min: least number of places along x, and along y.
+        side_min: least number of points along x and along y.
 
     Returns:
-        The numbers, shape (n_x, n_y), and that of white of an image, None of another file.
+        The numbers, shape (n_x, n_y), and the number of white for images, else None.
 
     Raises:
-        GridError: the file cannot be read, or holds something else.
+        GridError: the file cannot be read, or its content is not such a grid.
     """
     read = {".npy": _read_array, ".csv": _read_table, ".png": _read_image}.get(path.suffix.lower())
     if read is None:
@@ -65,9 +65,9 @@ def read_grid(path: Path, side_min: int) -> tuple[np.ndarray, float | None]:
 
 
 def _read_array(path: Path, side_min: int) -> tuple[np.ndarray, None]:
-    # Mapped into memory, so that the shape is known before the numbers are read.
+    # Memory-mapped: the shape is checked before the numbers are read.
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of headers that are odd but can be read
+        warnings.simplefilter("ignore")  # about unusual headers
         array = np.lib.format.open_memmap(path, mode="r")
     if array.dtype.kind not in "fiu":
         raise GridError(f"its array holds {array.dtype}, not numbers: {path}")
@@ -77,7 +77,7 @@ def _read_array(path: Path, side_min: int) -> tuple[np.ndarray, None]:
 
 def _read_table(path: Path, side_min: int) -> tuple[np.ndarray, None]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of an empty table, whose shape says enough
+        warnings.simplefilter("ignore")  # about an empty table; its shape is checked below
         table = np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8-sig", max_rows=SIDE_MAX + 1)
     _check_shape(table.shape, side_min, path)
     return table, None
@@ -87,14 +87,14 @@ def _read_image(path: Path, side_min: int) -> tuple[np.ndarray, float]:
     from PIL import Image
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of images so large that they are refused
+        warnings.simplefilter("ignore")  # about large images; their size is checked below
         image = Image.open(path, formats=("PNG",))
     with image:
         _check_shape(image.size, side_min, path)
         if image.mode not in _WHITE:
             raise GridError(f"the image is of mode {shortened(image.mode)}; valid: grey with 8 or 16 bits: {path}")
         pixels = np.array(image, dtype=float)
-    # As a map is read: x to the right, y up; the first row of an image is its upper edge.
+    # Map convention: x to the right, y up. The first row of an image is its upper edge.
     return pixels[::-1].T, _WHITE[image.mode]
 
 

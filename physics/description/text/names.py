@@ -1,4 +1,4 @@
-"""What belongs to a member of several machines, and suggestions for mistyped names."""
+"""Suggestions for mistyped names, and shortened values for messages."""
 
 import difflib
 from collections.abc import Iterable
@@ -8,11 +8,11 @@ _NAMES_COMPARED = 2000
 
 
 def closest(name: str, valid: Iterable[str]) -> str:
-    """What to say after an unknown name: the closest valid one, else the valid ones.
+    """Returns a suggestion for an unknown name: the closest valid name, else a list of the valid ones.
 
     Args:
-        name: what was written.
-        valid: what could have been written.
+        name: the unknown name.
+        valid: all valid names.
 
     Returns:
         A sentence fragment such as ``did you mean 'boom'?``.
@@ -29,6 +29,6 @@ def closest(name: str, valid: Iterable[str]) -> str:
 
 
 def shortened(text: str, length: int = 60) -> str:
-    """Returns a value as it appears in a message: quoted, on one line, and not longer than `length` characters."""
+    """Returns a text for messages: quoted, on one line, at most `length` characters."""
     quoted = repr(text)
     return quoted if len(quoted) <= length else quoted[: length - 4] + "...'"

@@ -1,21 +1,21 @@
-"""Strict reading of numbers, vectors and booleans from text: finite, no half-read values."""
+"""Strict parsing of finite numbers, vectors and booleans."""
 
 import math
 import re
 
 # Decimal numbers only: Python's float() would also take "nan", "inf", "1_000" and digits of other scripts.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-# White space as XML knows it.
+# White space of XML.
 _WHITE = " \t\r\n"
 _SEPARATOR = re.compile(f"[{_WHITE}]+")
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def number(text: str) -> float:
-    """Returns the finite number that `text` spells.
+    """Parses a finite number.
 
     Raises:
-        ValueError: it is not a decimal number, or too large for a double.
+        ValueError: not a decimal number, or too large for a double.
     """
     stripped = text.strip(_WHITE)
     if len(stripped) > 400 or not _NUMBER.fullmatch(stripped):
@@ -27,7 +27,7 @@ def number(text: str) -> float:
 
 
 def numbers(text: str, count: int) -> tuple[float, ...]:
-    """Returns the `count` finite numbers that `text` lists, separated by white space.
+    """Parses `count` finite numbers, separated by white space.
 
     Raises:
         ValueError: another count, or one of them is not a number.
@@ -39,7 +39,7 @@ def numbers(text: str, count: int) -> tuple[float, ...]:
 
 
 def triples(text: str) -> tuple[tuple[float, float, float], ...]:
-    """Returns the triples of finite numbers that `text` lists one after the other, separated by white space.
+    """Parses triples of finite numbers, separated by white space.
 
     Raises:
         ValueError: none, no multiple of three, or one of them is not a number.
@@ -56,7 +56,7 @@ def _words(text: str) -> list[str]:
 
 
 def boolean(text: str) -> bool:
-    """Returns the truth value that `text` spells: true, false, 1 or 0.
+    """Parses a boolean: true, false, 1 or 0.
 
     Raises:
         ValueError: something else.

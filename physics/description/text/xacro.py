@@ -1,4 +1,4 @@
-"""xacro to URDF text."""
+"""Expansion of xacro files to URDF text."""
 
 import json
 import os
@@ -19,7 +19,7 @@ _ARGUMENT = re.compile(r"<xacro:arg\b[^>]*?\bname\s*=\s*[\"']([^\"']*)[\"']")
 
 
 def is_xacro(path: Path) -> bool:
-    """Tells a xacro file by its name."""
+    """Returns whether a file name is that of a xacro file."""
     return path.suffix.lower() == ".xacro"
 
 
@@ -35,7 +35,7 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
     """
     text = read_text(path, BYTES_MAX, "xacro")
     refuse_declarations(text.encode("utf-8"), str(path))
-    # Included files may declare arguments too, so an unknown one can be told only in a file without includes.
+    # Included files may declare arguments too: unknown ones are detected in files without includes only.
     if "xacro:include" not in text:
         declared = _ARGUMENT.findall(text)
         for name in arguments:
@@ -65,11 +65,11 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
 
 
 def _environment() -> dict[str, str]:
-    # The directory that holds the grouser package: the worker must find the same one.
+    # The directory of this grouser package: the worker must import the same one.
     root = str(Path(__file__).parents[4])
     inherited = os.environ.get("PYTHONPATH")
     search = root + os.pathsep + inherited if inherited else root
-    # numpy's threads would each reserve address space, of which the worker has little and needs none.
+    # The worker's address space is limited, and each of numpy's threads would reserve some.
     return {**os.environ, "PYTHONPATH": search, "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -79,5 +79,5 @@ def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
         return f"it ended with status {done.returncode}"
     if lines[0].startswith("Traceback"):
         return lines[-1][:400]
-    # Behind the problem stands the chain of macros and files that led to it, which may be endless.
+    # After the problem xacro prints the stack of macros and files, which may be very long.
     return "; ".join(lines[:5])[:600]

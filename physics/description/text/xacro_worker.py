@@ -1,7 +1,7 @@
-"""Expands one xacro file; run as a process of its own by `expand`.
+"""Expands one xacro file, in a process of its own that `xacro` starts.
 
-A xacro file is a program: it may recurse without end, call ``sys.exit`` or ask for all memory, and the library keeps
-its state in globals. In its own process none of that reaches the simulator.
+A xacro file is a program: it may recurse endlessly, call ``sys.exit`` or allocate all memory, and the library has
+global state. The separate process keeps this away from the simulator.
 
 Reads ``{"file": path, "arguments": {name: value}}`` as JSON from standard input; writes the XML to standard output,
 or a message to standard error and exit status 1.
@@ -28,7 +28,7 @@ def expand(file: str, arguments: dict[str, str]) -> str:
     """Returns the expanded XML text of a xacro file.
 
     Raises:
-        xacro.XacroException: as the library finds fault.
+        xacro.XacroException: an error in the xacro file.
         ExpatError: the file or an included one is not well-formed.
         MachineError: the file or an included one holds a document type declaration.
     """
@@ -76,7 +76,7 @@ def main() -> int:
 
 def _fail(problem: str) -> int:
     print(problem, file=sys.stderr)
-    # The chain of macros and files that led there.
+    # The stack of macros and files.
     xacro.print_location()
     return 1
 

@@ -1,7 +1,7 @@
-"""XML text to a tree of elements that know their line.
+"""XML text to a tree of elements with line numbers.
 
-Namespaces are left in the tag as written (``drake:proximity_properties``), declared or not, because URDF files in the
-wild forget to declare them. Document type declarations are refused: URDF needs none, and entities can be bombs.
+Namespace prefixes stay in the tag (``drake:proximity_properties``), declared or not: many URDF files do not declare
+them. Document type declarations are refused: URDF needs none, and entities can expand without bound.
 """
 
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ class Element:
     Attributes:
         tag: as written, with its prefix.
         attributes: in the order of the file.
-        file: where it stands.
-        line: 1-based line of its start tag; None when the text was made by xacro.
-        children: the elements in it.
+        file: path, for messages.
+        line: 1-based line of its start tag; None for text that xacro produced.
+        children: child elements.
     """
 
     tag: str
@@ -37,14 +37,14 @@ class Element:
 
     @property
     def label(self) -> str:
-        """The element as it is called in messages, for instance ``<joint name="boom">``."""
+        """Name of the element in messages, for instance ``<joint name="boom">``."""
         for key in ("name", "link", "joint"):
             if key in self.attributes:
                 return f'<{self.tag} {key}="{self.attributes[key][:80]}">'
         return f"<{self.tag}>"
 
     def error(self, problem: str, remedy: str | None = None) -> MachineError:
-        """Returns (for raising) the error that this element causes."""
+        """Returns a `MachineError` with this element's file, line and label."""
         return MachineError(problem, file=self.file, line=self.line, element=self.label, remedy=remedy)
 
     def all(self, tag: str) -> Iterator["Element"]:
@@ -74,7 +74,7 @@ class Element:
         return found
 
     def text(self, name: str) -> str:
-        """Returns the attribute `name`, which must be there and not be empty.
+        """Returns the required attribute `name`, which must not be empty.
 
         Raises:
             MachineError: it is missing or empty.
@@ -122,14 +122,14 @@ class Element:
 
 
 class _RefusedError(Exception):
-    """Carries a refusal out of an expat handler."""
+    """Raised in an expat handler to stop parsing."""
 
 
 def refuse_declarations(text: bytes, file: str) -> None:
-    """Refuses XML with a document type or entity declaration before any parser expands it.
+    """Refuses XML with a document type or entity declaration, before it is parsed.
 
     Raises:
-        MachineError: there is one.
+        MachineError: there is such a declaration.
     """
     for declaration in (b"<!DOCTYPE", b"<!ENTITY"):
         place = text.find(declaration)
@@ -146,9 +146,9 @@ def parse(text: str, file: str, has_lines: bool = True) -> Element:
     """Reads XML text.
 
     Args:
-        text: the document; an encoding declared in it is not looked at.
-        file: what messages call it.
-        has_lines: whether the line numbers mean something to the user (not in text made by xacro).
+        text: the document; a declared encoding is ignored.
+        file: its name in messages.
+        has_lines: whether messages give line numbers; not useful for text that xacro produced.
 
     Returns:
         The root element.

@@ -1,4 +1,4 @@
-"""Reads values from YAML nodes, which know their lines."""
+"""Values from YAML nodes, with line numbers for messages."""
 
 import math
 from pathlib import Path
@@ -19,11 +19,11 @@ SIZE_MAX = 1e6
 
 
 def compose(path: Path, what: str = "world") -> yaml.Node | None:
-    """Returns the root node of a YAML file, None for one without content.
+    """Returns the root node of a YAML file, None for an empty one.
 
     Args:
         path: the file.
-        what: what it should be, for messages.
+        what: kind of file, for messages.
 
     Raises:
         MachineError: the file cannot be read, or is not YAML.
@@ -45,22 +45,22 @@ def compose_text(text: str, file: str, what: str = "world") -> yaml.Node | None:
 
 
 class Reader:
-    """Reads values from the nodes of one file; `name` is what messages call a node."""
+    """Reads values from the nodes of one file; `name` is the name of a node in messages."""
 
     def __init__(self, file: str):
         self.file = file
-        self.files: list[str] = []  # others that it refers to
+        self.files: list[str] = []  # files that this one refers to
 
     def error(self, node: yaml.Node, name: str, problem: str, remedy: str | None = None) -> MachineError:
-        """Returns (for raising) the error that a node causes."""
+        """Returns a `MachineError` with the file and the line of a node."""
         return MachineError(problem, file=self.file, line=node.start_mark.line + 1, element=name, remedy=remedy)
 
     def is_null(self, node: yaml.Node) -> bool:
-        """Tells whether a node says that there is nothing."""
+        """Returns whether a node is null."""
         return isinstance(node, yaml.ScalarNode) and node.style is None and node.value in _NULLS
 
     def mapping(self, node: yaml.Node, name: str, valid: tuple[str, ...]) -> dict[str, yaml.Node]:
-        """Returns the values of a mapping by their keys, all of which are in `valid`."""
+        """Returns the values of a mapping by key; all keys must be in `valid`."""
         if not isinstance(node, yaml.MappingNode):
             raise self.error(node, name, "a mapping is needed", f"give some of {', '.join(valid)}")
         found: dict[str, yaml.Node] = {}
@@ -74,7 +74,7 @@ class Reader:
         return found
 
     def entries(self, node: yaml.Node, name: str) -> list[tuple[str, yaml.Node]]:
-        """Returns keys and values of a mapping whose keys are names of any kind, at least one."""
+        """Returns the keys and values of a mapping with free keys and at least one entry."""
         if not isinstance(node, yaml.MappingNode) or not node.value:
             raise self.error(node, name, "a mapping is needed", "give name: value")
         found: dict[str, yaml.Node] = {}
@@ -92,33 +92,33 @@ class Reader:
         return list(node.value)
 
     def required(self, nodes: dict[str, yaml.Node], key: str, node: yaml.Node, name: str) -> yaml.Node:
-        """Returns the value of a key that the mapping `node` must have."""
+        """Returns the value of a required key of the mapping `node`."""
         if key not in nodes:
             raise self.error(node, name, f"key '{key}' is missing", f"add {key}: ...")
         return nodes[key]
 
     def text(self, node: yaml.Node, name: str) -> str:
-        """Returns a text that is not empty."""
+        """Returns a non-empty text."""
         if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
             raise self.error(node, name, "a name is needed")
         return node.value
 
     def choice(self, node: yaml.Node, name: str, valid: tuple[str, ...]) -> str:
-        """Returns one of some words."""
+        """Returns one of the words in `valid`."""
         text = self.text(node, name)
         if text not in valid:
             raise self.error(node, name, f"{shortened(text)} is not valid", closest(text, valid))
         return text
 
     def boolean(self, node: yaml.Node, name: str) -> bool:
-        """Returns a truth value."""
+        """Returns a boolean."""
         try:
             return numbers.boolean(self.text(node, name))
         except ValueError as problem:
             raise self.error(node, name, f"{shortened(self.text(node, name))} is {problem}") from None
 
     def path(self, node: yaml.Node, name: str) -> Path:
-        """Returns the path that a file name means; a relative one starts at the directory of the YAML file."""
+        """Returns the path of a file name; relative ones start at the directory of the YAML file."""
         text = self.text(node, name)
         try:
             path = resolve(text, self.file)

@@ -1,1 +1,1 @@
-"""URDF: links, joints, shapes and masses, the tree that they form, and where it stands at the start."""
+"""URDF: links, joints, shapes, masses, the kinematic tree and its initial placement."""

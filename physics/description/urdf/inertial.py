@@ -1,4 +1,4 @@
-"""Mass properties: as ``<inertial>`` gives them, or from shapes and a density."""
+"""Mass properties from ``<inertial>``, or from shapes and a density."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,15 +14,15 @@ from grouser.physics.description.urdf import meshes
 from grouser.physics.description.urdf.origin import read_origin
 
 MASS_MAX = 1e9
-# Share of the largest principal moment: files written with few digits miss the exact bounds by about this.
+# Tolerance for files with few digits, as a share of the largest principal moment.
 _ROUNDING = 1e-6
 
 
 def read_inertial(link: Element, warnings: list[str]) -> Inertial | None:
-    """Returns the ``<inertial>`` of a link, None when it has none.
+    """Returns the ``<inertial>`` of a link, None without one.
 
     Raises:
-        MachineError: negative mass, an inertia that no body has, numbers that cannot be read.
+        MachineError: a negative mass, an inertia that is not positive semidefinite, or numbers that cannot be read.
     """
     element = link.optional("inertial")
     if element is None:
@@ -63,10 +63,10 @@ def _check_inertia(element: Element, link: str, inertia: tuple[float, ...], warn
 
 
 def inertial_from_density(collisions: Iterable[Collision], density: float) -> tuple[Inertial, bool]:
-    """Returns the mass properties of shapes filled with a density; overlaps count twice, points not at all.
+    """Returns the mass properties of shapes with a density; overlaps count twice, points have no mass.
 
     Args:
-        collisions: at least one shape that is no point set, in the link frame.
+        collisions: shapes in the link frame, at least one of them not a point set.
         density: [kg/m3].
 
     Returns:
@@ -117,8 +117,8 @@ def _volume_properties(
 
 
 def _capsule_properties(radius: float, length: float) -> tuple[float, np.ndarray]:
-    """Volume and principal moments of inertia: a cylinder, and two half spheres of which each has its centre 3/8 of the
-    radius beyond the cylinder's end."""
+    """Volume and principal moments of inertia of a cylinder and two half spheres, whose centres are 3/8 of the radius
+    beyond the ends of the cylinder."""
     cylinder, ball = np.pi * radius**2 * length, 4.0 / 3.0 * np.pi * radius**3
     across = cylinder * (radius**2 / 4 + length**2 / 12)
     across += ball * (0.4 * radius**2 + length**2 / 4 + 0.375 * radius * length)

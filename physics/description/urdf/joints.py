@@ -11,7 +11,7 @@ _BEYOND_USE = 1e15
 
 
 def read_joint(element: Element, warnings: list[str]) -> Joint:
-    """Returns one joint; its mimic is still as written.
+    """Returns a joint; `resolve_mimics` resolves its mimic.
 
     Raises:
         MachineError: a name, type, number or range is wrong.

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 FORMATS = (".stl", ".obj", ".ply", ".off", ".dae", ".glb", ".gltf")
 BYTES_MAX = 200_000_000
-# A principal extent below this share of the largest one is flat: the hull is then found in the plane or line.
+# Below this share of the largest principal extent a mesh is flat: its hull is found in the plane or on the line.
 _FLATNESS = 1e-9
 _COORDINATE_MAX = 1e9
-# What trimesh's readers raise on files that are cut short, garbled or of another format.
+# Exceptions of trimesh's readers on truncated, corrupt or foreign files.
 _READING_ERRORS = (
     ValueError,
     TypeError,
@@ -37,14 +37,14 @@ _READING_ERRORS = (
 
 
 class MeshError(Exception):
-    """A mesh file that cannot be used; the text says why."""
+    """A mesh file cannot be used; the text gives the reason."""
 
 
 def check_file(path: Path) -> None:
-    """Checks that a mesh file is there, of a known format and not empty.
+    """Checks that a mesh file exists, has a known format and is not empty.
 
     Raises:
-        MeshError: it is not.
+        MeshError: a check failed.
     """
     if path.suffix.lower() not in FORMATS:
         raise MeshError(f"format '{path.suffix}' is not read; valid: {', '.join(FORMATS)}")
@@ -61,9 +61,9 @@ def check_file(path: Path) -> None:
 
 
 def convex_hull(path: Path, scale: Vector3) -> np.ndarray:
-    """Returns the corners of the convex hull of a scaled mesh [m], shape (n, 3), read-only.
+    """Returns the vertices of the convex hull of a scaled mesh [m], shape (n, 3), read-only.
 
-    Only true corners are kept; a flat mesh gives the corners of its outline.
+    A flat mesh gives the vertices of its outline.
 
     Raises:
         MeshError: the file cannot be read or holds no vertex.
@@ -73,7 +73,7 @@ def convex_hull(path: Path, scale: Vector3) -> np.ndarray:
 
 
 def triangles(path: Path, scale: Vector3) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices [m], shape (n, 3), and triangles, shape (m, 3), of a mesh, for those who draw it.
+    """Returns the vertices [m], shape (n, 3), and triangles, shape (m, 3), of a mesh.
 
     Raises:
         MeshError: the file is absent or holds no mesh.
@@ -84,9 +84,9 @@ def triangles(path: Path, scale: Vector3) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mass_properties(path: Path, scale: Vector3) -> tuple[float, np.ndarray, np.ndarray, bool]:
-    """Integrates a scaled mesh of unit density.
+    """Returns volume, centre and inertia of a scaled mesh of unit density.
 
-    A mesh that is not closed has no volume of its own; its convex hull's is taken.
+    For a mesh that is not closed, those of its convex hull.
 
     Returns:
         Volume [m3]; centre of volume [m], shape (3,); inertia about it [m5], shape (3, 3); whether the mesh is closed.
@@ -106,7 +106,7 @@ def mass_properties(path: Path, scale: Vector3) -> tuple[float, np.ndarray, np.n
         except (QhullError, *_READING_ERRORS) as error:
             raise MeshError(f"the mesh encloses no volume: {path}") from error
     volume = float(solid.volume)
-    # A mesh wound inside out has a negative volume, and with it a negative inertia: the ratio is right all the same.
+    # A mesh wound inside out has negative volume and negative inertia.
     sign = 1.0 if volume > 0.0 else -1.0
     extent = float(np.ptp(solid.vertices, axis=0).max())
     if not np.isfinite(volume) or abs(volume) < 1e-12 * extent**3:
@@ -143,7 +143,7 @@ def _hull(path: str, modified: int, scale: Vector3) -> np.ndarray:
 
 
 def _corner_indices(points: np.ndarray) -> np.ndarray:
-    """Indices of the corners of the convex hull of points in space, in a plane, on a line or in one place."""
+    """Indices of the vertices of the convex hull of points in space, in a plane, on a line or at one point."""
     from scipy.spatial import ConvexHull, QhullError
 
     centred = points - points.mean(axis=0)

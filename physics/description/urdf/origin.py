@@ -10,15 +10,15 @@ from grouser.physics.description.text import numbers
 from grouser.physics.description.text.names import shortened
 from grouser.physics.description.text.xml_tree import Element
 
-# Beyond this [m] a double no longer resolves the micrometre, and squares of it leave the useful range.
+# Beyond this [m] a double does not resolve a micrometre.
 COORDINATE_MAX = 1e9
 
 
 def read_origin(parent: Element) -> Pose:
-    """Returns the pose that the ``<origin>`` of `parent` gives; the identity when there is none.
+    """Returns the pose of the ``<origin>`` in `parent`; the identity without one.
 
     Raises:
-        MachineError: numbers that cannot be read, or two orientations at once.
+        MachineError: numbers that cannot be read, or two orientations.
     """
     element = parent.optional("origin")
     if element is None:
@@ -48,7 +48,7 @@ def read_points(element: Element, name: str) -> np.ndarray:
     """Returns the attribute `name` as points [m], shape (n, 3), read-only.
 
     Raises:
-        MachineError: none, no multiple of three numbers, or numbers beyond COORDINATE_MAX.
+        MachineError: no numbers, not a multiple of three, or numbers beyond COORDINATE_MAX.
     """
     text = element.text(name)
     try:
@@ -69,13 +69,13 @@ def _check_coordinates(element: Element, name: str, position: Vector3) -> None:
 
 
 def direction(element: Element, name: str) -> Vector3:
-    """Returns the attribute `name`, three numbers, scaled to length one; see `unit_vector`."""
+    """Returns the attribute `name`, three numbers, as a unit vector."""
     x, y, z = unit_vector(element, name, 3)
     return (x, y, z)
 
 
 def unit_vector(element: Element, name: str, count: int) -> tuple[float, ...]:
-    """Returns the attribute `name`, `count` numbers, scaled to length one.
+    """Returns the attribute `name`, `count` numbers, as a unit vector.
 
     Raises:
         MachineError: not so many numbers, or all (nearly) zero.

@@ -1,4 +1,4 @@
-"""Where a machine starts: joint positions, link poses, masses and centre of mass, in plain Python and numpy."""
+"""Initial joint positions and link poses, masses of subtrees and rigidly joined links, in plain Python and numpy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from grouser.physics.description.urdf.tree import in_tree_order
 
 
 def initial_positions(machine: Machine) -> dict[str, float]:
-    """Returns the position at which every joint with one coordinate starts [rad or m], in the order of the joints.
+    """Returns the initial position of every joint with one coordinate [rad or m], in the order of the joints.
 
-    That is its ``<initial_position>``; else zero, or the limit nearest to zero; a mimic follows its joint.
+    It is the ``<initial_position>``, else zero or the limit nearest to zero; a mimic follows its joint.
     """
     given = {start.joint: start.position for start in machine.initial_positions}
     own = {
@@ -33,7 +33,7 @@ def initial_positions(machine: Machine) -> dict[str, float]:
 
 
 def initial_poses(machine: Machine) -> dict[str, Pose]:
-    """Returns the pose at which the child of every spherical or floating joint that gives one starts, in its frame."""
+    """Returns the initial pose of the child in the joint's frame, for spherical and floating joints that give one."""
     turned = {
         j.joint: Pose(quaternion=quaternion_from_rpy(*j.rpy)) for j in machine.spherical_joints if j.rpy is not None
     }
@@ -46,8 +46,8 @@ def link_poses(machine: Machine, positions: Mapping[str, float]) -> dict[str, Po
 
     Args:
         machine: the machine.
-        positions: of joints with one coordinate [rad or m]; spherical ones and members of a fleet stand where they
-            start, all others (planar, floating) at their origin.
+        positions: of joints with one coordinate [rad or m]. Spherical joints and members of a fleet are at their
+            initial pose, other joints (planar, floating) at their origin.
     """
     starts = initial_poses(machine)
     above = {joint.child: joint for joint in machine.joints}
@@ -68,17 +68,17 @@ def link_poses(machine: Machine, positions: Mapping[str, float]) -> dict[str, Po
 
 
 def point_on_link(pose: Pose, point: tuple[float, float, float]) -> np.ndarray:
-    """Returns a link's point in the frame in which the link's pose is given [m], shape (3,)."""
+    """Returns a point of a link in the reference frame of the link's pose [m], shape (3,)."""
     return np.array(compose(pose, Pose(point)).position)
 
 
 @dataclass(frozen=True)
 class SubtreeMass:
-    """Mass properties of a link with all that hangs on it, in the root link's frame.
+    """Mass properties of a link with its subtree, in the root link's frame.
 
     Attributes:
         mass: [kg].
-        centre: of mass [m], shape (3,); zero for no mass.
+        centre: centre of mass [m], shape (3,); zero without mass.
         inertia: about the root link's origin [kg m2], shape (3, 3).
     """
 
@@ -98,7 +98,7 @@ def _lever(arm: np.ndarray, direction: np.ndarray) -> float:
 
 
 def subtree_masses(machine: Machine, poses: Mapping[str, Pose]) -> dict[str, SubtreeMass]:
-    """Returns the mass properties of every link with all that hangs on it.
+    """Returns the mass properties of every link with its subtree.
 
     Args:
         machine: the machine.
@@ -131,9 +131,9 @@ def subtree_masses(machine: Machine, poses: Mapping[str, Pose]) -> dict[str, Sub
 
 
 def rigid_lumps(machine: Machine) -> dict[str, str]:
-    """Returns, for every link, the topmost link that it is rigidly fixed to (itself when it moves).
+    """Returns, for every link, the topmost link that it is rigidly joined to; itself if it moves.
 
-    What is fixed by a compliant joint, or to a flexible link, moves.
+    Links on compliant fixed joints, or fixed to flexible links, move.
     """
     above = {joint.child: joint for joint in machine.joints}
     compliant = {compliance.joint for compliance in machine.compliant_joints}

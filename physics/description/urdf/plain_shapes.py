@@ -1,7 +1,7 @@
-"""URDF text for readers that know boxes, cylinders, spheres and meshes only.
+"""URDF text with boxes, cylinders, spheres and meshes only.
 
-RViz and robot_state_publisher refuse a whole robot for one shape that their urdfdom does not know. That of ROS 2 Jazzy
-and Kilted, 4.0, knows no capsule; from 5.1 on it does, in a robot that says version="1.1", which the older ones refuse.
+RViz and robot_state_publisher refuse a robot with a shape that urdfdom does not know. urdfdom 4.0 (ROS 2 Jazzy and
+Kilted) has no capsules. From 5.1 it has them in robots with version="1.1", which older versions refuse.
 """
 
 import re
@@ -16,12 +16,12 @@ from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.origin import read_origin
 
 _TAG = re.compile(rb"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
-_Edit = tuple[int, int, bytes]  # from and to where, and what is there instead
+_Edit = tuple[int, int, bytes]  # start, end, replacement
 
 
 @dataclass
 class _Part:
-    """An element and where it stands: first byte, end of its start tag, end."""
+    """An element with its byte offsets: start, end of its start tag, end."""
 
     tag: str
     attributes: dict[str, str]
@@ -35,10 +35,10 @@ class _Part:
 
 
 def with_plain_shapes(text: str) -> str:
-    """The text with a cylinder and two spheres in the place of every capsule; all else as it is.
+    """Returns the text with every capsule replaced by a cylinder and two spheres.
 
     Args:
-        text: a URDF that has been read without an error.
+        text: a valid URDF.
     """
     if "<capsule" not in text:
         return text
@@ -77,7 +77,7 @@ def _tag_end(data: bytes, start: int) -> int:
 
 
 def _plain(data: bytes, shape: _Part, capsule: _Part) -> bytes:
-    """A <visual> or <collision> with a cylinder, and two of it with a sphere."""
+    """Three copies of a <visual> or <collision>: one with a cylinder, two with spheres."""
     radius, length = capsule.attributes["radius"], capsule.attributes["length"]
     cylinder = (capsule.start, capsule.end, f'<cylinder radius="{radius}" length="{length}"/>'.encode())
     sphere = (capsule.start, capsule.end, f'<sphere radius="{radius}"/>'.encode())
@@ -97,7 +97,7 @@ def _pose(origins: Iterable[_Part]) -> Pose:
 
 
 def _edited(data: bytes, start: int, end: int, edits: Iterable[_Edit]) -> bytes:
-    """Part of a text after edits that do not overlap."""
+    """A section of the text after non-overlapping edits."""
     pieces = []
     for first, last, instead in sorted(edits):
         pieces += [data[start:first], instead]

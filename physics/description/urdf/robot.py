@@ -1,4 +1,4 @@
-"""URDF elements to links and joints. Elements that URDF does not know are other programs' and are passed over."""
+"""Links and joints from URDF. Unknown elements belong to other programs and are ignored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from grouser.physics.description.urdf.tree import find_root, resolve_mimics
 
 @dataclass(frozen=True)
 class Robot:
-    """What the URDF itself says, with the elements to blame.
+    """Links and joints of a URDF, with their XML elements for messages.
 
     Attributes:
         links, joints: in the order of the file.
@@ -33,10 +33,10 @@ def read_robot(robot: Element, warnings: list[str]) -> Robot:
 
     Args:
         robot: the document's root element.
-        warnings: what is legal but probably not meant is added to it.
+        warnings: list to which warnings are appended.
 
     Raises:
-        MachineError: anything in it is wrong.
+        MachineError: an error in the robot.
     """
     if robot.tag != "robot":
         raise robot.error(f"the document is <{robot.tag[:60]}>, not <robot>", "give a URDF or xacro file")

@@ -18,17 +18,17 @@ Colour = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Materials:
-    """Colours by material name: those of the robot, and those that visuals define on the way."""
+    """Colours by material name, and the names without a colour."""
 
     rgba: dict[str, Colour]
     unknown: set[str]
 
 
 def read_materials(robot: Element) -> Materials:
-    """Collects every material that has a colour, wherever it is defined: a visual may refer to a later one.
+    """Collects the materials with a colour, of the robot and of all visuals: a visual may refer to a later one.
 
     Raises:
-        MachineError: a colour is garbled or out of range.
+        MachineError: a colour cannot be read or is out of range.
     """
     rgba: dict[str, Colour] = {}
     visuals = (visual for link in robot.all("link") for visual in link.all("visual"))
@@ -94,7 +94,7 @@ def _read_colour(material: Element) -> Colour | None:
 
 def _read_geometry(parent: Element, with_hull: bool) -> Geometry:
     holder = parent.required("geometry")
-    # Other readers' private shapes carry a prefix; they are not ours to judge.
+    # Shapes with a prefix belong to other programs.
     shapes = [child for child in holder.children if ":" not in child.tag]
     if not shapes:
         raise holder.error("it holds no shape", f"add one of {', '.join(f'<{shape}>' for shape in _SHAPES)}")

@@ -1,4 +1,4 @@
-"""The tree that links and joints form: one root, no cycle, every name known; mimics reduced to independent joints."""
+"""The kinematic tree: one root, no cycle, all names known; mimics refer to independent joints."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ def find_root(robot: Element, links: Sequence[Link], joints: Sequence[Joint], el
     """Returns the name of the root link.
 
     Args:
-        robot: the root element, to blame.
+        robot: the root element, for messages.
         links: all links, names distinct.
         joints: all joints, names distinct.
         elements: the element of each joint.
@@ -48,7 +48,7 @@ def find_root(robot: Element, links: Sequence[Link], joints: Sequence[Joint], el
 
 
 def in_tree_order(root: str, joints: Sequence[Joint]) -> list[str]:
-    """Returns the links that hang on `root`, parents before children, children in the order of their joints."""
+    """Returns the links of the tree below `root`, parents before children, children in the order of their joints."""
     children: dict[str, list[str]] = {}
     for joint in joints:
         children.setdefault(joint.parent, []).append(joint.child)
@@ -59,7 +59,7 @@ def in_tree_order(root: str, joints: Sequence[Joint]) -> list[str]:
 
 
 def _cycle(parent_joint: Mapping[str, Joint], start: str, elements: Mapping[str, Element]) -> Exception:
-    """The error for a link from which the way up never ends."""
+    """The error for a link without a root above it."""
     seen: set[str] = set()
     link = start
     while link not in seen:
@@ -76,10 +76,10 @@ def _cycle(parent_joint: Mapping[str, Joint], start: str, elements: Mapping[str,
 
 
 def resolve_mimics(joints: Sequence[Joint], elements: Mapping[str, Element]) -> tuple[Joint, ...]:
-    """Returns the joints with every mimic pointing at an independent joint: chains are multiplied out.
+    """Returns the joints with every mimic referring to an independent joint; chains are multiplied out.
 
     Raises:
-        MachineError: an unknown joint, one with other than one coordinate, or mimics in a circle.
+        MachineError: an unknown joint, one without exactly one coordinate, or a cycle of mimics.
     """
     by_name = {joint.name: joint for joint in joints}
     resolved: dict[str, Joint] = {joint.name: joint for joint in joints if joint.mimic is None}
@@ -115,5 +115,5 @@ def _leader(name: str, mimic: Mimic, by_name: Mapping[str, Joint], elements: Map
 
 
 def _multiplied(own: Mimic, above: Mimic) -> Mimic:
-    """A mimic of a mimic, expressed by the joint above both: m (m' q + o') + o."""
+    """A mimic of a mimic, by the position q of the joint above both: m (m' q + o') + o."""
     return Mimic(above.joint, own.multiplier * above.multiplier, own.multiplier * above.offset + own.offset)

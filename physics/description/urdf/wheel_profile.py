@@ -1,4 +1,4 @@
-"""The outline of a wheel that is a mesh: its radius around the axis and along it."""
+"""Profile of a wheel from its mesh: radius by angle about the axis and position along it."""
 
 import math
 from pathlib import Path
@@ -11,14 +11,14 @@ from grouser.physics.description.data.rotation import matrix
 from grouser.physics.description.data.shapes import Mesh
 from grouser.physics.description.urdf.meshes import triangles
 
-# Steps around the wheel and across it; places between two steps are told apart by no less than a few of them.
+# Steps of the profile about the axis and along it.
 ANGLES, PLACES = 1440, 24
-# Edges of the parts that a mesh is cut into, as a share of the steps.
+# Largest edge of a subdivided mesh, as a share of a step.
 _FINENESS = 0.7
 
 
 def mark_of(axis: Vector3) -> np.ndarray:
-    """Direction across the axis from which angles about it count: the frame's axis least along it, made normal."""
+    """Returns the reference direction of angles about `axis`: the least parallel frame axis, projected normal to it."""
     along = np.array(axis)
     mark = np.eye(3)[np.argmin(np.abs(along))]
     mark = mark - along * (along @ mark)
@@ -26,13 +26,13 @@ def mark_of(axis: Vector3) -> np.ndarray:
 
 
 def mesh_profile(link: Link, position: Vector3, axis: Vector3, width: float) -> np.ndarray | None:
-    """Greatest radius at each step around the axis and along it [m], (ANGLES, PLACES).
+    """Returns the largest radius at each step about the axis and along it [m], shape (ANGLES, PLACES).
 
     Args:
-        link: whose collision meshes are the wheel.
+        link: its collision meshes are the wheel.
         position: centre of the wheel in the link frame [m].
         axis: unit axis of the wheel in the link frame.
-        width: of the wheel [m]; what is farther along the axis is left out.
+        width: of the wheel [m]; parts of the meshes beyond it are ignored.
 
     Returns:
         None if the link has no collision mesh, or none within the width.

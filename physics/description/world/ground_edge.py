@@ -1,4 +1,4 @@
-"""Walls around ground that is known over a grid only."""
+"""Walls around a height field or a map of soils."""
 
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box
@@ -6,14 +6,14 @@ from grouser.physics.description.data.world import Ground, Obstacle
 
 EDGES = ("flat", "wall")
 _THICKNESS = 1.0
-# From below the lowest place of the border to above the highest place of the ground [m].
+# Walls reach from below the lowest point of the border to above the highest point of the ground [m].
 _BELOW, _ABOVE = 1.0, 2.0
 
 
 def edge_walls(ground: Ground) -> tuple[Obstacle, ...]:
-    """Returns the walls around a height field or, without one, around a map of soils: a box on each side.
+    """Returns four boxes around a height field or, without one, around a map of soils.
 
-    They begin where the grid ends, and have the ground's surface.
+    They adjoin the grid, and have the surface properties of the ground.
 
     Args:
         ground: with a height field or a map of soils.
@@ -38,17 +38,17 @@ def edge_walls(ground: Ground) -> tuple[Obstacle, ...]:
 
 
 def has_edge(ground: Ground) -> bool:
-    """Tells whether the ground is known over a grid only."""
+    """Returns whether the ground has a height field or a map of soils."""
     return ground.heightfield is not None or (ground.soil is not None and ground.soil.types is not None)
 
 
 def _corners(ground: Ground) -> tuple[tuple[float, float], tuple[float, float]]:
-    """South-west and north-east corner of the grid [m]; y is north."""
+    """South-west and north-east corners of the grid [m]; y is north."""
     field, soil = ground.heightfield, ground.soil
     if field is not None:
         origin, shape, cell, rim = field.origin, field.heights.shape, field.cell, 0.0
     elif soil is not None and soil.types is not None:
-        # a number holds half a cell around its place
+        # a number covers the cell centred on its place
         origin, shape, cell, rim = soil.types_origin, soil.types.shape, soil.types_cell, 0.5
     else:
         raise ValueError("ground without a grid has no edge")
@@ -57,7 +57,7 @@ def _corners(ground: Ground) -> tuple[tuple[float, float], tuple[float, float]]:
 
 
 def _heights(ground: Ground, x: tuple[float, float], y: tuple[float, float]) -> tuple[float, float]:
-    """Lowest height of the border, and highest of all the ground within it [m]."""
+    """Lowest height of the border, and highest of the ground within it [m]."""
     if ground.heightfield is not None:
         heights = ground.heightfield.heights
         border = (heights[0], heights[-1], heights[:, 0], heights[:, -1])

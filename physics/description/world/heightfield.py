@@ -1,4 +1,4 @@
-"""Height fields: a table, an array or an image of heights to a `Heightfield`."""
+"""Height fields from tables, arrays or images."""
 
 import numpy as np
 import yaml
@@ -11,7 +11,7 @@ KEYS = ("file", "cell", "origin", "height_scale", "height")
 
 
 def read_heightfield(reader: Reader, node: yaml.Node) -> Heightfield:
-    """Returns the height field that a world file gives.
+    """Returns the height field of a world file.
 
     Raises:
         MachineError: a key is missing or wrong, or the file of heights cannot be used.

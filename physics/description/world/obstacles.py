@@ -14,10 +14,10 @@ KEYS = ("name", *_SHAPES, "xyz", "rpy_deg", "friction", "restitution", "material
 
 
 def read_obstacles(reader: Reader, node: yaml.Node) -> tuple[Obstacle, ...]:
-    """Returns the obstacles of a world file; one without a name is called by its place in the list.
+    """Returns the obstacles of a world file; the default name is the place in the list.
 
     Raises:
-        MachineError: a key is missing or wrong, or a name is given twice.
+        MachineError: a key is missing or wrong, or a name is repeated.
     """
     obstacles: dict[str, Obstacle] = {}
     for number, item in enumerate(reader.items(node, "obstacles"), start=1):

@@ -1,4 +1,4 @@
-"""World files: YAML to a `World`. Angles are in degrees here, and say so in their names."""
+"""World files: YAML to a `World`. Angles are in degrees, and their keys end in _deg."""
 
 import math
 from dataclasses import replace
@@ -16,7 +16,7 @@ from grouser.physics.description.world.ground_edge import EDGES, edge_walls, has
 from grouser.physics.description.world.heightfield import read_heightfield
 from grouser.physics.description.world.obstacles import read_obstacles
 
-SPAWN = "spawn"  # what the pose is called where the machine starts
+SPAWN = "spawn"  # name of the initial pose
 _PLANE = ("height", "point", "normal")
 _KEYS = (*_PLANE, "heightfield", "friction", "restitution", "material", "edge", "soil")
 _WORLD_KEYS = ("name", "description", "tags", "gravity", "ground", "obstacles", SPAWN, "poses")
@@ -37,7 +37,7 @@ def load_world(path: str | Path | None = None) -> World:
         The world, checked.
 
     Raises:
-        MachineError: the file cannot be read, or says something that is not valid.
+        MachineError: the file cannot be read or is invalid.
     """
     if path is None:
         return World()
@@ -49,10 +49,10 @@ def parse_world(text: str, file: str) -> World:
 
     Args:
         text: YAML.
-        file: what messages call the text; a relative file name starts at its directory.
+        file: path, for messages; relative file names start at its directory.
 
     Raises:
-        MachineError: the text says something that is not valid.
+        MachineError: the text is invalid.
     """
     return replace(_read_world(compose_text(text, file), file), file=file, source=text)
 
@@ -135,7 +135,7 @@ def _read_soil(reader: Reader, nodes: dict[str, yaml.Node]) -> SoilGround | None
 
 
 def _check_slope(reader: Reader, node: yaml.Node, normal: Vector3) -> None:
-    """Soil is pressed from above, and runs down where it is steep."""
+    """The contact models of soil assume moderate slopes."""
     slope = math.degrees(math.acos(min(max(normal[2], -1.0), 1.0)))
     if slope > _SOIL_SLOPE_MAX + 1e-9:
         raise reader.error(

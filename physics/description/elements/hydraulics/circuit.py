@@ -1,6 +1,7 @@
-"""A hydraulic circuit as a graph: its lines, which the ports of its elements name, and the ways between them.
+"""The hydraulic circuit of a machine as a graph: nodes are lines, edges are flow paths.
 
-A line is oil of one pressure. It comes into being by being named; tanks and supplies hold theirs constant.
+A line is a volume of oil with one pressure. It exists when a port names it. Lines of tanks and supplies have a constant
+pressure.
 """
 
 from collections import defaultdict
@@ -13,16 +14,16 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.table import HYDRAULIC_ELEMENTS
 from grouser.physics.description.table.attributes import Kind
 
-# Names of the ports of each kind of element, by the field of `Machine` that holds them.
+# Names of the ports of each kind of element, by its field of `Machine`.
 PORTS: dict[str, tuple[str, ...]] = {
     kind.field: tuple(attribute.name for attribute in kind.attributes if attribute.kind is Kind.PORT)
     for kind in HYDRAULIC_ELEMENTS
     if any(attribute.kind is Kind.PORT for attribute in kind.attributes)
 }
 
-# Ways of the oil through each kind of element: from port, to port, and whether pressure alone opens it, whatever is
-# commanded and however high the pressure behind it. Compensators and reducing valves close when it rises there.
-_WAYS: Mapping[str, tuple[tuple[str, str, bool], ...]] = {
+# Flow paths through each kind of element: from port, to port, and whether pressure alone opens the path, whatever is
+# commanded. Compensators and reducing valves close when their outlet pressure rises.
+_FLOW_PATHS: Mapping[str, tuple[tuple[str, str, bool], ...]] = {
     "pumps": (("inlet", "outlet", False),),
     "valves": (
         ("supply", "a", False),
@@ -49,7 +50,7 @@ _WAYS: Mapping[str, tuple[tuple[str, str, bool], ...]] = {
     "hoses": (("inlet", "outlet", True), ("outlet", "inlet", True)),
 }
 
-# What is on the way from a directional valve to its actuator; what signals or only protects a line is not.
+# Elements between a directional valve and its actuator; not those that carry signals or protect lines.
 _TO_ACTUATORS = (
     "check_valves",
     "counterbalance_valves",
@@ -62,19 +63,19 @@ _TO_ACTUATORS = (
 
 
 @dataclass(frozen=True)
-class Way:
-    """A way of the oil from one line to another; `standing` when pressure alone opens it, whatever is commanded."""
+class FlowPath:
+    """A path of oil from one line to another; `pressure_opened` if pressure alone opens it, whatever is commanded."""
 
     source: str
     target: str
-    standing: bool = False
+    pressure_opened: bool = False
 
 
 def circuit_lines(machine: Machine) -> tuple[str, ...]:
-    """Returns the names of all lines: tanks, supplies of constant pressure, then the others as the machine names them.
+    """Returns the names of all lines: tanks, supplies of constant pressure, then the others.
 
-    The others: first those that a `Line` gives a volume, then by the fields of `PORTS`, elements in the order of the
-    file, ports in the order of the table.
+    The others: first those with a `Line`, then by the fields of `PORTS`, elements in the order of the file, ports in
+    the order of the table.
     """
     names = [*constant_pressures(machine), *(line.name for line in machine.lines)]
     names += [line for field in PORTS for element in getattr(machine, field) for _, line in named_lines(field, element)]
@@ -82,7 +83,7 @@ def circuit_lines(machine: Machine) -> tuple[str, ...]:
 
 
 def constant_pressures(machine: Machine) -> dict[str, float]:
-    """Returns the lines of constant pressure, tanks before supplies, with that pressure [Pa, absolute]."""
+    """Returns the lines of constant pressure, tanks before supplies, with their pressure [Pa, absolute]."""
     pressures = {tank.name: tank.pressure for tank in circuit_tanks(machine)}
     for pump in machine.pumps:
         if pump.supply_pressure is not None:
@@ -91,21 +92,21 @@ def constant_pressures(machine: Machine) -> dict[str, float]:
 
 
 def circuit_tanks(machine: Machine) -> tuple[Tank, ...]:
-    """Returns the machine's tanks; without any, the one that a machine with hydraulics has all the same."""
+    """Returns the tanks of a machine; a machine with hydraulics and without `Tank` has a default one."""
     if machine.tanks or not any(getattr(machine, field) for field in PORTS):
         return machine.tanks
     return (Tank("tank", machine.pumps[0].tank_pressure if machine.pumps else Tank().pressure),)
 
 
 def home_pressure(machine: Machine, name: str) -> tuple[str, float] | None:
-    """Returns the first line of constant pressure, its first tank, of the machine that an element or a line belongs to.
+    """Returns the first line of constant pressure of the member that an element or line belongs to.
 
     Args:
-        machine: perhaps made of several.
+        machine: a machine or a fleet.
         name: of the element or line.
 
     Returns:
-        The line's name and its pressure [Pa, absolute]; None without one.
+        Name and pressure [Pa, absolute] of the line, usually a tank; None without such a line.
     """
     owner = machine.member_of(name)
     return next(
@@ -114,40 +115,40 @@ def home_pressure(machine: Machine, name: str) -> tuple[str, float] | None:
 
 
 def named_lines(field: str, element: Any) -> Iterator[tuple[str, str]]:
-    """Yields the ports of an element that name a line, with that line; `field` of `Machine` holds the element."""
+    """Yields the connected ports of an element with their lines; `field` is the element's field of `Machine`."""
     for port in PORTS[field]:
         line = getattr(element, port)
         if line:
             yield port, line
 
 
-def ways_of_oil(machine: Machine) -> Iterator[Way]:
-    """Yields the ways that oil can take, each in its direction; past a piston only its leakage."""
-    for field, ways in _WAYS.items():
+def flow_paths(machine: Machine) -> Iterator[FlowPath]:
+    """Yields all directed flow paths; across a piston only its leakage."""
+    for field, paths in _FLOW_PATHS.items():
         for element in getattr(machine, field):
-            for source, target, standing in ways:
-                yield from _way(getattr(element, source), getattr(element, target), standing)
+            for source, target, pressure_opened in paths:
+                yield from _flow_path(getattr(element, source), getattr(element, target), pressure_opened)
     for valve in machine.check_valves:
         if valve.pilot:
-            yield Way(valve.outlet, valve.inlet)
+            yield FlowPath(valve.outlet, valve.inlet)
     for cylinder in machine.cylinders:
         if cylinder.leakage > 0.0:
-            yield from _way(cylinder.piston_side, cylinder.rod_side)
-            yield from _way(cylinder.rod_side, cylinder.piston_side)
+            yield from _flow_path(cylinder.piston_side, cylinder.rod_side)
+            yield from _flow_path(cylinder.rod_side, cylinder.piston_side)
         home = home_pressure(machine, cylinder.name)
         if cylinder.rod_leakage > 0.0 and home:
-            yield from _way(cylinder.rod_side, home[0])
+            yield from _flow_path(cylinder.rod_side, home[0])
     for motor in machine.hydraulic_motors:
         if motor.drain_leakage > 0.0:
-            yield Way(motor.a, motor.drain)
-            yield Way(motor.b, motor.drain)
+            yield FlowPath(motor.a, motor.drain)
+            yield FlowPath(motor.b, motor.drain)
 
 
-def reached_lines(starts: Iterable[str], ways: Iterable[Way]) -> set[str]:
-    """Returns the lines that oil gets to from some lines, these with them."""
+def reached_lines(starts: Iterable[str], paths: Iterable[FlowPath]) -> set[str]:
+    """Returns the lines that can be reached along flow paths from `starts`, including these."""
     onward: dict[str, list[str]] = defaultdict(list)
-    for way in ways:
-        onward[way.source].append(way.target)
+    for path in paths:
+        onward[path.source].append(path.target)
     reached, ahead = set(starts), list(starts)
     while ahead:
         for line in onward[ahead.pop()]:
@@ -158,20 +159,21 @@ def reached_lines(starts: Iterable[str], ways: Iterable[Way]) -> set[str]:
 
 
 def feeding_valve(machine: Machine, lines: Iterable[str]) -> str | None:
-    """Returns the directional valve from one of whose ports a, b oil gets to some lines; None without.
+    """Returns the directional valve whose ports a, b feed some lines; None without one.
 
-    On the way may be hoses, orifices, check, counterbalance and reducing valves, compensators and motors in series, but
-    no tank and no supply. Of several valves it is that with the fewest of them on its way, then the first.
+    Between them there may be hoses, orifices, check, counterbalance and reducing valves, compensators and motors in
+    series, but no tank and no supply. Of several valves it is the one with the fewest elements in between, then the
+    first.
 
     Args:
-        machine: its circuit.
-        lines: of an actuator; empty names of open sides do not count.
+        machine: the machine.
+        lines: of an actuator; empty names of open sides are ignored.
     """
     ends = constant_pressures(machine)
     sources: dict[str, list[str]] = defaultdict(list)
     for field in _TO_ACTUATORS:
         for element in getattr(machine, field):
-            for source, target, _ in _WAYS[field]:
+            for source, target, _ in _FLOW_PATHS[field]:
                 sources[getattr(element, target)].append(getattr(element, source))
     front = {line for line in lines if line and line not in ends}
     passed: set[str] = set()
@@ -184,6 +186,6 @@ def feeding_valve(machine: Machine, lines: Iterable[str]) -> str | None:
     return None
 
 
-def _way(source: str, target: str, standing: bool = False) -> Iterator[Way]:
+def _flow_path(source: str, target: str, pressure_opened: bool = False) -> Iterator[FlowPath]:
     if source and target:
-        yield Way(source, target, standing)
+        yield FlowPath(source, target, pressure_opened)

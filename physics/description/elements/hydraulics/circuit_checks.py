@@ -1,4 +1,4 @@
-"""The hydraulic circuit of a machine as a whole: lines are joined, oil finds a tank, no pump is dead-headed."""
+"""Checks of the whole hydraulic circuit: lines are connected, oil returns to a tank, no pump is dead-headed."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -8,19 +8,19 @@ from grouser.physics.description.data.hydraulics import Pump
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import (
     PORTS,
-    Way,
+    FlowPath,
     circuit_lines,
     circuit_tanks,
     constant_pressures,
+    flow_paths,
     named_lines,
     reached_lines,
-    ways_of_oil,
 )
 from grouser.physics.description.table.family import Entry, Extension
 from grouser.physics.description.text.names import closest, shortened
 from grouser.physics.errors import MachineError
 
-# Pairs of ports that are on different lines, or nothing flows as it should.
+# Pairs of ports that must be on different lines.
 _IN_AND_OUT = (("inlet", "outlet"),)
 _APART: Mapping[str, tuple[tuple[str, str], ...]] = {
     "pumps": _IN_AND_OUT,
@@ -36,7 +36,7 @@ _APART: Mapping[str, tuple[tuple[str, str], ...]] = {
     "hoses": _IN_AND_OUT,
 }
 
-# Ports that no tank is at, ports that no supply of constant pressure is at, and ports that return oil.
+# Ports that must not be on a tank, ports that must not be on a supply of constant pressure, and ports that return oil.
 _NEVER_A_TANK = {
     "pumps": ("outlet",),
     "valves": ("supply",),
@@ -61,7 +61,7 @@ _LOADS = ("cylinders", "hydraulic_motors")
 
 @dataclass(frozen=True)
 class _Port:
-    """A port that names a line; `field` of the extension holds its element."""
+    """A connected port; `field` is the field of its element in the extension."""
 
     entry: Entry
     field: str
@@ -70,14 +70,14 @@ class _Port:
 
 
 def check_circuit(machine: Machine, extension: Extension) -> None:
-    """Checks that the hydraulic elements of a machine make a circuit that can work.
+    """Checks that the hydraulic elements of a machine form a working circuit.
 
     Args:
-        machine: with everything that its elements leave out filled in.
-        extension: where its elements stand.
+        machine: with all defaults filled in.
+        extension: its elements, for messages.
 
     Raises:
-        MachineError: they do not.
+        MachineError: a check failed.
     """
     ports = [
         _Port(entry, field, name, line)
@@ -87,20 +87,20 @@ def check_circuit(machine: Machine, extension: Extension) -> None:
     ]
     _check_tanks(machine, extension)
     _check_supplies(machine, extension)
-    _check_what_it_needs(machine, extension, ports)
+    _check_needs(machine, extension, ports)
     _check_swapped_ports(machine, extension, ports)
     _check_connections(machine, extension, ports)
     _check_ends_of_strokes(machine, extension)
-    ways = list(ways_of_oil(machine))
-    _check_lines_have_a_way(machine, ports, ways)
-    _check_returns(machine, ports, ways)
+    paths = list(flow_paths(machine))
+    _check_lines_have_a_path(machine, ports, paths)
+    _check_returns(machine, ports, paths)
     for entry in extension["pumps"]:
         if entry.value.displacement is not None:
-            _check_pump_has_a_way(machine, entry, ways)
+            _check_pump_has_a_path(machine, entry, paths)
 
 
 def _check_tanks(machine: Machine, extension: Extension) -> None:
-    """Checks that one element gives the tank's pressure, and that oil does not boil there."""
+    """Checks that the tank pressure is given once, and is above the vapour pressure."""
     tanks = circuit_tanks(machine)
     for entry in extension["pumps"]:
         given = f"tank_pressure = {entry.value.tank_pressure:g} Pa"
@@ -133,7 +133,7 @@ def _check_tanks(machine: Machine, extension: Extension) -> None:
 
 
 def _check_supplies(machine: Machine, extension: Extension) -> None:
-    """Checks that a line is held at one pressure by one element, a supply's above every tank's."""
+    """Checks that only one element sets the pressure of a line, and that supplies are above tanks."""
     supplies: dict[str, Pump] = {}
     for entry in extension["pumps"]:
         pump = entry.value
@@ -170,8 +170,8 @@ def _check_supplies(machine: Machine, extension: Extension) -> None:
             )
 
 
-def _check_what_it_needs(machine: Machine, extension: Extension, ports: Collection[_Port]) -> None:
-    """Checks that valves feed something, that a pump feeds them, and that there is oil."""
+def _check_needs(machine: Machine, extension: Extension, ports: Collection[_Port]) -> None:
+    """Checks that valves feed actuators, that there is a supply for cylinders, and that there is oil."""
     for entry in extension["valves"]:
         valve = entry.value
         users = [port for port in ports if port.line in (valve.a, valve.b) and port.entry is not entry]
@@ -192,7 +192,7 @@ def _check_what_it_needs(machine: Machine, extension: Extension, ports: Collecti
 
 
 def _check_swapped_ports(machine: Machine, extension: Extension, ports: Collection[_Port]) -> None:
-    """Checks that no port is on a tank or a supply against its purpose, or on the line of its counterpart."""
+    """Checks that no port is on the wrong tank, supply or actuator line, and that paired ports differ."""
     tanks = {tank.name for tank in circuit_tanks(machine)}
     supplies = constant_pressures(machine).keys() - tanks
     for what, lines, never in (("a tank", tanks, _NEVER_A_TANK), ("a supply", supplies, _NEVER_A_SUPPLY)):
@@ -228,7 +228,7 @@ def _swapped(port: _Port, problem: str) -> MachineError:
 
 
 def _check_connections(machine: Machine, extension: Extension, ports: Collection[_Port]) -> None:
-    """Checks that every line joins at least two ports, or ends in a volume of its own."""
+    """Checks that every line connects at least two ports, or has a volume of its own."""
     by_line: dict[str, list[_Port]] = defaultdict(list)
     for port in ports:
         by_line[port.line].append(port)
@@ -248,7 +248,7 @@ def _check_connections(machine: Machine, extension: Extension, ports: Collection
 
 
 def _check_ends_of_strokes(machine: Machine, extension: Extension) -> None:
-    """Checks that a chamber keeps some oil at the end of its stroke."""
+    """Checks that every chamber has oil at the end of the stroke."""
     filled = {line.name for line in machine.lines} | {
         line for hose in machine.hoses for line in (hose.inlet, hose.outlet)
     }
@@ -272,10 +272,10 @@ def _how_to_connect(line: str, field: str, others: Collection[str]) -> str:
     return f"{guess} Else {end}" if guess.startswith("did") else end
 
 
-def _check_lines_have_a_way(machine: Machine, ports: Iterable[_Port], ways: Iterable[Way]) -> None:
-    """Checks that every line is joined, over whatever can flow, with one whose pressure something sets."""
+def _check_lines_have_a_path(machine: Machine, ports: Iterable[_Port], paths: Iterable[FlowPath]) -> None:
+    """Checks that flow paths connect every line with a tank, a supply or an accumulator."""
     anchors = [*constant_pressures(machine), *(accumulator.port for accumulator in machine.accumulators)]
-    reached = reached_lines(anchors, [*ways, *(Way(way.target, way.source) for way in ways)])
+    reached = reached_lines(anchors, [*paths, *(FlowPath(path.target, path.source) for path in paths)])
     for port in ports:
         if port.line not in reached:
             raise port.entry.element.error(
@@ -285,11 +285,11 @@ def _check_lines_have_a_way(machine: Machine, ports: Iterable[_Port], ways: Iter
             )
 
 
-def _check_returns(machine: Machine, ports: Iterable[_Port], ways: Collection[Way]) -> None:
-    """Checks that the oil that an element gives back finds a tank."""
+def _check_returns(machine: Machine, ports: Iterable[_Port], paths: Collection[FlowPath]) -> None:
+    """Checks that flow paths lead from return ports to a tank."""
     # In a closed circuit oil returns to the pump itself.
     takers = [*constant_pressures(machine), *(pump.inlet for pump in machine.pumps if pump.inlet)]
-    returning = reached_lines(takers, [Way(way.target, way.source) for way in ways])
+    returning = reached_lines(takers, [FlowPath(path.target, path.source) for path in paths])
     tanks = [tank.name for tank in circuit_tanks(machine)]
     for port in ports:
         if port.name in _RETURNS.get(port.field, ()) and port.line not in returning:
@@ -299,8 +299,8 @@ def _check_returns(machine: Machine, ports: Iterable[_Port], ways: Collection[Wa
             )
 
 
-def _check_pump_has_a_way(machine: Machine, entry: Entry, ways: Collection[Way]) -> None:
-    """Checks that what a displacement pump delivers at the least has somewhere to go, whatever is commanded."""
+def _check_pump_has_a_path(machine: Machine, entry: Entry, paths: Collection[FlowPath]) -> None:
+    """Checks that the least flow of a displacement pump has a path to a tank, whatever is commanded."""
     pump = entry.value
     takers = [
         line
@@ -308,7 +308,7 @@ def _check_pump_has_a_way(machine: Machine, entry: Entry, ways: Collection[Way])
         for e in getattr(machine, field)
         for _, line in named_lines(field, e)
     ]
-    if pump.outlet not in takers and not any(way.source == pump.outlet for way in ways):
+    if pump.outlet not in takers and not any(path.source == pump.outlet for path in paths):
         raise entry.element.error(
             f"nothing takes oil from its outlet {shortened(pump.outlet)}",
             "are ports of another element on that line swapped?",
@@ -316,7 +316,7 @@ def _check_pump_has_a_way(machine: Machine, entry: Entry, ways: Collection[Way])
     flow = _least_flow(machine, pump)
     if flow <= 0.0:
         return
-    reached = reached_lines([pump.outlet], [way for way in ways if way.standing])
+    reached = reached_lines([pump.outlet], [path for path in paths if path.pressure_opened])
     if reached & {*constant_pressures(machine), pump.inlet}:
         return
     rivals = [
@@ -336,7 +336,7 @@ def _check_pump_has_a_way(machine: Machine, entry: Entry, ways: Collection[Way])
 
 
 def _least_flow(machine: Machine, pump: Pump) -> float:
-    """What a displacement pump delivers at the least when its outlet is as high as its control lets it get [m3/s]."""
+    """Least flow of a displacement pump, at the largest outlet pressure that its control allows [m3/s]."""
     flow = (pump.displacement or 0.0) * (pump.speed or 0.0)
     if pump.setting is None:
         return flow

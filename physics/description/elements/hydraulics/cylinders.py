@@ -1,4 +1,4 @@
-"""Hydraulic cylinders: their numbers, what feeds them, and whether they fit where they are attached."""
+"""Hydraulic cylinders: their values, their supply, and their fit between the attachments."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -25,7 +25,7 @@ from grouser.physics.description.table.requirements import require_with
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, rigid_lumps
 
-# A cylinder may start this far [m] outside its stroke: initial joint positions are written with few digits.
+# Tolerance of the initial length of a cylinder [m]: initial joint positions have few digits.
 STROKE_TOLERANCE = 1e-3
 
 
@@ -107,14 +107,14 @@ CYLINDER = ElementKind(
 
 
 def complete_cylinder(entry: Entry, scope: Scope) -> HydraulicCylinder:
-    """Checks a cylinder's numbers, and fills in its lines and what it holds at standstill.
+    """Checks a cylinder, and fills in its lines, its static friction and its dead volumes.
 
     Args:
         entry: the cylinder as written.
         scope: with the valves.
 
     Raises:
-        MachineError: its numbers contradict each other, or nothing feeds it.
+        MachineError: values contradict each other, or nothing feeds it.
     """
     cylinder, element = _with_lines(entry, scope), entry.element
     if cylinder.rod_diameter >= cylinder.bore:
@@ -141,10 +141,10 @@ def complete_cylinder(entry: Entry, scope: Scope) -> HydraulicCylinder:
 
 
 def check_cylinders_fit(machine: Machine, entries: Collection[Entry]) -> None:
-    """Checks that every cylinder joins two parts that move against each other, and starts within its stroke.
+    """Checks that the links of every cylinder can move relative to each other, and that it starts within its stroke.
 
     Raises:
-        MachineError: one does not.
+        MachineError: a check failed.
     """
     if not entries:
         return

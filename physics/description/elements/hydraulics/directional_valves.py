@@ -116,10 +116,10 @@ DIRECTIONAL_VALVE = ElementKind(
 
 
 def complete_valve(entry: Entry, _scope: Scope) -> DirectionalValve:
-    """Returns a directional valve with its lines and the overlap of each edge filled in.
+    """Checks a directional valve, and fills in its lines and the overlap of each edge.
 
     Raises:
-        MachineError: its size or its spool is given twice or not at all.
+        MachineError: its size or spool dynamics is given twice, or its size is missing.
     """
     valve, element = entry.value, entry.element
     spool = [name for name in ("spool_diameter", "spool_travel") if name in element.attributes]

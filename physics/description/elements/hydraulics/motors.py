@@ -41,10 +41,10 @@ HYDRAULIC_MOTOR = ElementKind(
 
 
 def complete_motor(entry: Entry, scope: Scope) -> HydraulicMotor:
-    """Checks that a motor drives a joint that can be driven.
+    """Checks the joint of a motor.
 
     Raises:
-        MachineError: a joint without one coordinate of its own.
+        MachineError: the joint has not exactly one coordinate of its own.
     """
     require_independent(entry.element, scope.joints[entry.value.joint])
     return entry.value

@@ -1,4 +1,4 @@
-"""Oil and what holds it: fluid, lines, tanks, accumulators and hoses."""
+"""Fluid, lines, tanks, accumulators and hoses."""
 
 import numpy as np
 
@@ -113,10 +113,10 @@ HOSE = ElementKind(
 
 
 def complete_fluid(entry: Entry, _scope: Scope) -> Fluid:
-    """Checks that air comes out of the oil before the oil boils.
+    """Checks that the saturation pressure of the oil is above its vapour pressure.
 
     Raises:
-        MachineError: it does not.
+        MachineError: it is not.
     """
     fluid = entry.value
     if fluid.vapour_pressure >= fluid.saturation_pressure:

@@ -16,7 +16,7 @@ from grouser.physics.description.table.attributes import (
 from grouser.physics.description.table.family import Entry, Scope
 from grouser.physics.description.table.requirements import refuse_foreign
 
-# Of a displacement pump, where its control has a use for the number.
+# Defaults of a displacement pump; only those that its control uses are filled in.
 PUMP_DEFAULTS = {
     "margin": 2e6,
     "regulation_range": 5e5,
@@ -128,10 +128,10 @@ PUMP = ElementKind(
 
 
 def complete_pump(entry: Entry, _scope: Scope) -> Pump:
-    """Checks that a pump's numbers are those of its kind, and fills in those of its control.
+    """Checks that the attributes of a pump apply to its kind, and fills in the defaults of its control.
 
     Raises:
-        MachineError: a number is missing, or is of another kind of pump.
+        MachineError: an attribute is missing, or belongs to another kind of pump.
     """
     pump, element = entry.value, entry.element
     if pump.supply_pressure is None and pump.displacement is None:

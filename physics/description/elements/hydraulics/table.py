@@ -1,4 +1,4 @@
-"""All hydraulic elements. Their order is that of the documentation, and of the lines of a circuit."""
+"""The table of hydraulic elements. Its order is that of the documentation and of the lines of a circuit."""
 
 from grouser.physics.description.elements.hydraulics.cylinders import CYLINDER
 from grouser.physics.description.elements.hydraulics.directional_valves import DIRECTIONAL_VALVE

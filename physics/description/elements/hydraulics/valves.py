@@ -1,4 +1,4 @@
-"""Valves that open and close by pressure, orifices and compensators."""
+"""Pressure-operated valves, orifices and compensators."""
 
 from grouser.physics.description.data.hydraulics import (
     CheckValve,
@@ -159,7 +159,7 @@ COMPENSATOR = ElementKind(
 
 
 def complete_check_valve(entry: Entry, _scope: Scope) -> CheckValve:
-    """Checks that a check valve with a pilot's numbers has one.
+    """Checks that a check valve with a pilot ratio has a pilot line.
 
     Raises:
         MachineError: it has none.
@@ -169,10 +169,10 @@ def complete_check_valve(entry: Entry, _scope: Scope) -> CheckValve:
 
 
 def complete_orifice(entry: Entry, _scope: Scope) -> Orifice:
-    """Checks that an orifice is either turbulent or laminar.
+    """Checks that an orifice has either a diameter or a resistance.
 
     Raises:
-        MachineError: it is neither or both.
+        MachineError: it has neither or both.
     """
     orifice, element = entry.value, entry.element
     if (orifice.diameter is None) == (orifice.resistance is None):
