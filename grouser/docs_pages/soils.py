@@ -13,63 +13,62 @@ from grouser.physics.description.soils.schema import KEYS, SoilKey
 
 _INTRODUCTION = """# Soils
 
-A world says what its ground is made of by the name of a soil, by changes to one, or by all its numbers
-(`ground.soil` in [world_files.md](world_files.md)); so does Python:
+A world file gives the soil of its ground by name, by changes to a named soil, or by all parameters (`ground.soil` in
+[world_files.md](world_files.md)). The same works in Python:
 
 ```python
 sand = grouser.load_soil("dry_sand")
 damp = grouser.load_soil({"preset": "dry_sand", "cohesion": 2500, "density": 1750})
 ```
 
-A number that is out of range, looks like another unit (kPa, mm, radians) or contradicts another one is refused with its
-name, its value and what is valid.
+A parameter that is out of range, seems to be in another unit (kPa, mm, radians) or contradicts another one is refused.
+The message gives its name, its value and the valid values.
 
-This page is made from the tables that the reader works by (`physics/description/soils/presets.py`, `schema.py`).
+This page is generated from the tables in `physics/description/soils/` (`presets.py`, `schema.py`).
 
-## What the numbers are
+## Meaning of the parameters
 
 Under a plate whose smaller side is b, pressure and sinkage z follow p = (k_c / b + k_phi) z^n (Bekker), or
-p = (k_1 + k_2 b) (z / b)^n (Wong and Reece). The moduli of one form mean nothing in the other, and their units differ:
-a soil has those of one, and which it has says which form is meant. It shears with
-(c + p tan phi) (1 - exp(-j / K)) at the shear displacement j.
+p = (k_1 + k_2 b) (z / b)^n (Wong and Reece). The moduli of the two forms have different units: a soil has those of one
+form, which selects the form. The shear stress at the shear displacement j is (c + p tan phi) (1 - exp(-j / K)).
 
-Such numbers are fitted to plates, mostly under loads and widths of vehicles. What they hold for is part of a soil, and
-of a wheel beyond it one warning says so, once:
+The parameters are fitted to plate tests, mostly with loads and widths of vehicles. Each soil has a range of validity;
+the first wheel outside of it causes one warning:
 
-- wheels of half a metre of diameter and more: smaller ones sink otherwise than plates (Meirion-Griffith and Spenko,
-  J. Terramechanics 48, 2011). Soils whose numbers were compared with a smaller wheel hold for that one, too;
+- wheels with a diameter of at least 0.5 m: smaller ones sink differently from plates (Meirion-Griffith and Spenko,
+  J. Terramechanics 48, 2011). Soils that were compared with a smaller wheel are valid for that wheel, too;
 - sinkage up to a third of the diameter (Bekker 1969);
-- widths and pressures, where a source says within which it measured. Most do not, which is no promise.
+- the measured widths and pressures, if the source gives them. Most sources do not.
 
-## Soils that come along
+## Presets
 """
 
 _CHOSEN = """
-### Where they come from
+### Sources
 
-What a source does not give is chosen here, and named below; the angle of repose is then the angle of friction.
+Parameters that a source does not give are chosen, and listed below; a chosen angle of repose is the angle of friction.
 """
 
 _KEYS_INTRODUCTION = """
 ## Keys of a soil
 
-A number without default is needed, unless a `preset` is changed: then only what is named changes. The four numbers of
-a cell go together, and the level `cells` needs them. Unloading must be stiffer than loading.
+A number without default is required. With `preset`, only the given keys change. The level `cells` requires the four
+parameters of a cell, which are given together. Unloading must be stiffer than loading.
 
 How sinkage grows with slip s is `none`, `exponent`: n + n_1 abs(s) (Ding et al. 2011), or `lyasko`:
 z (1 + s) / (1 - 0.5 s) (Lyasko 2010).
 
 | key | unit | default | valid | meaning |
 |---|---|---|---|---|
-| `preset` | - | none | a soil of this page | soil whose numbers hold where no other is given |
-| `name` | - | that in `types`, the preset's, or soil | a text | what messages call it |
-| `source` | - | the preset's | a text | where its numbers come from |
+| `preset` | - | none | a soil of this page | soil whose parameters are the defaults |
+| `name` | - | that in `types`, the preset's, or soil | a text | name in messages |
+| `source` | - | the preset's | a text | source of the parameters |
 | `slip_sinkage` | - | none | none, exponent or lyasko | how sinkage grows with slip |"""
 
-_VALIDITY = """| `valid_width` | m | not said | least and greatest, rising | of what the numbers were measured with |
-| `valid_pressure` | Pa | not said | above 0 | greatest pressure that they were measured with |
-| `valid_diameter` | m | not said | 0 or more | least of a wheel |
-| `valid_sinkage` | - | 1/3 | above 0 | greatest of a wheel, over its diameter (Bekker 1969) |
+_VALIDITY = """| `valid_width` | m | not given | least and greatest, rising | measured widths of plates or wheels |
+| `valid_pressure` | Pa | not given | above 0 | largest measured pressure |
+| `valid_diameter` | m | not given | 0 or more | least diameter of a wheel |
+| `valid_sinkage` | - | 1/3 | above 0 | largest sinkage of a wheel over its diameter (Bekker 1969) |
 """
 
 
@@ -116,14 +115,15 @@ def _source(preset: Preset) -> Iterator[str]:
 def _slip_sinkage() -> str:
     names = [f"`{name}`" for name, preset in PRESETS.items() if preset.soil.slip_sinkage != "none"]
     return f"""
-Sinkage grows with slip on {", ".join(names)} alone: on the others a wheel that spins hardly digs itself in."""
+Sinkage grows with slip on {", ".join(names)} only: on other soils a spinning wheel hardly digs in."""
 
 
 def _validity(soil: Soil) -> str:
     (least, greatest), pressure = soil.validity.width, soil.validity.pressure
-    widths = f"widths of {least:g} to {greatest:g} m" if math.isfinite(greatest) else "widths not said"
-    pressures = f"pressures {f'up to {pressure:g} Pa' if math.isfinite(pressure) else 'not said'}"
-    wheels = f"wheels of {soil.validity.diameter:g} m diameter or more" if soil.validity.diameter else "wheels not said"
+    widths = f"widths of {least:g} to {greatest:g} m" if math.isfinite(greatest) else "widths not given"
+    pressures = f"pressures {f'up to {pressure:g} Pa' if math.isfinite(pressure) else 'not given'}"
+    diameter = soil.validity.diameter
+    wheels = f"wheels of {diameter:g} m diameter or more" if diameter else "wheels not given"
     return f"{wheels}, {widths}, {pressures}"
 
 
@@ -132,7 +132,7 @@ def _written(field: str) -> str:
 
 
 def _row(key: SoilKey) -> str:
-    return f"| `{key.name}` | {key.unit} | {key.default or 'needed'} | {key.valid()} | {key.meaning} |"
+    return f"| `{key.name}` | {key.unit} | {key.default or 'required'} | {key.valid()} | {key.meaning} |"
 
 
 if __name__ == "__main__":

@@ -12,13 +12,12 @@ from grouser.physics.description.table.reader import TAG
 
 _INTRODUCTION = f"""# The `<{TAG}>` element
 
-What a machine has and URDF cannot say stands in one element, directly in `<robot>`. Other programs that read the file
-pass it over. Several `<{TAG}>` elements count as one, so that xacro macros can each bring their own. Names refer to
-links and joints of the URDF; units are SI. An unknown element, attribute, name or value out of range stops loading with
-file, line, element, the bad value and what is valid; in a xacro file without the line, because the text that was read
-is not the text that was written.
+The element `<{TAG}>`, a child of `<robot>`, describes what URDF has no elements for. Other programs ignore it. A file
+may have several, so that each xacro macro can have its own; they count as one. Names refer to links and joints of the
+URDF; units are SI. An unknown element, attribute or name and a value out of range are errors. The message gives file,
+line, element, the bad value and the valid ones. For xacro files it gives no line, as the expanded text has other lines.
 
-This page is made from the table that the reader works by (`physics/description/elements/`).
+This page is generated from the tables in `physics/description/elements/`.
 
 ```xml
 <robot name="arm">

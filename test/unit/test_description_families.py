@@ -107,7 +107,7 @@ def test_a_new_element_is_read_and_completed(winches, tmp_path):
     ("content", "problem", "remedy"),
     [
         ('<winch name="w" link="arm" force="-1"/>', "force = -1 N is out of range", "valid: above 0 to 1e+06"),
-        ('<winch name="w" link="arm" forse="1"/>', "unknown attribute 'forse'", "did you mean 'force'?"),
+        ('<winch name="w" link="arm" forces="1"/>', "unknown attribute 'forces'", "did you mean 'force'?"),
         ('<winch name="w" link="amr" force="1"/>', "there is no such link", "did you mean 'arm'?"),
         ('<winch name="w" link="plate" force="1"/>', "link 'plate' has no mass", "give it an <inertial>"),
     ],

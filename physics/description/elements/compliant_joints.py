@@ -10,10 +10,10 @@ from grouser.physics.description.table.family import Entry, Family, Scope
 from grouser.physics.description.table.requirements import require_independent
 from grouser.physics.description.text.xml_tree import Element
 
-_OF_BLOCKED = "one number: every direction that the joint blocks; in three numbers 0 is rigid"
+_OF_BLOCKED = "one number: all constrained directions; of three numbers, 0 is rigid"
 _FRAME = (
-    "Its directions are those of the joint's frame; for a joint with an axis, of that frame turned the shortest way "
-    "until its z axis is the joint's axis."
+    "Directions are those of the joint's frame; for a joint with an axis, of that frame after the smallest rotation "
+    "that makes its z axis the joint's axis."
 )
 _NEEDS_SPRING = ("axial_damping", "backlash", "rest_position")
 _AXIAL = ("axial_stiffness", "cubic_stiffness", *_NEEDS_SPRING, "hysteresis", "hysteresis_stiffness")
@@ -30,33 +30,35 @@ _BLOCKED: Mapping[str, tuple[Directions, Directions]] = {
 
 COMPLIANT_JOINT = ElementKind(
     "compliant_joint",
-    "Elasticity of a joint: of the directions that it blocks, and a spring law along its own coordinate. " + _FRAME,
+    "Elasticity of a joint: of its constrained directions, and a spring along its own coordinate. " + _FRAME,
     (
         joint("fixed, revolute, continuous or prismatic joint that mimics no other"),
         directional("stiffness", "N/m", f"translational; {_OF_BLOCKED}", default=0.0, default_text="rigid"),
-        directional("damping", "N s/m", "translational; one number: every direction with a stiffness", default=0.0),
+        directional("damping", "N s/m", "translational; one number: all directions with a stiffness", default=0.0),
         directional("rotational_stiffness", "N m/rad", f"rotational; {_OF_BLOCKED}", default=0.0, default_text="rigid"),
         directional(
             "rotational_damping",
             "N m s/rad",
-            "rotational; one number: every direction with a stiffness",
+            "rotational; one number: all directions with a stiffness",
             default=0.0,
         ),
         non_negative("axial_stiffness", "N m/rad or N/m", "of a spring along the joint's coordinate", default=0.0),
-        non_negative("axial_damping", "N m s/rad or N s/m", "beside that spring, while it is engaged", default=0.0),
+        non_negative(
+            "axial_damping", "N m s/rad or N s/m", "parallel to that spring, while it is engaged", default=0.0
+        ),
         non_negative(
             "cubic_stiffness",
             "N m/rad3 or N/m3",
-            "of that spring, times the third power of its deflection",
+            "of that spring: effort per third power of its deflection",
             default=0.0,
         ),
-        Attribute("rest_position", Kind.NUMBER, "rad or m", "where that spring is at rest", default=0.0),
+        Attribute("rest_position", Kind.NUMBER, "rad or m", "of that spring", default=0.0),
         non_negative("backlash", "rad or m", "full width of the gap in which that spring does not act", default=0.0),
-        non_negative("hysteresis", "N m or N", "largest hysteretic effort, beside the spring", default=0.0),
+        non_negative("hysteresis", "N m or N", "largest hysteretic effort, parallel to the spring", default=0.0),
         non_negative(
             "hysteresis_stiffness",
             "N m/rad or N/m",
-            "slope of that effort at a reversal; goes with hysteresis",
+            "slope of that effort at a reversal; requires hysteresis",
             default=0.0,
         ),
     ),

@@ -39,30 +39,28 @@ class ContactPoints:
 
 CONTACT = ElementKind(
     "contact",
-    "How a link's collision shapes touch the ground, obstacles and other links.",
+    "Contact properties of a link against the ground, obstacles and other links.",
     (
         link("link with at least one collision shape"),
-        material_of(
-            "name that `<material_pair>` knows it by; several links may share it", default="", default_text="none"
-        ),
+        material_of("name for `<material_pair>`; several links may share it", default="", default_text="none"),
         non_negative(
             "friction",
             "-",
-            "Coulomb coefficient; the other side's where that is less",
-            default_text="the other side's",
+            "Coulomb coefficient; the lesser one of the two bodies counts",
+            default_text="that of the other body",
         ),
         non_negative(
             "restitution",
             "-",
-            "share of the approach speed that returns; the other side's where that is more",
+            "coefficient of restitution; the greater one of the two bodies counts",
             default=0.0,
             maximum=1.0,
         ),
-        non_negative("rolling_resistance", "m", "lever of the moment against rolling, per normal force", default=0.0),
+        non_negative("rolling_resistance", "m", "rolling moment per normal force", default=0.0),
         non_negative(
             "spinning_resistance",
             "m",
-            "lever of the moment against spinning about the normal, per normal force",
+            "moment against spinning about the normal, per normal force",
             default=0.0,
         ),
         positive("stiffness", "N/m", "of each contact point", default_text="rigid"),
@@ -71,10 +69,10 @@ CONTACT = ElementKind(
             "surface_joint",
             Kind.JOINT,
             "-",
-            "joint whose turning moves the surface, as a track's sprocket does",
-            default_text="a surface at rest",
+            "joint whose rotation moves the surface, such as the sprocket of a track",
+            default_text="none: a surface at rest",
         ),
-        positive("surface_radius", "m", "surface speed per joint speed; goes with surface_joint", default_text="none"),
+        positive("surface_radius", "m", "surface speed per joint speed; requires surface_joint", default_text="none"),
         Attribute(
             "surface_direction",
             Kind.DIRECTION,
@@ -89,53 +87,55 @@ CONTACT = ElementKind(
 )
 MATERIAL_PAIR = ElementKind(
     "material_pair",
-    "How two materials touch each other. What is left out follows from the two materials as without a pair.",
+    "Contact properties of a pair of materials. Attributes that are not given follow from the two materials.",
     (
         material_of("material of a `<contact>`, or of the world", name="first"),
         material_of("material of a `<contact>`, or of the world; may be the first one", name="second"),
-        non_negative("friction", "-", "Coulomb coefficient", default_text="from the two"),
+        non_negative("friction", "-", "Coulomb coefficient", default_text="from the two materials"),
         non_negative(
-            "restitution", "-", "share of the approach speed that returns", default_text="from the two", maximum=1.0
+            "restitution", "-", "coefficient of restitution", default_text="from the two materials", maximum=1.0
         ),
         non_negative(
             "rolling_resistance",
             "m",
-            "lever of the moment against rolling, per normal force",
-            default_text="from the two",
+            "rolling moment per normal force",
+            default_text="from the two materials",
         ),
         non_negative(
             "spinning_resistance",
             "m",
-            "lever of the moment against spinning about the normal, per normal force",
-            default_text="from the two",
+            "moment against spinning about the normal, per normal force",
+            default_text="from the two materials",
         ),
-        positive("stiffness", "N/m", "of each contact point", default_text="from the two"),
-        non_negative("damping", "N s/m", "of each contact point; needs a stiffness", default_text="from the two"),
+        positive("stiffness", "N/m", "of each contact point", default_text="from the two materials"),
+        non_negative(
+            "damping", "N s/m", "of each contact point; needs a stiffness", default_text="from the two materials"
+        ),
     ),
     MaterialPair,
     field="material_pairs",
 )
 SELF_COLLISION = ElementKind(
     "self_collision",
-    "Whether links of the machine touch each other; they do where nothing is said.",
-    (Attribute("enabled", Kind.BOOLEAN, "-", "whether they do", required=True),),
+    "Whether links of the machine collide with each other; the default is true.",
+    (Attribute("enabled", Kind.BOOLEAN, "-", "whether they collide", required=True),),
     SelfCollision,
     field="self_collision",
     single=True,
 )
 DISABLE_COLLISIONS = ElementKind(
     "disable_collisions",
-    "Two links that do not touch each other.",
-    (link("one of them", name="link1"), link("the other one", name="link2")),
+    "Two links that do not collide with each other.",
+    (link("one link", name="link1"), link("the other link", name="link2")),
     DisabledCollision,
     field="disabled_collisions",
 )
 CONTACT_POINTS = ElementKind(
     "contact_points",
-    "Points of a link that touch, beside its collision shapes. A link may have several such elements.",
+    "Contact points of a link, in addition to its collision shapes. A link may have several such elements.",
     (
         link("link that they are fixed to"),
-        Attribute("points", Kind.POINTS, "m", "x y z of one point after the other, link's frame", required=True),
+        Attribute("points", Kind.POINTS, "m", "x y z of each point, in the link's frame", required=True),
         non_negative("radius", "m", "of the sphere around each point", default=0.0),
     ),
     ContactPoints,

@@ -21,7 +21,7 @@ class Density:
 
 DENSITY = ElementKind(
     "density",
-    "Gives a link without `<inertial>` the mass properties of its collision shapes; overlaps count twice.",
+    "Density of a link without `<inertial>`: its collision shapes give the mass properties; overlaps count twice.",
     (
         link("link without `<inertial>`, with at least one collision shape"),
         positive("value", "kg/m3", "mass density"),

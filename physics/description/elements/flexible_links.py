@@ -47,11 +47,11 @@ class WrittenFlexibleLink:
 
 FLEXIBLE_LINK = ElementKind(
     "flexible_link",
-    "A link that bends and twists along the x axis of a frame. Its stiffness is given by the three stiffnesses, or "
-    "by modulus, shear_modulus and diameter of a round rod.",
+    "A link that bends and twists along an elastic axis. Its stiffness is given by three stiffnesses, or by modulus, "
+    "shear_modulus and diameter of a round rod.",
     (
         link("link with a mass"),
-        choice("method", "how it is divided", ("rigid_elements",)),
+        choice("method", "method of discretisation", ("rigid_elements",)),
         Attribute("size", Kind.COUNT, "-", "number of elements", required=True, minimum=1, maximum=ELEMENTS_MAX),
         *place("start of the elastic axis, which runs along x"),
         positive("length", "m", "of the elastic axis"),
@@ -61,7 +61,7 @@ FLEXIBLE_LINK = ElementKind(
         positive("modulus", "Pa", "Young's modulus E of a rod", default_text="none"),
         positive("shear_modulus", "Pa", "shear modulus G of a rod", default_text="none"),
         positive("diameter", "m", "of a round rod: I = pi d4 / 64, I_p = pi d4 / 32", default_text="none"),
-        non_negative("damping_time", "s", "damping over stiffness", default=0.0),
+        non_negative("damping_time", "s", "damping over stiffness (proportional damping)", default=0.0),
     ),
     WrittenFlexibleLink,
     field="flexible_links",

@@ -7,7 +7,7 @@ from grouser.physics.description.table.requirements import require_independent
 
 INITIAL_POSITION = ElementKind(
     "initial_position",
-    "Where a joint starts; zero, or the nearest limit, where nothing is said.",
+    "Initial position of a joint; the default is zero or the limit nearest to zero.",
     (
         joint("revolute, continuous or prismatic joint that mimics no other"),
         Attribute("position", Kind.NUMBER, "rad or m", "within the joint's limits", required=True),

@@ -6,11 +6,11 @@ from grouser.physics.description.table.family import Family
 
 INTEGRATOR = ElementKind(
     "integrator",
-    "How the machine's motion is integrated; semi_implicit where nothing is said: of first order, for everything. "
-    "implicit_midpoint is of second order and damps nothing, for smooth mechanisms: no contacts, limits, dry "
-    "friction, hydraulics, motors, nor drives that are not commanded by effort. variational is of second order, "
-    "too, for smooth trees, which have no loop joints either: momenta keep to rounding, and the energy's error "
-    "stays bounded however long it runs.",
+    "Integration method of the machine. semi_implicit, the default, is of first order and supports everything. "
+    "implicit_midpoint is of second order and without numerical damping. It supports smooth mechanisms only: no "
+    "contacts, limits, dry friction, hydraulics, motors or drives in position or velocity mode. variational is of "
+    "second order, too, and supports smooth trees without loop joints: momenta are conserved to rounding, and the "
+    "energy error stays bounded.",
     (choice("method", "the method", ("semi_implicit", "implicit_midpoint", "variational")),),
     Integrator,
     field="integrator",

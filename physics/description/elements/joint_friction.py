@@ -17,8 +17,8 @@ _LAWS_WITH = {
 
 JOINT_FRICTION = ElementKind(
     "joint_friction",
-    "Dry and viscous friction of a joint with one coordinate. A joint that stands is held without creep, up to the "
-    "static level; by law lugre its bristles bend, and creep where the load swings.",
+    "Dry and viscous friction of a joint with one coordinate. A sticking joint does not creep, up to the static level. "
+    "With the law lugre bristles deflect, and creep under oscillating loads.",
     (
         joint("revolute, continuous or prismatic joint"),
         non_negative("static", "N m or N", "breakaway level"),
@@ -26,18 +26,18 @@ JOINT_FRICTION = ElementKind(
         non_negative("viscous", "N m s/rad or N s/m", "viscous coefficient", default=0.0),
         choice(
             "law",
-            "of dry friction: static at rest and kinetic in motion; one level; from static to kinetic as the speed "
-            "grows; or so with bristles, which bend before they slide",
+            "of dry friction: static level at rest and kinetic level in motion; one level; a Stribeck curve from "
+            "static to kinetic; the same with bristles, which deflect before they slide",
             ("two_state", "coulomb", "stribeck", "lugre"),
             default="two_state",
         ),
         positive(
             "stribeck_speed",
             "rad/s or m/s",
-            "v_s of kinetic + (static - kinetic) exp(-(v/v_s)2); stribeck and lugre, which need it",
+            "v_s of kinetic + (static - kinetic) exp(-(v/v_s)2); required by stribeck and lugre",
             default_text="none",
         ),
-        positive("bristle_stiffness", "N m/rad or N/m", "of bristles; lugre, which needs it", default_text="none"),
+        positive("bristle_stiffness", "N m/rad or N/m", "of bristles; required by lugre", default_text="none"),
         non_negative("bristle_damping", "N m s/rad or N s/m", "of bristles; lugre", default=0.0),
     ),
     JointFriction,

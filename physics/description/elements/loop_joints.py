@@ -11,20 +11,20 @@ from grouser.physics.description.table.family import Entry, Extension, Family, S
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.placement import rigid_lumps
 
-_CONSTRAINED = "one number: every direction that the type constrains; three: also springs along free ones"
+_CONSTRAINED = "one number: all constrained directions; three: also springs in free directions"
 _WITHOUT_AXIS = ("spherical", "fixed")
 
 
 LOOP_JOINT = ElementKind(
     "loop_joint",
-    "A joint that closes a loop between two links. It moves the frame of `<child>` in the frame of `<parent>`, "
-    "whose directions the stiffnesses are given in.",
+    "A joint that closes a loop between two links. The frame `<child>` moves in the frame `<parent>`; stiffnesses are "
+    "given in the directions of the latter.",
     (
-        name_of("its name; no joint of the URDF has it"),
-        choice("type", "what it leaves free", PAIR_TYPES),
+        name_of("name; different from all joints of the URDF"),
+        choice("type", "type of the joint, which gives its free motions", PAIR_TYPES),
         choice(
             "axis",
-            "the free motions are along or about it; of a planar pair, in the plane normal to it",
+            "the free motions are along or about it; those of a planar joint are in the plane normal to it",
             ("x", "y", "z"),
             default="z",
         ),
@@ -32,14 +32,14 @@ LOOP_JOINT = ElementKind(
         directional(
             "damping",
             "N s/m",
-            "translational; in a constrained direction it needs a stiffness",
+            "translational; in a constrained direction it requires a stiffness",
             default=0.0,
         ),
         directional("rotational_stiffness", "N m/rad", f"rotational; {_CONSTRAINED}", default_text="rigid"),
         directional(
             "rotational_damping",
             "N m s/rad",
-            "rotational; in a constrained direction it needs a stiffness",
+            "rotational; in a constrained direction it requires a stiffness",
             default=0.0,
         ),
     ),
@@ -47,8 +47,8 @@ LOOP_JOINT = ElementKind(
     field="loop_joints",
     unique="name",
     parts=(
-        joint_frame("parent", "its frame on one link"),
-        joint_frame("child", "its frame on the other link"),
+        joint_frame("parent", "frame of the joint on one link"),
+        joint_frame("child", "frame of the joint on the other link"),
     ),
 )
 

@@ -43,14 +43,14 @@ class WrittenSensor:
 
 SENSOR = ElementKind(
     "sensor",
-    "What measures. An `imu` gives specific force and angular rate in its own frame, and its orientation. A "
-    "`lidar` gives distances in the plane of its x and y axes, all at one instant: to the ground with its ruts, to "
-    "obstacles, and to the collision shapes of all links but the one that it is fixed to. Of a mesh it sees the "
-    "convex hull, which is what is touched. What is nearer than `range_min` is minus infinity, nothing up to "
-    "`range_max` infinity (REP-117). Only a lidar has the attributes after `rpy`.",
+    "A sensor. An `imu` measures specific force and angular rate in its own frame, and its orientation. A `lidar` "
+    "measures distances in the plane of its x and y axes, all at one instant: to the ground with its ruts, to "
+    "obstacles, and to the collision shapes of all links except its own. Meshes count by their convex hulls, as in "
+    "contact. Distances below `range_min` are minus infinity, those above `range_max` infinity (REP-117). Only a "
+    "lidar has the attributes after `rpy`.",
     (
-        name_of("its name, and that of its frame; no link or joint of the URDF has it"),
-        choice("type", "what it measures", ("imu", "lidar")),
+        name_of("name, also of its frame; different from all links and joints"),
+        choice("type", "kind of sensor", ("imu", "lidar")),
         link("link that it is fixed to"),
         *place("its frame"),
         Attribute("beams", Kind.COUNT, "-", "number of beams", default_text="720", minimum=2, maximum=BEAMS_MAX),
@@ -72,9 +72,11 @@ SENSOR = ElementKind(
             minimum=-FULL_TURN,
             maximum=FULL_TURN,
         ),
-        non_negative("range_min", "m", "least distance that it measures", default_text="0.1"),
-        positive("range_max", "m", "greatest distance that it measures", default_text="30"),
-        non_negative("noise", "m", "standard deviation of each distance, normally distributed", default_text="0"),
+        non_negative("range_min", "m", "least measured distance", default_text="0.1"),
+        positive("range_max", "m", "largest measured distance", default_text="30"),
+        non_negative(
+            "noise", "m", "standard deviation of the normally distributed error of each distance", default_text="0"
+        ),
     ),
     WrittenSensor,
     field="sensors",

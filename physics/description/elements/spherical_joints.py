@@ -12,19 +12,21 @@ from grouser.physics.description.urdf.robot import Robot
 
 SPHERICAL_JOINT = ElementKind(
     "spherical_joint",
-    "Leaves a floating joint its three rotations: a ball joint. Torques about the child's axes are commanded as "
-    "efforts, by the names `joint/x`, `joint/y` and `joint/z`, where `joint` is its name. Like a floating joint it "
-    "is not in `joint_states`, which has one number for a joint; where it stands is on `/tf`.",
+    "Makes a floating joint spherical: a ball joint with three rotations. Torques about the child's axes are "
+    "commanded as efforts by the names `joint/x`, `joint/y` and `joint/z`, where `joint` is its name. Like a "
+    "floating joint it is not in `joint_states`, which has one number per joint; its orientation is on `/tf`.",
     (
         joint("floating joint"),
-        non_negative("effort_limit", "N m", "of the torque about each axis; 0: none is commanded", default=0.0),
-        non_negative("damping", "N m s/rad", "viscous coefficient, beside that of `<dynamics>`", default=0.0),
+        non_negative(
+            "effort_limit", "N m", "largest torque about each axis; 0: torques cannot be commanded", default=0.0
+        ),
+        non_negative("damping", "N m s/rad", "viscous coefficient, in addition to that of `<dynamics>`", default=0.0),
         Attribute(
             "rpy",
             Kind.ANGLES,
             "rad",
-            "where the child starts in the joint's frame: roll, pitch, yaw",
-            default_text="0 0 0, or where loops close",
+            "initial orientation of the child in the joint's frame: roll, pitch, yaw",
+            default_text="0 0 0, or the orientation at which loops close",
         ),
     ),
     SphericalJoint,

@@ -56,18 +56,18 @@ class WrittenWheel:
 
 WHEEL = ElementKind(
     "wheel",
-    "A cylinder that a link rolls on, where the ground is soft. On rigid ground the link's collision shapes touch.",
+    "A wheel on soft ground. On rigid ground the link's collision shapes are in contact.",
     (
         link("link that a continuous or revolute joint turns"),
         positive("radius", "m", "without grousers"),
         positive("width", "m", "along the axis"),
-        Attribute("xyz", Kind.POINT, "m", "its middle in the link's frame", default=(0.0, 0.0, 0.0)),
+        Attribute("xyz", Kind.POINT, "m", "centre in the link's frame", default=(0.0, 0.0, 0.0)),
         Attribute(
             "axis",
             Kind.DIRECTION,
             "-",
-            "in the link's frame, along the joint's axis or against it; a positive turn about it rolls the wheel "
-            "towards axis x up: about 0 1 0 towards x, where z is up",
+            "in the link's frame, parallel or antiparallel to the joint's axis; a positive turn about it rolls the "
+            "wheel forward: with 0 1 0 along x, if z is up",
             default_text="the joint's axis",
         ),
         Attribute(
@@ -79,32 +79,32 @@ WHEEL = ElementKind(
             minimum=0,
             maximum=GROUSERS_MAX,
         ),
-        non_negative("grouser_height", "m", "from the rim, at most the radius; goes with grousers", default=0.0),
+        non_negative("grouser_height", "m", "from the rim, at most the radius; requires grousers", default=0.0),
         positive(
             "grouser_thickness",
             "m",
-            "along the rim; goes with grousers, less than their spacing",
+            "along the rim, less than the spacing; requires grousers",
             default_text="a twentieth of their spacing",
         ),
         positive(
             "friction",
             "-",
-            "coefficient between a smooth rim and soil, where less than the soil's own",
+            "coefficient between a smooth rim and soil, if less than that of the soil itself",
             default_text="the soil's own",
         ),
         choice(
             "profile",
-            "outline on soil: a cylinder with its grousers, or the link's collision meshes, by their radius around "
-            "the axis and along it",
+            "a cylinder with grousers, or the profile of the link's collision meshes: radius by angle about the axis "
+            "and position along it",
             ("cylinder", "mesh"),
             default="cylinder",
         ),
-        choice("level", "of its contact with soil", LEVELS, required=False, default_text="the ground's"),
+        choice("level", "contact model on soil", LEVELS, required=False, default_text="the ground's"),
         Attribute(
             "steering",
             Kind.JOINT,
             "-",
-            "joint above the link that steers it: revolute or continuous, mimicking none",
+            "joint above the link that steers the wheel: revolute or continuous, without mimic",
             default_text="none",
         ),
     ),

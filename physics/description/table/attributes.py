@@ -153,7 +153,9 @@ def place(what: str) -> tuple[Attribute, Attribute]:
     zero = (0.0, 0.0, 0.0)
     return (
         Attribute("xyz", Kind.POINT, "m", f"{what}: origin in the link's frame", default=zero),
-        Attribute("rpy", Kind.ANGLES, "rad", "of the same frame: roll, pitch, yaw in the link's frame", default=zero),
+        Attribute(
+            "rpy", Kind.ANGLES, "rad", "orientation of this frame: roll, pitch, yaw in the link's frame", default=zero
+        ),
     )
 
 

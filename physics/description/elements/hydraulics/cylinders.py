@@ -31,8 +31,8 @@ STROKE_TOLERANCE = 1e-3
 
 CYLINDER = ElementKind(
     "cylinder",
-    "A cylinder between two points of the machine. A valve feeds it, or its sides name lines; a side that names "
-    "none is open to the air. Several cylinders may share a valve or a line.",
+    "A hydraulic cylinder between two points of the machine. It is connected to a valve, or its sides name lines; a "
+    "side without line is open to the air. Several cylinders may share a valve or a line.",
     (
         name_of("its name"),
         Attribute(
@@ -53,55 +53,63 @@ CYLINDER = ElementKind(
         positive("rod_diameter", "m", "diameter of the rod; below the bore"),
         positive("stroke", "m", "travel of the piston"),
         positive("retracted_length", "m", "distance of the two attachments at zero stroke"),
-        non_negative("piston_mass", "kg", "piston and rod; 0 of one that does not count"),
+        non_negative("piston_mass", "kg", "piston and rod; 0: neglected"),
         non_negative("viscous_friction", "N s/m", "of the seals", default=0.0),
         non_negative("dry_friction", "N", "of the seals, in motion", default=0.0),
         non_negative("static_friction", "N", "of the seals, at standstill", default_text="dry_friction"),
         positive(
             "stribeck_speed",
             "m/s",
-            "at which friction has fallen towards dry_friction",
+            "speed scale of the fall from static to dry friction",
             default=0.01,
         ),
         non_negative(
             "dead_volume_piston_side",
             "m3",
-            "oil left when fully retracted, with the hose; 0 only on a line that has oil of its own",
-            default_text="required, but of an open side",
+            "oil left when fully retracted, with the hose; 0 only on a line with a volume",
+            default_text="required, except for an open side",
         ),
         non_negative(
             "dead_volume_rod_side",
             "m3",
-            "oil left when fully extended, with the hose; 0 only on a line that has oil of its own",
-            default_text="required, but of an open side",
+            "oil left when fully extended, with the hose; 0 only on a line with a volume",
+            default_text="required, except for an open side",
         ),
         non_negative("leakage", "m3/(s Pa)", "across the piston", default=0.0),
         non_negative("rod_leakage", "m3/(s Pa)", "from the rod side past the rod to the tank", default=0.0),
         non_negative(
-            "cushion_length", "m", "of each end, over which oil leaves through a throttle; 0: none", default=0.0
+            "cushion_length",
+            "m",
+            "part of the stroke at each end in which oil leaves through a throttle; 0: none",
+            default=0.0,
         ),
         non_negative("cushion_diameter", "m", "of that throttle; goes with cushion_length", default=0.0),
         positive(
             "barrel_modulus",
             "Pa",
-            "rise of pressure per relative growth of its chambers, dead volumes left out",
+            "rise of pressure per relative growth of its chambers without dead volumes",
             default=np.inf,
             default_text="rigid",
         ),
-        non_negative("buffer_length", "m", "of a spring with damper at each end of the stroke; 0: none", default=0.0),
+        non_negative(
+            "buffer_length",
+            "m",
+            "part of the stroke at each end in which a spring and damper act; 0: none",
+            default=0.0,
+        ),
         non_negative("buffer_stiffness", "N/m", "of these springs; goes with buffer_length", default=0.0),
         non_negative("buffer_damping", "N s/m", "of these dampers; goes with buffer_length", default=0.0),
         Attribute(
             "holding_brake", Kind.BOOLEAN, "-", "locks the cylinder at neutral and on emergency stop", default=False
         ),
-        positive("holding_force", "N", "what the brake holds", default=1e6),
+        positive("holding_force", "N", "largest force of the brake", default=1e6),
     ),
     HydraulicCylinder,
     field="cylinders",
     unique="name",
     parts=(
-        attachment("barrel", "where the barrel is attached"),
-        attachment("rod", "where the rod's eye is attached"),
+        attachment("barrel", "attachment of the barrel"),
+        attachment("rod", "attachment of the rod eye"),
     ),
 )
 

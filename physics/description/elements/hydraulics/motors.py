@@ -16,15 +16,15 @@ from grouser.physics.description.table.requirements import require_independent
 
 HYDRAULIC_MOTOR = ElementKind(
     "hydraulic_motor",
-    "A motor or rotary actuator that drives a joint of the machine; pressure at a drives it forward.",
+    "A hydraulic motor or rotary actuator on a joint; pressure at a drives it forward.",
     (
         name_of("its name"),
         joint("revolute, continuous or prismatic joint that mimics no other"),
         port("a", "line that drives it forward"),
         port("b", "line that drives it backward"),
-        port("drain", "line that takes the leakage of the housing", default="tank"),
+        port("drain", "line of the case drain", default="tank"),
         positive("displacement", "m3/rad or m3/m", "per unit of the joint's coordinate, gear included"),
-        positive("dead_volume", "m3", "oil on each side, with the hose"),
+        positive("dead_volume", "m3", "oil on each side, including the hose"),
         non_negative("leakage", "m3/(s Pa)", "from a to b", default=0.0),
         non_negative("drain_leakage", "m3/(s Pa)", "from each side to the drain", default=0.0),
         non_negative("viscous_friction", "N m s/rad or N s/m", "at the joint", default=0.0),
@@ -32,7 +32,7 @@ HYDRAULIC_MOTOR = ElementKind(
         Attribute(
             "holding_brake", Kind.BOOLEAN, "-", "locks the joint at neutral and on emergency stop", default=False
         ),
-        positive("holding_torque", "N m or N", "what the brake holds, at the joint", default=1e6),
+        positive("holding_torque", "N m or N", "largest effort of the brake, at the joint", default=1e6),
     ),
     HydraulicMotor,
     field="hydraulic_motors",

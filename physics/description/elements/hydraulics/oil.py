@@ -19,11 +19,9 @@ FLUID = ElementKind(
     "The hydraulic oil.",
     (
         positive("density", "kg/m3", "mass density", default=850.0),
-        positive("bulk_modulus", "Pa", "stiffness of the oil without free air, with its hoses", default=1.4e9),
+        positive("bulk_modulus", "Pa", "of the oil without free air, including hoses", default=1.4e9),
         positive("kinematic_viscosity", "m2/s", "at 313.15 K", default=46e-6),
-        non_negative(
-            "viscosity_slope", "1/K", "share by which the viscosity falls per kelvin", default=0.03, maximum=1.0
-        ),
+        non_negative("viscosity_slope", "1/K", "relative fall of the viscosity per kelvin", default=0.03, maximum=1.0),
         positive("temperature", "K", "of all the oil", default=313.15, maximum=1e3),
         non_negative(
             "entrained_air", "-", "free air at 1e5 Pa, as a share of the oil's volume", default=0.0, maximum=1.0
@@ -31,12 +29,12 @@ FLUID = ElementKind(
         non_negative(
             "dissolved_air",
             "-",
-            "air that comes free below the saturation pressure, at 1e5 Pa, as a share of the oil's volume",
+            "air released below the saturation pressure, at 1e5 Pa, as a share of the oil's volume",
             default=0.0,
             maximum=1.0,
         ),
         positive("saturation_pressure", "Pa", "absolute; above the vapour pressure", default=3e4),
-        non_negative("vapour_pressure", "Pa", "absolute; every pressure stays above it", default=0.0),
+        non_negative("vapour_pressure", "Pa", "absolute; lower bound of all pressures", default=0.0),
     ),
     Fluid,
     field="fluid",
@@ -44,11 +42,11 @@ FLUID = ElementKind(
 )
 LINE = ElementKind(
     "line",
-    "Oil of one pressure. Ports of other elements name lines, which need no `<line>`; it gives one a volume of its "
-    "own, walls that yield and a pressure to start with, and lets a line end.",
+    "A hydraulic line: oil of one pressure. Ports refer to lines by name; a line needs no `<line>`. With it a line has "
+    "a volume of its own, elastic walls and an initial pressure, and may have one port only.",
     (
-        name_of("its name, as ports give it"),
-        positive("volume", "m3", "of its oil, beside that of what is connected to it"),
+        name_of("name for ports"),
+        positive("volume", "m3", "of its oil, in addition to the volumes of connected elements"),
         positive(
             "expansion",
             "Pa",
@@ -56,7 +54,7 @@ LINE = ElementKind(
             default=np.inf,
             default_text="rigid",
         ),
-        positive("start_pressure", "Pa", "absolute; at the start", default_text="the tank's"),
+        positive("start_pressure", "Pa", "absolute; initial pressure", default_text="the tank's"),
     ),
     Line,
     field="lines",
@@ -64,9 +62,9 @@ LINE = ElementKind(
 )
 TANK = ElementKind(
     "tank",
-    "A line of constant pressure. Where there is no `<tank>`, the line `tank` is one of the pump's tank_pressure.",
+    "A line of constant pressure. Without any `<tank>`, the line `tank` has the tank_pressure of the pump.",
     (
-        name_of("its name, as ports give it", default="tank"),
+        name_of("name for ports", default="tank"),
         positive("pressure", "Pa", "absolute", default=1e5),
     ),
     Tank,
@@ -79,13 +77,13 @@ ACCUMULATOR = ElementKind(
     (
         name_of("its name"),
         port("port", "line that fills and empties it"),
-        positive("volume", "m3", "of the gas when no oil is in it"),
-        positive("precharge", "Pa", "absolute; pressure of the gas then"),
+        positive("volume", "m3", "of the gas without oil"),
+        positive("precharge", "Pa", "absolute; gas pressure without oil"),
         Attribute(
             "polytropic_index",
             Kind.NUMBER,
             "-",
-            "1: slow enough to stay at its temperature; 1.4: too fast for heat to pass",
+            "1: isothermal (slow); 1.4: adiabatic (fast)",
             default=1.25,
             minimum=1.0,
             maximum=2.0,
@@ -97,14 +95,20 @@ ACCUMULATOR = ElementKind(
 )
 HOSE = ElementKind(
     "hose",
-    "A hose or pipe: half of its oil belongs to either line, and laminar friction is between them.",
+    "A hose or pipe: each of its two lines has half of its oil; laminar friction acts between them.",
     (
         name_of("its name"),
         port("inlet", "one line"),
         port("outlet", "the other line"),
-        positive("length", "m", "inside"),
-        positive("diameter", "m", "inside"),
-        positive("expansion", "Pa", "rise of pressure per relative growth of it", default=np.inf, default_text="rigid"),
+        positive("length", "m", "of the hose"),
+        positive("diameter", "m", "inner diameter"),
+        positive(
+            "expansion",
+            "Pa",
+            "rise of pressure per relative growth of its volume",
+            default=np.inf,
+            default_text="rigid",
+        ),
     ),
     Hose,
     field="hoses",

@@ -48,8 +48,8 @@ def _pump_default(name: str) -> str:
 
 PUMP = ElementKind(
     "pump",
-    "A supply of constant pressure, when it has a supply_pressure; a pump on a shaft of constant speed, when it "
-    "has a displacement. An attribute of another kind of pump is refused.",
+    "A supply of constant pressure, if it has a supply_pressure; a pump on a shaft of constant speed, if it has a "
+    "displacement. Attributes of the other kind are refused.",
     (
         name_of("its name", default="pump"),
         port("outlet", "line that it feeds", default="supply"),
@@ -60,51 +60,51 @@ PUMP = ElementKind(
             default_text="none: it has a displacement",
         ),
         non_negative("tank_pressure", "Pa", "absolute; of a machine without `<tank>`", default=1e5),
-        positive("displacement", "m3/rad", "largest", default_text="none: it has a supply_pressure"),
+        positive("displacement", "m3/rad", "at full stroke", default_text="none: it has a supply_pressure"),
         port("inlet", f"{_NO_SUPPLY}: line that it draws from", default="", default_text="tank"),
-        positive("speed", "rad/s", f"{_NO_SUPPLY}: of its shaft; required", default_text="none"),
+        positive("speed", "rad/s", f"{_NO_SUPPLY}: speed of its shaft; required", default_text="none"),
         choice(
             "control",
-            f"{_NO_SUPPLY}: what its displacement follows",
+            f"{_NO_SUPPLY}: control of its displacement",
             ("fixed", "pressure", "load_sensing"),
             default="",
             default_text="fixed",
         ),
-        port("sense", "of load_sensing: line whose pressure it follows; required", default="", default_text="none"),
+        port("sense", "of load_sensing: sensed line; required", default="", default_text="none"),
         positive(
             "setting",
             "Pa",
-            f"{_VARIABLE}: absolute; outlet pressure that leaves no displacement; required",
+            f"{_VARIABLE}: absolute outlet pressure at zero displacement; required",
             default_text="none",
         ),
         positive(
             "margin",
             "Pa",
-            "of load_sensing: of the outlet above the sensed line",
+            "of load_sensing: pressure of the outlet above the sensed line",
             default_text=_pump_default("margin"),
         ),
         positive(
             "regulation_range",
             "Pa",
-            f"{_VARIABLE}: rise of pressure that takes it from full to no displacement",
+            f"{_VARIABLE}: rise of pressure from full to zero displacement",
             default_text=_pump_default("regulation_range"),
         ),
         positive(
             "response_time",
             "s",
-            f"{_VARIABLE}: of the displacement",
+            f"{_VARIABLE}: time constant of the displacement",
             default_text=_pump_default("response_time"),
         ),
         non_negative(
             "power_limit",
             "W",
-            f"{_VARIABLE}: hydraulic power from which on displacement is taken back; 0: none",
+            f"{_VARIABLE}: hydraulic power above which the displacement is reduced; 0: none",
             default_text=_pump_default("power_limit"),
         ),
         non_negative(
             "minimum_stroke",
             "-",
-            f"{_VARIABLE}: least share of the displacement",
+            f"{_VARIABLE}: least displacement, share of the full one",
             default_text=_pump_default("minimum_stroke"),
             maximum=0.99,
         ),
@@ -117,7 +117,7 @@ PUMP = ElementKind(
         non_negative(
             "torque_loss",
             "N m",
-            f"{_NO_SUPPLY}: at the shaft, beside the hydraulic torque",
+            f"{_NO_SUPPLY}: at the shaft, in addition to the hydraulic torque",
             default_text=_pump_default("torque_loss"),
         ),
     ),

@@ -26,7 +26,7 @@ def _rated_flow(where: str, **more) -> Attribute:
 
 
 def _rated_drop() -> Attribute:
-    return positive("rated_drop", "Pa", "drop of pressure that rated_flow takes", default=5e5)
+    return positive("rated_drop", "Pa", "pressure drop at rated_flow", default=5e5)
 
 
 def _cracking_pressure(where: str) -> Attribute:
@@ -39,14 +39,14 @@ def _pilot_ratio(where: str) -> Attribute:
 
 RELIEF_VALVE = ElementKind(
     "relief_valve",
-    "A valve that opens by the pressure before it.",
+    "A relief valve: it opens when its inlet pressure is above its outlet pressure by a setting.",
     (
         name_of("its name"),
         port("inlet", "line whose pressure it limits"),
-        port("outlet", "line that it opens to", default="tank"),
-        positive("pressure", "Pa", "of the inlet above the outlet at which it opens"),
+        port("outlet", "line that it discharges to", default="tank"),
+        positive("pressure", "Pa", "of the inlet above the outlet, at which it opens"),
         _rated_flow("at rated_rise above that pressure"),
-        positive("rated_rise", "Pa", "rise above the opening pressure that rated_flow takes", default=1e6),
+        positive("rated_rise", "Pa", "rise above the opening pressure at rated_flow", default=1e6),
     ),
     ReliefValve,
     field="relief_valves",
@@ -54,12 +54,12 @@ RELIEF_VALVE = ElementKind(
 )
 CHECK_VALVE = ElementKind(
     "check_valve",
-    "A valve that opens one way; with a pilot, the pilot's pressure opens it the other way too.",
+    "A check valve. With a pilot it is pilot-operated: the pilot pressure opens it in the other direction, too.",
     (
         name_of("its name"),
-        port("inlet", "line that it lets oil from"),
-        port("outlet", "line that it lets oil to"),
-        port("pilot", "line whose pressure opens it backwards", default="", default_text="none"),
+        port("inlet", "line from which oil flows"),
+        port("outlet", "line to which oil flows"),
+        port("pilot", "line whose pressure opens it against its blocking direction", default="", default_text="none"),
         _cracking_pressure("drop at which it opens"),
         _rated_flow("when open, at rated_drop"),
         _rated_drop(),
@@ -71,17 +71,17 @@ CHECK_VALVE = ElementKind(
 )
 COUNTERBALANCE_VALVE = ElementKind(
     "counterbalance_valve",
-    "A load-holding valve: free towards the load; back from it a relief valve that a pilot helps to open.",
+    "A counterbalance (load-holding) valve: free flow to the load; from the load a pilot-assisted relief valve.",
     (
         name_of("its name"),
         port("load", "line of the actuator"),
         port("valve", "line of the directional valve"),
-        port("pilot", "line whose pressure helps to open it: as a rule the other side's"),
+        port("pilot", "line whose pressure helps to open it, usually that of the other side"),
         positive("pressure", "Pa", "of the load at which it opens without pilot"),
-        _pilot_ratio("area on which the pilot acts over that on which the load does"),
+        _pilot_ratio("area on which the pilot pressure acts over that on which the load pressure acts"),
         _rated_flow("from the load at rated_rise above opening; to the load at rated_drop"),
-        positive("rated_rise", "Pa", "rise above opening that rated_flow takes", default=1e6),
-        _cracking_pressure("drop at which the way to the load opens"),
+        positive("rated_rise", "Pa", "rise above the opening pressure at rated_flow from the load", default=1e6),
+        _cracking_pressure("drop at which the free-flow path to the load opens"),
         _rated_drop(),
     ),
     CounterbalanceValve,
@@ -90,13 +90,13 @@ COUNTERBALANCE_VALVE = ElementKind(
 )
 REDUCING_VALVE = ElementKind(
     "reducing_valve",
-    "A valve that closes when the pressure behind it reaches its setting.",
+    "A pressure-reducing valve: it closes when its outlet pressure reaches its setting.",
     (
         name_of("its name"),
         port("inlet", "line that it draws from"),
         port("outlet", "line whose pressure it limits"),
         positive("pressure", "Pa", "absolute; of the outlet at which it is closed"),
-        positive("range", "Pa", "rise of the outlet's pressure that takes it from open to closed", default=2e5),
+        positive("range", "Pa", "rise of the outlet pressure from fully open to closed", default=2e5),
         _rated_flow("when open, at rated_drop"),
         _rated_drop(),
     ),
@@ -106,12 +106,12 @@ REDUCING_VALVE = ElementKind(
 )
 SHUTTLE_VALVE = ElementKind(
     "shuttle_valve",
-    "A valve that joins its outlet with whichever of two lines has the higher pressure.",
+    "A shuttle valve: it connects its outlet with that of two lines which has the higher pressure.",
     (
         name_of("its name"),
         port("a", "one line"),
         port("b", "the other line"),
-        port("outlet", "line that gets the higher pressure"),
+        port("outlet", "line with the higher pressure"),
         _rated_flow("at rated_drop", default=1e-4),
         _rated_drop(),
     ),
@@ -121,7 +121,7 @@ SHUTTLE_VALVE = ElementKind(
 )
 ORIFICE = ElementKind(
     "orifice",
-    "A restriction: turbulent when it has a diameter, laminar when it has a resistance.",
+    "A restriction: turbulent with a diameter, laminar with a resistance.",
     (
         name_of("its name"),
         port("inlet", "one line"),
@@ -131,7 +131,7 @@ ORIFICE = ElementKind(
         positive(
             "resistance",
             "Pa s/m3",
-            "of a laminar one: drop per flow at 313.15 K, which goes with the viscosity",
+            "of a laminar one: drop per flow at 313.15 K, proportional to the viscosity",
             default_text="none: it has a diameter",
         ),
     ),
@@ -141,14 +141,14 @@ ORIFICE = ElementKind(
 )
 COMPENSATOR = ElementKind(
     "compensator",
-    "A pressure compensator: it closes when the drop over the metering edge that it feeds reaches its margin.",
+    "A pressure compensator: it keeps the drop over the metering edge downstream of it at its margin by throttling.",
     (
         name_of("its name"),
         port("inlet", "line that it draws from"),
         port("outlet", "line that the metering edge draws from"),
-        port("load", "line behind the metering edge, whose pressure is sensed"),
-        positive("margin", "Pa", "of the outlet above the load at which it is closed"),
-        positive("range", "Pa", "rise of that difference that takes it from open to closed", default=1e5),
+        port("load", "line downstream of the metering edge, whose pressure is sensed"),
+        positive("margin", "Pa", "pressure of the outlet above the load at which it is closed"),
+        positive("range", "Pa", "rise of that difference from fully open to closed", default=1e5),
         _rated_flow("when open, at rated_drop"),
         _rated_drop(),
     ),
