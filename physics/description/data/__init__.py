@@ -1,1 +1,1 @@
-"""What a description holds: frozen dataclasses by subject, and what follows from one of them alone."""
+"""The contents of descriptions: frozen dataclasses by subject, and functions of one of them."""
