@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.description.data.hydraulics import HydraulicCylinder, HydraulicMotor
 from grouser.physics.description.data.machine import Machine
@@ -38,8 +39,7 @@ from grouser.physics.hydraulics.elements import make_network
 from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.oil import content
 from grouser.physics.hydraulics.trials import SLIDING, STUCK, make_network_workspace
-from grouser.physics.model import build_model
-from grouser.physics.packed import Packed
+from grouser.physics.model.multibody import build_model
 
 # A step of the circuit, a time over which nothing may change any more, and the longest that is waited for it [s].
 _STEP, _WINDOW, _LONGEST = 5e-3, 0.2, 20.0

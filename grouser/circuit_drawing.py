@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from grouser.circuit_symbols import PLACED_PORTS, symbol, tank_symbol
+from grouser.commands.circuit_symbols import PLACED_PORTS, symbol, tank_symbol
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import (
     PORTS,

@@ -23,7 +23,7 @@ from grouser.nodes.parameters import DECLARATIONS
 from grouser.nodes.process import stop_on_signals
 from grouser.nodes.report import LoopReport
 from grouser.nodes.simulator import SimulatorNode, failure_text, leave, spinning
-from grouser.physics.errors import GrouserError
+from grouser.physics.base.errors import GrouserError
 from grouser.progress import compilation_text
 from grouser.ros_arguments import split_ros_arguments
 

@@ -11,7 +11,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from grouser.nodes.frames import relative_poses
 from grouser.nodes.messages import set_stamp
-from grouser.physics.measurements import Contact
+from grouser.physics.readings.measurements import Contact
 
 POINTS, NORMALS, FORCES = "points", "normals", "forces"
 # Length of the lines along normals, diameter of points, of the shafts and heads of arrows [m].

@@ -27,9 +27,9 @@ from grouser.nodes.goal_following import GoalFollower, Manners, ObstacleMemory, 
 from grouser.nodes.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.process import run_node, spin_until
 from grouser.nodes.viewer_frames import HeardFrames
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose, rotate
-from grouser.physics.errors import ParameterError
 
 _WARNING_PERIOD = 5.0  # [s]
 _EXIT_GAVE_UP = 1

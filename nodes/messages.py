@@ -18,12 +18,12 @@ from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.frames import FramePair
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.description.text.names import closest
-from grouser.physics.errors import ParameterError
-from grouser.physics.lidar import LidarScan
-from grouser.physics.measurements import TerrainPatch
-from grouser.physics.sensors import ImuReading
+from grouser.physics.readings.measurements import TerrainPatch
+from grouser.physics.sensors.imu import ImuReading
+from grouser.physics.sensors.lidar import LidarScan
 from grouser.program import TWIST
 
 SPOOL_COMMAND = "spool_command"

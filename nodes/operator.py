@@ -28,7 +28,7 @@ from grouser.nodes.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.pattern import Pattern
 from grouser.nodes.pattern_reader import load_pattern
 from grouser.nodes.process import run_node
-from grouser.physics.errors import GrouserError, ParameterError
+from grouser.physics.base.errors import GrouserError, ParameterError
 
 _WARNING_PERIOD = 1.0  # [s]
 

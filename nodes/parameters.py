@@ -19,9 +19,9 @@ from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValu
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from grouser.physics.errors import GrouserError, ParameterError
+from grouser.physics.base.errors import GrouserError, ParameterError
 from grouser.physics.hydraulics.cylinder import SCHEMES
-from grouser.physics.step import INTEGRATORS
+from grouser.physics.integrators.step import INTEGRATORS
 
 _HIGHEST_RATE = 10_000.0
 

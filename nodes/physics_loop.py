@@ -14,11 +14,11 @@ from grouser.nodes.samples import CLOCK, Moment, nanoseconds_at
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.simulated import Simulated
 from grouser.nodes.trajectory_following import Order
-from grouser.physics.carry_over import carry_over
+from grouser.physics.base.errors import DivergenceError, GrouserError, ParameterError
 from grouser.physics.description.data.machine import member_prefix
 from grouser.physics.description.data.pose import Pose, Vector3
-from grouser.physics.errors import DivergenceError, GrouserError, ParameterError
-from grouser.physics.simulation import Simulation
+from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.transfer import carry_over
 from grouser.recording.events import Commanded, Diverged, Event, FaultsChanged, Placed, Rewound, Stopped, WasReset
 from grouser.recording.recorder import Recorder
 

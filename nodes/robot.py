@@ -25,9 +25,9 @@ from grouser.nodes.state_publishing import StatePublisher
 from grouser.nodes.supervision import CommandSupervisor
 from grouser.nodes.trajectory_action import TrajectoryServer
 from grouser.nodes.trajectory_following import SOURCE, TrajectoryFollower
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine, member_prefix
 from grouser.physics.description.data.world import World
-from grouser.physics.errors import ParameterError
 from grouser.physics.vehicle import make_vehicle
 from grouser.program import TWIST, CommandProgram
 

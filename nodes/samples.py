@@ -11,11 +11,11 @@ from grouser.nodes.driving import Odometer
 from grouser.nodes.simulated import Simulated
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE
-from grouser.physics.lidar import LidarScan
-from grouser.physics.measurements import Contact, TerrainPatch
-from grouser.physics.names import NamedView
-from grouser.physics.sensors import ImuReading
-from grouser.physics.simulation import Simulation
+from grouser.physics.readings.measurements import Contact, TerrainPatch
+from grouser.physics.sensors.imu import ImuReading
+from grouser.physics.sensors.lidar import LidarScan
+from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.named_view import NamedView
 
 CLOCK = "clock"  # a stream of its own: no machine has it
 STREAMS = frozenset(

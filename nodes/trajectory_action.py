@@ -17,7 +17,7 @@ from grouser.nodes.physics_loop import PhysicsLoop
 from grouser.nodes.samples import nanoseconds_at
 from grouser.nodes.trajectory_following import Ended, Ending, Order, Progress
 from grouser.nodes.trajectory_parameters import TrajectoryParameters
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 
 # A canceled goal, and one that others ended, have no code of their own: they have those that ros2_control's trajectory
 # controller gives them.

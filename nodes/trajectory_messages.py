@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectory
 from grouser.nodes.messages import LARGEST_TARGET, check_length, check_names, doubles, set_stamp
 from grouser.nodes.trajectory import Tolerance, Tolerances, Trajectory, Waypoint
 from grouser.nodes.trajectory_following import Progress
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 
 # What speed counts as none at the end of a trajectory: senders compute in single precision too.
 _NO_SPEED = float(np.finfo(np.float32).eps)

@@ -30,10 +30,10 @@ from grouser.nodes import topics
 from grouser.nodes.parameters import Declaration, declare
 from grouser.nodes.process import run_node
 from grouser.nodes.viewer_frames import HeardFrames
+from grouser.physics.base.errors import GrouserError, MachineError
 from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.errors import GrouserError, MachineError
 
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
 SMALLEST_FORCE = 1e-3  # [N], below it no arrow is drawn

@@ -18,8 +18,8 @@ from grouser.physics.hydraulics.circuit import (
 )
 from grouser.physics.hydraulics.cylinder import IMPLICIT
 from grouser.physics.hydraulics.network import Network
-from grouser.physics.measurements import HydraulicBalance
-from grouser.physics.state import State
+from grouser.physics.model.state import State
+from grouser.physics.readings.measurements import HydraulicBalance
 
 
 def balance_hydraulics(

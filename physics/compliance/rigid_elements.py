@@ -13,6 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink
 from grouser.physics.description.data.contact import DisabledCollision
 from grouser.physics.description.data.machine import Machine
@@ -20,7 +21,6 @@ from grouser.physics.description.data.mechanism import Inertial, InitialPosition
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.urdf.placement import rigid_lumps
-from grouser.physics.errors import MachineError
 
 _TURNS = "zyx"
 _NO_STIFFNESS = (0.0, 0.0, 0.0)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description.data.hydraulics import (
     CheckValve,
     Compensator,
@@ -35,7 +36,6 @@ from grouser.physics.description.elements.hydraulics.circuit import (
     constant_pressures,
     home_pressure,
 )
-from grouser.physics.errors import MachineError
 from grouser.physics.hydraulics.circuit import flow_gain, piston_area, rod_side_area
 from grouser.physics.hydraulics.faults import leaks
 from grouser.physics.hydraulics.network import (

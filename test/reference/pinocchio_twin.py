@@ -17,7 +17,7 @@ import pinocchio as pin
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.model import Model, Names
+from grouser.physics.model.multibody import Model, Names
 
 FREE_BASE = "root_joint"
 _SPHERICAL = pin.JointModelSpherical().shortname()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from grouser import conform
+from grouser.commands import conform
 
 BROKEN = Path(__file__).resolve().parent / "broken"
 # A first run compiles what three kinds of machines need, before the first test.

@@ -18,7 +18,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from grouser.nodes import topics
 from grouser.nodes.simulator import SimulatorNode, spinning
-from grouser.physics.errors import GrouserError
+from grouser.physics.base.errors import GrouserError
 
 DEADLINE = 30.0  # [s]
 

@@ -24,7 +24,7 @@ from std_msgs.msg import Float64MultiArray, Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from grouser.nodes import messages, topics, trajectory_messages
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 from grouser.program import TWIST
 
 MEGABYTE = "x" * 1_000_000

@@ -21,13 +21,13 @@ from grouser.nodes import messages, topics
 from grouser.nodes.diagnostics import diagnostics_message
 from grouser.nodes.frames import FrameTree, footprint_pose, relative_poses
 from grouser.nodes.report import LoopReport
-from grouser.physics import spatial
+from grouser.physics.base import spatial
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import parse_machine
 from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.description.data.world import Ground, Heightfield
-from grouser.physics.errors import ParameterError
-from grouser.physics.lidar import LidarScan
-from grouser.physics.measurements import TerrainPatch
+from grouser.physics.readings.measurements import TerrainPatch
+from grouser.physics.sensors.lidar import LidarScan
 
 finite = st.floats(-1e3, 1e3)
 components = st.floats(-1.0, 1.0)

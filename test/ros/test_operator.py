@@ -19,7 +19,7 @@ from std_msgs.msg import Bool
 
 from grouser.nodes import messages, topics
 from grouser.nodes.operator import DECLARATIONS
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 from grouser.resources import share_path
 
 # A busy computer may keep a joystick that says something every 20 ms from doing so for long; where silence is not what

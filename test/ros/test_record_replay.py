@@ -16,10 +16,10 @@ from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 import grouser
+from grouser.commands.replay import replay
 from grouser.nodes.simulator import SimulatorNode, spinning
 from grouser.recording.events import Commanded, StateReached
 from grouser.recording.mcap_file import Recording
-from grouser.replay import replay
 
 DEADLINE = 60.0  # [s]
 

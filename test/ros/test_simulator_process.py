@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from rosgraph_msgs.msg import Clock
 
+from grouser.commands.run import judge, status_text
 from grouser.nodes import topics
 from grouser.nodes.report import LoopReport
-from grouser.run import judge, status_text
 
 LONGEST_EXIT = 10.0  # [s]: what hangs takes longer, a busy computer does not
 PATIENCE = 60.0  # [s]
@@ -54,7 +54,7 @@ def test_the_node_ends_cleanly(compiled, peer, launch, loader_file, number):
 def test_the_node_ends_while_it_compiles(launch, loader_file, tmp_path, number):
     """With an empty cache the signal comes in the middle of the first compilation."""
     cache = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    script = "import sys; from grouser.run import main; sys.exit(main(sys.argv[1:]))"
+    script = "import sys; from grouser.commands.run import main; sys.exit(main(sys.argv[1:]))"
     process = subprocess.Popen(
         [sys.executable, "-uc", script, "--machine", str(loader_file), "--no-view"],
         stdout=subprocess.PIPE,

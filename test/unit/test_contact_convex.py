@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from contact_scene import STEP, Scene, free_bodies, hull_mesh, random_quaternion
 
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.contact.narrow import point_to_shape
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from contact_scene import FREE_SPACE, Scene, free_bodies, hull_mesh
 
+from grouser.physics.base.errors import MachineError
 from grouser.physics.contact.laws import combine
 from grouser.physics.contact.slots import claim_slots
 from grouser.physics.description.data.compliance import CompliantJoint, JointFrame, LoopJoint
@@ -17,7 +18,6 @@ from grouser.physics.description.data.mechanism import Collision, Inertial, Join
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Cylinder, PointSet, Sphere
 from grouser.physics.description.data.world import Ground, Obstacle, World
-from grouser.physics.errors import MachineError
 
 INERTIAL = Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
 BALL = Sphere(0.1)

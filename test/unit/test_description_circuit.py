@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import grouser
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.hydraulics import Pump, Tank
 from grouser.physics.description.elements.hydraulics.circuit import (
     PORTS,
@@ -19,7 +20,6 @@ from grouser.physics.description.elements.hydraulics.circuit import (
 from grouser.physics.description.elements.hydraulics.pumps import PUMP_DEFAULTS
 from grouser.physics.description.elements.hydraulics.table import HYDRAULIC_ELEMENTS
 from grouser.physics.description.table.attributes import Kind
-from grouser.physics.errors import MachineError, ParameterError
 
 MACHINE = Path(__file__).parents[1] / "data" / "machines" / "load_sensing.urdf"
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import grouser
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description.data.compliance import (
     PAIR_TYPES,
     CompliantJoint,
@@ -17,7 +18,6 @@ from grouser.physics.description.data.compliance import (
 )
 from grouser.physics.description.data.mechanism import Integrator
 from grouser.physics.description.data.pose import AXES
-from grouser.physics.errors import MachineError
 
 LOOPS_AND_SPRINGS = Path(__file__).parents[1] / "data" / "machines" / "loops_and_springs.urdf"
 

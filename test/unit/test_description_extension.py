@@ -7,6 +7,7 @@ import pytest
 
 import grouser
 from grouser.docs_pages.urdf_extension import extension_page
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description import data
 from grouser.physics.description.data.contact import ContactMaterial
 from grouser.physics.description.data.drives import ServoDrive
@@ -21,7 +22,6 @@ from grouser.physics.description.elements.wheels import WrittenWheel
 from grouser.physics.description.machine_file.registry import ELEMENTS
 from grouser.physics.description.table.attributes import ElementKind, Kind
 from grouser.physics.description.urdf.placement import initial_positions, link_poses
-from grouser.physics.errors import MachineError
 
 ROOT = Path(__file__).parents[2]
 

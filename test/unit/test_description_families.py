@@ -7,8 +7,8 @@ import pytest
 
 import grouser
 from grouser.docs_pages.urdf_extension import extension_page
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description.machine_file import registry
-from grouser.physics.errors import MachineError
 
 # The whole of a new file in physics/description/elements/.
 FAMILY = '''

@@ -8,6 +8,7 @@ import pytest
 
 from grouser import Member, combine, load_machine
 from grouser.catalogue import machine_file
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.compliance import FlexibleLink
 from grouser.physics.description.data.contact import ContactMaterial, MaterialPair
 from grouser.physics.description.data.hydraulics import Fluid, Pump, Tank
@@ -21,7 +22,6 @@ from grouser.physics.description.machine_file.fleet import ROOT, prefixed
 from grouser.physics.description.machine_file.registry import ELEMENTS
 from grouser.physics.description.table.attributes import ElementKind, Kind
 from grouser.physics.description.urdf.placement import initial_positions, link_poses
-from grouser.physics.errors import MachineError, ParameterError
 
 MACHINES = ("demolition_robot", "excavator", "four_bar", "hydraulic_lift", "loader_crane", "rigid_pendulum", "rover")
 SHARED = {"name", "root", "floating_base", "fluid", "self_collision", "integrator", "urdf", "source", "file"}

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grouser
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description import parse_machine
 from grouser.physics.description.data.mechanism import Collision
 from grouser.physics.description.data.pose import Pose
@@ -19,7 +20,6 @@ from grouser.physics.description.data.shapes import Box, Cylinder, Mesh, Sphere
 from grouser.physics.description.text import files as paths
 from grouser.physics.description.urdf import meshes
 from grouser.physics.description.urdf.inertial import inertial_from_density
-from grouser.physics.errors import MachineError
 
 ONE = (1.0, 1.0, 1.0)
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import grouser
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
 
 LINK_A = '<link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>'
 LINK_B = LINK_A.replace('"a"', '"b"')

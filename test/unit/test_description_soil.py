@@ -12,13 +12,13 @@ from PIL import Image
 
 import grouser
 from grouser.docs_pages.soils import soils_page
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.soil import Soil, SoilGround, Validity, beyond_validity
 from grouser.physics.description.data.world import Ground, Heightfield
 from grouser.physics.description.soils.checks import check_level, check_soil
 from grouser.physics.description.soils.presets import PRESETS
 from grouser.physics.description.soils.schema import ALL_KEYS, CELL_KEYS, KEYS
 from grouser.physics.description.world.ground_edge import edge_walls
-from grouser.physics.errors import MachineError, ParameterError
 from grouser.physics.soil.laws import make_soils, pressure_stiffness
 
 ROOT = Path(__file__).parents[2]

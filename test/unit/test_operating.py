@@ -6,7 +6,7 @@ import pytest
 
 from grouser.nodes.operating import Operating
 from grouser.nodes.pattern import Lever, Pattern
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 
 PATIENCE = 0.2  # [s]
 PERIOD = 0.05  # [s] between two samples

@@ -7,7 +7,7 @@ import pytest
 from grouser.catalogue import pattern_file
 from grouser.nodes.pattern import Lever, Pattern
 from grouser.nodes.pattern_reader import load_pattern
-from grouser.physics.errors import MachineError, ParameterError
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.resources import share_path
 
 SHIPPED = sorted(path.stem for path in share_path("config", "operator").glob("*.yaml"))

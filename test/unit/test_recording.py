@@ -15,6 +15,7 @@ import pytest
 
 import grouser
 from grouser import catalogue, cli
+from grouser.commands.replay import replay
 from grouser.nodes.driving import Driver
 from grouser.nodes.mailbox import Mailbox
 from grouser.nodes.pacing import Pacer
@@ -29,7 +30,6 @@ from grouser.recording.mcap_file import Recording, RecordingWriter
 from grouser.recording.origin import Origin
 from grouser.recording.recorder import Recorder
 from grouser.recording.state_hash import state_hash
-from grouser.replay import replay
 
 STEP = 0.001
 DEADLINE = 60.0  # [s]

@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from grouser.nodes import trajectory_messages
 from grouser.nodes.trajectory import Spline, Tolerance, Tolerances, Waypoint
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 
 # Coefficients of up to a hundred, in six terms, round off by 1e-13 and the reference's as much; a derivative multiplies
 # by up to 5 and divides by 0.2 s, the shortest piece.

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grouser.physics.description.data.soil import Wheel
-from grouser.physics.measurements import WheelState
+from grouser.physics.readings.measurements import WheelState
+from grouser.physics.readings.wheel_contact import rigid_wheel_state
 from grouser.physics.soil.memory import STANDSTILL, shown_slip
-from grouser.physics.wheel_contact import rigid_wheel_state
 
 speeds = st.floats(-1e3, 1e3)
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from grouser import Simulation, World
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Inertial, Joint, Link
 from grouser.physics.description.data.pose import Pose

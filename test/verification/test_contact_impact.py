@@ -5,7 +5,7 @@ import pytest
 from loose_bodies import loose, place, principal_inertia, solid, spin_of, velocity_of
 
 from grouser import Simulation, World
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.description.data.contact import ContactMaterial
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Sphere

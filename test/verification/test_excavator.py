@@ -12,7 +12,7 @@ import pytest
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, program_file
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.description.data.contact import SelfCollision
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box

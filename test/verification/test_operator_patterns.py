@@ -14,7 +14,7 @@ from grouser.catalogue import machine_file, pattern_file
 from grouser.nodes.driving import Driver
 from grouser.nodes.operating import Operating
 from grouser.nodes.pattern_reader import load_pattern
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.vehicle import make_vehicle
 from grouser.program import TWIST
 

@@ -12,7 +12,7 @@ from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, program_file, world_file
 from grouser.nodes.driving import Driver, Odometer
 from grouser.nodes.frames import FrameTree
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.description import load_world
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.contact import MaterialPair
 from grouser.physics.description.data.hydraulics import Fluid
 from grouser.physics.description.data.machine import Machine, Member
@@ -18,7 +19,6 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_tanks
 from grouser.physics.description.machine_file import registry
 from grouser.physics.description.table.attributes import ElementKind, Kind
-from grouser.physics.errors import MachineError, ParameterError
 
 # Root link of a fleet; no link of a URDF has this name.
 ROOT = ""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.machine_file import registry
 from grouser.physics.description.machine_file.plausibility import plausibility_warnings
@@ -17,7 +18,6 @@ from grouser.physics.description.text.files import read_text
 from grouser.physics.description.text.xacro import expand_xacro, is_xacro
 from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse
 from grouser.physics.description.urdf.robot import read_robot
-from grouser.physics.errors import MachineError, ParameterError
 
 FIXED_ROOT = "world"
 _BASES = ("floating", "fixed")

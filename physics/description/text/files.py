@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
 
 _PACKAGE_MANIFEST = "package.xml"
 _MANIFEST_BYTES_MAX = 1_000_000

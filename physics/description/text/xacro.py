@@ -8,10 +8,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description.text.files import read_text
 from grouser.physics.description.text.names import closest
 from grouser.physics.description.text.xml_tree import BYTES_MAX, refuse_declarations
-from grouser.physics.errors import MachineError
 
 SECONDS_MAX = 20.0
 _WORKER = "grouser.physics.description.text.xacro_worker"

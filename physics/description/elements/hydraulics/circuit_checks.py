@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description.data.hydraulics import Pump
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import (
@@ -18,7 +19,6 @@ from grouser.physics.description.elements.hydraulics.circuit import (
 )
 from grouser.physics.description.table.family import Entry, Extension
 from grouser.physics.description.text.names import closest, shortened
-from grouser.physics.errors import MachineError
 
 # Pairs of ports that must be on different lines.
 _IN_AND_OUT = (("inlet", "outlet"),)
