@@ -15,9 +15,9 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import (
     PORTS,
     circuit_tanks,
+    flow_paths,
     named_lines,
     reached_lines,
-    ways_of_oil,
 )
 
 # Ports that only feel a pressure or pass one on.
@@ -109,7 +109,7 @@ def _styles(machine: Machine, ends: Mapping[str, Sequence[_End]]) -> dict[str, s
     before_valves = replace(
         machine, valves=(), relief_valves=(), shuttle_valves=(), cylinders=(), hydraulic_motors=(), pumps=()
     )
-    fed = reached_lines([pump.outlet for pump in machine.pumps], ways_of_oil(before_valves))
+    fed = reached_lines([pump.outlet for pump in machine.pumps], flow_paths(before_valves))
     returns = {valve.tank for valve in machine.valves}
     styles = {}
     for line, its_ends in ends.items():

@@ -1,4 +1,4 @@
-"""Hydraulic circuits: what their elements give, the lines that they make, and what is refused of them."""
+"""Hydraulic circuits: reading of elements, their lines, and errors."""
 
 import dataclasses
 import math
@@ -87,7 +87,7 @@ def load(tmp_path, content):
 
 
 def written(tmp_path, extension):
-    """The one valve and the one cylinder that an extension has."""
+    """The only valve and the only cylinder of an extension."""
     machine = load(tmp_path, extension)
     return machine.valves[0], machine.cylinders[0]
 
@@ -100,7 +100,7 @@ def refusal(tmp_path, content):
     return caught.value
 
 
-def test_a_machine_with_a_valve_and_a_cylinder_is_a_circuit(tmp_path):
+def test_circuit_of_a_valve_and_a_cylinder(tmp_path):
     machine = load(tmp_path, WORKING)
     assert circuit_lines(machine) == ("tank", "supply", "v.a", "v.b")
     assert constant_pressures(machine) == {"tank": 1e5, "supply": 1e7}
@@ -110,13 +110,13 @@ def test_a_machine_with_a_valve_and_a_cylinder_is_a_circuit(tmp_path):
     assert machine.pumps == (Pump("pump", 1e7, 1e5),)
 
 
-def test_a_machine_without_hydraulics_has_no_lines(tmp_path):
+def test_machine_without_hydraulics_has_no_lines(tmp_path):
     machine = load(tmp_path, "")
     assert circuit_lines(machine) == ()
     assert circuit_tanks(machine) == ()
 
 
-def test_every_element_is_read():
+def test_all_hydraulic_elements_are_read():
     machine = grouser.load_machine(MACHINE)
     assert constant_pressures(machine) == {"tank": 1.2e5}
     assert circuit_lines(machine) == (
@@ -148,7 +148,7 @@ def test_every_element_is_read():
     assert (laminar.diameter, turbulent.resistance) == (None, None)
 
 
-def test_a_valve_has_a_size_by_its_spool_or_by_its_flow(tmp_path):
+def test_directional_valve_size_by_spool_or_rated_flow(tmp_path):
     spool, _ = written(tmp_path, WORKING)
     assert (spool.spool_diameter, spool.spool_travel, spool.rated_flow) == (0.006, 2e-4, None)
     rated, _ = written(tmp_path, OIL + SUPPLY + RATED + cylinder())
@@ -164,7 +164,7 @@ def test_a_valve_has_a_size_by_its_spool_or_by_its_flow(tmp_path):
     )
 
 
-def test_a_cylinder_has_a_barrel_and_buffers(tmp_path):
+def test_cylinder_barrel_modulus_and_buffers(tmp_path):
     _, piston = written(tmp_path, WORKING)
     assert (piston.barrel_modulus, piston.buffer_length) == (math.inf, 0.0)
     more = 'barrel_modulus="2e9" buffer_length="0.25" buffer_stiffness="1e7" buffer_damping="2e4"'
@@ -173,7 +173,7 @@ def test_a_cylinder_has_a_barrel_and_buffers(tmp_path):
     assert (piston.buffer_stiffness, piston.buffer_damping) == (1e7, 2e4)
 
 
-def test_a_line_gives_way_and_starts_at_a_pressure(tmp_path):
+def test_line_expansion_and_start_pressure(tmp_path):
     plain = FILLED.format("v.a")
     (line,) = load(tmp_path, WORKING + plain).lines
     assert (line.volume, line.expansion, line.start_pressure) == (1e-5, math.inf, None)
@@ -181,7 +181,7 @@ def test_a_line_gives_way_and_starts_at_a_pressure(tmp_path):
     assert (line.volume, line.expansion, line.start_pressure) == (1e-5, 3e9, 2e6)
 
 
-def test_a_piston_without_mass_is_not_for_the_scheme_of_split_steps(tmp_path):
+def test_massless_piston_is_refused_by_the_split_scheme(tmp_path):
     load(tmp_path, WORKING.replace('piston_mass="3"', 'piston_mass="0"'))
     path = tmp_path / "robot.urdf"
     path.write_text(path.read_text().replace('"floating"', '"fixed"'))
@@ -194,7 +194,7 @@ def test_a_piston_without_mass_is_not_for_the_scheme_of_split_steps(tmp_path):
 
 
 @pytest.mark.parametrize("kind", HYDRAULIC_ELEMENTS, ids=lambda kind: kind.tag)
-def test_the_defaults_of_the_dataclasses_are_those_of_the_table(kind):
+def test_defaults_of_dataclasses_equal_those_of_the_table(kind):
     fields = {field.name: field for field in dataclasses.fields(kind.build)}
     for attribute in kind.attributes:
         default = fields[attribute.name].default
@@ -203,7 +203,7 @@ def test_the_defaults_of_the_dataclasses_are_those_of_the_table(kind):
             assert not attribute.required
 
 
-def test_valves_are_found_over_what_is_on_the_way():
+def test_feeding_valve_is_found_through_series_elements():
     machine = grouser.load_machine(MACHINE)
     valves = {
         cylinder.name: feeding_valve(machine, [cylinder.piston_side, cylinder.rod_side])
@@ -215,8 +215,8 @@ def test_valves_are_found_over_what_is_on_the_way():
     assert feeding_valve(machine, ["gallery", "tank", ""]) is None
 
 
-def test_the_nearest_of_several_valves_feeds_an_actuator(tmp_path):
-    """Valve `u` may fill the cylinder's line over an orifice, as for a float position."""
+def test_feeding_valve_is_the_nearest_of_several(tmp_path):
+    """Valve `u` also reaches the cylinder's line, through an orifice, as for a float position."""
     machine = load(
         tmp_path,
         OIL
@@ -312,11 +312,11 @@ WORKS = {
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_a_circuit_that_works_is_read(tmp_path, name):
+def test_valid_circuits_load(tmp_path, name):
     assert circuit_lines(load(tmp_path, WORKS[name]))
 
 
-# Content of <grouser> (which starts in line 8), the line to blame, words of the message.
+# Content of <grouser> (which starts in line 8), the line of the error, words of the message.
 BAD = {
     "neither supply nor displacement": ('<pump name="p"/>', 8, ["'supply_pressure' is missing", "displacement"]),
     "supply and displacement": (
@@ -663,7 +663,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_circuit_is_refused_where_it_is_bad(tmp_path, name):
+def test_invalid_circuits_are_refused_with_line_and_reason(tmp_path, name):
     content, line, words = BAD[name]
     error = refusal(tmp_path, content)
     assert error.line == line, str(error)
@@ -672,7 +672,7 @@ def test_a_bad_circuit_is_refused_where_it_is_bad(tmp_path, name):
 
 
 def ports_as_written():
-    """Every port that the machine's file names a line for: its place in the text, and a name for the test."""
+    """Every connected port in the machine's file: its place in the text, and a name for the test."""
     text = MACHINE.read_text()
     names = {kind.tag: {a.name for a in kind.attributes if a.kind is Kind.PORT} for kind in HYDRAULIC_ELEMENTS}
     for element in re.finditer(r"<(\w+)\s[^>]*>", text):
@@ -683,7 +683,7 @@ def ports_as_written():
 
 
 @pytest.mark.parametrize(("start", "end"), list(ports_as_written()))
-def test_a_port_that_is_cut_off_is_refused(tmp_path, start, end):
+def test_disconnected_ports_are_refused(tmp_path, start, end):
     text = MACHINE.read_text()
     path = tmp_path / "robot.urdf"
     path.write_text(text[:start] + "nowhere" + text[end:])
@@ -702,7 +702,7 @@ def numbers_of_the_table():
 
 
 @pytest.mark.parametrize(("tag", "name", "value"), list(numbers_of_the_table()))
-def test_a_number_below_its_range_is_refused(tmp_path, tag, name, value):
+def test_numbers_below_their_range_are_refused(tmp_path, tag, name, value):
     text = MACHINE.read_text()
     element = re.search(rf"<{tag}\s[^>]*?(?=/?>)", text)
     written = re.sub(rf'\s{name}="[^"]*"', "", element[0]) + f' {name}="{value:g}"'

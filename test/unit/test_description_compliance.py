@@ -1,4 +1,4 @@
-"""Loops, compliant joints, flexible links and the integrator in the <grouser> element."""
+"""Elements <loop_joint>, <compliant_joint>, <flexible_link> and <integrator>."""
 
 import math
 from pathlib import Path
@@ -55,8 +55,8 @@ def loop(type_, more="", name="l", parent="base", child="tip"):
 
 @pytest.mark.parametrize("type_", PAIR_TYPES)
 @pytest.mark.parametrize("axis", AXES)
-def test_a_pair_leaves_its_motions_free_and_no_others(type_, axis):
-    """The free motions of each type are the textbook's: their number, and for a z axis their places."""
+def test_constrained_directions_of_loop_joint_types(type_, axis):
+    """Number of free motions of each type and, for axis z, their directions, against textbook values."""
     free = {
         "spherical": ([], [0, 1, 2]),
         "revolute": ([], [2]),
@@ -72,7 +72,7 @@ def test_a_pair_leaves_its_motions_free_and_no_others(type_, axis):
         assert {place for place in range(3) if not constrained[place]} == expected
 
 
-def test_a_rigid_loop_joint(tmp_path):
+def test_rigid_loop_joint(tmp_path):
     assert load(tmp_path, loop("revolute")).loop_joints == (
         LoopJoint(
             "l",
@@ -99,7 +99,7 @@ def test_a_rigid_loop_joint(tmp_path):
         ("fixed", "x", (5, 5, 5), (7, 7, 7)),
     ],
 )
-def test_one_number_speaks_of_the_constrained_directions(tmp_path, type_, axis, translations, rotations):
+def test_loop_joint_stiffness_as_one_number(tmp_path, type_, axis, translations, rotations):
     more = f'axis="{axis}" stiffness="5" damping="0.5"'
     more += "" if rotations is None else ' rotational_stiffness="7" rotational_damping="0.7"'
     (joint,) = load(tmp_path, loop(type_, more)).loop_joints
@@ -109,7 +109,7 @@ def test_one_number_speaks_of_the_constrained_directions(tmp_path, type_, axis, 
     np.testing.assert_allclose(joint.rotational_damping, np.array(rotations or (0, 0, 0)) / 10, rtol=1e-15)
 
 
-def test_three_numbers_are_taken_as_they_are(tmp_path):
+def test_loop_joint_stiffness_as_three_numbers(tmp_path):
     spherical = 'stiffness="1 2 3" rotational_stiffness="0 4 5" rotational_damping="6 0 7"'
     (joint,) = load(tmp_path, loop("spherical", spherical)).loop_joints
     assert (joint.stiffness, joint.damping) == ((1, 2, 3), (0, 0, 0))
@@ -122,7 +122,7 @@ def test_three_numbers_are_taken_as_they_are(tmp_path):
     assert (joint.stiffness, joint.damping) == (None, (0, 0, 8))
 
 
-def test_a_loop_joint_may_span_what_a_compliant_or_flexible_part_moves(tmp_path):
+def test_loop_joint_across_compliant_or_flexible_links(tmp_path):
     across_neck = loop("spherical", parent="tip", child="head")
     with pytest.raises(MachineError, match="rigidly joined"):
         load(tmp_path, across_neck)
@@ -137,7 +137,7 @@ COMPLIANT = '<compliant_joint joint="{}" {}/>'
     ("joint", "translations", "rotations"),
     [("hinge", (5, 5, 5), (7, 7, 0)), ("rail", (5, 5, 0), (7, 7, 7)), ("neck", (5, 5, 5), (7, 7, 7))],
 )
-def test_one_number_speaks_of_the_blocked_directions(tmp_path, joint, translations, rotations):
+def test_compliant_joint_stiffness_as_one_number(tmp_path, joint, translations, rotations):
     more = 'stiffness="5" damping="0.5" rotational_stiffness="7" rotational_damping="0.7"'
     (found,) = load(tmp_path, COMPLIANT.format(joint, more)).compliant_joints
     assert (found.stiffness, found.rotational_stiffness) == (translations, rotations)
@@ -145,7 +145,7 @@ def test_one_number_speaks_of_the_blocked_directions(tmp_path, joint, translatio
     np.testing.assert_allclose(found.rotational_damping, np.array(rotations) / 10, rtol=1e-15)
 
 
-def test_directions_without_stiffness_stay_rigid(tmp_path):
+def test_compliant_joint_directions_without_stiffness_are_rigid(tmp_path):
     more = 'rotational_stiffness="8 0 0" rotational_damping="2"'
     assert load(tmp_path, COMPLIANT.format("neck", more)).compliant_joints == (
         CompliantJoint("neck", (0, 0, 0), (0, 0, 0), (8, 0, 0), (2, 0, 0)),
@@ -155,7 +155,7 @@ def test_directions_without_stiffness_stay_rigid(tmp_path):
     assert (found.stiffness, found.damping) == ((8, 0, 9), (2, 0, 0))
 
 
-def test_the_spring_law_along_a_joint(tmp_path):
+def test_spring_along_the_coordinate_of_a_joint(tmp_path):
     none = (0.0, 0.0, 0.0)
     more = 'axial_stiffness="1" axial_damping="2" cubic_stiffness="3" rest_position="-4" backlash="5"'
     more += ' hysteresis="6" hysteresis_stiffness="7"'
@@ -180,14 +180,14 @@ ROD = (
 )
 
 
-def test_a_flexible_link_by_its_stiffnesses(tmp_path):
+def test_flexible_link_by_stiffnesses(tmp_path):
     zero = (0.0, 0.0, 0.0)
     assert load(tmp_path, FLEXIBLE).flexible_links == (
         FlexibleLink("arm", "rigid_elements", 3, zero, zero, 2.0, 10.0, 20.0, 30.0, 0.0),
     )
 
 
-def test_a_flexible_link_as_a_round_rod(tmp_path):
+def test_flexible_link_as_round_rod(tmp_path):
     (rod,) = load(tmp_path, ROD).flexible_links
     # of a circle of radius r: I = pi r^4 / 4, I_p = pi r^4 / 2
     assert rod.bending_stiffness_y == rod.bending_stiffness_z == pytest.approx(2e11 * math.pi * 0.025**4 / 4, rel=1e-14)
@@ -196,11 +196,11 @@ def test_a_flexible_link_as_a_round_rod(tmp_path):
 
 
 @pytest.mark.parametrize("method", ["semi_implicit", "implicit_midpoint", "variational"])
-def test_the_integrator_can_be_chosen(tmp_path, method):
+def test_integrator_is_read(tmp_path, method):
     assert load(tmp_path, f'<integrator method="{method}"/>').integrator == Integrator(method)
 
 
-def test_a_massless_link_on_a_compliant_fixed_joint_moves(tmp_path):
+def test_massless_link_on_compliant_fixed_joint_is_warned_of(tmp_path):
     text = MACHINE.replace(
         '<link name="head"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>',
         '<link name="head">',
@@ -212,7 +212,7 @@ def test_a_massless_link_on_a_compliant_fixed_joint_moves(tmp_path):
     assert not any("'head'" in warning for warning in grouser.load_machine(path).warnings)
 
 
-def test_a_machine_with_everything_loads():
+def test_machine_with_all_kinds_of_compliance_loads():
     machine = grouser.load_machine(LOOPS_AND_SPRINGS)
     assert machine.warnings == ()
     (rocker_end,) = machine.loop_joints
@@ -225,7 +225,7 @@ def compliant(joint, more):
     return COMPLIANT.format(joint, more)
 
 
-# Content of <grouser> (which starts in line 14), the line to blame, words of the message.
+# Content of <grouser> (which starts in line 14), the line of the error, words of the message.
 BAD = {
     "loop of unknown type": (loop("ball"), 14, ["'ball' is not valid", "valid: cylindrical, fixed, planar"]),
     "loop of unknown axis": (loop("revolute", 'axis="w"'), 14, ["axis = 'w'", "valid: x, y, z"]),
@@ -380,7 +380,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_element_is_refused_where_it_is_bad(tmp_path, name):
+def test_invalid_elements_are_refused_with_line_and_reason(tmp_path, name):
     content, line, words = BAD[name]
     with pytest.raises(MachineError) as caught:
         load(tmp_path, content)

@@ -1,4 +1,4 @@
-"""What the <grouser> element says of contact, and the shapes that touch: what it gives and what it refuses."""
+"""Contact elements and collision shapes: reading and errors."""
 
 import math
 from pathlib import Path
@@ -36,7 +36,7 @@ def load(tmp_path, content):
     return grouser.load_machine(path)
 
 
-def test_materials_and_pairs_are_read():
+def test_contact_materials_and_material_pairs_are_read():
     machine = grouser.load_machine(LOOPS_AND_SPRINGS)
     assert [contact.material for contact in machine.contacts] == ["steel", "glass"]
     assert (machine.contacts[0].rolling_resistance, machine.contacts[0].spinning_resistance) == (0.001, 0.002)
@@ -48,18 +48,18 @@ def test_materials_and_pairs_are_read():
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_self_collision_can_be_switched(tmp_path, enabled):
+def test_self_collision_is_read(tmp_path, enabled):
     machine = load(tmp_path, f'<self_collision enabled="{str(enabled).lower()}"/>')
     assert machine.self_collision == SelfCollision(enabled)
 
 
-def test_a_material_may_touch_itself_and_a_pair_may_be_the_same_with_another(tmp_path):
+def test_material_pairs_of_one_material_or_with_world_materials(tmp_path):
     pairs = ("steel", "steel"), ("steel", "ground"), ("rubber", "steel")
     elements = "".join(f'<material_pair first="{a}" second="{b}" friction="0.3"/>' for a, b in pairs)
     assert [(pair.first, pair.second) for pair in load(tmp_path, STEEL + elements).material_pairs] == list(pairs)
 
 
-def test_contact_points_are_shapes_beside_others(tmp_path):
+def test_contact_points_are_added_to_collision_shapes(tmp_path):
     machine = load(
         tmp_path,
         '<contact_points link="base" radius="0.1" points="1 2 3\n 4 5 6"/><contact_points link="base" points="0 0 1"/>'
@@ -79,7 +79,7 @@ def test_contact_points_are_shapes_beside_others(tmp_path):
         first.geometry.points[0, 0] = 5.0
 
 
-def test_a_capsule_is_a_shape():
+def test_capsules_are_read():
     crank = next(link for link in grouser.load_machine(LOOPS_AND_SPRINGS).links if link.name == "crank")
     assert crank.collisions[0].geometry == crank.visuals[0].geometry == Capsule(0.04, 0.4)
 
@@ -88,9 +88,8 @@ def solid(*geometries):
     return inertial_from_density([Collision("", Pose(), geometry) for geometry in geometries], 800.0)[0]
 
 
-def test_a_capsule_is_between_its_cylinder_and_its_ball():
-    """In the limits of no length and of no thickness a capsule is a ball and a cylinder; terms left out are of the
-    relative size of the ratio, 1e-9."""
+def test_capsule_mass_properties_in_the_limits_of_ball_and_cylinder():
+    """A capsule of zero length is a ball, a thin one a cylinder; the relative error is the ratio, 1e-9."""
     ball, nearly_ball = solid(Sphere(0.5)), solid(Capsule(0.5, 0.5e-9))
     rod, nearly_rod = solid(Cylinder(0.5e-9, 0.5)), solid(Capsule(0.5e-9, 0.5))
     for capsule, limit in ((nearly_ball, ball), (nearly_rod, rod)):
@@ -98,9 +97,9 @@ def test_a_capsule_is_between_its_cylinder_and_its_ball():
         assert capsule.inertia == pytest.approx(limit.inertia, rel=1e-8)
 
 
-def test_a_capsule_has_the_mass_properties_of_its_points():
-    """Against midpoint sums over rings of a 2000 x 2000 grid of (radius, height): their error is of the order of the
-    grid's spacing along the curved border, 1e-3 of the size, and averages out far below that."""
+def test_capsule_mass_properties_against_numerical_integration():
+    """Against midpoint sums over rings of a 2000 x 2000 grid of (radius, height). Their error at the curved border is
+    of the order of the grid's spacing, 1e-3 of the size, and mostly averages out."""
     radius, length, density = 0.3, 0.7, 800.0
     count = 2000
     r = (np.arange(count) + 0.5) / count * radius
@@ -116,11 +115,11 @@ def test_a_capsule_has_the_mass_properties_of_its_points():
     assert found.pose == Pose()
 
 
-def test_points_have_no_mass():
+def test_contact_points_have_no_mass():
     assert solid(Sphere(0.5), PointSet(np.ones((3, 3)), 0.2)) == solid(Sphere(0.5))
 
 
-def test_a_capsule_fills_a_link_with_density():
+def test_density_of_a_link_with_a_capsule():
     rocker = next(link for link in grouser.load_machine(LOOPS_AND_SPRINGS).links if link.name == "rocker")
     volume = math.pi * 0.04**2 * (0.4 + 4 / 3 * 0.04)
     assert rocker.inertial.mass == pytest.approx(800 * volume)
@@ -129,7 +128,7 @@ def test_a_capsule_fills_a_link_with_density():
 
 PAIR = '<material_pair first="steel" second="ground" {}/>'
 
-# Content of <grouser> (which starts in line 8), the line to blame, words of the message.
+# Content of <grouser> (which starts in line 8), the line of the error, words of the message.
 BAD = {
     "empty material": ('<contact link="base" material=" "/>', 8, ["'material' is empty"]),
     "negative rolling resistance": (
@@ -211,7 +210,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_element_is_refused_where_it_is_bad(tmp_path, name):
+def test_invalid_contact_elements_are_refused_with_line_and_reason(tmp_path, name):
     content, line, words = BAD[name]
     with pytest.raises(MachineError) as caught:
         load(tmp_path, content)

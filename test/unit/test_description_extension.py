@@ -1,4 +1,4 @@
-"""The <grouser> element: what it gives, what it refuses, and that its documentation is up to date."""
+"""The <grouser> element: reading, errors, and its documentation."""
 
 import dataclasses
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 import grouser
 from grouser.docs_pages.urdf_extension import extension_page
 from grouser.physics.base.errors import MachineError
-from grouser.physics.description.data import machine as dataclasses_of_machine
+from grouser.physics.description import data
 from grouser.physics.description.data.contact import ContactMaterial
 from grouser.physics.description.data.drives import ServoDrive
 from grouser.physics.description.data.hydraulics import Attachment, Fluid
@@ -57,7 +57,7 @@ def load(tmp_path, content):
     return grouser.load_machine(path)
 
 
-def test_defaults_are_those_of_the_table(tmp_path):
+def test_defaults_of_elements(tmp_path):
     machine = load(
         tmp_path,
         HYDRAULICS + '<contact link="base"/><joint_friction joint="hinge" static="3"/>'
@@ -78,20 +78,20 @@ def test_defaults_are_those_of_the_table(tmp_path):
     assert machine.initial_positions[0].position == 0.01
 
 
-def test_a_moving_surface_has_a_direction_of_length_one(tmp_path):
+def test_surface_direction_is_a_unit_vector(tmp_path):
     surface = '<contact link="base" surface_joint="hinge" surface_radius="0.3" surface_direction="0 -4 0"/>'
     contact = load(tmp_path, surface).contacts[0]
     assert (contact.surface_joint, contact.surface_radius, contact.surface_direction) == ("hinge", 0.3, (0, -1, 0))
 
 
-def test_several_elements_count_as_one(tmp_path):
+def test_several_grouser_elements_count_as_one(tmp_path):
     machine = load(tmp_path, f"{VALVE}</grouser><grouser>{SUPPLY}{CYLINDER}")
     assert machine.cylinders[0].valve == machine.valves[0].name
     with pytest.raises(MachineError, match="already a <fluid>"):
         load(tmp_path, f"{HYDRAULICS}</grouser>\n<grouser><fluid/>")
 
 
-def test_without_the_element_there_is_what_a_machine_has_by_default(tmp_path):
+def test_machine_without_grouser_element_has_defaults(tmp_path):
     machine = load(tmp_path, "")
     defaults = {field.name: field.default for field in dataclasses.fields(Machine)}
     for element in ELEMENTS:
@@ -101,7 +101,7 @@ def test_without_the_element_there_is_what_a_machine_has_by_default(tmp_path):
     assert machine.pumps == machine.valves == machine.cylinders == ()
 
 
-# Content of <grouser> (which starts in line 13), the line to blame, words of the message.
+# Content of <grouser> (which starts in line 13), the line of the error, words of the message.
 BAD = {
     "unknown element": ("<cilinder/>", 13, ["<cilinder>", "did you mean 'cylinder'?"]),
     "unknown attribute": ('<fluid densty="3"/>', 13, ["'densty'", "did you mean 'density'?", "<fluid>"]),
@@ -234,7 +234,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_element_is_refused_where_it_is_bad(tmp_path, name):
+def test_invalid_elements_are_refused_with_line_and_reason(tmp_path, name):
     content, line, words = BAD[name]
     with pytest.raises(MachineError) as caught:
         load(tmp_path, content)
@@ -246,7 +246,7 @@ def test_a_bad_element_is_refused_where_it_is_bad(tmp_path, name):
         assert word in str(error)
 
 
-def test_a_floating_joint_becomes_a_ball_joint_with_torques_about_three_axes(tmp_path):
+def test_spherical_joint_with_torque_drives(tmp_path):
     machine = load(
         tmp_path, '<spherical_joint joint="free" effort_limit="5" damping="0.2" rpy="0 0 1.5707963267948966"/>'
     )
@@ -259,7 +259,7 @@ def test_a_floating_joint_becomes_a_ball_joint_with_torques_about_three_axes(tmp
     assert load(tmp_path, '<spherical_joint joint="free"/>').drives == ()
 
 
-def test_a_drive_needs_an_effort_limit_from_somewhere(tmp_path):
+def test_servo_drive_requires_an_effort_limit(tmp_path):
     path = tmp_path / "robot.urdf"
     text = MACHINE.format('<servo_drive joint="hinge" mode="effort"/>').replace(' effort="100"', "")
     path.write_text(text)
@@ -269,7 +269,7 @@ def test_a_drive_needs_an_effort_limit_from_somewhere(tmp_path):
     assert grouser.load_machine(path).drives[0].effort_limit == 7.0
 
 
-def test_a_valve_and_a_drive_cannot_share_a_command_name(tmp_path):
+def test_valve_and_drive_with_one_command_name_are_refused(tmp_path):
     content = HYDRAULICS.replace('"v"', '"hinge"') + '<servo_drive joint="hinge" mode="effort"/>'
     with pytest.raises(MachineError, match="commands go by name"):
         load(tmp_path, content)
@@ -280,19 +280,19 @@ def every_kind() -> list[ElementKind]:
 
 
 @pytest.mark.parametrize("kind", every_kind(), ids=lambda kind: kind.tag)
-def test_the_table_fits_the_dataclasses(kind):
+def test_rows_of_the_table_match_their_dataclasses(kind):
     fields = {field.name for field in dataclasses.fields(kind.build)}
     assert fields == {attribute.name for attribute in kind.attributes} | {part.tag for part in kind.parts}
     for attribute in kind.attributes:
         assert attribute.description and attribute.unit
         assert attribute.required or attribute.default is not None or attribute.default_text
         assert (attribute.kind is Kind.CHOICE) == bool(attribute.choices)
-    # densities and contact points become parts of links; a flexible link is written in one of two ways, parts of a
-    # wheel follow from others, and a sensor is of one of two kinds
-    if kind.field and kind.build not in (Density, ContactPoints):
+    # flexible links, wheels and sensors are written otherwise than they are kept
+    if kind.field and not kind.consumed:
         assert kind.field in {field.name for field in dataclasses.fields(Machine)}
-    if kind.build not in (Density, ContactPoints, WrittenFlexibleLink, WrittenSensor, WrittenWheel):
-        assert kind.build.__module__ in (dataclasses_of_machine.__name__, ServoDrive.__module__)
+    assert kind.consumed == (kind.build in (Density, ContactPoints))
+    if not kind.consumed and kind.build not in (WrittenFlexibleLink, WrittenSensor, WrittenWheel):
+        assert kind.build.__module__.startswith(f"{data.__name__}.")
 
 
 @pytest.mark.parametrize("kind", every_kind(), ids=lambda kind: kind.tag)
@@ -303,7 +303,7 @@ def test_defaults_are_within_their_ranges(kind):
             assert attribute.maximum is None or attribute.default <= attribute.maximum
 
 
-def test_the_documentation_is_made_from_the_table():
+def test_urdf_extension_page_is_up_to_date():
     page = (ROOT / "docs" / "urdf_extension.md").read_text(encoding="utf-8")
     remedy = "run: python -m grouser.docs_pages.urdf_extension > docs/urdf_extension.md"
     assert page == extension_page(), remedy

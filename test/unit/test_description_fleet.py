@@ -1,4 +1,4 @@
-"""Several machines as one: names, references, what the members share, and who cannot be together."""
+"""Fleets: prefixed names, references, shared properties, and members that are refused."""
 
 import dataclasses
 import typing
@@ -32,14 +32,14 @@ def lone(name="base", **attributes):
 
 
 def texts(kind: ElementKind) -> list[str]:
-    """Attributes of an element that are text and none of a few words, by the annotations of its dataclass."""
+    """Attributes of an element that are free text, by the annotations of its dataclass."""
     words = {attribute.name for attribute in kind.attributes if attribute.kind is Kind.CHOICE}
     hints = typing.get_type_hints(kind.build)
     return [name for name, hint in hints.items() if str in (hint, *typing.get_args(hint)) and name not in words]
 
 
 def element(kind: ElementKind, text: str):
-    """An element all of whose names are the same text."""
+    """An element with the same text for all of its names."""
     parts = {part.tag: element(part, text) for part in kind.parts}
     numbers = {attribute.name: attribute.default for attribute in kind.attributes}
     return kind.build(**numbers | dict.fromkeys(texts(kind), text) | parts)
@@ -51,36 +51,36 @@ def names_in(value, kind: ElementKind) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ELEMENTS if not kind.single], ids=lambda kind: kind.tag)
-def test_every_name_in_every_element_gets_the_prefix(kind):
-    if kind.field not in {field.name for field in dataclasses.fields(Machine)}:
-        pytest.skip("becomes a part of a link when it is read")
-    # a material is prefixed if the machine has it
+@pytest.mark.parametrize(
+    "kind", [kind for kind in ELEMENTS if not kind.single and not kind.consumed], ids=lambda kind: kind.tag
+)
+def test_all_names_in_all_elements_get_the_prefix(kind):
+    # only materials of the machine get the prefix
     machine = replace(lone(), **({"contacts": (ContactMaterial("base", "x"),)} | {kind.field: (element(kind, "x"),)}))
     (renamed,) = [one for one in getattr(prefixed(machine, "a/"), kind.field) if type(one) is kind.build][:1]
     assert names_in(renamed, kind) and set(names_in(renamed, kind)) == {"a/x"}
 
 
 @pytest.mark.parametrize("read", [FlexibleLink, Lidar, Wheel])
-def test_what_is_read_has_no_names_but_those_that_are_written(read):
+def test_completed_elements_have_no_names_beyond_the_written_ones(read):
     written = {attribute.name for kind in ELEMENTS for attribute in kind.attributes}
     hints = typing.get_type_hints(read)
     assert {name for name, hint in hints.items() if str in (hint, *typing.get_args(hint))} <= written
 
 
-def test_elements_that_may_stand_once_have_no_names():
+def test_single_elements_have_no_names():
     for kind in ELEMENTS:
         if kind.single:
             assert not texts(kind), kind.tag
 
 
-def test_every_field_of_a_machine_is_thought_of():
+def test_combine_handles_every_field_of_a_machine():
     lists = {field.name for field in dataclasses.fields(Machine) if field.default == ()} | {"links", "joints"}
     assert {field.name for field in dataclasses.fields(Machine)} == lists | SHARED
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_a_prefix_is_all_that_changes(name):
+def test_prefixed_changes_names_only(name):
     machine = load_machine(machine_file(name))
     renamed = replace(prefixed(machine, "a/"), file=machine.file, warnings=())
     original = replace(machine, tanks=circuit_tanks(machine), warnings=())
@@ -89,7 +89,7 @@ def test_a_prefix_is_all_that_changes(name):
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_members_have_nothing_to_do_with_each_other(name):
+def test_members_of_a_fleet_are_independent(name):
     machine = load_machine(machine_file(name))
     fleet = combine({"": Member(machine), "a": Member(machine, Pose((0.0, 9.0, 0.0)))}, Pose((1.0, 2.0, 3.0)))
     assert [member.pose for member in fleet.members] == [Pose((1.0, 2.0, 3.0)), Pose((0.0, 9.0, 0.0))]
@@ -116,7 +116,7 @@ def test_each_member_has_its_own_tank():
     assert fleet.pumps[1].outlet == "b/supply"
 
 
-def test_materials_of_the_world_keep_their_names():
+def test_world_materials_keep_their_names():
     contacts = (ContactMaterial("base", "rubber"),)
     pairs = (MaterialPair("rubber", "ground", 0.9), MaterialPair("rubber", "rubber", 0.5))
     fleet = combine({"a": Member(lone(contacts=contacts, material_pairs=pairs))})
@@ -130,22 +130,22 @@ def test_materials_of_the_world_keep_their_names():
 
 
 @pytest.mark.parametrize("names", [("a", "a/b"), ("a/",), ("/a",), (" a",), (3,)], ids=str)
-def test_names_that_cannot_tell_members_apart_are_refused(names):
+def test_ambiguous_member_names_are_refused(names):
     with pytest.raises(ParameterError, match="member = "):
         combine({name: Member(lone()) for name in names})
 
 
-def test_what_reads_like_another_members_name_is_refused():
+def test_names_like_those_of_another_member_are_refused():
     with pytest.raises(MachineError, match=r"a/base.urdf: its link 'a/base' reads like one of the member 'a'"):
         combine({"": Member(lone("a/base")), "a": Member(lone())})
 
 
-def test_a_fleet_is_no_member():
+def test_fleet_as_a_member_is_refused():
     with pytest.raises(ParameterError, match="a machine by itself"):
         combine({"b": Member(combine({"a": Member(lone())}))})
 
 
-def test_one_oil():
+def test_members_with_different_oil_are_refused():
     def machine(**oil):
         return Member(lone(pumps=(Pump("pump", 1e7),), fluid=Fluid(**oil)))
 
@@ -154,12 +154,12 @@ def test_one_oil():
         combine({"a": machine(), "b": machine(temperature=300.0)})
 
 
-def test_one_integrator():
+def test_members_with_different_integrators_are_refused():
     variational = Member(lone(integrator=Integrator("variational")))
     assert combine({"a": variational, "b": variational}).integrator == Integrator("variational")
     with pytest.raises(MachineError, match="integrator of member 'b' is semi_implicit, that of member 'a' variational"):
         combine({"a": variational, "b": Member(lone())})
 
 
-def test_a_fleet_may_be_empty():
+def test_empty_fleet():
     assert combine({}).links == (Link(ROOT),)

@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("file", ["h.npy", "h.csv"])
-def test_heights_are_read_from_arrays_and_tables(folder, file):
+def test_heights_from_arrays_and_tables(folder, file):
     ground = load(folder, f"file: {file}, cell: 0.5")
     np.testing.assert_array_equal(ground.heightfield.heights, HEIGHTS)
     assert ground.heightfield.cell == 0.5
@@ -42,19 +42,19 @@ def test_heights_are_read_from_arrays_and_tables(folder, file):
         ground.heightfield.heights[0, 0] = 1.0
 
 
-def test_a_spreadsheet_s_mark_of_its_encoding_is_no_height(folder):
+def test_byte_order_mark_of_a_table_is_ignored(folder):
     (folder / "h.csv").write_bytes((folder / "h.csv").read_bytes()[len("# metres\n") :])
     (folder / "h.csv").write_bytes(b"\xef\xbb\xbf" + (folder / "h.csv").read_bytes())
     np.testing.assert_array_equal(load(folder, "file: h.csv, cell: 0.5").heightfield.heights, HEIGHTS)
 
 
-def test_heights_can_be_placed_and_scaled(folder):
+def test_origin_scale_and_offset_of_a_height_field(folder):
     field = load(folder, "file: h.npy, cell: 2, origin: [3, -4], height_scale: -2, height: 10").heightfield
     np.testing.assert_array_equal(field.heights, 10.0 - 2.0 * HEIGHTS)
     assert (field.cell, field.origin) == (2.0, (3.0, -4.0))
 
 
-def test_the_ground_keeps_its_surface(folder):
+def test_surface_properties_of_a_height_field(folder):
     path = folder / "yard.yaml"
     path.write_text(
         "ground: {heightfield: {file: h.npy, cell: 1}, friction: 0.3, restitution: 0.2, material: gravel}\n"
@@ -64,7 +64,7 @@ def test_the_ground_keeps_its_surface(folder):
 
 
 @pytest.mark.parametrize("bits", [8, 16])
-def test_an_image_is_read_as_a_map(tmp_path, bits):
+def test_image_orientation_and_scale(tmp_path, bits):
     white = 2**bits - 1
     # upper row: y is large; left column: x is small
     pixels = np.array([[0, white, 51 * white // 255], [white, 0, 0]], dtype=np.uint8 if bits == 8 else np.uint16)
@@ -75,14 +75,14 @@ def test_an_image_is_read_as_a_map(tmp_path, bits):
 
 
 @pytest.mark.parametrize("dtype", ["f4", ">f8", "i2", "u1"])
-def test_arrays_of_every_kind_of_number_are_read(tmp_path, dtype):
+def test_arrays_of_all_number_types(tmp_path, dtype):
     np.save(tmp_path / "h.npy", np.asfortranarray(np.array([[1, 2], [3, 4]], dtype=dtype)))
     heights = load(tmp_path, "file: h.npy, cell: 1").heightfield.heights
     assert heights.dtype == np.float64 and heights.flags.c_contiguous
     np.testing.assert_array_equal(heights, [[1, 2], [3, 4]])
 
 
-def test_the_rough_ground_is_what_its_file_says():
+def test_rough_ground_matches_its_formula():
     """The formula in the comment, to the millimetre that the table is written to."""
     field = grouser.load_world(WORLDS / "rough_ground.yaml").ground.heightfield
     x, y = (field.origin[axis] + field.cell * np.arange(81) for axis in range(2))
@@ -141,7 +141,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_height_field_is_refused_with_its_line(folder, name):
+def test_invalid_height_fields_are_refused_with_line_and_reason(folder, name):
     content, file, words = BAD[name]
     if file is not None:
         write(folder, *file)
@@ -156,7 +156,7 @@ def test_a_bad_height_field_is_refused_with_its_line(folder, name):
 
 
 @pytest.mark.parametrize("key", ["height: 1", "point: [0, 0, 1]", "normal: [0, 0, 1]"])
-def test_a_plane_and_a_height_field_contradict_each_other(folder, key):
+def test_plane_and_height_field_together_are_refused(folder, key):
     path = folder / "yard.yaml"
     path.write_text(f"ground:\n  heightfield: {{file: h.npy, cell: 1}}\n  {key}\n")
     with pytest.raises(MachineError, match=f"{key.partition(':')[0]} and heightfield") as caught:
@@ -164,7 +164,7 @@ def test_a_plane_and_a_height_field_contradict_each_other(folder, key):
     assert caught.value.line == 3
 
 
-def test_a_file_that_is_too_large_is_refused(folder, monkeypatch):
+def test_large_grid_file_is_refused(folder, monkeypatch):
     monkeypatch.setattr(grid_file, "BYTES_MAX", 10)
     with pytest.raises(MachineError, match="valid: 1 to 10"):
         load(folder, "file: h.csv, cell: 1")
@@ -172,7 +172,7 @@ def test_a_file_that_is_too_large_is_refused(folder, monkeypatch):
 
 @settings(deadline=None, max_examples=150)
 @given(st.data())
-def test_damaged_files_load_or_are_refused(tmp_path_factory, data):
+def test_damaged_height_files_load_or_are_refused(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("heights")
     suffix = data.draw(st.sampled_from([".npy", ".csv", ".png"]))
     path = folder / f"h{suffix}"

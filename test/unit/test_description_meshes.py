@@ -1,4 +1,4 @@
-"""Meshes: where they are found, their convex hulls, and the mass properties of shapes filled with a density."""
+"""Meshes: file names, convex hulls, and mass properties of shapes with a density."""
 
 import contextlib
 import math
@@ -33,19 +33,19 @@ def cube(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".stl", ".obj", ".ply", ".off", ".glb"])
-def test_hulls_keep_corners_only(tmp_path, suffix):
+def test_convex_hull_has_corners_only(tmp_path, suffix):
     path = tmp_path / f"cube{suffix}"
     trimesh.creation.box(bounds=[[0, 0, 0], [1, 1, 1]]).subdivide().export(path)
     hull = meshes.convex_hull(path, ONE)
     assert {tuple(corner) for corner in hull.tolist()} == {(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)}
 
 
-def test_hulls_are_scaled_and_mirrored(cube):
+def test_convex_hull_scale_and_mirroring(cube):
     hull = meshes.convex_hull(cube, (2.0, -3.0, 0.5))
     assert {tuple(corner) for corner in hull.tolist()} == {(x, y, z) for x in (0, 2) for y in (0, -3) for z in (0, 0.5)}
 
 
-def test_flat_meshes_have_an_outline(tmp_path):
+def test_convex_hull_of_flat_meshes(tmp_path):
     path = tmp_path / "plate.stl"
     vertices = [[0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1], [0.5, 0.5, 1]]
     trimesh.Trimesh(vertices, [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]).export(path)
@@ -58,7 +58,7 @@ def test_flat_meshes_have_an_outline(tmp_path):
     st.lists(st.tuples(*[st.floats(-1, 1, width=16)] * 3), min_size=3, max_size=12),
     st.sampled_from([(1.0, 1.0, 1.0), (-1.0, 2.0, 1e-3)]),
 )
-def test_no_vertex_lies_outside_its_hull(tmp_path_factory, points, scale):
+def test_convex_hull_contains_all_vertices(tmp_path_factory, points, scale):
     path = tmp_path_factory.mktemp("hull") / "points.obj"
     faces = [f"f {i + 1} {i + 2} {i + 3}" for i in range(len(points) - 2)]
     path.write_text("\n".join([*(f"v {x} {y} {z}" for x, y, z in points), *faces]))
@@ -75,7 +75,7 @@ def test_no_vertex_lies_outside_its_hull(tmp_path_factory, points, scale):
     "content", [b"", b"solid x\nendsolid x\n", b"\x00" * 84, b"garbage", b"\x00" * 80 + b"\xff" * 4]
 )
 @pytest.mark.parametrize("suffix", [".stl", ".obj", ".ply", ".off", ".dae", ".glb", ".gltf"])
-def test_garbage_is_refused(tmp_path, suffix, content):
+def test_invalid_mesh_files_are_refused(tmp_path, suffix, content):
     path = tmp_path / f"garbage{suffix}"
     path.write_bytes(content)
     with pytest.raises(meshes.MeshError, match="mesh"):
@@ -84,7 +84,7 @@ def test_garbage_is_refused(tmp_path, suffix, content):
 
 @settings(deadline=None, max_examples=40)
 @given(st.data())
-def test_damaged_files_are_read_or_refused(tmp_path_factory, data):
+def test_damaged_mesh_files_are_read_or_refused(tmp_path_factory, data):
     suffix = data.draw(st.sampled_from([".stl", ".ply", ".obj", ".off", ".glb"]))
     path = tmp_path_factory.mktemp("damaged") / f"cube{suffix}"
     trimesh.creation.box().export(path)
@@ -96,7 +96,7 @@ def test_damaged_files_are_read_or_refused(tmp_path_factory, data):
         assert np.isfinite(meshes.convex_hull(path, ONE)).all()
 
 
-def test_coordinates_that_are_not_finite_are_refused(tmp_path):
+def test_mesh_with_infinite_coordinates_is_refused(tmp_path):
     path = tmp_path / "nan.obj"
     path.write_text("v 0 0 0\nv 1 0 0\nv 0 nan 0\nf 1 2 3\n")
     with pytest.raises(meshes.MeshError):
@@ -108,7 +108,7 @@ def tensor(inertial):
     return np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
 
 
-def test_mass_of_box_cylinder_sphere_by_their_formulas():
+def test_mass_properties_of_box_cylinder_and_sphere():
     inertial, _ = inertial_from_density([Collision("", Pose(), Box((1.0, 2.0, 3.0)))], 10.0)
     assert inertial.mass == pytest.approx(60.0)
     assert inertial.inertia == pytest.approx((65.0, 0, 0, 50.0, 0, 25.0))
@@ -120,8 +120,8 @@ def test_mass_of_box_cylinder_sphere_by_their_formulas():
     assert np.diag(tensor(inertial)) == pytest.approx([inertial.mass * 0.1] * 3)
 
 
-def test_a_mesh_has_the_mass_of_the_box_that_it_is(cube):
-    """A turned and scaled mesh of a box against the box itself: two ways to one tensor."""
+def test_mass_properties_of_a_box_mesh(cube):
+    """A rotated and scaled mesh of a box against the box itself."""
     turned = quaternion_from_rpy(0.4, -0.7, 1.1)
     for scale in ((2.0, 1.0, 0.5), (-2.0, 1.0, 0.5), (-2.0, -1.0, -0.5)):
         mesh = Mesh("", str(cube), scale)
@@ -133,7 +133,7 @@ def test_a_mesh_has_the_mass_of_the_box_that_it_is(cube):
         np.testing.assert_allclose(tensor(from_mesh), tensor(from_box), rtol=1e-9, atol=1e-9)
 
 
-def test_a_box_in_two_halves_is_the_whole_box():
+def test_mass_properties_of_a_box_in_two_halves():
     whole, _ = inertial_from_density([Collision("", Pose(), Box((2.0, 1.0, 1.0)))], 7.0)
     halves = [Collision("", Pose((x, 0.0, 0.0)), Box((1.0, 1.0, 1.0))) for x in (-0.5, 0.5)]
     parts, _ = inertial_from_density(halves, 7.0)
@@ -152,14 +152,14 @@ def machine_with_mesh(tmp_path, filename):
     return grouser.load_machine(path)
 
 
-def test_density_gives_a_link_its_inertial(cube):
+def test_density_of_a_link(cube):
     link = machine_with_mesh(cube.parent, "cube.stl").links[0]
     assert link.inertial.mass == pytest.approx(500.0)
     assert link.inertial.pose.position == pytest.approx((0.5, 0.5, 0.5))
     assert link.inertial.inertia == pytest.approx((500 / 6, 0, 0, 500 / 6, 0, 500 / 6))
 
 
-def test_an_open_mesh_weighs_as_much_as_its_hull_and_says_so(tmp_path):
+def test_density_of_an_open_mesh_uses_its_hull_and_warns(tmp_path):
     box = trimesh.creation.box(bounds=[[0, 0, 0], [1, 1, 1]])
     box.update_faces(np.arange(len(box.faces)) > 1)
     box.export(tmp_path / "open.stl")
@@ -168,14 +168,14 @@ def test_an_open_mesh_weighs_as_much_as_its_hull_and_says_so(tmp_path):
     assert any("not closed" in warning for warning in machine.warnings)
 
 
-def test_a_flat_mesh_has_no_mass(tmp_path):
+def test_density_of_a_flat_mesh_is_refused(tmp_path):
     trimesh.Trimesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]).export(tmp_path / "flat.stl")
     with pytest.raises(MachineError, match="encloses no volume"):
         machine_with_mesh(tmp_path, "flat.stl")
 
 
 @pytest.mark.parametrize("form", ["relative", "absolute", "file", "package", "escaped"])
-def test_every_spelling_of_a_file_name(cube, form):
+def test_mesh_file_names_package_file_and_relative(cube, form):
     folder = cube.parent
     (folder / "package.xml").write_text("<package><name>my_robot</name></package>")
     name = {
@@ -189,13 +189,13 @@ def test_every_spelling_of_a_file_name(cube, form):
 
 
 @pytest.mark.parametrize("name", ["cube.stl", "file:cube.stl", "package://my_robot/cube.stl"])
-def test_the_published_text_can_be_read_from_anywhere(cube, tmp_path_factory, monkeypatch, name):
-    """RViz and the viewer get the text without knowing where its file lies."""
+def test_published_urdf_has_absolute_mesh_names(cube, tmp_path_factory, monkeypatch, name):
+    """RViz and the viewer get the text without the path of its file."""
     monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
     (cube.parent / "package.xml").write_text("<package><name>my_robot</name></package>")
     name = name.replace("file:", f"file://{cube.parent}/")
     machine = machine_with_mesh(cube.parent, name)
-    assert machine.urdf.startswith("<robot")  # no declaration of an encoding that it no longer has
+    assert machine.urdf.startswith("<robot")  # without XML declaration
     assert f'filename="{cube.as_uri()}"' in machine.urdf
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     again = parse_machine(machine.urdf, file=str(elsewhere / "robot_description"))
@@ -207,7 +207,7 @@ def hull_of(machine):
     return machine.links[0].collisions[0].geometry.hull
 
 
-def test_packages_are_found_in_the_package_path_and_around_the_file(tmp_path, monkeypatch):
+def test_packages_in_ros_package_path_and_around_the_file(tmp_path, monkeypatch):
     inner = tmp_path / "stack" / "inner" / "urdf"
     inner.mkdir(parents=True)
     (tmp_path / "stack" / "package.xml").write_text("<package><name>outer</name></package>")
@@ -225,7 +225,7 @@ def test_packages_are_found_in_the_package_path_and_around_the_file(tmp_path, mo
     assert paths.package_directory("third", near) == elsewhere
 
 
-def test_packages_are_found_in_the_ament_index(tmp_path, monkeypatch):
+def test_packages_in_the_ament_index(tmp_path, monkeypatch):
     pytest.importorskip("ament_index_python", reason="the ament index is not installed")
     index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
     index.mkdir(parents=True)

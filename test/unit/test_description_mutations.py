@@ -65,7 +65,7 @@ def originals(folder):
 
 
 def described_or_refused(path):
-    """The machine, which can be inspected; None when it is refused."""
+    """Loads and inspects the machine; None if it is refused."""
     try:
         machine = grouser.load_machine(path)
     except MachineError as error:
@@ -89,14 +89,14 @@ def is_fine_or_refused(path):
 
 
 def spans(text):
-    """Pieces of the text that mean something, by kind."""
+    """Tokens of the text, by kind."""
     kind = st.sampled_from([ATTRIBUTE, VALUE, NUMBER, TAG, WORD, ELEMENT])
     found = kind.map(lambda pattern: [match.span() for match in pattern.finditer(text)])
     return found.filter(bool).flatmap(st.sampled_from)
 
 
 def replacements(text, piece):
-    """What a piece may become: nothing, twice itself, another piece of the text, or something nasty."""
+    """Replacements of a token: nothing, itself twice, another token of the text, or a hostile value."""
     return st.one_of(
         st.sampled_from(["", piece * 2]),
         st.sampled_from(NASTY_NUMBERS),
@@ -111,7 +111,7 @@ def replacements(text, piece):
     deadline=None, max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(data=st.data())
-def test_mutated_text_loads_or_is_refused(folder, originals, data):
+def test_mutated_machines_load_or_are_refused(folder, originals, data):
     text = data.draw(st.sampled_from(originals))
     for _ in range(data.draw(st.integers(1, 3))):
         start, end = data.draw(spans(text))
@@ -124,7 +124,7 @@ def test_mutated_text_loads_or_is_refused(folder, originals, data):
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_mutated_numbers_load_or_are_refused(folder, originals, data):
-    """Numbers alone, so that the files stay well-formed and reach every check."""
+    """Mutates numbers only: the files stay well-formed, and all checks run."""
     text = data.draw(st.sampled_from(originals))
     for _ in range(data.draw(st.integers(1, 5))):
         found = [match.span() for match in NUMBER.finditer(text)]
@@ -179,7 +179,7 @@ def test_damaged_bytes_load_or_are_refused(folder, originals, data):
     is_fine_or_refused(path)
 
 
-def test_the_originals_load(folder, originals):
+def test_unmutated_machines_load(folder, originals):
     for text in originals:
         path = folder / "original.urdf"
         path.write_text(text)

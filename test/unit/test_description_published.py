@@ -1,4 +1,4 @@
-"""The URDF text as it is published: capsules as shapes that every reader of URDF knows."""
+"""The published URDF text, without capsules."""
 
 import shutil
 import subprocess
@@ -37,14 +37,14 @@ ROBOT = """<?xml version="1.0" encoding="utf-8"?>
 
 
 def published(tmp_path, text=ROBOT):
-    """The machine of the text, and the machine that a reader of the published text has."""
+    """The machine of the text, and the machine of its published text."""
     path = tmp_path / "robot.urdf"
     path.write_text(text, encoding="utf-8")
     machine = load_machine(path)
     return machine, parse_machine(machine.urdf, file="robot_description")
 
 
-def test_a_capsule_is_a_cylinder_and_two_spheres(tmp_path):
+def test_capsules_are_published_as_cylinder_and_two_spheres(tmp_path):
     machine, read = published(tmp_path)
     assert "<box" in machine.urdf and "drake:capsule" in machine.urdf and "größe" in machine.urdf
     (link,) = machine.links
@@ -65,13 +65,13 @@ def test_a_capsule_is_a_cylinder_and_two_spheres(tmp_path):
     assert {part.rgba for part in same.visuals} == {(1.0, 0.0, 0.0, 0.5)}
 
 
-def test_a_text_without_capsules_stays_as_it_is(tmp_path):
+def test_published_urdf_without_capsules_is_unchanged(tmp_path):
     text = '<robot name="r"> <link name="capsule"/> <!-- no <b>capsule --> </robot>'
     assert published(tmp_path, text)[0].urdf == text
 
 
-def test_the_standard_reader_takes_it():
-    """urdfdom is what RViz and robot_state_publisher read with; here the one that comes along with Pinocchio."""
+def test_published_urdf_is_read_by_urdfdom():
+    """RViz and robot_state_publisher use urdfdom; this one is part of Pinocchio."""
     program = shutil.which("check_urdf") or shutil.which("check_urdf", path=str(Path(sys.executable).parent))
     if program is None:
         pytest.skip("check_urdf of urdfdom is not installed")

@@ -1,4 +1,4 @@
-"""Bad machines: each is refused with a MachineError that names file, line, element and the bad value."""
+"""Invalid machines: each raises a MachineError with file, line, element and the bad value."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ def shape(text):
     return LINK_A.replace("</link>", f"\n<collision><geometry>\n{text}</geometry></collision></link>")
 
 
-# (body of <robot>, one element a line), the line that is to blame (the robot tag is line 1), words of the message
+# (body of <robot>, one element a line), the line of the error (the robot tag is line 1), words of the message
 BODIES = {
     "no link": ([], 1, ["no link"]),
     "unknown parent": (
@@ -178,7 +178,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_a_bad_machine_is_refused_where_it_is_bad(tmp_path, name):
+def test_invalid_machines_are_refused_with_line_and_reason(tmp_path, name):
     body, line, words = BODIES[name]
     path = tmp_path / "bad.urdf"
     path.write_text("\n".join(['<robot name="r">', *body, "</robot>"]))
@@ -221,7 +221,7 @@ FILES = {
 
 @pytest.mark.parametrize("suffix", [".urdf", ".urdf.xacro"])
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_is_no_machine_is_refused(tmp_path, name, suffix):
+def test_files_that_are_not_urdf_are_refused(tmp_path, name, suffix):
     content, words = FILES[name]
     path = tmp_path / f"bad{suffix}"
     path.write_bytes(content)
@@ -232,14 +232,14 @@ def test_a_file_that_is_no_machine_is_refused(tmp_path, name, suffix):
         assert words in str(caught.value)
 
 
-def test_a_path_that_is_no_file_is_refused(tmp_path):
+def test_missing_files_and_folders_are_refused(tmp_path):
     for path in (tmp_path, tmp_path / "absent.urdf", tmp_path / "absent.xacro", "bad\0name", "x" * 5000, "/dev/null"):
         with pytest.raises(MachineError):
             grouser.load_machine(path)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
-def test_a_file_that_may_not_be_read_is_refused(tmp_path):
+def test_unreadable_file_is_refused(tmp_path):
     path = tmp_path / "secret.urdf"
     path.write_text("<robot/>")
     path.chmod(0)
@@ -247,7 +247,7 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path):
         grouser.load_machine(path)
 
 
-def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
+def test_large_urdf_file_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "large.urdf"
     path.write_text('<robot name="r"><link name="a"/></robot>' + " " * 1000)
     monkeypatch.setattr("grouser.physics.description.machine_file.loader.BYTES_MAX", 1000)
@@ -255,14 +255,14 @@ def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
         grouser.load_machine(path)
 
 
-def test_a_plain_urdf_takes_no_arguments(tmp_path):
+def test_urdf_with_xacro_arguments_is_refused(tmp_path):
     path = tmp_path / "plain.urdf"
     path.write_text(f'<robot name="r">{LINK_A}</robot>')
     with pytest.raises(MachineError, match="only a xacro file takes arguments"):
         grouser.load_machine(path, {"x": "1"})
 
 
-def test_a_long_cycle_is_told_at_once(tmp_path):
+def test_message_about_a_long_cycle_of_links_is_short(tmp_path):
     count = 10_000
     links = "".join(f'<link name="l{i}"/>' for i in range(count))
     joints = "".join(
@@ -277,7 +277,7 @@ def test_a_long_cycle_is_told_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["empty", "html", "elf", "bomb", "cut off"])
-def test_the_command_line_ends_with_status_2_and_no_traceback(tmp_path, name):
+def test_inspect_of_invalid_machines_exits_with_status_2(tmp_path, name):
     path = tmp_path / "bad.urdf"
     path.write_bytes(FILES[name][0])
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Soils: those of the literature, those that users give, and where world files put them."""
+"""Soils: presets, given parameters, and soft ground in world files."""
 
 import dataclasses
 import math
@@ -58,12 +58,12 @@ def pressure(soil, width, sinkage):
         ("cmu_sand", 0.05, 0.02, 8e6 * 0.02**1.46),
     ],
 )
-def test_soils_of_the_literature_press_as_their_sources_say(name, width, sinkage, expected):
+def test_pressure_sinkage_of_presets_against_their_sources(name, width, sinkage, expected):
     assert pressure(PRESETS[name].soil, width, sinkage) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_soils_of_the_literature_are_complete(name):
+def test_presets_are_complete(name):
     preset = PRESETS[name]
     check_soil(preset.soil)
     assert preset.soil.name == name and preset.soil.source
@@ -73,7 +73,7 @@ def test_soils_of_the_literature_are_complete(name):
     assert preset.soil.unloading_stiffness == defaults["unloading_stiffness"] and "unloading_stiffness" in preset.chosen
 
 
-def test_a_slow_plate_sinks_into_the_equivalent_of_cells_as_into_the_cells():
+def test_equivalent_modulus_of_the_cell_preset():
     """Elastic and plastic modulus in series: what the pressure of (3) grows by per sinkage when the rate is zero."""
     soil = PRESETS["zuo_cells"].soil
     step = 1e3
@@ -81,7 +81,7 @@ def test_a_slow_plate_sinks_into_the_equivalent_of_cells_as_into_the_cells():
     assert pressure(soil, 0.15, sinkage) == pytest.approx(step, rel=1e-12)
 
 
-def test_a_soil_is_loaded_by_its_name_or_by_its_numbers():
+def test_soil_by_name_or_by_parameters():
     assert grouser.load_soil("dry_sand") is PRESETS["dry_sand"].soil
     assert grouser.load_soil("dry_sand", name="pit") == dataclasses.replace(PRESETS["dry_sand"].soil, name="pit")
     found = grouser.load_soil(BEKKER | {"name": "yard", "source": "a bevameter", "repose_angle_deg": 35})
@@ -96,7 +96,7 @@ def test_a_soil_is_loaded_by_its_name_or_by_its_numbers():
     assert grouser.load_soil(BEKKER | valid).validity == Validity((0.05, 0.3), 4e4, 0.2, 0.5)
 
 
-def test_a_preset_can_be_changed():
+def test_changed_preset():
     base = PRESETS["cmu_sand"].soil
     found = grouser.load_soil({"preset": "cmu_sand", "friction_angle_deg": 33, "exit_angle_ratio": 0.5})
     changes = {"friction_angle": math.radians(33), "exit_angle_ratio": 0.5}
@@ -107,13 +107,13 @@ def test_a_preset_can_be_changed():
     assert grouser.load_soil({"preset": "dry_sand"}) == PRESETS["dry_sand"].soil
 
 
-def test_numbers_that_are_not_given_are_none_in_the_arrays():
+def test_missing_parameters_in_the_arrays():
     soils = make_soils((PRESETS["dry_sand"].soil, PRESETS["cmu_sand"].soil, PRESETS["zuo_cells"].soil))
     np.testing.assert_array_equal(soils.exit_angle_ratio, [math.nan, 0.4760, math.nan])
     np.testing.assert_array_equal(soils.cell_stiffness, [math.nan, math.nan, 1e7])
 
 
-# A soil, the number that is to blame, its value as written, words of the message.
+# A soil, the bad parameter, its value as written, words of the message.
 BAD = {
     "unknown preset": ("dry_sant", "preset", "dry_sant", ["did you mean 'dry_sand'?"]),
     "unknown preset changed": ({"preset": "sand"}, "preset", "sand", ["no such soil"]),
@@ -175,7 +175,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_soil_is_refused_by_its_number(name):
+def test_invalid_soils_are_refused_with_the_parameter(name):
     description, key, value, words = BAD[name]
     with pytest.raises(ParameterError) as caught:
         grouser.load_soil(description)
@@ -185,7 +185,7 @@ def test_a_bad_soil_is_refused_by_its_number(name):
         assert word in str(caught.value)
 
 
-def test_the_bounds_themselves_are_valid():
+def test_bounds_of_parameters_are_valid():
     for key in KEYS:
         # alone they contradict others, which is another matter than their range
         for bound in (max(key.low, key.suspect), key.high):
@@ -198,7 +198,7 @@ def test_the_bounds_themselves_are_valid():
 
 @settings(deadline=None, max_examples=300)
 @given(st.data())
-def test_any_mapping_is_a_soil_that_passes_or_is_refused(data):
+def test_random_mappings_are_valid_soils_or_refused(data):
     numbers = st.floats() | st.floats(0.0, 100.0) | st.sampled_from([0, 1e3, 1e6, 1e300])
     values = st.one_of(numbers, st.none(), st.text(max_size=3), st.sampled_from([*PRESETS, "exponent", [0.1, 0.2]]))
     description = dict(data.draw(st.sampled_from([BEKKER, REECE, {"preset": "cmu_sand"}, BEKKER | CELLS])))
@@ -214,7 +214,7 @@ def test_any_mapping_is_a_soil_that_passes_or_is_refused(data):
     assert 0.0 < stiffness < math.inf
 
 
-def test_cells_need_their_numbers():
+def test_level_cells_requires_cell_parameters():
     check_level(grouser.load_soil("zuo_cells"), "cells")
     check_level(grouser.load_soil("dry_sand"), "stress")
     with pytest.raises(ParameterError, match="soil 'dry_sand' has no soil_stiffness, soil_viscosity, plastic_modulus"):
@@ -223,17 +223,17 @@ def test_cells_need_their_numbers():
         check_level(grouser.load_soil("dry_sand"), "cell")
 
 
-def test_soil_without_friction_stands_by_its_cohesion():
+def test_frictionless_soil_with_a_repose_angle():
     assert grouser.load_soil(BEKKER | {"friction_angle_deg": 0, "repose_angle_deg": 70}).friction_angle == 0.0
 
 
 @pytest.mark.parametrize("nothing", [42, None, ["dry_sand"]])
-def test_what_is_no_soil(nothing):
+def test_values_that_are_not_soils_are_refused(nothing):
     with pytest.raises(ParameterError, match="the name of a soil, or a mapping"):
         grouser.load_soil(nothing)
 
 
-def test_what_is_beyond_the_validity_is_told():
+def test_warnings_beyond_the_validity_of_a_soil():
     soil = grouser.load_soil(BEKKER | {"valid_width": [0.05, 0.1], "valid_pressure": 3e4, "name": "yard"})
     assert beyond_validity(soil, width=0.05, pressure=3e4) is None
     told = "the numbers of soil 'yard' hold for widths of 0.05 to 0.1 m, not 0.03 m"
@@ -249,12 +249,12 @@ def test_what_is_beyond_the_validity_is_told():
 
 
 @pytest.mark.parametrize("name", [name for name in PRESETS if name != "zuo_cells"])
-def test_every_soil_of_the_literature_says_what_it_holds_for(name):
+def test_presets_have_a_validity(name):
     assert PRESETS[name].soil.validity.diameter > 0.0
     assert PRESETS[name].soil.source
 
 
-def test_the_page_of_soils_is_made_from_the_tables():
+def test_soils_page_is_up_to_date():
     remedy = "run: python -m grouser.docs_pages.soils > docs/soils.md"
     assert (ROOT / "docs" / "soils.md").read_text(encoding="utf-8") == soils_page(), remedy
 
@@ -265,7 +265,7 @@ def load(folder, text):
     return grouser.load_world(path)
 
 
-def test_ground_may_be_one_soil(tmp_path):
+def test_ground_with_one_soil(tmp_path):
     assert load(tmp_path, "ground: {soil: {type: snow}}").ground.soil == SoilGroundLike((PRESETS["snow"].soil,))
     assert load(tmp_path, "ground: {soil: null}").ground.soil is None
     found = load(tmp_path, "ground: {soil: {level: stress, cell: 0.005, bulldozing: false, type: clay}}").ground.soil
@@ -293,7 +293,7 @@ NUMBERS = np.array([[0, 1], [2, 1], [0, 0]])  # three columns of x, two of y
 
 
 @pytest.mark.parametrize("file", ["m.npy", "m.csv", "m.png"])
-def test_a_map_says_where_soils_are(tmp_path, file):
+def test_map_of_soils(tmp_path, file):
     np.save(tmp_path / "m.npy", NUMBERS.astype(float))
     np.savetxt(tmp_path / "m.csv", NUMBERS, delimiter=",", fmt="%d")
     Image.fromarray(NUMBERS.T[::-1].astype(np.uint8)).save(tmp_path / "m.png")
@@ -309,7 +309,7 @@ def test_a_map_says_where_soils_are(tmp_path, file):
     assert load(tmp_path, text.replace("0.5,", "2, origin: [3, -4],")).ground.soil.types_origin == (3.0, -4.0)
 
 
-def test_a_map_may_be_as_large_as_a_height_field(tmp_path):
+def test_large_map_of_soils(tmp_path):
     numbers = np.zeros((4000, 3), dtype=np.uint8)
     np.save(tmp_path / "m.npy", numbers)
     np.save(tmp_path / "h.npy", np.zeros((4000, 2)))
@@ -326,7 +326,7 @@ def span(wall, axis):
     return wall.pose.position[axis] - half, wall.pose.position[axis] + half
 
 
-def test_walls_close_a_height_field(tmp_path):
+def test_walls_around_a_height_field(tmp_path):
     np.savetxt(tmp_path / "h.csv", [[0.0, 0.5], [3.0, 0.5], [-1.0, 0.25]], delimiter=",")
     field = "{file: h.csv, cell: 2, origin: [1, 5]}"
     text = f"obstacles: [{{sphere: 1}}]\nground: {{heightfield: {field}, edge: wall, friction: 1}}"
@@ -346,7 +346,7 @@ def test_walls_close_a_height_field(tmp_path):
         assert span(walls[name], 1) == (span(walls["edge_south"], 1)[0], span(walls["edge_north"], 1)[1])
 
 
-def test_walls_close_a_map_of_soils_on_a_slope(tmp_path):
+def test_walls_around_a_map_of_soils_on_a_slope(tmp_path):
     np.save(tmp_path / "m.npy", np.zeros((4, 2)))
     # height = x: 45 degrees; the map's numbers hold half a metre around 0, 1, 2, 3 and 0, 1
     text = (
@@ -359,7 +359,7 @@ def test_walls_close_a_map_of_soils_on_a_slope(tmp_path):
     assert span(walls["edge_north"], 2) == pytest.approx((-0.5 - 1.0, 3.5 + 2.0), abs=1e-12)
 
 
-def test_an_edge_is_flat_unless_it_is_a_wall(tmp_path):
+def test_ground_edge_is_flat_by_default(tmp_path):
     np.save(tmp_path / "h.npy", np.zeros((2, 2)))
     for text in ("", ", edge: flat"):
         assert load(tmp_path, f"ground: {{heightfield: {{file: h.npy, cell: 1}}{text}}}").obstacles == ()
@@ -372,7 +372,7 @@ def test_an_edge_is_flat_unless_it_is_a_wall(tmp_path):
     ("name", "soils", "slope"),
     [("sand", ["dry_sand"], 0.0), ("soft_slope", ["dry_sand"], 15.0), ("mixed", ["sand", "loam"], 0.0)],
 )
-def test_the_worlds_with_soil_are_what_their_comments_say(name, soils, slope):
+def test_shipped_worlds_with_soil(name, soils, slope):
     world = grouser.load_world(WORLDS / f"{name}.yaml")
     soil = world.ground.soil
     assert [one.name for one in soil.soils] == soils
@@ -395,7 +395,7 @@ def types(map_, names="{field: clay, pit: snow}"):
     return soil(f"types: {names}\n    map:\n      {map_}")
 
 
-# A world, the line to blame, words of the message; m.npy holds 0, 1, 2.
+# A world, the line of the error, words of the message; m.npy holds 0, 1, 2.
 WORLD_BAD = {
     "unknown edge": ("ground:\n  edge: walls", 2, ["ground edge", "'walls'", "did you mean 'wall'?"]),
     "wall around a plane": ("ground:\n  edge: wall", 2, ["no edge", "heightfield or a soil map"]),
@@ -472,7 +472,7 @@ def maps(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", WORLD_BAD)
-def test_bad_soft_ground_is_refused_with_its_line(maps, name):
+def test_invalid_soft_ground_is_refused_with_line_and_reason(maps, name):
     text, line, words = WORLD_BAD[name]
     with pytest.raises(MachineError) as caught:
         load(maps, text)
@@ -483,5 +483,5 @@ def test_bad_soft_ground_is_refused_with_its_line(maps, name):
         assert word in str(caught.value)
 
 
-def test_the_four_numbers_of_a_cell_are_the_ones_of_the_table():
+def test_cell_parameters_are_in_the_table():
     assert set(CELLS) == set(CELL_KEYS)

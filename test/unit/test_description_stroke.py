@@ -1,4 +1,4 @@
-"""Cylinders whose attachments cannot come as near, or go as far apart, as their stroke would take them."""
+"""Warnings of cylinders whose stroke exceeds the reach of their attachments."""
 
 import math
 
@@ -39,14 +39,14 @@ def stroke_warnings(tmp_path, **values):
         ("prismatic", 0.29, 0.6, True),
     ],
 )
-def test_a_stroke_that_one_joint_cannot_use_is_odd(tmp_path, type_, shortest, longest, odd):
+def test_warning_of_a_stroke_beyond_the_reach_of_its_joint(tmp_path, type_, shortest, longest, odd):
     found = stroke_warnings(tmp_path, type=type_, barrel="0.3 0 0.4", shortest=shortest, stroke=longest - shortest)
     assert len(found) == odd
     reach = "0.5000 to 0.5000 m" if type_ == "revolute" else "0.3000 to inf m"
     assert all("cylinder 'c'" in warning and "joint 'j'" in warning and reach in warning for warning in found)
 
 
-def test_the_reach_of_a_hinge_is_difference_and_sum_of_the_radii(tmp_path):
+def test_reach_of_a_hinge_is_difference_and_sum_of_the_radii(tmp_path):
     """Ends at 1 m and sqrt(2) m from the hinge's axis, as far along it."""
     robot = ROBOT.replace('base" xyz="0.1 0.2 0.3"', 'base" xyz="1 0 0"').replace(
         '<origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/>', ""

@@ -1,4 +1,4 @@
-"""What load_machine makes of URDF."""
+"""URDF files: links, joints, shapes, poses, mimics and warnings."""
 
 import math
 from pathlib import Path
@@ -51,7 +51,7 @@ def every_joint(tmp_path):
 
 
 @pytest.mark.parametrize("path", REFERENCE_MODELS, ids=lambda path: path.stem)
-def test_the_reference_models_load(path):
+def test_reference_models_load(path):
     machine = grouser.load_machine(path)
     links, joints, mass = REFERENCE_FACTS[path.stem]
     assert (len(machine.links), len(machine.joints)) == (links, joints)
@@ -62,12 +62,12 @@ def test_the_reference_models_load(path):
     assert machine.urdf.startswith("<robot")
 
 
-def test_there_are_reference_models():
+def test_reference_models_exist():
     assert {path.stem for path in REFERENCE_MODELS} == set(REFERENCE_FACTS)
 
 
 @pytest.mark.parametrize("path", OWN_MACHINES, ids=lambda path: path.stem)
-def test_the_machines_that_come_along_load(path):
+def test_shipped_machines_load(path):
     machine = grouser.load_machine(path)
     # the published crane's cylinder is longer than its boom can use
     expected = ["cannot use its stroke"] if machine.name == "loader_crane" else []
@@ -76,7 +76,7 @@ def test_the_machines_that_come_along_load(path):
     assert len(machine.warnings) == len(expected)
 
 
-def test_every_joint_type_is_read(every_joint):
+def test_all_joint_types_are_read(every_joint):
     joints = {one.name: one for one in every_joint.joints}
     assert {one.type for one in every_joint.joints} == {
         "fixed", "revolute", "continuous", "prismatic", "planar", "floating"
@@ -91,7 +91,7 @@ def test_every_joint_type_is_read(every_joint):
     assert joints["hanging"].limit.lower is None
 
 
-def test_chains_of_mimics_end_at_an_independent_joint(every_joint):
+def test_chains_of_mimics_refer_to_an_independent_joint(every_joint):
     joints = {one.name: one for one in every_joint.joints}
     assert joints["finger_joint"].mimic == Mimic("shoulder", 3.0, 0.25)
     # -2 (3 q + 0.25) + 0.5
@@ -103,7 +103,7 @@ def test_chains_of_mimics_end_at_an_independent_joint(every_joint):
     assert list(positions) == ["shoulder", "axle", "rail", "thumb_joint", "finger_joint", "hanging"]
 
 
-def test_a_long_chain_of_mimics_in_any_order(tmp_path):
+def test_long_chain_of_mimics_in_any_order(tmp_path):
     count = 2000
     elements = [link("l0")]
     for index in range(count, 0, -1):
@@ -115,7 +115,7 @@ def test_a_long_chain_of_mimics_in_any_order(tmp_path):
     assert joints[f"j{count - 1}"].mimic == Mimic("j1", 1.0, 0.0)
 
 
-def test_poses_and_inertials_keep_their_own_frames(every_joint):
+def test_frames_of_poses_and_inertials(every_joint):
     arm = next(one for one in every_joint.links if one.name == "arm")
     assert arm.inertial.mass == 5.0
     assert arm.inertial.pose.position == (0.0, 0.0, 0.1)
@@ -123,7 +123,7 @@ def test_poses_and_inertials_keep_their_own_frames(every_joint):
     assert arm.inertial.inertia == pytest.approx((5 * 0.04 / 6, 0, 0, 5 * 0.04 / 6, 0, 5 * 0.04 / 6))
 
 
-def test_roll_pitch_yaw_turn_about_fixed_axes(tmp_path):
+def test_roll_pitch_yaw_rotate_about_fixed_axes(tmp_path):
     more = '<origin xyz="1 2 3" rpy="0.3 -0.5 0.7"/>'
     machine = grouser.load_machine(robot(tmp_path, link("a"), link("b"), joint("j", "a", "b", "fixed", more)))
     pose = link_poses(machine, {})["b"]
@@ -143,7 +143,7 @@ def test_roll_pitch_yaw_turn_about_fixed_axes(tmp_path):
     assert pose.position == (1.0, 2.0, 3.0)
 
 
-def test_an_orientation_may_be_a_quaternion(tmp_path):
+def test_orientation_as_quaternion(tmp_path):
     more = '<origin quat_xyzw="0 0 2 0"/>'
     machine = grouser.load_machine(robot(tmp_path, link("a"), link("b"), joint("j", "a", "b", "fixed", more)))
     assert machine.joints[0].pose.quaternion == (0.0, 0.0, 1.0, 0.0)
@@ -165,7 +165,7 @@ def test_shapes_and_colours(every_joint):
     assert Path(solid.visuals[0].geometry.path).is_file()
 
 
-def test_a_root_named_world_is_fixed_unless_told_otherwise(tmp_path):
+def test_root_link_named_world_is_fixed_by_default(tmp_path):
     path = robot(tmp_path, '<link name="world"/>', link("a"), joint("j", "world", "a"))
     assert not grouser.load_machine(path).floating_base
     assert grouser.load_machine(path, base="floating").floating_base
@@ -174,7 +174,7 @@ def test_a_root_named_world_is_fixed_unless_told_otherwise(tmp_path):
         grouser.load_machine(path, base="loose")
 
 
-def test_other_programs_elements_are_passed_over(tmp_path):
+def test_elements_of_other_programs_are_ignored(tmp_path):
     path = robot(
         tmp_path,
         link("a").replace("</link>", '<drake:rigid hello="x"/><self_collide/></link>'),
@@ -184,7 +184,7 @@ def test_other_programs_elements_are_passed_over(tmp_path):
     assert [one.name for one in machine.links] == ["a"]
 
 
-def test_ten_thousand_links_in_a_chain_load(tmp_path):
+def test_chain_of_ten_thousand_links_loads(tmp_path):
     count = 10_000
     elements = [link(f"l{index}") for index in range(count)]
     elements += [joint(f"j{index}", f"l{index - 1}", f"l{index}") for index in range(1, count)]
@@ -200,10 +200,10 @@ def warnings_of(tmp_path, *elements):
 def test_warning_massless_moving_link(tmp_path):
     said = warnings_of(tmp_path, link("a"), '<link name="b"/>', joint("j", "a", "b"))
     assert "massless moving link 'b'" in said and "no force gives a finite acceleration" in said
-    # Mass further out carries the motion, so this is less severe, and said so.
+    # With mass further out in the tree the warning is a milder one.
     said = warnings_of(tmp_path, link("a"), '<link name="b"/>', link("c"), joint("j", "a", "b"), joint("k", "b", "c"))
     assert "massless moving link 'b': only what hangs on it has mass" in said
-    # A frame without mass that is fixed to a link is everyday URDF.
+    # Massless links on fixed joints are common, without warning.
     said = warnings_of(tmp_path, link("a"), '<link name="b"/>', joint("j", "a", "b", "fixed", ""))
     assert said == ""
 
@@ -237,7 +237,7 @@ def test_warning_masses_far_apart_and_unknown_material(tmp_path):
     assert "mauve" in warnings_of(tmp_path, link("a").replace("</link>", visual))
 
 
-def test_one_bound_left_out_is_zero_as_urdf_says(tmp_path):
+def test_missing_bound_of_a_limit_is_zero(tmp_path):
     path = robot(tmp_path, link("a"), link("b"), joint("j", "a", "b", more='<limit upper="2"/>'))
     limit = grouser.load_machine(path).joints[0].limit
     assert (limit.lower, limit.upper) == (0.0, 2.0)

@@ -1,4 +1,4 @@
-"""<wheel> elements: what follows from the joint and the grousers, and what is refused."""
+"""Element <wheel>: defaults from joint and grousers, and errors."""
 
 import math
 
@@ -45,12 +45,12 @@ def wheel(link="left", **attributes):
     return "<wheel " + " ".join(f'{name}="{value}"' for name, value in given.items()) + "/>"
 
 
-def test_a_wheel_turns_about_its_joint_and_has_no_grousers(tmp_path):
+def test_wheel_defaults(tmp_path):
     assert load(tmp_path, wheel()).wheels == (Wheel("left", 0.1, 0.05, axis=(0.0, 1.0, 0.0)),)
     assert load(tmp_path, wheel("right")).wheels[0].axis == (0.0, -1.0, 0.0)
 
 
-def test_everything_can_be_said(tmp_path):
+def test_wheel_with_all_attributes(tmp_path):
     text = wheel(
         xyz="0 0.01 0",
         axis="0 3 0",
@@ -67,20 +67,20 @@ def test_everything_can_be_said(tmp_path):
     )
 
 
-def test_a_wheel_may_roll_against_its_joint(tmp_path):
+def test_wheel_axis_opposite_to_the_joint_axis(tmp_path):
     # the joint's axis is 0 -1 0; within a thousandth the wheel's is its opposite, exactly
     assert load(tmp_path, wheel("right", axis="0.0005 1 0")).wheels[0].axis == (0.0, 1.0, 0.0)
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.integers(1, 1000), st.floats(0.01, 10.0))
-def test_grousers_without_thickness_fill_a_twentieth_of_the_rim(tmp_path_factory, count, radius):
+def test_default_grouser_thickness(tmp_path_factory, count, radius):
     text = wheel(radius=repr(radius), grousers=str(count), grouser_height=repr(0.1 * radius))
     found = load(tmp_path_factory.mktemp("wheel"), text).wheels[0]
     assert count * found.grouser_thickness == pytest.approx(0.05 * 2.0 * math.pi * radius, rel=1e-12)
 
 
-# Content of <grouser>, the line to blame, words of the message.
+# Content of <grouser>, the line of the error, words of the message.
 BAD = {
     "no radius": ('<wheel link="left" width="1"/>', 6, ["'radius' is missing"]),
     "flat": (wheel(radius="0"), 6, ["radius = 0 m", "above 0"]),
@@ -116,7 +116,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_wheel_is_refused_where_it_is_bad(tmp_path, name):
+def test_invalid_wheels_are_refused_with_line_and_reason(tmp_path, name):
     content, line, words = BAD[name]
     with pytest.raises(MachineError) as caught:
         load(tmp_path, content)

@@ -30,20 +30,20 @@ def load(tmp_path, text):
     return grouser.load_world(path)
 
 
-def test_no_file_is_the_flat_world():
+def test_default_world_is_flat():
     assert grouser.load_world(None) == World()
     assert grouser.load_world(next(path for path in WORLDS if path.stem == "flat")) == World()
 
 
 @pytest.mark.parametrize("path", WORLDS, ids=lambda path: path.stem)
-def test_the_worlds_that_come_along_load(path):
+def test_shipped_worlds_load(path):
     world = grouser.load_world(path)
     assert world.name == path.stem
     assert world.description.endswith(".") and world.tags
     assert world.ground is None or math.hypot(*world.ground.normal) == pytest.approx(1.0)
 
 
-def test_everything_can_be_said(tmp_path):
+def test_world_with_all_keys(tmp_path):
     world = load(
         tmp_path,
         "name: moon yard\ngravity: [0.0, 0.1, -1.62]\n"
@@ -59,7 +59,7 @@ def test_everything_can_be_said(tmp_path):
     assert world.spawn.quaternion == pytest.approx((0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)))
 
 
-def test_what_is_not_said_has_its_default(tmp_path):
+def test_defaults_of_world_files(tmp_path):
     assert load(tmp_path, "# nothing\n") == World(name="yard")
     assert load(tmp_path, "gravity: 1e1") == World(name="yard", gravity=(0.0, 0.0, -10.0))
     assert load(tmp_path, "ground: {height: -2}").ground == Ground((0.0, 0.0, -2.0))
@@ -98,7 +98,7 @@ def test_obstacles_of_every_shape(tmp_path):
         np.testing.assert_array_equal(corners[np.abs(corners).sum(axis=1).argmax()], corner)
 
 
-def test_what_is_said_of_a_world_and_its_places(tmp_path):
+def test_description_tags_and_named_poses(tmp_path):
     world = load(
         tmp_path,
         "description: A yard.\ntags: [indoor, small]\nposes:\n"
@@ -122,18 +122,18 @@ def test_what_is_said_of_a_world_and_its_places(tmp_path):
         ("description: ''", 1, "a name is needed"),
     ],
 )
-def test_places_that_are_not_valid_are_refused(tmp_path, text, line, problem):
+def test_invalid_named_poses_are_refused(tmp_path, text, line, problem):
     with pytest.raises(MachineError, match=re.escape(problem)) as caught:
         load(tmp_path, text)
     assert caught.value.line == line
 
 
-def test_there_may_be_no_obstacle(tmp_path):
+def test_empty_list_of_obstacles(tmp_path):
     assert load(tmp_path, "obstacles: []").obstacles == ()
 
 
-def test_the_page_of_world_files_names_every_key():
-    """Each table of the page has the keys that its reader knows, and no others."""
+def test_world_files_page_lists_all_keys():
+    """Each table of the page has exactly the keys of its reader."""
     sections = re.split(r"^##+ ", PAGE.read_text(), flags=re.MULTILINE)[1:]
     written = {part.split("\n")[0].strip("`"): set(re.findall(r"^\| `(\w+)`", part, re.MULTILINE)) for part in sections}
     assert written == {
@@ -148,7 +148,7 @@ def test_the_page_of_world_files_names_every_key():
     }
 
 
-def test_the_example_of_the_page_loads(tmp_path):
+def test_example_of_the_world_files_page_loads(tmp_path):
     example = re.search(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)[1]
     np.savetxt(tmp_path / "yard.csv", np.zeros((5, 9)), delimiter=",")
     Image.fromarray(np.array([[0, 1], [2, 0]], dtype=np.uint8)).save(tmp_path / "types.png")
@@ -223,7 +223,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_world_is_refused_with_its_line(tmp_path, name):
+def test_invalid_worlds_are_refused_with_line_and_reason(tmp_path, name):
     text, line, words = BAD[name]
     with pytest.raises(MachineError) as caught:
         load(tmp_path, text)
@@ -233,7 +233,7 @@ def test_a_bad_world_is_refused_with_its_line(tmp_path, name):
         assert word in str(caught.value)
 
 
-def test_files_that_are_no_worlds_are_refused(tmp_path):
+def test_files_that_are_not_worlds_are_refused(tmp_path):
     for path in (tmp_path, tmp_path / "absent.yaml"):
         with pytest.raises(MachineError):
             grouser.load_world(path)
@@ -244,7 +244,7 @@ def test_files_that_are_no_worlds_are_refused(tmp_path):
             grouser.load_world(path)
 
 
-def test_aliases_cannot_blow_up(tmp_path):
+def test_yaml_aliases_do_not_expand_without_bound(tmp_path):
     lines = ["a: &a0 [1, 2]"] + [f"b{i}: &a{i + 1} [*a{i}, *a{i}, *a{i}, *a{i}]" for i in range(40)]
     with pytest.raises(MachineError, match="unknown key"):
         load(tmp_path, "\n".join(lines))
@@ -261,7 +261,7 @@ TEXT = (
 
 @settings(deadline=None, max_examples=200)
 @given(st.data())
-def test_a_mutated_world_loads_or_is_refused(tmp_path_factory, data):
+def test_mutated_worlds_load_or_are_refused(tmp_path_factory, data):
     raw = bytearray(TEXT.encode())
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(raw)))

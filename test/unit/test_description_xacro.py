@@ -1,4 +1,4 @@
-"""xacro files: expanded in a process of their own, and refused like any other bad input."""
+"""xacro files: expansion in a separate process, and errors."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ def xacro_file(folder, body, name="robot.urdf.xacro"):
     return path
 
 
-def test_arguments_properties_and_includes(tmp_path):
+def test_xacro_arguments_properties_and_includes(tmp_path):
     xacro_file(tmp_path, '<xacro:macro name="part" params="name"><link name="${name}"/></xacro:macro>', "parts.xacro")
     path = xacro_file(
         tmp_path,
@@ -33,7 +33,7 @@ def test_arguments_properties_and_includes(tmp_path):
     assert grouser.load_machine(path, {"first": "world"}).root == "world"
 
 
-def test_a_package_can_be_found_without_ros(tmp_path, monkeypatch):
+def test_xacro_find_without_ros(tmp_path, monkeypatch):
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
     (tmp_path / "package.xml").write_text("<package><name>my_robot</name></package>")
     (tmp_path / "urdf").mkdir()
@@ -42,7 +42,7 @@ def test_a_package_can_be_found_without_ros(tmp_path, monkeypatch):
     assert grouser.load_machine(path).root == "included"
 
 
-def test_errors_in_what_it_expands_to_name_the_file_and_no_line(tmp_path):
+def test_errors_in_expanded_text_have_a_file_and_no_line(tmp_path):
     path = xacro_file(tmp_path, '<link name="a"><inertial><mass value="${0 - 1}"/></inertial></link>')
     with pytest.raises(MachineError, match="mass of link 'a' = -1") as caught:
         grouser.load_machine(path)
@@ -71,7 +71,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_what_cannot_be_expanded_is_refused(tmp_path, name):
+def test_invalid_xacro_files_are_refused(tmp_path, name):
     body, words = BODIES[name]
     path = xacro_file(tmp_path, body)
     with pytest.raises(MachineError) as caught:
@@ -81,27 +81,27 @@ def test_what_cannot_be_expanded_is_refused(tmp_path, name):
     assert len(str(caught.value)) < 1200
 
 
-def test_a_bomb_in_an_included_file_is_refused(tmp_path):
+def test_entity_expansion_in_an_included_file_is_refused(tmp_path):
     (tmp_path / "bomb.xml").write_text('<!DOCTYPE robot [<!ENTITY a "b">]><robot name="&a;"/>')
     path = xacro_file(tmp_path, '<xacro:include filename="bomb.xml"/>')
     with pytest.raises(MachineError, match="<!DOCTYPE declarations are not read"):
         grouser.load_machine(path)
 
 
-def test_a_file_that_never_ends_is_stopped(tmp_path, monkeypatch):
+def test_endless_xacro_expansion_is_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(expand, "SECONDS_MAX", 2.0)
     path = xacro_file(tmp_path, '<link name="${10**10**9}"/>')
     with pytest.raises(MachineError, match="has not ended after 2 s"):
         grouser.load_machine(path)
 
 
-def test_unknown_arguments_are_refused_where_they_can_be_told(tmp_path):
+def test_unknown_xacro_arguments_are_refused_in_files_without_includes(tmp_path):
     path = xacro_file(tmp_path, '<xacro:arg name="bucket" default="a"/><link name="a"/>')
     with pytest.raises(MachineError, match="no xacro argument 'buckett' .did you mean 'bucket'"):
         grouser.load_machine(path, {"buckett": "b"})
 
 
-def test_expanding_leaves_the_process_as_it_was(tmp_path, capfd):
+def test_xacro_expansion_does_not_change_the_process(tmp_path, capfd):
     before, folder = dict(os.environ), Path.cwd()
     grouser.load_machine(xacro_file(tmp_path, "${xacro.warning('careful')}<link name=\"a\"/>"))
     assert dict(os.environ) == before

@@ -1,0 +1,1 @@
+"""Generators of those pages of docs/ that follow from tables in the code."""

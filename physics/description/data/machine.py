@@ -1,0 +1,147 @@
+"""A whole machine, and the members of a fleet: frozen dataclasses, filled from URDF and its ``<grouser>`` element.
+
+Units are SI; every frame is named. Nothing here computes dynamics. Arrays that a dataclass holds are read-only.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink, LoopJoint
+from grouser.physics.description.data.contact import ContactMaterial, DisabledCollision, MaterialPair, SelfCollision
+from grouser.physics.description.data.drives import ServoDrive
+from grouser.physics.description.data.hydraulics import (
+    Accumulator,
+    CheckValve,
+    Compensator,
+    CounterbalanceValve,
+    DirectionalValve,
+    Fluid,
+    Hose,
+    HydraulicCylinder,
+    HydraulicMotor,
+    Line,
+    Orifice,
+    Pump,
+    ReducingValve,
+    ReliefValve,
+    ShuttleValve,
+    Tank,
+)
+from grouser.physics.description.data.mechanism import (
+    InitialPosition,
+    Integrator,
+    Joint,
+    JointFriction,
+    Link,
+    SphericalJoint,
+)
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.sensors import Sensor
+from grouser.physics.description.data.soil import Wheel
+
+
+def member_prefix(member: str) -> str:
+    """Returns the prefix of all names of a member; "" for the member "", which keeps its names."""
+    return f"{member}/" if member else ""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A machine of a fleet; see `fleet.combine`.
+
+    Attributes:
+        machine: with its own names, without prefix.
+        pose: initial pose of its root link in the world; constant if its base is fixed. None: the world's spawn pose.
+        name: of the member; its names get the prefix ``<name>/`` in the fleet. "" for the one that keeps its names.
+    """
+
+    machine: "Machine"
+    pose: Pose | None = None
+    name: str = ""
+
+    @property
+    def prefix(self) -> str:
+        """Prefix of its names."""
+        return member_prefix(self.name)
+
+    @property
+    def joint(self) -> str:
+        """Name of the joint that holds its root link."""
+        return f"{self.prefix}{self.machine.root}_{'free' if self.machine.floating_base else 'fixed'}"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A whole machine, validated.
+
+    Attributes:
+        links: in the order of the file.
+        joints: in the order of the file.
+        root: name of the root link.
+        floating_base: whether the root link is free to move; a root link named ``world`` is not.
+        others: elements whose row of the table names no field here, each with the name that it gives; see `elements`.
+        urdf: the expanded URDF text, for RViz and robot_state_publisher.
+        source: the text that was read, with xacro expanded.
+        file: path of the file.
+        warnings: valid but implausible values, as texts.
+        members: the machines of a fleet; empty for a single machine.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    root: str
+    floating_base: bool
+    fluid: Fluid | None = None
+    pumps: tuple[Pump, ...] = ()
+    valves: tuple[DirectionalValve, ...] = ()
+    cylinders: tuple[HydraulicCylinder, ...] = ()
+    lines: tuple[Line, ...] = ()
+    tanks: tuple[Tank, ...] = ()
+    relief_valves: tuple[ReliefValve, ...] = ()
+    check_valves: tuple[CheckValve, ...] = ()
+    counterbalance_valves: tuple[CounterbalanceValve, ...] = ()
+    reducing_valves: tuple[ReducingValve, ...] = ()
+    shuttle_valves: tuple[ShuttleValve, ...] = ()
+    orifices: tuple[Orifice, ...] = ()
+    compensators: tuple[Compensator, ...] = ()
+    hydraulic_motors: tuple[HydraulicMotor, ...] = ()
+    accumulators: tuple[Accumulator, ...] = ()
+    hoses: tuple[Hose, ...] = ()
+    contacts: tuple[ContactMaterial, ...] = ()
+    material_pairs: tuple[MaterialPair, ...] = ()
+    self_collision: SelfCollision = SelfCollision(True)
+    disabled_collisions: tuple[DisabledCollision, ...] = ()
+    loop_joints: tuple[LoopJoint, ...] = ()
+    compliant_joints: tuple[CompliantJoint, ...] = ()
+    flexible_links: tuple[FlexibleLink, ...] = ()
+    wheels: tuple[Wheel, ...] = ()
+    spherical_joints: tuple[SphericalJoint, ...] = ()
+    integrator: Integrator = Integrator("semi_implicit")
+    frictions: tuple[JointFriction, ...] = ()
+    drives: tuple[ServoDrive, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
+    initial_positions: tuple[InitialPosition, ...] = ()
+    others: tuple[tuple[str, Any], ...] = ()
+    urdf: str = field(default="", repr=False)
+    source: str = field(default="", repr=False)
+    file: str = ""
+    warnings: tuple[str, ...] = ()
+    members: tuple[Member, ...] = ()
+
+    def elements(self, field: str) -> tuple[Any, ...]:
+        """Returns the elements that a row of the table collects under a name, in the order of the file."""
+        found = getattr(self, field, None)
+        if found is None:
+            return tuple(element for name, element in self.others if name == field)
+        return found if isinstance(found, tuple) else (found,)
+
+    def member_of(self, name: str) -> int:
+        """Returns the index of the member that a name belongs to; 0 for a single machine, -1 if it belongs to none."""
+        if not self.members:
+            return 0
+        for number, member in enumerate(self.members):
+            if member.name and name.startswith(member.prefix):
+                return number
+        unnamed = [number for number, member in enumerate(self.members) if not member.name]
+        return unnamed[0] if unnamed and name else -1

@@ -1,0 +1,186 @@
+"""Links and joints of the kinematic tree, with friction, initial positions and integrator. SI units."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.description.data.shapes import Geometry
+
+JOINT_TYPES = ("fixed", "revolute", "continuous", "prismatic", "planar", "floating")
+ONE_COORDINATE = ("revolute", "continuous", "prismatic")
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """Mass properties of a link.
+
+    Attributes:
+        pose: frame at the centre of mass, in the link frame; `inertia` is expressed in it.
+        mass: [kg], >= 0.
+        inertia: ixx, ixy, ixz, iyy, iyz, izz about the centre of mass [kg m2].
+    """
+
+    pose: Pose
+    mass: float
+    inertia: tuple[float, float, float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Collision:
+    """A collision shape, its pose in the link frame."""
+
+    name: str
+    pose: Pose
+    geometry: Geometry
+
+
+@dataclass(frozen=True)
+class Visual:
+    """A visual shape, its pose in the link frame, its colour (red, green, blue, alpha; 0 to 1)."""
+
+    name: str
+    pose: Pose
+    geometry: Geometry
+    rgba: tuple[float, float, float, float] = (0.6, 0.6, 0.6, 1.0)
+
+
+@dataclass(frozen=True)
+class ElasticCoordinate:
+    """A deformation coordinate of an elastic link.
+
+    Attributes:
+        name: within its link.
+        stiffness: generalised, per unit of the coordinate [N m, when shapes are per unit].
+        damping: generalised [N m s].
+    """
+
+    name: str
+    stiffness: float
+    damping: float = 0.0
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link.
+
+    Attributes:
+        inertial: None if the URDF gives none and there is no density to compute it from.
+        elastic: deformation coordinates; empty for a rigid link. They move the joints on the link, each by its
+            `elastic_shape`. They do not move the link's own inertial: the mass of a flexible link is in links that are
+            fixed to it.
+    """
+
+    name: str
+    inertial: Inertial | None = None
+    collisions: tuple[Collision, ...] = ()
+    visuals: tuple[Visual, ...] = ()
+    line: int = 0
+    elastic: tuple[ElasticCoordinate, ...] = ()
+
+
+@dataclass(frozen=True)
+class JointLimit:
+    """Limits of a joint: positions [rad or m] (None: none), effort [N m or N], velocity [rad/s or m/s]; inf when not
+    given."""
+
+    lower: float | None = None
+    upper: float | None = None
+    effort: float = np.inf
+    velocity: float = np.inf
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """position = multiplier * position of `joint` + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint of the tree.
+
+    Attributes:
+        type: fixed, revolute, continuous, prismatic, planar, floating or spherical.
+        pose: the joint's frame in the parent link's frame (the child link's frame at position zero).
+        axis: unit vector in the joint's frame; normal of the plane for a planar joint.
+        damping: viscous coefficient [N m s/rad or N s/m].
+        friction: dry friction of URDF's `<dynamics>` [N m or N].
+        elastic_shape: of an elastic parent link: twist of the joint's frame per unit of each of the link's elastic
+            coordinates, linear [m] then angular [rad], in the joint's axes.
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    pose: Pose = Pose()
+    axis: Vector3 = (1.0, 0.0, 0.0)
+    limit: JointLimit = JointLimit()
+    damping: float = 0.0
+    friction: float = 0.0
+    mimic: Mimic | None = None
+    line: int = 0
+    elastic_shape: tuple[tuple[float, float, float, float, float, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class JointFriction:
+    """Friction of a joint.
+
+    Attributes:
+        static, kinetic: level of dry friction at rest and in motion [N m or N].
+        viscous: [N m s/rad or N s/m].
+        law: two_state, coulomb, stribeck or lugre.
+        stribeck_speed: v_s of kinetic + (static - kinetic) exp(-(v/v_s)2) [rad/s or m/s]; stribeck and lugre.
+        bristle_stiffness, bristle_damping: [N m/rad or N/m, N m s/rad or N s/m]; lugre.
+    """
+
+    joint: str
+    static: float
+    kinetic: float
+    viscous: float = 0.0
+    law: str = "two_state"
+    stribeck_speed: float | None = None
+    bristle_stiffness: float | None = None
+    bristle_damping: float = 0.0
+
+
+@dataclass(frozen=True)
+class InitialPosition:
+    """Initial position of a joint [rad or m]."""
+
+    joint: str
+    position: float
+
+
+@dataclass(frozen=True)
+class SphericalJoint:
+    """A spherical (ball) joint, which is a floating joint in the URDF.
+
+    Attributes:
+        effort_limit: largest commanded torque about each axis of the child [N m]; 0: torques cannot be commanded.
+        damping: viscous coefficient [N m s/rad].
+        rpy: initial orientation of the child in the joint's frame: roll, pitch, yaw [rad]; None: zero, or the
+            orientation at which loops close.
+    """
+
+    joint: str
+    effort_limit: float = 0.0
+    damping: float = 0.0
+    rpy: Vector3 | None = None
+
+
+@dataclass(frozen=True)
+class Integrator:
+    """Integration method of the machine: semi_implicit, implicit_midpoint or variational."""
+
+    method: str
+
+
+def axis_name(joint: str, axis: str) -> str:
+    """Returns the name by which the torque about an axis (x, y or z) of a spherical joint's child is commanded."""
+    return f"{joint}/{axis}"

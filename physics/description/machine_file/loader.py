@@ -1,0 +1,114 @@
+"""Loads a `Machine` from a URDF or xacro file."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.machine_file import registry
+from grouser.physics.description.machine_file.plausibility import plausibility_warnings
+from grouser.physics.description.machine_file.published import published_urdf
+from grouser.physics.description.table.checks import check_machine, check_references, complete_extension, prepare_robot
+from grouser.physics.description.table.family import Extension
+from grouser.physics.description.table.reader import TAG, read_extension
+from grouser.physics.description.text.files import read_text
+from grouser.physics.description.text.xacro import expand_xacro, is_xacro
+from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse
+from grouser.physics.description.urdf.robot import read_robot
+
+FIXED_ROOT = "world"
+_BASES = ("floating", "fixed")
+
+
+def load_machine(path: str | Path, arguments: Mapping[str, str] | None = None, base: str | None = None) -> Machine:
+    """Loads a machine.
+
+    Args:
+        path: a URDF file, or a xacro file (its name ends in ``.xacro``).
+        arguments: values of the xacro file's arguments.
+        base: "floating" or "fixed"; None: fixed if the root link is named ``world``, else floating.
+
+    Returns:
+        The machine, validated; `Machine.warnings` lists implausible values.
+
+    Raises:
+        MachineError: the file cannot be read or is invalid.
+        ParameterError: `base` is invalid.
+    """
+    path = Path(path)
+    if is_xacro(path):
+        text, from_xacro = expand_xacro(path, arguments or {}), True
+    else:
+        if arguments:
+            raise MachineError("only a xacro file takes arguments", file=path, remedy="name it ....xacro if it is one")
+        text, from_xacro = read_text(path, BYTES_MAX, "URDF"), False
+    return _read(text, str(path), has_lines=not from_xacro, base=base)
+
+
+def parse_machine(text: str, file: str, base: str | None = None) -> Machine:
+    """Reads a machine from the text of a URDF, as it is published on ``robot_description``.
+
+    Args:
+        text: the URDF, with xacro already expanded.
+        file: path, for messages; relative file names start at its directory.
+        base: as in `load_machine`.
+
+    Raises:
+        MachineError: the text is invalid.
+        ParameterError: `base` is invalid.
+    """
+    return _read(text, file, has_lines=True, base=base)
+
+
+def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
+    if base is not None and base not in _BASES:
+        raise ParameterError("base", base, "floating, fixed or None")
+    warnings: list[str] = []
+    root = parse(text, file, has_lines=has_lines)
+    robot = read_robot(root, warnings)
+    _refuse_misplaced(root)
+    extension = read_extension(root, registry.ELEMENTS)
+    check_references(registry.ELEMENTS, extension, robot)
+    robot = prepare_robot(registry.FAMILIES, robot, extension, warnings)
+    extension = complete_extension(registry.FAMILIES, extension, robot)
+    floating = robot.root != FIXED_ROOT if base is None else base == "floating"
+    machine = Machine(
+        name=robot.name,
+        links=robot.links,
+        joints=robot.joints,
+        root=robot.root,
+        floating_base=floating,
+        urdf=published_urdf(text, file),
+        source=text,
+        file=file,
+        **_values(extension),
+    )
+    check_machine(registry.FAMILIES, machine, extension)
+    return replace(machine, warnings=(*warnings, *plausibility_warnings(machine)))
+
+
+def _values(extension: Extension) -> dict[str, Any]:
+    """The fields of `Machine` for the elements."""
+    fields = {field.name for field in dataclasses.fields(Machine)}
+    values: dict[str, Any] = {}
+    others: list[tuple[str, Any]] = []
+    for kind in registry.ELEMENTS:
+        found = tuple(entry.value for entry in extension[kind.field])
+        if kind.consumed:
+            continue
+        if kind.field not in fields:
+            others += [(kind.field, value) for value in found]
+        elif found or not kind.single:
+            values[kind.field] = found[0] if kind.single else found
+    return {**values, "others": tuple(others)}
+
+
+def _refuse_misplaced(root: Element) -> None:
+    """Refuses a <grouser> in links and joints, where it would be ignored as an unknown element."""
+    for child in root.children:
+        if child.tag in ("link", "joint"):
+            for misplaced in child.all(TAG):
+                raise misplaced.error(f"<{TAG}> stands in {child.label}", "put it directly into <robot>")

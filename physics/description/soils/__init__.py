@@ -1,0 +1,1 @@
+"""Soils: presets from the literature, soils with given parameters, and checks of the parameters."""

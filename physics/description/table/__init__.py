@@ -1,0 +1,1 @@
+"""The generic reader of elements, which is given the table of elements."""

@@ -1,0 +1,1 @@
+"""Readers of text: files, xacro, XML, YAML, numbers and grids, with file and line for messages."""

@@ -1,0 +1,83 @@
+"""Expansion of xacro files to URDF text."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.text.files import read_text
+from grouser.physics.description.text.names import closest
+from grouser.physics.description.text.xml_tree import BYTES_MAX, refuse_declarations
+
+SECONDS_MAX = 20.0
+_WORKER = "grouser.physics.description.text.xacro_worker"
+_ARGUMENT = re.compile(r"<xacro:arg\b[^>]*?\bname\s*=\s*[\"']([^\"']*)[\"']")
+
+
+def is_xacro(path: Path) -> bool:
+    """Returns whether a file name is that of a xacro file."""
+    return path.suffix.lower() == ".xacro"
+
+
+def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
+    """Returns the URDF text that a xacro file expands to.
+
+    Args:
+        path: the xacro file.
+        arguments: values of its ``<xacro:arg>`` elements.
+
+    Raises:
+        MachineError: the file cannot be read or expanded, takes longer than SECONDS_MAX, or has no such argument.
+    """
+    text = read_text(path, BYTES_MAX, "xacro")
+    refuse_declarations(text.encode("utf-8"), str(path))
+    # Included files may declare arguments too: unknown ones are detected in files without includes only.
+    if "xacro:include" not in text:
+        declared = _ARGUMENT.findall(text)
+        for name in arguments:
+            if name not in declared:
+                raise MachineError(f"it has no xacro argument '{name}'", file=path, remedy=closest(name, declared))
+    request = json.dumps({"file": str(path), "arguments": {name: str(value) for name, value in arguments.items()}})
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", _WORKER],
+            input=request.encode("utf-8"),
+            capture_output=True,
+            timeout=SECONDS_MAX,
+            env=_environment(),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise MachineError(
+            f"xacro has not ended after {SECONDS_MAX:g} s", file=path, remedy="does a macro or an include call itself?"
+        ) from None
+    except OSError as error:
+        raise MachineError(f"xacro cannot be started: {error.strerror}", file=path) from None
+    if done.returncode != 0:
+        raise MachineError(f"xacro: {_reason(done)}", file=path)
+    if len(done.stdout) > BYTES_MAX:
+        raise MachineError(f"it expands to more than {BYTES_MAX} bytes", file=path)
+    return done.stdout.decode("utf-8")
+
+
+def _environment() -> dict[str, str]:
+    # The directory of this grouser package: the worker must import the same one.
+    root = str(Path(__file__).parents[4])
+    inherited = os.environ.get("PYTHONPATH")
+    search = root + os.pathsep + inherited if inherited else root
+    # The worker's address space is limited, and each of numpy's threads would reserve some.
+    return {**os.environ, "PYTHONPATH": search, "OPENBLAS_NUM_THREADS": "1"}
+
+
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    lines = [line.strip() for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    if not lines:
+        return f"it ended with status {done.returncode}"
+    if lines[0].startswith("Traceback"):
+        return lines[-1][:400]
+    # After the problem xacro prints the stack of macros and files, which may be very long.
+    return "; ".join(lines[:5])[:600]

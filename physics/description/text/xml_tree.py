@@ -1,0 +1,195 @@
+"""XML text to a tree of elements with line numbers.
+
+Namespace prefixes stay in the tag (``drake:proximity_properties``), declared or not: many URDF files do not declare
+them. Document type declarations are refused: URDF needs none, and entities can expand without bound.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.text import numbers
+from grouser.physics.description.text.names import shortened
+
+BYTES_MAX = 50_000_000
+DEPTH_MAX = 100
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """One XML element.
+
+    Attributes:
+        tag: as written, with its prefix.
+        attributes: in the order of the file.
+        file: path, for messages.
+        line: 1-based line of its start tag; None for text that xacro produced.
+        children: child elements.
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    file: str
+    line: int | None
+    children: list["Element"] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """Name of the element in messages, for instance ``<joint name="boom">``."""
+        for key in ("name", "link", "joint"):
+            if key in self.attributes:
+                return f'<{self.tag} {key}="{self.attributes[key][:80]}">'
+        return f"<{self.tag}>"
+
+    def error(self, problem: str, remedy: str | None = None) -> MachineError:
+        """Returns a `MachineError` with this element's file, line and label."""
+        return MachineError(problem, file=self.file, line=self.line, element=self.label, remedy=remedy)
+
+    def all(self, tag: str) -> Iterator["Element"]:
+        """Yields the children with this tag."""
+        return (child for child in self.children if child.tag == tag)
+
+    def optional(self, tag: str) -> "Element | None":
+        """Returns the child with this tag, None when there is none.
+
+        Raises:
+            MachineError: there are several.
+        """
+        found = list(self.all(tag))
+        if len(found) > 1:
+            raise found[1].error(f"{self.label} has {len(found)} <{tag}> elements, one is allowed", "remove the others")
+        return found[0] if found else None
+
+    def required(self, tag: str) -> "Element":
+        """Returns the only child with this tag.
+
+        Raises:
+            MachineError: there is none, or there are several.
+        """
+        found = self.optional(tag)
+        if found is None:
+            raise self.error(f"a <{tag}> element is missing", f"add <{tag} .../>")
+        return found
+
+    def text(self, name: str) -> str:
+        """Returns the required attribute `name`, which must not be empty.
+
+        Raises:
+            MachineError: it is missing or empty.
+        """
+        value = self.attributes.get(name)
+        if value is None:
+            raise self.error(f"attribute '{name}' is missing", f'add {name}="..."')
+        if not value.strip():
+            raise self.error(f"attribute '{name}' is empty")
+        return value
+
+    def number(self, name: str, default: float | None = None) -> float:
+        """Returns the attribute `name` as a finite number; `default` when it is absent and a default is given.
+
+        Raises:
+            MachineError: it is missing without a default, or not a finite number.
+        """
+        if default is not None and name not in self.attributes:
+            return default
+        text = self.text(name)
+        try:
+            return numbers.number(text)
+        except ValueError as problem:
+            raise self.error(f"{name} = {shortened(text)} is {problem}") from None
+
+    def vector(self, name: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+        """Returns the attribute `name` as `count` finite numbers; `default` when it is absent and a default is given.
+
+        Raises:
+            MachineError: it is missing without a default, or not so many finite numbers.
+        """
+        if default is not None and name not in self.attributes:
+            return default
+        text = self.text(name)
+        try:
+            return numbers.numbers(text, count)
+        except ValueError as problem:
+            remedy = f"give {count} numbers, separated by spaces"
+            raise self.error(f"{name} = {shortened(text)}: {problem}", remedy) from None
+
+    def triple(self, name: str, default: Vector3 | None = None) -> Vector3:
+        """Returns the attribute `name` as three finite numbers; see `vector`."""
+        x, y, z = self.vector(name, 3, default)
+        return (x, y, z)
+
+
+class _RefusedError(Exception):
+    """Raised in an expat handler to stop parsing."""
+
+
+def refuse_declarations(text: bytes, file: str) -> None:
+    """Refuses XML with a document type or entity declaration, before it is parsed.
+
+    Raises:
+        MachineError: there is such a declaration.
+    """
+    for declaration in (b"<!DOCTYPE", b"<!ENTITY"):
+        place = text.find(declaration)
+        if place >= 0:
+            raise MachineError(
+                f"{declaration.decode()} declarations are not read: they can blow up the text",
+                file=file,
+                line=text.count(b"\n", 0, place) + 1,
+                remedy="remove the declaration and write its values out, or use xacro properties",
+            )
+
+
+def parse(text: str, file: str, has_lines: bool = True) -> Element:
+    """Reads XML text.
+
+    Args:
+        text: the document; a declared encoding is ignored.
+        file: its name in messages.
+        has_lines: whether messages give line numbers; not useful for text that xacro produced.
+
+    Returns:
+        The root element.
+
+    Raises:
+        MachineError: not well-formed, nested deeper than DEPTH_MAX, or with a document type declaration.
+    """
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+    parents: list[Element] = []
+    roots: list[Element] = []
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if len(parents) >= DEPTH_MAX:
+            raise _RefusedError(f"elements are nested deeper than {DEPTH_MAX}")
+        element = Element(tag, attributes, file, parser.CurrentLineNumber if has_lines else None)
+        (parents[-1].children if parents else roots).append(element)
+        parents.append(element)
+
+    def end(_tag: str) -> None:
+        parents.pop()
+
+    def declaration(*_arguments: object) -> None:
+        raise _RefusedError("a document type declaration is not read: its entities can blow up the text")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = declaration
+    parser.EntityDeclHandler = declaration
+    try:
+        parser.Parse(text.encode("utf-8"), True)
+    except _RefusedError as refusal:
+        line = parser.CurrentLineNumber if has_lines else None
+        raise MachineError(str(refusal), file=file, line=line, remedy="simplify the file") from None
+    except UnicodeEncodeError as error:
+        raise MachineError(f"the text holds an invalid character at offset {error.start}", file=file) from None
+    except expat.ExpatError as error:
+        raise MachineError(
+            f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}",
+            file=file,
+            line=error.lineno if has_lines else None,
+            remedy="is it a URDF or xacro file, and are all tags closed?",
+        ) from None
+    return roots[0]

@@ -1,0 +1,1 @@
+"""URDF: links, joints, shapes, masses, the kinematic tree and its initial placement."""

@@ -1,0 +1,149 @@
+"""Collision and visual shapes of a link."""
+
+from dataclasses import dataclass
+
+from grouser.physics.description.data.mechanism import Collision, Visual
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from grouser.physics.description.text.files import resolve
+from grouser.physics.description.text.names import closest, shortened
+from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf import meshes
+from grouser.physics.description.urdf.origin import read_origin
+
+_SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
+_SIZE_MAX = 1e6
+Colour = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Materials:
+    """Colours by material name, and the names without a colour."""
+
+    rgba: dict[str, Colour]
+    unknown: set[str]
+
+
+def read_materials(robot: Element) -> Materials:
+    """Collects the materials with a colour, of the robot and of all visuals: a visual may refer to a later one.
+
+    Raises:
+        MachineError: a colour cannot be read or is out of range.
+    """
+    rgba: dict[str, Colour] = {}
+    visuals = (visual for link in robot.all("link") for visual in link.all("visual"))
+    for holder in (robot, *visuals):
+        for material in holder.all("material"):
+            colour = _read_colour(material)
+            name = material.attributes.get("name", "")
+            if colour is not None and name:
+                rgba.setdefault(name, colour)
+    return Materials(rgba, set())
+
+
+def read_collisions(link: Element) -> tuple[Collision, ...]:
+    """Returns the collision shapes of a link.
+
+    Raises:
+        MachineError: a shape is missing, unknown, not positive, or its mesh cannot be read.
+    """
+    return tuple(
+        Collision(element.attributes.get("name", ""), read_origin(element), _read_geometry(element, with_hull=True))
+        for element in link.all("collision")
+    )
+
+
+def read_visuals(link: Element, materials: Materials) -> tuple[Visual, ...]:
+    """Returns the visual shapes of a link with their colours.
+
+    Raises:
+        MachineError: a shape is missing, unknown, not positive, or its mesh is not there.
+    """
+    visuals = []
+    for element in link.all("visual"):
+        geometry = _read_geometry(element, with_hull=False)
+        visual = Visual(element.attributes.get("name", ""), read_origin(element), geometry)
+        colour = _colour_of(element, materials)
+        visuals.append(visual if colour is None else Visual(visual.name, visual.pose, geometry, colour))
+    return tuple(visuals)
+
+
+def _colour_of(visual: Element, materials: Materials) -> Colour | None:
+    material = visual.optional("material")
+    if material is None:
+        return None
+    own = _read_colour(material)
+    if own is not None:
+        return own
+    name = material.attributes.get("name", "")
+    if name not in materials.rgba and material.optional("texture") is None:
+        materials.unknown.add(name)
+    return materials.rgba.get(name)
+
+
+def _read_colour(material: Element) -> Colour | None:
+    colour = material.optional("color")
+    if colour is None:
+        return None
+    red, green, blue, alpha = colour.vector("rgba", 4)
+    for value in (red, green, blue, alpha):
+        if not 0.0 <= value <= 1.0:
+            raise colour.error(f"rgba holds {value:g}; valid: 0 to 1", "divide by 255 if it counts to 255")
+    return (red, green, blue, alpha)
+
+
+def _read_geometry(parent: Element, with_hull: bool) -> Geometry:
+    holder = parent.required("geometry")
+    # Shapes with a prefix belong to other programs.
+    shapes = [child for child in holder.children if ":" not in child.tag]
+    if not shapes:
+        raise holder.error("it holds no shape", f"add one of {', '.join(f'<{shape}>' for shape in _SHAPES)}")
+    if len(shapes) > 1:
+        raise shapes[1].error(
+            f"<geometry> holds {len(shapes)} shapes, one is allowed", f"give each its own <{parent.tag}>"
+        )
+    shape = shapes[0]
+    if shape.tag == "box":
+        return Box(_sizes(shape))
+    if shape.tag == "cylinder":
+        return Cylinder(_size(shape, "radius"), _size(shape, "length"))
+    if shape.tag == "sphere":
+        return Sphere(_size(shape, "radius"))
+    if shape.tag == "capsule":
+        return Capsule(_size(shape, "radius"), _size(shape, "length"))
+    if shape.tag == "mesh":
+        return _read_mesh(shape, with_hull)
+    raise shape.error(f"unknown shape <{shape.tag[:60]}>", closest(shape.tag, _SHAPES))
+
+
+def _read_mesh(element: Element, with_hull: bool) -> Mesh:
+    uri = element.text("filename").strip()
+    scale = element.triple("scale", (1.0, 1.0, 1.0))
+    if any(not 0.0 < abs(factor) <= _SIZE_MAX for factor in scale):
+        raise element.error(f"scale = {shortened(element.attributes['scale'])} is not valid: factors other than zero")
+    try:
+        path = resolve(uri, element.file)
+        if with_hull:
+            return Mesh(uri, str(path), scale, meshes.convex_hull(path, scale))
+        meshes.check_file(path)
+    except (LookupError, meshes.MeshError) as problem:
+        raise element.error(f"filename = {shortened(uri)}: {problem.args[0]}", "check the file name") from None
+    return Mesh(uri, str(path), scale)
+
+
+def _sizes(element: Element) -> Vector3:
+    sizes = element.triple("size")
+    for value in sizes:
+        _check_size(element, "size", value)
+    return sizes
+
+
+def _size(element: Element, name: str) -> float:
+    value = element.number(name)
+    _check_size(element, name, value)
+    return value
+
+
+def _check_size(element: Element, name: str, value: float) -> None:
+    if not 0.0 < value <= _SIZE_MAX:
+        raise element.error(f"{name} holds {value:g}; valid: above 0, at most {_SIZE_MAX:g} m")

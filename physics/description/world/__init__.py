@@ -1,0 +1,1 @@
+"""World files: ground, height fields, soft ground, obstacles and named poses."""
