@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from grouser.physics.description import load_machine, load_soil, load_world
     from grouser.physics.description.fleet import combine
     from grouser.physics.description.machine import Machine, Member, Pose, World
-    from grouser.physics.simulation.engine import Simulation
+    from grouser.physics.simulation.simulation import Simulation
     from grouser.physics.simulation.transfer import carry_over
     from grouser.studies.attitude.body import RigidBody
     from grouser.studies.attitude.motion import simulate_body
@@ -67,7 +67,7 @@ _HOMES = {
     "ParameterError": "grouser.physics.base.errors",
     "Pose": "grouser.physics.description.machine",
     "RigidBody": "grouser.studies.attitude.body",
-    "Simulation": "grouser.physics.simulation.engine",
+    "Simulation": "grouser.physics.simulation.simulation",
     "World": "grouser.physics.description.machine",
     "carry_over": "grouser.physics.simulation.transfer",
     "combine": "grouser.physics.description.fleet",

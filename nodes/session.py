@@ -28,7 +28,7 @@ from grouser.physics.base.errors import GrouserError, ParameterError
 from grouser.physics.base.kernel import reporting_compilation
 from grouser.physics.description import load_machine, load_world
 from grouser.physics.description.machine import Machine, Member, Pose, World
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import simulate
 from grouser.program import CommandProgram, load_program
 from grouser.recording.events import Event, Joined, Left, WorldLoaded

@@ -18,7 +18,7 @@ from grouser.physics.description.circuit import circuit_tanks
 from grouser.physics.description.drives import ServoDrive
 from grouser.physics.description.machine import HydraulicCylinder, Joint, LoopJoint, Machine, Pose, Vector3
 from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, subtree_masses
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.progress import showing_compilation
 from grouser.text_table import table
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from grouser.physics.base.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.description import parse_machine, parse_world
 from grouser.physics.description.machine import NOWHERE, Member, Pose
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import carry_over, simulate
 from grouser.progress import showing_compilation
 from grouser.recording.events import (

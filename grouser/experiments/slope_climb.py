@@ -19,7 +19,7 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine, load_soil
 from grouser.physics.description.machine import Ground, Machine, Pose, World
 from grouser.physics.description.soil import Soil, SoilGround
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.vehicle import make_vehicle
 
 DESCRIPTION = "up which slopes of soil a wheel or a rover drives"

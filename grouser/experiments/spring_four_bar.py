@@ -17,7 +17,7 @@ from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.description import load_machine
 from grouser.physics.description.machine import JointFrame, World
 from grouser.physics.description.rotation import matrix, quaternion_from_rpy
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.resources import share_path
 
 DESCRIPTION = "a four-bar linkage closed by a spring joint (Augustynek, 2011)"

@@ -16,7 +16,7 @@ from grouser import __version__
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description import parse_machine, parse_world
 from grouser.physics.description.machine import Machine, Mesh, World
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.soil.tiles import with_capacity
 
 

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.errors import OverlapError, ParameterError
-from grouser.physics.contact.collide import slot_shapes
+from grouser.physics.contact.collide import find_overlaps, slot_shapes
 from grouser.physics.description.fleet import combine
 from grouser.physics.description.machine import Member, World
 from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.model.multibody import POSITIONS
 from grouser.physics.model.state import State
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.soil.tiles import with_capacity
 
 
@@ -28,7 +28,7 @@ class _Label(NamedTuple):
     rest: Hashable = None
 
 
-def carry_over(source: Simulation, target: Simulation) -> None:
+def transfer_state(source: Simulation, target: Simulation) -> None:
     """Moves state, commands and faults of all machines that are in both simulations into the new one.
 
     A machine is in both if a member of the same name has the same `Machine`; one by itself is the member "". The others
@@ -52,6 +52,10 @@ def carry_over(source: Simulation, target: Simulation) -> None:
     _carry_command(source, target, kept)
     target.resume(_carried_state(source, target, kept))
     _refuse_overlaps(target, kept)
+
+
+# The name that grouser has it by.
+carry_over = transfer_state
 
 
 def simulate(
@@ -84,15 +88,20 @@ def _member(simulation, name):
 
 
 def _carry_command(source, target, kept):
-    for name in target.command.names:
-        if name in source.command and _member(target, name) in kept:
-            target.command[name] = source.command[name]
     for name in kept:
-        target.part(name).emergency_stop = source.part(name).emergency_stop
-    for (component, name), value in source.faults.active.items():
-        stays = component == OIL or _member(target, component) in kept
-        if stays and component in target.faults and name in target.faults[component]:
-            target.faults[component][name] = value
+        before, after = source.part(name), target.part(name)
+        after.command.update(dict(before.command))
+        after.emergency_stop = before.emergency_stop
+        _carry_faults(before.faults, after.faults, own=True)
+    # entrained air is no member's
+    _carry_faults(source.faults, target.faults, own=False)
+
+
+def _carry_faults(before, after, own):
+    """Takes over active faults that the other side can have: those of components, or that of the oil."""
+    for (component, name), value in before.active.items():
+        if (component != OIL) == own and component in after and name in after[component]:
+            after[component][name] = value
 
 
 def _carried_state(source, target, kept):
@@ -242,12 +251,13 @@ def _common(old: list[_Label], new: list[_Label], target, kept) -> tuple[list[in
 
 def _refuse_overlaps(target, kept):
     """Refuses machines that came into being within others or obstacles."""
-    links = set(target.names.links)
-    for one, other, depth in target.overlaps():
-        owners = [_member(target, name) if name in links else None for name in (one, other)]
-        if owners[0] != owners[1] and not {*owners} <= {*kept, None}:
+    standing = {-1} | {number for number, name in enumerate(_machines(target)) if name in kept}
+    member = target.membership.shape
+    for one, other, depth in find_overlaps(target.system.collision, target.model, target.state.q):
+        owners = {int(member[one]), int(member[other])}
+        if len(owners) == 2 and not owners <= standing:
             raise OverlapError(
-                f"'{one}' and '{other}' overlap by {1000.0 * depth:.1f} mm",
+                f"'{target.shape_names[one]}' and '{target.shape_names[other]}' overlap by {1000.0 * depth:.1f} mm",
                 file=target.machine.file,
                 remedy="put the machine somewhere else",
             )

@@ -21,7 +21,7 @@ from grouser.physics.description.machine import (
     SelfCollision,
     Sphere,
 )
-from grouser.physics.simulation.view import Part
+from grouser.physics.simulation.view import MachineView
 
 MACHINES = ("demolition_robot", "excavator", "four_bar", "loader_crane", "rigid_pendulum", "rover", "servo_fin")
 VIEWS = (
@@ -92,7 +92,7 @@ def test_copies_have_parts_of_their_own():
     original = simulation.part("a")
     batch = simulation.batch(2)
     first, second = (copy.part("a") for copy in batch)
-    assert isinstance(first, Part) and first is not original
+    assert isinstance(first, MachineView) and first is not original
     first.command["rear_left_drive"] = 2.0
     first.emergency_stop = True
     assert second.command["rear_left_drive"] == original.command["rear_left_drive"] == 0.0
