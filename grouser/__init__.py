@@ -18,8 +18,10 @@ if TYPE_CHECKING:
         ParameterError,
     )
     from grouser.physics.description import load_machine, load_soil, load_world
-    from grouser.physics.description.fleet import combine
-    from grouser.physics.description.machine import Machine, Member, Pose, World
+    from grouser.physics.description.data.machine import Machine, Member
+    from grouser.physics.description.data.pose import Pose
+    from grouser.physics.description.data.world import World
+    from grouser.physics.description.machine_file.fleet import combine
     from grouser.physics.simulation.simulation import Simulation
     from grouser.physics.simulation.transfer import carry_over
     from grouser.studies.attitude.body import RigidBody
@@ -61,16 +63,16 @@ _HOMES = {
     "VariableLimit": "grouser.studies.friction.system",
     "DivergenceError": "grouser.physics.base.errors",
     "GrouserError": "grouser.physics.base.errors",
-    "Machine": "grouser.physics.description.machine",
+    "Machine": "grouser.physics.description.data.machine",
     "MachineError": "grouser.physics.base.errors",
-    "Member": "grouser.physics.description.machine",
+    "Member": "grouser.physics.description.data.machine",
     "ParameterError": "grouser.physics.base.errors",
-    "Pose": "grouser.physics.description.machine",
+    "Pose": "grouser.physics.description.data.pose",
     "RigidBody": "grouser.studies.attitude.body",
     "Simulation": "grouser.physics.simulation.simulation",
-    "World": "grouser.physics.description.machine",
+    "World": "grouser.physics.description.data.world",
     "carry_over": "grouser.physics.simulation.transfer",
-    "combine": "grouser.physics.description.fleet",
+    "combine": "grouser.physics.description.machine_file.fleet",
     "load_machine": "grouser.physics.description",
     "load_soil": "grouser.physics.description",
     "load_world": "grouser.physics.description",

@@ -10,7 +10,7 @@ from grouser.nodes.endpoints import Endpoints
 from grouser.nodes.frames import FrameTree
 from grouser.nodes.parameters import SimulatorParameters
 from grouser.nodes.samples import Sample
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 
 # The force that is drawn an arrow of 1 m long is the machine's weight under this gravity [m/s2].
 _GRAVITY = 9.81

@@ -9,7 +9,7 @@ from rclpy.parameter import Parameter
 from grouser.nodes.endpoints import Endpoints
 from grouser.nodes.parameters import Declaration
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.hydraulics.faults import Fault, machine_faults
 from grouser.physics.simulation.faults import check_fault
 

@@ -11,8 +11,10 @@ import numpy as np
 from grouser.nodes.joint_frames import reaction_frames
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.contact.terrain import ground_surface
-from grouser.physics.description.machine import Ground, Machine, Pose
-from grouser.physics.description.rotation import quaternion_from_rpy
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import quaternion_from_rpy
+from grouser.physics.description.data.world import Ground
 
 FramePair = tuple[str, str]
 

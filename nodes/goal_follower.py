@@ -28,8 +28,8 @@ from grouser.nodes.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.process import run_node, spin_until
 from grouser.nodes.viewer_frames import HeardFrames
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.description.machine import Pose
-from grouser.physics.description.rotation import compose, rotate
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose, rotate
 
 _WARNING_PERIOD = 5.0  # [s]
 _EXIT_GAVE_UP = 1

@@ -35,7 +35,8 @@ from grouser.nodes.parameters import DECLARATIONS, Declaration
 from grouser.nodes.simulator import SimulatorNode
 from grouser.nodes.viewer import Viewer
 from grouser.physics.description import load_machine
-from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.faults import machine_faults
 from grouser.physics.vehicle import make_vehicle
 from grouser.resources import share_path

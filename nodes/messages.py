@@ -19,8 +19,8 @@ from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.frames import FramePair
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.description.machine import Lidar
-from grouser.physics.description.names import closest
+from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.description.text.names import closest
 from grouser.physics.readings.measurements import TerrainPatch
 from grouser.physics.sensors.imu import ImuReading
 from grouser.physics.sensors.lidar import LidarScan

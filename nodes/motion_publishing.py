@@ -11,7 +11,9 @@ from grouser.nodes.frames import FrameTree
 from grouser.nodes.parameters import SimulatorParameters
 from grouser.nodes.samples import SLIP_VALUES, Sample
 from grouser.nodes.schedule import steps_between
-from grouser.physics.description.machine import Lidar, Machine, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.description.data.world import World
 
 
 class MotionPublisher:

@@ -15,8 +15,8 @@ from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.simulated import Simulated
 from grouser.nodes.trajectory_following import Order
 from grouser.physics.base.errors import DivergenceError, GrouserError, ParameterError
-from grouser.physics.description.machine import Pose, Vector3
-from grouser.physics.description.names import member_prefix
+from grouser.physics.description.data.machine import member_prefix
+from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import carry_over
 from grouser.recording.events import Commanded, Diverged, Event, FaultsChanged, Placed, Rewound, Stopped, WasReset

@@ -26,8 +26,8 @@ from grouser.nodes.supervision import CommandSupervisor
 from grouser.nodes.trajectory_action import TrajectoryServer
 from grouser.nodes.trajectory_following import SOURCE, TrajectoryFollower
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.description.machine import Machine, World
-from grouser.physics.description.names import member_prefix
+from grouser.physics.description.data.machine import Machine, member_prefix
+from grouser.physics.description.data.world import World
 from grouser.physics.vehicle import make_vehicle
 from grouser.program import TWIST, CommandProgram
 

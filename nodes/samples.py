@@ -9,8 +9,8 @@ import numpy as np
 
 from grouser.nodes.driving import Odometer
 from grouser.nodes.simulated import Simulated
-from grouser.physics.description.joints import ONE_COORDINATE
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import ONE_COORDINATE
 from grouser.physics.readings.measurements import Contact, TerrainPatch
 from grouser.physics.sensors.imu import ImuReading
 from grouser.physics.sensors.lidar import LidarScan

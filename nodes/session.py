@@ -27,7 +27,9 @@ from grouser.nodes.simulated import Simulated
 from grouser.physics.base.errors import GrouserError, ParameterError
 from grouser.physics.base.kernel import reporting_compilation
 from grouser.physics.description import load_machine, load_world
-from grouser.physics.description.machine import Machine, Member, Pose, World
+from grouser.physics.description.data.machine import Machine, Member
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import World
 from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import simulate
 from grouser.program import CommandProgram, load_program

@@ -30,7 +30,7 @@ from grouser.nodes.session import Session
 from grouser.nodes.simulation_services.node_host import NodeHost
 from grouser.nodes.simulation_services.offer import offer_standard_services
 from grouser.physics.base.errors import GrouserError
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.recording.recorder import Recorder
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from grouser.nodes.endpoints import Endpoints
 from grouser.nodes.frames import FrameTree
 from grouser.nodes.motion_publishing import MotionPublisher
 from grouser.nodes.samples import FLEXIBLE_VALUES, Sample, hydraulic_groups, movable_joints
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 
 
 class StatePublisher:

@@ -7,8 +7,9 @@ import viser
 
 from grouser.nodes.joint_frames import turn_from_z
 from grouser.nodes.viewer_shapes import wxyz
-from grouser.physics.description.machine import Attachment, HydraulicCylinder, Pose
-from grouser.physics.description.rotation import compose
+from grouser.physics.description.data.hydraulics import Attachment, HydraulicCylinder
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose
 
 BARREL_COLOUR = (60, 64, 70)
 ROD_COLOUR = (200, 204, 210)

@@ -7,8 +7,9 @@ import viser
 
 from grouser.nodes.joint_frames import turn_from_z
 from grouser.nodes.viewer_shapes import add_shape, wxyz
-from grouser.physics.description.machine import Ground, Heightfield, Pose, World
-from grouser.physics.description.meshes import MeshError
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import Ground, Heightfield, World
+from grouser.physics.description.urdf.meshes import MeshError
 
 GROUND_COLOUR = (226, 223, 214)
 FIELD_COLOUR = (196, 190, 174)  # darker, so that light and shade show its shape

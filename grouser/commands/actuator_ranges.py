@@ -29,8 +29,10 @@ import numpy as np
 
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.rigid_elements import split_flexible_links
-from grouser.physics.description.circuit import circuit_tanks, feeding_valve
-from grouser.physics.description.machine import HydraulicCylinder, HydraulicMotor, Machine, Pose
+from grouser.physics.description.data.hydraulics import HydraulicCylinder, HydraulicMotor
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.elements.hydraulics.circuit import circuit_tanks, feeding_valve
 from grouser.physics.hydraulics.circuit import make_circuit, piston_area, rod_side_area
 from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network

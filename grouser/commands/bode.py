@@ -15,8 +15,8 @@ from grouser.experiments.servo_bode import response_panels
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.description import load_machine
-from grouser.physics.description.drives import ServoDrive
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.drives import ServoDrive
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics

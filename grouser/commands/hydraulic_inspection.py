@@ -9,8 +9,8 @@ from grouser.commands.actuator_ranges import actuator_ranges
 from grouser.commands.circuit_drawing import circuit_dot
 from grouser.commands.graph_layout import svg_of
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.description.circuit import PORTS, circuit_lines
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_lines
 from grouser.progress import showing_compilation
 from grouser.text_table import table
 

@@ -14,7 +14,7 @@ from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.schedule import read_schedule, schedule_value
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine
-from grouser.physics.description.machine import World
+from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.cylinder import (
     TRACE_PISTON_PRESSURE,
     TRACE_POSITION,

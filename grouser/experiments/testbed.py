@@ -9,8 +9,8 @@ import numpy as np
 
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine
-from grouser.physics.description.machine import Ground, World
-from grouser.physics.description.soil import Soil, SoilGround
+from grouser.physics.description.data.soil import Soil, SoilGround
+from grouser.physics.description.data.world import Ground, World
 from grouser.physics.readings.measurements import WheelState
 from grouser.physics.simulation.simulation import Simulation
 from grouser.resources import share_path

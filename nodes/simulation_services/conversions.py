@@ -24,10 +24,10 @@ from grouser.nodes.simulation_services.motion import Motion, Velocity, seen_from
 from grouser.nodes.simulation_services.region import Region, RegionType
 from grouser.nodes.simulation_services.regular_expression import RegularExpression
 from grouser.nodes.simulation_services.request_error import Reason, RequestError
-from grouser.physics.description.machine import NamedPose as WorldPose
-from grouser.physics.description.machine import Pose
-from grouser.physics.description.machine import Vector3 as Numbers
-from grouser.physics.description.rotation import compose
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.pose import Vector3 as Numbers
+from grouser.physics.description.data.rotation import compose
+from grouser.physics.description.data.world import NamedPose as WorldPose
 
 _WORLD_NAMES = ("", "world")
 # How far the squared length of a quaternion may be from one: what tf2 takes for normalised.

@@ -30,8 +30,10 @@ from grouser.nodes.simulation_services.request_error import Reason, RequestError
 from grouser.nodes.simulation_services.resources import uri_of
 from grouser.physics.base.errors import OverlapError
 from grouser.physics.compliance.rigid_elements import split_flexible_links
-from grouser.physics.description.machine import NOWHERE, Machine, Pose, World
-from grouser.physics.description.rotation import compose, rotate
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose, rotate
+from grouser.physics.description.data.world import NOWHERE, World
 
 
 class NodeHost:

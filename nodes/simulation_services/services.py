@@ -35,9 +35,9 @@ from grouser.nodes.simulation_services.region import box_around
 from grouser.nodes.simulation_services.request_error import Reason, RequestError
 from grouser.nodes.simulation_services.states import check_transition
 from grouser.physics.base.errors import GrouserError
-from grouser.physics.description.machine import NamedPose
-from grouser.physics.description.names import closest
-from grouser.physics.description.world import SPAWN
+from grouser.physics.description.data.world import NamedPose
+from grouser.physics.description.text.names import closest
+from grouser.physics.description.world.reader import SPAWN
 
 # Features that need nothing of a host but to be one.
 _FEATURES = (

@@ -7,12 +7,12 @@ import numpy as np
 
 from grouser.physics.base.errors import MachineError
 from grouser.physics.base.packed import Packed
-from grouser.physics.compliance.loops import PairMotion, Pairs, with_rows
+from grouser.physics.compliance.loops import LoopConstraints, LoopMotion, with_rows
 from grouser.physics.compliance.redundancy import MISFIT, quarrelling_rows
 from grouser.physics.compliance.search import LoopSearch
-from grouser.physics.description.loop_joints import AXES
-from grouser.physics.description.machine import Machine
-from grouser.physics.description.placement import initial_poses
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import AXES
+from grouser.physics.description.urdf.placement import initial_poses
 from grouser.physics.model.multibody import TWIST, Model, Names
 from grouser.physics.multibody.integration import integrate_positions
 
@@ -35,11 +35,11 @@ class Assembly(NamedTuple):
     """
 
     q: np.ndarray
-    pairs: Pairs
+    pairs: LoopConstraints
     warnings: tuple[str, ...]
 
 
-def assemble(machine: Machine, model: Model, names: Names, pairs: Pairs) -> Assembly:
+def assemble(machine: Machine, model: Model, names: Names, pairs: LoopConstraints) -> Assembly:
     """Positions near the initial ones at which all loops close; springs are relaxed in the directions they block.
 
     Joints with an ``<initial_position>`` or an ``rpy``, a floating base and elastic coordinates stay where they are.
@@ -82,7 +82,7 @@ def _free_rates(machine: Machine, model: Model, names: Names) -> np.ndarray:
     return np.array(sorted(rates), dtype=np.int64)
 
 
-def _open_loop(machine: Machine, pairs: Pairs, motion: PairMotion) -> MachineError:
+def _open_loop(machine: Machine, pairs: LoopConstraints, motion: LoopMotion) -> MachineError:
     """Says which pair stays furthest apart, and how far."""
     gaps = np.zeros(motion.deflection.shape)
     rows = pairs.row_pair[pairs.row_blocked], pairs.row_direction[pairs.row_blocked]
@@ -97,7 +97,7 @@ def _open_loop(machine: Machine, pairs: Pairs, motion: PairMotion) -> MachineErr
     )
 
 
-def _misfits(machine: Machine, pairs: Pairs, acting: np.ndarray, motion: PairMotion) -> tuple[str, ...]:
+def _misfits(machine: Machine, pairs: LoopConstraints, acting: np.ndarray, motion: LoopMotion) -> tuple[str, ...]:
     """Says which loop joints do not fit, by how much, and what becomes of it."""
     found = []
     for p, joint in enumerate(machine.loop_joints):

@@ -5,7 +5,7 @@ from grouser.physics.compliance.springs import axial_spring
 
 
 @kernel
-def engage_coordinates(model, axial, q, v, hysteresis, step, mass, force, springs):
+def apply_coordinate_springs(model, axial, q, v, hysteresis, step, mass, force, springs):
     """Adds joint dampers, elastic coordinates and axial laws: M + h D + h^2 K, with the forces that go with it.
 
     Args:

@@ -16,7 +16,7 @@ import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.spatial import cross
-from grouser.physics.compliance.loops import PairMotion, Pairs, make_pair_motion, measure_pairs
+from grouser.physics.compliance.loops import LoopConstraints, LoopMotion, make_loop_motion, measure_loops
 from grouser.physics.constraints.rows import dot
 from grouser.physics.multibody.kinematics import body_acceleration, body_twist
 
@@ -26,7 +26,7 @@ _RIGID = 1e6
 _LEAST_MOTION = 1e-12
 
 
-class PairRows(NamedTuple):
+class LoopRows(NamedTuple):
     """One row for each direction in which a pair acts, shape (rows,) unless said otherwise.
 
     Attributes:
@@ -35,28 +35,28 @@ class PairRows(NamedTuple):
         impulse: in the last step, on the child [N s or N m s].
     """
 
-    motion: PairMotion
+    motion: LoopMotion
     conductance: np.ndarray
     target: np.ndarray
     impulse: np.ndarray
 
 
-def make_pair_rows(pairs: Pairs, coordinates: int) -> PairRows:
+def make_loop_rows(pairs: LoopConstraints, coordinates: int) -> LoopRows:
     """Buffers of the right sizes."""
     rows = len(pairs.row_pair)
-    return PairRows(make_pair_motion(pairs, coordinates), np.zeros(rows), np.zeros(rows), np.zeros(rows))
+    return LoopRows(make_loop_motion(pairs, coordinates), np.zeros(rows), np.zeros(rows), np.zeros(rows))
 
 
 @kernel
-def engage_pairs(model, pairs, kinematics, acceleration, v, step, rows, mass, force):
-    """Measures all pairs and couples them for an implicit Euler step: see `aim_pairs` and `couple_pairs`."""
-    measure_pairs(model, pairs, kinematics, rows.motion)
-    aim_pairs(model, pairs, kinematics, acceleration, mass, step, rows)
-    couple_pairs(pairs, v, step, rows, mass, force)
+def apply_loop_forces(model, pairs, kinematics, acceleration, v, step, rows, mass, force):
+    """Measures all pairs and couples them for an implicit Euler step: see `linearise_loops` and `add_loop_rows`."""
+    measure_loops(model, pairs, kinematics, rows.motion)
+    linearise_loops(model, pairs, kinematics, acceleration, mass, step, rows)
+    add_loop_rows(pairs, v, step, rows, mass, force)
 
 
 @inlined
-def aim_pairs(model, pairs, kinematics, acceleration, mass, step, rows):
+def linearise_loops(model, pairs, kinematics, acceleration, mass, step, rows):
     """Conductance and target of every row for an implicit Euler step.
 
     Args:
@@ -79,7 +79,7 @@ def aim_pairs(model, pairs, kinematics, acceleration, mass, step, rows):
 
 
 @inlined
-def aim_pairs_at_middle(model, pairs, kinematics, start_deflection, mass, v, step, rows):
+def linearise_loops_at_middle(model, pairs, kinematics, start_deflection, mass, v, step, rows):
     """Conductance and target of every row for an implicit midpoint step, seen as an implicit half step to its middle.
 
     Args:
@@ -123,7 +123,7 @@ def _elastic_row(pairs, r, deflection, step):
 
 
 @inlined
-def couple_pairs(pairs, v, step, rows, mass, force):
+def add_loop_rows(pairs, v, step, rows, mass, force):
     """Adds all pairs to the mass matrix, and their impulses at the rates v to the force.
 
     Args:
@@ -143,7 +143,7 @@ def couple_pairs(pairs, v, step, rows, mass, force):
 
 
 @inlined
-def still_pairs(model, pairs, kinematics, mass, v, rows, force):
+def project_loop_velocity(model, pairs, kinematics, mass, v, rows, force):
     """Couples the rigid pairs so that they take their speeds at the rates v away; the impulses go to `force`.
 
     Args:
@@ -159,7 +159,7 @@ def still_pairs(model, pairs, kinematics, mass, v, rows, force):
         rows.conductance[r] = 0.0
         if pairs.row_rigid[r]:
             rows.conductance[r] = _rigid_conductance(model, pairs, kinematics, mass, rows.motion, r)
-    couple_pairs(pairs, v, 1.0, rows, mass, force)
+    add_loop_rows(pairs, v, 1.0, rows, mass, force)
 
 
 @kernel
@@ -232,14 +232,14 @@ def row_acceleration(model, pairs, kinematics, acceleration, motion, r):
 
 
 @kernel
-def settle_pairs(v, scale, rows):
+def commit_loop_impulses(v, scale, rows):
     """Adds to the rows' impulses, times `scale`, what they gave in the step that ended with the rates v."""
     for r in range(rows.conductance.shape[0]):
         rows.impulse[r] += scale * rows.conductance[r] * (rows.target[r] - dot(rows.motion.jacobian[r], v))
 
 
 @kernel
-def pull_pairs_together(pairs, rows, step, force):
+def correct_loop_positions(pairs, rows, step, force):
     """Adds the impulses of the position pass to `force`: rigid pairs move by what they are apart within the step."""
     for r in range(pairs.row_pair.shape[0]):
         if pairs.row_rigid[r]:

@@ -13,9 +13,10 @@ import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.spatial import cross, matrix, quaternion_from_matrix, quaternion_logarithm
-from grouser.physics.description.loop_joints import AXES, constrained_directions
-from grouser.physics.description.machine import JointFrame, LoopJoint, Machine
-from grouser.physics.description.rotation import quaternion_from_rpy
+from grouser.physics.description.data.compliance import JointFrame, LoopJoint, constrained_directions
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import AXES
+from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.model.multibody import Model, Names, bodies_between, moving_rates
 from grouser.physics.multibody.jacobian import wrench_row
 from grouser.physics.multibody.kinematics import update_positions
@@ -60,8 +61,8 @@ class Pairs(NamedTuple):
     rate: np.ndarray
 
 
-class PairMotion(NamedTuple):
-    """Where the pairs are; filled by `measure_pairs`.
+class LoopMotion(NamedTuple):
+    """Where the pairs are; filled by `measure_loops`.
 
     Attributes:
         axes: axes of each parent frame as rows, world axes, (pairs, 3, 3).
@@ -123,10 +124,10 @@ def with_rows(pairs: Pairs, acting: np.ndarray) -> Pairs:
     return pairs._replace(**rows)
 
 
-def make_pair_motion(pairs: Pairs, coordinates: int) -> PairMotion:
+def make_loop_motion(pairs: Pairs, coordinates: int) -> LoopMotion:
     """Buffers of the right sizes."""
     count = len(pairs.parent_body)
-    return PairMotion(
+    return LoopMotion(
         np.zeros((count, 3, 3)),
         np.zeros((count, 3)),
         np.zeros((count, 6)),
@@ -183,14 +184,14 @@ def _real(values, shape=()) -> np.ndarray:
 
 
 @kernel
-def place_pairs(model, pairs, q, kinematics, motion):
-    """`measure_pairs` for the positions q."""
+def place_loops(model, pairs, q, kinematics, motion):
+    """`measure_loops` for the positions q."""
     update_positions(model, q, kinematics)
-    measure_pairs(model, pairs, kinematics, motion)
+    measure_loops(model, pairs, kinematics, motion)
 
 
 @inlined
-def measure_pairs(model, pairs, kinematics, motion):
+def measure_loops(model, pairs, kinematics, motion):
     """Frames, deflections and Jacobian of every pair.
 
     Args:
@@ -208,7 +209,7 @@ def measure_pairs(model, pairs, kinematics, motion):
         _measure_rotation(pairs.axis[p], motion.relative, motion.deflection[p], motion.gradient)
         _turn_rows(motion.gradient, motion.axes[p], motion.turning[p])
     for r in range(pairs.row_pair.shape[0]):
-        fx, fy, fz, mx, my, mz = pair_wrench(pairs, motion, r)
+        fx, fy, fz, mx, my, mz = loop_wrench(pairs, motion, r)
         p = pairs.row_pair[r]
         wrench_row(
             *(model.body_parent, model.column_start, model.column_rate, kinematics.column),
@@ -217,7 +218,7 @@ def measure_pairs(model, pairs, kinematics, motion):
 
 
 @inlined
-def pair_wrench(pairs, motion, r):
+def loop_wrench(pairs, motion, r):
     """Unit wrench on the child along row r: force, and moment about the kinematics' origin, world axes."""
     p, direction = pairs.row_pair[r], pairs.row_direction[r]
     if direction >= 3:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.compliance.loops import Pairs
+from grouser.physics.compliance.loops import LoopConstraints
 from grouser.physics.compliance.search import LoopSearch
 from grouser.physics.model.multibody import Model, bodies_between
 from grouser.physics.multibody.integration import integrate_positions
@@ -29,7 +29,7 @@ _WALKS, _STEPS, _STRIDE = 3, 16, 0.2
 _WORN = 0.25
 
 
-def quarrelling_rows(model: Model, pairs: Pairs, q: np.ndarray) -> np.ndarray:
+def quarrelling_rows(model: Model, pairs: LoopConstraints, q: np.ndarray) -> np.ndarray:
     """Rigid rows that other rigid rows stand for within `MISFIT`, but not to rounding.
 
     Args:
@@ -61,7 +61,7 @@ class _RigidLoops:
         rigid: numbers of the rows.
     """
 
-    def __init__(self, model: Model, pairs: Pairs):
+    def __init__(self, model: Model, pairs: LoopConstraints):
         self._model, self._pairs, self._packed_model = model, pairs, Packed(model)
         self.rigid = np.flatnonzero(pairs.row_rigid)
         self._search = LoopSearch(model, pairs, np.arange(len(model.rate_damping)))

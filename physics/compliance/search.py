@@ -3,7 +3,7 @@
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.compliance.loops import PairMotion, Pairs, make_pair_motion, place_pairs
+from grouser.physics.compliance.loops import LoopConstraints, LoopMotion, make_loop_motion, place_loops
 from grouser.physics.model.multibody import Model
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics
@@ -28,15 +28,15 @@ class LoopSearch:
         kinematics: at the positions placed last.
     """
 
-    def __init__(self, model: Model, pairs: Pairs, free: np.ndarray):
+    def __init__(self, model: Model, pairs: LoopConstraints, free: np.ndarray):
         self._model, self._pairs, self._free = model, pairs, free
-        self.kinematics, self._motion = make_kinematics(model), make_pair_motion(pairs, len(model.rate_damping))
+        self.kinematics, self._motion = make_kinematics(model), make_loop_motion(pairs, len(model.rate_damping))
         self._packed = [Packed(tree) for tree in (model, pairs, self.kinematics, self._motion)]
 
-    def place(self, q: np.ndarray) -> PairMotion:
+    def place(self, q: np.ndarray) -> LoopMotion:
         """Where the pairs are."""
         model, pairs, kinematics, motion = self._packed
-        place_pairs(model, pairs, q, kinematics, motion)
+        place_loops(model, pairs, q, kinematics, motion)
         return self._motion
 
     def deflection(self, q: np.ndarray) -> np.ndarray:

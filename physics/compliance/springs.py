@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.model.multibody import Names
 
 
-class AxialLaws(NamedTuple):
+class JointSprings(NamedTuple):
     """Spring laws of joints, shape (laws,) each.
 
     Attributes:
@@ -40,11 +40,11 @@ class AxialLaws(NamedTuple):
     hysteresis_stiffness: np.ndarray
 
 
-def make_axial_laws(machine: Machine, names: Names) -> AxialLaws:
+def make_joint_springs(machine: Machine, names: Names) -> JointSprings:
     """Laws of the compliant joints that have one along their coordinate."""
     joints = [joint for joint in machine.compliant_joints if _has_law(joint)]
     places = [names.joints[joint.joint] for joint in joints]
-    laws = AxialLaws(
+    laws = JointSprings(
         np.array([place.q for place in places], dtype=np.int64),
         np.array([place.v for place in places], dtype=np.int64),
         np.array([joint.axial_stiffness for joint in joints], dtype=float),
@@ -114,7 +114,7 @@ def _engaged(position, speed, half_gap, step):
 
 
 @kernel
-def axial_energy(laws, q):
+def joint_spring_energy(laws, q):
     """Energy in the springs, that of the hysteresis left out [J]."""
     total = 0.0
     for law in range(laws.stiffness.shape[0]):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.compliance.loops import Pairs, make_pair_motion, place_pairs
-from grouser.physics.compliance.springs import AxialLaws
+from grouser.physics.compliance.loops import LoopConstraints, make_loop_motion, place_loops
+from grouser.physics.compliance.springs import JointSprings
 from grouser.physics.model.multibody import Model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics
@@ -34,7 +34,7 @@ class Mode:
 
 
 def vibration_modes(
-    model: Model, pairs: Pairs, axial: AxialLaws, q: np.ndarray, pair_names, rate_names
+    model: Model, pairs: LoopConstraints, axial: JointSprings, q: np.ndarray, pair_names, rate_names
 ) -> tuple[Mode, ...]:
     """Modes of the undamped machine about q at rest, rigid pairs closed, by ascending frequency; no rigid motions.
 
@@ -44,9 +44,9 @@ def vibration_modes(
     if not elements:
         return ()
     kinematics = Packed(make_kinematics(model))
-    motion = Packed(make_pair_motion(pairs, len(model.rate_damping)))
+    motion = Packed(make_loop_motion(pairs, len(model.rate_damping)))
     packed_model = Packed(model)
-    place_pairs(packed_model, Packed(pairs), q, kinematics, motion)
+    place_loops(packed_model, Packed(pairs), q, kinematics, motion)
     size = len(model.rate_damping)
     lower = np.zeros((size, size))
     mass_matrix(packed_model, kinematics, np.zeros((len(model.body_parent), 10)), lower)

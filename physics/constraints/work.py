@@ -70,7 +70,7 @@ def account_drives(laws, step, effort, spring, end, mean, law_work):
 
 
 @kernel
-def account_frictions(rate_index, impulse, mean, law_work):
+def account_bristles(rate_index, impulse, mean, law_work):
     """Adds the work of the dry friction that has no row: that of bristles.
 
     Args:
@@ -84,7 +84,7 @@ def account_frictions(rate_index, impulse, mean, law_work):
 
 
 @kernel
-def account_pairs(row_pair, impulse, jacobian, mean, pair_work):
+def account_loops(row_pair, impulse, jacobian, mean, pair_work):
     """Adds the work of the loop joints: rows with their impulses and Jacobians."""
     for r in range(row_pair.shape[0]):
         pair_work[row_pair[r]] += impulse[r] * dot(jacobian[r], mean)

@@ -23,15 +23,16 @@ from grouser.physics.contact.pairs import (
     CONVEX,
     CONVEX_CONTACTS,
     POINTS_OF_FIRST,
+    CollisionPairs,
     CollisionRules,
-    Pairs,
-    make_pairs,
+    make_collision_pairs,
     may_meet,
     place_shapes,
 )
 from grouser.physics.contact.shapes import POINTS, Shapes, make_shapes
 from grouser.physics.contact.terrain import SPHERE_CONTACTS, Terrain, make_terrain
-from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import Model, Names
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 
@@ -45,7 +46,7 @@ class Collision(NamedTuple):
     shapes: Shapes
     candidates: GroundCandidates
     terrain: Terrain
-    pairs: Pairs
+    pairs: CollisionPairs
     laws: ContactLaws
 
 
@@ -374,7 +375,7 @@ def _assemble(machine, names, world, shapes, rules, excluded) -> Collision:
     """The collision system without the pairs of links that are excluded."""
     laws = LawTable(machine, world)
     candidates, slots = make_ground_candidates(machine, names, world, shapes, laws)
-    pairs, _ = make_pairs(machine, rules, shapes, laws, slots, excluded)
+    pairs, _ = make_collision_pairs(machine, rules, shapes, laws, slots, excluded)
     return Collision(shapes, candidates, make_terrain(world.ground), pairs, laws.arrays())
 
 

@@ -14,7 +14,7 @@ from grouser.physics.base.errors import MachineError
 from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.contacts import CONTACT_MARGIN
 from grouser.physics.contact.manifold import PREFERENCE, best_crossing, best_face, build_manifold, distance_along
-from grouser.physics.contact.pairs import Pairs, may_meet
+from grouser.physics.contact.pairs import CollisionPairs, may_meet
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, Shapes
 
 # Solids with more faces than this together are left to coal at once.
@@ -47,7 +47,7 @@ class ConvexNarrowPhase:
         MachineError: coal is not installed.
     """
 
-    def __init__(self, shapes: Shapes, pairs: Pairs):
+    def __init__(self, shapes: Shapes, pairs: CollisionPairs):
         self._shapes, self._pairs = shapes, pairs
         self._first = pairs.first[pairs.convex_pair].tolist()
         self._second = pairs.second[pairs.convex_pair].tolist()

@@ -28,7 +28,9 @@ from grouser.physics.contact.terrain import (
     surface_below,
     type_at,
 )
-from grouser.physics.description.machine import Box, Capsule, Cylinder, Geometry, Machine, PointSet, Sphere, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, PointSet, Sphere
+from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import Names
 
 # Peaks that may press into a shape at once.

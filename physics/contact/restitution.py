@@ -12,7 +12,7 @@ _ROUNDING = 1e-9
 
 
 @kernel
-def temper_bounces(rows, u_before, u):
+def limit_restitution(rows, u_before, u):
     """Lowers the targets of bounces that win energy; returns whether there are any.
 
     Args:

@@ -85,7 +85,7 @@ def make_contact_rows(most: int, coordinates: int) -> ContactRows:
 
 
 @kernel
-def build_contact_rows(model, collision, contacts, kinematics, factor, u, step, impulse, moment, rows):
+def open_contact_rows(model, collision, contacts, kinematics, factor, u, step, impulse, moment, rows):
     """Fills `rows` for the contacts found.
 
     Args:

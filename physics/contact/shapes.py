@@ -10,18 +10,10 @@ import numpy as np
 
 from grouser.physics.base import spatial
 from grouser.physics.base.errors import MachineError
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    ContactMaterial,
-    Cylinder,
-    Geometry,
-    Machine,
-    Mesh,
-    PointSet,
-    Sphere,
-    World,
-)
+from grouser.physics.description.data.contact import ContactMaterial
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
+from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import Names
 
 POINTS, CAPSULE, BOX, CYLINDER, HULL = range(5)

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import expm
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.description.drives import DcMotor, Gear
+from grouser.physics.description.data.drives import DcMotor, Gear
 from grouser.physics.drives.compensator import compensator_rows
 from grouser.physics.drives.modes import MODES, POSITION, VELOCITY
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.drives.electric import KEPT, ElectricDrives, drive_through, electric_spring, make_electric_drives
 from grouser.physics.drives.modes import EFFORT, MODES, POSITION, VELOCITY
 
@@ -97,7 +97,7 @@ def _wanted(drives, d, command):
 
 
 @kernel
-def aim_drive(drives, d, position, speed, step, command, mobility, pull, kept, work):
+def linearise_drive(drives, d, position, speed, step, command, mobility, pull, kept, work):
     """What drive d does in a step: a spring, its limit, and an effort beside it.
 
     Args:
@@ -149,7 +149,7 @@ def _envelope(drives, d, speed, effort, warmth):
 
 
 @kernel
-def settle_drive(drives, d, position, speed, step, command, effort, limit, kept, work):
+def commit_drive(drives, d, position, speed, step, command, effort, limit, kept, work):
     """Moves what drive d remembers on by the speed that the step has found.
 
     Args:

@@ -2,7 +2,7 @@
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.constraints.rows import dot, row_speed
-from grouser.physics.drives.servo import aim_drive, settle_drive
+from grouser.physics.drives.servo import commit_drive, linearise_drive
 from grouser.physics.friction.joints import HELD
 
 NO_DRIVE = -1
@@ -12,7 +12,7 @@ BUILT_IN, EXPECTED_BEYOND, FOUND_BEYOND = range(3)
 
 
 @kernel
-def aim_drives(laws, drives, q, v, step, command, kept, mass, force, springs, place, effort, work):
+def linearise_drives(laws, drives, q, v, step, command, kept, mass, force, springs, place, effort, work):
     """Finds the drives' springs, and puts what efforts go with no speed into the force.
 
     Args:
@@ -37,7 +37,7 @@ def aim_drives(laws, drives, q, v, step, command, kept, mass, force, springs, pl
         rate, position = laws.rate_index[law], q[laws.position_index[law]]
         mobility = 1.0 / mass[rate, rate]
         pull = mobility * force[rate]
-        g, b, limit, direct = aim_drive(
+        g, b, limit, direct = linearise_drive(
             drives, d, position, v[rate], step, command.drive[d], mobility, pull, kept[d], work
         )
         springs[law, 0], springs[law, 1], springs[law, 2] = g, b, step * limit
@@ -48,7 +48,7 @@ def aim_drives(laws, drives, q, v, step, command, kept, mass, force, springs, pl
 
 
 @kernel
-def settle_drives(laws, drives, q, end, step, command, springs, effort, kept, work):
+def commit_drives(laws, drives, q, end, step, command, springs, effort, kept, work):
     """Moves what the drives remember on by the rates that the step has found; what is braked forgets.
 
     Args:
@@ -56,7 +56,7 @@ def settle_drives(laws, drives, q, end, step, command, springs, effort, kept, wo
         q: positions at the start of the step.
         end: rates at its end.
         step: [s].
-        command: as in `aim_drives`.
+        command: as in `linearise_drives`.
         springs, effort: from there.
         kept: what each drive remembers, (drives, KEPT), changed.
         work: buffers of the drives.
@@ -71,11 +71,11 @@ def settle_drives(laws, drives, q, end, step, command, springs, effort, kept, wo
         rate, most = laws.rate_index[law], springs[law, 2]
         given = min(max(springs[law, 0] * (springs[law, 1] - end[rate]), -most), most) / step + effort[rate]
         position = q[laws.position_index[law]]
-        settle_drive(drives, d, position, end[rate], step, command.drive[d], given, most / step, kept[d], work)
+        commit_drive(drives, d, position, end[rate], step, command.drive[d], given, most / step, kept[d], work)
 
 
 @kernel
-def engage_drives(laws, v, step, springs, place, grip, mass, force):
+def add_drive_springs(laws, v, step, springs, place, grip, mass, force):
     """Puts the springs of the drives that are within their limit into mass matrix and force.
 
     The factorisation then solves them exactly. A drive at its limit is no spring: with one in it, the matrix would make
@@ -85,7 +85,7 @@ def engage_drives(laws, v, step, springs, place, grip, mass, force):
         laws: the machine's.
         v: coordinate rates at the start of the step.
         step: [s].
-        springs, place: from `aim_drives`.
+        springs, place: from `linearise_drives`.
         grip: what dry friction does with each joint (`joint_friction`).
         mass, force: of the equations of motion, changed in place.
     """
@@ -110,7 +110,7 @@ def replace_drives(laws, v, u, springs, place, first, rows):
         laws: the machine's.
         v: rates at the end of the step.
         u: the same half-solved.
-        springs: from `aim_drives`.
+        springs: from `linearise_drives`.
         place: of each spring, changed in place.
         first: first row of a joint.
         rows: solved.

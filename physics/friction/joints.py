@@ -118,7 +118,7 @@ def hold_impulse(laws, law, level, frictions, step):
 
 
 @kernel
-def engage_frictions(laws, v, bristle, step, frictions, mass, force):
+def add_frictions(laws, v, bristle, step, frictions, mass, force):
     """Puts the bristles, and the inertia of the joints that are held, into mass matrix and force.
 
     Args:
@@ -241,7 +241,7 @@ def _is_held(rows, r, u):
 
 
 @kernel
-def settle_frictions(laws, u, step, tolerance, first, frictions, rows, velocity, bristle):
+def commit_frictions(laws, u, step, tolerance, first, frictions, rows, velocity, bristle):
     """Brings to rest what is held, and moves the bristles on; returns whether a row left a speed to what it holds.
 
     Args:

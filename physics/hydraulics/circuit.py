@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.circuit import feeding_valve
-from grouser.physics.description.machine import DirectionalValve, Fluid, HydraulicCylinder, Machine
+from grouser.physics.description.data.hydraulics import DirectionalValve, Fluid, HydraulicCylinder
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.elements.hydraulics.circuit import feeding_valve
 from grouser.physics.model.multibody import Model, Names
 
 # Columns of the energy account of a cylinder [J].

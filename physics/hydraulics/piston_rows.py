@@ -286,7 +286,7 @@ def _stroke_ends(network, state, prediction, a, step, rows):
 
 
 @kernel
-def settle_pistons(network, state, scheme, lock, u, step, length, retracted, rows, workspace, prediction):
+def commit_pistons(network, state, scheme, lock, u, step, length, retracted, rows, workspace, prediction):
     """Takes the velocities found back into the hydraulics, and asks the position pass to follow the pistons.
 
     Where other rows kept the piston from the speed foreseen, it has moved the less, and its oil is squeezed by as much.

@@ -13,12 +13,17 @@ from functools import partial
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.compliance.coordinates import engage_coordinates
-from grouser.physics.compliance.loop_rows import aim_pairs_at_middle, couple_pairs, settle_pairs, still_pairs
-from grouser.physics.compliance.loops import measure_pairs
+from grouser.physics.compliance.coordinates import apply_coordinate_springs
+from grouser.physics.compliance.loop_rows import (
+    add_loop_rows,
+    commit_loop_impulses,
+    linearise_loops_at_middle,
+    project_loop_velocity,
+)
+from grouser.physics.compliance.loops import measure_loops
 from grouser.physics.compliance.springs import hysteresis_after
-from grouser.physics.constraints.work import account_dampers, account_drives, account_pairs, account_springs
-from grouser.physics.drives.springs import aim_drives
+from grouser.physics.constraints.work import account_dampers, account_drives, account_loops, account_springs
+from grouser.physics.drives.springs import linearise_drives
 from grouser.physics.integrators.step import is_finite, note_unsettled
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise, solve, solve_transposed
@@ -54,7 +59,7 @@ def make_midpoint_step(system, state, command, workspace):
     model, pairs, step = system.model, system.pairs, system.settings.step
     kinematics, pair_rows, middle = workspace.kinematics, workspace.pair_rows, workspace.velocity
     update_positions(model, state.q, kinematics)
-    measure_pairs(model, pairs, kinematics, pair_rows.motion)
+    measure_loops(model, pairs, kinematics, pair_rows.motion)
     for p in range(workspace.deflection_start.shape[0]):
         for k in range(6):
             workspace.deflection_start[p, k] = pair_rows.motion.deflection[p, k]
@@ -74,7 +79,7 @@ def make_midpoint_step(system, state, command, workspace):
         if step * change * largest > _NEGLIGIBLE:
             note_unsettled(state, worst, workspace)
     pair_rows.impulse[:] = 0.0
-    settle_pairs(middle, 2.0, pair_rows)
+    commit_loop_impulses(middle, 2.0, pair_rows)
     for law in range(system.axial.rate_index.shape[0]):
         speed = middle[system.axial.rate_index[law]]
         state.hysteresis[law] = hysteresis_after(system.axial, law, state.hysteresis[law], speed, speed, step)
@@ -92,7 +97,7 @@ def make_midpoint_step(system, state, command, workspace):
         state.axial_work,
     )
     account_drives(system.laws, step, workspace.effort, workspace.drive_spring, middle, middle, state.law_work)
-    account_pairs(pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, middle, state.pair_work)
+    account_loops(pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, middle, state.pair_work)
     for d in range(middle.shape[0]):
         state.v[d] = 2.0 * middle[d] - state.v[d]
     integrate_positions(model, state.q, middle, step)
@@ -118,10 +123,10 @@ def _improve_middle(system, state, command, workspace):
     inverse_dynamics(model, kinematics, workspace.still, workspace.wrench, workspace.motion, force)
     for d in range(force.shape[0]):
         force[d] = -force[d]
-    engage_coordinates(
+    apply_coordinate_springs(
         model, system.axial, state.q, state.v, state.hysteresis, half, mass, force, workspace.axial_spring
     )
-    aim_drives(
+    linearise_drives(
         system.laws,
         system.drives,
         state.q,
@@ -136,9 +141,11 @@ def _improve_middle(system, state, command, workspace):
         workspace.effort,
         workspace.drive_buffer,
     )
-    measure_pairs(model, pairs, kinematics, workspace.pair_rows.motion)
-    aim_pairs_at_middle(model, pairs, kinematics, workspace.deflection_start, mass, middle, half, workspace.pair_rows)
-    couple_pairs(pairs, state.v, half, workspace.pair_rows, mass, force)
+    measure_loops(model, pairs, kinematics, workspace.pair_rows.motion)
+    linearise_loops_at_middle(
+        model, pairs, kinematics, workspace.deflection_start, mass, middle, half, workspace.pair_rows
+    )
+    add_loop_rows(pairs, state.v, half, workspace.pair_rows, mass, force)
     stuck = factorise(model.pattern_start, model.pattern, mass)
     if stuck >= 0:
         force[stuck] = np.nan
@@ -161,13 +168,13 @@ def _still_rigid_pairs(system, state, workspace):
     if not system.pairs.row_rigid.any():
         return
     update_positions(model, state.q, kinematics)
-    measure_pairs(model, system.pairs, kinematics, workspace.pair_rows.motion)
+    measure_loops(model, system.pairs, kinematics, workspace.pair_rows.motion)
     mass_matrix(model, kinematics, workspace.composite, mass)
     force[:] = 0.0
-    still_pairs(model, system.pairs, kinematics, mass, state.v, workspace.pair_rows, force)
+    project_loop_velocity(model, system.pairs, kinematics, mass, state.v, workspace.pair_rows, force)
     factorise(model.pattern_start, model.pattern, mass)
     solve_transposed(model.pattern_start, model.pattern, mass, force)
     solve(model.pattern_start, model.pattern, mass, force)
     for d in range(force.shape[0]):
         state.v[d] += force[d]
-    settle_pairs(state.v, 1.0, workspace.pair_rows)
+    commit_loop_impulses(state.v, 1.0, workspace.pair_rows)

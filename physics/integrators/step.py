@@ -7,25 +7,25 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.compliance.coordinates import engage_coordinates
+from grouser.physics.compliance.coordinates import apply_coordinate_springs
 from grouser.physics.compliance.loop_rows import (
-    PairRows,
-    engage_pairs,
-    make_pair_rows,
-    pull_pairs_together,
-    settle_pairs,
+    LoopRows,
+    apply_loop_forces,
+    commit_loop_impulses,
+    correct_loop_positions,
+    make_loop_rows,
 )
-from grouser.physics.compliance.loops import Pairs
-from grouser.physics.compliance.springs import AxialLaws, hysteresis_after
+from grouser.physics.compliance.loops import LoopConstraints
+from grouser.physics.compliance.springs import JointSprings, hysteresis_after
 from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
 from grouser.physics.constraints.rows import Rows, close_row, make_rows, spring_impulse
 from grouser.physics.constraints.subspace import Subspace, make_subspace
 from grouser.physics.constraints.work import (
+    account_bristles,
     account_contacts,
     account_dampers,
     account_drives,
-    account_frictions,
-    account_pairs,
+    account_loops,
     account_rows,
     account_springs,
 )
@@ -39,19 +39,19 @@ from grouser.physics.contact.collide import (
     slot_count,
 )
 from grouser.physics.contact.contacts import Contacts
-from grouser.physics.contact.restitution import temper_bounces
-from grouser.physics.contact.rows import ContactRows, build_contact_rows, make_contact_rows
+from grouser.physics.contact.restitution import limit_restitution
+from grouser.physics.contact.rows import ContactRows, make_contact_rows, open_contact_rows
 from grouser.physics.drives.electric import SIZE
 from grouser.physics.drives.servo import Drives
-from grouser.physics.drives.springs import aim_drives, engage_drives, replace_drives, settle_drives
+from grouser.physics.drives.springs import add_drive_springs, commit_drives, linearise_drives, replace_drives
 from grouser.physics.friction.joints import (
     HELD,
     JointFrictions,
+    add_frictions,
     begin_frictions,
-    engage_frictions,
+    commit_frictions,
     make_joint_frictions,
     release_frictions,
-    settle_frictions,
     switch_frictions,
 )
 from grouser.physics.hydraulics.circuit import Circuit
@@ -59,15 +59,15 @@ from grouser.physics.hydraulics.cylinder import Prediction, make_prediction
 from grouser.physics.hydraulics.faults import take_faults
 from grouser.physics.hydraulics.network import Network
 from grouser.physics.hydraulics.piston_rows import (
+    commit_pistons,
     lock_pistons,
     open_piston_rows,
     predict_pistons,
-    settle_pistons,
     turn_pistons,
 )
 from grouser.physics.hydraulics.trials import NetworkWorkspace, make_network_workspace
 from grouser.physics.joints.laws import JointLaws
-from grouser.physics.joints.rows import build_joint_rows
+from grouser.physics.joints.rows import open_joint_rows
 from grouser.physics.model.multibody import Model
 from grouser.physics.model.state import Command, State
 from grouser.physics.multibody.composite import mass_matrix
@@ -77,7 +77,7 @@ from grouser.physics.multibody.free_body import carry_momentum, release_gyroscop
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics
-from grouser.physics.soil.coupling import engage_wheels, settle_wheels, tiles_short
+from grouser.physics.soil.coupling import apply_wheel_forces, commit_wheels, tiles_short
 from grouser.physics.soil.wheels import Wheels, WheelWorkspace, make_wheel_workspace
 
 SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT, VARIATIONAL = range(3)
@@ -120,8 +120,8 @@ class System(NamedTuple):
     collision: Collision
     laws: JointLaws
     drives: Drives
-    axial: AxialLaws
-    pairs: Pairs
+    axial: JointSprings
+    pairs: LoopConstraints
     circuit: Circuit
     network: Network
     wheels: Wheels
@@ -169,7 +169,7 @@ class Workspace(NamedTuple):
     rows: Rows
     contact_rows: ContactRows
     subspace: Subspace
-    pair_rows: PairRows
+    pair_rows: LoopRows
     prediction: Prediction
     network: NetworkWorkspace
     wheels: WheelWorkspace
@@ -229,7 +229,7 @@ def make_workspace(system: System) -> Workspace:
         rows=make_rows(laws + actuators, coordinates),
         contact_rows=make_contact_rows(slots, coordinates),
         subspace=make_subspace(laws + actuators, slots, coordinates),
-        pair_rows=make_pair_rows(system.pairs, coordinates),
+        pair_rows=make_loop_rows(system.pairs, coordinates),
         prediction=make_prediction(system.circuit, system.settings.step),
         network=make_network_workspace(system.network, len(system.circuit.flow_gain)),
         wheels=make_wheel_workspace(system.wheels, coordinates),
@@ -364,7 +364,7 @@ def make_step(system, state, command, workspace):
             workspace.frictions,
         )
         searching = searching or released
-    rested = settle_frictions(
+    rested = commit_frictions(
         system.laws,
         u,
         step,
@@ -380,7 +380,7 @@ def make_step(system, state, command, workspace):
         note_unsettled(state, system.laws.rate_index[lost], workspace)
     if rested:
         multiply(model.pattern_start, model.pattern, workspace.factor, workspace.velocity, u)
-    settle_pistons(
+    commit_pistons(
         system.network,
         state,
         settings.scheme,
@@ -395,9 +395,9 @@ def make_step(system, state, command, workspace):
     )
     if system.pairs.axis.shape[0] > 0:
         workspace.pair_rows.impulse[:] = 0.0
-        settle_pairs(workspace.velocity, 1.0, workspace.pair_rows)
+        commit_loop_impulses(workspace.velocity, 1.0, workspace.pair_rows)
     if system.wheels.body.shape[0] > 0:
-        settle_wheels(
+        commit_wheels(
             system.wheels,
             model,
             system.collision.terrain,
@@ -407,7 +407,7 @@ def make_step(system, state, command, workspace):
             state,
             workspace.wheels,
         )
-    settle_drives(
+    commit_drives(
         system.laws,
         system.drives,
         state.q,
@@ -439,10 +439,10 @@ def _engage(system, state, command, workspace):
     But the springs of servo drives and dry friction, which follow in `_set_out`.
     """
     model, step, mass, force = system.model, system.settings.step, workspace.mass, workspace.force
-    engage_coordinates(
+    apply_coordinate_springs(
         model, system.axial, state.q, state.v, state.hysteresis, step, mass, force, workspace.axial_spring
     )
-    aim_drives(
+    linearise_drives(
         system.laws,
         system.drives,
         state.q,
@@ -467,7 +467,7 @@ def _engage(system, state, command, workspace):
         workspace.frictions,
     )
     if system.pairs.axis.shape[0] > 0:
-        engage_pairs(
+        apply_loop_forces(
             model,
             system.pairs,
             workspace.kinematics,
@@ -479,7 +479,7 @@ def _engage(system, state, command, workspace):
             force,
         )
     if system.wheels.body.shape[0] > 0:
-        engage_wheels(
+        apply_wheel_forces(
             system.wheels,
             model,
             system.collision.terrain,
@@ -534,8 +534,10 @@ def _set_out(system, state, workspace):
     copy_lower(workspace.mass, factor)
     for d in range(u.shape[0]):
         u[d] = workspace.force[d]
-    engage_drives(system.laws, state.v, step, workspace.drive_spring, workspace.drive_place, frictions.grip, factor, u)
-    engage_frictions(system.laws, state.v, state.bristle, step, frictions, factor, u)
+    add_drive_springs(
+        system.laws, state.v, step, workspace.drive_spring, workspace.drive_place, frictions.grip, factor, u
+    )
+    add_frictions(system.laws, state.v, state.bristle, step, frictions, factor, u)
     stuck = factorise(start, pattern, factor)
     if stuck >= 0:
         # more stiffness than the digits hold beside the masses: the check at the end names the joint
@@ -557,7 +559,7 @@ def _build_rows(system, state, workspace):
     rows.count[0] = system.circuit.valve.shape[0]
     for r in range(rows.count[0]):
         close_row(rows, r, model.pattern_start, model.pattern, workspace.factor)
-    build_joint_rows(
+    open_joint_rows(
         model,
         system.laws,
         state.q,
@@ -570,7 +572,7 @@ def _build_rows(system, state, workspace):
         workspace.drive_place,
         rows,
     )
-    build_contact_rows(
+    open_contact_rows(
         model,
         system.collision,
         workspace.contacts,
@@ -602,7 +604,7 @@ def _find_impulses(system, workspace):
         for d in range(velocity.shape[0]):
             velocity[d] = workspace.u[d]
         solve(model.pattern_start, model.pattern, workspace.factor, velocity)
-        tempered = temper_bounces(workspace.contact_rows, workspace.u_before, workspace.u)
+        tempered = limit_restitution(workspace.contact_rows, workspace.u_before, workspace.u)
         switched = switch_frictions(
             system.laws,
             workspace.velocity_start,
@@ -631,8 +633,8 @@ def _account(system, state, workspace):
     )
     account_drives(laws, step, workspace.effort, workspace.drive_spring, end, mean, state.law_work)
     pair_rows = workspace.pair_rows
-    account_pairs(system.pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, mean, state.pair_work)
-    account_frictions(laws.rate_index, workspace.frictions.impulse, mean, state.law_work)
+    account_loops(system.pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, mean, state.pair_work)
+    account_bristles(laws.rate_index, workspace.frictions.impulse, mean, state.law_work)
     account_rows(rows, system.circuit.valve.shape[0], laws.rate_index, end, mean, state.law_work, state.cylinder_work)
     account_contacts(
         system.collision.laws,
@@ -704,7 +706,7 @@ def _move(system, state, workspace):
     for d in range(u.shape[0]):
         displacement[d] = 0.0
     if system.pairs.axis.shape[0] > 0:
-        pull_pairs_together(system.pairs, workspace.pair_rows, settings.step, displacement)
+        correct_loop_positions(system.pairs, workspace.pair_rows, settings.step, displacement)
         solve_transposed(start, pattern, factor, displacement)
     for d in range(u.shape[0]):
         displacement[d] += u[d]

@@ -23,10 +23,10 @@ from functools import partial
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.compliance.coordinates import engage_coordinates
+from grouser.physics.compliance.coordinates import apply_coordinate_springs
 from grouser.physics.constraints.rows import dot
 from grouser.physics.constraints.work import account_dampers, account_drives, account_springs
-from grouser.physics.drives.springs import aim_drives
+from grouser.physics.drives.springs import linearise_drives
 from grouser.physics.integrators.step import is_finite, note_unsettled
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.discrete_momentum import (
@@ -115,7 +115,7 @@ def _set_out(system, state, command, workspace):
     momenta_at_start(model, kinematics, system.settings.step, motion.wrench, motion.target)
     mass_matrix(model, kinematics, workspace.composite, factor)
     force[:] = 0.0
-    aim_drives(
+    linearise_drives(
         system.laws,
         system.drives,
         state.q,
@@ -131,7 +131,7 @@ def _set_out(system, state, command, workspace):
         workspace.drive_buffer,
     )
     # of this only the terms of the matrix are wanted: the forces are taken where the step leads
-    engage_coordinates(
+    apply_coordinate_springs(
         model, system.axial, state.q, state.v, state.hysteresis, half, factor, force, workspace.axial_spring
     )
     stuck = factorise(model.pattern_start, model.pattern, factor)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.errors import MachineError
-from grouser.physics.description.machine import JointFriction, JointLimit, Machine
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import JointFriction, JointLimit
 from grouser.physics.drives.springs import NO_DRIVE
 from grouser.physics.model.multibody import Names
 

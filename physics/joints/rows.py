@@ -14,7 +14,7 @@ LIMIT_RELIEF = 0.2
 
 
 @kernel
-def build_joint_rows(model, laws, q, v, factor, step, frictions, remembered, springs, place, rows):
+def open_joint_rows(model, laws, q, v, factor, step, frictions, remembered, springs, place, rows):
     """Opens a row for each joint law that may do more in this step than the spring in the mass matrix.
 
     Args:
@@ -24,7 +24,7 @@ def build_joint_rows(model, laws, q, v, factor, step, frictions, remembered, spr
         step: [s].
         frictions: dry friction of the step; what is held has no row.
         remembered: impulse of each law in the last step, without its drive's.
-        springs, place: from `aim_drives`.
+        springs, place: from `linearise_drives`.
         rows: result.
     """
     for law in range(laws.rate_index.shape[0]):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grouser.physics.description.soil import Wheel
+from grouser.physics.description.data.soil import Wheel
 from grouser.physics.integrators.step import System, Workspace
 from grouser.physics.model.multibody import Names
 from grouser.physics.readings.measurements import Contact
@@ -19,7 +19,7 @@ def contact_records(workspace: Workspace, own: np.ndarray, names: Sequence[str],
         names: of all shapes, the ground last.
         step: its length [s].
     """
-    found, count = workspace.contacts, workspace.contacts.count[0]
+    found, count = workspace.contact.contacts, workspace.contact.contacts.count[0]
     shape, other = found.shape[:count], found.other_shape[:count]
     rows = np.flatnonzero(own[shape] | own[other])
     swapped = ~own[shape[rows]]
@@ -27,7 +27,7 @@ def contact_records(workspace: Workspace, own: np.ndarray, names: Sequence[str],
     columns = (
         [names[s] for s in np.where(swapped, other[rows], shape[rows])],
         [names[s] for s in np.where(swapped, shape[rows], other[rows])],
-        workspace.kinematics.origin + found.point[rows],
+        workspace.multibody.kinematics.origin + found.point[rows],
         side * found.normal[rows],
         side * found.impulse[rows] / step,
         (-found.gap[rows]).tolist(),
@@ -42,7 +42,7 @@ def contact_wrenches(system: System, workspace: Workspace, frames: tuple[np.ndar
         system, workspace: of the last step.
         frames: rotations and positions of all link frames in the world, (links, 3, 3) and (links, 3) [m].
     """
-    found, rows, shapes = workspace.contacts, workspace.contact_rows, system.collision.shapes
+    found, rows, shapes = workspace.contact.contacts, workspace.contact.rows, system.contact.shapes
     count, step = found.count[0], system.settings.step
     rotation, position = frames
     force = found.impulse[:count] / step
@@ -52,7 +52,7 @@ def contact_wrenches(system: System, workspace: Workspace, frames: tuple[np.ndar
     for shape, sign in ((found.shape[:count], 1.0), (found.other_shape[:count], -1.0)):
         link = np.where(shape >= 0, shapes.link[shape], -1)
         on = np.flatnonzero(link >= 0)
-        place = workspace.kinematics.origin + found.point[on] - position[link[on]]
+        place = workspace.multibody.kinematics.origin + found.point[on] - position[link[on]]
         moment = np.cross(place, force[on]) + turning[on]
         np.add.at(wrench, link[on], sign * np.stack([force[on], moment], axis=1))
     # row vectors: times the matrix is times its transpose from the left
@@ -65,9 +65,9 @@ def soil_wrenches(
     """The same of the soil under the wheels, in the order of the workspace's."""
     rotation, position = frames
     wrench = np.zeros((len(position), 2, 3))
-    for wheel, pushed, centre in zip(wheels, workspace.wheels.wrench, workspace.wheels.centre, strict=True):
+    for wheel, pushed, centre in zip(wheels, workspace.soil.wrench, workspace.soil.centre, strict=True):
         link = names.link_index(wheel.link)
         force, moment = np.split(pushed, 2)
-        place = workspace.kinematics.origin + centre - position[link]
+        place = workspace.multibody.kinematics.origin + centre - position[link]
         wrench[link] += force, moment + np.cross(place, force)
     return (wrench @ rotation).reshape(-1, 6)

@@ -3,9 +3,9 @@
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.compliance.springs import AxialLaws, axial_energy
+from grouser.physics.compliance.springs import JointSprings, joint_spring_energy
 from grouser.physics.constraints.work import DAMPER, DRIVE, FRICTION, LIMIT, SPRING
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.friction.joints import bristle_energy
 from grouser.physics.integrators.step import System
 from grouser.physics.model.multibody import Model, Names
@@ -33,26 +33,26 @@ def balance_energy(
         if amount != 0.0:
             account[name] = account.get(name, 0.0) + float(amount)
 
-    drives = {law: machine.drives[drive].joint for law, drive in enumerate(system.laws.drive) if drive >= 0}
+    drives = {law: machine.drives[drive].joint for law, drive in enumerate(system.joints.laws.drive) if drive >= 0}
     for law, name in drives.items():
-        book(actuators, name, state.law_work[law, DRIVE])
+        book(actuators, name, state.joints.work[law, DRIVE])
     hydraulic = [one.name for one in machine.cylinders] + [one.name for one in machine.hydraulic_motors]
-    for actuator, work in zip(hydraulic, state.cylinder_work, strict=True):
+    for actuator, work in zip(hydraulic, state.hydraulics.work, strict=True):
         book(actuators, actuator, work)
-    bristles = bristle_energy(system.laws.bristle_stiffness, state.bristle)
-    for law, rate in enumerate(system.laws.rate_index):
-        book(lost, f"friction of {names.rate_joint[rate]}", -state.law_work[law, FRICTION] - bristles[law])
-        book(lost, f"limits of {names.rate_joint[rate]}", -state.law_work[law, LIMIT])
+    bristles = bristle_energy(system.joints.laws.bristle_stiffness, state.joints.bristle)
+    for law, rate in enumerate(system.joints.laws.rate_index):
+        book(lost, f"friction of {names.rate_joint[rate]}", -state.joints.work[law, FRICTION] - bristles[law])
+        book(lost, f"limits of {names.rate_joint[rate]}", -state.joints.work[law, LIMIT])
     for rate, name in enumerate(names.rate_joint):
-        book(lost, f"damping of {name}", -state.rate_work[rate, DAMPER])
+        book(lost, f"damping of {name}", -state.springs.rate_work[rate, DAMPER])
     # what the springs took in and do not hold any more
     for name, loss in _spring_losses(system, names, state).items():
         book(lost, f"elasticity of {name}", loss)
-    for joint, work, held in zip(machine.loop_joints, state.pair_work, pair_energy, strict=True):
+    for joint, work, held in zip(machine.loop_joints, state.loops.work, pair_energy, strict=True):
         book(lost, f"loop joint {joint.name}", -work - held)
-    for shape, (work, held) in enumerate(zip(state.contact_work, state.contact_energy, strict=True)):
-        book(lost, f"contacts of {names.links[system.collision.shapes.link[shape]]}", -work - held)
-    for wheel, work in zip(machine.wheels, state.soil_work, strict=False):
+    for shape, (work, held) in enumerate(zip(state.contact.work, state.contact.energy, strict=True)):
+        book(lost, f"contacts of {names.links[system.contact.shapes.link[shape]]}", -work - held)
+    for wheel, work in zip(machine.wheels, state.soil.soil_work, strict=False):
         book(lost, f"soil under {wheel.link}", -work)
     residual = sum(actuators.values()) - sum(lost.values()) - sum(changes)
     return EnergyBalance(*changes, actuators, lost, residual)
@@ -63,22 +63,30 @@ def open_accounts(system: System, state: State, now: Energy, pair_energy: np.nda
 
     Args: as for `balance_energy`.
     """
-    for account in (state.law_work, state.rate_work, state.axial_work, state.cylinder_work, state.soil_work):
+    for account in (
+        state.joints.work,
+        state.springs.rate_work,
+        state.springs.work,
+        state.hydraulics.work,
+        state.soil.soil_work,
+    ):
         account[...] = 0.0
     state.energy_start[:] = now.kinetic, now.potential, now.elastic
-    state.law_work[:, FRICTION] = -bristle_energy(system.laws.bristle_stiffness, state.bristle)
-    state.pair_work[:] = -pair_energy
-    state.contact_work[:] = -state.contact_energy
-    np.add.at(state.rate_work[:, SPRING], system.model.spring_rate, -_coordinate_energies(system.model, state))
-    state.axial_work[:] = -_axial_energies(system.axial, state)
+    state.joints.work[:, FRICTION] = -bristle_energy(system.joints.laws.bristle_stiffness, state.joints.bristle)
+    state.loops.work[:] = -pair_energy
+    state.contact.work[:] = -state.contact.energy
+    np.add.at(
+        state.springs.rate_work[:, SPRING], system.multibody.spring_rate, -_coordinate_energies(system.multibody, state)
+    )
+    state.springs.work[:] = -_axial_energies(system.springs, state)
 
 
 def _spring_losses(system: System, names: Names, state: State) -> dict[str, float]:
     """Of each elastic joint: work done on its springs, less the energy that they hold."""
     losses: dict[str, float] = {}
     for rates, works, energies in (
-        (range(len(names.rate_joint)), state.rate_work[:, SPRING], _rate_energies(system.model, state)),
-        (system.axial.rate_index, state.axial_work, _axial_energies(system.axial, state)),
+        (range(len(names.rate_joint)), state.springs.rate_work[:, SPRING], _rate_energies(system.multibody, state)),
+        (system.springs.rate_index, state.springs.work, _axial_energies(system.springs, state)),
     ):
         for rate, work, held in zip(rates, works, energies, strict=True):
             losses[names.rate_joint[rate]] = losses.get(names.rate_joint[rate], 0.0) - float(work) - float(held)
@@ -96,7 +104,7 @@ def _coordinate_energies(model: Model, state: State) -> np.ndarray:
     return 0.5 * model.spring_stiffness * state.q[model.spring_position] ** 2
 
 
-def _axial_energies(axial: AxialLaws, state: State) -> np.ndarray:
+def _axial_energies(axial: JointSprings, state: State) -> np.ndarray:
     """Energy in the spring of each axial law [J]."""
     laws = [type(axial)(*[array[law : law + 1] for array in axial]) for law in range(len(axial.stiffness))]
-    return np.array([axial_energy(Packed(law), state.q) for law in laws])
+    return np.array([joint_spring_energy(Packed(law), state.q) for law in laws])

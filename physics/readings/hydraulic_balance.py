@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.hydraulics.circuit import (
     COMPRESSED,
     FRICTION_LOSS,
@@ -40,11 +40,11 @@ def balance_hydraulics(
         *(motor.name for motor in machine.hydraulic_motors),
     ]
     pumps = [pump.name for pump in machine.pumps if pump.displacement is not None]
-    account = state.account
-    pump_work = _named(pumps, state.pump_work)
-    supplied = _named(lines, state.line_supply)
-    throttling, leakage = _losses(network, elements, {*actuators, *pumps}, state.passage_loss)
-    compression = _named(lines, state.line_gain)
+    account = state.hydraulics.account
+    pump_work = _named(pumps, state.hydraulics.pump_work)
+    supplied = _named(lines, state.hydraulics.line_supply)
+    throttling, leakage = _losses(network, elements, {*actuators, *pumps}, state.hydraulics.passage_loss)
+    compression = _named(lines, state.hydraulics.line_gain)
     if scheme != IMPLICIT:
         supplied = {"supply": float(account[:, SUPPLIED].sum()), "tank": -float(account[:, RETURNED].sum())}
         throttling = _named([valve or "" for valve in (c.valve for c in machine.cylinders)], account[:, THROTTLED])

@@ -49,19 +49,19 @@ def joint_velocities(joints: JointCoordinates, state: State) -> np.ndarray:
 
 def joint_efforts(joints: JointCoordinates, system: System, workspace: Workspace) -> np.ndarray:
     """Efforts of drives, dry friction, limits and cylinders in the last step [N m or N], (joints,)."""
-    count = workspace.rows.count[0]
-    impulse = workspace.rows.impulse[:count] @ workspace.rows.jacobian[:count]
-    rate = system.laws.rate_index
-    conductance, target, _ = workspace.drive_spring.T
+    count = workspace.constraints.rows.count[0]
+    impulse = workspace.constraints.rows.impulse[:count] @ workspace.constraints.rows.jacobian[:count]
+    rate = system.joints.laws.rate_index
+    conductance, target, _ = workspace.joints.drive_spring.T
     # the rows have those of the drives at their limit
-    built_in = workspace.drive_place == BUILT_IN
-    impulse[rate] += np.where(built_in, conductance * (target - workspace.velocity[rate]), 0.0)
-    impulse[rate] += workspace.frictions.impulse
-    return (workspace.effort + impulse / system.settings.step)[joints.v]
+    built_in = workspace.joints.drive_place == BUILT_IN
+    impulse[rate] += np.where(built_in, conductance * (target - workspace.multibody.velocity[rate]), 0.0)
+    impulse[rate] += workspace.joints.frictions.impulse
+    return (workspace.joints.effort + impulse / system.settings.step)[joints.v]
 
 
 def spherical_joint_state(first: JointCoordinate, state: State, workspace: Workspace) -> SphericalJointState:
     """A spherical joint, by the coordinate of its first axis."""
     own = slice(first.v, first.v + 3)
     orientation = np.array(state.q[first.q : first.q + 4])
-    return SphericalJointState(orientation, np.array(state.v[own]), np.array(workspace.effort[own]))
+    return SphericalJointState(orientation, np.array(state.v[own]), np.array(workspace.joints.effort[own]))

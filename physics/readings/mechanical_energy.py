@@ -3,8 +3,8 @@
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.compliance.loops import Pairs
-from grouser.physics.compliance.springs import axial_energy
+from grouser.physics.compliance.loops import LoopConstraints
+from grouser.physics.compliance.springs import joint_spring_energy
 from grouser.physics.friction.joints import bristle_energy
 from grouser.physics.model.state import State
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, rotor_energy
@@ -21,16 +21,16 @@ def mechanical_energy(system: Packed, state: State, kinematics: Packed, pair_ene
         pair_energy: in the springs of each loop joint [J].
     """
     return Energy(
-        kinetic_energy(system.model, kinematics) + rotor_energy(system.model, state.v),
-        potential_energy(system.model, kinematics),
-        elastic_energy(system.model, state.q)
-        + axial_energy(system.axial, state.q)
-        + float(pair_energy.sum() + state.contact_energy.sum())
-        + float(bristle_energy(system.laws.bristle_stiffness, state.bristle).sum()),
+        kinetic_energy(system.multibody, kinematics) + rotor_energy(system.multibody, state.v),
+        potential_energy(system.multibody, kinematics),
+        elastic_energy(system.multibody, state.q)
+        + joint_spring_energy(system.springs, state.q)
+        + float(pair_energy.sum() + state.contact.energy.sum())
+        + float(bristle_energy(system.joints.laws.bristle_stiffness, state.joints.bristle).sum()),
     )
 
 
-def pair_energies(pairs: Pairs, deflection: np.ndarray) -> np.ndarray:
+def pair_energies(pairs: LoopConstraints, deflection: np.ndarray) -> np.ndarray:
     """Energy in the springs of each loop joint [J], by their deflections, (pairs, 6)."""
     energies = np.zeros(len(pairs.axis))
     deflected = deflection[pairs.row_pair, pairs.row_direction]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.compliance.loops import pair_wrench
+from grouser.physics.compliance.loops import loop_wrench
 from grouser.physics.integrators.step import System, Workspace
 from grouser.physics.model.multibody import FrameOfJoint
 from grouser.physics.multibody.newton_euler import inverse_dynamics
@@ -25,7 +25,7 @@ def joint_reactions(system: System, workspace: Workspace, compliant: Sequence[Fr
     """
     reactions = list(pair_reactions(system, workspace))
     if compliant:
-        wrenches, kinematics = transmitted_wrenches(system, workspace), workspace.kinematics
+        wrenches, kinematics = transmitted_wrenches(system, workspace), workspace.multibody.kinematics
         for body, parent, rotation, position in compliant:
             if parent >= 0:
                 position = kinematics.position[parent] + kinematics.rotation[parent] @ position
@@ -43,9 +43,9 @@ def pair_reactions(system: System, workspace: Workspace) -> np.ndarray:
     Returns:
         About the origin of the parent's frame, in that frame, (pairs, 6) [N, N m].
     """
-    pairs, motion = system.pairs, workspace.pair_rows.motion
+    pairs, motion = system.loops, workspace.loops.rows.motion
     wrench = np.zeros((len(pairs.axis), 6))
-    for r, impulse in enumerate(workspace.pair_rows.impulse):
+    for r, impulse in enumerate(workspace.loops.rows.impulse):
         p, direction = pairs.row_pair[r], pairs.row_direction[r]
         if direction < 3:
             wrench[p, direction] += impulse
@@ -64,11 +64,11 @@ def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
     Returns:
         Force and moment of each body, world axes, (bodies, 6) [N, N m].
     """
-    model, step = system.model, system.settings.step
-    wrench, motion = np.zeros(workspace.wrench.shape), np.zeros(workspace.motion.shape)
-    acceleration = (workspace.velocity - workspace.velocity_start) / step
+    model, step = system.multibody, system.settings.step
+    wrench, motion = np.zeros(workspace.multibody.wrench.shape), np.zeros(workspace.multibody.motion.shape)
+    acceleration = (workspace.multibody.velocity - workspace.multibody.velocity_start) / step
     inverse_dynamics(
-        Packed(model), Packed(workspace.kinematics), acceleration, wrench, motion, np.zeros(len(acceleration))
+        Packed(model), Packed(workspace.multibody.kinematics), acceleration, wrench, motion, np.zeros(len(acceleration))
     )
     given = np.zeros((len(wrench) + 1, 6))  # the last row is the world's, body -1
     _give_contacts(workspace, given)
@@ -80,7 +80,7 @@ def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
 
 
 def _give_contacts(workspace, given):
-    contacts, rows = workspace.contacts, workspace.contact_rows
+    contacts, rows = workspace.contact.contacts, workspace.contact.rows
     for c in range(contacts.count[0]):
         impulse, moment = contacts.impulse[c], np.cross(contacts.point[c], contacts.impulse[c])
         if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
@@ -90,20 +90,20 @@ def _give_contacts(workspace, given):
 
 
 def _give_pairs(system, workspace, given):
-    pairs, rows = system.pairs, workspace.pair_rows
+    pairs, rows = system.loops, workspace.loops.rows
     for r, impulse in enumerate(rows.impulse):
         p = pairs.row_pair[r]
-        wrench = impulse * np.array(pair_wrench.py_func(pairs, rows.motion, r))
+        wrench = impulse * np.array(loop_wrench.py_func(pairs, rows.motion, r))
         given[pairs.child_body[p]] += wrench
         given[pairs.parent_body[p]] -= wrench
 
 
 def _give_cylinders(system, workspace, given):
-    circuit, kinematics = system.circuit, workspace.kinematics
+    circuit, kinematics = system.hydraulics.geometry, workspace.multibody.kinematics
     for c in range(len(circuit.valve)):
         rod = _place(kinematics, circuit.rod_body[c], circuit.rod_point[c])
         barrel = _place(kinematics, circuit.barrel_body[c], circuit.barrel_point[c])
-        impulse = workspace.rows.impulse[c] * (rod - barrel) / np.linalg.norm(rod - barrel)
+        impulse = workspace.constraints.rows.impulse[c] * (rod - barrel) / np.linalg.norm(rod - barrel)
         wrench = np.concatenate([impulse, np.cross(rod, impulse)])
         given[circuit.rod_body[c]] += wrench
         given[circuit.barrel_body[c]] -= wrench

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.description.machine import Machine, World
-from grouser.physics.description.soil import Wheel, beyond_validity
-from grouser.physics.description.soil_checks import check_level
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.soil import Wheel, beyond_validity
+from grouser.physics.description.data.world import World
+from grouser.physics.description.soils.checks import check_level
 from grouser.physics.integrators.step import System
 from grouser.physics.model.multibody import Model
 from grouser.physics.model.state import State
@@ -100,21 +101,21 @@ def terrain_patch(
         reach: of a tile's middle from one of these places along x and y, beside half a tile, at most [m].
         machines: numbers of the bodies and of the wheels of each machine whose bearing margin counts.
     """
-    wheels, count = system.wheels, int(state.tile_count[0])
+    wheels, count = system.soil, int(state.soil.tile_count[0])
     side = SIDE * wheels.cell[0]
-    middle = (state.tile_place[:count] + 0.5) * side
+    middle = (state.soil.tile_place[:count] + 0.5) * side
     near = (np.abs(middle[:, np.newaxis] - places).max(2) <= reach + 0.5 * side).any(1)
-    layers = state.soil_cell[: count * TILE].reshape(count, TILE // SIDE**2, SIDE, SIDE)[near]
+    layers = state.soil.soil_cell[: count * TILE].reshape(count, TILE // SIDE**2, SIDE, SIDE)[near]
     level, surface, pressure, kind = (layers[:, layer // SIDE**2].ravel() for layer in (LEVEL, SURFACE, PRESSURE, TYPE))
     in_tile = np.moveaxis(np.mgrid[:SIDE, :SIDE], 0, -1)
-    cells = (state.tile_place[:count][near, np.newaxis, np.newaxis, :] * SIDE + in_tile).reshape(-1, 2)
+    cells = (state.soil.tile_place[:count][near, np.newaxis, np.newaxis, :] * SIDE + in_tile).reshape(-1, 2)
     soft = kind >= 0.0
     level, surface, pressure, cells = level[soft], surface[soft], pressure[soft], cells[soft]
     number = kind[soft].astype(np.int64)
     x, y = (cells * wheels.cell[0]).T
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     natural = np.empty(len(x))
-    fill_natural_levels(Packed(system.collision.terrain), x, y, natural)
+    fill_natural_levels(Packed(system.contact.terrain), x, y, natural)
     return TerrainPatch(
         cell=float(wheels.cell[0]),
         x=x,
@@ -136,8 +137,8 @@ def bearing_margins(system: System, machines: list[tuple[np.ndarray, np.ndarray]
         system: of the simulation.
         machines: numbers of the bodies and of the wheels of each.
     """
-    model: Model = system.model
-    wheels = system.wheels
+    model: Model = system.multibody
+    wheels = system.soil
     margins = np.ones(len(wheels.soils.exponent))
     for bodies, own in machines:
         load = float(model.body_mass[bodies].sum() * np.linalg.norm(model.gravity)) / max(len(own), 1)
@@ -149,7 +150,7 @@ def bearing_margins(system: System, machines: list[tuple[np.ndarray, np.ndarray]
 
 def _bearing_margin(system: System, k: int, w: int, load: float) -> float:
     """How far soil k is from giving way under wheel w, with a load [N] on it."""
-    wheels, radius = system.wheels, float(system.wheels.radius[w])
+    wheels, radius = system.soil, float(system.soil.radius[w])
     sinkage = sinkage_under_load(
         wheels.soils,
         k,
@@ -159,7 +160,7 @@ def _bearing_margin(system: System, k: int, w: int, load: float) -> float:
         load,
         0.0,
         steady_motion(0.0),
-        float(np.linalg.norm(system.model.gravity)),
+        float(np.linalg.norm(system.multibody.gravity)),
         float(wheels.friction[w]),
     )
     return 0.0 if math.isnan(sinkage) else max(1.0 - sinkage / (_STUCK * radius), 0.0)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from grouser.physics.compliance.vibration import Mode, implicit_damping_ratio
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.readings.measurements import NumericalDamping
 
 # A vibration that the step damps by more than this share of the critical damping is worth a word [-].

@@ -11,8 +11,8 @@ import numpy as np
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.spatial import cross_product, velocity_at
 from grouser.physics.contact.terrain import ground_surface
-from grouser.physics.description.machine import Ground
-from grouser.physics.description.soil import Wheel
+from grouser.physics.description.data.soil import Wheel
+from grouser.physics.description.data.world import Ground
 from grouser.physics.model.multibody import Names
 from grouser.physics.multibody.kinematics import Kinematics
 from grouser.physics.readings.measurements import WheelState

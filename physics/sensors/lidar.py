@@ -10,7 +10,7 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.contact.pairs import place_shapes
 from grouser.physics.contact.rays import ray_to_shape
-from grouser.physics.description.machine import Lidar
+from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.model.multibody import Names
 from grouser.physics.sensors.imu import mounting
 from grouser.physics.soil.rays import fill_bounds, ray_to_ground
@@ -89,11 +89,11 @@ class LidarReader:
             )
         )
 
-    def read(self, machinery: Packed, kinematics: Packed, step: int) -> LidarScan:
+    def read(self, context: Packed, kinematics: Packed, step: int) -> LidarScan:
         """Sweeps once.
 
         Args:
-            machinery: of the simulation.
+            context: of the simulation.
             kinematics: where the machine is.
             step: number of the step: of it alone the noise depends, which so is the same again after a restart.
         """
@@ -103,9 +103,9 @@ class LidarReader:
             rotation = kinematics.rotation[body] @ rotation
         else:
             position = position - kinematics.origin
-        crest = np.full(int(machinery.state.tile_count[0]), np.nan)
+        crest = np.full(int(context.state.soil.tile_count[0]), np.nan)
         ranges = np.empty(lidar.beams)
-        _sweep_once(machinery, kinematics, self._sweep, rotation, position, crest, ranges)
+        _sweep_once(context, kinematics, self._sweep, rotation, position, crest, ranges)
         if lidar.noise > 0.0:
             random = np.random.default_rng([zlib.crc32(lidar.name.encode()), step])
             ranges += lidar.noise * random.standard_normal(lidar.beams)
@@ -115,11 +115,11 @@ class LidarReader:
 
 
 @kernel
-def _sweep_once(machinery, kinematics, sweep, rotation, position, crest, distance):
+def _sweep_once(context, kinematics, sweep, rotation, position, crest, distance):
     """Fills `distance` with how far each beam gets, infinite where nothing is in its way [m].
 
     Args:
-        machinery: of the simulation.
+        context: of the simulation.
         kinematics: where the machine is.
         sweep: see `_Sweep`.
         rotation, position: of the lidar's frame in the world, from the kinematics' origin [m].
@@ -130,8 +130,8 @@ def _sweep_once(machinery, kinematics, sweep, rotation, position, crest, distanc
         distance[:] = math.nan
         return
     distance[:] = math.inf
-    system, state = machinery.system, machinery.state
-    shapes, origin = system.collision.shapes, kinematics.origin
+    system, state = context.system, context.state
+    shapes, origin = system.contact.shapes, kinematics.origin
     place_shapes(
         *(shapes.body, shapes.rotation, shapes.position, shapes.bound),
         *(origin, kinematics.rotation, kinematics.position, kinematics.twist),
@@ -142,7 +142,7 @@ def _sweep_once(machinery, kinematics, sweep, rotation, position, crest, distanc
             _meet_shape(shapes, s, sweep, rotation, position, distance)
     if not sweep.on_ground:
         return
-    terrain, cell = system.collision.terrain, system.wheels.cell[0]
+    terrain, cell = system.contact.terrain, system.soil.cell[0]
     fill_bounds(state, cell, sweep.bounds)
     x, y, z = position[0] + origin[0], position[1] + origin[1], position[2] + origin[2]
     for k in range(distance.shape[0]):

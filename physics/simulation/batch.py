@@ -29,28 +29,28 @@ Copy = TypeVar("Copy")
 
 
 @partial(kernel, nogil=True)
-def _run_copies(first, last, remaining, running, answered, asks, machinery, addresses):
+def _run_copies(first, last, remaining, running, answered, asks, context, addresses):
     """Steps the running ones of the copies first to last - 1 as far as they go; `remaining` is what is left to do."""
     for i in range(first, last):
         if running[i]:
-            done, asks[i] = run_steps(remaining[i], answered[i], packed_at(machinery, addresses[i]))
+            done, asks[i] = run_steps(remaining[i], answered[i], packed_at(context, addresses[i]))
             remaining[i] -= done
 
 
 @partial(kernel, nogil=True)
-def _run_midpoint_copies(first, last, remaining, running, answered, asks, machinery, addresses):
+def _run_midpoint_copies(first, last, remaining, running, answered, asks, context, addresses):
     """The same by the midpoint rule, which never asks."""
     for i in range(first, last):
         if running[i]:
-            remaining[i] -= run_midpoint_steps(remaining[i], packed_at(machinery, addresses[i]))
+            remaining[i] -= run_midpoint_steps(remaining[i], packed_at(context, addresses[i]))
 
 
 @partial(kernel, nogil=True)
-def _run_variational_copies(first, last, remaining, running, answered, asks, machinery, addresses):
+def _run_variational_copies(first, last, remaining, running, answered, asks, context, addresses):
     """The same by the variational integrator, which never asks."""
     for i in range(first, last):
         if running[i]:
-            remaining[i] -= run_variational_steps(remaining[i], packed_at(machinery, addresses[i]))
+            remaining[i] -= run_variational_steps(remaining[i], packed_at(context, addresses[i]))
 
 
 # By integrator.
@@ -132,7 +132,7 @@ class Batch(Generic[Copy]):
 
     def _make_room(self):
         """Twice as much room for tiles of soft ground in every copy."""
-        tiles = 2 * self.state.tile_place.shape[1]
+        tiles = 2 * self.state.soil.tile_place.shape[1]
         self.state = stacked([with_capacity(engine.state, tiles) for engine in self._engines])
         for i, engine in enumerate(self._engines):
             engine.use_state(element(self.state, i))
@@ -140,7 +140,7 @@ class Batch(Generic[Copy]):
 
     def _find_copies(self):
         """Keeps where the copies are: their packed trees, as one and its address in each copy."""
-        machineries = [engine.machinery for engine in self._engines]
+        machineries = [engine.context for engine in self._engines]
         self._arguments: tuple[Any, ...] = (machineries[0], np.array([packed.address for packed in machineries]))
 
     def _run_all(self, threads, remaining, running, answered, asks):

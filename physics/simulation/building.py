@@ -9,12 +9,13 @@ import numpy as np
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.assembly import assemble
-from grouser.physics.compliance.loops import make_pairs
+from grouser.physics.compliance.loops import make_loops
 from grouser.physics.compliance.rigid_elements import split_flexible_links
-from grouser.physics.compliance.springs import make_axial_laws
+from grouser.physics.compliance.springs import make_joint_springs
 from grouser.physics.contact.collide import make_collision, shape_name, slot_count
-from grouser.physics.description.extension_checks import STROKE_TOLERANCE
-from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
+from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
 from grouser.physics.drives.electric import KEPT
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.hydraulics.circuit import ENERGY_ACCOUNTS, make_circuit
@@ -91,7 +92,7 @@ def set_up(
     integrator = _check_settings(machine, step, scheme, tolerance, most_sweeps, integrator)
     divided = split_flexible_links(machine)
     model, names = build_model(divided, world.spawn, world.gravity)
-    start, pairs, misfits = assemble(divided, model, names, make_pairs(divided, names, model))
+    start, pairs, misfits = assemble(divided, model, names, make_loops(divided, names, model))
     model = with_initial_positions(model, start)
     unsure = check_soils(divided, world)
     collision, excluded = make_collision(divided, names, model, world)
@@ -102,7 +103,7 @@ def set_up(
         collision,
         make_joint_laws(divided, names),
         make_drives(divided, float(step)),
-        make_axial_laws(divided, names),
+        make_joint_springs(divided, names),
         pairs,
         make_circuit(divided, names, model),
         network,
@@ -113,7 +114,7 @@ def set_up(
         check_smooth(system, integrator, divided.file)
         if integrator == "implicit_midpoint" and any(sensor.type == "imu" for sensor in machine.sensors):
             raise ParameterError("integrator", integrator, "semi_implicit, for a machine with an imu")
-    shapes, faults = system.collision.shapes, machine_faults(machine)
+    shapes, faults = system.contact.shapes, machine_faults(machine)
     elements = element_names(machine, divided, names, shapes, lines, faults)
     return Setup(
         machine=machine,
@@ -149,29 +150,29 @@ def make_initial_state(setup: Setup, packed: Packed, kinematics: Packed, workspa
     """
     system = setup.system
     state = make_state(
-        system.model,
-        laws=len(system.laws.rate_index),
-        slots=slot_count(system.collision),
-        shapes=len(system.collision.shapes.kind),
-        axial_laws=len(system.axial.rate_index),
-        drives=len(system.drives.mode),
+        system.multibody,
+        laws=len(system.joints.laws.rate_index),
+        slots=slot_count(system.contact),
+        shapes=len(system.contact.shapes.kind),
+        axial_laws=len(system.springs.rate_index),
+        drives=len(system.joints.drives.mode),
         drive_memory=KEPT,
-        pairs=len(system.pairs.axis),
-        actuators=len(system.circuit.valve),
-        lines=len(system.network.volume),
-        valves=len(system.circuit.flow_gain),
-        pumps=len(system.network.outlet),
-        passages=len(system.network.origin),
+        pairs=len(system.loops.axis),
+        actuators=len(system.hydraulics.geometry.valve),
+        lines=len(system.hydraulics.network.volume),
+        valves=len(system.hydraulics.geometry.flow_gain),
+        pumps=len(system.hydraulics.network.outlet),
+        passages=len(system.hydraulics.network.origin),
         accounts=ENERGY_ACCOUNTS,
-        wheels=len(system.wheels.body),
-        tiles=make_tiles(first_capacity(int(system.wheels.tiles[0]))),
+        wheels=len(system.soil.body),
+        tiles=make_tiles(first_capacity(int(system.soil.tiles[0]))),
     )
     update_kinematics(packed.model, state.q, state.v, kinematics)
     _check_inertia(setup, packed, kinematics, workspace)
-    state.pressure[:] = system.network.pressure
-    state.swash[:] = 1.0
+    state.hydraulics.pressure[:] = system.hydraulics.network.pressure
+    state.hydraulics.swash[:] = 1.0
     for c, cylinder in enumerate(setup.machine.cylinders):
-        length = cylinder_length(packed.circuit, kinematics, c, workspace.direction)
+        length = cylinder_length(packed.circuit, kinematics, c, workspace.hydraulics.direction)
         position = length - cylinder.retracted_length
         if not -STROKE_TOLERANCE <= position <= cylinder.stroke + STROKE_TOLERANCE:
             raise MachineError(
@@ -181,7 +182,7 @@ def make_initial_state(setup: Setup, packed: Packed, kinematics: Packed, workspa
                 element=f'<cylinder name="{cylinder.name}">',
                 remedy="change retracted_length, stroke, the attachments or the initial positions",
             )
-        state.piston[c] = min(max(position, 0.0), cylinder.stroke)
+        state.hydraulics.piston[c] = min(max(position, 0.0), cylinder.stroke)
     return state
 
 
@@ -230,9 +231,9 @@ def _check_scheme(machine, scheme):
 
 def _check_inertia(setup, packed, kinematics, workspace):
     """Refuses joints that move a part without inertia."""
-    system, factor = setup.system, workspace.factor
-    mass_matrix(packed.model, kinematics, workspace.composite, factor)
-    stuck = factorise(system.model.pattern_start, system.model.pattern, factor)
+    system, factor = setup.system, workspace.multibody.factor
+    mass_matrix(packed.model, kinematics, workspace.multibody.composite, factor)
+    stuck = factorise(system.multibody.pattern_start, system.multibody.pattern, factor)
     if stuck >= 0:
         raise MachineError(
             "moves a part without inertia about it",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.model.state import Command
 from grouser.physics.simulation.named_view import unknown_name
 

@@ -20,8 +20,8 @@ def divergence(setup: Setup, state: State, time: float) -> DivergenceError:
     """
     quantities = (
         (setup.names.rate_joint, state.v),
-        ([cylinder.name for cylinder in setup.machine.cylinders], state.piston),
-        ([f"line {line}" for line in setup.lines], state.pressure),
+        ([cylinder.name for cylinder in setup.machine.cylinders], state.hydraulics.piston),
+        ([f"line {line}" for line in setup.lines], state.hydraulics.pressure),
         (_position_joints(setup, len(state.q)), state.q),
     )
     for names, values in quantities:
@@ -33,7 +33,7 @@ def divergence(setup: Setup, state: State, time: float) -> DivergenceError:
 
 def _position_joints(setup: Setup, count: int) -> list[str]:
     """Joint of each position in q."""
-    names, model = setup.names, setup.system.model
+    names, model = setup.names, setup.system.multibody
     joints = [""] * count
     for body in np.flatnonzero(~model.body_mimics).tolist():
         first = int(model.body_q[body])

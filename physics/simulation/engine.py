@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.compliance.loops import make_pair_motion, place_pairs
+from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.contact.collide import forget
 from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.integrators.midpoint import run_midpoint_steps
@@ -50,7 +50,7 @@ class Engine:
         setup: as given.
         initial: state at the start; not changed.
         state, command, workspace: the buffers.
-        machinery: they and the system, packed, as steps take them.
+        context: they and the system, packed, as steps take them.
         packed: the system, packed.
         kinematics: of `update_kinematics`, packed; the workspace has that of the start of the last step.
 
@@ -62,10 +62,10 @@ class Engine:
         system = setup.system
         self.setup = setup
         self.workspace: Workspace = make_workspace(system)
-        pairs = system.collision.pairs
-        self._narrow_phase = ConvexNarrowPhase(system.collision.shapes, pairs) if len(pairs.convex_pair) else None
+        pairs = system.contact.pairs
+        self._narrow_phase = ConvexNarrowPhase(system.contact.shapes, pairs) if len(pairs.convex_pair) else None
         if self._narrow_phase is not None:
-            self._narrow_phase.prepare(self.workspace.detection)
+            self._narrow_phase.prepare(self.workspace.contact.detection)
         self._warned: set[str] = set()
         self.packed = Packed(system)
         self._make_present()
@@ -99,12 +99,12 @@ class Engine:
     def run(self, count: int) -> int:
         """Makes `count` steps with the commands held; the number of those that were not made."""
         if self.setup.integrator == "implicit_midpoint":
-            return count - run_midpoint_steps(count, self.machinery)
+            return count - run_midpoint_steps(count, self.context)
         if self.setup.integrator == "variational":
-            return count - run_variational_steps(count, self.machinery)
+            return count - run_variational_steps(count, self.context)
         asks = NOTHING
         while count > 0:
-            done, asks = run_steps(count, asks == CONVEX_PAIRS, self.machinery)
+            done, asks = run_steps(count, asks == CONVEX_PAIRS, self.context)
             count -= done
             if asks == NOTHING:
                 break
@@ -115,9 +115,9 @@ class Engine:
         """Gives the next step what it has asked for (`step.run_steps`)."""
         if asked == CONVEX_PAIRS:
             assert self._narrow_phase is not None, "only such pairs make a step ask"
-            self._narrow_phase.answer(self.workspace.detection)
+            self._narrow_phase.answer(self.workspace.contact.detection)
         else:
-            self._make_room(2 * len(self.state.tile_place))
+            self._make_room(2 * len(self.state.soil.tile_place))
 
     def finish_steps(self, left: int) -> None:
         """Checks for divergence and emits warnings after stepping, for the caller of its caller.
@@ -130,11 +130,11 @@ class Engine:
         """
         if left > 0:
             raise divergence(self.setup, self.state, self.time)
-        for warning in beyond_soils(self.setup.world, self.workspace.wheels, self._warned):
+        for warning in beyond_soils(self.setup.world, self.workspace.soil, self._warned):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
-        unsettled, rate, _ = self.workspace.unsettled
+        unsettled, rate, _ = self.workspace.constraints.unsettled
         if unsettled > 0:
-            self.workspace.unsettled[0] = -1  # once
+            self.workspace.constraints.unsettled[0] = -1  # once
             warnings.warn(
                 f"{_ITERATIONS[self.setup.integrator]} did not settle in the step to "
                 f"t = {unsettled * self.step_size:.6f} s: {self.setup.names.rate_joint[rate]} still changed; "
@@ -165,38 +165,38 @@ class Engine:
 
     def take_state(self, source: State) -> None:
         """Copies a state, whatever its room for tiles of soft ground."""
-        room = max(len(source.tile_place), len(self.state.tile_place))
-        if len(self.state.tile_place) < room:
+        room = max(len(source.tile_place), len(self.state.soil.tile_place))
+        if len(self.state.soil.tile_place) < room:
             self._make_room(room)
         copy_into(source if len(source.tile_place) == room else with_capacity(source, room), self.state)
 
     def clear_outputs(self) -> None:
         """Clears the outputs of the last step."""
         work = self.workspace
-        work.contacts.count[0] = work.rows.count[0] = work.contact_rows.count[0] = 0
-        work.prediction.flow[:] = 0.0
-        work.prediction.supply_power[:] = 0.0
-        work.prediction.trace_length[:] = 0
-        work.network.step_books.delivered[:] = 0.0
-        work.network.step_books.pump_work[:] = 0.0
-        work.wheels.figure[:] = 0.0
-        work.wheels.wrench[:] = 0.0
-        work.effort[:] = 0.0
-        work.drive_spring[:] = 0.0
-        work.frictions.impulse[:] = 0.0
-        work.brake[:] = False
-        work.pair_rows.impulse[:] = 0.0
-        work.velocity[:] = work.velocity_start[:] = self.state.v
-        forget(work.detection)
+        work.contact.contacts.count[0] = work.constraints.rows.count[0] = work.contact.rows.count[0] = 0
+        work.hydraulics.prediction.flow[:] = 0.0
+        work.hydraulics.prediction.supply_power[:] = 0.0
+        work.hydraulics.prediction.trace_length[:] = 0
+        work.hydraulics.network.step_books.delivered[:] = 0.0
+        work.hydraulics.network.step_books.pump_work[:] = 0.0
+        work.soil.figure[:] = 0.0
+        work.soil.wrench[:] = 0.0
+        work.joints.effort[:] = 0.0
+        work.joints.drive_spring[:] = 0.0
+        work.joints.frictions.impulse[:] = 0.0
+        work.hydraulics.brake[:] = False
+        work.loops.rows.impulse[:] = 0.0
+        work.multibody.velocity[:] = work.multibody.velocity_start[:] = self.state.v
+        forget(work.contact.detection)
         kinematics = self.update_kinematics()
-        copy_into(tuple(getattr(kinematics, field) for field in Kinematics._fields), work.kinematics)
+        copy_into(tuple(getattr(kinematics, field) for field in Kinematics._fields), work.multibody.kinematics)
         self.clear_diagnostics()
 
     def clear_diagnostics(self) -> None:
         """Clears the largest iterations and residual so far."""
-        self.workspace.sweeps[:] = 0
-        self.workspace.residual[:] = 0.0
-        self.workspace.unsettled[:] = 0
+        self.workspace.constraints.sweeps[:] = 0
+        self.workspace.constraints.residual[:] = 0.0
+        self.workspace.constraints.unsettled[:] = 0
 
     # --- derived quantities -----------------------------------------------------------------------------------------
 
@@ -207,13 +207,13 @@ class Engine:
 
     def pair_deflections(self) -> np.ndarray:
         """Translations [m] and rotations [rad] of all loop joints now, (pairs, 6)."""
-        if len(self.setup.system.pairs.axis):
-            place_pairs(self.packed.model, self.packed.pairs, self.state.q, self.kinematics, self._pair_motion)
+        if len(self.setup.system.loops.axis):
+            place_loops(self.packed.model, self.packed.pairs, self.state.q, self.kinematics, self._pair_motion)
         return self._pair_motion.deflection
 
     def pair_energies(self) -> np.ndarray:
         """Energy in the springs of each loop joint now [J], (pairs,)."""
-        return pair_energies(self.setup.system.pairs, self.pair_deflections())
+        return pair_energies(self.setup.system.loops, self.pair_deflections())
 
     def energy(self) -> Energy:
         """Kinetic, potential and elastic energy of all bodies now."""
@@ -228,12 +228,12 @@ class Engine:
     def _make_present(self):
         """Buffers for what is derived from the present state."""
         system = self.setup.system
-        self.kinematics = Packed(make_kinematics(system.model))
-        self._pair_motion = Packed(make_pair_motion(system.pairs, len(system.model.rate_damping)))
+        self.kinematics = Packed(make_kinematics(system.multibody))
+        self._pair_motion = Packed(make_loop_motion(system.loops, len(system.multibody.rate_damping)))
 
     def _pack(self):
         """Packs the buffers anew, when some are others."""
-        self.machinery = Packed(Machinery(self.setup.system, *self.buffers))
+        self.context = Packed(Machinery(self.setup.system, *self.buffers))
 
     def _make_room(self, tiles):
         """Room for so many tiles of soft ground."""

@@ -10,8 +10,9 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from grouser.physics.contact.shapes import Shapes
-from grouser.physics.description.circuit import PORTS
-from grouser.physics.description.machine import Lidar, Machine
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.description.elements.hydraulics.circuit import PORTS
 from grouser.physics.hydraulics.faults import OIL, Fault
 from grouser.physics.model.multibody import Names
 

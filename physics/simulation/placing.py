@@ -10,7 +10,7 @@ import numpy as np
 from grouser.physics.base import spatial
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.contact.collide import slot_shapes
-from grouser.physics.description.machine import Vector3
+from grouser.physics.description.data.pose import Vector3
 from grouser.physics.model.multibody import FREE, Model
 from grouser.physics.simulation.engine import Engine
 
@@ -66,10 +66,10 @@ def place_base(
     system, state, turn = engine.setup.system, engine.state, spatial.matrix(tuple(turned / length))
     state.q[q : q + 3], state.q[q + 3 : q + 7] = at, turned / length
     state.v[v : v + 3], state.v[v + 3 : v + 6] = speed @ turn, rate @ turn
-    touched = touching[slot_shapes(system.collision)].any(axis=1)
-    for array in (state.contact_impulse, state.contact_moment, state.contact_anchor):
+    touched = touching[slot_shapes(system.contact)].any(axis=1)
+    for array in (state.contact.impulse, state.contact.moment, state.contact.anchor):
         array[touched] = 0.0
-    for array in (state.wheel_motion, state.rim_shear, state.wheel_sinkage):
+    for array in (state.soil.wheel_motion, state.soil.rim_shear, state.soil.wheel_sinkage):
         array[wheels[wheels < len(array)]] = 0.0  # on rigid ground they have no rows
     after = engine.energy()
     state.energy_start[:] += np.array(astuple(after)) - astuple(before)

@@ -10,7 +10,8 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.vibration import Mode, vibration_modes
 from grouser.physics.contact.collide import find_overlaps
-from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.valve import CAVITY
 from grouser.physics.integrators.step import System
 from grouser.physics.model.multibody import Model, Names
@@ -84,7 +85,7 @@ class Simulation(MachineView):
     ):
         setup = set_up(machine, world, step, scheme, tolerance, most_sweeps, integrator)
         self.system: System = setup.system
-        self.model: Model = setup.system.model
+        self.model: Model = setup.system.multibody
         self.names: Names = setup.names
         self.lines: tuple[str, ...] = setup.lines
         self.shape_names: tuple[str, ...] = setup.shape_names
@@ -106,9 +107,9 @@ class Simulation(MachineView):
         return self._engine.state
 
     @property
-    def machinery(self) -> Packed:
+    def context(self) -> Packed:
         """System, state, command and workspace as compiled functions take them."""
-        return self._engine.machinery
+        return self._engine.context
 
     def step(self, count: int = 1) -> None:
         """Makes `count` steps with the commands held.
@@ -204,7 +205,7 @@ class Simulation(MachineView):
 
     def overlaps(self) -> list[tuple[str, str, float]]:
         """What is in each other and may touch: a link, the link or obstacle that it is in, and how deep [m]."""
-        found = find_overlaps(self.system.collision, self.model, self.state.q)
+        found = find_overlaps(self.system.contact, self.model, self.state.q)
         return [(self.shape_names[one], self.shape_names[other], depth) for one, other, depth in found]
 
     # --- energy and vibration ---------------------------------------------------------------------------------------
@@ -226,7 +227,7 @@ class Simulation(MachineView):
         """Where the energy of the oil has come from and gone since the start or `reset`."""
         elements, system = self._engine.setup.passage_elements, self.system
         return balance_hydraulics(
-            self.machine, system.network, self.lines, elements, system.settings.scheme, self.state
+            self.machine, system.hydraulics.network, self.lines, elements, system.settings.scheme, self.state
         )
 
     def vibration_modes(self) -> tuple[Mode, ...]:
@@ -236,7 +237,7 @@ class Simulation(MachineView):
         and motions without a spring are left out.
         """
         system, loops = self.system, list(self._engine.setup.elements.loop_joint)
-        return vibration_modes(self.model, system.pairs, system.axial, self.state.q, loops, self.names.rate_joint)
+        return vibration_modes(self.model, system.loops, system.springs, self.state.q, loops, self.names.rate_joint)
 
     def natural_frequencies(self) -> np.ndarray:
         """Frequencies of `vibration_modes` [Hz]."""
@@ -253,13 +254,13 @@ class Simulation(MachineView):
         """How the impulses converged."""
         work = self._engine.workspace
         return SolverDiagnostics(
-            iterations=int(work.sweeps[0]),
-            iterations_max=int(work.sweeps[1]),
-            residual=float(work.residual[0]),
-            residual_max=float(work.residual[1]),
-            unsettled_steps=int(work.unsettled[2]),
-            contact_count=int(work.contacts.count[0]),
-            row_count=int(work.rows.count[0] + 3 * work.contact_rows.count[0]),
+            iterations=int(work.constraints.sweeps[0]),
+            iterations_max=int(work.constraints.sweeps[1]),
+            residual=float(work.constraints.residual[0]),
+            residual_max=float(work.constraints.residual[1]),
+            unsettled_steps=int(work.constraints.unsettled[2]),
+            contact_count=int(work.contact.contacts.count[0]),
+            row_count=int(work.constraints.rows.count[0] + 3 * work.contact.rows.count[0]),
         )
 
     def clear_diagnostics(self) -> None:
@@ -275,7 +276,7 @@ class Simulation(MachineView):
         if line not in self.lines:
             raise unknown_name("line", line, self.lines)
         system, state = self.system, self.state
-        require_range("pressure", pressure, system.network.oil.vapour + CAVITY, 1e9)
+        require_range("pressure", pressure, system.hydraulics.network.oil.vapour + CAVITY, 1e9)
         number = self.lines.index(line)
-        if not system.network.constant[number]:
-            state.pressure[number] = pressure
+        if not system.hydraulics.network.constant[number]:
+            state.hydraulics.pressure[number] = pressure

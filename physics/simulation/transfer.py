@@ -12,8 +12,9 @@ import numpy as np
 
 from grouser.physics.base.errors import OverlapError, ParameterError
 from grouser.physics.contact.collide import find_overlaps, slot_shapes
-from grouser.physics.description.fleet import combine
-from grouser.physics.description.machine import Member, World
+from grouser.physics.description.data.machine import Member
+from grouser.physics.description.data.world import World
+from grouser.physics.description.machine_file.fleet import combine
 from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.model.multibody import POSITIONS
 from grouser.physics.model.state import State
@@ -108,7 +109,7 @@ def _carried_state(source, target, kept):
     """The target's state with the rows of the machines that are kept."""
     old, new = _labels(source), _labels(target)
     state = State(*map(np.array, target.state))
-    room = max(len(source.state.tile_place), len(state.tile_place))
+    room = max(len(source.state.soil.tile_place), len(state.soil.tile_place))
     soil = with_capacity(source.state, room)
     for field in State._fields:
         labels = new[field]
@@ -126,10 +127,10 @@ def _carry_contacts(source, target, kept, state):
     there, here = _common(_shape_labels(source), _shape_labels(target), target, kept)
     moved = np.full(len(source.shape_names), -1)
     moved[there] = here
-    pairs, others = slot_shapes(source.system.collision), slot_shapes(target.system.collision)
+    pairs, others = slot_shapes(source.system.contact), slot_shapes(target.system.contact)
     ground = len(target.shape_names) - 1
     pair, other = moved[pairs], np.where(others < 0, ground, others)
-    remembered = source.state.contact_slot[: source.state.contact_count[0]]
+    remembered = source.state.contact.slot[: source.state.contact.count[0]]
     remembered = remembered[(pair[remembered] >= 0).all(axis=1)]
     turn, other_turn = _turns(pairs), _turns(others)
     wanted = {(*pair[slot].tolist(), int(turn[slot])): slot for slot in remembered.tolist()}
@@ -139,8 +140,8 @@ def _carry_contacts(source, target, kept, state):
     there, here = [one for one, _ in slots], [slot for _, slot in slots]
     for field in ("contact_impulse", "contact_moment", "contact_anchor"):
         getattr(state, field)[here] = getattr(source.state, field)[there]
-    state.contact_count[0] = len(here)
-    state.contact_slot[: len(here)] = here
+    state.contact.count[0] = len(here)
+    state.contact.slot[: len(here)] = here
 
 
 def _turns(pairs):
@@ -164,9 +165,9 @@ def _labels(simulation) -> dict[str, list[_Label]]:
     system, machine, names, model = simulation.system, simulation.machine, simulation.names, simulation.model
     bodies = [body for body in range(len(names.body_joint)) if not model.body_mimics[body]]
     positions = [names.body_joint[body] for body in bodies for _ in range(POSITIONS[int(model.body_kind[body])])]
-    laws = list(_numbered(names.rate_joint[rate] for rate in system.laws.rate_index))
+    laws = list(_numbered(names.rate_joint[rate] for rate in system.joints.laws.rate_index))
     actuators = [_Label((one.name,), "actuator") for one in (*machine.cylinders, *machine.hydraulic_motors)]
-    wheels = [_Label((wheel.link,)) for wheel in machine.wheels[: len(system.wheels.body)]]
+    wheels = [_Label((wheel.link,)) for wheel in machine.wheels[: len(system.soil.body)]]
     shapes = _shape_labels(simulation)[:-1]
     lines = [_Label((line,)) for line in simulation.lines]
     pumps = [_Label((pump.name,)) for pump in machine.pumps if pump.displacement is not None]
@@ -181,7 +182,7 @@ def _labels(simulation) -> dict[str, list[_Label]]:
         "contact_moment": _ANEW,
         "contact_anchor": _ANEW,
         "bristle": laws,
-        "hysteresis": list(_numbered(names.rate_joint[rate] for rate in system.axial.rate_index)),
+        "hysteresis": list(_numbered(names.rate_joint[rate] for rate in system.springs.rate_index)),
         "drive_memory": [_Label((drive.joint,)) for drive in machine.drives],
         "pressure": lines,
         "piston": actuators,
@@ -222,7 +223,7 @@ def _numbered(names: Iterable[str]) -> Iterator[_Label]:
 
 def _shape_labels(simulation) -> list[_Label]:
     """Labels of the collision shapes, the ground last."""
-    links = simulation.system.collision.shapes.link.tolist()
+    links = simulation.system.contact.shapes.link.tolist()
     numbers: Counter[str] = Counter()
     labels = []
     for shape, name in enumerate(simulation.shape_names):
@@ -253,7 +254,7 @@ def _refuse_overlaps(target, kept):
     """Refuses machines that came into being within others or obstacles."""
     standing = {-1} | {number for number, name in enumerate(_machines(target)) if name in kept}
     member = target.membership.shape
-    for one, other, depth in find_overlaps(target.system.collision, target.model, target.state.q):
+    for one, other, depth in find_overlaps(target.system.contact, target.model, target.state.q):
         owners = {int(member[one]), int(member[other])}
         if len(owners) == 2 and not owners <= standing:
             raise OverlapError(

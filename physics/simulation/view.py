@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from grouser.physics.contact.bounds import bounds_of
-from grouser.physics.description.machine import Lidar, Vector3
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.readings.contact_forces import contact_records, contact_wrenches, soil_wrenches
 from grouser.physics.readings.flexible_links import flexible_link_state
@@ -96,7 +97,7 @@ class MachineView:
         self.command = CommandMap(self.machine, engine.command, own.valve, own.drive)
         self.faults = FaultMap(self._own_faults(), engine.command, setup.scheme)
         self._emergency_stop = engine.command.emergency_stop[selection.members[0] : selection.members[-1] + 1]
-        self._base = base_coordinates(setup.system.model, selection.base)
+        self._base = base_coordinates(setup.system.multibody, selection.base)
         membership = setup.membership
         self._machines = [
             (np.flatnonzero(membership.body == m), np.flatnonzero(membership.wheel == m)) for m in selection.members
@@ -152,7 +153,9 @@ class MachineView:
             *(names.pump, own.pump),
             lambda p: pump_state(system, engine.state, engine.command, engine.workspace, p),
         )
-        self.line_pressure = elements_view("line", names.line, own.line, lambda n: float(engine.state.pressure[n]))
+        self.line_pressure = elements_view(
+            "line", names.line, own.line, lambda n: float(engine.state.hydraulics.pressure[n])
+        )
 
     def _make_force_views(self):
         names, own, setup = self._names, self._own, self._setup
@@ -181,15 +184,15 @@ class MachineView:
         names, own, setup = self._names, self._own, self._setup
         imus = [sensor for sensor in setup.machine.sensors if sensor.type == "imu"]
         lidars = [sensor for sensor in setup.machine.sensors if isinstance(sensor, Lidar)]
-        shapes, on_ground = len(setup.system.collision.shapes.kind), setup.world.ground is not None
+        shapes, on_ground = len(setup.system.contact.shapes.kind), setup.world.ground is not None
         readers = {index: LidarReader(lidars[index], setup.names, shapes, on_ground) for index in own.lidar.tolist()}
 
         def read_unit(i: int) -> ImuReading:
-            before, after = self._engine.workspace.kinematics, self._engine.update_kinematics()
+            before, after = self._engine.workspace.multibody.kinematics, self._engine.update_kinematics()
             return read_imu(imus[i], setup.names, setup.world.gravity, before, after, self.step_size)
 
         def sweep(i: int) -> LidarScan:
-            return readers[i].read(self._engine.machinery, self._engine.update_kinematics(), self.step_count)
+            return readers[i].read(self._engine.context, self._engine.update_kinematics(), self.step_count)
 
         self.imu = elements_view("imu", names.imu, own.imu, read_unit)
         self.lidar = elements_view("lidar", names.lidar, own.lidar, sweep)
@@ -277,7 +280,7 @@ class MachineView:
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Least and greatest coordinates of the collision shapes in the world [m], (3,) each; None without any."""
-        shapes = self._setup.system.collision.shapes
+        shapes = self._setup.system.contact.shapes
         chosen = self._own.shape[shapes.link[self._own.shape] >= 0]
         return bounds_of(shapes, chosen, *body_frames(self._engine.update_kinematics()))
 
@@ -288,7 +291,7 @@ class MachineView:
             reach: only what is about as near as this to one of the wheels, along x and y [m].
         """
         system = self._setup.system
-        if not len(system.wheels.body) or not len(self._own.wheel):
+        if not len(system.soil.body) or not len(self._own.wheel):
             return None
         links = [self._setup.names.link_index(self._setup.elements.wheel[w]) for w in self._own.wheel]
         places = self._link_frames(np.array(links, dtype=np.int64))[1][:, :2]
@@ -346,7 +349,7 @@ class MachineView:
         wheels, wrenches = [setup.machine.wheels[w] for w in numbers], contact_wrenches(setup.system, workspace, frames)
         kinematics, ground = self._engine.kinematics, setup.world.ground
         states = rigid_wheel_states(wheels, setup.names, kinematics, frames, wrenches, ground)
-        figures = workspace.wheels.figure
+        figures = workspace.soil.figure
         if not len(figures):
             return states
         return [with_soil(*pair) for pair in zip(states, figures[list(numbers)], strict=True)]

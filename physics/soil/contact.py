@@ -183,7 +183,7 @@ def push_wheel(wheels, w, slip, step, state, work):
 
 
 @kernel
-def settle_cells(wheels, w, slip, twist, origin, step, state, work, flow):
+def commit_cells(wheels, w, slip, twist, origin, step, state, work, flow):
     """Moves the touched cells on by the velocity that the step has found, and measures what they gave.
 
     Args:

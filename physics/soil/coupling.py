@@ -5,10 +5,10 @@ import math
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.jacobian import list_entries, point_rows, turning_rows
 from grouser.physics.soil.bulldozing import heap_up, slide
-from grouser.physics.soil.contact import push_wheel, settle_cells
+from grouser.physics.soil.contact import commit_cells, push_wheel
 from grouser.physics.soil.footprint import find_cells, find_patches, place_wheel
 from grouser.physics.soil.memory import MEMORY, remembered, shown_slip, slip_of, speeds
-from grouser.physics.soil.stress_contact import push_on_stress, settle_stress
+from grouser.physics.soil.stress_contact import commit_stress, push_on_stress
 from grouser.physics.soil.wheels import DEFORMABLE, SINKAGE_OF_WHEEL, SLIP, SLIP_ANGLE, STRESS
 
 
@@ -19,7 +19,7 @@ def tiles_short(wheels, state):
 
 
 @kernel
-def engage_wheels(wheels, model, terrain, kinematics, state, step, work, mass, force):
+def apply_wheel_forces(wheels, model, terrain, kinematics, state, step, work, mass, force):
     """Adds what the soil under every wheel gives at the predicted motion, and its slope, to force and mass matrix.
 
     Args:
@@ -93,7 +93,7 @@ def _weight(model, frame):
 
 
 @kernel
-def settle_wheels(wheels, model, terrain, kinematics, velocity, step, state, work):
+def commit_wheels(wheels, model, terrain, kinematics, velocity, step, state, work):
     """Moves the soil on by the motion that the step has found, and takes the measurements of every wheel.
 
     Args:
@@ -103,7 +103,7 @@ def settle_wheels(wheels, model, terrain, kinematics, velocity, step, state, wor
         velocity: coordinate rates at the end of the step.
         step: h [s].
         state: with the soil, changed.
-        work: of the wheels, as `engage_wheels` has left it.
+        work: of the wheels, as `apply_wheel_forces` has left it.
     """
     for w in range(wheels.body.shape[0]):
         twist = work.end_twist
@@ -118,10 +118,10 @@ def settle_wheels(wheels, model, terrain, kinematics, velocity, step, state, wor
             continue
         origin = kinematics.origin
         if wheels.level[w] == STRESS:
-            settle_stress(wheels, w, twist, terrain, origin, _weight(model, work.frame[w]), step, state, work)
+            commit_stress(wheels, w, twist, terrain, origin, _weight(model, work.frame[w]), step, state, work)
         else:
             slip = slip_of(state.wheel_motion[w, 0], state.wheel_motion[w, 1])
-            settle_cells(wheels, w, slip, twist, origin, step, state, work, work.flow)
+            commit_cells(wheels, w, slip, twist, origin, step, state, work, work.flow)
         k, share = work.soil[w, 0], work.figure[w, SINKAGE_OF_WHEEL] / (2.0 * wheels.radius[w])
         work.greatest_sinkage[k] = max(work.greatest_sinkage[k], share)
         for k in range(6):

@@ -163,7 +163,7 @@ def _add_resistance(slope, frame, radius, ahead, aside, up):
 
 
 @kernel
-def settle_stress(wheels, w, twist, terrain, origin, gravity, step, state, work):
+def commit_stress(wheels, w, twist, terrain, origin, gravity, step, state, work):
     """Moves the memory of the soil on by the velocity that the step has found, leaves a rut, and measures.
 
     Args:

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.machine import Machine, World
-from grouser.physics.description.soil import LEVELS, Wheel
-from grouser.physics.description.wheel_profile import mark_of
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.soil import LEVELS, Wheel
+from grouser.physics.description.data.world import World
+from grouser.physics.description.urdf.wheel_profile import mark_of
 from grouser.physics.model.multibody import Names
 from grouser.physics.soil.laws import Soils, make_soils
 from grouser.physics.soil.tiles import tiles_of_window
@@ -111,7 +112,7 @@ class WheelWorkspace(NamedTuple):
         jacobian, pushed: of the twist, and step times slope times it, (6, coordinates).
         axes: of the world, (3, 3).
         end_twist: as `twist`, at the end of the step, (6,).
-        flow: soil that gave way, see `contact.settle_cells`, (5,).
+        flow: soil that gave way, see `contact.commit_cells`, (5,).
         level: height of the natural ground under each wheel [m], (wheels,).
         entry: coordinates that move a wheel, (coordinates,).
         slope: force per velocity of the centre's twist, (wheels, 6, 6).

@@ -9,7 +9,7 @@ import pytest
 from pinocchio_twin import PinocchioTwin, placement
 
 import grouser
-from grouser.physics.description.machine import Pose
+from grouser.physics.description.data.pose import Pose
 from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL, build_model
 from grouser.physics.multibody.articulated import forward_dynamics, make_articulated_workspace
 from grouser.physics.multibody.composite import mass_matrix

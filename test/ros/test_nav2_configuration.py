@@ -16,8 +16,8 @@ from grouser.nodes import topics, world_map
 from grouser.nodes.goal_following import Manners
 from grouser.nodes.parameters import DECLARATIONS
 from grouser.occupancy import shape_points
-from grouser.physics.description.placement import initial_positions, link_poses
-from grouser.physics.description.rotation import compose, matrix
+from grouser.physics.description.data.rotation import compose, matrix
+from grouser.physics.description.urdf.placement import initial_positions, link_poses
 from grouser.physics.vehicle import make_vehicle
 from grouser.resources import share_path
 

@@ -24,7 +24,8 @@ from grouser.nodes.report import LoopReport
 from grouser.physics.base import spatial
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import Ground, Heightfield, Lidar
+from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.description.data.world import Ground, Heightfield
 from grouser.physics.readings.measurements import TerrainPatch
 from grouser.physics.sensors.lidar import LidarScan
 

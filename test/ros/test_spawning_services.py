@@ -29,9 +29,9 @@ from grouser.nodes.simulation_services.host import (
 from grouser.nodes.simulation_services.motion import Motion, Velocity
 from grouser.nodes.simulation_services.request_error import Reason, RequestError
 from grouser.nodes.simulation_services.services import SimulationServices
-from grouser.physics.description.machine import Pose as PlainPose
-from grouser.physics.description.machine import World
-from grouser.physics.description.rotation import matrix, rotate
+from grouser.physics.description.data.pose import Pose as PlainPose
+from grouser.physics.description.data.rotation import matrix, rotate
+from grouser.physics.description.data.world import World
 from grouser.physics.simulation.simulation import Simulation
 
 OK = Result.RESULT_OK

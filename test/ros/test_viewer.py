@@ -38,7 +38,8 @@ from grouser.nodes.viewer_world import FIELD_POINTS, field_surface
 from grouser.physics.base.errors import MachineError
 from grouser.physics.contact.terrain import surface_below
 from grouser.physics.description import load_machine, load_world, parse_machine
-from grouser.physics.description.machine import Heightfield, Pose
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import Heightfield
 
 DEADLINE = 60.0  # [s], after which what a test waits for is taken to be never coming
 QUARTER_TURN = (0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5))  # about z

@@ -18,7 +18,11 @@ from grouser.physics.contact.collide import (
 )
 from grouser.physics.contact.contacts import Contacts
 from grouser.physics.contact.convex import ConvexNarrowPhase
-from grouser.physics.description.machine import Collision, Inertial, Joint, Link, Machine, Mesh, Pose, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Collision, Inertial, Joint, Link
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Mesh
+from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 

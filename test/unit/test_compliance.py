@@ -5,7 +5,7 @@ import pytest
 
 from grouser.physics.base.spatial import matrix, quaternion_exponential
 from grouser.physics.compliance.loops import _measure_rotation
-from grouser.physics.compliance.springs import AxialLaws, axial_energy, axial_spring, hysteresis_after
+from grouser.physics.compliance.springs import JointSprings, axial_spring, hysteresis_after, joint_spring_energy
 from grouser.physics.compliance.vibration import implicit_damping_ratio
 
 
@@ -66,8 +66,8 @@ def test_an_axis_turned_over_is_half_a_turn_away(axis, aside):
 
 
 def laws(**values):
-    fields = dict.fromkeys(AxialLaws._fields, 0.0) | values
-    return AxialLaws(*[np.array([value]) for value in fields.values()])
+    fields = dict.fromkeys(JointSprings._fields, 0.0) | values
+    return JointSprings(*[np.array([value]) for value in fields.values()])
 
 
 def impulse(law, position, speed, step, hysteretic=0.0, new_speed=None):
@@ -101,9 +101,9 @@ def test_the_cubic_spring_is_linearised_about_where_it_stands():
 def test_energy_of_the_axial_springs():
     law = laws(stiffness=300.0, cubic_stiffness=4000.0, half_gap=0.05, rest_position=0.1, position_index=0)
     law = law._replace(position_index=np.array([0]))
-    assert axial_energy(law, np.array([0.14])) == 0.0
-    assert axial_energy(law, np.array([0.35])) == pytest.approx(0.5 * 300.0 * 0.2**2 + 0.25 * 4000.0 * 0.2**4)
-    assert axial_energy(law, np.array([-0.15])) == pytest.approx(0.5 * 300.0 * 0.2**2 + 0.25 * 4000.0 * 0.2**4)
+    assert joint_spring_energy(law, np.array([0.14])) == 0.0
+    assert joint_spring_energy(law, np.array([0.35])) == pytest.approx(0.5 * 300.0 * 0.2**2 + 0.25 * 4000.0 * 0.2**4)
+    assert joint_spring_energy(law, np.array([-0.15])) == pytest.approx(0.5 * 300.0 * 0.2**2 + 0.25 * 4000.0 * 0.2**4)
 
 
 def test_hysteresis_stays_within_its_level():

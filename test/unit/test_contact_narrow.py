@@ -14,7 +14,8 @@ from grouser.physics.contact.narrow import (
     point_to_hull,
 )
 from grouser.physics.contact.shapes import make_shapes
-from grouser.physics.description.machine import Box, Capsule, Cylinder, PointSet, Sphere, World
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, PointSet, Sphere
+from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import build_model
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grouser.physics.base.errors import MachineError
-from grouser.physics.description import numbers, xml_tree
-from grouser.physics.description.names import closest
+from grouser.physics.description.text import numbers, xml_tree
+from grouser.physics.description.text.names import closest
 
 
 @pytest.mark.parametrize(

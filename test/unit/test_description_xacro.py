@@ -7,7 +7,7 @@ import pytest
 
 import grouser
 from grouser.physics.base.errors import MachineError
-from grouser.physics.description import expand
+from grouser.physics.description.text import xacro as expand
 
 HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 

@@ -8,8 +8,8 @@ import pytest
 from grouser.nodes.goal_follower import mounted, planar, read_place
 from grouser.nodes.goal_following import GoalFollower, Manners, ObstacleMemory, free_heading, wrapped
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.description.machine import Pose
-from grouser.physics.description.rotation import quaternion_from_rpy
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import quaternion_from_rpy
 
 SECTOR = 2.0 * math.pi / 180  # between two directions that are told apart [rad]
 NONE = np.zeros((0, 2))

@@ -18,7 +18,7 @@ from grouser.commands.circuit_drawing import circuit_dot
 from grouser.commands.graph_layout import svg_of
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import parse_machine
-from grouser.physics.description.circuit import PORTS
+from grouser.physics.description.elements.hydraulics.circuit import PORTS
 
 LOAD_SENSING = Path(__file__).parents[1] / "data" / "machines" / "load_sensing.urdf"
 SUPPLY, TANK = 10e6, 1e5

@@ -18,8 +18,9 @@ from grouser.nodes.simulation_services.regular_expression import RegularExpressi
 from grouser.nodes.simulation_services.request_error import Reason, RequestError
 from grouser.nodes.simulation_services.states import check_transition
 from grouser.physics.base.errors import MachineError
-from grouser.physics.description.machine import Box, Capsule, Cylinder, Mesh, PointSet, Pose, Sphere
-from grouser.physics.description.rotation import compose, matrix, quaternion_from_rpy
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose, matrix, quaternion_from_rpy
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, PointSet, Sphere
 
 CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 GEOMETRIES = {

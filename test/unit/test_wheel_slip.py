@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grouser.physics.description.soil import Wheel
+from grouser.physics.description.data.soil import Wheel
 from grouser.physics.readings.measurements import WheelState
 from grouser.physics.readings.wheel_contact import rigid_wheel_state
 from grouser.physics.soil.memory import STANDSTILL, shown_slip

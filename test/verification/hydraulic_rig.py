@@ -8,7 +8,8 @@ import numpy as np
 from grouser import World
 from grouser.physics.base.packed import Packed
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import Attachment, Fluid, HydraulicCylinder, Machine, Tank
+from grouser.physics.description.data.hydraulics import Attachment, Fluid, HydraulicCylinder, Tank
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.hydraulics.circuit import make_circuit
 from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network

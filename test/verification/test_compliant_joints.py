@@ -5,7 +5,7 @@ import pytest
 
 from grouser import Simulation, World
 from grouser.physics.base.spatial import matrix
-from grouser.physics.description.rotation import quaternion_from_rpy
+from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.multibody.energy import total_momentum
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 

@@ -14,8 +14,10 @@ from grouser.nodes.driving import Driver, Odometer
 from grouser.nodes.frames import FrameTree
 from grouser.physics.base import spatial
 from grouser.physics.description import load_world
-from grouser.physics.description.machine import Box, Ground, Obstacle, Pose
-from grouser.physics.description.placement import initial_positions, link_poses, subtree_masses
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box
+from grouser.physics.description.data.world import Ground, Obstacle
+from grouser.physics.description.urdf.placement import initial_positions, link_poses, subtree_masses
 from grouser.physics.vehicle import make_vehicle
 from grouser.program import TWIST, load_program
 

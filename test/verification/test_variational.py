@@ -14,7 +14,7 @@ import grouser
 from grouser import MachineError, Simulation, World
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.spatial import matrix, skew
-from grouser.physics.description.machine import JointLimit
+from grouser.physics.description.data.mechanism import JointLimit
 from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import total_momentum
