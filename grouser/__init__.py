@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grouser.physics.description.data.pose import Pose
     from grouser.physics.description.data.world import World
     from grouser.physics.description.machine_file.fleet import combine
-    from grouser.physics.simulation.engine import Simulation
+    from grouser.physics.simulation.simulation import Simulation
     from grouser.physics.simulation.transfer import carry_over
     from grouser.studies.attitude.body import RigidBody
     from grouser.studies.attitude.motion import simulate_body
@@ -69,7 +69,7 @@ _HOMES = {
     "ParameterError": "grouser.physics.base.errors",
     "Pose": "grouser.physics.description.data.pose",
     "RigidBody": "grouser.studies.attitude.body",
-    "Simulation": "grouser.physics.simulation.engine",
+    "Simulation": "grouser.physics.simulation.simulation",
     "World": "grouser.physics.description.data.world",
     "carry_over": "grouser.physics.simulation.transfer",
     "combine": "grouser.physics.description.machine_file.fleet",

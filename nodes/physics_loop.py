@@ -17,7 +17,7 @@ from grouser.nodes.trajectory_following import Order
 from grouser.physics.base.errors import DivergenceError, GrouserError, ParameterError
 from grouser.physics.description.data.machine import member_prefix
 from grouser.physics.description.data.pose import Pose, Vector3
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import carry_over
 from grouser.recording.events import Commanded, Diverged, Event, FaultsChanged, Placed, Rewound, Stopped, WasReset
 from grouser.recording.recorder import Recorder

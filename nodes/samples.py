@@ -14,8 +14,8 @@ from grouser.physics.description.data.mechanism import ONE_COORDINATE
 from grouser.physics.readings.measurements import Contact, TerrainPatch
 from grouser.physics.sensors.imu import ImuReading
 from grouser.physics.sensors.lidar import LidarScan
-from grouser.physics.simulation.engine import Simulation
 from grouser.physics.simulation.named_view import NamedView
+from grouser.physics.simulation.simulation import Simulation
 
 CLOCK = "clock"  # a stream of its own: no machine has it
 STREAMS = frozenset(

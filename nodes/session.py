@@ -30,7 +30,7 @@ from grouser.physics.description import load_machine, load_world
 from grouser.physics.description.data.machine import Machine, Member
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import World
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import simulate
 from grouser.program import CommandProgram, load_program
 from grouser.recording.events import Event, Joined, Left, WorldLoaded

@@ -1,7 +1,5 @@
-"""What nodes read and command a machine by."""
+"""What nodes read and command a machine by: a machine by itself, or one of several."""
 
-from grouser.physics.simulation.engine import Simulation
-from grouser.physics.simulation.view import Part
+from grouser.physics.simulation.view import MachineView as Simulated
 
-# A machine by itself, or one of several.
-Simulated = Simulation | Part
+__all__ = ["Simulated"]

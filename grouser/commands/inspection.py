@@ -22,7 +22,7 @@ from grouser.physics.description.data.mechanism import Joint
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.elements.hydraulics.circuit import circuit_tanks
 from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, subtree_masses
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.progress import showing_compilation
 from grouser.text_table import table
 

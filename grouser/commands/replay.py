@@ -10,7 +10,7 @@ from grouser.physics.description import parse_machine, parse_world
 from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import NOWHERE
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import carry_over, simulate
 from grouser.progress import showing_compilation
 from grouser.recording.events import (

@@ -18,7 +18,7 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine
 from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.circuit import piston_area, rod_side_area
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.resources import share_path
 
 DESCRIPTION = "a hydraulic crane raises and lowers a payload (the family of Rahikainen et al., 2018)"

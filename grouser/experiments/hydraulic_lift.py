@@ -21,7 +21,7 @@ from grouser.physics.hydraulics.cylinder import (
     TRACE_ROD_PRESSURE,
     TRACE_TIME,
 )
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.resources import share_path
 
 DESCRIPTION = "a hydraulic cylinder lifts a load (Strashnov and Mironenko, 2023)"

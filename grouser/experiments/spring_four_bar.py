@@ -18,7 +18,7 @@ from grouser.physics.description import load_machine
 from grouser.physics.description.data.compliance import JointFrame
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.data.world import World
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.resources import share_path
 
 DESCRIPTION = "a four-bar linkage closed by a spring joint (Augustynek, 2011)"

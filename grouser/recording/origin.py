@@ -18,7 +18,7 @@ from grouser.physics.description import parse_machine, parse_world
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.shapes import Mesh
 from grouser.physics.description.data.world import World
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.soil.tiles import with_capacity
 
 

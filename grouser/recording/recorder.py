@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import IO
 
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.integrators.context import State, copy_of
+from grouser.physics.base.trees import copied
+from grouser.physics.integrators.context import State
 from grouser.recording.events import Event, StateReached
 from grouser.recording.mcap_file import RecordingWriter
 from grouser.recording.origin import Origin
@@ -76,7 +77,7 @@ class Recorder:
     def note_state(self, nanoseconds: int, step: int, state: State, may_wait: bool = False) -> None:
         """Notes a state; arguments as of `note`."""
         self._second = nanoseconds // _SECOND
-        self._put((nanoseconds, (step, copy_of(state))), may_wait)
+        self._put((nanoseconds, (step, copied(state))), may_wait)
 
     def note_second(self, nanoseconds: int, step: int, state: State, may_wait: bool = False) -> None:
         """Notes a state if it is the first in a second of simulation time; arguments as of `note`."""

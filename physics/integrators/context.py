@@ -1,6 +1,5 @@
 """All that a step reads and writes, nested by room, and the rooms that take part in it."""
 
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -213,26 +212,6 @@ def fill_schedule(system: System, context: Packed) -> None:
     """Compiles the entries of a system, if they are not in the cache, and enters their addresses."""
     entries = [entry for phase in entries_of(system) for entry in phase]
     context.schedule.entry[:] = [address_of(entry, context) for entry in entries]
-
-
-def copy_into(source: Any, target: Any) -> None:
-    """Copies every array of a state or command into its counterpart."""
-    for one, other in zip(leaves_of(source), leaves_of(target), strict=True):
-        other[...] = one
-
-
-def copy_of(tree: Any) -> Any:
-    """The same nested tuples with copies of all arrays."""
-    return np.array(tree) if isinstance(tree, np.ndarray) else type(tree)(*map(copy_of, tree))
-
-
-def leaves_of(tree: Any) -> Iterator[Any]:
-    """All that is in nested tuples, one after the other."""
-    if not isinstance(tree, tuple):
-        yield tree
-    else:
-        for part in tree:
-            yield from leaves_of(part)
 
 
 def _row_count(system: System) -> int:

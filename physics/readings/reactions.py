@@ -2,12 +2,39 @@
 acts there from elsewhere.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.loops import loop_wrench
 from grouser.physics.integrators.context import System, Workspace
+from grouser.physics.model.multibody import FrameOfJoint
 from grouser.physics.multibody.newton_euler import inverse_dynamics
+
+
+def joint_reactions(system: System, workspace: Workspace, compliant: Sequence[FrameOfJoint]) -> np.ndarray:
+    """Mean force and moment on the child of each loop joint, then of each compliant joint in the last step.
+
+    Args:
+        system, workspace: of that step.
+        compliant: frames of the compliant joints.
+
+    Returns:
+        About the origin of the joint's frame, in that frame, (joints, 6) [N, N m].
+    """
+    reactions = list(pair_reactions(system, workspace))
+    if compliant:
+        wrenches, kinematics = transmitted_wrenches(system, workspace), workspace.multibody.kinematics
+        for body, parent, rotation, position in compliant:
+            if parent >= 0:
+                position = kinematics.position[parent] + kinematics.rotation[parent] @ position
+                rotation = kinematics.rotation[parent] @ rotation
+            else:
+                position = position - kinematics.origin
+            force, moment = np.split(wrenches[body], 2)
+            reactions.append(np.concatenate([force @ rotation, (moment - np.cross(position, force)) @ rotation]))
+    return np.array(reactions).reshape(-1, 6)
 
 
 def pair_reactions(system: System, workspace: Workspace) -> np.ndarray:

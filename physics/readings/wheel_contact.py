@@ -3,7 +3,7 @@
 There is no sinkage, and no contact patch with angles and stresses: they are zero. Thrust is torque over radius.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -24,7 +24,7 @@ def rigid_wheel_states(
     names: Names,
     kinematics: Kinematics | Packed,
     frames: tuple[np.ndarray, np.ndarray],
-    wrenches: Mapping[str, np.ndarray],
+    wrenches: np.ndarray,
     ground: Ground | None,
 ) -> list[WheelState]:
     """States of a machine's wheels on rigid ground.
@@ -34,7 +34,7 @@ def rigid_wheel_states(
         names: where the machine's links are.
         kinematics: of its bodies now.
         frames: rotations (links, 3, 3) and positions (links, 3) [m] of all link frames in the world.
-        wrenches: by link, see `rigid_wheel_state`; none of a link that has no shape to touch with.
+        wrenches: of the contacts of every link, see `rigid_wheel_state`, (links, 6).
         ground: that is under them.
     """
     states = []
@@ -44,8 +44,7 @@ def rigid_wheel_states(
         centre = frames[1][link] + rotation @ wheel.position
         velocity = velocity_at(twist, centre - kinematics.origin)
         normal = np.array(ground_surface(ground, centre[0], centre[1])[1:])
-        wrench = wrenches.get(wheel.link, np.zeros(6))
-        states.append(rigid_wheel_state(wheel, rotation, velocity, twist[3:], wrench, normal))
+        states.append(rigid_wheel_state(wheel, rotation, velocity, twist[3:], wrenches[link], normal))
     return states
 
 

@@ -10,51 +10,24 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
-from grouser.physics.base.packed import Packed, packed_at
+from grouser.physics.base.packed import packed_at
 from grouser.physics.base.phases import CONVEX_PAIRS, MORE_TILES, NOTHING
+from grouser.physics.base.trees import element, stacked
+from grouser.physics.integrators.context import State
 from grouser.physics.integrators.midpoint import run_midpoint_steps
 from grouser.physics.integrators.step import run_steps
 from grouser.physics.integrators.variational import run_variational_steps
+from grouser.physics.model.command import Command
+from grouser.physics.simulation.engine import Buffers, Engine
 from grouser.physics.soil.tiles import with_capacity
 
-
-class Steppable(Protocol):
-    """What a batch needs of a simulation; see `simulation.Simulation`."""
-
-    integrator: str
-    state: Any
-
-    @property
-    def context(self) -> Packed: ...
-    def buffers(self) -> tuple[Any, ...]: ...
-    def on_buffers(self, *buffers: Any) -> Any: ...
-    def begin_steps(self) -> None: ...
-    def answer(self, asked: int) -> None: ...
-    def use_state(self, state: Any) -> None: ...
-    def finish_steps(self, left: int) -> None: ...
-
-
-Copy = TypeVar("Copy", bound=Steppable)
-
-
-def stacked(tree, count: int):
-    """`count` copies of every array in nested tuples, along a new first axis."""
-    if isinstance(tree, np.ndarray):
-        return np.stack([tree] * count)
-    return type(tree)(*[stacked(part, count) for part in tree])
-
-
-def part_of(tree, i):
-    """Element i of every array in nested tuples, along the first axis."""
-    if isinstance(tree, np.ndarray):
-        return tree[i]
-    return type(tree)(*[part_of(part, i) for part in tree])
+Copy = TypeVar("Copy")
 
 
 @partial(kernel, nogil=True)
@@ -94,8 +67,9 @@ class Batch(Generic[Copy]):
     """Copies of a simulation that step together; each is a `Simulation` of its own to command, read and reset.
 
     Args:
-        simulation: what is copied, with its state and commands.
+        engine: what is copied, with its state and commands.
         count: number of copies.
+        simulation_on: makes the simulation that stands on a copy of the engine.
 
     Attributes:
         simulations: the copies.
@@ -106,16 +80,15 @@ class Batch(Generic[Copy]):
         ParameterError: a count below one.
     """
 
-    def __init__(self, simulation: Copy, count: int):
+    def __init__(self, engine: Engine, count: int, simulation_on: Callable[[Engine], Copy]):
         if not isinstance(count, Integral) or count < 1:
             raise ParameterError("count", count, "a whole number of copies, at least 1")
-        buffers: tuple[Any, ...] = tuple(stacked(tree, count) for tree in simulation.buffers())
-        self.state: Any = buffers[0]
-        self.command: Any = buffers[1]
-        self.simulations: tuple[Copy, ...] = tuple(
-            simulation.on_buffers(*[part_of(tree, i) for tree in buffers]) for i in range(count)
-        )
-        self._run: Callable[..., None] = _RUNS[simulation.integrator]
+        buffers: Buffers = stacked([engine.buffers] * int(count))
+        self.state: State = buffers.state
+        self.command: Command = buffers.command
+        self._engines: list[Engine] = [engine.on_buffers(element(buffers, i)) for i in range(count)]
+        self.simulations: tuple[Copy, ...] = tuple(map(simulation_on, self._engines))
+        self._run: Callable[..., None] = _RUNS[engine.setup.integrator]
         self._find_copies()
         self._pool: ThreadPoolExecutor | None = None
         self._pool_size: int = 0
@@ -142,8 +115,8 @@ class Batch(Generic[Copy]):
         threads = len(os.sched_getaffinity(0)) if threads is None else threads
         if not isinstance(threads, Integral) or threads < 1:
             raise ParameterError("threads", threads, "a whole number, at least 1")
-        for simulation in self.simulations:
-            simulation.begin_steps()
+        for engine in self._engines:
+            engine.begin_steps()
         copies = len(self)
         remaining = np.full(copies, int(count))
         running, answered, asks = np.full(copies, True), np.full(copies, False), np.full(copies, NOTHING)
@@ -151,26 +124,26 @@ class Batch(Generic[Copy]):
             self._run_all(min(threads, copies), remaining, running, answered, asks)
             answered[:] = asks == CONVEX_PAIRS
             for i in np.flatnonzero(answered):
-                self.simulations[i].answer(CONVEX_PAIRS)
+                self._engines[i].answer(CONVEX_PAIRS)
             if (asks == MORE_TILES).any():
                 self._make_room()
             running[:] = asks != NOTHING
             asks[:] = NOTHING
-        for simulation, left in zip(self.simulations, remaining.tolist(), strict=True):
-            simulation.finish_steps(left)
+        for engine, left in zip(self._engines, remaining.tolist(), strict=True):
+            engine.finish_steps(left)
 
     def _make_room(self):
         """Twice as much room for tiles of soft ground in every copy."""
         tiles = 2 * self.state.soil.tile_place.shape[1]
-        soils = [with_capacity(copy.state.soil, tiles) for copy in self.simulations]
-        self.state = self.state._replace(soil=type(soils[0])(*map(np.stack, zip(*soils, strict=True))))
-        for i, copy in enumerate(self.simulations):
-            copy.use_state(part_of(self.state, i))
+        soil = stacked([with_capacity(engine.state.soil, tiles) for engine in self._engines])
+        self.state = self.state._replace(soil=soil)
+        for i, engine in enumerate(self._engines):
+            engine.use_state(element(self.state, i))
         self._find_copies()
 
     def _find_copies(self):
-        """Takes note of where the copies are."""
-        machineries = [copy.context for copy in self.simulations]
+        """Keeps where the copies are: their packed trees, as one and its address in each copy."""
+        machineries = [engine.context for engine in self._engines]
         self._arguments: tuple[Any, ...] = (machineries[0], np.array([packed.address for packed in machineries]))
 
     def _run_all(self, threads, remaining, running, answered, asks):

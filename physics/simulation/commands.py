@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.model.command import Command
@@ -15,17 +17,22 @@ class CommandMap(Mapping):
     A valve takes a spool command from -1 to 1 (positive extends its cylinder); a drive takes a position, speed or
     effort by its mode [rad, m, rad/s, m/s, N m or N].
 
+    Args:
+        machine: with the valves and drives.
+        command: where the commands are kept.
+        valve, drive: index in it of each valve and of each drive.
+
     Attributes:
         valves: names of the valves.
         drives: joint name of each drive -> its mode.
     """
 
-    def __init__(self, machine: Machine, command: Command):
-        self.valves = tuple(valve.name for valve in machine.valves)
-        self.drives = {drive.joint: drive.mode for drive in machine.drives}
-        self._command = command
-        self._place = {name: (command.valve, index) for index, name in enumerate(self.valves)}
-        self._place.update({joint: (command.drive, index) for index, joint in enumerate(self.drives)})
+    def __init__(self, machine: Machine, command: Command, valve: np.ndarray, drive: np.ndarray):
+        self.valves = tuple(one.name for one in machine.valves)
+        self.drives = {one.joint: one.mode for one in machine.drives}
+        self._place = {
+            name: (command.valve, index) for name, index in zip(self.valves, valve.tolist(), strict=True)
+        } | {joint: (command.drive, index) for joint, index in zip(self.drives, drive.tolist(), strict=True)}
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Read-only views by name, and the error for a name that is unknown."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -52,18 +52,22 @@ class NamedView(Mapping, Generic[T]):
     def __len__(self) -> int:
         return len(self.names)
 
-    def selected(self, names: Mapping[str, str]) -> "NamedView[T]":
-        """The values of some of the names, under other ones: other name -> name."""
-        index = [self._index[name] for name in names.values()]
-        rows = np.array(index, dtype=np.int64)
-
-        def read_own():
-            values = self.values()
-            return values[rows] if isinstance(values, np.ndarray) else [values[row] for row in index]
-
-        together = self._read_all is not None
-        return NamedView(self._kind, names, lambda i: self._read(index[i]), read_own if together else None)
-
     def values(self):
         """All values in the order of the names, as one array where that is possible."""
         return self._read_all() if self._read_all is not None else [self._read(i) for i in range(len(self.names))]
+
+
+def elements_view(kind: str, names: Sequence[str], own: np.ndarray, read: Callable[[int], T]) -> NamedView[T]:
+    """A view of elements that are read one by one, by their index in the simulation."""
+    index = own.tolist()
+    return NamedView(kind, names, lambda i: read(index[i]))
+
+
+def numbers_view(kind: str, names: Sequence[str], read_all: Callable[[], np.ndarray]) -> NamedView[float]:
+    """A view of numbers that are read together."""
+    return NamedView(kind, names, lambda i: float(read_all()[i]), read_all)
+
+
+def rows_view(kind: str, names: Sequence[str], read_all: Callable[[], np.ndarray]) -> NamedView[np.ndarray]:
+    """A view of arrays that are read together."""
+    return NamedView(kind, names, lambda i: np.array(read_all()[i]), read_all)

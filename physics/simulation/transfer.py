@@ -27,14 +27,15 @@ from grouser.physics.base.labels import (
     WHEEL,
     WHOLE,
 )
-from grouser.physics.contact.collide import slot_shapes
+from grouser.physics.base.trees import copied, leaves
+from grouser.physics.contact.collide import find_overlaps, slot_shapes
 from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.world import World
 from grouser.physics.description.machine_file.fleet import combine
 from grouser.physics.hydraulics.faults import OIL
-from grouser.physics.integrators.context import LABELS, copy_of, leaves_of
+from grouser.physics.integrators.context import LABELS
 from grouser.physics.model.multibody import POSITIONS
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.soil.tiles import with_capacity
 
 
@@ -45,7 +46,7 @@ class _Label(NamedTuple):
     rest: Hashable = None
 
 
-def carry_over(source: Simulation, target: Simulation) -> None:
+def transfer_state(source: Simulation, target: Simulation) -> None:
     """Moves state, commands and faults of all machines that are in both simulations into the new one.
 
     A machine is in both if a member of the same name has the same `Machine`; one by itself is the member "". The others
@@ -69,6 +70,10 @@ def carry_over(source: Simulation, target: Simulation) -> None:
     _carry_command(source, target, kept)
     target.resume(_carried_state(source, target, kept))
     _refuse_overlaps(target, kept)
+
+
+# The name that grouser has it by.
+carry_over = transfer_state
 
 
 def simulate(
@@ -101,24 +106,29 @@ def _member(simulation, name):
 
 
 def _carry_command(source, target, kept):
-    for name in target.command.names:
-        if name in source.command and _member(target, name) in kept:
-            target.command[name] = source.command[name]
     for name in kept:
-        target.part(name).emergency_stop = source.part(name).emergency_stop
-    for (component, name), value in source.faults.active.items():
-        stays = component == OIL or _member(target, component) in kept
-        if stays and component in target.faults and name in target.faults[component]:
-            target.faults[component][name] = value
+        before, after = source.part(name), target.part(name)
+        after.command.update(dict(before.command))
+        after.emergency_stop = before.emergency_stop
+        _carry_faults(before.faults, after.faults, own=True)
+    # entrained air is no member's
+    _carry_faults(source.faults, target.faults, own=False)
+
+
+def _carry_faults(before, after, own):
+    """Takes over active faults that the other side can have: those of components, or that of the oil."""
+    for (component, name), value in before.active.items():
+        if (component != OIL) == own and component in after and name in after[component]:
+            after[component][name] = value
 
 
 def _carried_state(source, target, kept):
     """The target's state with the rows of the machines that are kept."""
     there, here = _owners(source), _owners(target)
     room = max(len(source.state.soil.tile_place), len(target.state.soil.tile_place))
-    old, new = (state._replace(soil=with_capacity(state.soil, room)) for state in (source.state, copy_of(target.state)))
+    old, new = (state._replace(soil=with_capacity(state.soil, room)) for state in (source.state, copied(target.state)))
     rows = {kind: _common(there[kind], labels, target, kept) for kind, labels in here.items()}
-    for kind, before, after in zip(leaves_of(LABELS), leaves_of(old), leaves_of(new), strict=True):
+    for kind, before, after in zip(leaves(LABELS), leaves(old), leaves(new), strict=True):
         if kind == WHOLE:
             after[...] = before
         elif kind != ANEW:
@@ -223,12 +233,13 @@ def _common(old: list[_Label], new: list[_Label], target, kept) -> tuple[list[in
 
 def _refuse_overlaps(target, kept):
     """Refuses machines that came into being within others or obstacles."""
-    links = set(target.names.links)
-    for one, other, depth in target.overlaps():
-        owners = [_member(target, name) if name in links else None for name in (one, other)]
-        if owners[0] != owners[1] and not {*owners} <= {*kept, None}:
+    standing = {-1} | {number for number, name in enumerate(_machines(target)) if name in kept}
+    member = target.membership.shape
+    for one, other, depth in find_overlaps(target.system.contact, target.model, target.state.q):
+        owners = {int(member[one]), int(member[other])}
+        if len(owners) == 2 and not owners <= standing:
             raise OverlapError(
-                f"'{one}' and '{other}' overlap by {1000.0 * depth:.1f} mm",
+                f"'{target.shape_names[one]}' and '{target.shape_names[other]}' overlap by {1000.0 * depth:.1f} mm",
                 file=target.machine.file,
                 remedy="put the machine somewhere else",
             )

@@ -1,169 +1,231 @@
-"""One machine of a simulation of several, read and commanded by its own names."""
+"""A machine read and commanded by name: all that a simulation has, or one member of a fleet."""
 
 import math
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
 
 import numpy as np
 
-from grouser.physics.description.data.machine import Machine
+from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.description.data.pose import Vector3
-from grouser.physics.description.data.world import World
-from grouser.physics.description.elements.hydraulics.circuit import PORTS
+from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.hydraulics.faults import OIL
-from grouser.physics.readings.measurements import Contact, TerrainPatch
+from grouser.physics.readings.contact_forces import contact_records, contact_wrenches, soil_wrenches
+from grouser.physics.readings.flexible_links import flexible_link_state
+from grouser.physics.readings.frames import body_frames, link_frames, link_poses
+from grouser.physics.readings.hydraulic_states import (
+    cylinder_energy,
+    cylinder_pressure,
+    cylinder_state,
+    cylinder_trace,
+    hydraulic_motor_state,
+    pump_state,
+)
+from grouser.physics.readings.joint_states import (
+    joint_efforts,
+    joint_positions,
+    joint_velocities,
+    make_joint_coordinates,
+    spherical_joint_state,
+)
+from grouser.physics.readings.measurements import (
+    Contact,
+    FlexibleLinkState,
+    HydraulicMotorState,
+    TerrainPatch,
+    WheelState,
+)
+from grouser.physics.readings.reactions import joint_reactions
+from grouser.physics.readings.soil_measurements import terrain_patch, with_soil
+from grouser.physics.readings.wheel_contact import rigid_wheel_states
+from grouser.physics.sensors.imu import ImuReading, read_imu
+from grouser.physics.sensors.lidar import LidarReader, LidarScan
 from grouser.physics.simulation.commands import CommandMap
+from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.faults import FaultMap
-from grouser.physics.simulation.named_view import NamedView, unknown_name
-
-if TYPE_CHECKING:
-    from grouser.physics.simulation.engine import Simulation
-
-T = TypeVar("T")
+from grouser.physics.simulation.membership import Selection
+from grouser.physics.simulation.named_view import NamedView, elements_view, numbers_view, rows_view, unknown_name
+from grouser.physics.simulation.placing import base_coordinates, place_base
 
 
-class Part:
-    """What a `Simulation` of several machines lets one of them be asked for and told; see there.
+class MachineView:
+    """A machine read and commanded by its own names: a machine by itself, one member of a fleet, or all of a fleet.
 
-    It has the machine's own names, without the member's prefix. Only what the machine touches of other members has
-    their full names. The fault of the oil, entrained air, is that of all members.
+    What a member touches of other members has their full names. The fault of the oil, entrained air, is that of all
+    members.
 
     Args:
-        simulation: of the machines.
-        number: of the member among them.
+        engine: of the simulation.
+        selection: the elements that the view shows.
 
     Attributes:
-        name: of the member.
-        machine: the member's own.
-        joint_position, joint_velocity, joint_effort, spherical_joint, pressure, cylinder, cylinder_energy,
-            hydraulic_motor, pump, line_pressure, wheel, imu, lidar, joint_reaction, joint_deflection, flexible_link,
-            contact_wrench: as of a simulation.
-        command, faults: likewise.
+        name: of the member; "" for all that there is.
+        machine: its description.
+        world: what it stands in.
+        scheme: of the hydraulics.
+        integrator: of the motion.
+        command: commands by name, held until changed.
+        faults: of hydraulic components, by the component's and the fault's name, held until changed or cleared.
+        joint_position, joint_velocity: of every joint with one coordinate [rad or m, per second].
+        joint_effort: force that drives, dry friction, limits and cylinders exerted on its coordinate in the last step
+            [N m or N].
+        spherical_joint: of every spherical joint; its commands are `command["joint/x"]` and so on.
+        pressure, cylinder, cylinder_energy: of every cylinder; pressures are as its sensors show them.
+        line_pressure: of every hydraulic line [Pa, absolute].
+        hydraulic_motor: of every hydraulic motor.
+        pump: of every displacement pump.
+        joint_reaction: of every loop joint and compliant joint: force [N] and moment [N m] that the child link got
+            through it in the last step, about the joint's origin in the joint's frame, which is fixed to the parent
+            link, (6,); none where an over-constrained loop joint does not take part (`warnings`).
+        joint_deflection: of every loop joint: translations [m] and rotations [rad] of the child's frame in the joint's,
+            (6,).
+        flexible_link: of every flexible link: how it is bent.
+        wheel: of every wheel, by its link: what soil and whatever is rigid do to it.
+        imu: of every inertial measurement unit.
+        lidar: a sweep of every lidar, where the machine is now.
+        contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
+            frame.
     """
 
-    def __init__(self, simulation: "Simulation", number: int):
-        member = simulation.machine.members[number]
-        self._simulation, self._number, self._prefix = simulation, number, member.prefix
-        self.name: str = member.name
-        self.machine: Machine = member.machine
-        names = simulation.names
-        self._links = np.array(self._own(names.links), dtype=np.int64)
-        self._link_names = [names.links[link].removeprefix(self._prefix) for link in self._links]
-        self._bodies = np.array(self._own(names.body_joint), dtype=np.int64)
-        self._shapes = np.flatnonzero(np.isin(simulation.system.contact.shapes.link, self._links))
-        self.joint_position = self._view(simulation.joint_position)
-        self.joint_velocity = self._view(simulation.joint_velocity)
-        self.joint_effort = self._view(simulation.joint_effort)
-        self.spherical_joint = self._view(simulation.spherical_joint)
-        self.pressure = self._view(simulation.pressure)
-        self.cylinder = self._view(simulation.cylinder)
-        self.cylinder_energy = self._view(simulation.cylinder_energy)
-        self.hydraulic_motor = self._view(simulation.hydraulic_motor)
-        self.pump = self._view(simulation.pump)
-        self.line_pressure = self._view(simulation.line_pressure)
-        self.imu = self._view(simulation.imu)
-        self.lidar = self._view(simulation.lidar)
-        self.joint_reaction = self._view(simulation.joint_reaction)
-        self.joint_deflection = self._view(simulation.joint_deflection)
-        self.flexible_link = self._view(simulation.flexible_link)
-        self.contact_wrench = self._view(simulation.contact_wrench)
-        self._wheels = np.array(self._own(simulation.wheel.names), dtype=np.int64)
-        wheels = self._wheels.tolist()
-        self.wheel = NamedView(
-            "wheel",
-            [wheel.link for wheel in self.machine.wheels],
-            lambda w: simulation.wheels_of([wheels[w]])[0],
-            lambda: simulation.wheels_of(wheels),
-        )
-        _, command, _ = simulation.buffers()
-        valves, drives = (
-            simulation.system.hydraulics.geometry.valve_member == number,
-            simulation.system.joints.drives.member == number,
-        )
-        self.command = CommandMap(
-            self.machine,
-            command._replace(valve=command.valve[_slice(valves)], drive=command.drive[_slice(drives)]),
-        )
-        self._emergency_stop = command.emergency_stop[number : number + 1]
-        self.faults = FaultMap(tuple(self._own_faults()), command, simulation.scheme)
-        own = np.append(np.isin(np.arange(len(simulation.shape_names) - 1), self._shapes), False)
-        self._touches = own
-        self._shape_names = [
-            name.removeprefix(self._prefix) if mine else name
-            for name, mine in zip(simulation.shape_names, own, strict=True)
+    def __init__(self, engine: Engine, selection: Selection):
+        setup, own = engine.setup, selection.own
+        self._engine, self._setup, self._own, self._names = engine, setup, own, selection.names
+        self.name = selection.name
+        self.machine = selection.machine
+        self.world = setup.world
+        self.scheme = setup.scheme
+        self.integrator = setup.integrator
+        self.command = CommandMap(self.machine, engine.command, own.valve, own.drive)
+        self.faults = FaultMap(self._own_faults(), engine.command, setup.scheme)
+        self._emergency_stop = engine.command.emergency_stop[selection.members[0] : selection.members[-1] + 1]
+        self._base = base_coordinates(setup.system.multibody, selection.base)
+        membership = setup.membership
+        self._machines = [
+            (np.flatnonzero(membership.body == m), np.flatnonzero(membership.wheel == m)) for m in selection.members
         ]
+        self._touching = np.isin(np.arange(len(setup.shape_names)), own.shape)
+        self._shape_names = [
+            name.removeprefix(selection.prefix) if mine else name
+            for name, mine in zip(setup.shape_names, self._touching, strict=True)
+        ]
+        self._make_joint_views()
+        self._make_hydraulic_views()
+        self._make_force_views()
+        self._make_sensor_views()
 
-    # --- time -------------------------------------------------------------------------------------------------------
+    def _make_joint_views(self):
+        names, own, setup = self._names, self._own, self._setup
+        joints = make_joint_coordinates(setup.names, own.joint)
+        self.joint_position = numbers_view("joint", names.joint, lambda: joint_positions(joints, self._engine.state))
+        self.joint_velocity = numbers_view("joint", names.joint, lambda: joint_velocities(joints, self._engine.state))
+        self.joint_effort = numbers_view(
+            "joint", names.joint, lambda: joint_efforts(joints, setup.system, self._engine.workspace)
+        )
+        axes = list(setup.names.axes.values())[::3]
+        self.spherical_joint = elements_view(
+            "spherical joint",
+            *(names.spherical_joint, own.spherical_joint),
+            lambda j: spherical_joint_state(axes[j], self._engine.state, self._engine.workspace),
+        )
+        self.flexible_link = elements_view(
+            "flexible link", names.flexible_link, own.flexible_link, self._flexible_state
+        )
 
-    @property
-    def world(self) -> World:
-        """What it stands in."""
-        return self._simulation.world
+    def _make_hydraulic_views(self):
+        names, own, system, engine = self._names, self._own, self._setup.system, self._engine
+        self.pressure = elements_view(
+            "cylinder",
+            *(names.cylinder, own.cylinder),
+            lambda c: cylinder_pressure(system, engine.state, engine.command, c),
+        )
+        self.cylinder = elements_view(
+            "cylinder",
+            *(names.cylinder, own.cylinder),
+            lambda c: cylinder_state(system, engine.state, engine.command, engine.workspace, c),
+        )
+        self.cylinder_energy = elements_view(
+            "cylinder", names.cylinder, own.cylinder, lambda c: cylinder_energy(engine.state, c)
+        )
+        self.hydraulic_motor = elements_view(
+            "hydraulic motor", names.hydraulic_motor, own.hydraulic_motor, self._motor_state
+        )
+        self.pump = elements_view(
+            "pump",
+            *(names.pump, own.pump),
+            lambda p: pump_state(system, engine.state, engine.command, engine.workspace, p),
+        )
+        self.line_pressure = elements_view(
+            "line", names.line, own.line, lambda n: float(engine.state.hydraulics.pressure[n])
+        )
 
-    @property
-    def integrator(self) -> str:
-        """Of the motion."""
-        return self._simulation.integrator
+    def _make_force_views(self):
+        names, own, setup = self._names, self._own, self._setup
+        self.joint_deflection = rows_view(
+            "loop joint", names.loop_joint, lambda: self._engine.pair_deflections()[own.loop_joint]
+        )
+        compliant = [setup.names.frames[joint] for joint in setup.elements.compliant_joint]
+        reacting = np.concatenate([own.loop_joint, len(setup.elements.loop_joint) + own.compliant_joint])
+        self.joint_reaction = rows_view(
+            "loop or compliant joint",
+            (*names.loop_joint, *names.compliant_joint),
+            lambda: joint_reactions(setup.system, self._engine.workspace, compliant)[reacting],
+        )
+        shaped = np.array([bool(link.collisions) for link in setup.divided.links], dtype=bool)[own.link]
+        self.contact_wrench = rows_view(
+            "link",
+            [name for name, touches in zip(names.link, shaped, strict=True) if touches],
+            lambda: self._wrenches()[own.link[shaped]],
+        )
+        wheels = own.wheel.tolist()
+        self.wheel = NamedView(
+            "wheel", names.wheel, lambda w: self._wheel_states([wheels[w]])[0], lambda: self._wheel_states(wheels)
+        )
+
+    def _make_sensor_views(self):
+        names, own, setup = self._names, self._own, self._setup
+        imus = [sensor for sensor in setup.machine.sensors if sensor.type == "imu"]
+        lidars = [sensor for sensor in setup.machine.sensors if isinstance(sensor, Lidar)]
+        shapes, on_ground = len(setup.system.contact.shapes.kind), setup.world.ground is not None
+        readers = {index: LidarReader(lidars[index], setup.names, shapes, on_ground) for index in own.lidar.tolist()}
+
+        def read_unit(i: int) -> ImuReading:
+            before, after = self._engine.workspace.multibody.kinematics, self._engine.update_kinematics()
+            return read_imu(imus[i], setup.names, setup.world.gravity, before, after, self.step_size)
+
+        def sweep(i: int) -> LidarScan:
+            return readers[i].read(self._engine.context, self._engine.update_kinematics(), self.step_count)
+
+        self.imu = elements_view("imu", names.imu, own.imu, read_unit)
+        self.lidar = elements_view("lidar", names.lidar, own.lidar, sweep)
+
+    # --- time and commands ------------------------------------------------------------------------------------------
 
     @property
     def step_size(self) -> float:
         """Length of a step [s]."""
-        return self._simulation.step_size
+        return self._engine.step_size
 
     @property
     def step_count(self) -> int:
         """Steps since the start."""
-        return self._simulation.step_count
+        return self._engine.step_count
 
     @property
     def time(self) -> float:
         """step_count * step_size [s]."""
-        return self._simulation.time
+        return self._engine.time
 
     @property
     def emergency_stop(self) -> bool:
-        """Of this machine alone: see `Simulation.emergency_stop`."""
-        return bool(self._emergency_stop[0])
+        """Valves in neutral, holding brakes engaged, drives braked; latched until the simulation is reset or restored.
+
+        Of several machines it stops all, and says whether all are stopped. The integrators for smooth machines have no
+        brakes: under them the drives only give no effort any more.
+        """
+        return bool(self._emergency_stop.all())
 
     @emergency_stop.setter
     def emergency_stop(self, stop: bool) -> None:
-        self._emergency_stop[0] = self.emergency_stop or bool(stop)
-
-    # --- measurements -----------------------------------------------------------------------------------------------
-
-    def link_pose(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Position [m] and quaternion (x, y, z, w) of a link frame in the world."""
-        if name not in self._link_names:
-            raise unknown_name("link", name, self._link_names)
-        pose = self._simulation.poses_of(self._links[[self._link_names.index(name)]])[0]
-        return pose[:3], pose[3:]
-
-    def link_poses(self) -> np.ndarray:
-        """Position [m] and quaternion (x, y, z, w) of every link in the world, in the order of the file, (links, 7)."""
-        return self._simulation.poses_of(self._links)
-
-    def base_pose(self) -> tuple[np.ndarray, np.ndarray]:
-        """Pose of the root link in the world."""
-        return self.link_pose(self.machine.root)
-
-    def base_twist(self) -> tuple[np.ndarray, np.ndarray]:
-        """Linear [m/s] and angular [rad/s] velocity of the root link, in its own frame; zero for a fixed base."""
-        return self._simulation.base_twist_of(self._number)
-
-    def contacts(self) -> list[Contact]:
-        """Contacts of its links in the last step, where the machine was when it began."""
-        return self._simulation.contacts_of(self._touches, self._shape_names)
-
-    def bounds(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Least and greatest coordinates of all its collision shapes in the world [m], (3,) each; None without any."""
-        return self._simulation.bounds_of(self._shapes)
-
-    def terrain_patch(self, reach: float = math.inf) -> TerrainPatch | None:
-        """The soft ground around where wheels have been; None on rigid ground, or for a machine without wheels.
-
-        Args:
-            reach: only what is about as near as this to one of its wheels, along x and y [m].
-        """
-        return self._simulation.terrain_of(reach, [(self._bodies, self._wheels)])
+        self._emergency_stop[:] |= bool(stop)
 
     def place(
         self,
@@ -172,33 +234,122 @@ class Part:
         linear: Vector3 = (0.0, 0.0, 0.0),
         angular: Vector3 = (0.0, 0.0, 0.0),
     ) -> None:
-        """Puts the machine somewhere else, its joints as they are: see `Simulation.place`."""
-        self._simulation.place_member(self._number, position, quaternion, linear, angular)
+        """Puts a machine with a free base somewhere else, its joints as they are.
+
+        It forgets what it touched, and its wheels what they rolled on. In the balance of energy it is no work.
+
+        Args:
+            position, quaternion: of the root link in the world [m], x y z w.
+            linear, angular: velocity of the root link's origin, and its angular velocity, in the world's axes [m/s,
+                rad/s].
+
+        Raises:
+            ParameterError: the base is fixed, a value is not finite, or the quaternion has not length one.
+        """
+        own = (self._base, self._touching, self._own.wheel)
+        place_base(self._engine, *own, position, quaternion, linear, angular)
+
+    # --- measurements -----------------------------------------------------------------------------------------------
+
+    def link_pose(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Position [m] and quaternion (x, y, z, w) of a link frame in the world."""
+        if name not in self._names.link:
+            raise unknown_name("link", name, self._names.link)
+        index = self._names.link.index(name)
+        pose = self._link_poses(self._own.link[index : index + 1])[0]
+        return pose[:3], pose[3:]
+
+    def link_poses(self) -> np.ndarray:
+        """Position [m] and quaternion (x, y, z, w) of every link in the world, in the order of the file, (links, 7)."""
+        return self._link_poses(self._own.link)
+
+    def base_pose(self) -> tuple[np.ndarray, np.ndarray]:
+        """Pose of the root link in the world."""
+        return self.link_pose(self.machine.root)
+
+    def base_twist(self) -> tuple[np.ndarray, np.ndarray]:
+        """Linear [m/s] and angular [rad/s] velocity of the root link, in its own frame; zero for a fixed base."""
+        first, state = self._base.v, self._engine.state
+        if first < 0:
+            return np.zeros(3), np.zeros(3)
+        return np.array(state.v[first : first + 3]), np.array(state.v[first + 3 : first + 6])
+
+    def contacts(self) -> list[Contact]:
+        """Contacts of the last step, where the machine was when it began."""
+        return contact_records(self._engine.workspace, self._touching, self._shape_names, self.step_size)
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Least and greatest coordinates of the collision shapes in the world [m], (3,) each; None without any."""
+        shapes = self._setup.system.contact.shapes
+        chosen = self._own.shape[shapes.link[self._own.shape] >= 0]
+        return bounds_of(shapes, chosen, *body_frames(self._engine.update_kinematics()))
+
+    def terrain_patch(self, reach: float = math.inf) -> TerrainPatch | None:
+        """The soft ground around where wheels have been; None on rigid ground, or for a machine without wheels.
+
+        Args:
+            reach: only what is about as near as this to one of the wheels, along x and y [m].
+        """
+        system = self._setup.system
+        if not len(system.soil.body) or not len(self._own.wheel):
+            return None
+        links = [self._setup.names.link_index(self._setup.elements.wheel[w]) for w in self._own.wheel]
+        places = self._link_frames(np.array(links, dtype=np.int64))[1][:, :2]
+        return terrain_patch(system, self._engine.state, places, reach, self._machines)
+
+    def cylinder_trace(self, name: str) -> np.ndarray:
+        """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.cylinder.Prediction.trace`."""
+        if name not in self._names.cylinder:
+            raise unknown_name("cylinder", name, self._names.cylinder)
+        return cylinder_trace(self._engine.workspace, int(self._own.cylinder[self._names.cylinder.index(name)]))
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _own(self, names) -> list[int]:
-        """Numbers of the names that are the member's."""
-        machine = self._simulation.machine
-        return [number for number, name in enumerate(names) if machine.member_of(name) == self._number]
-
-    def _view(self, whole: NamedView[T]) -> NamedView[T]:
-        """The member's share of a view, under its own names."""
-        own = (whole.names[number] for number in self._own(whole.names))
-        return whole.selected({name.removeprefix(self._prefix): name for name in own})
-
     def _own_faults(self):
-        """The member's faults, under its own names."""
-        if not any(getattr(self.machine, field) for field in PORTS):
-            return
-        for fault in self._simulation.faults.catalogue:
-            if fault.component == OIL:
-                yield fault
-            elif self._simulation.machine.member_of(fault.component) == self._number:
-                yield fault.renamed(fault.component.removeprefix(self._prefix))
+        """The faults that the view's components can have, by their own names."""
+        catalogue = [self._setup.faults[index] for index in self._own.fault.tolist()]
+        return tuple(
+            fault if fault.component == OIL else fault.renamed(name)
+            for fault, name in zip(catalogue, self._names.fault, strict=True)
+        )
 
+    def _link_frames(self, links=slice(None)):
+        """Rotations and positions of all links of the simulation, or of some, in the world now."""
+        return link_frames(self._setup.names, self._engine.update_kinematics(), links)
 
-def _slice(chosen: np.ndarray) -> slice:
-    """Rows side by side, so that they stay a view of the array that they are of."""
-    rows = np.flatnonzero(chosen)
-    return slice(rows[0], rows[-1] + 1) if len(rows) else slice(0)
+    def _link_poses(self, links):
+        """Poses of some links of the simulation in the world now."""
+        return link_poses(self._setup.names, self._engine.update_kinematics(), links)
+
+    def _flexible_state(self, f: int) -> FlexibleLinkState:
+        """State of a flexible link, by its number in the simulation."""
+        beam, state = self._setup.beams[f], self._engine.state
+        rotation, position = self._link_frames(beam.ends)
+        return flexible_link_state(beam, rotation, position, state.q)
+
+    def _motor_state(self, m: int) -> HydraulicMotorState:
+        """State of a hydraulic motor, by its number in the simulation."""
+        names, motor = self._setup.names, self._setup.machine.hydraulic_motors[m]
+        system, state, workspace = self._setup.system, self._engine.state, self._engine.workspace
+        joint = names.joints[motor.joint]
+        position = float(joint.multiplier * state.q[joint.q] + joint.offset)
+        return hydraulic_motor_state(system, state, workspace, len(self._setup.machine.cylinders) + m, position)
+
+    def _wrenches(self) -> np.ndarray:
+        """What contacts and soil do to every link of the simulation, (links, 6)."""
+        setup, workspace, frames = self._setup, self._engine.workspace, self._link_frames()
+        wrench = contact_wrenches(setup.system, workspace, frames)
+        if setup.world.soil:
+            wrench += soil_wrenches(setup.machine.wheels, setup.names, workspace, frames)
+        return wrench
+
+    def _wheel_states(self, numbers: Sequence[int]) -> list[WheelState]:
+        """States of wheels, by their numbers in the simulation."""
+        setup, workspace, frames = self._setup, self._engine.workspace, self._link_frames()
+        wheels, wrenches = [setup.machine.wheels[w] for w in numbers], contact_wrenches(setup.system, workspace, frames)
+        kinematics, ground = self._engine.kinematics, setup.world.ground
+        states = rigid_wheel_states(wheels, setup.names, kinematics, frames, wrenches, ground)
+        figures = workspace.soil.figure
+        if not len(figures):
+            return states
+        return [with_soil(*pair) for pair in zip(states, figures[list(numbers)], strict=True)]

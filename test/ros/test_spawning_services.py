@@ -32,7 +32,7 @@ from grouser.nodes.simulation_services.services import SimulationServices
 from grouser.physics.description.data.pose import Pose as PlainPose
 from grouser.physics.description.data.rotation import matrix, rotate
 from grouser.physics.description.data.world import World
-from grouser.physics.simulation.engine import Simulation
+from grouser.physics.simulation.simulation import Simulation
 
 OK = Result.RESULT_OK
 STEP = 0.001  # [s]

@@ -12,7 +12,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Inertial, Link
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, PointSet, Sphere
-from grouser.physics.simulation.view import Part
+from grouser.physics.simulation.view import MachineView
 
 MACHINES = ("demolition_robot", "excavator", "four_bar", "loader_crane", "rigid_pendulum", "rover", "servo_fin")
 VIEWS = (
@@ -83,7 +83,7 @@ def test_copies_have_parts_of_their_own():
     original = simulation.part("a")
     batch = simulation.batch(2)
     first, second = (copy.part("a") for copy in batch)
-    assert isinstance(first, Part) and first is not original
+    assert isinstance(first, MachineView) and first is not original
     first.command["rear_left_drive"] = 2.0
     first.emergency_stop = True
     assert second.command["rear_left_drive"] == original.command["rear_left_drive"] == 0.0
@@ -131,7 +131,7 @@ def test_bounds_hold_all_shapes():
 
 
 def touching_links(simulation):
-    shapes, pairs = simulation.system.contact.shapes, simulation.system.contact.pairs
+    shapes, pairs = simulation.system.collision.shapes, simulation.system.collision.pairs
     names = simulation.names.links
     return {
         frozenset((names[shapes.link[one]], names[shapes.link[other]]))

@@ -7,6 +7,7 @@ import numba
 import pytest
 
 from grouser.physics.base.phases import PHASES
+from grouser.physics.base.trees import leaves
 from grouser.physics.compliance import loops_room, springs_room
 from grouser.physics.constraints import room as constraints
 from grouser.physics.contact import room as contact
@@ -88,4 +89,4 @@ def test_labels_name_every_array_of_the_state():
     assert {name: list(part) for name, part in labels.items() if part} == {
         name: list(kind._fields) for name, kind in classes.items()
     }
-    assert all(isinstance(label, str) for label in context.leaves_of(context.LABELS))
+    assert all(isinstance(label, str) for label in leaves(context.LABELS))

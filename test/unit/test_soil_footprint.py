@@ -27,7 +27,7 @@ def touched(pose, cell=0.01, wheel=WHEEL, normal=(0.0, 0.0, 1.0)):
     ground = Ground(normal=normal, soil=SoilGround((SAND,), "deformable", cell, bulldozing=False))
     simulation = Simulation(machine, World(gravity=(0.0, 0.0, 0.0), ground=ground, spawn=pose), step=1e-6)
     simulation.step(1)
-    work = simulation._workspace.soil
+    work = simulation.context.workspace.soil
     return work.touch[0, :, : work.touched[0]], work.frame[0]
 
 

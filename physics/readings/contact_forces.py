@@ -1,0 +1,73 @@
+"""Contacts of the last step, and what they and soil do to links."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from grouser.physics.description.data.soil import Wheel
+from grouser.physics.integrators.context import System, Workspace
+from grouser.physics.model.multibody import Names
+from grouser.physics.readings.measurements import Contact
+
+
+def contact_records(workspace: Workspace, own: np.ndarray, names: Sequence[str], step: float) -> list[Contact]:
+    """Contacts of some shapes, seen from these, where the machine was when the step began.
+
+    Args:
+        workspace: of the last step.
+        own: whether each shape is one of them, the ground last, (shapes + 1,).
+        names: of all shapes, the ground last.
+        step: its length [s].
+    """
+    found, count = workspace.contact.contacts, workspace.contact.contacts.count[0]
+    shape, other = found.shape[:count], found.other_shape[:count]
+    rows = np.flatnonzero(own[shape] | own[other])
+    swapped = ~own[shape[rows]]
+    side = np.where(swapped, -1.0, 1.0)[:, np.newaxis]
+    columns = (
+        [names[s] for s in np.where(swapped, other[rows], shape[rows])],
+        [names[s] for s in np.where(swapped, shape[rows], other[rows])],
+        workspace.multibody.kinematics.origin + found.point[rows],
+        side * found.normal[rows],
+        side * found.impulse[rows] / step,
+        (-found.gap[rows]).tolist(),
+    )
+    return [Contact(*row) for row in zip(*columns, strict=True)]
+
+
+def contact_wrenches(system: System, workspace: Workspace, frames: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Force [N] and moment [N m] of all contacts on every link, at its origin in its frame, (links, 6).
+
+    Args:
+        system, workspace: of the last step.
+        frames: rotations and positions of all link frames in the world, (links, 3, 3) and (links, 3) [m].
+    """
+    found, rows, shapes = workspace.contact.contacts, workspace.contact.rows, system.contact.shapes
+    count, step = found.count[0], system.settings.step
+    rotation, position = frames
+    force = found.impulse[:count] / step
+    resists = (rows.spinning[:count] > 0.0) | (rows.rolling[:count] > 0.0)
+    turning = np.einsum("ck,ckm->cm", rows.moment[:count], rows.frame[:count]) * resists[:, None] / step
+    wrench = np.zeros((len(position), 2, 3))
+    for shape, sign in ((found.shape[:count], 1.0), (found.other_shape[:count], -1.0)):
+        link = np.where(shape >= 0, shapes.link[shape], -1)
+        on = np.flatnonzero(link >= 0)
+        place = workspace.multibody.kinematics.origin + found.point[on] - position[link[on]]
+        moment = np.cross(place, force[on]) + turning[on]
+        np.add.at(wrench, link[on], sign * np.stack([force[on], moment], axis=1))
+    # row vectors: times the matrix is times its transpose from the left
+    return (wrench @ rotation).reshape(-1, 6)
+
+
+def soil_wrenches(
+    wheels: Sequence[Wheel], names: Names, workspace: Workspace, frames: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
+    """The same of the soil under the wheels, in the order of the workspace's."""
+    rotation, position = frames
+    wrench = np.zeros((len(position), 2, 3))
+    for wheel, pushed, centre in zip(wheels, workspace.soil.wrench, workspace.soil.centre, strict=True):
+        link = names.link_index(wheel.link)
+        force, moment = np.split(pushed, 2)
+        place = workspace.multibody.kinematics.origin + centre - position[link]
+        wrench[link] += force, moment + np.cross(place, force)
+    return (wrench @ rotation).reshape(-1, 6)

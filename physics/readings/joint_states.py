@@ -1,0 +1,66 @@
+"""Joints: positions, velocities and efforts."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.drives.springs import BUILT_IN
+from grouser.physics.integrators.context import State, System, Workspace
+from grouser.physics.model.multibody import JointCoordinate, Names
+from grouser.physics.readings.measurements import SphericalJointState
+
+
+class JointCoordinates(NamedTuple):
+    """Where joints with one coordinate are found, (joints,) each.
+
+    Attributes:
+        q, v: index in q and in v.
+        multiplier, offset: how a joint that mimics another one follows it.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    multiplier: np.ndarray
+    offset: np.ndarray
+
+
+def make_joint_coordinates(names: Names, joints: np.ndarray) -> JointCoordinates:
+    """The coordinates of some of the joints, by their numbers."""
+    every = list(names.joints.values())
+    chosen = [every[joint] for joint in joints.tolist()]
+    return JointCoordinates(
+        np.array([joint.q for joint in chosen], dtype=np.int64),
+        np.array([joint.v for joint in chosen], dtype=np.int64),
+        np.array([joint.multiplier for joint in chosen], dtype=float),
+        np.array([joint.offset for joint in chosen], dtype=float),
+    )
+
+
+def joint_positions(joints: JointCoordinates, state: State) -> np.ndarray:
+    """Positions now [rad or m], (joints,)."""
+    return joints.multiplier * state.q[joints.q] + joints.offset
+
+
+def joint_velocities(joints: JointCoordinates, state: State) -> np.ndarray:
+    """Velocities now [rad/s or m/s], (joints,)."""
+    return joints.multiplier * state.v[joints.v]
+
+
+def joint_efforts(joints: JointCoordinates, system: System, workspace: Workspace) -> np.ndarray:
+    """Efforts of drives, dry friction, limits and cylinders in the last step [N m or N], (joints,)."""
+    count = workspace.constraints.rows.count[0]
+    impulse = workspace.constraints.rows.impulse[:count] @ workspace.constraints.rows.jacobian[:count]
+    rate = system.joints.laws.rate_index
+    conductance, target, _ = workspace.joints.drive_spring.T
+    # the rows have those of the drives at their limit
+    built_in = workspace.joints.drive_place == BUILT_IN
+    impulse[rate] += np.where(built_in, conductance * (target - workspace.multibody.velocity[rate]), 0.0)
+    impulse[rate] += workspace.joints.frictions.impulse
+    return (workspace.joints.effort + impulse / system.settings.step)[joints.v]
+
+
+def spherical_joint_state(first: JointCoordinate, state: State, workspace: Workspace) -> SphericalJointState:
+    """A spherical joint, by the coordinate of its first axis."""
+    own = slice(first.v, first.v + 3)
+    orientation = np.array(state.q[first.q : first.q + 4])
+    return SphericalJointState(orientation, np.array(state.v[own]), np.array(workspace.joints.effort[own]))

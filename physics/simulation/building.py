@@ -1,0 +1,232 @@
+"""From a machine and a world to the arrays that a step reads, and the state at the start."""
+
+import hashlib
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.physics.base.packed import Packed
+from grouser.physics.base.trees import leaves
+from grouser.physics.compliance.assembly import assemble
+from grouser.physics.compliance.loops import make_loops
+from grouser.physics.compliance.rigid_elements import split_flexible_links
+from grouser.physics.compliance.springs import make_joint_springs
+from grouser.physics.contact.collide import make_collision, shape_name
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
+from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
+from grouser.physics.drives.servo import make_drives
+from grouser.physics.hydraulics.circuit import make_circuit
+from grouser.physics.hydraulics.cylinder import SCHEMES
+from grouser.physics.hydraulics.elements import beyond_plain, make_network
+from grouser.physics.hydraulics.faults import Fault, leaks, machine_faults
+from grouser.physics.hydraulics.piston_rows import cylinder_length
+from grouser.physics.hydraulics.room import System as Hydraulics
+from grouser.physics.integrators.context import INTEGRATORS, Settings, State, System, Workspace, make_state
+from grouser.physics.integrators.smooth import check_smooth
+from grouser.physics.joints.laws import make_joint_laws
+from grouser.physics.joints.room import System as Joints
+from grouser.physics.model.command import Command, make_command
+from grouser.physics.model.multibody import Names, build_model, with_initial_positions
+from grouser.physics.multibody.composite import mass_matrix
+from grouser.physics.multibody.factorisation import factorise
+from grouser.physics.multibody.kinematics import update_kinematics
+from grouser.physics.readings.flexible_links import Beam, make_beam
+from grouser.physics.readings.soil_measurements import check_soils
+from grouser.physics.simulation.membership import Elements, element_names, membership_of
+from grouser.physics.simulation.named_view import unknown_name
+from grouser.physics.soil.wheels import make_wheels
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """A machine in a world: all that its steps do not change.
+
+    Attributes:
+        machine, world, scheme: as of `Simulation`.
+        integrator: of the motion.
+        divided: the machine with its flexible links divided into rigid elements.
+        names: of the multibody system.
+        lines: names of the hydraulic lines.
+        passage_elements: name of the hydraulic element that each passage belongs to.
+        faults: that the hydraulic components can have.
+        shape_names: link or obstacle of each collision shape, the ground last.
+        elements: names of all elements.
+        membership: number of the member that each element belongs to, -1 for none.
+        system: the arrays.
+        fingerprint: digest of the arrays and settings.
+        beams: the flexible links among the divided machine's links.
+        warnings: what the description brings with it that may not be meant, in words.
+    """
+
+    machine: Machine
+    world: World
+    scheme: str
+    integrator: str
+    divided: Machine
+    names: Names
+    lines: tuple[str, ...]
+    passage_elements: tuple[str, ...]
+    faults: tuple[Fault, ...]
+    shape_names: tuple[str, ...]
+    elements: Elements[tuple[str, ...]]
+    membership: Elements[np.ndarray]
+    system: System
+    fingerprint: str
+    beams: tuple[Beam, ...]
+    warnings: tuple[str, ...]
+
+
+def set_up(
+    machine: Machine,
+    world: World,
+    step: float,
+    scheme: str,
+    tolerance: float,
+    most_sweeps: int,
+    integrator: str | None,
+) -> Setup:
+    """Checks and builds; arguments and errors as of `Simulation`."""
+    integrator = _check_settings(machine, step, scheme, tolerance, most_sweeps, integrator)
+    divided = split_flexible_links(machine)
+    model, names = build_model(divided, world.spawn, world.gravity)
+    start, loops, misfits = assemble(divided, model, names, make_loops(divided, names, model))
+    model = with_initial_positions(model, start)
+    unsure = check_soils(divided, world)
+    collision, excluded = make_collision(divided, names, model, world)
+    network, lines, passage_elements = make_network(divided)
+    _check_scheme(divided, scheme)
+    system = System(
+        settings=Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[integrator]),
+        multibody=model,
+        springs=make_joint_springs(divided, names),
+        joints=Joints(make_joint_laws(divided, names), make_drives(divided, float(step))),
+        loops=loops,
+        soil=make_wheels(divided, names, world),
+        hydraulics=Hydraulics(make_circuit(divided, names, model), network),
+        contact=collision,
+    )
+    if integrator != "semi_implicit":
+        check_smooth(system, integrator, divided.file)
+        if integrator == "implicit_midpoint" and any(sensor.type == "imu" for sensor in machine.sensors):
+            raise ParameterError("integrator", integrator, "semi_implicit, for a machine with an imu")
+    shapes, faults = system.contact.shapes, machine_faults(machine)
+    elements = element_names(machine, divided, names, shapes, lines, faults)
+    return Setup(
+        machine=machine,
+        world=world,
+        scheme=scheme,
+        integrator=integrator,
+        divided=divided,
+        names=names,
+        lines=lines,
+        passage_elements=passage_elements,
+        faults=faults,
+        shape_names=tuple(shape_name(divided, world, shapes, shape) for shape in (*range(len(shapes.kind)), -1)),
+        elements=elements,
+        membership=membership_of(machine, elements),
+        system=system,
+        fingerprint=_fingerprint(system),
+        beams=tuple(make_beam(flexible, divided, names) for flexible in machine.flexible_links),
+        warnings=(*excluded, *misfits, *unsure),
+    )
+
+
+def make_initial_state(setup: Setup, packed: Packed, kinematics: Packed, workspace: Workspace) -> State:
+    """The state at the start.
+
+    Args:
+        setup: of the simulation.
+        packed: its system.
+        kinematics: buffer.
+        workspace: of the first step, changed.
+
+    Raises:
+        MachineError: a part without inertia can move, or a cylinder starts outside its stroke.
+    """
+    system = setup.system
+    state = make_state(system)
+    update_kinematics(packed.multibody, state.q, state.v, kinematics)
+    _check_inertia(setup, packed, kinematics, workspace)
+    state.hydraulics.pressure[:] = system.hydraulics.network.pressure
+    state.hydraulics.swash[:] = 1.0
+    for c, cylinder in enumerate(setup.machine.cylinders):
+        length = cylinder_length(packed.hydraulics.geometry, kinematics, c, workspace.hydraulics.direction)
+        position = length - cylinder.retracted_length
+        if not -STROKE_TOLERANCE <= position <= cylinder.stroke + STROKE_TOLERANCE:
+            raise MachineError(
+                f"starts at a length of {length:.4f} m, outside its range of {cylinder.retracted_length:.4f} to "
+                f"{cylinder.retracted_length + cylinder.stroke:.4f} m",
+                file=setup.machine.file,
+                element=f'<cylinder name="{cylinder.name}">',
+                remedy="change retracted_length, stroke, the attachments or the initial positions",
+            )
+        state.hydraulics.piston[c] = min(max(position, 0.0), cylinder.stroke)
+    return state
+
+
+def make_neutral_command(machine: Machine) -> Command:
+    """Everything in neutral and healthy."""
+    return make_command(
+        valves=len(machine.valves),
+        drives=len(machine.drives),
+        machines=max(len(machine.members), 1),
+        pumps=len(machine.pumps),
+        reliefs=len(machine.relief_valves) + len(machine.counterbalance_valves),
+        leaks=len(leaks(machine)),
+        cylinders=len(machine.cylinders),
+    )
+
+
+def require_range(name: str, value: float, lowest: float, highest: float) -> None:
+    """Refuses a number outside its range, NaN included."""
+    if not (isinstance(value, Real) and lowest <= value <= highest):
+        raise ParameterError(name, value, f"a number from {lowest:g} to {highest:g}")
+
+
+def _check_settings(machine, step, scheme, tolerance, most_sweeps, integrator):
+    """Refuses settings out of range; the integrator that is used."""
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
+        raise unknown_name("scheme", scheme, SCHEMES)
+    require_range("step", step, 1e-7, 0.1)
+    require_range("tolerance", tolerance, 1e-15, 1.0)
+    require_range("most_sweeps", most_sweeps, 1, 1_000_000)
+    if most_sweeps != int(most_sweeps):
+        raise ParameterError("most_sweeps", most_sweeps, "a whole number")
+    used = machine.integrator.method if integrator is None else integrator
+    if used not in INTEGRATORS:
+        raise unknown_name("integrator", integrator, INTEGRATORS)
+    return used
+
+
+def _check_scheme(machine, scheme):
+    """Refuses a plain scheme for a circuit that it cannot have."""
+    if scheme != "implicit" and (part := beyond_plain(machine)):
+        raise ParameterError("scheme", scheme, f"implicit: '{part}' is beyond the plain schemes")
+    for cylinder in machine.cylinders:
+        if scheme == "split" and cylinder.piston_mass == 0.0:
+            raise ParameterError("scheme", scheme, f"another: '{cylinder.name}' has no piston_mass")
+
+
+def _check_inertia(setup, packed, kinematics, workspace):
+    """Refuses joints that move a part without inertia."""
+    system, factor = setup.system, workspace.multibody.factor
+    mass_matrix(packed.multibody, kinematics, workspace.multibody.composite, factor)
+    stuck = factorise(system.multibody.pattern_start, system.multibody.pattern, factor)
+    if stuck >= 0:
+        raise MachineError(
+            "moves a part without inertia about it",
+            file=setup.machine.file,
+            element=f'<joint name="{setup.names.rate_joint[stuck]}">',
+            remedy="give the links beyond it mass and inertia",
+        )
+
+
+def _fingerprint(system: System) -> str:
+    """Digest of everything that a step reads besides state and command."""
+    digest = hashlib.sha256(repr(system.settings).encode())
+    for array in leaves(system[1:]):
+        digest.update(np.asarray(array).tobytes())
+    return digest.hexdigest()[:16]

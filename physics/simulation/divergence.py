@@ -1,0 +1,42 @@
+"""Which quantity of a state is no longer finite."""
+
+import math
+
+import numpy as np
+
+from grouser.physics.base.errors import DivergenceError
+from grouser.physics.integrators.context import State
+from grouser.physics.model.multibody import POSITIONS
+from grouser.physics.simulation.building import Setup
+
+
+def divergence(setup: Setup, state: State, time: float) -> DivergenceError:
+    """The error that names the first quantity that is not finite.
+
+    Args:
+        setup: of the simulation.
+        state: whose steps have ended early.
+        time: of it [s].
+    """
+    quantities = (
+        (setup.names.rate_joint, state.v),
+        ([cylinder.name for cylinder in setup.machine.cylinders], state.hydraulics.piston),
+        ([f"line {line}" for line in setup.lines], state.hydraulics.pressure),
+        (_position_joints(setup, len(state.q)), state.q),
+    )
+    for names, values in quantities:
+        for name, value in zip(names, values, strict=False):  # rotors follow the cylinders' pistons
+            if not math.isfinite(value):
+                return DivergenceError(time, name, float(value))
+    return DivergenceError(time, "the sum of the pressures of a cylinder", math.inf)
+
+
+def _position_joints(setup: Setup, count: int) -> list[str]:
+    """Joint of each position in q."""
+    names, model = setup.names, setup.system.multibody
+    joints = [""] * count
+    for body in np.flatnonzero(~model.body_mimics).tolist():
+        first = int(model.body_q[body])
+        positions = POSITIONS[int(model.body_kind[body])]
+        joints[first : first + positions] = [names.body_joint[body]] * positions
+    return joints

@@ -1,0 +1,169 @@
+"""Which member of a fleet each element of a simulation belongs to, and the elements that a view shows.
+
+Names say it once, when a simulation is made (`Machine.member_of`); from then on indices do.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from grouser.physics.contact.shapes import Shapes
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.description.elements.hydraulics.circuit import PORTS
+from grouser.physics.hydraulics.faults import OIL, Fault
+from grouser.physics.model.multibody import Names
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+@dataclass(frozen=True)
+class Elements(Generic[T]):
+    """The same thing of each kind of element: their names, their members, or the indices of some of them.
+
+    Attributes:
+        link, body, joint, spherical_joint, loop_joint, compliant_joint, flexible_link: of the mechanism; joints are
+            those with one coordinate.
+        shape: collision shapes; those of obstacles have no name and no member.
+        wheel, imu, lidar, drive: as in the description.
+        valve, cylinder, hydraulic_motor, line: of the hydraulic circuit.
+        pump: displacement pumps.
+        fault: by component; that of the oil, which members share, has no name and no member.
+    """
+
+    link: T
+    body: T
+    joint: T
+    spherical_joint: T
+    loop_joint: T
+    compliant_joint: T
+    flexible_link: T
+    shape: T
+    wheel: T
+    imu: T
+    lidar: T
+    drive: T
+    valve: T
+    cylinder: T
+    hydraulic_motor: T
+    line: T
+    pump: T
+    fault: T
+
+    def map(self, function: Callable[[T], U]) -> "Elements[U]":
+        """The results of a function of each kind's."""
+        return Elements(*[function(getattr(self, field.name)) for field in fields(self)])
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The elements that a view shows.
+
+    Attributes:
+        name: of the member; "" for all that there is.
+        machine: its description, under its own names.
+        prefix: what its names begin with in the simulation, and not in the view.
+        members: numbers of the members in it.
+        base: body of its free base, -1 for a fixed one.
+        own: indices of its elements in the simulation.
+        names: their own names, in the same order.
+    """
+
+    name: str
+    machine: Machine
+    prefix: str
+    members: tuple[int, ...]
+    base: int
+    own: Elements[np.ndarray]
+    names: Elements[tuple[str, ...]]
+
+
+def element_names(
+    machine: Machine, divided: Machine, names: Names, shapes: Shapes, lines: tuple[str, ...], faults: tuple[Fault, ...]
+) -> Elements[tuple[str, ...]]:
+    """Names of all elements of a simulation.
+
+    Args:
+        machine: as described.
+        divided: with its flexible links divided into elements.
+        names: of the multibody system.
+        shapes: that collide.
+        lines: of the hydraulic circuit.
+        faults: that its components can have.
+    """
+    return Elements(
+        link=names.links,
+        body=names.body_joint,
+        joint=tuple(names.joints),
+        spherical_joint=tuple(names.body_joint[first.body] for first in list(names.axes.values())[::3]),
+        loop_joint=tuple(joint.name for joint in divided.loop_joints),
+        compliant_joint=tuple(joint.joint for joint in machine.compliant_joints),
+        flexible_link=tuple(link.link for link in machine.flexible_links),
+        shape=tuple(names.links[link] if link >= 0 else "" for link in shapes.link),
+        wheel=tuple(wheel.link for wheel in machine.wheels),
+        imu=tuple(sensor.name for sensor in machine.sensors if sensor.type == "imu"),
+        lidar=tuple(sensor.name for sensor in machine.sensors if isinstance(sensor, Lidar)),
+        drive=tuple(drive.joint for drive in machine.drives),
+        valve=tuple(valve.name for valve in machine.valves),
+        cylinder=tuple(cylinder.name for cylinder in machine.cylinders),
+        hydraulic_motor=tuple(motor.name for motor in machine.hydraulic_motors),
+        line=lines,
+        pump=tuple(pump.name for pump in machine.pumps if pump.displacement is not None),
+        fault=tuple("" if fault.component == OIL else fault.component for fault in faults),
+    )
+
+
+def membership_of(machine: Machine, names: Elements[tuple[str, ...]]) -> Elements[np.ndarray]:
+    """Number of the member that each element belongs to, 0 in a machine by itself; -1 for what belongs to none."""
+
+    def members(own: tuple[str, ...]) -> np.ndarray:
+        return np.array([machine.member_of(name) if name else -1 for name in own], dtype=np.int64)
+
+    return names.map(members)
+
+
+def select_all(machine: Machine, names: Elements[tuple[str, ...]]) -> Selection:
+    """Everything, under the names of the simulation."""
+    return Selection(
+        name="",
+        machine=machine,
+        prefix="",
+        members=tuple(range(max(len(machine.members), 1))),
+        base=0 if machine.floating_base and not machine.members else -1,
+        own=names.map(lambda own: np.arange(len(own))),
+        names=names,
+    )
+
+
+def select_member(
+    machine: Machine, names: Elements[tuple[str, ...]], membership: Elements[np.ndarray], number: int
+) -> Selection:
+    """One member of a machine that is made of several, under its own names."""
+    member = machine.members[number]
+    own = membership.map(lambda members: np.flatnonzero(members == number))
+    if any(getattr(member.machine, field) for field in PORTS):
+        # entrained air is that of all members with a circuit
+        shared = np.array([name == "" for name in names.fault], dtype=bool)
+        own = replace(own, fault=np.flatnonzero((membership.fault == number) | shared))
+    return Selection(
+        name=member.name,
+        machine=member.machine,
+        prefix=member.prefix,
+        members=(number,),
+        base=names.body.index(member.joint) if member.joint in names.body else -1,
+        own=own,
+        names=_own_names(names, own, member.prefix),
+    )
+
+
+def _own_names(names: Elements[tuple[str, ...]], own: Elements[np.ndarray], prefix: str) -> Elements[tuple[str, ...]]:
+    """Names of some elements, without a prefix."""
+
+    def chosen(kind: str) -> tuple[str, ...]:
+        every = getattr(names, kind)
+        return tuple(every[index].removeprefix(prefix) for index in getattr(own, kind).tolist())
+
+    return Elements(*[chosen(field.name) for field in fields(names)])

@@ -1,0 +1,83 @@
+"""A machine with a free base is put somewhere else."""
+
+import math
+from dataclasses import astuple
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grouser.physics.base import spatial
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.contact.collide import slot_shapes
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.model.multibody import FREE, Model
+from grouser.physics.simulation.engine import Engine
+
+# What the length of a quaternion may differ from one by, for rounding [-].
+_UNIT = 1e-6
+
+
+class BaseCoordinates(NamedTuple):
+    """First index of a free base in q and in v; -1 for a fixed one."""
+
+    q: int
+    v: int
+
+
+def base_coordinates(model: Model, body: int) -> BaseCoordinates:
+    """Of the base that is this body, -1 for a fixed one."""
+    if body < 0 or model.body_kind[body] != FREE:
+        return BaseCoordinates(-1, -1)
+    return BaseCoordinates(int(model.body_q[body]), int(model.column_rate[model.column_start[body]]))
+
+
+def place_base(
+    engine: Engine,
+    base: BaseCoordinates,
+    touching: np.ndarray,
+    wheels: np.ndarray,
+    position: Vector3,
+    quaternion: tuple[float, float, float, float],
+    linear: Vector3,
+    angular: Vector3,
+) -> None:
+    """Puts a machine somewhere else; what it touched and rolled on is cleared, and the balance of energy is shifted.
+
+    Args:
+        engine: of the simulation.
+        base: of the machine.
+        touching: whether each collision shape is the machine's, the ground last, (shapes + 1,).
+        wheels: numbers of its wheels.
+        position, quaternion, linear, angular: as of `MachineView.place`.
+
+    Raises:
+        ParameterError: the base is fixed, a value is not finite, or the quaternion has not length one.
+    """
+    q, v = base
+    if q < 0:
+        raise ParameterError("place", list(position), "for a machine whose base is free; this one's is fixed")
+    at, turned = _finite("position", position, 3), _finite("quaternion", quaternion, 4)
+    speed, rate = _finite("linear", linear, 3), _finite("angular", angular, 3)
+    length = float(np.linalg.norm(turned))
+    if not abs(length - 1.0) <= _UNIT:
+        raise ParameterError("quaternion", list(quaternion), f"of length 1; its length is {length:g}")
+    before = engine.energy()
+    system, state, turn = engine.setup.system, engine.state, spatial.matrix(tuple(turned / length))
+    state.q[q : q + 3], state.q[q + 3 : q + 7] = at, turned / length
+    state.v[v : v + 3], state.v[v + 3 : v + 6] = speed @ turn, rate @ turn
+    touched = touching[slot_shapes(system.contact)].any(axis=1)
+    for array in (state.contact.impulse, state.contact.moment, state.contact.anchor):
+        array[touched] = 0.0
+    for array in (state.soil.wheel_motion, state.soil.rim_shear, state.soil.wheel_sinkage):
+        array[wheels[wheels < len(array)]] = 0.0  # on rigid ground they have no rows
+    after = engine.energy()
+    state.energy_start[:] += np.array(astuple(after)) - astuple(before)
+    engine.clear_outputs()
+
+
+def _finite(name: str, values: Any, count: int) -> np.ndarray:
+    """Numbers as an array, if they are finite and so many."""
+    if len(values) != count or not all(isinstance(value, Real) and math.isfinite(value) for value in values):
+        raise ParameterError(name, values, f"{count} finite numbers")
+    return np.array(values, dtype=float)

@@ -1,0 +1,282 @@
+"""The façade: a machine in a world, stepped, saved and restored, commanded and read by name."""
+
+import copy
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.packed import Packed
+from grouser.physics.base.trees import copied, copy_into
+from grouser.physics.compliance.vibration import Mode, vibration_modes
+from grouser.physics.contact.collide import find_overlaps
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
+from grouser.physics.hydraulics.valve import CAVITY
+from grouser.physics.integrators.context import State, System
+from grouser.physics.model.command import Command
+from grouser.physics.model.multibody import Model, Names
+from grouser.physics.readings.energy_balance import balance_energy
+from grouser.physics.readings.hydraulic_balance import balance_hydraulics
+from grouser.physics.readings.measurements import (
+    Energy,
+    EnergyBalance,
+    HydraulicBalance,
+    NumericalDamping,
+    SolverDiagnostics,
+)
+from grouser.physics.readings.vibration import damping_warnings, numerical_damping
+from grouser.physics.simulation.batch import Batch
+from grouser.physics.simulation.building import require_range, set_up
+from grouser.physics.simulation.engine import Engine
+from grouser.physics.simulation.membership import Elements, select_all, select_member
+from grouser.physics.simulation.named_view import unknown_name
+from grouser.physics.simulation.view import MachineView
+
+
+class Snapshot(NamedTuple):
+    """A saved state, opaque; restore it into the same machine, world, step and scheme."""
+
+    state: State
+    command: Command
+    system: str
+
+
+class Simulation(MachineView):
+    """A machine in a world, or several that touch each other.
+
+    It is the view of all that there is; see `MachineView` for what can be commanded and read by name.
+
+    Args:
+        machine: from `grouser.load_machine`, or of several from `grouser.combine`.
+        world: from `grouser.load_world`; flat ground by default.
+        step: length of a step [s].
+        scheme: of the hydraulics: "implicit"; for cylinders on valves between constant pressures also "semi_implicit"
+            (explicit sub-steps), or "split" (the published scheme, to show its error).
+        tolerance: of the impulses: the solver stops when no row changes its own speed by more [m/s or rad/s].
+        most_sweeps: limit of the solver's sweeps.
+        integrator: of the motion: "semi_implicit", of first order, for everything; "implicit_midpoint", of second
+            order, for smooth mechanisms; "variational", of second order, keeps momenta and the structure of the motion,
+            for smooth trees; None: the machine's.
+
+    Attributes:
+        warnings: what the machine's description and the step bring with them that may not be meant, in words.
+        system: all that a step reads and does not change.
+        model, names: the arrays of the multibody system and the names that belong to them.
+        lines: names of the hydraulic lines.
+        shape_names: link or obstacle of each collision shape, the ground last.
+        membership: number of the member that each element belongs to, -1 for none.
+
+    Raises:
+        ParameterError: a step, scheme or limit out of range.
+        MachineError: the machine cannot move as it is described.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        world: World = World(),
+        step: float = 0.001,
+        scheme: str = "implicit",
+        tolerance: float = 1e-6,
+        most_sweeps: int = 100,
+        integrator: str | None = None,
+    ):
+        setup = set_up(machine, world, step, scheme, tolerance, most_sweeps, integrator)
+        self.system: System = setup.system
+        self.model: Model = setup.system.multibody
+        self.names: Names = setup.names
+        self.lines: tuple[str, ...] = setup.lines
+        self.shape_names: tuple[str, ...] = setup.shape_names
+        self.membership: Elements[np.ndarray] = setup.membership
+        self._stand_on(Engine(setup))
+        self.warnings: tuple[str, ...] = setup.warnings + damping_warnings(self.numerical_damping(), self.step_size)
+        self.reset()
+
+    def _stand_on(self, engine: Engine) -> None:
+        """Makes the views of an engine."""
+        super().__init__(engine, select_all(engine.setup.machine, engine.setup.elements))
+        self._members: dict[str, MachineView] = {}
+
+    # --- time -------------------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        """Everything that a step reads and leaves changed; its arrays may be written to."""
+        return self._engine.state
+
+    @property
+    def context(self) -> Packed:
+        """System, state, command and workspace as compiled functions take them."""
+        return self._engine.context
+
+    def step(self, count: int = 1) -> None:
+        """Makes `count` steps with the commands held.
+
+        Other Python threads run meanwhile; they must leave this simulation alone.
+
+        Raises:
+            ParameterError: a negative count.
+            DivergenceError: the state is no longer finite after the step that `step_count` counts last; restore a
+                snapshot or reset.
+        """
+        if not isinstance(count, Integral) or count < 0:
+            raise ParameterError("count", count, "a whole number of steps, at least 0")
+        engine = self._engine
+        engine.begin_steps()
+        left = engine.run(int(count))  # compiled code would be made anew for numpy's other integers
+        engine.finish_steps(left)
+
+    def batch(self, count: int) -> Batch["Simulation"]:
+        """Copies of this simulation, as it stands, that step together over the cores.
+
+        Raises:
+            ParameterError: a count below one.
+        """
+        return Batch(self._engine, count, self._twin_on)
+
+    def _twin_on(self, engine: Engine) -> "Simulation":
+        """The same simulation on a copy of its engine."""
+        twin = copy.copy(self)
+        twin._stand_on(engine)
+        return twin
+
+    def reset(self) -> None:
+        """Back to the start: initial state, neutral commands, emergency stop released; `faults` stay."""
+        engine, command = self._engine, self._engine.command
+        engine.take_state(engine.initial)
+        command.valve[:] = 0.0
+        command.emergency_stop[:] = False
+        for number, drive in enumerate(self.machine.drives):
+            # where its joint starts, or standstill
+            start = engine.initial.q[self.names.joints[drive.joint].q] if drive.mode == "position" else 0.0
+            command.drive[number] = start
+        engine.clear_outputs()
+
+    def snapshot(self) -> Snapshot:
+        """Everything that a bit-exact restart needs."""
+        engine = self._engine
+        return Snapshot(copied(engine.state), copied(engine.command), engine.setup.fingerprint)
+
+    def restore(self, saved: Snapshot) -> None:
+        """Continues from a snapshot, its emergency stop and faults included; measurements of the last step are empty
+        until the next.
+
+        Raises:
+            ParameterError: the snapshot is of another machine, world, step or scheme.
+        """
+        fingerprint = self._engine.setup.fingerprint
+        if saved.system != fingerprint:
+            valid = f"one of the same machine, world and settings, {fingerprint}"
+            raise ParameterError("snapshot", saved.system, valid)
+        self._engine.take_state(saved.state)
+        copy_into(saved.command, self._engine.command)
+        self._engine.clear_outputs()
+
+    def resume(self, state: State) -> None:
+        """Goes on from a state that was put together by hand; the accounts of work are opened anew."""
+        self._engine.take_state(state)
+        self._engine.open_accounts()
+        self._engine.clear_outputs()
+
+    def use_state(self, state: State) -> None:
+        """Goes on with the arrays of another state of the same simulation, which may have more room for soft ground."""
+        self._engine.use_state(state)
+
+    # --- members ----------------------------------------------------------------------------------------------------
+
+    def part(self, name: str) -> MachineView:
+        """One of several machines, by the member's name; of a machine by itself, "", it is the simulation.
+
+        Raises:
+            ParameterError: there is no such member.
+        """
+        members = [member.name for member in self.machine.members] or [""]
+        if name not in members:
+            raise unknown_name("member", name, members)
+        if not self.machine.members:
+            return self
+        if name not in self._members:
+            elements = self._engine.setup.elements
+            chosen = select_member(self.machine, elements, self.membership, members.index(name))
+            self._members[name] = MachineView(self._engine, chosen)
+        return self._members[name]
+
+    def overlaps(self) -> list[tuple[str, str, float]]:
+        """What is in each other and may touch: a link, the link or obstacle that it is in, and how deep [m]."""
+        found = find_overlaps(self.system.contact, self.model, self.state.q)
+        return [(self.shape_names[one], self.shape_names[other], depth) for one, other, depth in found]
+
+    # --- energy and vibration ---------------------------------------------------------------------------------------
+
+    def energy(self) -> Energy:
+        """Kinetic, potential and elastic energy of all bodies now."""
+        return self._engine.energy()
+
+    def energy_balance(self) -> EnergyBalance:
+        """Work, dissipation and changes of energy since the first step after the start or `reset`.
+
+        Changing `state` by hand after that step leaves the change in the residual.
+        """
+        engine, system = self._engine, self.system
+        now, pairs = engine.energy(), engine.pair_energies()
+        return balance_energy(engine.setup.divided, system, self.names, self.state, now, pairs)
+
+    def hydraulic_balance(self) -> HydraulicBalance:
+        """Where the energy of the oil has come from and gone since the start or `reset`."""
+        elements, system = self._engine.setup.passage_elements, self.system
+        return balance_hydraulics(
+            self.machine, system.hydraulics.network, self.lines, elements, system.settings.scheme, self.state
+        )
+
+    def vibration_modes(self) -> tuple[Mode, ...]:
+        """Undamped small vibrations about the present positions at rest, by ascending frequency.
+
+        Elastic joints, flexible links and loop joints make them; gravity, contacts, drives and hydraulics do not count,
+        and motions without a spring are left out.
+        """
+        system, loops = self.system, list(self._engine.setup.elements.loop_joint)
+        return vibration_modes(self.model, system.loops, system.springs, self.state.q, loops, self.names.rate_joint)
+
+    def natural_frequencies(self) -> np.ndarray:
+        """Frequencies of `vibration_modes` [Hz]."""
+        return np.array([mode.frequency for mode in self.vibration_modes()])
+
+    def numerical_damping(self) -> tuple[NumericalDamping, ...]:
+        """What damping the step adds to the slowest vibration of each elastic part; only `semi_implicit` adds any."""
+        return numerical_damping(self.machine, self.vibration_modes(), self.integrator, self.step_size)
+
+    # --- solver and circuit -----------------------------------------------------------------------------------------
+
+    @property
+    def diagnostics(self) -> SolverDiagnostics:
+        """How the impulses converged."""
+        work = self._engine.workspace
+        return SolverDiagnostics(
+            iterations=int(work.constraints.sweeps[0]),
+            iterations_max=int(work.constraints.sweeps[1]),
+            residual=float(work.constraints.residual[0]),
+            residual_max=float(work.constraints.residual[1]),
+            unsettled_steps=int(work.constraints.unsettled[2]),
+            contact_count=int(work.contact.contacts.count[0]),
+            row_count=int(work.constraints.rows.count[0] + 3 * work.contact.rows.count[0]),
+        )
+
+    def clear_diagnostics(self) -> None:
+        """Forgets the largest iterations and residual so far."""
+        self._engine.clear_diagnostics()
+
+    def set_line_pressure(self, line: str, pressure: float) -> None:
+        """Sets the pressure of a hydraulic line [Pa, absolute]; those of tanks and supplies stay as they are.
+
+        Raises:
+            ParameterError: no such line, or a pressure that oil cannot have.
+        """
+        if line not in self.lines:
+            raise unknown_name("line", line, self.lines)
+        system, state = self.system, self.state
+        require_range("pressure", pressure, system.hydraulics.network.oil.vapour + CAVITY, 1e9)
+        number = self.lines.index(line)
+        if not system.hydraulics.network.constant[number]:
+            state.hydraulics.pressure[number] = pressure
