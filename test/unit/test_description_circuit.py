@@ -324,16 +324,16 @@ BAD = {
         8,
         ["supply_pressure = 1e+07 Pa and displacement = 1e-05 m3/rad"],
     ),
-    "speed of a supply": ('<pump supply_pressure="1e7" speed="3"/>', 8, ["speed does not speak of a supply"]),
+    "speed of a supply": ('<pump supply_pressure="1e7" speed="3"/>', 8, ["speed does not apply to a supply"]),
     "setting of a fixed pump": (
         '<pump displacement="1e-5" speed="3" setting="1e7"/>',
         8,
-        ["setting does not speak of", 'control="fixed"'],
+        ["setting does not apply to", 'control="fixed"'],
     ),
     "sense of a pressure control": (
         CONTROLLED.replace("setting", 'sense="ls" setting'),
         8,
-        ["sense does not speak of", 'control="pressure"'],
+        ["sense does not apply to", 'control="pressure"'],
     ),
     "no speed": ('<pump displacement="1e-5"/>', 8, ["'speed' is missing"]),
     "no setting": ('<pump displacement="1e-5" speed="3" control="pressure"/>', 8, ["'setting' is missing"]),
@@ -362,7 +362,7 @@ BAD = {
     "two tank pressures": (
         SUPPLY + '\n<pump name="q" outlet="high" supply_pressure="2e7" tank_pressure="2e5"/>',
         9,
-        ["tank_pressure = 200000 Pa", "pump 'pump' says 100000 Pa"],
+        ["tank_pressure = 200000 Pa", "pump 'pump' has 100000 Pa"],
     ),
     "supply below a tank": (
         '<tank name="tank"/><tank name="high" pressure="2e7"/>\n' + SUPPLY,

@@ -243,7 +243,7 @@ BAD = {
     "loop without stiffness along x": (
         loop("fixed", 'stiffness="0 1 1"'),
         14,
-        ["stiffness along x is 0", 'type="prismatic" axis="x"', "leave stiffness out for a rigid pair"],
+        ["stiffness along x is 0", 'type="prismatic" axis="x"', "leave stiffness out for a rigid loop joint"],
     ),
     "loop without stiffness about z": (
         loop("fixed", 'rotational_stiffness="1 1 0"'),
@@ -269,7 +269,7 @@ BAD = {
     "number for no direction": (
         loop("spherical", 'rotational_stiffness="5"'),
         14,
-        ["rotational_stiffness = 5", "spherical pair constrains", "none", "three numbers"],
+        ["rotational_stiffness = 5", "constrained directions", "spherical joint has none", "three numbers"],
     ),
     "damper for no direction": (loop("spherical", 'rotational_damping="5"'), 14, ["rotational_damping = 5", "none"]),
     "damper of a rigid loop": (

@@ -62,7 +62,7 @@ def check_winches(machine, extension):
 FAMILY = Family((WINCH,), complete={"winches": complete_winch}, check=check_winches)
 '''
 
-# The content of <grouser> stands in line 7.
+# The content of <grouser> is in line 7.
 ROBOT = """<robot name="r">
 <link name="base"/>
 <link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>

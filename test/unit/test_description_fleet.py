@@ -136,12 +136,12 @@ def test_ambiguous_member_names_are_refused(names):
 
 
 def test_names_like_those_of_another_member_are_refused():
-    with pytest.raises(MachineError, match=r"a/base.urdf: its link 'a/base' reads like one of the member 'a'"):
+    with pytest.raises(MachineError, match=r"a/base.urdf: its link 'a/base' begins like the names of the member 'a'"):
         combine({"": Member(lone("a/base")), "a": Member(lone())})
 
 
 def test_fleet_as_a_member_is_refused():
-    with pytest.raises(ParameterError, match="a machine by itself"):
+    with pytest.raises(ParameterError, match="a single machine"):
         combine({"b": Member(combine({"a": Member(lone())}))})
 
 

@@ -173,7 +173,11 @@ BODIES = {
     ),
     "mesh from the net": ([shape('<mesh filename="http://example.org/a.stl"/>')], 4, ["'http://' is not read"]),
     "mesh without size": ([shape('<mesh filename="a.stl" scale="1 0 1"/>')], 4, ["scale = '1 0 1'"]),
-    "grouser in a link": ([LINK_A.replace("</link>", "<grouser/></link>")], 2, ["stands in", "directly into <robot>"]),
+    "grouser in a link": (
+        [LINK_A.replace("</link>", "<grouser/></link>")],
+        2,
+        ["<grouser> is in", "directly into <robot>"],
+    ),
 }
 
 

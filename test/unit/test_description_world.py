@@ -113,7 +113,7 @@ def test_description_tags_and_named_poses(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ("poses:\n  spawn: {}", 2, "where the machine starts"),
+        ("poses:\n  spawn: {}", 2, "reserved for the initial pose"),
         ("poses:\n  a: {}\n  a: {}", 3, "given twice"),
         ("poses:\n  a: {xy: 1}", 2, "unknown key 'xy'"),
         ("poses: []", 1, "a mapping is needed"),

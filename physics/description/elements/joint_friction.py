@@ -64,7 +64,7 @@ def complete_friction(entry: Entry, scope: Scope) -> JointFriction:
             "leave kinetic out, or use law two_state",
         )
     if friction.law == "lugre" and kinetic == 0.0:
-        raise element.error("law lugre needs levels above 0: its bristles could bear nothing", "give both, above 0")
+        raise element.error("law lugre needs levels above 0", "give both, above 0")
     given = {
         "stribeck_speed": friction.stribeck_speed is not None,
         "bristle_stiffness": friction.bristle_stiffness is not None,

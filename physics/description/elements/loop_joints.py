@@ -107,7 +107,7 @@ def _complete(
         for axis, value, blocked in zip(AXES, damping, constrained, strict=True):
             if blocked and value > 0.0:
                 raise element.error(
-                    f"{prefix}damping {word} {axis} is {value:g}, where the pair is rigid",
+                    f"{prefix}damping {word} {axis} is {value:g}, where the loop joint is rigid",
                     f"give {prefix}stiffness too, or leave {prefix}damping out",
                 )
         return None, damping
@@ -115,8 +115,8 @@ def _complete(
     for axis, value, blocked in zip(AXES, stiffness, constrained, strict=True):
         if blocked and value == 0.0:
             raise element.error(
-                f"{prefix}stiffness {word} {axis} is 0, a direction that a {loop.type} pair constrains",
-                f"{_other_type(loop, word, axis)}leave {prefix}stiffness out for a rigid pair",
+                f"{prefix}stiffness {word} {axis} is 0, a direction that a {loop.type} joint constrains",
+                f"{_other_type(loop, word, axis)}leave {prefix}stiffness out for a rigid loop joint",
             )
     return stiffness, damping
 
@@ -126,7 +126,7 @@ def _triple(element: Element, loop: LoopJoint, name: str, value: float | Vector3
         return value
     if value > 0.0 and not any(constrained):
         raise element.error(
-            f"{name} = {value:g} speaks of the directions that a {loop.type} pair constrains, which are none here",
+            f"{name} = {value:g} applies to constrained directions, and a {loop.type} joint has none of them here",
             "give three numbers, for the free directions",
         )
     x, y, z = (value if blocked else 0.0 for blocked in constrained)

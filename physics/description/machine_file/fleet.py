@@ -147,7 +147,7 @@ def _check_names(members: Mapping[str, Member]) -> None:
         if not isinstance(name, str) or name != name.strip("/ "):
             raise ParameterError("member", name, "a name without a slash or blank at its ends")
         if member.machine.members:
-            raise ParameterError("member", name, "a machine by itself, not one that is made of several")
+            raise ParameterError("member", name, "a single machine, not a fleet")
         for other in members:
             if name and str(other).startswith(f"{name}/"):
                 raise ParameterError("member", other, f"a name that does not begin with '{name}/', a member's prefix")
@@ -163,16 +163,16 @@ def _refuse_misread_names(machine: Machine) -> None:
                 if machine.member_of(name) != numbers[""]:
                     other = machine.members[machine.member_of(name)].name
                     raise MachineError(
-                        f"its {what} '{name}' reads like one of the member '{other}'",
+                        f"its {what} '{name}' begins like the names of the member '{other}'",
                         file=member.machine.file,
                         remedy="name that member otherwise",
                     )
     for joint in machine.joints:
         if taken.setdefault(("joint", joint.name), joint.child) != joint.child:
             raise MachineError(
-                f"the joint that its root link would hang on has the name of another one, '{joint.name}'",
+                f"'{joint.name}' is the name of two joints, one of which holds the root link of a member",
                 file=machine.file,
-                remedy="rename that",
+                remedy="rename the other one",
             )
 
 

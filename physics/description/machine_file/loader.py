@@ -111,4 +111,4 @@ def _refuse_misplaced(root: Element) -> None:
     for child in root.children:
         if child.tag in ("link", "joint"):
             for misplaced in child.all(TAG):
-                raise misplaced.error(f"<{TAG}> stands in {child.label}", "put it directly into <robot>")
+                raise misplaced.error(f"<{TAG}> is in {child.label}", "put it directly into <robot>")

@@ -60,7 +60,7 @@ def _read_types(reader: Reader, node: yaml.Node, nodes: dict[str, yaml.Node]) ->
         soil = _read_one(reader, type_, f"{name} type", None)
         return {soil.name: soil}
     if "type" in nodes:
-        raise reader.error(nodes["type"], name, "type and types both say which soils there are", "keep one of them")
+        raise reader.error(nodes["type"], name, "type and types are both given", "keep one of them")
     found: dict[str, Soil] = {}
     for key, value in reader.entries(nodes["types"], f"{name} types"):
         if key == RIGID:

@@ -48,7 +48,7 @@ def refuse_foreign(element: Element, valid: Collection[str], what: str) -> None:
     """
     for name in element.attributes:
         if name not in valid and ":" not in name and name != "xmlns":
-            raise element.error(f"{name} does not speak of {what}", f"remove {name}")
+            raise element.error(f"{name} does not apply to {what}", f"remove {name}")
 
 
 def require_with(element: Element, name: str, other: str, has_other: bool) -> None:

@@ -135,7 +135,7 @@ def refuse_declarations(text: bytes, file: str) -> None:
         place = text.find(declaration)
         if place >= 0:
             raise MachineError(
-                f"{declaration.decode()} declarations are not read: they can blow up the text",
+                f"{declaration.decode()} declarations are not read: entities can expand without bound",
                 file=file,
                 line=text.count(b"\n", 0, place) + 1,
                 remedy="remove the declaration and write its values out, or use xacro properties",
@@ -172,7 +172,7 @@ def parse(text: str, file: str, has_lines: bool = True) -> Element:
         parents.pop()
 
     def declaration(*_arguments: object) -> None:
-        raise _RefusedError("a document type declaration is not read: its entities can blow up the text")
+        raise _RefusedError("a document type declaration is not read: entities can expand without bound")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end

@@ -175,7 +175,7 @@ def _read_poses(reader: Reader, node: yaml.Node) -> tuple[NamedPose, ...]:
     poses = []
     for name, value in reader.entries(node, "poses"):
         if name == SPAWN:
-            raise reader.error(value, name, "this is the name of the pose where the machine starts", "rename the pose")
+            raise reader.error(value, name, "this name is reserved for the initial pose", "rename the pose")
         nodes = reader.mapping(value, name[:80], _POSE_KEYS)
         poses.append(
             NamedPose(

@@ -111,7 +111,7 @@ def _check_tanks(machine: Machine, extension: Extension) -> None:
             )
         if not machine.tanks and entry.value.tank_pressure != tanks[0].pressure:
             raise entry.element.error(
-                f"{given}, and pump {shortened(machine.pumps[0].name)} says {tanks[0].pressure:g} Pa",
+                f"{given}, and pump {shortened(machine.pumps[0].name)} has {tanks[0].pressure:g} Pa",
                 "give the same pressure, or add <tank pressure=.../> and leave out both",
             )
     if machine.fluid is None:
