@@ -1,72 +1,32 @@
-"""The one decorator of compiled functions, and where their machine code is kept.
-
-Numba's cache notices an edit of a function's own file only, not of the functions that it calls. The cache therefore
-lives in a folder named after the contents of every file of the physics core: an edit or an update never runs stale
-code.
-"""
+"""The decorators of compiled functions."""
 
 import functools
-import hashlib
-import os
-import shutil
-import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import Any
 
 import numba
 from numba.core import event
 
-_KEPT_SECONDS = 7 * 24 * 3600
+from grouser.physics.kernel_cache import KernelCache
 
 
-def _cache_folder():
-    """Folder of the compiled code of exactly this physics core."""
-    sources = Path(__file__).resolve().parent
-    digest = hashlib.sha256(numba.__version__.encode())
-    for file in sorted(sources.rglob("*.py")):
-        if "description" not in file.parts:
-            digest.update(file.relative_to(sources).as_posix().encode())
-            digest.update(file.read_bytes())
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    home = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "grouser"
-    return home / f"kernels-{digest.hexdigest()[:16]}"
+def kernel(function: Callable, **options: Any) -> Any:
+    """A function that numba compiles when it is first called; its machine code is kept on disk.
 
+    Arithmetic is IEEE 754's, operation by operation. Numba links a copy of each function into those that call it, and
+    which copy serves a process depends on what it compiles and what it loads: with sums that may be reassociated or
+    contracted, each is rounded in its own way, and the same inputs would not give the same bits in every process.
+    Kernels allocate nothing and own no array, so that they need no reference counts: those would take half of a step.
 
-def _make_cache_folder():
-    """The cache folder, made and marked as used; a temporary one where that cannot be written."""
-    folder = _cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.touch()
-        return folder
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="grouser-kernels-"))
-
-
-def _forget_old_caches(folder):
-    """Deletes caches that nobody has used for a week: each edit of the physics makes one."""
-    for cache in folder.parent.glob("kernels-*"):
-        if time.time() - cache.stat().st_mtime > _KEPT_SECONDS:
-            shutil.rmtree(cache, ignore_errors=True)
-
-
-CACHE_FOLDER = _make_cache_folder()
-_forget_old_caches(CACHE_FOLDER)
-numba.config.CACHE_DIR = str(CACHE_FOLDER)
-
-# Arithmetic is IEEE 754's, operation by operation. Numba links a copy of each function into those that call it, and
-# which copy serves a process depends on what it compiles and what it loads: with sums that may be reassociated or
-# contracted, each is rounded in its own way, and the same inputs would not give the same bits in every process.
-# Kernels allocate nothing and own no array, so that they need no reference counts: those would take half of a step.
-kernel = functools.partial(
-    numba.njit,
-    cache=True,
-    error_model="numpy",
-    _nrt=False,
-    no_cfunc_wrapper=True,
-)
+    Args:
+        function: to be compiled.
+        options: of `numba.njit`.
+    """
+    compiled = numba.njit(error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
+    if compiled is not function:  # which it is where compiling is switched off
+        compiled._cache = KernelCache(function)
+    return compiled
 
 
 # For the parts of a long function: compiled within it, once. Each kernel of its own is linked into those that call it
