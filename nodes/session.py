@@ -25,10 +25,10 @@ from grouser.nodes.samples import CLOCK, rehearse
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.simulated import Simulated
 from grouser.physics.carry_over import simulate
+from grouser.physics.compilation import Report, reporting_compilation
 from grouser.physics.description import load_machine, load_world
 from grouser.physics.description.machine import Machine, Member, Pose, World
 from grouser.physics.errors import GrouserError, ParameterError
-from grouser.physics.kernel import reporting_compilation
 from grouser.physics.simulation import Simulation
 from grouser.program import CommandProgram, load_program
 from grouser.recording.events import Event, Joined, Left, WorldLoaded
@@ -46,7 +46,7 @@ class Session:
         node: that has the topics.
         parameters: what to simulate, and how.
         built: set when the simulation is ready to step, or could not be built.
-        compiled: told, by the physics thread, how many functions are compiled and which one is at work.
+        compiled: told, by the physics thread, how far the compiler is.
         give_up: takes the error that ended one of the threads.
 
     Raises:
@@ -63,7 +63,7 @@ class Session:
         node: Node,
         parameters: SimulatorParameters,
         built: threading.Event,
-        compiled: Callable[[int, str], None],
+        compiled: Report,
         give_up: Callable[[BaseException], None],
     ) -> None:
         self._node = node

@@ -1,12 +1,10 @@
 """The decorators of compiled functions."""
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core import event
 
 from grouser.physics.kernel_cache import KernelCache
 
@@ -36,34 +34,3 @@ inlined = functools.partial(kernel, inline="always")
 
 # For functions of some size that are called from many places: compiled once, and inlined by LLVM.
 embedded = functools.partial(kernel, forceinline=True)
-
-
-class _CompilationListener(event.Listener):
-    """Counts functions that are compiled, not those that come from the cache."""
-
-    def __init__(self, report):
-        self._report = report
-        self._done = 0
-        self._begun = []
-
-    def on_start(self, event):
-        """Numba begins a function, perhaps in the middle of one that calls it."""
-        self._begun.append(event.data["dispatcher"].py_func.__name__)
-
-    def on_end(self, event):
-        """Numba has finished a function, and goes on with the one around it."""
-        name = self._begun.pop()
-        self._done += 1
-        self._report(self._done, self._begun[-1] if self._begun else name)
-
-
-@contextmanager
-def reporting_compilation(report: Callable[[int, str], None]) -> Iterator[None]:
-    """Tells what is compiled meanwhile.
-
-    Args:
-        report: told, by the thread that compiles, after each function how many are done and which one is compiled now:
-            the one around it, or itself when it was the outermost.
-    """
-    with event.install_listener("numba:compile", _CompilationListener(report)):
-        yield

@@ -16,6 +16,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,15 @@ def _use(folder: Path) -> None:
             for other in folder.parent.glob("kernels-*"):
                 if time.time() - other.stat().st_mtime > _KEPT_SECONDS:
                     shutil.rmtree(other, ignore_errors=True)
+
+
+@functools.cache
+def _measure() -> None:
+    """Has compiling measured from now on.
+
+    Not imported above: it knows this module, and how progress is shown is no source of compiled code.
+    """
+    import_module(__name__.rpartition(".")[0] + ".compilation").meter()
 
 
 @functools.cache
@@ -110,7 +120,12 @@ class KernelCache(_Cache):
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
         """The compiled code for a signature; None: not kept."""
         target_context.refresh()
-        folder = self._folder_for(sig)
+        found = self._load(self._folder_for(sig), sig, target_context)
+        if found is None:
+            _measure()  # it is compiled now
+        return found
+
+    def _load(self, folder: Path | None, sig: Any, target_context: Any) -> CompileResult | None:
         if folder is None:
             return None
         try:

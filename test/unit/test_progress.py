@@ -1,11 +1,19 @@
 """What is shown while something is compiled: really compiled, by the real compiler."""
 
 import io
+import re
 import sys
 
 import numba
+import pytest
 
-from grouser.progress import compilation_text, showing_compilation
+from grouser.physics import compilation
+from grouser.physics.compilation import Progress, progress_text, reporting_compilation
+from grouser.physics.kernel import kernel
+from grouser.progress import showing_compilation
+
+_BEGUN = r"preparing the physics for this computer: \d+ s so far \(only after an update\)"
+_ENDED = r"the physics is prepared for this computer: it took \d+ s"
 
 
 class Terminal(io.StringIO):
@@ -15,22 +23,31 @@ class Terminal(io.StringIO):
         return True
 
 
-def compile_something():
-    @numba.njit
-    def halve(number):
-        return 0.5 * number
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch):
+    """Nobody waits two seconds before it is said."""
+    monkeypatch.setattr(compilation, "_SILENT_SECONDS", 0.0)
+
+
+def compile_something(decorate=kernel):
+    factor = 0.5
+
+    @decorate
+    def halve(number):  # kept nowhere, as it has something from around it
+        return factor * number
 
     assert halve(3.0) == 1.5
 
 
-def test_a_terminal_shows_what_is_compiled_and_is_left_clean(monkeypatch):
+def test_a_terminal_shows_what_goes_on_and_is_left_clean(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with showing_compilation():
         compile_something()
     shown = terminal.getvalue().split("\r")
-    assert shown[1].startswith("compiling the physics: 1 function, halve, ")
-    assert shown[-2:] == [" " * len(shown[1]), ""]
+    assert re.fullmatch(_BEGUN, shown[1])
+    assert re.fullmatch(rf"{_ENDED} *", shown[2])
+    assert shown[-2:] == [" " * len(shown[2].rstrip()), ""]
 
 
 def test_a_terminal_shows_nothing_when_nothing_is_compiled(monkeypatch):
@@ -38,17 +55,54 @@ def test_a_terminal_shows_nothing_when_nothing_is_compiled(monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal)
     with showing_compilation():
         pass
-    compile_something()
     assert terminal.getvalue() == ""
 
 
-def test_a_file_is_told_nothing(monkeypatch):
+@pytest.mark.parametrize("shown", [True, False], ids=["shown", "of itself"])
+def test_a_file_is_told_when_it_begins_and_ends(monkeypatch, shown):
     file = io.StringIO()
     monkeypatch.setattr(sys, "stderr", file)
-    with showing_compilation():
+    if shown:
+        with showing_compilation():
+            compile_something()
+    else:
         compile_something()
+    begun, ended = file.getvalue().splitlines()
+    assert re.fullmatch(_BEGUN, begun)
+    assert re.fullmatch(_ENDED, ended)
+
+
+def test_nothing_is_said_of_what_takes_no_time(monkeypatch):
+    monkeypatch.setattr(compilation, "_SILENT_SECONDS", 100.0)
+    file = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", file)
+    compile_something()
+    assert file.getvalue() == ""
+
+
+def test_functions_of_others_are_no_physics():
+    told = []
+    with reporting_compilation(told.append):
+        compile_something(numba.njit)
+    assert told == []
+
+
+def test_whoever_asks_is_told_and_the_standard_error_stream_no_more(monkeypatch):
+    file, told = io.StringIO(), []
+    monkeypatch.setattr(sys, "stderr", file)
+    with reporting_compilation(told.append):
+        compile_something()
+    assert [progress.ended for progress in told] == [False, True]
+    assert 0.0 <= told[0].seconds <= told[1].seconds
     assert file.getvalue() == ""
 
 
 def test_the_text():
-    assert compilation_text(43, "make_step", 21.4) == "compiling the physics: 43 functions, make_step, 21 s"
+    assert (
+        progress_text(Progress(12.3)) == "preparing the physics for this computer: 12 s so far (only after an update)"
+    )
+    assert (
+        progress_text(Progress(20.0, 0.4, 30.2))
+        == "preparing the physics for this computer: 40 %, about 30 s left (only after an update)"
+    )
+    assert progress_text(Progress(50.4, 1.0, 0.0)) == "the physics is prepared for this computer: it took 50 s"
