@@ -46,7 +46,7 @@ class Session:
         node: that has the topics.
         parameters: what to simulate, and how.
         built: set when the simulation is ready to step, or could not be built.
-        compiled: told, by the physics thread, how far the compiler is.
+        compiled: told, by a thread of its own, how far the compiler is.
         give_up: takes the error that ended one of the threads.
 
     Raises:

@@ -53,7 +53,7 @@ class SimulatorNode(LifecycleNode):
     Args:
         overrides: parameters that come before those of the command line and of files.
         ended: set by the node when the simulation cannot be built, one of its threads fails, or it is shut down.
-        compiled: told, by the physics thread, how far the compiler is; None: the log says so.
+        compiled: told, by a thread of its own, how far the compiler is; None: the log says so.
 
     Raises:
         GrouserError: a parameter, the machine, the world or the program is not valid.

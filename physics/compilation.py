@@ -3,6 +3,7 @@
 Nothing is said of what comes from the cache, nor of the first two seconds of compiling.
 """
 
+import atexit
 import functools
 import sys
 import threading
@@ -15,7 +16,9 @@ from numba.core import event
 
 from grouser.physics.kernel_cache import KernelCache
 
+_PERIOD = 0.5  # [s]
 _SILENT_SECONDS = 2.0
+_IDLE_SECONDS = 2.0  # after which it has ended
 
 
 class Progress(NamedTuple):
@@ -55,91 +58,115 @@ class _StandardError:
 
     def __init__(self):
         self._said = False
-        self._before = 0.0
 
     def __call__(self, progress: Progress) -> None:
-        if progress.ended and self._said:
-            self._say(progress)
-            self._said, self._before = False, progress.seconds
-        elif not (progress.ended or self._said) and progress.seconds - self._before >= _SILENT_SECONDS:
-            self._say(progress)
-            self._said = True
+        if progress.ended == self._said:
+            print(progress_text(progress), file=sys.stderr, flush=True)
+            self._said = not progress.ended
 
-    def _say(self, progress: Progress) -> None:
-        spent = progress._replace(seconds=progress.seconds - self._before)
-        print(progress_text(spent), file=sys.stderr, flush=True)
+
+class _Told:
+    """Somebody who is told.
+
+    Attributes:
+        report: how.
+        before: what had been spent when there was nothing to tell him yet [s].
+        waits: he was told that something is compiled, and not yet that it has ended.
+    """
+
+    def __init__(self, report: Report, before: float):
+        self.report, self.before, self.waits = report, before, False
 
 
 class _Meter(event.Listener):
-    """Measures the time in which kernels are compiled, by this process or for it."""
+    """Measures the time in which kernels are compiled, by this process or for it; a thread tells of it meanwhile."""
 
     def __init__(self):
         self._lock = threading.RLock()
+        self._thread: threading.Thread | None = None
         self._depth = 0
-        self._begun = self._spent = 0.0
+        self._begun = self._ended = self._spent = 0.0
         self._estimate: Callable[[], tuple[float, float]] | None = None
-        self._reports: list[tuple[Report, float]] = [(_StandardError(), 0.0)]
+        self._told = [_Told(_StandardError(), 0.0)]
 
     def on_start(self, event: event.Event) -> None:
         """Numba begins a function, perhaps in the middle of one that calls it."""
         if isinstance(event.data["dispatcher"]._cache, KernelCache):
-            self.begin()
+            self._begin()
 
     def on_end(self, event: event.Event) -> None:
         """Numba has finished a function, and goes on with the one around it."""
         if isinstance(event.data["dispatcher"]._cache, KernelCache):
-            self.end()
+            self._end()
 
-    def begin(self) -> None:
-        """Something is compiled from now on."""
+    def conclude(self) -> None:
+        """Tells whoever waits that nothing is compiled any more."""
         with self._lock:
-            if self._depth == 0:
-                self._begun = time.monotonic()
-            self._depth += 1
-        self.tell()
-
-    def end(self) -> None:
-        """What began last has ended."""
-        with self._lock:
-            self._depth -= 1
-            if self._depth == 0:
-                self._spent += time.monotonic() - self._begun
-        self.tell()
-
-    def tell(self) -> None:
-        """Has whoever is to be told know how far the compiler is."""
-        with self._lock:
-            report, before = self._reports[-1]
-            seconds = self._total() - before
-            if seconds < _SILENT_SECONDS:
-                return
-            if self._depth == 0:
-                report(Progress(seconds, 1.0, 0.0))
-            else:
-                report(Progress(seconds, *(self._estimate() if self._estimate else ())))
+            told, total = self._told[-1], self._total()
+            if told.waits:
+                told.report(Progress(total - told.before, 1.0, 0.0))
+            told.waits, told.before = False, total
 
     @contextmanager
     def estimating(self, estimate: Callable[[], tuple[float, float]]) -> Iterator[None]:
         """Knows meanwhile how much there is to compile: the share that is done, and the seconds that are left."""
         self._estimate = estimate
-        self.begin()
+        self._begin()
         try:
             yield
         finally:
+            self._end()
             self._estimate = None
-            self.end()
 
     @contextmanager
     def reporting(self, report: Report) -> Iterator[None]:
         """Tells somebody else meanwhile."""
         with self._lock:
-            entry = (report, self._total())
-            self._reports.append(entry)
+            told = _Told(report, self._total())
+            self._told.append(told)
         try:
             yield
         finally:
             with self._lock:
-                self._reports.remove(entry)
+                if self._told[-1] is told:
+                    self.conclude()
+                self._told.remove(told)
+                self._told[-1].before = self._total()
+
+    def _begin(self) -> None:
+        with self._lock:
+            if self._depth == 0:
+                self._begun = time.monotonic()
+            self._depth += 1
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="compilation progress", daemon=True)
+                self._thread.start()
+
+    def _end(self) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._ended = time.monotonic()
+                self._spent += self._ended - self._begun
+
+    def _run(self) -> None:
+        """Tells until nothing has been compiled for a while: one function often follows upon another."""
+        while True:
+            time.sleep(_PERIOD)
+            with self._lock:
+                if self._depth:
+                    self._tell()
+                elif time.monotonic() - self._ended >= _IDLE_SECONDS:
+                    self.conclude()
+                    self._thread = None
+                    return
+
+    def _tell(self) -> None:
+        told, estimate = self._told[-1], self._estimate
+        seconds = self._total() - told.before
+        if seconds >= _SILENT_SECONDS:
+            told.waits = True
+            told.report(Progress(seconds, *(estimate() if estimate else ())))
 
     def _total(self) -> float:
         return self._spent + (time.monotonic() - self._begun if self._depth else 0.0)
@@ -150,6 +177,7 @@ def meter() -> _Meter:
     """The one of this process, which numba tells from now on."""
     measuring = _Meter()
     event.register("numba:compile", measuring)
+    atexit.register(measuring.conclude)
     return measuring
 
 
@@ -158,7 +186,7 @@ def reporting_compilation(report: Report) -> Iterator[None]:
     """Tells how far the compiler is meanwhile, and the standard error stream no more.
 
     Args:
-        report: told by the thread that compiles, after each function; of jobs of several processes twice a second.
+        report: told by a thread of its own, twice a second while something is compiled, and once when it has ended.
     """
     with meter().reporting(report):
         yield

@@ -24,7 +24,6 @@ from numba.core.serialize import dumps
 from grouser.physics.compilation import meter
 from grouser.physics.kernel_cache import KernelCache
 
-_REPORT_PERIOD = 0.5  # [s]
 # Expected time below which a process of its own is not worth its start [s].
 _WORTHWHILE = 3.0
 _WORKER = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {module} import work; work()"
@@ -98,9 +97,7 @@ class _Crew:
             for thread in self._threads:
                 thread.start()
             for thread in self._threads:
-                while thread.is_alive():
-                    thread.join(_REPORT_PERIOD)
-                    meter().tell()
+                thread.join()
         finally:  # whoever interrupts this wants nothing compiled any more
             for process in self._processes:
                 process.kill()
