@@ -78,7 +78,7 @@ def environment(folder):
 
 
 def run(folder, before=""):
-    """Which kernels the process compiled itself, how many others it started, what shares were told, and seconds of processor time."""
+    """Which kernels the process compiled itself, how many others it started, what shares were told, and its time."""
     done = subprocess.run(command(folder, before=before), env=environment(folder), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     results, *others = json.loads(done.stdout)
