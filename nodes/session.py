@@ -24,8 +24,8 @@ from grouser.nodes.robot import Place, Robot
 from grouser.nodes.samples import CLOCK, rehearse
 from grouser.nodes.schedule import StreamSchedule
 from grouser.nodes.simulated import Simulated
+from grouser.physics.base.compilation import Report, reporting_compilation
 from grouser.physics.base.errors import GrouserError, ParameterError
-from grouser.physics.base.kernel import reporting_compilation
 from grouser.physics.description import load_machine, load_world
 from grouser.physics.description.data.machine import Machine, Member
 from grouser.physics.description.data.pose import Pose
@@ -48,7 +48,7 @@ class Session:
         node: that has the topics.
         parameters: what to simulate, and how.
         built: set when the simulation is ready to step, or could not be built.
-        compiled: told, by the physics thread, how many functions are compiled and which one is at work.
+        compiled: told, by a thread of its own, how far the compiler is.
         give_up: takes the error that ended one of the threads.
 
     Raises:
@@ -65,7 +65,7 @@ class Session:
         node: Node,
         parameters: SimulatorParameters,
         built: threading.Event,
-        compiled: Callable[[int, str], None],
+        compiled: Report,
         give_up: Callable[[BaseException], None],
     ) -> None:
         self._node = node

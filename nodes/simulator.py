@@ -29,6 +29,7 @@ from grouser.nodes.report import LoopReport
 from grouser.nodes.session import Session
 from grouser.nodes.simulation_services.node_host import NodeHost
 from grouser.nodes.simulation_services.offer import offer_standard_services
+from grouser.physics.base.compilation import Progress, Report, progress_text
 from grouser.physics.base.errors import GrouserError
 from grouser.physics.description.data.machine import Machine
 from grouser.recording.recorder import Recorder
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _EXIT_FAILED = 1
 _MOST_FAILURES_OF_WAITING = 100
+_COMPILATION_PERIOD = 10.0  # [s]
 _UNCONFIGURED = "not configured"
 
 
@@ -51,8 +53,7 @@ class SimulatorNode(LifecycleNode):
     Args:
         overrides: parameters that come before those of the command line and of files.
         ended: set by the node when the simulation cannot be built, one of its threads fails, or it is shut down.
-        compiled: told, by the physics thread, how many functions are compiled and which one is at work; None: the log
-            says that a compilation goes on.
+        compiled: told, by a thread of its own, how far the compiler is; None: the log says so.
 
     Raises:
         GrouserError: a parameter, the machine, the world or the program is not valid.
@@ -68,7 +69,7 @@ class SimulatorNode(LifecycleNode):
         self,
         overrides: Sequence[Parameter] = (),
         ended: threading.Event | None = None,
-        compiled: Callable[[int, str], None] | None = None,
+        compiled: Report | None = None,
     ) -> None:
         super().__init__("simulator", parameter_overrides=list(overrides))
         self.built = threading.Event()
@@ -275,8 +276,9 @@ class SimulatorNode(LifecycleNode):
             diagnostics_message(self.get_name(), self.report or waiting, wanted, self.refused_commands)
         )
 
-    def _log_compilation(self, _count: int, _name: str) -> None:
-        self.get_logger().info("compiling the physics: up to a minute, once for every version", once=True)
+    def _log_compilation(self, progress: Progress) -> None:
+        if not progress.ended:
+            self.get_logger().info(progress_text(progress), throttle_duration_sec=_COMPILATION_PERIOD)
 
 
 @contextmanager

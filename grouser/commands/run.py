@@ -23,8 +23,8 @@ from grouser.nodes.parameters import DECLARATIONS
 from grouser.nodes.process import stop_on_signals
 from grouser.nodes.report import LoopReport
 from grouser.nodes.simulator import SimulatorNode, failure_text, leave, spinning
+from grouser.physics.base.compilation import Progress, progress_text
 from grouser.physics.base.errors import GrouserError
-from grouser.progress import compilation_text
 from grouser.ros_arguments import split_ros_arguments
 
 EXIT_FAILED = 1
@@ -59,10 +59,10 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> NoReturn:
     options = parser.parse_args(own)
     stop = threading.Event()
     stop_on_signals(stop)
-    compiled: deque[tuple[int, str]] = deque(maxlen=1)
+    compiled: deque[Progress] = deque(maxlen=1)
     rclpy.init(args=["grouser", *ros], signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = SimulatorNode(_overrides(options), stop, lambda count, name: compiled.append((count, name)))
+        node = SimulatorNode(_overrides(options), stop, compiled.append)
     except GrouserError as error:
         if stop.is_set():  # a Ctrl-C ends whatever was just reading the machine for us
             leave(0)
@@ -214,7 +214,7 @@ def _listed(title: str, names: Sequence[str], types: Mapping[str, str] | None = 
 
 
 def _wait_until_built(
-    node: SimulatorNode, stop: threading.Event, line: StatusLine, compiled: Sequence[tuple[int, str]]
+    node: SimulatorNode, stop: threading.Event, line: StatusLine, compiled: Sequence[Progress]
 ) -> None:
     """Shows how far the compiler is; `compiled` holds its last report, or nothing as long as all is in the cache."""
     started = shown = time.monotonic()
@@ -222,7 +222,7 @@ def _wait_until_built(
         now = time.monotonic()
         if compiled and now - shown >= line.period:
             shown = now
-            line.show(compilation_text(*compiled[0], now - started))
+            line.show(progress_text(compiled[0]))
     if node.built.is_set() and node.error is None:
         line.say(f"ready after {time.monotonic() - started:.1f} s")
 

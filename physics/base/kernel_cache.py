@@ -1,0 +1,185 @@
+"""Keeps the machine code of kernels on disk, in a folder for each source file.
+
+Numba links machine code of the functions that a function calls into it, and its own cache notices an edit of the
+function's file only. A folder here is named after the contents of all files that its code may come from
+(`import_closure`): an edit never runs stale code and compiles again only what it concerns, and copies of the same
+sources share one folder wherever they lie.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import pickle
+import shutil
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.core.types import Callable as CallableType
+from numba.core.types import FunctionType, Type
+
+from grouser.physics.base.import_closure import ImportClosures, write_whole
+
+_KEPT_SECONDS = 7 * 24 * 3600
+_PRUNED_EVERY = 24 * 3600
+_COMPILER = f"{numba.__version__} {llvmlite.__version__} {sys.implementation.cache_tag}"
+# What teaches numba types of ours: kernels that are given such a type need not import it.
+_EXTENSIONS = (__name__.rpartition(".")[0] + ".packed",)
+
+
+def cache_home() -> Path:
+    """Where the folders of compiled kernels are: NUMBA_CACHE_DIR, or grouser's among the user's caches."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "grouser"
+
+
+@functools.cache
+def _closures() -> ImportClosures:
+    return ImportClosures(cache_home() / "kernel-imports.json")
+
+
+@functools.cache
+def _use(folder: Path) -> None:
+    """Marks a folder as used, and once a day deletes those that nobody has used for a week."""
+    with contextlib.suppress(OSError):
+        os.utime(folder)
+    mark = folder.parent / "kernels-pruned"
+    with contextlib.suppress(OSError):
+        if not mark.exists() or time.time() - mark.stat().st_mtime > _PRUNED_EVERY:
+            mark.touch()
+            for other in folder.parent.glob("kernels-*"):
+                if time.time() - other.stat().st_mtime > _KEPT_SECONDS:
+                    shutil.rmtree(other, ignore_errors=True)
+
+
+@functools.cache
+def _measure() -> None:
+    """Has compiling measured from now on.
+
+    Not imported above: it knows this module, and how progress is shown is no source of compiled code.
+    """
+    import_module(__name__.rpartition(".")[0] + ".compilation").meter()
+
+
+@functools.cache
+def _complain(home: Path, reason: str) -> None:
+    warnings.warn(f"compiled kernels cannot be kept in {home} ({reason}): each start compiles anew", stacklevel=2)
+
+
+class KernelCache(_Cache):
+    """What numba asks for the compiled code of one function. Until it does, nothing is read or made.
+
+    Each overload is a file of its own: processes that compile the same function for other types at the same time do not
+    meet.
+    """
+
+    def __init__(self, function: Callable):
+        self._function = function
+        self._enabled = True
+
+    @functools.cached_property
+    def _folder(self) -> Path | None:
+        """None: the code of this function is not kept."""
+        if self._function.__closure__ is not None:
+            return None
+        digest = _closures().digest(self._function, _EXTENSIONS)
+        if digest is None:
+            return None
+        key = hashlib.sha256(f"{_COMPILER} {digest}".encode()).hexdigest()[:16]
+        return cache_home() / f"kernels-{self._function.__module__}-{key}"
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder of the function's file."""
+        return None if self._folder is None else str(self._folder)
+
+    def enable(self) -> None:
+        """Reads and writes from now on."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Neither reads nor writes from now on."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Forgets all overloads of the function."""
+        if self._folder is not None:
+            for file in self._folder.glob(f"{self._stem}-*"):
+                file.unlink(missing_ok=True)
+
+    def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
+        """The compiled code for a signature; None: not kept."""
+        target_context.refresh()
+        found = self._load(self._folder_for(sig), sig, target_context)
+        if found is None:
+            _measure()  # it is compiled now
+        return found
+
+    def _load(self, folder: Path | None, sig: Any, target_context: Any) -> CompileResult | None:
+        if folder is None:
+            return None
+        try:
+            content = self._file(folder, sig, target_context.codegen()).read_bytes()
+            rebuilt = CompileResult._rebuild(target_context, *pickle.loads(content))
+        except (OSError, EOFError, pickle.UnpicklingError):  # not there, or lost with the power
+            return None
+        _use(folder)
+        return rebuilt
+
+    def holds(self, sig: Any, target_context: Any) -> bool:
+        """Whether there is compiled code for a signature, without loading it."""
+        folder = self._folder_for(sig)
+        return folder is not None and self._file(folder, sig, target_context.codegen()).exists()
+
+    def save_overload(self, sig: Any, data: CompileResult) -> None:
+        """Keeps compiled code for a signature."""
+        folder = self._folder_for(sig)
+        if folder is None:
+            return
+        if data.library.has_dynamic_globals:
+            name = self._function.__qualname__
+            warnings.warn(f"{name} cannot be kept: it uses addresses of this process", stacklevel=2)
+            return
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self._file(folder, sig, data.codegen), dumps(data._reduce()))
+        except OSError as error:
+            _complain(folder.parent, error.strerror)
+            return
+        _use(folder)
+
+    def _folder_for(self, sig: Any) -> Path | None:
+        """Functions that are arguments may come from any file."""
+        arguments = getattr(sig, "args", sig)
+        if not self._enabled or any(
+            isinstance(part, CallableType | FunctionType) for one in arguments for part in _parts(one)
+        ):
+            return None
+        return self._folder
+
+    @functools.cached_property
+    def _stem(self) -> str:
+        name = self._function.__qualname__.replace("<", "").replace(">", "")
+        return f"{name}-{self._function.__code__.co_firstlineno}"
+
+    def _file(self, folder: Path, sig: Any, codegen: Any) -> Path:
+        """Of an overload for this processor. Numba tells types apart by their names, and so does this."""
+        digest = hashlib.sha256(repr((sig, codegen.magic_tuple())).encode()).hexdigest()[:32]
+        return folder / f"{self._stem}-{digest}"
+
+
+def _parts(numba_type: Type) -> Iterator[Type]:
+    """A type and, of a tuple, the types in it."""
+    yield numba_type
+    for part in getattr(numba_type, "types", ()):
+        yield from _parts(part)

@@ -1,0 +1,205 @@
+"""Kernels that several processes compile: small ones, by real processes."""
+
+import contextlib
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from numba.core.serialize import dumps
+from test_packed import tree
+
+from grouser.physics.base.packed import Packed
+from grouser.physics.base.warm_up import Plan
+
+_CORES = len(os.sched_getaffinity(0))
+_NAMES = ("one", "two", "three")
+_KERNEL = """
+import os, sys
+from grouser.physics.kernel import kernel
+{first}
+
+@kernel
+def {name}(x):
+    return 2.0 * x
+"""
+# In a file of its own without a guard: nobody imports it again.
+_SCRIPT = """
+import json, os, sys, time
+from numba import types
+from numba.core import event
+os.environ["TOY_PARENT"] = str(os.getpid())
+{before}
+
+class Listener(event.Listener):
+    def on_start(self, event):
+        compiled.append(event.data["dispatcher"].py_func.__name__)
+
+    def on_end(self, event):
+        pass
+
+started, compiled, told = [], [], []
+sys.addaudithook(lambda name, arguments: started.append(arguments) if name == "subprocess.Popen" else None)
+from grouser.physics import compilation, warm_up
+compilation._SILENT_SECONDS, compilation._PERIOD = 0.0, 0.01
+jobs = [warm_up.Job("toy." + name, name, (types.float64,), 10.0) for name in {names}]
+for job in jobs:
+    job.kernel  # imported
+began = time.process_time()
+with event.install_listener("numba:compile", Listener()), compilation.reporting_compilation(told.append):
+    warm_up.compile_together(jobs)
+    seconds = time.process_time() - began
+    results = [job.kernel(1.5) for job in jobs]
+shares = [progress.share for progress in told]
+print(json.dumps([results, compiled, len(started), shares, seconds]))
+"""
+
+
+def make_toy(folder, **first):
+    (folder / "toy").mkdir()
+    (folder / "toy" / "__init__.py").write_text("")
+    for name in _NAMES:
+        text = _KERNEL.format(name=name, first=first.get(name, ""))
+        (folder / "toy" / f"{name}.py").write_text(text)
+
+
+def command(folder, names=_NAMES, before=""):
+    (folder / "script.py").write_text(_SCRIPT.format(names=names, before=before))
+    return [sys.executable, str(folder / "script.py")]
+
+
+def environment(folder):
+    return {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+
+
+def run(folder, before=""):
+    """Which kernels the process compiled itself, how many others it started, what shares were told, and its time."""
+    done = subprocess.run(command(folder, before=before), env=environment(folder), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    results, *others = json.loads(done.stdout)
+    assert results == [3.0, 3.0, 3.0]
+    return others
+
+
+def test_what_is_not_in_the_cache_is_compiled_by_others_and_loaded(tmp_path):
+    make_toy(tmp_path)
+    compiled, started, shares, _ = run(tmp_path)
+    assert started == (min(_CORES, 3) if _CORES > 1 else 0)
+    assert compiled == ([] if started else list(_NAMES))
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    compiled, started, shares, seconds = run(tmp_path)
+    assert (compiled, started, shares) == ([], 0, [])
+    assert seconds < 1.0  # it only loads
+
+
+def test_where_nothing_can_be_kept_it_compiles_itself(tmp_path):
+    make_toy(tmp_path)
+    (tmp_path / "cache").write_text("")
+    compiled, _, _, _ = run(tmp_path)
+    assert sorted(compiled) == sorted(_NAMES)
+
+
+def test_with_one_core_it_compiles_itself(tmp_path):
+    make_toy(tmp_path)
+    compiled, started, shares, _ = run(tmp_path, "os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])")
+    assert (compiled, started) == (list(_NAMES), 0)
+    assert shares[-1] == 1.0
+
+
+def test_what_others_died_of_it_compiles_itself(tmp_path):
+    make_toy(tmp_path, two='if str(os.getpid()) != os.environ["TOY_PARENT"]: os._exit(3)')
+    compiled, _, _, _ = run(tmp_path)
+    assert "two" in compiled
+
+
+def test_what_others_print_is_no_answer(tmp_path):
+    make_toy(tmp_path, two='if str(os.getpid()) != os.environ["TOY_PARENT"]: print("0000")')
+    compiled, started, _, _ = run(tmp_path)
+    assert compiled == ([] if started else list(_NAMES))
+
+
+def test_an_interpreter_that_is_not_there(tmp_path):
+    make_toy(tmp_path)
+    compiled, _, _, _ = run(tmp_path, f"sys.executable = {str(tmp_path / 'python')!r}")
+    assert sorted(compiled) == sorted(_NAMES)
+
+
+def test_a_kernel_with_an_error(tmp_path):
+    make_toy(tmp_path)
+    file = tmp_path / "toy" / "two.py"
+    file.write_text(file.read_text().replace("2.0 * x", "'text' * x"))
+    done = subprocess.run(command(tmp_path), env=environment(tmp_path), capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "TypingError" in done.stderr
+
+
+@pytest.mark.skipif(_CORES < 2, reason="with one core there are no others")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_others_end_with_the_one_that_started_them(tmp_path, number):
+    alone = f"open({str(tmp_path)!r} + '/' + str(os.getpid()) + '.pid', 'w').close(); import time; time.sleep(100.0)"
+    make_toy(tmp_path, **dict.fromkeys(_NAMES, f'if str(os.getpid()) != os.environ["TOY_PARENT"]: {alone}'))
+    process = subprocess.Popen(command(tmp_path), env=environment(tmp_path), stderr=subprocess.DEVNULL)
+    while len(files := list(tmp_path.glob("*.pid"))) < min(_CORES, 3):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.wait(30.0)
+    deadline = time.monotonic() + 30.0
+    while any(_runs(int(file.stem)) for file in files):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _runs(number):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(number, 0)
+        return True
+    return False
+
+
+def test_types_of_packed_trees_can_be_sent():
+    numba_type = Packed(tree())._numba_type_
+    assert pickle.loads(dumps(numba_type)) is numba_type
+    program = "import pickle, sys; one = pickle.load(sys.stdin.buffer); print(one, one.size, list(one.fields))"
+    sent = subprocess.run([sys.executable, "-c", program], input=dumps(numba_type), capture_output=True, check=True)
+    assert sent.stdout.decode().strip() == f"{numba_type} {numba_type.size} {list(numba_type.fields)}"
+
+
+def test_the_plan_knows_the_share_and_what_is_left(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr("grouser.physics.base.warm_up.time.monotonic", lambda: now)
+    plan = Plan([10.0, 6.0, 4.0], 2)
+    with plan.working_on(10.0):
+        with plan.working_on(6.0):
+            assert plan.estimate() == (0.0, 10.0)
+            now = 3.0
+            assert plan.estimate() == pytest.approx((0.3, 7.0))
+            now = 6.0
+        with plan.working_on(4.0):
+            now = 8.0
+            assert plan.estimate() == pytest.approx((0.8, 2.0))
+            now = 10.0
+        share, left = plan.estimate()
+        assert share == pytest.approx(0.975)
+        assert left == pytest.approx(0.5)
+    assert plan.estimate() == (0.99, 0.0)
+
+
+def test_the_plan_notices_a_slow_computer_and_never_goes_back(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr("grouser.physics.base.warm_up.time.monotonic", lambda: now)
+    plan = Plan([10.0, 10.0], 1)
+    with plan.working_on(10.0):
+        now = 9.0
+        before = plan.estimate()
+        now = 20.0
+        after = plan.estimate()
+    assert after[0] >= before[0]
+    assert after[1] == pytest.approx(21.0)  # the other one will take as long, and this one a little more
+    assert np.all(np.isfinite(after))
