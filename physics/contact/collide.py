@@ -110,15 +110,21 @@ class Overlap(NamedTuple):
     depth: float
 
 
-def make_collision(machine: Machine, names: Names, model: Model, world: World) -> tuple[Collision, tuple[str, ...]]:
-    """What may touch what, and how; and in words, what overlaps at the start: links of one object then never touch.
+def make_collision(machine: Machine, names: Names, world: World) -> Collision:
+    """What may touch what, and how.
 
     Raises:
         MachineError: a surface is moved by a joint that has not one coordinate of its own, an obstacle is a point set,
             or pairs of convex solids may touch and coal is not installed.
     """
-    shapes, rules = make_shapes(machine, names, world), CollisionRules(machine, names)
-    collision = _assemble(machine, names, world, shapes, rules, frozenset())
+    return _assemble(machine, names, world, make_shapes(machine, names, world), CollisionRules(machine, names))
+
+
+def exclude_overlaps(
+    collision: Collision, machine: Machine, names: Names, model: Model, world: World
+) -> tuple[Collision, tuple[str, ...]]:
+    """Without the pairs of links of one object that overlap at the start; and in words, all that overlaps there."""
+    shapes, rules = collision.shapes, CollisionRules(machine, names)
     within: dict[frozenset[str], float] = {}
     between: dict[frozenset[str], float] = {}
     for overlap in find_overlaps(collision, model, model.q_initial):
@@ -370,7 +376,7 @@ def _touch_points(shapes, owner, other, owner_first, slot, reach, rotation, posi
     return count
 
 
-def _assemble(machine, names, world, shapes, rules, excluded) -> Collision:
+def _assemble(machine, names, world, shapes, rules, excluded=frozenset()) -> Collision:
     """The collision system without the pairs of links that are excluded."""
     laws = LawTable(machine, world)
     candidates, slots = make_ground_candidates(machine, names, world, shapes, laws)

@@ -13,7 +13,7 @@ from grouser.physics.compliance.assembly import assemble
 from grouser.physics.compliance.loops import make_loops
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.compliance.springs import make_joint_springs
-from grouser.physics.contact.collide import make_collision, shape_name
+from grouser.physics.contact.collide import exclude_overlaps, make_collision, shape_name
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
@@ -35,6 +35,7 @@ from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.readings.flexible_links import Beam, make_beam
 from grouser.physics.readings.soil_measurements import check_soils
+from grouser.physics.simulation.compile_ahead import compile_ahead
 from grouser.physics.simulation.membership import Elements, element_names, membership_of
 from grouser.physics.simulation.named_view import unknown_name
 from grouser.physics.soil.wheels import make_wheels
@@ -92,10 +93,7 @@ def set_up(
     integrator = _check_settings(machine, step, scheme, tolerance, most_sweeps, integrator)
     divided = split_flexible_links(machine)
     model, names = build_model(divided, world.spawn, world.gravity)
-    start, loops, misfits = assemble(divided, model, names, make_loops(divided, names, model))
-    model = with_initial_positions(model, start)
     unsure = check_soils(divided, world)
-    collision, excluded = make_collision(divided, names, model, world)
     network, lines, passage_elements = make_network(divided)
     _check_scheme(divided, scheme)
     system = System(
@@ -103,11 +101,16 @@ def set_up(
         multibody=model,
         springs=make_joint_springs(divided, names),
         joints=Joints(make_joint_laws(divided, names), make_drives(divided, float(step))),
-        loops=loops,
+        loops=make_loops(divided, names, model),
         soil=make_wheels(divided, names, world),
         hydraulics=Hydraulics(make_circuit(divided, names, model), network),
-        contact=collision,
+        contact=make_collision(divided, names, world),
     )
+    compile_ahead(system)
+    start, loops, misfits = assemble(divided, model, names, system.loops)
+    model = with_initial_positions(model, start)
+    collision, excluded = exclude_overlaps(system.contact, divided, names, model, world)
+    system = system._replace(multibody=model, loops=loops, contact=collision)
     if integrator != "semi_implicit":
         check_smooth(system, integrator, divided.file)
         if integrator == "implicit_midpoint" and any(sensor.type == "imu" for sensor in machine.sensors):

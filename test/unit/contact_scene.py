@@ -11,6 +11,7 @@ from grouser.physics.contact.collide import (
     ContactWorkspace,
     convex_pairs_due,
     detect_contacts,
+    exclude_overlaps,
     forget,
     make_collision,
     make_contact_workspace,
@@ -81,7 +82,8 @@ class Scene:
 
     def __init__(self, machine, world=FREE_SPACE):
         self.model, self.names = build_model(machine, world.spawn)
-        self.collision, self.warnings = make_collision(machine, self.names, self.model, world)
+        whole = make_collision(machine, self.names, world)
+        self.collision, self.warnings = exclude_overlaps(whole, machine, self.names, self.model, world)
         self.q, self.v = np.array(self.model.q_initial), np.zeros(len(self.model.rate_damping))
         self.workspace: ContactWorkspace = make_contact_workspace(self.collision)
         self.contacts: Contacts = make_contacts(self.collision)

@@ -1,0 +1,111 @@
+"""What a simulation has compiled before it calls the first kernel: all at once, by several processes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numba import typeof, types
+
+from grouser.physics.base.packed import Packed
+from grouser.physics.base.spatial import quaternions_from_matrices
+from grouser.physics.base.warm_up import Job, compile_together
+from grouser.physics.compliance.springs import joint_spring_energy
+from grouser.physics.contact.collide import convex_pairs_due, touch_pairs
+from grouser.physics.hydraulics.piston_rows import cylinder_length
+from grouser.physics.integrators.context import (
+    IMPLICIT_MIDPOINT,
+    SEMI_IMPLICIT_EULER,
+    StepContext,
+    System,
+    entries_of,
+    make_schedule,
+    make_state,
+    make_workspace,
+)
+from grouser.physics.integrators.midpoint import run_midpoint_steps
+from grouser.physics.integrators.step import run_steps
+from grouser.physics.integrators.variational import run_variational_steps
+from grouser.physics.model.command import make_command
+from grouser.physics.multibody.composite import mass_matrix
+from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, rotor_energy
+from grouser.physics.multibody.factorisation import factorise
+from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+
+# Time that a kernel takes to compile, with all that it calls, on a computer of 2025 [s]; the others take less than one.
+_COSTS = {
+    "hydraulics.oil_room.advance": 16.0,
+    "hydraulics.plain_room.advance": 7.0,
+    "contact.collide.convex_pairs_due": 8.0,
+    "contact.room.detect": 7.0,
+    "constraints.room.solve_impulses": 5.5,
+    "soil.room.apply_forces": 12.0,
+    "soil.room.commit": 9.0,
+    "contact.collide.touch_pairs": 3.5,
+    "multibody.kinematics.update_kinematics": 3.3,
+    "contact.room.open_rows": 2.6,
+    "joints.room.apply_forces": 2.5,
+    "hydraulics.room.apply_forces": 2.2,
+    "multibody.room.integrate": 2.1,
+    "integrators.step.run_steps": 1.5,
+    "integrators.midpoint.run_midpoint_steps": 12.0,
+    "integrators.variational.run_variational_steps": 12.0,
+}
+_SHORT = 0.5
+
+
+def compile_ahead(system: System) -> None:
+    """Compiles what a system needs for its steps and its readings, or loads it from the cache.
+
+    Args:
+        system: the arrays, as far as they are known without a kernel; only their types count.
+    """
+    compile_together(list(jobs_of(system)))
+
+
+def jobs_of(system: System) -> Iterator[Job]:
+    """The kernels that Python calls for a system, with the types of their arguments."""
+    command = make_command(valves=0, drives=0, machines=1, pumps=0, reliefs=0, leaks=0, cylinders=0)
+    schedule = make_schedule(system)
+    context = Packed(StepContext(system, make_state(system), command, make_workspace(system), schedule))
+    if system.settings.integrator == SEMI_IMPLICIT_EULER:
+        for phase in entries_of(system):
+            for entry in phase:
+                yield _job(entry, context)
+        yield _job_of_types(run_steps, (types.int64, types.boolean, typeof(context)))
+    else:
+        midpoint = system.settings.integrator == IMPLICIT_MIDPOINT
+        yield _job(run_midpoint_steps if midpoint else run_variational_steps, 1, context)
+    yield from _other_jobs(context, Packed(make_kinematics(system.multibody)))
+
+
+def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
+    """What is called to build and to read a simulation."""
+    system, state, work = context.system, context.state, context.workspace
+    model, contact = system.multibody, system.contact
+    matrix = np.zeros((1, 1))
+    yield _job(update_kinematics, model, state.q, state.v, kinematics)
+    yield _job(mass_matrix, model, kinematics, work.multibody.composite, matrix)
+    yield _job(factorise, model.pattern_start, model.pattern, matrix)
+    yield _job(kinetic_energy, model, kinematics)
+    yield _job(rotor_energy, model, state.v)
+    yield _job(potential_energy, model, kinematics)
+    yield _job(elastic_energy, model, state.q)
+    yield _job(joint_spring_energy, system.springs, state.q)
+    yield _job(quaternions_from_matrices, np.zeros((1, 3, 3)), np.zeros((1, 7))[:, 3:])
+    if len(contact.pairs.first):
+        memory = (np.zeros((1, 3)), np.zeros((1, 3)))
+        found, due = work.contact.contacts, work.contact.detection
+        yield _job(convex_pairs_due, contact, kinematics, 0.0, due)
+        yield _job(touch_pairs, contact.shapes, contact.pairs, kinematics, 0.0, memory, due, found)
+    if len(system.hydraulics.geometry.barrel_body):
+        yield _job(cylinder_length, system.hydraulics.geometry, kinematics, 0, work.hydraulics.direction)
+
+
+def _job(kernel: Any, *arguments: Any) -> Job:
+    return _job_of_types(kernel, tuple(map(typeof, arguments)))
+
+
+def _job_of_types(kernel: Any, arguments: tuple[Any, ...]) -> Job:
+    function = kernel.py_func
+    place = f"{function.__module__}.{function.__name__}".removeprefix("grouser.physics.")
+    return Job(function.__module__, function.__name__, arguments, _COSTS.get(place, _SHORT))
