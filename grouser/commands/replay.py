@@ -9,7 +9,7 @@ from grouser.physics.base.errors import DivergenceError, MachineError, Parameter
 from grouser.physics.description import parse_machine, parse_world
 from grouser.physics.description.machine import NOWHERE, Member, Pose
 from grouser.physics.simulation.simulation import Simulation
-from grouser.physics.simulation.transfer import carry_over, simulate
+from grouser.physics.simulation.transfer import simulate, transfer_state
 from grouser.progress import showing_compilation
 from grouser.recording.events import (
     Commanded,
@@ -177,7 +177,7 @@ class _Player:
     def _exchange(self) -> None:
         """Goes on with those who are there."""
         before, self._simulation = self._simulation, self._make()
-        carry_over(before, self._simulation)
+        transfer_state(before, self._simulation)
 
     def _go_to(self, step: int) -> str:
         """Makes steps; returns what is wrong if the simulation leaves the finite numbers."""

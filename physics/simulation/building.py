@@ -32,7 +32,7 @@ from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.readings.flexible_links import Beam, make_beam
 from grouser.physics.readings.soil_measurements import check_soils
-from grouser.physics.simulation.membership import Elements, element_names, membership_of
+from grouser.physics.simulation.membership import Elements, element_names, imus_of, membership_of
 from grouser.physics.simulation.named_view import unknown_name
 from grouser.physics.simulation.trees import leaves
 from grouser.physics.soil.tiles import first_capacity, make_tiles
@@ -111,7 +111,7 @@ def set_up(
     )
     if integrator != "semi_implicit":
         check_smooth(system, integrator, divided.file)
-        if integrator == "implicit_midpoint" and any(sensor.type == "imu" for sensor in machine.sensors):
+        if integrator == "implicit_midpoint" and imus_of(machine):
             raise ParameterError("integrator", integrator, "semi_implicit, for a machine with an imu")
     shapes, faults = system.collision.shapes, machine_faults(machine)
     elements = element_names(machine, divided, names, shapes, lines, faults)

@@ -188,8 +188,8 @@ class Engine:
         work.pair_rows.impulse[:] = 0.0
         work.velocity[:] = work.velocity_start[:] = self.state.v
         forget(work.detection)
-        kinematics = self.update_kinematics()
-        copy_into(tuple(getattr(kinematics, field) for field in Kinematics._fields), work.kinematics)
+        self.update_kinematics()
+        copy_into(self._present, work.kinematics)
         self.clear_diagnostics()
 
     def clear_diagnostics(self) -> None:
@@ -228,7 +228,8 @@ class Engine:
     def _make_present(self):
         """Buffers for what is derived from the present state."""
         system = self.setup.system
-        self.kinematics = Packed(make_kinematics(system.model))
+        self._present: Kinematics = make_kinematics(system.model)
+        self.kinematics = Packed(self._present)
         self._pair_motion = Packed(make_pair_motion(system.pairs, len(system.model.rate_damping)))
 
     def _pack(self):
