@@ -18,7 +18,7 @@ from grouser.physics.base.errors import DivergenceError, GrouserError, Parameter
 from grouser.physics.description.data.machine import member_prefix
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.simulation.simulation import Simulation
-from grouser.physics.simulation.transfer import carry_over
+from grouser.physics.simulation.transfer import transfer_state
 from grouser.recording.events import Commanded, Diverged, Event, FaultsChanged, Placed, Rewound, Stopped, WasReset
 from grouser.recording.recorder import Recorder
 
@@ -280,7 +280,7 @@ class PhysicsLoop:
         if self._stepping:
             return _STEPPING
         try:
-            carry_over(self._simulation, simulation)
+            transfer_state(self._simulation, simulation)
         except GrouserError as error:
             return Outcome(False, str(error), error)
         self._note(event(self.step))

@@ -11,7 +11,7 @@ from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import NOWHERE
 from grouser.physics.simulation.simulation import Simulation
-from grouser.physics.simulation.transfer import carry_over, simulate
+from grouser.physics.simulation.transfer import simulate, transfer_state
 from grouser.progress import showing_compilation
 from grouser.recording.events import (
     Commanded,
@@ -179,7 +179,7 @@ class _Player:
     def _exchange(self) -> None:
         """Goes on with those who are there."""
         before, self._simulation = self._simulation, self._make()
-        carry_over(before, self._simulation)
+        transfer_state(before, self._simulation)
 
     def _go_to(self, step: int) -> str:
         """Makes steps; returns what is wrong if the simulation leaves the finite numbers."""

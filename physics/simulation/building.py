@@ -36,7 +36,7 @@ from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.readings.flexible_links import Beam, make_beam
 from grouser.physics.readings.soil_measurements import check_soils
 from grouser.physics.simulation.compile_ahead import compile_ahead
-from grouser.physics.simulation.membership import Elements, element_names, membership_of
+from grouser.physics.simulation.membership import Elements, element_names, imus_of, membership_of
 from grouser.physics.simulation.named_view import unknown_name
 from grouser.physics.soil.wheels import make_wheels
 
@@ -113,7 +113,7 @@ def set_up(
     system = system._replace(multibody=model, loops=loops, contact=collision)
     if integrator != "semi_implicit":
         check_smooth(system, integrator, divided.file)
-        if integrator == "implicit_midpoint" and any(sensor.type == "imu" for sensor in machine.sensors):
+        if integrator == "implicit_midpoint" and imus_of(machine):
             raise ParameterError("integrator", integrator, "semi_implicit, for a machine with an imu")
     shapes, faults = system.contact.shapes, machine_faults(machine)
     elements = element_names(machine, divided, names, shapes, lines, faults)

@@ -202,8 +202,8 @@ class Engine:
         work.loops.rows.impulse[:] = 0.0
         work.multibody.velocity[:] = work.multibody.velocity_start[:] = self.state.v
         forget(work.contact.detection)
-        kinematics = self.update_kinematics()
-        copy_into(tuple(getattr(kinematics, field) for field in Kinematics._fields), work.multibody.kinematics)
+        self.update_kinematics()
+        copy_into(self._present, work.multibody.kinematics)
         self.clear_diagnostics()
 
     def clear_diagnostics(self) -> None:
@@ -242,7 +242,8 @@ class Engine:
     def _make_present(self):
         """Buffers for what is derived from the present state."""
         system = self.setup.system
-        self.kinematics = Packed(make_kinematics(system.multibody))
+        self._present: Kinematics = make_kinematics(system.multibody)
+        self.kinematics = Packed(self._present)
         self._pair_motion = Packed(make_loop_motion(system.loops, len(system.multibody.rate_damping)))
 
     def _pack(self):

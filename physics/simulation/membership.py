@@ -11,7 +11,7 @@ import numpy as np
 
 from grouser.physics.contact.shapes import Shapes
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.description.data.sensors import Lidar, Sensor
 from grouser.physics.description.elements.hydraulics.circuit import PORTS
 from grouser.physics.hydraulics.faults import OIL, Fault
 from grouser.physics.model.multibody import Names
@@ -104,8 +104,8 @@ def element_names(
         flexible_link=tuple(link.link for link in machine.flexible_links),
         shape=tuple(names.links[link] if link >= 0 else "" for link in shapes.link),
         wheel=tuple(wheel.link for wheel in machine.wheels),
-        imu=tuple(sensor.name for sensor in machine.sensors if sensor.type == "imu"),
-        lidar=tuple(sensor.name for sensor in machine.sensors if isinstance(sensor, Lidar)),
+        imu=tuple(imu.name for imu in imus_of(machine)),
+        lidar=tuple(lidar.name for lidar in lidars_of(machine)),
         drive=tuple(drive.joint for drive in machine.drives),
         valve=tuple(valve.name for valve in machine.valves),
         cylinder=tuple(cylinder.name for cylinder in machine.cylinders),
@@ -114,6 +114,16 @@ def element_names(
         pump=tuple(pump.name for pump in machine.pumps if pump.displacement is not None),
         fault=tuple("" if fault.component == OIL else fault.component for fault in faults),
     )
+
+
+def imus_of(machine: Machine) -> tuple[Sensor, ...]:
+    """The inertial measurement units, in the order of their indices."""
+    return tuple(sensor for sensor in machine.sensors if sensor.type == "imu")
+
+
+def lidars_of(machine: Machine) -> tuple[Lidar, ...]:
+    """The lidars, in the order of their indices."""
+    return tuple(sensor for sensor in machine.sensors if isinstance(sensor, Lidar))
 
 
 def membership_of(machine: Machine, names: Elements[tuple[str, ...]]) -> Elements[np.ndarray]:

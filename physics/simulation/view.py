@@ -7,7 +7,6 @@ import numpy as np
 
 from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.description.data.pose import Vector3
-from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.readings.contact_forces import contact_records, contact_wrenches, soil_wrenches
 from grouser.physics.readings.flexible_links import flexible_link_state
@@ -42,7 +41,7 @@ from grouser.physics.sensors.lidar import LidarReader, LidarScan
 from grouser.physics.simulation.commands import CommandMap
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.faults import FaultMap
-from grouser.physics.simulation.membership import Selection
+from grouser.physics.simulation.membership import Selection, imus_of, lidars_of
 from grouser.physics.simulation.named_view import NamedView, elements_view, numbers_view, rows_view, unknown_name
 from grouser.physics.simulation.placing import base_coordinates, place_base
 
@@ -98,10 +97,8 @@ class MachineView:
         self.faults = FaultMap(self._own_faults(), engine.command, setup.scheme)
         self._emergency_stop = engine.command.emergency_stop[selection.members[0] : selection.members[-1] + 1]
         self._base = base_coordinates(setup.system.multibody, selection.base)
-        membership = setup.membership
-        self._machines = [
-            (np.flatnonzero(membership.body == m), np.flatnonzero(membership.wheel == m)) for m in selection.members
-        ]
+        body, wheel = setup.membership.body, setup.membership.wheel
+        self._bodies_and_wheels = [(np.flatnonzero(body == m), np.flatnonzero(wheel == m)) for m in selection.members]
         self._touching = np.isin(np.arange(len(setup.shape_names)), own.shape)
         self._shape_names = [
             name.removeprefix(selection.prefix) if mine else name
@@ -182,8 +179,7 @@ class MachineView:
 
     def _make_sensor_views(self):
         names, own, setup = self._names, self._own, self._setup
-        imus = [sensor for sensor in setup.machine.sensors if sensor.type == "imu"]
-        lidars = [sensor for sensor in setup.machine.sensors if isinstance(sensor, Lidar)]
+        imus, lidars = imus_of(setup.machine), lidars_of(setup.machine)
         shapes, on_ground = len(setup.system.contact.shapes.kind), setup.world.ground is not None
         readers = {index: LidarReader(lidars[index], setup.names, shapes, on_ground) for index in own.lidar.tolist()}
 
@@ -295,7 +291,7 @@ class MachineView:
             return None
         links = [self._setup.names.link_index(self._setup.elements.wheel[w]) for w in self._own.wheel]
         places = self._link_frames(np.array(links, dtype=np.int64))[1][:, :2]
-        return terrain_patch(system, self._engine.state, places, reach, self._machines)
+        return terrain_patch(system, self._engine.state, places, reach, self._bodies_and_wheels)
 
     def cylinder_trace(self, name: str) -> np.ndarray:
         """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.cylinder.Prediction.trace`."""
