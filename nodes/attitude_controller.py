@@ -1,4 +1,4 @@
-"""Controls the attitude of a body on a pivot: ``python -m grouser.nodes.attitude_controller``.
+"""Controls the attitude of a body on a pivot: ``python -m grouser.nodes.attitude.controller``.
 
 Hears ``imu/data`` and answers each measurement with torques about the body's axes on ``joint_commands``. Where
 measurements stop, so do the torques: what hears them has a command timeout.
@@ -12,9 +12,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import Imu, JointState
 
-from grouser.nodes import messages, topics
-from grouser.nodes.parameters import Declaration, declare
-from grouser.nodes.process import run_node
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.shared.parameters import Declaration, declare
+from grouser.nodes.shared.process import run_node
 from grouser.physics.base.errors import ParameterError
 from grouser.studies.attitude.control import LAWS, TARGETS, AttitudeController, Gains
 from grouser.studies.attitude.pivoted_body import pivoted_body

@@ -9,9 +9,9 @@ from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from grouser.nodes.frames import relative_poses
-from grouser.nodes.messages import set_stamp
+from grouser.nodes.shared.messages import set_stamp
 from grouser.physics.readings.measurements import Contact
+from grouser.runtime.frames import relative_poses
 
 POINTS, NORMALS, FORCES = "points", "normals", "forces"
 # Length of the lines along normals, diameter of points, of the shafts and heads of arrows [m].

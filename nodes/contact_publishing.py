@@ -4,13 +4,13 @@ from types import ModuleType
 
 from visualization_msgs.msg import MarkerArray
 
-from grouser.nodes import topics
-from grouser.nodes.contact_messages import ContactMarkers, contacts_message
-from grouser.nodes.endpoints import Endpoints
-from grouser.nodes.frames import FrameTree
-from grouser.nodes.parameters import SimulatorParameters
-from grouser.nodes.samples import Sample
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.endpoints import Endpoints
+from grouser.nodes.simulator.contact_messages import ContactMarkers, contacts_message
+from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.physics.description.data.machine import Machine
+from grouser.runtime.frames import FrameTree
+from grouser.runtime.sampling import Sample
 
 # The force that is drawn an arrow of 1 m long is the machine's weight under this gravity [m/s2].
 _GRAVITY = 9.81

@@ -2,8 +2,8 @@
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from grouser.nodes.messages import set_stamp
-from grouser.nodes.report import LoopReport
+from grouser.nodes.shared.messages import set_stamp
+from grouser.runtime.report import LoopReport
 
 KEPT_REAL_TIME = 0.98  # share of the wanted pace below which the simulation is called slow
 

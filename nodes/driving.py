@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from grouser.nodes.frames import FrameTree
-from grouser.nodes.simulated import Simulated
-from grouser.physics.vehicle import SOFT_SLIP, DeadReckoning, Vehicle
 from grouser.program import TWIST
+from grouser.runtime.frames import FrameTree
+from grouser.runtime.simulated import Simulated
+from grouser.runtime.vehicle import SOFT_SLIP, DeadReckoning, Vehicle
 
 
 class Driver:

@@ -8,7 +8,7 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 
-from grouser.nodes.parameters import Declaration, declare
+from grouser.nodes.shared.parameters import Declaration, declare
 
 
 class Endpoints:

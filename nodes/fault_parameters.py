@@ -6,8 +6,8 @@ from functools import partial
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter
 
-from grouser.nodes.endpoints import Endpoints
-from grouser.nodes.parameters import Declaration
+from grouser.nodes.shared.endpoints import Endpoints
+from grouser.nodes.shared.parameters import Declaration
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.hydraulics.faults import Fault, machine_faults

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grouser.nodes.joint_frames import reaction_frames
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.description.data.world import Ground
+from grouser.runtime.joint_frames import reaction_frames
 
 FramePair = tuple[str, str]
 

@@ -1,4 +1,4 @@
-"""Drives a machine to waypoints, around what its lidar sees: ``python -m grouser.nodes.goal_follower``.
+"""Drives a machine to waypoints, around what its lidar sees: ``python -m grouser.nodes.navigation.goal_follower``.
 
 Hears ``odom``, ``scan``, ``/tf``, ``/tf_static`` and ``goal_pose``; says ``cmd_vel``. With the parameter `waypoints` it
 ends when the last of them is reached, or when it gives up; without, it waits for goals. Where Nav2 is installed, that
@@ -22,14 +22,14 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import LaserScan
 from tf2_msgs.msg import TFMessage
 
-from grouser.nodes import messages, topics
-from grouser.nodes.goal_following import GoalFollower, Manners, ObstacleMemory, Place, PlanarPose
-from grouser.nodes.parameters import Declaration, declare, stamped_by_default
-from grouser.nodes.process import run_node, spin_until
-from grouser.nodes.viewer_frames import HeardFrames
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
+from grouser.nodes.shared.process import run_node, spin_until
+from grouser.nodes.shared.received_frames import HeardFrames
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose, rotate
+from grouser.runtime.goal_following import GoalFollower, Manners, ObstacleMemory, Place, PlanarPose
 
 _WARNING_PERIOD = 5.0  # [s]
 _EXIT_GAVE_UP = 1

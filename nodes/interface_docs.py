@@ -1,6 +1,6 @@
 """Writes docs/ros_interface.md: what the nodes say, hear, serve and can be set to, asked of the nodes themselves.
 
-python -m grouser.nodes.interface_docs > docs/ros_interface.md
+python -m grouser.docs_pages.ros_interface > docs/ros_interface.md
 
 A module of this package that has a `main` is a node. It is made as it is without ROS arguments, the simulator once for
 every machine that comes with grouser, and asked for its publishers, subscriptions, services and actions; nothing is
@@ -29,17 +29,19 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 from grouser import catalogue
-from grouser.nodes import topics, trajectory_parameters
-from grouser.nodes.fault_parameters import declaration_of
-from grouser.nodes.parameters import DECLARATIONS, Declaration
-from grouser.nodes.simulator import SimulatorNode
-from grouser.nodes.viewer import Viewer
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.parameters import Declaration
+from grouser.nodes.simulator import trajectory_parameters
+from grouser.nodes.simulator.fault_parameters import declaration_of
+from grouser.nodes.simulator.node import SimulatorNode
+from grouser.nodes.simulator.parameters import DECLARATIONS
+from grouser.nodes.viewer.node import Viewer
 from grouser.physics.description import load_machine
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.faults import machine_faults
-from grouser.physics.vehicle import make_vehicle
 from grouser.resources import share_path
+from grouser.runtime.vehicle import make_vehicle
 
 # With ground that has soil, and with ground that has none.
 WORLDS = ("flat", "sand")
@@ -56,7 +58,7 @@ _HEADINGS = {
 _INTRODUCTION = """# The ROS 2 interface
 
 What every node says, hears and serves, and its parameters. This page is made by the nodes themselves:
-`python -m grouser.nodes.interface_docs > docs/ros_interface.md`.
+`python -m grouser.docs_pages.ros_interface > docs/ros_interface.md`.
 
 Names are relative to the node's namespace unless they begin with `/`; `~` is the node's own name. All can be remapped.
 A rate is a parameter of the node, with its default. What every node of ROS 2 has (`/rosout`, `/parameter_events`,

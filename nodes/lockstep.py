@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 
-from grouser.nodes.mailbox import Mailbox
+from grouser.runtime.mailbox import Mailbox
 
 
 class Lockstep:

@@ -17,7 +17,6 @@ from sensor_msgs.msg import Imu, JointState, LaserScan, PointCloud2, PointField
 from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
-from grouser.nodes.frames import FramePair
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.description.text.names import closest
@@ -25,6 +24,7 @@ from grouser.physics.readings.measurements import TerrainPatch
 from grouser.physics.sensors.imu import ImuReading
 from grouser.physics.sensors.lidar import LidarScan
 from grouser.program import TWIST
+from grouser.runtime.frames import FramePair
 
 SPOOL_COMMAND = "spool_command"
 # Variance of what planar odometry does not measure: height, roll and pitch [m2, rad2].

@@ -5,15 +5,15 @@ from control_msgs.msg import DynamicInterfaceGroupValues
 from nav_msgs.msg import OccupancyGrid, Odometry
 from sensor_msgs.msg import Imu, LaserScan, PointCloud2
 
-from grouser.nodes import messages, topics
-from grouser.nodes.endpoints import Endpoints
-from grouser.nodes.frames import FrameTree
-from grouser.nodes.parameters import SimulatorParameters
-from grouser.nodes.samples import SLIP_VALUES, Sample
-from grouser.nodes.schedule import steps_between
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.shared.endpoints import Endpoints
+from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.description.data.world import World
+from grouser.runtime.frames import FrameTree
+from grouser.runtime.sampling import SLIP_VALUES, Sample
+from grouser.runtime.schedule import steps_between
 
 
 class MotionPublisher:

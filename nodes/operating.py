@@ -13,7 +13,7 @@ called zero-position monitoring; ISO 13849-1 asks for as much of a machine's res
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grouser.nodes.pattern import Pattern
+from grouser.runtime.control_mapping import Pattern
 
 
 @dataclass(frozen=True)

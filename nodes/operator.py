@@ -22,13 +22,13 @@ from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import Bool
 
 from grouser import catalogue
-from grouser.nodes import messages, topics
-from grouser.nodes.operating import Commands, Operating
-from grouser.nodes.parameters import Declaration, declare, stamped_by_default
-from grouser.nodes.pattern import Pattern
-from grouser.nodes.pattern_reader import load_pattern
-from grouser.nodes.process import run_node
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
+from grouser.nodes.shared.process import run_node
 from grouser.physics.base.errors import GrouserError, ParameterError
+from grouser.runtime.control_mapping import Pattern
+from grouser.runtime.control_mapping_reader import load_pattern
+from grouser.runtime.operating import Commands, Operating
 
 _WARNING_PERIOD = 1.0  # [s]
 

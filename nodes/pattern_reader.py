@@ -4,9 +4,9 @@ from pathlib import Path
 
 import yaml
 
-from grouser.nodes.pattern import Lever, Pattern
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description.text.yaml_reader import Reader, compose
+from grouser.runtime.control_mapping import Lever, Pattern
 
 _TOP_KEYS = ("dead_man_button", "emergency_stop_button", "speed", "dead_band", "curve", "rate", "levers", "modes")
 _SPEED_KEYS = ("slower_button", "faster_button", "ranges", "start")

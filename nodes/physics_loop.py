@@ -5,15 +5,6 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from grouser.nodes.lockstep import Lockstep
-from grouser.nodes.mailbox import Mailbox
-from grouser.nodes.pacing import Pacer
-from grouser.nodes.pilot import Pilot
-from grouser.nodes.report import LoopMeter, LoopReport
-from grouser.nodes.samples import CLOCK, Moment, nanoseconds_at
-from grouser.nodes.schedule import StreamSchedule
-from grouser.nodes.simulated import Simulated
-from grouser.nodes.trajectory_following import Order
 from grouser.physics.base.errors import DivergenceError, GrouserError, ParameterError
 from grouser.physics.description.data.machine import member_prefix
 from grouser.physics.description.data.pose import Pose, Vector3
@@ -21,6 +12,16 @@ from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import transfer_state
 from grouser.recording.events import Commanded, Diverged, Event, FaultsChanged, Placed, Rewound, Stopped, WasReset
 from grouser.recording.recorder import Recorder
+from grouser.runtime.lockstep import Lockstep
+from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.pacing import Pacer
+from grouser.runtime.report import LoopMeter, LoopReport
+from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.sampling import Moment, nanoseconds_at
+from grouser.runtime.schedule import StreamSchedule
+from grouser.runtime.simulated import Simulated
+from grouser.runtime.streams import CLOCK
+from grouser.runtime.trajectory_following import Order
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Mapping
 
-from grouser.nodes.driving import Driver, Odometer
-from grouser.nodes.samples import Sample, take_sample
-from grouser.nodes.simulated import Simulated
-from grouser.nodes.supervision import CommandSupervisor
-from grouser.nodes.trajectory_following import SOURCE, TrajectoryFollower
+from grouser.runtime.driving import Driver, Odometer
+from grouser.runtime.sampling import Sample
+from grouser.runtime.simulated import Simulated
+from grouser.runtime.streams import take_sample
+from grouser.runtime.supervision import CommandSupervisor
+from grouser.runtime.trajectory_following import SOURCE, TrajectoryFollower
 
 
 class Pilot:

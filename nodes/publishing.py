@@ -13,9 +13,9 @@ from collections.abc import Callable
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
-from grouser.nodes import messages, topics
-from grouser.nodes.samples import Moment
-from grouser.nodes.state_publishing import StatePublisher
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.simulator.state_publishing import StatePublisher
+from grouser.runtime.sampling import Moment
 
 _QUEUE_LENGTH = 64
 

@@ -10,26 +10,26 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
 
-from grouser.nodes import messages, topics
-from grouser.nodes.contact_publishing import ContactPublisher
-from grouser.nodes.driving import Driver, Odometer
-from grouser.nodes.endpoints import Endpoints
-from grouser.nodes.fault_parameters import FaultParameters
-from grouser.nodes.frames import FrameTree
-from grouser.nodes.mailbox import Mailbox
-from grouser.nodes.motion_publishing import MotionPublisher
-from grouser.nodes.parameters import SimulatorParameters
-from grouser.nodes.pilot import Pilot
-from grouser.nodes.simulated import Simulated
-from grouser.nodes.state_publishing import StatePublisher
-from grouser.nodes.supervision import CommandSupervisor
-from grouser.nodes.trajectory_action import TrajectoryServer
-from grouser.nodes.trajectory_following import SOURCE, TrajectoryFollower
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.shared.endpoints import Endpoints
+from grouser.nodes.simulator.contact_publishing import ContactPublisher
+from grouser.nodes.simulator.fault_parameters import FaultParameters
+from grouser.nodes.simulator.motion_publishing import MotionPublisher
+from grouser.nodes.simulator.parameters import SimulatorParameters
+from grouser.nodes.simulator.state_publishing import StatePublisher
+from grouser.nodes.simulator.trajectory_action import TrajectoryServer
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine, member_prefix
 from grouser.physics.description.data.world import World
-from grouser.physics.vehicle import make_vehicle
 from grouser.program import TWIST, CommandProgram
+from grouser.runtime.driving import Driver, Odometer
+from grouser.runtime.frames import FrameTree
+from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.simulated import Simulated
+from grouser.runtime.supervision import CommandSupervisor
+from grouser.runtime.trajectory_following import SOURCE, TrajectoryFollower
+from grouser.runtime.vehicle import make_vehicle
 
 _WARNING_PERIOD = 1.0  # [s]
 

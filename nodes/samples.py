@@ -7,8 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from grouser.nodes.driving import Odometer
-from grouser.nodes.simulated import Simulated
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE
 from grouser.physics.readings.measurements import Contact, TerrainPatch
@@ -16,6 +14,8 @@ from grouser.physics.sensors.imu import ImuReading
 from grouser.physics.sensors.lidar import LidarScan
 from grouser.physics.simulation.named_view import NamedView
 from grouser.physics.simulation.simulation import Simulation
+from grouser.runtime.driving import Odometer
+from grouser.runtime.simulated import Simulated
 
 CLOCK = "clock"  # a stream of its own: no machine has it
 STREAMS = frozenset(

@@ -10,20 +10,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from grouser import catalogue
-from grouser.nodes import garbage
-from grouser.nodes.lockstep import Lockstep
-from grouser.nodes.mailbox import Mailbox, NoAnswerError, answer_of
-from grouser.nodes.messages import refusal_text
-from grouser.nodes.pacing import Pacer
-from grouser.nodes.parameters import SimulatorParameters
-from grouser.nodes.physics_loop import Outcome, PhysicsLoop
-from grouser.nodes.pilot import Pilot
-from grouser.nodes.publishing import PublishingThread
-from grouser.nodes.report import LoopReport
-from grouser.nodes.robot import Place, Robot
-from grouser.nodes.samples import CLOCK, rehearse
-from grouser.nodes.schedule import StreamSchedule
-from grouser.nodes.simulated import Simulated
+from grouser.nodes.shared.messages import refusal_text
+from grouser.nodes.simulator.parameters import SimulatorParameters
+from grouser.nodes.simulator.publishing import PublishingThread
+from grouser.nodes.simulator.robot import Place, Robot
 from grouser.physics.base.compilation import Report, reporting_compilation
 from grouser.physics.base.errors import GrouserError, ParameterError
 from grouser.physics.description import load_machine, load_world
@@ -36,6 +26,16 @@ from grouser.program import CommandProgram, load_program
 from grouser.recording.events import Event, Joined, Left, WorldLoaded
 from grouser.recording.origin import Origin
 from grouser.recording.recorder import Recorder
+from grouser.runtime import garbage
+from grouser.runtime.lockstep import Lockstep
+from grouser.runtime.mailbox import Mailbox, NoAnswerError, answer_of
+from grouser.runtime.pacing import Pacer
+from grouser.runtime.physics_loop import Outcome, PhysicsLoop
+from grouser.runtime.report import LoopReport
+from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.schedule import StreamSchedule
+from grouser.runtime.simulated import Simulated
+from grouser.runtime.streams import CLOCK, rehearse
 
 _LONGEST_TICK = 0.01  # [s]: how long a command may wait for the next tick when all streams are slower
 _WARNING_PERIOD = 1.0  # [s]

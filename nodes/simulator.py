@@ -20,22 +20,22 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool, Trigger
 
-from grouser.nodes import topics
-from grouser.nodes.diagnostics import diagnostics_message
-from grouser.nodes.parameters import declare_parameters, fixed_parameter, updated
-from grouser.nodes.physics_loop import Outcome, PhysicsLoop
-from grouser.nodes.process import EXIT_BAD_INPUT, stop_on_signals
-from grouser.nodes.report import LoopReport
-from grouser.nodes.session import Session
-from grouser.nodes.simulation_services.node_host import NodeHost
-from grouser.nodes.simulation_services.offer import offer_standard_services
+from grouser.nodes.services.offer import offer_standard_services
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.process import EXIT_BAD_INPUT, stop_on_signals
+from grouser.nodes.simulator.diagnostics import diagnostics_message
+from grouser.nodes.simulator.node_host import NodeHost
+from grouser.nodes.simulator.parameters import declare_parameters, fixed_parameter, updated
+from grouser.nodes.simulator.session import Session
 from grouser.physics.base.compilation import Progress, Report, progress_text
 from grouser.physics.base.errors import GrouserError
 from grouser.physics.description.data.machine import Machine
 from grouser.recording.recorder import Recorder
+from grouser.runtime.physics_loop import Outcome, PhysicsLoop
+from grouser.runtime.report import LoopReport
 
 if TYPE_CHECKING:
-    from grouser.nodes.simulation_services.services import SimulationServices
+    from grouser.nodes.services.services import SimulationServices
 
 _EXIT_FAILED = 1
 _MOST_FAILURES_OF_WAITING = 100

@@ -10,13 +10,13 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from grouser.nodes import messages, topics
-from grouser.nodes.contact_publishing import ContactPublisher
-from grouser.nodes.endpoints import Endpoints
-from grouser.nodes.frames import FrameTree
-from grouser.nodes.motion_publishing import MotionPublisher
-from grouser.nodes.samples import FLEXIBLE_VALUES, Sample, hydraulic_groups, movable_joints
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.shared.endpoints import Endpoints
+from grouser.nodes.simulator.contact_publishing import ContactPublisher
+from grouser.nodes.simulator.motion_publishing import MotionPublisher
 from grouser.physics.description.data.machine import Machine
+from grouser.runtime.frames import FrameTree
+from grouser.runtime.sampling import FLEXIBLE_VALUES, Sample, hydraulic_groups, movable_joints
 
 
 class StatePublisher:

@@ -10,14 +10,15 @@ from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from trajectory_msgs.msg import JointTrajectory
 
-from grouser.nodes import topics, trajectory_messages
-from grouser.nodes.deferred_action import DeferredActionServer
-from grouser.nodes.endpoints import Endpoints
-from grouser.nodes.physics_loop import PhysicsLoop
-from grouser.nodes.samples import nanoseconds_at
-from grouser.nodes.trajectory_following import Ended, Ending, Order, Progress
-from grouser.nodes.trajectory_parameters import TrajectoryParameters
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.deferred_action import DeferredActionServer
+from grouser.nodes.shared.endpoints import Endpoints
+from grouser.nodes.simulator import trajectory_messages
+from grouser.nodes.simulator.trajectory_parameters import TrajectoryParameters
 from grouser.physics.base.errors import ParameterError
+from grouser.runtime.physics_loop import PhysicsLoop
+from grouser.runtime.sampling import nanoseconds_at
+from grouser.runtime.trajectory_following import Ended, Ending, Order, Progress
 
 # A canceled goal, and one that others ended, have no code of their own: they have those that ros2_control's trajectory
 # controller gives them.

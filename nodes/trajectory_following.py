@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from grouser.nodes.simulated import Simulated
-from grouser.nodes.trajectory import JointMotion, Spline, Tolerances, Trajectory, Waypoint
 from grouser.program import TWIST
+from grouser.runtime.simulated import Simulated
+from grouser.runtime.trajectory import JointMotion, Spline, Tolerances, Trajectory, Waypoint
 
 # Who commands, in the words of the command supervisor.
 SOURCE = "a trajectory"

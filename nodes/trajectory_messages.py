@@ -9,10 +9,10 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
 from trajectory_msgs.msg import JointTrajectory
 
-from grouser.nodes.messages import LARGEST_TARGET, check_length, check_names, doubles, set_stamp
-from grouser.nodes.trajectory import Tolerance, Tolerances, Trajectory, Waypoint
-from grouser.nodes.trajectory_following import Progress
+from grouser.nodes.shared.messages import LARGEST_TARGET, check_length, check_names, doubles, set_stamp
 from grouser.physics.base.errors import ParameterError
+from grouser.runtime.trajectory import Tolerance, Tolerances, Trajectory, Waypoint
+from grouser.runtime.trajectory_following import Progress
 
 # What speed counts as none at the end of a trajectory: senders compute in single precision too.
 _NO_SPEED = float(np.finfo(np.float32).eps)

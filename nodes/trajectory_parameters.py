@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grouser.nodes.endpoints import Endpoints
-from grouser.nodes.parameters import Declaration
-from grouser.nodes.trajectory import Tolerance, Tolerances
+from grouser.nodes.shared.endpoints import Endpoints
+from grouser.nodes.shared.parameters import Declaration
+from grouser.runtime.trajectory import Tolerance, Tolerances
 
 _GOAL_TIME = "constraints.goal_time"
 _STOPPED = "constraints.stopped_velocity_tolerance"

@@ -26,10 +26,10 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from grouser import catalogue
-from grouser.nodes import topics
-from grouser.nodes.parameters import Declaration, declare
-from grouser.nodes.process import run_node
-from grouser.nodes.viewer_frames import HeardFrames
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.parameters import Declaration, declare
+from grouser.nodes.shared.process import run_node
+from grouser.nodes.shared.received_frames import HeardFrames
 from grouser.physics.base.errors import GrouserError, MachineError
 from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.data.machine import Machine
@@ -80,7 +80,7 @@ class Viewer(Node):
         self.period = 1.0 / parameters["rate"]
         self._contact_scale = parameters["contact_scale"]
         # Here, not above: viser and trimesh are no ROS packages, and `main` can say so when one is not there.
-        from grouser.nodes.viewer_scene import Scene
+        from grouser.nodes.viewer.scene import Scene
 
         self._world = load_world(catalogue.world_file(parameters["world"]))
         self.scene = Scene(parameters["host"], parameters["port"], self._world)

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 import viser
 
-from grouser.nodes.joint_frames import turn_from_z
-from grouser.nodes.viewer_shapes import wxyz
+from grouser.nodes.viewer.shapes import wxyz
 from grouser.physics.description.data.hydraulics import Attachment, HydraulicCylinder
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose
+from grouser.runtime.joint_frames import turn_from_z
 
 BARREL_COLOUR = (60, 64, 70)
 ROD_COLOUR = (200, 204, 210)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import viser
 
-from grouser.nodes.viewer_cylinders import CylinderView
-from grouser.nodes.viewer_forces import contact_ball, force_point
-from grouser.nodes.viewer_shapes import add_shape, wxyz
-from grouser.nodes.viewer_world import draw_world
+from grouser.nodes.viewer.cylinders import CylinderView
+from grouser.nodes.viewer.forces import contact_ball, force_point
+from grouser.nodes.viewer.shapes import add_shape, wxyz
+from grouser.nodes.viewer.world import draw_world
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Visual

@@ -7,7 +7,7 @@ import numpy as np
 import trimesh
 import viser
 
-from grouser.nodes.viewer_forces import reach
+from grouser.nodes.viewer.forces import reach
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
 from grouser.physics.description.urdf.meshes import triangles

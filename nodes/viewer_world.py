@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 import viser
 
-from grouser.nodes.joint_frames import turn_from_z
-from grouser.nodes.viewer_shapes import add_shape, wxyz
+from grouser.nodes.viewer.shapes import add_shape, wxyz
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import Ground, Heightfield, World
 from grouser.physics.description.urdf.meshes import MeshError
+from grouser.runtime.joint_frames import turn_from_z
 
 GROUND_COLOUR = (226, 223, 214)
 FIELD_COLOUR = (196, 190, 174)  # darker, so that light and shade show its shape

@@ -1,4 +1,4 @@
-"""The map of a world, and where the odometry's frame is in it: ``python -m grouser.nodes.world_map``.
+"""The map of a world, and where the odometry's frame is in it: ``python -m grouser.nodes.navigation.world_map``.
 
 Says ``map`` (nav_msgs/OccupancyGrid), as a map server does, and the transform from the map's frame to that of the
 odometry, as a localization does. Three kinds of localization are to be had:
@@ -21,12 +21,12 @@ from rclpy.parameter import Parameter
 from tf2_msgs.msg import TFMessage
 
 from grouser import catalogue
-from grouser.nodes import messages, topics
-from grouser.nodes.frames import footprint_pose, relative_poses
-from grouser.nodes.parameters import Declaration, declare
-from grouser.nodes.process import run_node
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.shared.parameters import Declaration, declare
+from grouser.nodes.shared.process import run_node
 from grouser.occupancy import OccupancyMap, Passable, occupancy_map
 from grouser.physics.description import load_world
+from grouser.runtime.frames import footprint_pose, relative_poses
 
 _OCCUPIED = 100
 _NOWHERE = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])

@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from grouser.nodes.simulation_services.host import Entity, Scene
-from grouser.nodes.simulation_services.region import Region
-from grouser.nodes.simulation_services.regular_expression import RegularExpression
-from grouser.nodes.simulation_services.request_error import Reason, RequestError
+from grouser.nodes.services.host import Entity, Scene
+from grouser.nodes.services.region import Region
+from grouser.nodes.services.regular_expression import RegularExpression
+from grouser.nodes.services.request_error import Reason, RequestError
 
 _ANY, _ALL = 0, 1
 

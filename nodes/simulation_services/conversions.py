@@ -16,14 +16,14 @@ from simulation_interfaces.msg import (
     TagsFilter,
 )
 
-from grouser.nodes.messages import set_stamp
-from grouser.nodes.simulation_services import interfaces
-from grouser.nodes.simulation_services.choice import EntityChoice, TagChoice
-from grouser.nodes.simulation_services.host import Category, Entity, Scene, Traits, WorldEntry
-from grouser.nodes.simulation_services.motion import Motion, Velocity, seen_from_outside
-from grouser.nodes.simulation_services.region import Region, RegionType
-from grouser.nodes.simulation_services.regular_expression import RegularExpression
-from grouser.nodes.simulation_services.request_error import Reason, RequestError
+from grouser.nodes.services import interfaces
+from grouser.nodes.services.choice import EntityChoice, TagChoice
+from grouser.nodes.services.host import Category, Entity, Scene, Traits, WorldEntry
+from grouser.nodes.services.motion import Motion, Velocity, seen_from_outside
+from grouser.nodes.services.region import Region, RegionType
+from grouser.nodes.services.regular_expression import RegularExpression
+from grouser.nodes.services.request_error import Reason, RequestError
+from grouser.nodes.shared.messages import set_stamp
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.pose import Vector3 as Numbers
 from grouser.physics.description.data.rotation import compose

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag
 from typing import Protocol
 
-from grouser.nodes.simulation_services.motion import Motion, Velocity
+from grouser.nodes.services.motion import Motion, Velocity
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Geometry

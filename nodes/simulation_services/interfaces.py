@@ -11,8 +11,8 @@ from typing import Any
 from simulation_interfaces import msg, srv
 from simulation_interfaces.msg import Result, SimulationState, SimulatorFeatures
 
-from grouser.nodes.simulation_services.host import RunState
-from grouser.nodes.simulation_services.request_error import Reason
+from grouser.nodes.services.host import RunState
+from grouser.nodes.services.request_error import Reason
 
 
 def service_type(name: str) -> Any:

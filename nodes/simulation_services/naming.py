@@ -7,7 +7,7 @@ from itertools import count
 from rclpy.exceptions import InvalidNamespaceException
 from rclpy.validate_namespace import validate_namespace
 
-from grouser.nodes.simulation_services.request_error import Reason, RequestError
+from grouser.nodes.services.request_error import Reason, RequestError
 
 # What may be a part of a topic's name, as an entity's name may come to be.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

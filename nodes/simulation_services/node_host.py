@@ -7,13 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grouser.nodes import topics
-from grouser.nodes.mailbox import NoAnswerError, answer_of
-from grouser.nodes.physics_loop import Outcome, PhysicsLoop
-from grouser.nodes.samples import nanoseconds_at
-from grouser.nodes.session import Session
-from grouser.nodes.simulated import Simulated
-from grouser.nodes.simulation_services.host import (
+from grouser.nodes.services.host import (
     Capability,
     Category,
     Entity,
@@ -25,15 +19,21 @@ from grouser.nodes.simulation_services.host import (
     Traits,
     WorldEntry,
 )
-from grouser.nodes.simulation_services.motion import Motion, Velocity
-from grouser.nodes.simulation_services.request_error import Reason, RequestError
-from grouser.nodes.simulation_services.resources import uri_of
+from grouser.nodes.services.motion import Motion, Velocity
+from grouser.nodes.services.request_error import Reason, RequestError
+from grouser.nodes.services.resources import uri_of
+from grouser.nodes.shared import topics
+from grouser.nodes.simulator.session import Session
 from grouser.physics.base.errors import OverlapError
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose, rotate
 from grouser.physics.description.data.world import NOWHERE, World
+from grouser.runtime.mailbox import NoAnswerError, answer_of
+from grouser.runtime.physics_loop import Outcome, PhysicsLoop
+from grouser.runtime.sampling import nanoseconds_at
+from grouser.runtime.simulated import Simulated
 
 
 class NodeHost:

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 from rclpy.node import Node
 
-from grouser.nodes.simulation_services.host import Host
+from grouser.nodes.services.host import Host
 
 if TYPE_CHECKING:
-    from grouser.nodes.simulation_services.services import SimulationServices
+    from grouser.nodes.services.services import SimulationServices
 
 
 def offer_standard_services(node: Node, host: Host) -> "SimulationServices | None":
     """The services under a node's name; None where `simulation_interfaces` is not installed."""
     if find_spec("simulation_interfaces") is None:
         return None
-    from grouser.nodes.simulation_services.services import SimulationServices
+    from grouser.nodes.services.services import SimulationServices
 
     return SimulationServices(node, host)

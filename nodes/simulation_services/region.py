@@ -8,8 +8,8 @@ import coal
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from grouser.nodes.simulation_services.host import Shape
-from grouser.nodes.simulation_services.request_error import Reason, RequestError
+from grouser.nodes.services.host import Shape
+from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import matrix
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, PointSet, Sphere

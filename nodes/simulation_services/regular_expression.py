@@ -3,7 +3,7 @@
 import ctypes
 from functools import cache
 
-from grouser.nodes.simulation_services.request_error import Reason, RequestError
+from grouser.nodes.services.request_error import Reason, RequestError
 
 _EXTENDED = 1  # REG_EXTENDED, in every C library
 _SIZE = 1024  # of a compiled expression [bytes]: more than any C library needs

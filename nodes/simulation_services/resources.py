@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from grouser import catalogue
-from grouser.nodes.simulation_services.host import WorldEntry
-from grouser.nodes.simulation_services.request_error import Reason, RequestError
+from grouser.nodes.services.host import WorldEntry
+from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description import load_machine, load_world, parse_machine, parse_world
 from grouser.physics.description.data.machine import Machine

@@ -16,24 +16,14 @@ from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import Result, Spawnable
 
 from grouser import __version__
-from grouser.nodes import topics
-from grouser.nodes.deferred_action import DeferredActionServer
-from grouser.nodes.simulation_services import conversions, interfaces, resources
-from grouser.nodes.simulation_services.host import (
-    Capability,
-    Category,
-    Entity,
-    Host,
-    RunState,
-    Scene,
-    Scope,
-    SpawnOrder,
-    Traits,
-)
-from grouser.nodes.simulation_services.naming import check_namespace, choose_name
-from grouser.nodes.simulation_services.region import box_around
-from grouser.nodes.simulation_services.request_error import Reason, RequestError
-from grouser.nodes.simulation_services.states import check_transition
+from grouser.nodes.services import conversions, interfaces, resources
+from grouser.nodes.services.host import Capability, Category, Entity, Host, RunState, Scene, Scope, SpawnOrder, Traits
+from grouser.nodes.services.naming import check_namespace, choose_name
+from grouser.nodes.services.region import box_around
+from grouser.nodes.services.request_error import Reason, RequestError
+from grouser.nodes.services.states import check_transition
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.deferred_action import DeferredActionServer
 from grouser.physics.base.errors import GrouserError
 from grouser.physics.description.data.world import NamedPose
 from grouser.physics.description.text.names import closest

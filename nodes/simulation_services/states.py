@@ -1,7 +1,7 @@
 """Which states follow which."""
 
-from grouser.nodes.simulation_services.host import RunState
-from grouser.nodes.simulation_services.request_error import Reason, RequestError
+from grouser.nodes.services.host import RunState
+from grouser.nodes.services.request_error import Reason, RequestError
 
 _TARGETS = (RunState.STOPPED, RunState.PLAYING, RunState.PAUSED, RunState.QUITTING)
 _WITHOUT_WORLD = (RunState.NO_WORLD, RunState.LOADING_WORLD)

@@ -12,7 +12,7 @@ from tf2_msgs.msg import TFMessage
 
 import grouser
 from grouser.commands.replay import replay
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 from grouser.recording.events import Joined, Left, Placed
 from grouser.recording.mcap_file import Recording
 

@@ -17,7 +17,7 @@ from tf2_msgs.msg import TFMessage
 
 import grouser
 from grouser import catalogue, experiments
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose, matrix, quaternion_from_rpy
 from grouser.physics.description.urdf.placement import link_poses

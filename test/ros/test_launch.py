@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sensor_msgs.msg import JointState
 
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 from grouser.resources import share_path
 
 LAUNCH_FILES = sorted(share_path("launch").glob("*.launch.py"))

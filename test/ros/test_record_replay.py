@@ -17,7 +17,7 @@ from std_srvs.srv import SetBool, Trigger
 
 import grouser
 from grouser.commands.replay import replay
-from grouser.nodes.simulator import SimulatorNode, spinning
+from grouser.nodes.simulator.node import SimulatorNode, spinning
 from grouser.recording.events import Commanded, StateReached
 from grouser.recording.mcap_file import Recording
 

@@ -10,8 +10,8 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import matrix
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, PointSet, Sphere
 from grouser.physics.description.text.xml_tree import Element
-from grouser.physics.description.urdf.origin import read_origin
 from grouser.physics.description.urdf import meshes
+from grouser.physics.description.urdf.origin import read_origin
 
 MASS_MAX = 1e9
 # Tolerance for files with few digits, as a share of the largest principal moment.

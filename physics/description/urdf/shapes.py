@@ -8,8 +8,8 @@ from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geom
 from grouser.physics.description.text.files import resolve
 from grouser.physics.description.text.names import closest, shortened
 from grouser.physics.description.text.xml_tree import Element
-from grouser.physics.description.urdf.origin import read_origin
 from grouser.physics.description.urdf import meshes
+from grouser.physics.description.urdf.origin import read_origin
 
 _SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 _SIZE_MAX = 1e6
