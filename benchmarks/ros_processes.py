@@ -25,10 +25,10 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
-from grouser.nodes import topics
-from grouser.nodes.publishing import PublishingThread
-from grouser.nodes.samples import Moment
-from grouser.nodes.simulator import SimulatorNode, spinning
+from grouser.nodes.shared import topics
+from grouser.nodes.simulator.node import SimulatorNode, spinning
+from grouser.nodes.simulator.publishing import PublishingThread
+from grouser.runtime.sampling import Moment
 
 _ROOM = 10_000  # messages that a listener may be behind
 _PUBLISHED_OFTEN = 300  # times that the peer sends each message for one figure

@@ -52,22 +52,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def simulator() -> int:
     """Runs the node of `grouser.nodes.simulator`; returns its exit status."""
-    return _call("simulator", "grouser.nodes.simulator", None)
+    return _call("simulator", "grouser.nodes.simulator.node", None)
 
 
 def viewer() -> int:
     """Runs the node of `grouser.nodes.viewer`; returns its exit status."""
-    return _call("viewer", "grouser.nodes.viewer", None)
+    return _call("viewer", "grouser.nodes.viewer.node", None)
 
 
 def attitude_controller() -> int:
-    """Runs the node of `grouser.nodes.attitude_controller`; returns its exit status."""
-    return _call("attitude_controller", "grouser.nodes.attitude_controller", None)
+    """Runs the node of `grouser.nodes.attitude.controller`; returns its exit status."""
+    return _call("attitude_controller", "grouser.nodes.attitude.controller", None)
 
 
 def operator() -> int:
     """Runs the node of `grouser.nodes.operator`; returns its exit status."""
-    return _call("operator", "grouser.nodes.operator", None)
+    return _call("operator", "grouser.nodes.operator.node", None)
 
 
 def composed() -> int:
@@ -76,13 +76,13 @@ def composed() -> int:
 
 
 def world_map() -> int:
-    """Runs the node of `grouser.nodes.world_map`; returns its exit status."""
-    return _call("world_map", "grouser.nodes.world_map", None)
+    """Runs the node of `grouser.nodes.navigation.world_map`; returns its exit status."""
+    return _call("world_map", "grouser.nodes.navigation.world_map", None)
 
 
 def goal_follower() -> int:
-    """Runs the node of `grouser.nodes.goal_follower`; returns its exit status."""
-    return _call("goal_follower", "grouser.nodes.goal_follower", None)
+    """Runs the node of `grouser.nodes.navigation.goal_follower`; returns its exit status."""
+    return _call("goal_follower", "grouser.nodes.navigation.goal_follower", None)
 
 
 def _call(program: str, module: str, arguments: Sequence[str] | None) -> int:

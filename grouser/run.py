@@ -17,15 +17,15 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from grouser import __version__, catalogue
-from grouser.nodes import topics
-from grouser.nodes.diagnostics import KEPT_REAL_TIME
-from grouser.nodes.parameters import DECLARATIONS
-from grouser.nodes.process import stop_on_signals
-from grouser.nodes.report import LoopReport
-from grouser.nodes.simulator import SimulatorNode, failure_text, leave, spinning
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.parameters import DECLARATIONS
+from grouser.nodes.shared.process import stop_on_signals
+from grouser.nodes.simulator.diagnostics import KEPT_REAL_TIME
+from grouser.nodes.simulator.node import SimulatorNode, failure_text, leave, spinning
 from grouser.physics.errors import GrouserError
 from grouser.progress import compilation_text
 from grouser.ros_arguments import split_ros_arguments
+from grouser.runtime.report import LoopReport
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2

@@ -19,8 +19,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from grouser.nodes.process import EXIT_BAD_INPUT, spin_until, stop_on_signals
-from grouser.nodes.simulator import SimulatorNode, failure_text, leave, spinning
+from grouser.nodes.shared.process import EXIT_BAD_INPUT, spin_until, stop_on_signals
+from grouser.nodes.simulator.node import SimulatorNode, failure_text, leave, spinning
 from grouser.physics.errors import GrouserError
 from grouser.ros_arguments import split_ros_arguments
 

@@ -3,8 +3,8 @@
 
 import grouser
 from grouser import catalogue
-from grouser.nodes.samples import rehearse
 from grouser.progress import showing_compilation
+from grouser.runtime.sampling import rehearse
 
 MACHINES = {"demolition_robot": "flat", "rover": "sand", "four_bar": "weightless"}
 

@@ -27,10 +27,10 @@ import scipy
 import grouser
 from grouser import catalogue, experiments
 from grouser.experiments.protocol import as_json, complete_parameters
-from grouser.nodes.driving import Driver
 from grouser.physics.step import INTEGRATORS
-from grouser.physics.vehicle import make_vehicle
 from grouser.program import CommandProgram, load_program
+from grouser.runtime.driving import Driver
+from grouser.runtime.vehicle import make_vehicle
 
 STEPS = 2000
 _INTERVAL = 20  # steps for which a command holds
@@ -68,8 +68,9 @@ def compare(recorded: dict[str, str], found: Iterable[tuple[str, str]], only: st
 def fingerprints(only: str = "") -> Iterator[tuple[str, str]]:
     """Name and digest of the platform, of every machine's motion and of every experiment's result."""
     if not only:
-        yield "platform", " ".join(
-            [platform.machine(), *platform.libc_ver(), numba.__version__, np.__version__, scipy.__version__]
+        yield (
+            "platform",
+            " ".join([platform.machine(), *platform.libc_ver(), numba.__version__, np.__version__, scipy.__version__]),
         )
     machines = [*catalogue.machine_files(), *sorted(_TEST_MACHINES.glob("*.urdf"))]
     for file, world, integrator in itertools.product(machines, catalogue.world_files(), INTEGRATORS):

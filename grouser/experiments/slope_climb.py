@@ -20,7 +20,7 @@ from grouser.physics.description.machine import Ground, Machine, Pose, World
 from grouser.physics.description.soil import Soil, SoilGround
 from grouser.physics.errors import ParameterError
 from grouser.physics.simulation import Simulation
-from grouser.physics.vehicle import make_vehicle
+from grouser.runtime.vehicle import make_vehicle
 
 DESCRIPTION = "up which slopes of soil a wheel or a rover drives"
 

@@ -26,7 +26,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 import grouser
-from grouser.nodes.simulator import SimulatorNode, spinning
+from grouser.nodes.simulator.node import SimulatorNode, spinning
 
 DEADLINE = 30.0  # [s], after which what a test waits for is taken to be never coming
 DATA = Path(__file__).resolve().parent / "data"
@@ -160,8 +160,8 @@ class Peer:
 
     def ask_standard(self, node: str, name: str, /, **fields: Any) -> Any:
         """Asks a standard service of a simulator, by the name of its type and the fields of the request."""
-        from grouser.nodes.simulation_services.interfaces import service_type  # not installed everywhere
-        from grouser.nodes.simulation_services.services import snake_case
+        from grouser.nodes.services.interfaces import service_type  # not installed everywhere
+        from grouser.nodes.services.services import snake_case
 
         kind = service_type(name)
         return self.ask(kind, f"/{node}/{snake_case(name)}", kind.Request(**fields))

@@ -12,7 +12,7 @@ from std_srvs.srv import Trigger
 from visualization_msgs.msg import Marker, MarkerArray
 
 import grouser
-from grouser.nodes.contact_messages import FORCES, NORMALS, POINTS, ContactMarkers
+from grouser.nodes.simulator.contact_messages import FORCES, NORMALS, POINTS, ContactMarkers
 
 ROOT = Path(__file__).resolve().parents[2]
 STEP = 1_000_000  # [ns]

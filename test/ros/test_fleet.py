@@ -11,7 +11,7 @@ from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
 import grouser
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 from grouser.recording.events import Joined, Left, Placed
 from grouser.recording.mcap_file import Recording
 from grouser.replay import replay

@@ -17,7 +17,7 @@ from tf2_msgs.msg import TFMessage
 
 import grouser
 from grouser import catalogue, experiments
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 from grouser.physics.description.machine import Pose
 from grouser.physics.description.placement import link_poses
 from grouser.physics.description.rotation import compose, matrix, quaternion_from_rpy

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from grouser import catalogue
-from grouser.nodes import interface_docs
-from grouser.nodes.interface_docs import (
+from grouser.docs_pages import ros_interface as interface_docs
+from grouser.docs_pages.ros_interface import (
     ARGUMENTS,
     MEANINGS,
     WORLDS,
@@ -16,11 +16,11 @@ from grouser.nodes.interface_docs import (
     node_classes,
     simulator_offers,
 )
-from grouser.nodes.parameters import DECLARATIONS
+from grouser.nodes.shared.parameters import DECLARATIONS
 from grouser.physics.description import load_machine, load_world
 from grouser.resources import share_path
 
-REMEDY = "run: python -m grouser.nodes.interface_docs > docs/ros_interface.md"
+REMEDY = "run: python -m grouser.docs_pages.ros_interface > docs/ros_interface.md"
 
 
 @pytest.fixture(scope="module")

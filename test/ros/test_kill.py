@@ -14,7 +14,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, Joy
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 
 DEAD_MAN, LEVER, SPOOL = 9, 3, 0.5
 SPEED = 3.0  # of the drum [rad/s]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sensor_msgs.msg import JointState
 
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 from grouser.resources import share_path
 
 LAUNCH_FILES = sorted(share_path("launch").glob("*.launch.py"))
@@ -53,7 +53,8 @@ def environment(tmp_path) -> dict[str, str]:
     tmp_path.joinpath("share/grouser").symlink_to(share_path("launch").parent)
     for name in EXECUTABLES:
         program = programs / name
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m grouser.nodes.{name} "$@"\n')
+        call = f"import sys; from grouser.cli import {name}; sys.exit({name}())"
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{call}" "$@"\n')
         program.chmod(0o755)
     found = os.environ.get("AMENT_PREFIX_PATH", "")
     return {**os.environ, "AMENT_PREFIX_PATH": f"{tmp_path}{os.pathsep}{found}" if found else str(tmp_path)}

@@ -16,8 +16,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
-from grouser.nodes import topics
-from grouser.nodes.simulator import SimulatorNode, spinning
+from grouser.nodes.shared import topics
+from grouser.nodes.simulator.node import SimulatorNode, spinning
 from grouser.physics.errors import GrouserError
 
 DEADLINE = 30.0  # [s]

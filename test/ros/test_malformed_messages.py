@@ -23,7 +23,8 @@ from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import Float64MultiArray, Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from grouser.nodes import messages, topics, trajectory_messages
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.simulator import trajectory_messages
 from grouser.physics.errors import ParameterError
 from grouser.program import TWIST
 

@@ -12,14 +12,15 @@ import yaml
 
 import grouser
 from grouser.catalogue import machine_file
-from grouser.nodes import topics, world_map
-from grouser.nodes.goal_following import Manners
-from grouser.nodes.parameters import DECLARATIONS
+from grouser.nodes.navigation import world_map
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.parameters import DECLARATIONS
 from grouser.occupancy import shape_points
 from grouser.physics.description.placement import initial_positions, link_poses
 from grouser.physics.description.rotation import compose, matrix
-from grouser.physics.vehicle import make_vehicle
 from grouser.resources import share_path
+from grouser.runtime.goal_following import Manners
+from grouser.runtime.vehicle import make_vehicle
 
 DECLARED = yaml.safe_load((Path(__file__).parents[1] / "data" / "nav2_jazzy_parameters.yaml").read_text())
 MACHINES = ["rover", "demolition_robot"]

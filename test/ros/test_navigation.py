@@ -19,12 +19,12 @@ from tf2_msgs.msg import TFMessage
 
 import grouser
 from grouser.catalogue import machine_file, world_file
-from grouser.nodes import topics
-from grouser.nodes.goal_follower import GoalFollowerNode
-from grouser.nodes.goal_following import Manners
-from grouser.nodes.world_map import WorldMapNode
+from grouser.nodes.navigation.goal_follower import GoalFollowerNode
+from grouser.nodes.navigation.world_map import WorldMapNode
+from grouser.nodes.shared import topics
 from grouser.occupancy import Passable, occupancy_map
 from grouser.physics.description import load_world
+from grouser.runtime.goal_following import Manners
 
 STEP = 1_000_000  # [ns]
 PATIENCE = 240.0  # [s]: the course takes 30 s on two cores
@@ -118,7 +118,7 @@ def test_the_map_of_the_world_is_there_for_whoever_comes_late(peer, start):
 
 
 def test_a_bad_world_ends_the_process_with_status_2(launch):
-    process = launch("grouser.nodes.world_map", "--ros-args", "-p", "world:=obstacle_curse")
+    process = launch("grouser.nodes.navigation.world_map", "--ros-args", "-p", "world:=obstacle_curse")
     output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert "obstacle_course" in output
@@ -321,7 +321,7 @@ def test_goals_on_the_map_wait_for_the_map(peer, watched):
 def test_it_gives_up_and_says_why(peer, launch):
     """A machine that does not move, whatever it is told."""
     process = launch(
-        "grouser.nodes.goal_follower", "--ros-args", "-p", "waypoints:=['3.0 0.0']", "-p", "patience:=2.0"
+        "grouser.nodes.navigation.goal_follower", "--ros-args", "-p", "waypoints:=['3.0 0.0']", "-p", "patience:=2.0"
     )  # fmt: skip
     scan = LaserScan(angle_min=-1.5, angle_increment=0.1, range_max=30.0, ranges=[math.inf] * 31)
     scan.header.frame_id = "base_link"
@@ -340,7 +340,7 @@ def test_it_gives_up_and_says_why(peer, launch):
 
 
 def test_a_waypoint_that_is_none_ends_the_process_with_status_2(launch):
-    process = launch("grouser.nodes.goal_follower", "--ros-args", "-p", "waypoints:=['3.0']")
+    process = launch("grouser.nodes.navigation.goal_follower", "--ros-args", "-p", "waypoints:=['3.0']")
     output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert "two numbers each" in output
@@ -371,7 +371,8 @@ def test_the_rover_reaches_waypoints_behind_obstacles_on_sand(peer, launch, cour
     stamped_twist = "enable_stamped_cmd_vel:=true"
 
     def run(node, *values):
-        return launch(f"grouser.nodes.{node}", "--ros-args", *(part for value in values for part in ("-p", value)))
+        parameters = [part for value in values for part in ("-p", value)]
+        return launch(f"grouser.nodes.navigation.{node}", "--ros-args", *parameters)
 
     run("world_map", f"world:={COURSE}")
     waypoints = "waypoints:=[" + ", ".join(f"'{x} {y}'" for x, y in WAYPOINTS) + "]"

@@ -17,16 +17,16 @@ from sensor_msgs.msg import JointState, LaserScan, PointCloud2
 from std_msgs.msg import Float64MultiArray
 
 import grouser
-from grouser.nodes import messages, topics
-from grouser.nodes.diagnostics import diagnostics_message
-from grouser.nodes.frames import FrameTree, footprint_pose, relative_poses
-from grouser.nodes.report import LoopReport
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.simulator.diagnostics import diagnostics_message
 from grouser.physics import spatial
 from grouser.physics.description import parse_machine
 from grouser.physics.description.machine import Ground, Heightfield, Lidar
 from grouser.physics.errors import ParameterError
 from grouser.physics.lidar import LidarScan
 from grouser.physics.measurements import TerrainPatch
+from grouser.runtime.frames import FrameTree, footprint_pose, relative_poses
+from grouser.runtime.report import LoopReport
 
 finite = st.floats(-1e3, 1e3)
 components = st.floats(-1.0, 1.0)

@@ -50,7 +50,7 @@ from visualization_msgs.msg import MarkerArray
 
 import grouser
 from grouser import catalogue
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 from grouser.physics.hydraulics.faults import machine_faults
 
 HOURS = float(os.environ.get("SOAK_HOURS", "2"))

@@ -17,8 +17,8 @@ from rclpy.parameter_client import AsyncParameterClient
 from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import Bool
 
-from grouser.nodes import messages, topics
-from grouser.nodes.operator import DECLARATIONS
+from grouser.nodes.operator.node import DECLARATIONS
+from grouser.nodes.shared import messages, topics
 from grouser.physics.errors import ParameterError
 from grouser.resources import share_path
 

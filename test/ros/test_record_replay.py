@@ -16,7 +16,7 @@ from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 import grouser
-from grouser.nodes.simulator import SimulatorNode, spinning
+from grouser.nodes.simulator.node import SimulatorNode, spinning
 from grouser.recording.events import Commanded, StateReached
 from grouser.recording.mcap_file import Recording
 from grouser.replay import replay

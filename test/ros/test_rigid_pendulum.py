@@ -16,8 +16,8 @@ from std_srvs.srv import SetBool, Trigger
 
 import grouser
 from grouser import catalogue, experiments
-from grouser.nodes import topics
-from grouser.nodes.attitude_controller import DECLARATIONS, AttitudeControllerNode
+from grouser.nodes.attitude.controller import DECLARATIONS, AttitudeControllerNode
+from grouser.nodes.shared import topics
 from grouser.physics.attitude.control import AttitudeController, Gains
 from grouser.physics.attitude.pivoted_body import pivoted_body
 from grouser.physics.errors import GrouserError
@@ -35,7 +35,7 @@ DURATION = 5.0  # [s]
 @pytest.fixture
 def process(launch):
     """Starts the controller as a process of its own."""
-    return partial(launch, "grouser.nodes.attitude_controller", "--ros-args")
+    return partial(launch, "grouser.nodes.attitude.controller", "--ros-args")
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,8 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import grouser
-from grouser.nodes import topics
-from grouser.nodes.parameters import DECLARATIONS
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.parameters import DECLARATIONS
 from grouser.resources import share_path
 
 MACHINE = share_path("config", "ros2_control", "rover.urdf.xacro")

@@ -15,7 +15,7 @@ from tf2_msgs.msg import TFMessage
 
 import grouser
 from grouser.catalogue import machine_file
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 
 STEP = 1_000_000  # [ns]
 AHEAD = Twist(linear=Vector3(x=0.2))

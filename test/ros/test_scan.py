@@ -11,7 +11,7 @@ from sensor_msgs.msg import JointState, LaserScan
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 
 STEP = 1_000_000  # [ns]
 # From base_link to the lidar, and from there to the face of a box of 1 m whose middle is 3 m ahead of it [m].

@@ -23,7 +23,7 @@ from simulation_interfaces.msg import (
 )
 from std_msgs.msg import Bool
 
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 
 STEP = 1_000_000  # [ns]
 LONGEST_EXIT = 30.0  # [s]

@@ -11,7 +11,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 
 STEP = 1_000_000  # [ns]
 

@@ -9,9 +9,9 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool, Trigger
 
-from grouser.nodes.physics_loop import PhysicsLoop
-from grouser.nodes.publishing import StatePublisher
-from grouser.nodes.simulator import SimulatorNode, spinning
+from grouser.nodes.simulator.node import SimulatorNode, spinning
+from grouser.nodes.simulator.publishing import StatePublisher
+from grouser.runtime.physics_loop import PhysicsLoop
 
 DEADLINE = 30.0  # [s]
 PATIENCE = 60.0  # [s]
@@ -29,7 +29,7 @@ def simulator(ended: threading.Event, machine, **parameters) -> SimulatorNode:
 
 
 def test_an_unforeseen_error_of_the_build_ends_the_node(ros, loader_file, monkeypatch):
-    monkeypatch.setattr("grouser.nodes.session.simulate", fail)
+    monkeypatch.setattr("grouser.nodes.simulator.session.simulate", fail)
     ended = threading.Event()
     with spinning(simulator(ended, loader_file)) as node:
         assert ended.wait(DEADLINE)
@@ -65,13 +65,13 @@ def test_a_failing_request_is_answered_and_ends_the_node(peer, compiled, loader_
 @pytest.mark.parametrize(
     ("program", "call"),
     [
-        ("simulator", "simulator.main(['simulator', '--ros-args', '-p', 'machine:=' + sys.argv[1]])"),
+        ("simulator", "node.main(['simulator', '--ros-args', '-p', 'machine:=' + sys.argv[1]])"),
         ("grouser run", "run.main(['--no-view', '--machine', sys.argv[1]])"),
     ],
 )
 def test_the_process_ends_with_status_1_and_the_message(loader_file, program, call):
     code = (
-        "import sys\nfrom grouser import run\nfrom grouser.nodes import session, simulator\n"
+        "import sys\nfrom grouser import run\nfrom grouser.nodes.simulator import node, session\n"
         "def fail(*arguments, **options): raise RuntimeError('out of oil')\n"
         f"session.simulate = fail\n{call}"
     )

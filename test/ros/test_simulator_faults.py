@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from grouser.nodes.simulator import SimulatorNode
+from grouser.nodes.simulator.node import SimulatorNode
 from grouser.physics.errors import GrouserError
 
 

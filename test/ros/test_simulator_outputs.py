@@ -14,7 +14,7 @@ from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 
 import grouser
-from grouser.nodes import topics
+from grouser.nodes.shared import topics
 
 JOINTS = ["boom_joint", "mast_joint", "drum_joint", "winch_joint"]
 STEP = 1_000_000  # [ns]

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from rosgraph_msgs.msg import Clock
 
-from grouser.nodes import topics
-from grouser.nodes.report import LoopReport
+from grouser.nodes.shared import topics
 from grouser.run import judge, status_text
+from grouser.runtime.report import LoopReport
 
 LONGEST_EXIT = 10.0  # [s]: what hangs takes longer, a busy computer does not
 PATIENCE = 60.0  # [s]

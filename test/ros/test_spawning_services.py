@@ -15,20 +15,10 @@ from rclpy.node import Node
 from simulation_interfaces import msg, srv
 from simulation_interfaces.msg import EntityFilters, Result, SimulationState, SimulatorFeatures
 
-from grouser.nodes.simulation_services.host import (
-    Capability,
-    Category,
-    Entity,
-    RunState,
-    Scene,
-    Scope,
-    Shape,
-    Traits,
-    WorldEntry,
-)
-from grouser.nodes.simulation_services.motion import Motion, Velocity
-from grouser.nodes.simulation_services.request_error import Reason, RequestError
-from grouser.nodes.simulation_services.services import SimulationServices
+from grouser.nodes.services.host import Capability, Category, Entity, RunState, Scene, Scope, Shape, Traits, WorldEntry
+from grouser.nodes.services.motion import Motion, Velocity
+from grouser.nodes.services.request_error import Reason, RequestError
+from grouser.nodes.services.services import SimulationServices
 from grouser.physics.description.machine import Pose as PlainPose
 from grouser.physics.description.machine import World
 from grouser.physics.description.rotation import matrix, rotate

@@ -29,12 +29,12 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from websockets.sync.client import connect
 
-from grouser.nodes import topics
-from grouser.nodes.viewer import Viewer
-from grouser.nodes.viewer_forces import contact_ball, force_point
-from grouser.nodes.viewer_frames import HeardFrames
-from grouser.nodes.viewer_scene import node_name
-from grouser.nodes.viewer_world import FIELD_POINTS, field_surface
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.received_frames import HeardFrames
+from grouser.nodes.viewer.forces import contact_ball, force_point
+from grouser.nodes.viewer.node import Viewer
+from grouser.nodes.viewer.scene import node_name
+from grouser.nodes.viewer.world import FIELD_POINTS, field_surface
 from grouser.physics.contact.terrain import surface_below
 from grouser.physics.description import load_machine, load_world, parse_machine
 from grouser.physics.description.machine import Heightfield, Pose
@@ -487,7 +487,7 @@ def test_it_stops_although_the_page_is_open(process: tuple[subprocess.Popen, int
 @pytest.mark.parametrize("package", ["viser", "trimesh"])
 def test_a_missing_package_is_named(package: str) -> None:
     """None among the loaded modules makes Python take a package for not installed."""
-    code = f"import sys; sys.modules['{package}'] = None; from grouser.nodes.viewer import main; sys.exit(main())"
+    code = f"import sys; sys.modules['{package}'] = None; from grouser.nodes.viewer.node import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2, done.stderr
     assert f"viewer: the Python package {package} is not installed: pip install {package}" in done.stderr

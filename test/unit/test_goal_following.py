@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from grouser.nodes.goal_follower import mounted, planar, read_place
-from grouser.nodes.goal_following import GoalFollower, Manners, ObstacleMemory, free_heading, wrapped
+from grouser.nodes.navigation.goal_follower import mounted, planar, read_place
 from grouser.physics.description.machine import Pose
 from grouser.physics.description.rotation import quaternion_from_rpy
 from grouser.physics.errors import ParameterError
+from grouser.runtime.goal_following import GoalFollower, Manners, ObstacleMemory, free_heading, wrapped
 
 SECTOR = 2.0 * math.pi / 180  # between two directions that are told apart [rad]
 NONE = np.zeros((0, 2))

@@ -6,12 +6,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import grouser
-from grouser.nodes.frames import FrameTree
-from grouser.nodes.joint_frames import reaction_frames, turn_from_z
-from grouser.nodes.viewer_frames import HeardFrames
+from grouser.nodes.shared.received_frames import HeardFrames
 from grouser.physics.description.machine import Ground, Pose
 from grouser.physics.description.rotation import matrix, quaternion_from_rpy
 from grouser.physics.model import build_model
+from grouser.runtime.frames import FrameTree
+from grouser.runtime.joint_frames import reaction_frames, turn_from_z
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 

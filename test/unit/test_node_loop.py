@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 import grouser
-from grouser.nodes.mailbox import Mailbox
-from grouser.nodes.pacing import Pacer
-from grouser.nodes.physics_loop import PhysicsLoop
-from grouser.nodes.pilot import Pilot
-from grouser.nodes.schedule import StreamSchedule
-from grouser.nodes.supervision import CommandSupervisor
+from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.pacing import Pacer
+from grouser.runtime.physics_loop import PhysicsLoop
+from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.schedule import StreamSchedule
+from grouser.runtime.supervision import CommandSupervisor
 
 MACHINE = Path(__file__).parents[1] / "ros" / "data" / "loader.urdf"
 STEP = 0.001

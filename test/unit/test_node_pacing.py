@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grouser.nodes.pacing import Pacer
-from grouser.nodes.report import LoopMeter
-from grouser.nodes.samples import nanoseconds_at
-from grouser.nodes.schedule import StreamSchedule
+from grouser.runtime.pacing import Pacer
+from grouser.runtime.report import LoopMeter
+from grouser.runtime.sampling import nanoseconds_at
+from grouser.runtime.schedule import StreamSchedule
 
 
 class Clock:

@@ -5,9 +5,9 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from grouser.nodes.mailbox import Mailbox
-from grouser.nodes.supervision import CommandSupervisor
 from grouser.program import CommandProgram, TimedCommand
+from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.supervision import CommandSupervisor
 
 SAFE = {"boom": 0.0, "stick": 0.0, "drum": 0.0}  # the mast is in position mode: it holds
 

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from grouser.nodes.operating import Operating
-from grouser.nodes.pattern import Lever, Pattern
 from grouser.physics.errors import ParameterError
+from grouser.runtime.control_mapping import Lever, Pattern
+from grouser.runtime.operating import Operating
 
 PATIENCE = 0.2  # [s]
 PERIOD = 0.05  # [s] between two samples

@@ -5,10 +5,10 @@ import math
 import pytest
 
 from grouser.catalogue import pattern_file
-from grouser.nodes.pattern import Lever, Pattern
-from grouser.nodes.pattern_reader import load_pattern
 from grouser.physics.errors import MachineError, ParameterError
 from grouser.resources import share_path
+from grouser.runtime.control_mapping import Lever, Pattern
+from grouser.runtime.control_mapping_reader import load_pattern
 
 SHIPPED = sorted(path.stem for path in share_path("config", "operator").glob("*.yaml"))
 PAGE = share_path("docs", "operator.md")

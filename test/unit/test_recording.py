@@ -15,21 +15,21 @@ import pytest
 
 import grouser
 from grouser import catalogue, cli
-from grouser.nodes.driving import Driver
-from grouser.nodes.mailbox import Mailbox
-from grouser.nodes.pacing import Pacer
-from grouser.nodes.physics_loop import PhysicsLoop
-from grouser.nodes.pilot import Pilot
-from grouser.nodes.schedule import StreamSchedule
-from grouser.nodes.supervision import CommandSupervisor
 from grouser.physics.soil.tiles import with_capacity
-from grouser.physics.vehicle import make_vehicle
 from grouser.recording.events import Commanded, FaultsChanged, StateReached, Stopped, WasReset
 from grouser.recording.mcap_file import Recording, RecordingWriter
 from grouser.recording.origin import Origin
 from grouser.recording.recorder import Recorder
 from grouser.recording.state_hash import state_hash
 from grouser.replay import replay
+from grouser.runtime.driving import Driver
+from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.pacing import Pacer
+from grouser.runtime.physics_loop import PhysicsLoop
+from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.schedule import StreamSchedule
+from grouser.runtime.supervision import CommandSupervisor
+from grouser.runtime.vehicle import make_vehicle
 
 STEP = 0.001
 DEADLINE = 60.0  # [s]

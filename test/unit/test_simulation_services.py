@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from simulation_interfaces import msg, srv
 
 from grouser import catalogue
-from grouser.nodes.simulation_services import interfaces, resources
-from grouser.nodes.simulation_services.host import Category, RunState, Scope, Shape
-from grouser.nodes.simulation_services.motion import Motion, Velocity, seen_from_outside
-from grouser.nodes.simulation_services.naming import choose_name
-from grouser.nodes.simulation_services.region import Region, RegionType, box_around
-from grouser.nodes.simulation_services.regular_expression import RegularExpression
-from grouser.nodes.simulation_services.request_error import Reason, RequestError
-from grouser.nodes.simulation_services.states import check_transition
+from grouser.nodes.services import interfaces, resources
+from grouser.nodes.services.host import Category, RunState, Scope, Shape
+from grouser.nodes.services.motion import Motion, Velocity, seen_from_outside
+from grouser.nodes.services.naming import choose_name
+from grouser.nodes.services.region import Region, RegionType, box_around
+from grouser.nodes.services.regular_expression import RegularExpression
+from grouser.nodes.services.request_error import Reason, RequestError
+from grouser.nodes.services.states import check_transition
 from grouser.physics.description.machine import Box, Capsule, Cylinder, Mesh, PointSet, Pose, Sphere
 from grouser.physics.description.rotation import compose, matrix, quaternion_from_rpy
 from grouser.physics.errors import MachineError

@@ -10,9 +10,9 @@ from control_msgs.msg import JointComponentTolerance, JointTolerance
 from scipy.interpolate import BPoly, CubicHermiteSpline, interp1d
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from grouser.nodes import trajectory_messages
-from grouser.nodes.trajectory import Spline, Tolerance, Tolerances, Waypoint
+from grouser.nodes.simulator import trajectory_messages
 from grouser.physics.errors import ParameterError
+from grouser.runtime.trajectory import Spline, Tolerance, Tolerances, Waypoint
 
 # Coefficients of up to a hundred, in six terms, round off by 1e-13 and the reference's as much; a derivative multiplies
 # by up to 5 and divides by 0.2 s, the shortest piece.

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import grouser
-from grouser.nodes.trajectory import Tolerance, Tolerances, Trajectory, Waypoint
-from grouser.nodes.trajectory_following import Ended, Ending, Order, Progress, TrajectoryFollower
+from grouser.runtime.trajectory import Tolerance, Tolerances, Trajectory, Waypoint
+from grouser.runtime.trajectory_following import Ended, Ending, Order, Progress, TrajectoryFollower
 
 MACHINE = Path(__file__).parents[1] / "ros" / "data" / "arm.urdf"
 STEP = 0.001

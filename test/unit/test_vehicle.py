@@ -8,14 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
-from grouser.physics.vehicle import (
-    LEAST_DEVIATION,
-    SLIP_LENGTH,
-    SLIP_SHARE,
-    DeadReckoning,
-    Vehicle,
-    VehicleWheel,
-)
+from grouser.runtime.vehicle import LEAST_DEVIATION, SLIP_LENGTH, SLIP_SHARE, DeadReckoning, Vehicle, VehicleWheel
 
 QUARTER = 0.5 * math.pi
 

@@ -11,12 +11,12 @@ import pytest
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, pattern_file
-from grouser.nodes.driving import Driver
-from grouser.nodes.operating import Operating
-from grouser.nodes.pattern_reader import load_pattern
 from grouser.physics import spatial
-from grouser.physics.vehicle import make_vehicle
 from grouser.program import TWIST
+from grouser.runtime.control_mapping_reader import load_pattern
+from grouser.runtime.driving import Driver
+from grouser.runtime.operating import Operating
+from grouser.runtime.vehicle import make_vehicle
 
 PERIOD = 20  # steps between two samples of the joystick
 HELD = 50  # samples for which a lever is held, 1 s

@@ -10,14 +10,14 @@ import pytest
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, program_file, world_file
-from grouser.nodes.driving import Driver, Odometer
-from grouser.nodes.frames import FrameTree
 from grouser.physics import spatial
 from grouser.physics.description import load_world
 from grouser.physics.description.machine import Box, Ground, Obstacle, Pose
 from grouser.physics.description.placement import initial_positions, link_poses, subtree_masses
-from grouser.physics.vehicle import make_vehicle
 from grouser.program import TWIST, load_program
+from grouser.runtime.driving import Driver, Odometer
+from grouser.runtime.frames import FrameTree
+from grouser.runtime.vehicle import make_vehicle
 
 MASS = 174.0  # [kg]
 WHEEL_DIAMETER = 0.26  # [m]

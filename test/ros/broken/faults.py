@@ -11,7 +11,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, MultiDOFJointState
 
-from grouser.nodes.simulator import SimulatorNode
+from grouser.nodes.simulator.node import SimulatorNode
 
 Change = Callable[[Any], Any]
 STARTED = int(time.time())  # [s]

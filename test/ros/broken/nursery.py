@@ -17,9 +17,9 @@ from rclpy.signals import SignalHandlerOptions
 
 import grouser
 from grouser import catalogue
-from grouser.nodes.process import stop_on_signals
-from grouser.nodes.samples import STREAMS, take_sample
-from grouser.nodes.simulator import SimulatorNode, leave, spinning
+from grouser.nodes.shared.process import stop_on_signals
+from grouser.nodes.simulator.node import SimulatorNode, leave, spinning
+from grouser.runtime.sampling import STREAMS, take_sample
 
 
 def become(fault: str, arguments: list[str]) -> None:

@@ -1,0 +1,1 @@
+"""Makers of the pages in docs/ that are written from the code."""

@@ -1,0 +1,436 @@
+"""Writes docs/ros_interface.md: what the nodes say, hear, serve and can be set to, asked of the nodes themselves.
+
+python -m grouser.docs_pages.ros_interface > docs/ros_interface.md
+
+A module of this package that has a `main` is a node. It is made as it is without ROS arguments, the simulator once for
+every machine that comes with grouser, and asked for its publishers, subscriptions, services and actions; nothing is
+simulated. Parameters come from its `DECLARATIONS`.
+"""
+
+import inspect
+import math
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from rclpy.action.graph import get_action_client_names_and_types_by_node, get_action_server_names_and_types_by_node
+from rclpy.lifecycle import LifecycleNode
+from rclpy.logging import LoggingSeverity, get_logger_effective_level, set_logger_level
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import String
+
+from grouser import catalogue
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.parameters import DECLARATIONS, Declaration
+from grouser.nodes.simulator import trajectory_parameters
+from grouser.nodes.simulator.fault_parameters import declaration_of
+from grouser.nodes.simulator.node import SimulatorNode
+from grouser.nodes.viewer.node import Viewer
+from grouser.physics.description import load_machine
+from grouser.physics.description.machine import Machine, World
+from grouser.physics.hydraulics.faults import machine_faults
+from grouser.resources import share_path
+from grouser.runtime.vehicle import make_vehicle
+
+# With ground that has soil, and with ground that has none.
+WORLDS = ("flat", "sand")
+_NAMESPACE = "/robot"
+_EVERY_LOGGER = ""
+_HEADINGS = {
+    "out": "Topics it publishes",
+    "in": "Topics it hears",
+    "serves": "Services",
+    "acts": "Actions",
+    "asks": "Services it calls",
+    "orders": "Actions it calls",
+}
+_INTRODUCTION = """# The ROS 2 interface
+
+What every node says, hears and serves, and its parameters. This page is made by the nodes themselves:
+`python -m grouser.docs_pages.ros_interface > docs/ros_interface.md`.
+
+Names are relative to the node's namespace unless they begin with `/`; `~` is the node's own name. All can be remapped.
+A rate is a parameter of the node, with its default. What every node of ROS 2 has (`/rosout`, `/parameter_events`,
+services for parameters, and those of a lifecycle node) is left out.
+"""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a machine must have for the simulator to offer a topic.
+
+    Attributes:
+        words: for the page.
+        holds: whether a machine in a world has it.
+    """
+
+    words: str
+    holds: Callable[[Machine, World], bool]
+
+
+ALWAYS = Given("", lambda machine, world: True)
+_SHAPES = Given("collision shapes", lambda machine, world: any(link.collisions for link in machine.links))
+_LOOPS = Given("loop or compliant joints", lambda machine, world: bool(machine.loop_joints or machine.compliant_joints))
+_FLEXIBLE = Given("flexible links", lambda machine, world: bool(machine.flexible_links))
+_FLOATING = Given("a floating base", lambda machine, world: machine.floating_base)
+_WHEELS = Given("wheels", lambda machine, world: bool(machine.wheels))
+_VEHICLE = Given("a floating base and wheels", lambda machine, world: bool(machine.floating_base and machine.wheels))
+_IMU = Given("a sensor `imu`", lambda machine, world: any(one.type == "imu" for one in machine.sensors))
+_LIDAR = Given("a sensor `lidar`", lambda machine, world: any(one.type == "lidar" for one in machine.sensors))
+_SOIL = Given("soil, in its world", lambda machine, world: world.soil is not None)
+_FOLLOWING = Given(
+    "drives in position or velocity mode", lambda machine, world: any(one.mode != "effort" for one in machine.drives)
+)
+
+
+def _can_drive(machine: Machine, world: World) -> bool:
+    vehicle = make_vehicle(machine) if machine.floating_base else None
+    return vehicle is not None and any(wheel.driven for wheel in vehicle.wheels)
+
+
+_DRIVEN = Given("a floating base and driven wheels", _can_drive)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What an endpoint's name, type and quality of service do not say.
+
+    Attributes:
+        words: what it is.
+        rate: parameter of the simulator that says how often it comes.
+        given: when the simulator has it.
+    """
+
+    words: str
+    rate: str = ""
+    given: Given = ALWAYS
+
+
+MEANINGS: dict[str, Meaning] = {
+    topics.CLOCK: Meaning("simulation time", "clock_rate"),
+    topics.TF: Meaning(
+        "odom → base_footprint → base, the links unless `publish_link_tf` is false; map → odom by whoever localizes",
+        "joint_state_rate",
+    ),
+    topics.TF_STATIC: Meaning("what does not move, once"),
+    topics.DIAGNOSTICS: Meaning(
+        "real-time factor, overruns, step time, solver, energy, refused commands", "diagnostics_rate"
+    ),
+    topics.JOINT_STATES: Meaning("position, velocity and effort of every movable joint", "joint_state_rate"),
+    topics.ROBOT_DESCRIPTION: Meaning("the expanded URDF, once"),
+    f"{topics.CONTACT_WRENCHES}/<link>": Meaning(
+        "resultant on the link at its origin, in its frame", "contact_rate", _SHAPES
+    ),
+    topics.CONTACT_MARKERS: Meaning("points and forces for RViz", "marker_rate", _SHAPES),
+    f"{topics.JOINT_REACTIONS}/<joint>": Meaning("what the joint carries, in its frame", "reaction_rate", _LOOPS),
+    topics.HYDRAULICS_STATE: Meaning("pressures, flows, spools, forces, powers, temperatures", "hydraulics_rate"),
+    topics.FLEXIBLE_STATE: Meaning(
+        "deflections and twist of each flexible link's tip, and its energy", "flexible_rate", _FLEXIBLE
+    ),
+    topics.ODOMETRY: Meaning("dead reckoning by the wheels' turning", "odom_rate", _VEHICLE),
+    topics.GROUND_TRUTH: Meaning("what really happened", "odom_rate", _FLOATING),
+    f"{topics.IMU}/data": Meaning("of several, `imu/<name>/data`", "imu_rate", _IMU),
+    topics.SCAN: Meaning("of several, `scan/<name>`", "scan_rate", _LIDAR),
+    topics.SLIP: Meaning("slip ratio, slip angle, sinkage and drawbar pull of each wheel", "slip_rate", _WHEELS),
+    topics.TERRAIN: Meaning("x y z sinkage rut pressure", "terrain_rate", _SOIL),
+    topics.RUT_DEPTH: Meaning("depth of ruts as a costmap layer", "terrain_rate", _SOIL),
+    topics.BEARING_MARGIN: Meaning("what the ground can still bear as a costmap layer", "terrain_rate", _SOIL),
+    topics.VALVE_COMMANDS: Meaning("spool command of each valve, in [-1, 1]"),
+    topics.VALVE_COMMANDS_ARRAY: Meaning("the same in the order of the parameter `valves`"),
+    topics.JOINT_COMMANDS: Meaning("position, velocity or effort of each joint, as its drive's mode says"),
+    topics.JOINT_TRAJECTORY: Meaning("a trajectory to follow", given=_FOLLOWING),
+    topics.FOLLOW_JOINT_TRAJECTORY: Meaning("a trajectory to follow; docs/trajectories.md", given=_FOLLOWING),
+    topics.CMD_VEL: Meaning("TwistStamped with `enable_stamped_cmd_vel`, else Twist", given=_DRIVEN),
+    topics.EMERGENCY_STOP: Meaning("latched until a reset"),
+    topics.JOY: Meaning("levers and buttons of the joystick"),
+    topics.MAP: Meaning("where a machine cannot drive"),
+    topics.INITIAL_POSE: Meaning("where the machine is on the map"),
+    topics.GOAL_POSE: Meaning("where to go"),
+    topics.RESET: Meaning("back to the start"),
+    topics.PAUSE: Meaning("stand still, or go on"),
+    topics.STEP: Meaning("advance a paused simulation by `step_request_count` steps"),
+    topics.CLEAR_FAULTS: Meaning("all components are healthy again"),
+}
+# Arguments of machines: without, none that comes with grouser has flexible links.
+ARGUMENTS = {"four_bar": {"variant": "flexible"}}
+# Interfaces that are no dependency: nodes have them where they are installed.
+_OPTIONAL = ("ros_gz_interfaces", "simulation_interfaces")
+_WITH_OTHERS = """Where `ros_gz_interfaces` is installed, the simulator also publishes `contacts`
+(ros_gz_interfaces/msg/Contacts, best effort, depth 5, `contact_rate`): points, normals, depths and wrenches of machines
+with collision shapes. Where `simulation_interfaces` is installed, it has its
+[services and its action](simulation_interfaces.md).
+"""
+
+
+@dataclass
+class Offer:
+    """What nodes have under one name.
+
+    Attributes:
+        types: of its messages.
+        qualities: of service; none for services and actions.
+    """
+
+    types: set[str] = field(default_factory=set)
+    qualities: list[str] = field(default_factory=list)
+
+
+Offers = dict[tuple[str, str], Offer]  # (key of _HEADINGS, name)
+
+
+def interface_page() -> str:
+    """Returns the text of docs/ros_interface.md."""
+    with ros_context():
+        sections = [_section(name, node_class, declarations) for name, node_class, declarations in node_classes()]
+    return "\n".join([_INTRODUCTION, *sections])
+
+
+@contextmanager
+def ros_context() -> Iterator[None]:
+    """A ROS context in which relative names can be told from absolute ones."""
+    rclpy.init(args=["--ros-args", "-r", f"__ns:={_NAMESPACE}"])
+    level = get_logger_effective_level(_EVERY_LOGGER)
+    set_logger_level(_EVERY_LOGGER, LoggingSeverity.ERROR)
+    try:
+        yield
+    finally:
+        set_logger_level(_EVERY_LOGGER, level)  # it is that of the process, whatever the context
+        rclpy.try_shutdown()
+
+
+def node_classes() -> Iterator[tuple[str, type[Node], Mapping[str, Declaration]]]:
+    """Name, class and parameters of every node, the simulator first."""
+    files = [file for file in Path(__file__).parent.glob("*.py") if "\ndef main(" in file.read_text(encoding="utf-8")]
+    for file in sorted(files, key=lambda file: (file.stem != "simulator", file.stem)):
+        module = import_module(f"grouser.nodes.{file.stem}")
+        for one in vars(module).values():  # a program that runs the nodes of others has none
+            if inspect.isclass(one) and issubclass(one, Node) and one.__module__ == module.__name__:
+                yield file.stem, one, vars(module).get("DECLARATIONS", DECLARATIONS)
+
+
+@cache
+def simulator_offers(machine: str, world: str) -> Offers:
+    """What the simulator has with a machine in one of the `WORLDS`; in one of them, cmd_vel is stamped."""
+    arguments = [f"{name}:={value}" for name, value in ARGUMENTS.get(machine, {}).items()] or [""]
+    parameters = {"machine": machine, "machine_arguments": arguments, "world": world}
+    return _offers(SimulatorNode, {**parameters, "enable_stamped_cmd_vel": world == WORLDS[0]})
+
+
+def machine_names() -> list[str]:
+    """The machines that come with grouser."""
+    return sorted(file.name.split(".")[0] for file in share_path("urdf").glob("*.urdf.xacro"))
+
+
+def _section(name: str, node_class: type[Node], declarations: Mapping[str, Declaration]) -> str:
+    lines = [f"## {name}", "", (inspect.getdoc(node_class) or "").split("\n\n")[0].replace("\n", " ")]
+    simulator = node_class is SimulatorNode
+    if issubclass(node_class, LifecycleNode):
+        lines[-1] += " A lifecycle node; with `autostart` it goes to active by itself."
+    lines.append("")
+    offers = _all_offers(node_class, declarations)
+    for key, heading in _HEADINGS.items():
+        rows = _rows(offers, key, simulator)
+        if rows:
+            lines += [f"### {heading}", "", *rows, ""]
+    if simulator:
+        lines.append(_WITH_OTHERS)
+        declarations = {**declarations, **_per_machine()}
+    return "\n".join([*lines, "### Parameters", "", *_parameter_rows(declarations), ""])
+
+
+def _all_offers(node_class: type[Node], declarations: Mapping[str, Declaration]) -> Offers:
+    if node_class is SimulatorNode:
+        every = [simulator_offers(machine, world) for machine in machine_names() for world in WORLDS]
+    else:
+        every = [_offers(node_class, variant) for variant in _variants(declarations)]
+    merged: Offers = {}
+    for offers in every:
+        for key, offer in offers.items():
+            into = merged.setdefault(key, Offer())
+            into.types |= offer.types
+            into.qualities += [one for one in offer.qualities if one not in into.qualities]
+    return merged
+
+
+def _variants(declarations: Mapping[str, Declaration]) -> Iterator[Mapping[str, object]]:
+    """Parameters by which what a node has may differ, one at a time."""
+    yield {}
+    for name, one in declarations.items():
+        yield from ({name: choice} for choice in one.choices if choice != one.default)
+    if "enable_stamped_cmd_vel" in declarations:
+        yield from ({"enable_stamped_cmd_vel": stamped} for stamped in (False, True))
+
+
+def _offers(node_class: type[Node], parameters: Mapping[str, object]) -> Offers:
+    """What a node has beyond what each of its kind has."""
+    if node_class is Viewer:
+        parameters = {**parameters, "port": _free_port()}
+    plain = (LifecycleNode if issubclass(node_class, LifecycleNode) else Node)("plain")
+    known = set(_endpoints(plain))
+    plain.destroy_node()
+    make: Callable[..., Node] = node_class  # the nodes take their parameters, not a name
+    node = make([Parameter(name, value=value) for name, value in parameters.items()])
+    _describe(node)
+    offers = {key: offer for key, offer in _endpoints(node).items() if key not in known}
+    if isinstance(node, Viewer):
+        node.scene.stop()
+    node.destroy_node()
+    return offers
+
+
+def _describe(node: Node) -> None:
+    """Has a node that asks for a machine's description hear one."""
+    for subscription in list(node.subscriptions):
+        if subscription.topic_name.endswith(f"/{topics.ROBOT_DESCRIPTION}"):
+            subscription.callback(String(data=load_machine(catalogue.machine_file("rover")).urdf))
+
+
+def _endpoints(node: Node) -> Offers:
+    offers: Offers = {}
+
+    def add(key: str, name: str, kind: str, quality: QoSProfile | None = None) -> None:
+        if kind.split("/")[0] not in _OPTIONAL:
+            offer = offers.setdefault((key, _relative(name, node.get_name())), Offer())
+            offer.types.add(kind)
+            if quality is not None and _quality(quality) not in offer.qualities:
+                offer.qualities.append(_quality(quality))
+
+    for publisher in node.publishers:
+        add("out", publisher.topic_name, _type_name(publisher.msg_type), publisher.qos_profile)
+    for subscription in node.subscriptions:
+        add("in", subscription.topic_name, _type_name(subscription.msg_type), subscription.qos_profile)
+    for service in node.services:
+        add("serves", node.resolve_service_name(service.srv_name), _type_name(service.srv_type))
+    for client in node.clients:
+        add("asks", node.resolve_service_name(client.srv_name), _type_name(client.srv_type))
+    own = node.get_name(), node.get_namespace()
+    for key, ask in (
+        ("acts", get_action_server_names_and_types_by_node),
+        ("orders", get_action_client_names_and_types_by_node),
+    ):
+        for name, kinds in ask(node, *own):
+            add(key, name, kinds[0])
+    return offers
+
+
+def _relative(name: str, node: str) -> str:
+    inner = name.removeprefix(f"{_NAMESPACE}/")
+    if inner == name:
+        return name
+    for group, entry in ((topics.CONTACT_WRENCHES, "link"), (topics.JOINT_REACTIONS, "joint")):
+        if inner.startswith(f"{group}/"):
+            return f"{group}/<{entry}>"
+    return f"~/{inner.removeprefix(f'{node}/')}" if inner.startswith(f"{node}/") else inner
+
+
+def _type_name(interface: Any) -> str:
+    package, kind, *_ = interface.__module__.split(".")
+    return f"{package}/{kind}/{interface.__name__}"
+
+
+def _quality(profile: QoSProfile) -> str:
+    reliable = profile.reliability == ReliabilityPolicy.RELIABLE
+    latched = profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+    return f"{'reliable' if reliable else 'best effort'}{', transient local' if latched else ''}, depth {profile.depth}"
+
+
+def _rows(offers: Offers, key: str, simulator: bool) -> list[str]:
+    order = list(MEANINGS)
+    names = sorted(
+        (name for kind, name in offers if kind == key),
+        key=lambda name: (order.index(name) if name in order else len(order), name),
+    )
+    if not names:
+        return []
+    quality = key in ("out", "in")
+    timed, given = simulator and key == "out", simulator and key not in ("serves", "asks")
+    head = ["name", "type", *(["QoS"] if quality else []), *(["rate [Hz]"] if timed else [])]
+    head += [*(["for machines with"] if given else []), ""]
+    rows = [head, ["---"] * len(head)]
+    for name in names:
+        offer, meaning = offers[key, name], MEANINGS.get(name, Meaning(""))
+        rate = f"`{meaning.rate}` {DECLARATIONS[meaning.rate].default:g}" if meaning.rate else ""
+        rows.append(
+            [
+                f"`{name}`",
+                " or ".join(sorted(offer.types)),
+                *(["; ".join(offer.qualities)] if quality else []),
+                *([rate] if timed else []),
+                *([meaning.given.words] if given else []),
+                meaning.words,
+            ]
+        )
+    return [_line(row) for row in rows]
+
+
+def _per_machine() -> dict[str, Declaration]:
+    """Parameters that a simulator has for joints and components of its machine, by the names of their patterns."""
+    faults = {
+        f"faults.<component>.{fault.name}": declaration_of(fault)
+        for machine in machine_names()
+        for fault in machine_faults(load_machine(catalogue.machine_file(machine)))
+    }
+    return {**trajectory_parameters.declarations(["<joint>"]), **dict(sorted(faults.items()))}
+
+
+def _parameter_rows(declarations: Mapping[str, Declaration]) -> list[str]:
+    rows = [["name", "type", "default", "range", "while running", ""], ["---"] * 6]
+    for name, one in declarations.items():
+        fixed = "fixed" if one.read_only else "changeable"
+        rows.append([f"`{name}`", _type_of(one), _default(name, one), _range(one), fixed, one.description])
+    return [_line(row) for row in rows]
+
+
+def _type_of(declaration: Declaration) -> str:
+    value = declaration.default
+    entry = value[0] if isinstance(value, tuple) else value
+    kind = {bool: "bool", int: "integer", float: "double", str: "string"}[type(entry)]
+    return f"{kind}[]" if isinstance(value, tuple) else kind
+
+
+def _default(name: str, declaration: Declaration) -> str:
+    value = declaration.default
+    if name == "enable_stamped_cmd_vel":
+        return "by distribution"
+    if isinstance(value, tuple):
+        return f"`[{', '.join(_literal(one) for one in value if one != '')}]`"
+    return f"`{_literal(value)}`"
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _range(declaration: Declaration) -> str:
+    if declaration.choices:
+        return ", ".join(f"`{choice}`" if choice else '`""`' for choice in declaration.choices)
+    if math.isinf(declaration.lowest) or isinstance(declaration.default, bool):
+        return ""
+    return f"{declaration.lowest:g} to {declaration.highest:g}"
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+if __name__ == "__main__":
+    with redirect_stdout(sys.stderr):  # what the viewer's server says
+        page = interface_page()
+    print(page, end="")

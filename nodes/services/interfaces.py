@@ -1,0 +1,76 @@
+"""`simulation_interfaces` as it is installed: all that differs between its versions is known here, and nowhere else.
+
+In the versions of Humble, Jazzy and Kilted (1.x) a resource is two fields, ``uri`` and ``resource_string``, or the
+former alone; from 2.0 on more and more messages have a ``Resource`` instead, under various names. SetEntityState says
+from 2.1 on what it sets. Services and constants have come over time. Fields are looked for, not versions.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+from simulation_interfaces import msg, srv
+from simulation_interfaces.msg import Result, SimulationState, SimulatorFeatures
+
+from grouser.nodes.services.host import RunState
+from grouser.nodes.services.request_error import Reason
+
+
+def service_type(name: str) -> Any:
+    """The type of a service; None where this version has none of that name."""
+    return getattr(srv, name, None)
+
+
+def message_type(name: str) -> Any:
+    """The type of a message; None where this version has none of that name."""
+    return getattr(msg, name, None)
+
+
+def resource(message: Any) -> tuple[str, str]:
+    """URI and text of the resource that a message names."""
+    holder = _resource_holder(message)
+    return holder.uri, holder.resource_string
+
+
+def set_resource(message: Any, uri: str, text: str = "") -> None:
+    """Writes URI and text of a resource; one that only has a URI, as of a Spawnable in 1.x, gets that alone."""
+    holder = _resource_holder(message)
+    holder.uri = uri
+    if hasattr(holder, "resource_string"):
+        holder.resource_string = text
+
+
+def sets_pose(request: Any) -> bool:
+    """Whether a request for SetEntityState sets the pose."""
+    return getattr(request, "set_pose", True)
+
+
+def sets_twist(request: Any) -> bool:
+    """Whether a request for SetEntityState sets the twist."""
+    return getattr(request, "set_twist", True)
+
+
+def sets_acceleration(request: Any) -> bool:
+    """Whether a request for SetEntityState sets the acceleration."""
+    return getattr(request, "set_acceleration", True)
+
+
+def result_code(reason: Reason, answer: type) -> int:
+    """Number of a reason in answers of a type; that of a failure where it has no code for it."""
+    return getattr(answer, reason.value, getattr(Result, reason.value, Result.RESULT_OPERATION_FAILED))
+
+
+def feature_numbers(names: Collection[str]) -> list[int]:
+    """Numbers of those features that this version knows, in their order."""
+    return sorted(getattr(SimulatorFeatures, name) for name in names if hasattr(SimulatorFeatures, name))
+
+
+def state_number(state: RunState) -> int:
+    """Number of a state; that of a stopped simulation for one that this version does not know."""
+    return getattr(SimulationState, f"STATE_{state.name}", SimulationState.STATE_STOPPED)
+
+
+def _resource_holder(message: Any) -> Any:
+    if hasattr(message, "uri"):
+        return message
+    fields = message.get_fields_and_field_types()
+    return getattr(message, next(name for name, kind in fields.items() if kind == "simulation_interfaces/Resource"))

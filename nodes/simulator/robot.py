@@ -1,0 +1,236 @@
+"""A robot's side of the node: what it publishes and hears under its namespace."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from control_msgs.msg import DynamicInterfaceGroupValues
+from geometry_msgs.msg import Twist, TwistStamped
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, Float64MultiArray
+
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.shared.endpoints import Endpoints
+from grouser.nodes.shared.parameters import SimulatorParameters
+from grouser.nodes.simulator.contact_publishing import ContactPublisher
+from grouser.nodes.simulator.fault_parameters import FaultParameters
+from grouser.nodes.simulator.motion_publishing import MotionPublisher
+from grouser.nodes.simulator.state_publishing import StatePublisher
+from grouser.nodes.simulator.trajectory_action import TrajectoryServer
+from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.names import member_prefix
+from grouser.physics.errors import ParameterError
+from grouser.program import TWIST, CommandProgram
+from grouser.runtime.driving import Driver, Odometer
+from grouser.runtime.frames import FrameTree
+from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.simulated import Simulated
+from grouser.runtime.supervision import CommandSupervisor
+from grouser.runtime.trajectory_following import SOURCE, TrajectoryFollower
+from grouser.runtime.vehicle import make_vehicle
+
+_WARNING_PERIOD = 1.0  # [s]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a robot stands among others.
+
+    Attributes:
+        name: in the simulation, unique; "" for the machine that the simulator was started with.
+        namespace: of its topics and parameters; "" for the node's own.
+    """
+
+    name: str = ""
+    namespace: str = ""
+
+    @property
+    def prefix(self) -> str:
+        """Before its names among those of all robots: of its frames, and of the topics that it is commanded by."""
+        return member_prefix(self.name)
+
+
+class Robot:
+    """What the node has of one machine.
+
+    Args:
+        node: that publishes and hears.
+        place: of the machine.
+        machine: what it is.
+        world: that it stands in.
+        parameters: of the node.
+        mailbox: takes what is heard to the physics thread.
+        refuse: takes the topic and the error of a command that is not valid.
+        valves: their order on `valve_commands_array`; none: as in the machine's file.
+        program: that it plays; None: none.
+
+    Raises:
+        GrouserError: a parameter or the program does not suit the machine.
+
+    Attributes:
+        place, machine: as given.
+        publisher: of its samples.
+        faults: parameters of its components.
+        commanded: topics on which it hears commands.
+        rates: of the streams that it publishes [Hz].
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        place: Place,
+        machine: Machine,
+        world: World,
+        parameters: SimulatorParameters,
+        mailbox: Mailbox,
+        refuse: Callable[[str, ParameterError], None],
+        valves: Sequence[str] = (),
+        program: CommandProgram | None = None,
+    ) -> None:
+        self.place = place
+        self.machine = machine
+        self._node = node
+        self._mailbox = mailbox
+        self._refuse = refuse
+        self._program = program
+        self._valves = _ordered_valves(machine, valves)
+        self._modes = {drive.joint: drive.mode for drive in machine.drives}
+        self._vehicle = make_vehicle(machine) if machine.floating_base else None
+        self._can_drive = self._vehicle is not None and any(wheel.driven for wheel in self._vehicle.wheels)
+        if program is not None:
+            program.check([valve.name for valve in machine.valves], self._modes, TWIST if self._can_drive else ())
+        self._endpoints = endpoints = Endpoints(node, place.namespace)
+        self.faults = FaultParameters(endpoints, machine, parameters.scheme)
+        odom, footprint = parameters.odom_frame, parameters.base_footprint_frame
+        self._frames = frames = FrameTree(machine, world.ground, odom, footprint, place.prefix)
+        motion = MotionPublisher(endpoints, frames, machine, world, parameters)
+        contacts = ContactPublisher(endpoints, frames, machine, parameters)
+        self.publisher = StatePublisher(endpoints, machine, frames, motion, contacts, parameters.publish_link_tf)
+        self._world, self._motion, self._contacts = world, motion, contacts
+        self.rates = self._rates(parameters)
+        self.commanded: list[str] = []
+        self._create_inputs(parameters)
+
+    def change(self, parameters: SimulatorParameters) -> None:
+        """Has changed parameters of the node take effect."""
+        self.rates = self._rates(parameters)
+        self._motion.change(parameters)
+
+    def pilot(self, robot: Simulated, parameters: SimulatorParameters) -> Pilot:
+        """Its side of the physics thread.
+
+        Args:
+            robot: as the simulation has it.
+            parameters: of the node.
+        """
+        program, vehicle = self._program, self._vehicle
+        odometer = None if vehicle is None else Odometer(vehicle, robot, self._frames)
+        driver = Driver(vehicle, robot) if vehicle is not None and self._can_drive else None
+        supervisor = CommandSupervisor(
+            parameters.step,
+            parameters.command_timeout,
+            {**_safe_values(self._valves, self._modes), **dict.fromkeys(TWIST, 0.0)},
+            program,
+            {name: robot.command[name] for name in program.actuators if name not in TWIST} if program else {},
+            self._warn,
+            self.own_timeouts(parameters),
+        )
+        follower = None
+        if self._trajectories is not None:
+            steered = driver.joints if driver is not None else ()
+            follower = TrajectoryFollower(robot, steered, self._trajectories.tell, self._warn)
+        streams = frozenset(self.rates)
+        return Pilot(robot, supervisor, streams, driver, odometer, follower, parameters.terrain_reach)
+
+    def own_timeouts(self, parameters: SimulatorParameters) -> dict[str, float]:
+        """Longest silence [s] of the sources that have their own; a trajectory that is over is none."""
+        return {f"{self.place.prefix}{topics.CMD_VEL}": parameters.cmd_vel_timeout, SOURCE: 0.0}
+
+    def destroy(self) -> None:
+        """Takes away all that it publishes and hears."""
+        self._endpoints.destroy()
+
+    def _rates(self, parameters: SimulatorParameters) -> dict[str, float]:
+        return {**_rates(self.machine, self._world, parameters), **self._contacts.rates(parameters)}
+
+    def _create_inputs(self, parameters: SimulatorParameters) -> None:
+        valves, modes = self._valves, self._modes
+        self._hear(DynamicInterfaceGroupValues, topics.VALVE_COMMANDS, messages.valve_commands, valves)
+        self._hear(Float64MultiArray, topics.VALVE_COMMANDS_ARRAY, messages.valve_array_commands, valves)
+        self._hear(JointState, topics.JOINT_COMMANDS, messages.joint_commands, modes)
+        if self._can_drive:
+            twist = TwistStamped if parameters.enable_stamped_cmd_vel else Twist
+            self._hear(twist, topics.CMD_VEL, messages.twist_command)
+        self._trajectories = None
+        if any(mode != "effort" for mode in modes.values()):
+            self._trajectories = TrajectoryServer(
+                self._endpoints,
+                self.place.name,
+                modes,
+                parameters.step,
+                self._mailbox.call,
+                lambda topic, error: self._refuse(f"{self.place.prefix}{topic}", error),
+                self._warn,
+            )
+        # A transient-local reader hears a stop that was sent before the node began, but no volatile writer; an
+        # emergency stop is heard from whoever sends it. Hearing one twice does no harm: it is latched.
+        for quality in (topics.LATCHED, QoSProfile(depth=1)):
+            self._endpoints.create_subscription(Bool, topics.EMERGENCY_STOP, self._on_emergency_stop, quality)
+
+    def _hear(self, message_type: type, topic: str, convert: Callable, *known: object) -> None:
+        """Has the commands of a topic converted and left for the physics thread, or refused as a whole."""
+        source = f"{self.place.prefix}{topic}"
+
+        def hear(message):
+            try:
+                commands: Mapping[str, float] = convert(message, *known)
+            except ParameterError as error:
+                self._refuse(source, error)
+                return
+            header = getattr(message, "header", None)
+            stamp = 0 if header is None else messages.nanoseconds_of(header.stamp)
+            self._mailbox.post_commands(source, commands, stamp)
+
+        self._endpoints.create_subscription(message_type, topic, hear, topics.RELIABLE)
+        self.commanded.append(source)
+
+    def _on_emergency_stop(self, message: Bool) -> None:
+        if message.data:
+            whose = f" of {self.place.name}" if self.place.name else ""
+            self._node.get_logger().warning(f"emergency stop{whose}", throttle_duration_sec=_WARNING_PERIOD)
+            self._mailbox.call(lambda loop: loop.stop_robot(self.place.name))
+
+    def _warn(self, text: str) -> None:
+        self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)
+
+
+def _rates(machine: Machine, world: World, parameters: SimulatorParameters) -> dict[str, float]:
+    measured = {sensor.type for sensor in machine.sensors}
+    return {
+        "joint_states": parameters.joint_state_rate,
+        "contact_wrenches": parameters.contact_rate,
+        "joint_reactions": parameters.reaction_rate,
+        "hydraulics": parameters.hydraulics_rate,
+        **({"flexible": parameters.flexible_rate} if machine.flexible_links else {}),
+        **({"odometry": parameters.odom_rate} if machine.floating_base else {}),
+        **({"imu": parameters.imu_rate} if "imu" in measured else {}),
+        **({"scan": parameters.scan_rate} if "lidar" in measured else {}),
+        **({"slip": parameters.slip_rate} if machine.wheels else {}),
+        **({"terrain": parameters.terrain_rate} if world.soil is not None else {}),
+    }
+
+
+def _ordered_valves(machine: Machine, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The valves in the order of valve_commands_array."""
+    names = tuple(valve.name for valve in machine.valves)
+    for name in wanted:
+        if name not in names:
+            raise ParameterError("valves", name, f"one of {', '.join(names) or 'none: this machine has no valves'}")
+    return tuple(wanted) or names
+
+
+def _safe_values(valves: Sequence[str], modes: Mapping[str, str]) -> dict[str, float]:
+    """Actuator -> its command when nobody commands it; a drive in position mode holds where it is commanded."""
+    return dict.fromkeys([*valves, *(joint for joint, mode in modes.items() if mode != "position")], 0.0)

@@ -1,0 +1,369 @@
+"""What a configured simulator has: machines in a world, their topics, and the threads that step and publish."""
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from grouser import catalogue
+from grouser.nodes.shared.messages import refusal_text
+from grouser.nodes.shared.parameters import SimulatorParameters
+from grouser.nodes.simulator.publishing import PublishingThread
+from grouser.nodes.simulator.robot import Place, Robot
+from grouser.physics.carry_over import simulate
+from grouser.physics.description import load_machine, load_world
+from grouser.physics.description.machine import Machine, Member, Pose, World
+from grouser.physics.errors import GrouserError, ParameterError
+from grouser.physics.kernel import reporting_compilation
+from grouser.physics.simulation import Simulation
+from grouser.program import CommandProgram, load_program
+from grouser.recording.events import Event, Joined, Left, WorldLoaded
+from grouser.recording.origin import Origin
+from grouser.recording.recorder import Recorder
+from grouser.runtime import garbage
+from grouser.runtime.lockstep import Lockstep
+from grouser.runtime.mailbox import Mailbox, NoAnswerError, answer_of
+from grouser.runtime.pacing import Pacer
+from grouser.runtime.physics_loop import Outcome, PhysicsLoop
+from grouser.runtime.report import LoopReport
+from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.sampling import CLOCK, rehearse
+from grouser.runtime.schedule import StreamSchedule
+from grouser.runtime.simulated import Simulated
+
+_LONGEST_TICK = 0.01  # [s]: how long a command may wait for the next tick when all streams are slower
+_WARNING_PERIOD = 1.0  # [s]
+
+
+class Session:
+    """Has a simulation run in a thread of its own, and robots speak for the machines in it.
+
+    Args:
+        node: that has the topics.
+        parameters: what to simulate, and how.
+        built: set when the simulation is ready to step, or could not be built.
+        compiled: told, by the physics thread, how many functions are compiled and which one is at work.
+        give_up: takes the error that ended one of the threads.
+
+    Raises:
+        GrouserError: a parameter, the machine, the world or the program is not valid.
+
+    Attributes:
+        machine: that it was started with.
+        world: that is loaded; `NOWHERE`: none.
+        recorder: of the run; None: it is not recorded.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        parameters: SimulatorParameters,
+        built: threading.Event,
+        compiled: Callable[[int, str], None],
+        give_up: Callable[[BaseException], None],
+    ) -> None:
+        self._node = node
+        self._parameters = parameters
+        self._built = built
+        self._compiled = compiled
+        self._give_up = give_up
+        self._stopping = threading.Event()
+        self._refused = 0
+        self._mailbox = Mailbox()
+        self._loop: PhysicsLoop | None = None
+        self._starts_active = False
+        self._beginning = threading.Lock()
+        self.machine = load_machine(catalogue.machine_file(parameters.machine), parameters.xacro_arguments())
+        self.world = load_world(catalogue.world_file(parameters.world))
+        for warning in self.machine.warnings:
+            node.get_logger().warning(warning)
+        program = _load_program(parameters.program)
+        self._members = {"": Member(self.machine)}
+        self._robots: dict[str, Robot] = {}  # a new one whenever it changes: other threads go over it
+        self._publishing = PublishingThread(node, give_up)
+        self._physics_thread = threading.Thread(target=self._run, name="physics", daemon=True)
+        try:
+            self._add(self._make_robot(Place(), self.machine, parameters.valves, program))
+            self._lockstep = self._make_lockstep()
+            self.recorder = Recorder(parameters.record, self._warn) if parameters.record else None
+        except GrouserError:
+            self.destroy()
+            raise
+
+    @property
+    def report(self) -> LoopReport | None:
+        """Figures of the physics thread; None while the simulation is being built."""
+        return None if self._loop is None else self._loop.report
+
+    @property
+    def refused_commands(self) -> int:
+        """How many commands were refused."""
+        return self._refused + (0 if self._loop is None else self._loop.report.refused_commands)
+
+    def start(self) -> None:
+        """Starts the physics and the publishing thread."""
+        for robot in self._robots.values():
+            robot.publisher.publish_description(robot.machine.urdf)
+        self._publishing.start()
+        self._physics_thread.start()
+
+    def stop(self) -> None:
+        """Ends both threads; a physics thread that is still compiling cannot be ended, but does nothing after that."""
+        self._stopping.set()
+        if self._loop is not None:
+            self._loop.finish()
+        self._mailbox.close()
+        if self._built.is_set() and self._physics_thread.is_alive():
+            self._physics_thread.join()
+        self._publishing.finish()
+
+    def destroy(self) -> None:
+        """Takes the topics away, after the end of the threads."""
+        for name in self._robots:
+            self._remove(name)
+        self._publishing.destroy()
+
+    def set_active(self, active: bool) -> Outcome:
+        """Lets the simulation run, or has it stand still; one that is being built obeys when it is there."""
+        with self._beginning:
+            if self._loop is None:
+                self._starts_active = active
+                return Outcome(True, "")
+        return self.ask(lambda loop: loop.set_active(active))
+
+    @property
+    def loop(self) -> PhysicsLoop | None:
+        """What steps; None while the simulation is being built."""
+        return self._loop
+
+    def call(self, function: Callable[[PhysicsLoop], Any]) -> Future:
+        """Has the physics thread do something; canceled if it has ended."""
+        return self._mailbox.call(function)
+
+    def ask(self, call: Callable[[PhysicsLoop], Outcome]) -> Outcome:
+        """Has the physics thread do something and waits for it: at most a tick, or the requested steps."""
+        if self._loop is None:
+            return Outcome(False, "the simulation is still being built")
+        try:
+            return answer_of(self.call(call))
+        except NoAnswerError as error:
+            return Outcome(False, str(error))
+
+    def change(self, parameters: SimulatorParameters, changes: list[Parameter]) -> None:
+        """Has changed parameters take effect."""
+        self._parameters = parameters
+        call, timeout = self._mailbox.call, parameters.command_timeout
+        call(lambda loop: loop.change_pace(parameters.real_time_factor, parameters.overrun_limit))
+        call(lambda loop: loop.change_lockstep_deadline(parameters.lockstep_deadline))
+        for name, robot in self._robots.items():
+            robot.change(parameters)
+            own = robot.own_timeouts(parameters)
+            call(partial(PhysicsLoop.change_command_timeout, name=name, seconds=timeout, own=own))
+            faults = robot.faults.among(changes)
+            if faults:
+                call(partial(PhysicsLoop.set_faults, name=name, faults=faults))
+        schedule = self._schedule(self._robots)
+        call(lambda loop: loop.change_sampling(schedule, parameters.terrain_reach))
+
+    def clear_fault_parameters(self) -> None:
+        """Has the parameters say that all is well."""
+        for robot in self._robots.values():
+            robot.faults.clear()
+
+    # --- machines that come and go ------------------------------------------------------------------------------------
+
+    @property
+    def members(self) -> Mapping[str, Member]:
+        """The machines that there are; "" is the one that the simulator was started with."""
+        return self._members
+
+    @property
+    def namespaces(self) -> frozenset[str]:
+        """Those that machines have."""
+        return frozenset(robot.place.namespace for robot in self._robots.values())
+
+    def spawn(self, name: str, machine: Machine, namespace: str, pose: Pose) -> None:
+        """Puts a machine in, while the others go on.
+
+        Args:
+            name: of its own among the members.
+            machine: what it is.
+            namespace: of its topics and parameters.
+            pose: of its root link in the world.
+
+        Raises:
+            GrouserError: it cannot share the simulation with the others, or overlaps with something.
+        """
+        member = Member(machine, pose)
+        robot = self._make_robot(Place(name, namespace), machine)
+        self._add(robot)
+        try:
+            made = partial(robot.pilot, parameters=self._parameters)
+            self._exchange({**self._members, name: member}, {name: made}, partial(_joined, name, member))
+        except BaseException:
+            self._remove(name)
+            raise
+        robot.publisher.publish_description(machine.urdf)
+
+    def delete(self, name: str) -> None:
+        """Takes a machine out, while the others go on.
+
+        Raises:
+            GrouserError: it cannot be done now.
+        """
+        self._exchange(
+            {member: one for member, one in self._members.items() if member != name},
+            {},
+            lambda step: Left(step, name),
+        )
+        self._remove(name)
+
+    def load_world(self, world: World) -> None:
+        """Takes all machines out and puts another world in the place of this one; the simulation pauses.
+
+        Raises:
+            GrouserError: it cannot be done now.
+        """
+        simulation, schedule = self._simulate({}, world), self._schedule({})
+        loaded = partial(WorldLoaded, file=world.file, world=world.source)
+        self._demand(lambda loop: loop.begin_anew(simulation, schedule, loaded))
+        self._members, self.world = {}, world
+        garbage.collect()
+        for name in self._robots:
+            self._remove(name)
+
+    def _exchange(
+        self,
+        members: Mapping[str, Member],
+        newcomers: Mapping[str, Callable[[Simulated], Pilot]],
+        event: Callable[[int], Event],
+    ) -> None:
+        """Goes on with other members. The simulation is made here, so that the physics thread need not wait for it."""
+        simulation = self._simulate(members, self.world)
+        schedule = self._schedule({name: robot for name, robot in self._robots.items() if name in members})
+        self._demand(lambda loop: loop.exchange(simulation, members, schedule, newcomers, event))
+        self._members = dict(members)
+        garbage.collect()  # a simulation has large arrays, few objects and views that refer to it
+
+    def _demand(self, call: Callable[[PhysicsLoop], Outcome]) -> None:
+        outcome = self.ask(call)
+        if not outcome.success:
+            raise outcome.error or GrouserError(outcome.message)
+
+    def _simulate(self, members: Mapping[str, Member], world: World) -> Simulation:
+        parameters = self._parameters
+        simulation = simulate(members, world, parameters.step, parameters.scheme, parameters.integrator or None)
+        rehearse(simulation)
+        for warning in simulation.warnings:
+            self._node.get_logger().warning(warning)
+        return simulation
+
+    def _schedule(self, robots: Mapping[str, Robot]) -> StreamSchedule:
+        rates = {CLOCK: self._parameters.clock_rate}
+        for robot in robots.values():
+            rates.update(robot.rates)
+        return StreamSchedule.from_rates(rates, self._parameters.step, _LONGEST_TICK)
+
+    def _make_robot(
+        self, place: Place, machine: Machine, valves: tuple[str, ...] = (), program: CommandProgram | None = None
+    ) -> Robot:
+        parameters, mailbox = self._parameters, self._mailbox
+        return Robot(
+            self._node,
+            place,
+            machine,
+            self.world,
+            parameters,
+            mailbox,
+            self._refuse,
+            valves,
+            program,
+        )
+
+    def _add(self, robot: Robot) -> None:
+        self._robots = {**self._robots, robot.place.name: robot}
+        self._publishing.add(robot.place.name, robot.publisher)
+
+    def _remove(self, name: str) -> None:
+        robot = self._robots[name]
+        self._robots = {other: one for other, one in self._robots.items() if other != name}
+        self._publishing.remove(name)
+        robot.destroy()
+
+    def _make_lockstep(self) -> Lockstep:
+        parameters = self._parameters
+        known = [source for robot in self._robots.values() for source in robot.commanded]
+        for name in parameters.lockstep_sources:
+            if name not in known:
+                raise ParameterError("lockstep_sources", name, f"one of {', '.join(known)}")
+        period = max(1, round(parameters.lockstep_period / parameters.step))
+        return Lockstep(parameters.lockstep_sources, period, parameters.lockstep_deadline, self._mailbox, self._warn)
+
+    def _refuse(self, source: str, error: ParameterError) -> None:
+        self._refused += 1
+        self._node.get_logger().warning(refusal_text(source, error), throttle_duration_sec=_WARNING_PERIOD)
+
+    def _run(self) -> None:
+        """The physics thread: builds the simulation and runs it."""
+        try:
+            with reporting_compilation(self._compiled):
+                make_loop = self._build()
+            with self._beginning:
+                self._loop = make_loop(start_active=self._starts_active)
+            garbage.leave_out_what_is_there()
+            self._built.set()
+            if not self._stopping.is_set():
+                self._loop.run()
+        except BaseException as error:
+            self._give_up(error)
+            # What the user can mend needs one line, which `error` is; a defect needs its traceback.
+            if not isinstance(error, GrouserError):
+                raise
+        finally:
+            self._built.set()
+            self._mailbox.close()
+            if self.recorder is not None:
+                self.recorder.close()
+
+    def _build(self) -> Callable[..., PhysicsLoop]:
+        parameters = self._parameters
+        simulation = self._simulate(self._members, self.world)
+        pilots = {}
+        for name, robot in self._robots.items():
+            part = simulation.part(name)
+            for (component, fault), value in robot.faults.values.items():
+                part.faults[component][fault] = value
+            pilots[name] = robot.pilot(part, parameters)
+        if self.recorder is not None:
+            self.recorder.begin(Origin.of(simulation, parameters.xacro_arguments()))
+        return partial(
+            PhysicsLoop,
+            simulation,
+            self._schedule(self._robots),
+            Pacer(parameters.step, parameters.real_time_factor, parameters.overrun_limit),
+            pilots,
+            self._mailbox,
+            self._publishing.queue,
+            self._warn,
+            lambda text: self._node.get_logger().error(f"paused: {text}"),
+            parameters.start_paused,
+            lockstep=self._lockstep,
+            recorder=self.recorder,
+        )
+
+    def _warn(self, text: str) -> None:
+        self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)
+
+
+def _joined(name: str, member: Member, step: int) -> Joined:
+    machine, pose = member.machine, member.pose or Pose()
+    base = "floating" if machine.floating_base else "fixed"
+    return Joined(step, name, machine.file, machine.source, base, pose.position, pose.quaternion)
+
+
+def _load_program(name: str) -> CommandProgram | None:
+    return load_program(catalogue.program_file(name)) if name else None
