@@ -27,10 +27,10 @@ import scipy
 import grouser
 from grouser import catalogue, experiments
 from grouser.experiments.protocol import as_json, complete_parameters
-from grouser.physics.step import INTEGRATORS
+from grouser.nodes.driving import Driver
+from grouser.physics.integrators.step import INTEGRATORS
+from grouser.physics.vehicle import make_vehicle
 from grouser.program import CommandProgram, load_program
-from grouser.runtime.driving import Driver
-from grouser.runtime.vehicle import make_vehicle
 
 STEPS = 2000
 _INTERVAL = 20  # steps for which a command holds
@@ -86,7 +86,7 @@ def fingerprints(only: str = "") -> Iterator[tuple[str, str]]:
         if only in name:
             yield name, _motion(grouser.combine(members), world, "semi_implicit", None)
     for scheme in ("split", "semi_implicit"):
-        name = f"hydraulic_lift flat {scheme}"
+        name = f"hydraulic_lift flat scheme {scheme}"
         if only in name:
             machine = grouser.load_machine(catalogue.machine_file("hydraulic_lift"))
             yield name, _motion(machine, catalogue.world_file("flat"), "semi_implicit", None, scheme)

@@ -2,9 +2,9 @@
 
 python -m grouser.docs_pages.ros_interface > docs/ros_interface.md
 
-A module of this package that has a `main` is a node. It is made as it is without ROS arguments, the simulator once for
-every machine that comes with grouser, and asked for its publishers, subscriptions, services and actions; nothing is
-simulated. Parameters come from its `DECLARATIONS`.
+Each node is made as it is without ROS arguments, the simulator once for every machine that comes with grouser, and
+asked for its publishers, subscriptions, services and actions; nothing is simulated. Parameters come from the
+`DECLARATIONS` of the node's module.
 """
 
 import inspect
@@ -16,7 +16,6 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -41,6 +40,15 @@ from grouser.physics.hydraulics.faults import machine_faults
 from grouser.resources import share_path
 from grouser.runtime.vehicle import make_vehicle
 
+# Executables with a node of their own, in the order of the page, and their modules.
+NODES = {
+    "simulator": "grouser.nodes.simulator.node",
+    "attitude_controller": "grouser.nodes.attitude.controller",
+    "goal_follower": "grouser.nodes.navigation.goal_follower",
+    "operator": "grouser.nodes.operator.node",
+    "viewer": "grouser.nodes.viewer.node",
+    "world_map": "grouser.nodes.navigation.world_map",
+}
 # With ground that has soil, and with ground that has none.
 WORLDS = ("flat", "sand")
 _NAMESPACE = "/robot"
@@ -209,12 +217,11 @@ def ros_context() -> Iterator[None]:
 
 def node_classes() -> Iterator[tuple[str, type[Node], Mapping[str, Declaration]]]:
     """Name, class and parameters of every node, the simulator first."""
-    files = [file for file in Path(__file__).parent.glob("*.py") if "\ndef main(" in file.read_text(encoding="utf-8")]
-    for file in sorted(files, key=lambda file: (file.stem != "simulator", file.stem)):
-        module = import_module(f"grouser.nodes.{file.stem}")
-        for one in vars(module).values():  # a program that runs the nodes of others has none
-            if inspect.isclass(one) and issubclass(one, Node) and one.__module__ == module.__name__:
-                yield file.stem, one, vars(module).get("DECLARATIONS", DECLARATIONS)
+    for name, module_name in NODES.items():
+        module = import_module(module_name)
+        for one in vars(module).values():
+            if inspect.isclass(one) and issubclass(one, Node) and one.__module__ == module_name:
+                yield name, one, vars(module).get("DECLARATIONS", DECLARATIONS)
 
 
 @cache

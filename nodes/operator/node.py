@@ -9,7 +9,6 @@ The joystick's silence is measured by the wall clock: the operator lives by it. 
 go of the lever, and in a slow one a machine would otherwise go on for seconds after the cable was pulled.
 """
 
-import sys
 from collections.abc import Sequence
 
 from control_msgs.msg import DynamicInterfaceGroupValues
@@ -172,7 +171,3 @@ class OperatorNode(Node):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the node until it is told to stop; returns the exit status, 2 for a bad parameter or pattern."""
     return run_node("operator", OperatorNode, OperatorNode.finish, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

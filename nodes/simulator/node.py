@@ -358,7 +358,3 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if node.error is not None:
         print(f"simulator: {failure_text(node.error)}", file=sys.stderr)
     leave(node.exit_status)
-
-
-if __name__ == "__main__":
-    main()

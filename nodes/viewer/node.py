@@ -230,7 +230,3 @@ def _make_viewer() -> Viewer:
             f"the Python package {package} is not installed: pip install {package} (for the Python that runs ROS 2: "
             f"{sys.executable})"
         ) from error
-
-
-if __name__ == "__main__":
-    sys.exit(main())
