@@ -4,7 +4,7 @@
 import grouser
 from grouser import catalogue
 from grouser.progress import showing_compilation
-from grouser.runtime.sampling import rehearse
+from grouser.runtime.streams import rehearse
 
 MACHINES = {"demolition_robot": "flat", "rover": "sand", "four_bar": "weightless"}
 

@@ -38,6 +38,7 @@ from grouser.physics.description import load_machine
 from grouser.physics.description.machine import Machine, World
 from grouser.physics.hydraulics.faults import machine_faults
 from grouser.resources import share_path
+from grouser.runtime.streams import ALWAYS, STREAMS, Given
 from grouser.runtime.vehicle import make_vehicle
 
 # Executables with a node of their own, in the order of the page, and their modules.
@@ -72,29 +73,6 @@ services for parameters, and those of a lifecycle node) is left out.
 """
 
 
-@dataclass(frozen=True)
-class Given:
-    """What a machine must have for the simulator to offer a topic.
-
-    Attributes:
-        words: for the page.
-        holds: whether a machine in a world has it.
-    """
-
-    words: str
-    holds: Callable[[Machine, World], bool]
-
-
-ALWAYS = Given("", lambda machine, world: True)
-_SHAPES = Given("collision shapes", lambda machine, world: any(link.collisions for link in machine.links))
-_LOOPS = Given("loop or compliant joints", lambda machine, world: bool(machine.loop_joints or machine.compliant_joints))
-_FLEXIBLE = Given("flexible links", lambda machine, world: bool(machine.flexible_links))
-_FLOATING = Given("a floating base", lambda machine, world: machine.floating_base)
-_WHEELS = Given("wheels", lambda machine, world: bool(machine.wheels))
-_VEHICLE = Given("a floating base and wheels", lambda machine, world: bool(machine.floating_base and machine.wheels))
-_IMU = Given("a sensor `imu`", lambda machine, world: any(one.type == "imu" for one in machine.sensors))
-_LIDAR = Given("a sensor `lidar`", lambda machine, world: any(one.type == "lidar" for one in machine.sensors))
-_SOIL = Given("soil, in its world", lambda machine, world: world.soil is not None)
 _FOLLOWING = Given(
     "drives in position or velocity mode", lambda machine, world: any(one.mode != "effort" for one in machine.drives)
 )
@@ -123,35 +101,20 @@ class Meaning:
     given: Given = ALWAYS
 
 
+# Interfaces that are no dependency: nodes have them where they are installed.
+_OPTIONAL = ("ros_gz_interfaces", "simulation_interfaces")
+
+
+def _optional(kind: str) -> bool:
+    return kind.split("/")[0] in _OPTIONAL
+
+
 MEANINGS: dict[str, Meaning] = {
-    topics.CLOCK: Meaning("simulation time", "clock_rate"),
-    topics.TF: Meaning(
-        "odom → base_footprint → base, the links unless `publish_link_tf` is false; map → odom by whoever localizes",
-        "joint_state_rate",
-    ),
-    topics.TF_STATIC: Meaning("what does not move, once"),
-    topics.DIAGNOSTICS: Meaning(
-        "real-time factor, overruns, step time, solver, energy, refused commands", "diagnostics_rate"
-    ),
-    topics.JOINT_STATES: Meaning("position, velocity and effort of every movable joint", "joint_state_rate"),
-    topics.ROBOT_DESCRIPTION: Meaning("the expanded URDF, once"),
-    f"{topics.CONTACT_WRENCHES}/<link>": Meaning(
-        "resultant on the link at its origin, in its frame", "contact_rate", _SHAPES
-    ),
-    topics.CONTACT_MARKERS: Meaning("points and forces for RViz", "marker_rate", _SHAPES),
-    f"{topics.JOINT_REACTIONS}/<joint>": Meaning("what the joint carries, in its frame", "reaction_rate", _LOOPS),
-    topics.HYDRAULICS_STATE: Meaning("pressures, flows, spools, forces, powers, temperatures", "hydraulics_rate"),
-    topics.FLEXIBLE_STATE: Meaning(
-        "deflections and twist of each flexible link's tip, and its energy", "flexible_rate", _FLEXIBLE
-    ),
-    topics.ODOMETRY: Meaning("dead reckoning by the wheels' turning", "odom_rate", _VEHICLE),
-    topics.GROUND_TRUTH: Meaning("what really happened", "odom_rate", _FLOATING),
-    f"{topics.IMU}/data": Meaning("of several, `imu/<name>/data`", "imu_rate", _IMU),
-    topics.SCAN: Meaning("of several, `scan/<name>`", "scan_rate", _LIDAR),
-    topics.SLIP: Meaning("slip ratio, slip angle, sinkage and drawbar pull of each wheel", "slip_rate", _WHEELS),
-    topics.TERRAIN: Meaning("x y z sinkage rut pressure", "terrain_rate", _SOIL),
-    topics.RUT_DEPTH: Meaning("depth of ruts as a costmap layer", "terrain_rate", _SOIL),
-    topics.BEARING_MARGIN: Meaning("what the ground can still bear as a costmap layer", "terrain_rate", _SOIL),
+    **{
+        stream.shown: Meaning(stream.meaning, stream.rate.parameter if stream.rate else "", stream.given)
+        for stream in STREAMS.values()
+        if not _optional(stream.type)
+    },
     topics.VALVE_COMMANDS: Meaning("spool command of each valve, in [-1, 1]"),
     topics.VALVE_COMMANDS_ARRAY: Meaning("the same in the order of the parameter `valves`"),
     topics.JOINT_COMMANDS: Meaning("position, velocity or effort of each joint, as its drive's mode says"),
@@ -170,8 +133,6 @@ MEANINGS: dict[str, Meaning] = {
 }
 # Arguments of machines: without, none that comes with grouser has flexible links.
 ARGUMENTS = {"four_bar": {"variant": "flexible"}}
-# Interfaces that are no dependency: nodes have them where they are installed.
-_OPTIONAL = ("ros_gz_interfaces", "simulation_interfaces")
 _WITH_OTHERS = """Where `ros_gz_interfaces` is installed, the simulator also publishes `contacts`
 (ros_gz_interfaces/msg/Contacts, best effort, depth 5, `contact_rate`): points, normals, depths and wrenches of machines
 with collision shapes. Where `simulation_interfaces` is installed, it has its
@@ -305,7 +266,7 @@ def _endpoints(node: Node) -> Offers:
     offers: Offers = {}
 
     def add(key: str, name: str, kind: str, quality: QoSProfile | None = None) -> None:
-        if kind.split("/")[0] not in _OPTIONAL:
+        if not _optional(kind):
             offer = offers.setdefault((key, _relative(name, node.get_name())), Offer())
             offer.types.add(kind)
             if quality is not None and _quality(quality) not in offer.qualities:
@@ -333,9 +294,9 @@ def _relative(name: str, node: str) -> str:
     inner = name.removeprefix(f"{_NAMESPACE}/")
     if inner == name:
         return name
-    for group, entry in ((topics.CONTACT_WRENCHES, "link"), (topics.JOINT_REACTIONS, "joint")):
-        if inner.startswith(f"{group}/"):
-            return f"{group}/<{entry}>"
+    for stream in STREAMS.values():
+        if stream.items is not None and not stream.single and inner.startswith(stream.group):
+            return stream.topic
     return f"~/{inner.removeprefix(f'{node}/')}" if inner.startswith(f"{node}/") else inner
 
 

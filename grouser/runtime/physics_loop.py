@@ -17,9 +17,10 @@ from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.pacing import Pacer
 from grouser.runtime.report import LoopMeter, LoopReport
 from grouser.runtime.robot_runtime import Pilot
-from grouser.runtime.sampling import CLOCK, Moment, nanoseconds_at
+from grouser.runtime.sampling import Moment, nanoseconds_at
 from grouser.runtime.schedule import StreamSchedule
 from grouser.runtime.simulated import Simulated
+from grouser.runtime.streams import CLOCK
 from grouser.runtime.trajectory_following import Order
 
 

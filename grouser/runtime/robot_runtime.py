@@ -4,8 +4,9 @@ import math
 from collections.abc import Mapping
 
 from grouser.runtime.driving import Driver, Odometer
-from grouser.runtime.sampling import Sample, take_sample
+from grouser.runtime.sampling import Sample
 from grouser.runtime.simulated import Simulated
+from grouser.runtime.streams import take_sample
 from grouser.runtime.supervision import CommandSupervisor
 from grouser.runtime.trajectory_following import SOURCE, TrajectoryFollower
 
@@ -16,7 +17,7 @@ class Pilot:
     Args:
         robot: of the simulation.
         supervisor: decides between those who command.
-        streams: names of those that are sampled; None: all.
+        streams: topics of those that are sampled; None: all.
         driver: turns the twist of a vehicle into commands of its drives; None for a machine that has none.
         odometer: of a vehicle; None for a machine that is none.
         follower: of trajectories; None for a machine whose drives can follow none.

@@ -86,8 +86,7 @@ class AttitudeControllerNode(Node):
         self._controller.reset()
         self._message = messages.make_joint_state(joints)
         self._publisher = self.create_publisher(JointState, topics.JOINT_COMMANDS, topics.RELIABLE)
-        (topic,) = topics.imu_topics(["imu"]).values()
-        self.create_subscription(Imu, topic, self._on_imu, topics.SENSOR_DATA)
+        self.create_subscription(Imu, topics.IMU, self._on_imu, topics.SENSOR_DATA)
 
     def _on_imu(self, message: Imu) -> None:
         try:

@@ -21,17 +21,14 @@ from grouser.physics.description.machine import Lidar
 from grouser.physics.description.names import closest
 from grouser.physics.errors import ParameterError
 from grouser.physics.lidar import LidarScan
-from grouser.physics.measurements import TerrainPatch
 from grouser.physics.sensors import ImuReading
 from grouser.program import TWIST
 from grouser.runtime.frames import FramePair
+from grouser.runtime.sampling import CostGrid
 
 SPOOL_COMMAND = "spool_command"
 # Variance of what planar odometry does not measure: height, roll and pitch [m2, rad2].
 UNMEASURED = 1e6
-# A rut of this depth [m] costs as much as an obstacle on the map of ruts.
-DEEPEST_RUT = 0.2
-CLOUD_FIELDS = ("x", "y", "z", "sinkage", "rut", "pressure")
 _UNKNOWN = -1
 # What the first number of a covariance says of a quantity that a sensor does not measure.
 _NOT_MEASURED = -1.0
@@ -216,19 +213,19 @@ def fill_scan(message: LaserScan, nanoseconds: int, scan: LidarScan) -> None:
     message.ranges = array("f", scan.ranges.astype(np.float32).tobytes())
 
 
-def terrain_cloud(frame: str, nanoseconds: int, patch: TerrainPatch) -> PointCloud2:
-    """A point for each cell of soft ground, with its `CLOUD_FIELDS` as 32-bit floats [m, Pa]."""
-    points = np.column_stack([getattr(patch, field) for field in CLOUD_FIELDS]).astype("<f4")
+def point_cloud(frame: str, nanoseconds: int, columns: Mapping[str, np.ndarray]) -> PointCloud2:
+    """Points with these fields as 32-bit floats, shape (number of points,) each."""
+    points = np.column_stack(list(columns.values())).astype("<f4")
     message = PointCloud2(
         height=1,
         width=len(points),
         fields=[
             PointField(name=name, offset=4 * place, datatype=PointField.FLOAT32, count=1)
-            for place, name in enumerate(CLOUD_FIELDS)
+            for place, name in enumerate(columns)
         ],
         is_bigendian=False,
-        point_step=4 * len(CLOUD_FIELDS),
-        row_step=4 * len(CLOUD_FIELDS) * len(points),
+        point_step=4 * len(columns),
+        row_step=4 * len(columns) * len(points),
         data=array("B", points.tobytes()),
         is_dense=bool(np.isfinite(points).all()),
     )
@@ -237,19 +234,9 @@ def terrain_cloud(frame: str, nanoseconds: int, patch: TerrainPatch) -> PointClo
     return message
 
 
-def rut_depth_grid(frame: str, nanoseconds: int, patch: TerrainPatch) -> OccupancyGrid:
-    """Ruts as costs: 0 for none, 100 from a depth of `DEEPEST_RUT` on."""
-    return _cost_grid(frame, nanoseconds, patch, patch.rut / DEEPEST_RUT)
-
-
-def bearing_margin_grid(frame: str, nanoseconds: int, patch: TerrainPatch) -> OccupancyGrid:
-    """The soil's strength as costs: 0 where none of it is used, 100 where nothing is left."""
-    return _cost_grid(frame, nanoseconds, patch, 1.0 - patch.bearing_margin)
-
-
-def _cost_grid(frame, nanoseconds, patch, costs):
+def cost_grid(frame: str, nanoseconds: int, grid: CostGrid) -> OccupancyGrid:
     """Costs from 0 to 1 as a grid of 0 to 100 over the patch's cells; what is between them is unknown."""
-    message = OccupancyGrid()
+    patch, message = grid.patch, OccupancyGrid()
     message.header.frame_id = frame
     set_stamp(message.header.stamp, nanoseconds)
     message.info.map_load_time = message.header.stamp
@@ -263,9 +250,9 @@ def _cost_grid(frame, nanoseconds, patch, costs):
     )
     message.info.width, message.info.height = int(columns.max()) + 1, int(rows.max()) + 1
     message.info.origin.position.x, message.info.origin.position.y = (corner - 0.5 * patch.cell).tolist()
-    grid = np.full((message.info.height, message.info.width), _UNKNOWN, dtype=np.int8)
-    grid[rows, columns] = np.rint(100.0 * np.clip(costs, 0.0, 1.0))
-    message.data = array("b", grid.tobytes())
+    cells = np.full((message.info.height, message.info.width), _UNKNOWN, dtype=np.int8)
+    cells[rows, columns] = np.rint(100.0 * grid.costs)
+    message.data = array("b", cells.tobytes())
     return message
 
 

@@ -4,7 +4,7 @@ import math
 import os
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from rclpy.parameter import Parameter
 from grouser.physics.errors import GrouserError, ParameterError
 from grouser.physics.hydraulics.cylinder import SCHEMES
 from grouser.physics.step import INTEGRATORS
+from grouser.runtime.streams import DIAGNOSTICS_RATE, RATES, Rate
 
 _HIGHEST_RATE = 10_000.0
 
@@ -69,8 +70,11 @@ class Declaration:
         return descriptor
 
 
-def _rate(what: str, default: float = 100.0) -> Declaration:
-    return Declaration(default, f"Rate of {what} [Hz of simulation time]; 0: every step.", False, 0.0, _HIGHEST_RATE)
+def _rate(rate: Rate) -> Declaration:
+    if rate.wall:
+        return Declaration(rate.default, f"Rate of {rate.streams} [Hz of wall time].", False, 0.01, 100.0)
+    text = f"Rate of {rate.streams} [Hz of simulation time]; 0: every step."
+    return Declaration(rate.default, text, False, 0.0, _HIGHEST_RATE)
 
 
 def stamped_by_default() -> bool:
@@ -95,22 +99,11 @@ DECLARATIONS: dict[str, Declaration] = {
     ),
     "program": Declaration("", "Timed command program that the node plays: path of a YAML file, or a name; '': none."),
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
-    "clock_rate": _rate("/clock"),
-    "joint_state_rate": _rate("joint_states and /tf"),
-    "contact_rate": _rate("contact_wrenches and contacts"),
-    "marker_rate": _rate("contact_markers", 10.0),
-    "reaction_rate": _rate("joint_reactions"),
-    "hydraulics_rate": _rate("hydraulics/state"),
-    "flexible_rate": _rate("flexible/state", 50.0),
-    "odom_rate": _rate("odom and ground_truth/odom", 50.0),
-    "imu_rate": _rate("imu/data"),
-    "scan_rate": _rate("scan", 10.0),
-    "slip_rate": _rate("slip", 50.0),
-    "terrain_rate": _rate("terrain and its maps", 1.0),
+    **{name: _rate(rate) for name, rate in RATES.items()},
     "terrain_reach": Declaration(
         10.0, "How far from the wheels terrain and its maps go, along x and y [m].", False, 0.1, 1000.0
     ),
-    "diagnostics_rate": Declaration(1.0, "Rate of /diagnostics [Hz of wall time].", False, 0.01, 100.0),
+    DIAGNOSTICS_RATE.parameter: _rate(DIAGNOSTICS_RATE),
     "publish_link_tf": Declaration(
         True, "Whether the links' transforms are published; set it to false beside a robot_state_publisher."
     ),
@@ -155,7 +148,7 @@ DECLARATIONS: dict[str, Declaration] = {
 
 @dataclass(frozen=True)
 class SimulatorParameters:
-    """What the parameters say; each field is described in `DECLARATIONS` under its name."""
+    """What the parameters say; each field is described in `DECLARATIONS` under its name, `rates` by its keys."""
 
     autostart: bool
     machine: str
@@ -166,18 +159,7 @@ class SimulatorParameters:
     integrator: str
     program: str
     valves: tuple[str, ...]
-    clock_rate: float
-    joint_state_rate: float
-    contact_rate: float
-    marker_rate: float
-    reaction_rate: float
-    hydraulics_rate: float
-    flexible_rate: float
-    odom_rate: float
-    imu_rate: float
-    scan_rate: float
-    slip_rate: float
-    terrain_rate: float
+    rates: Mapping[str, float]
     terrain_reach: float
     diagnostics_rate: float
     publish_link_tf: bool
@@ -225,7 +207,8 @@ def declare_parameters(node: Node) -> SimulatorParameters:
     others = {name: one for name, one in DECLARATIONS.items() if name not in first}
     if not first["autostart"]:
         others = {name: replace(one, read_only=False) for name, one in others.items()}
-    return SimulatorParameters(**first, **declare(node, others))
+    values = {**first, **declare(node, others)}
+    return SimulatorParameters(rates={name: values.pop(name) for name in RATES}, **values)
 
 
 def fixed_parameter(changes: list[Parameter]) -> str:
@@ -253,8 +236,9 @@ def declare(node: Node, declarations: Mapping[str, Declaration]) -> dict[str, An
 
 def updated(parameters: SimulatorParameters, changes: list[Parameter]) -> SimulatorParameters:
     """The parameters after a change while the node runs; foreign names are left out."""
-    known = {field.name for field in fields(SimulatorParameters)}
-    return replace(parameters, **{change.name: _plain(change.value) for change in changes if change.name in known})
+    changed = {change.name: _plain(change.value) for change in changes if change.name in DECLARATIONS}
+    rates = {name: changed.pop(name, rate) for name, rate in parameters.rates.items()}
+    return replace(parameters, rates=rates, **changed)
 
 
 def _plain(value: Any) -> Any:

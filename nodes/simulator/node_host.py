@@ -22,7 +22,6 @@ from grouser.nodes.services.host import (
 from grouser.nodes.services.motion import Motion, Velocity
 from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.services.resources import uri_of
-from grouser.nodes.shared import topics
 from grouser.nodes.simulator.session import Session
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.description.machine import NOWHERE, Machine, Pose, World
@@ -32,6 +31,7 @@ from grouser.runtime.mailbox import NoAnswerError, answer_of
 from grouser.runtime.physics_loop import Outcome, PhysicsLoop
 from grouser.runtime.sampling import nanoseconds_at
 from grouser.runtime.simulated import Simulated
+from grouser.runtime.streams import topic_token
 
 
 class NodeHost:
@@ -142,7 +142,7 @@ class NodeHost:
         """Puts a machine in; without a namespace, its topics get one of its name."""
         session = self._built()
         self.world()  # there is one
-        namespace = order.namespace or topics.token(order.name)
+        namespace = order.namespace or topic_token(order.name)
         if namespace in session.namespaces:
             raise RequestError(Reason.NAMESPACE_INVALID, f"the namespace {namespace!r} is another entity's")
         try:

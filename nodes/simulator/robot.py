@@ -13,9 +13,7 @@ from std_msgs.msg import Bool, Float64MultiArray
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.shared.parameters import SimulatorParameters
-from grouser.nodes.simulator.contact_publishing import ContactPublisher
 from grouser.nodes.simulator.fault_parameters import FaultParameters
-from grouser.nodes.simulator.motion_publishing import MotionPublisher
 from grouser.nodes.simulator.state_publishing import StatePublisher
 from grouser.nodes.simulator.trajectory_action import TrajectoryServer
 from grouser.physics.description.machine import Machine, World
@@ -27,6 +25,7 @@ from grouser.runtime.frames import FrameTree
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.robot_runtime import Pilot
 from grouser.runtime.simulated import Simulated
+from grouser.runtime.streams import StreamSource
 from grouser.runtime.supervision import CommandSupervisor
 from grouser.runtime.trajectory_following import SOURCE, TrajectoryFollower
 from grouser.runtime.vehicle import make_vehicle
@@ -74,7 +73,6 @@ class Robot:
         publisher: of its samples.
         faults: parameters of its components.
         commanded: topics on which it hears commands.
-        rates: of the streams that it publishes [Hz].
     """
 
     def __init__(
@@ -105,18 +103,14 @@ class Robot:
         self.faults = FaultParameters(endpoints, machine, parameters.scheme)
         odom, footprint = parameters.odom_frame, parameters.base_footprint_frame
         self._frames = frames = FrameTree(machine, world.ground, odom, footprint, place.prefix)
-        motion = MotionPublisher(endpoints, frames, machine, world, parameters)
-        contacts = ContactPublisher(endpoints, frames, machine, parameters)
-        self.publisher = StatePublisher(endpoints, machine, frames, motion, contacts, parameters.publish_link_tf)
-        self._world, self._motion, self._contacts = world, motion, contacts
-        self.rates = self._rates(parameters)
+        source = StreamSource(machine, world, frames, parameters.map_frame, odom, footprint, parameters.publish_link_tf)
+        self.publisher = StatePublisher(endpoints, source, parameters)
         self.commanded: list[str] = []
         self._create_inputs(parameters)
 
     def change(self, parameters: SimulatorParameters) -> None:
         """Has changed parameters of the node take effect."""
-        self.rates = self._rates(parameters)
-        self._motion.change(parameters)
+        self.publisher.change(parameters)
 
     def pilot(self, robot: Simulated, parameters: SimulatorParameters) -> Pilot:
         """Its side of the physics thread.
@@ -141,7 +135,7 @@ class Robot:
         if self._trajectories is not None:
             steered = driver.joints if driver is not None else ()
             follower = TrajectoryFollower(robot, steered, self._trajectories.tell, self._warn)
-        streams = frozenset(self.rates)
+        streams = frozenset(self.publisher.rates)
         return Pilot(robot, supervisor, streams, driver, odometer, follower, parameters.terrain_reach)
 
     def own_timeouts(self, parameters: SimulatorParameters) -> dict[str, float]:
@@ -151,9 +145,6 @@ class Robot:
     def destroy(self) -> None:
         """Takes away all that it publishes and hears."""
         self._endpoints.destroy()
-
-    def _rates(self, parameters: SimulatorParameters) -> dict[str, float]:
-        return {**_rates(self.machine, self._world, parameters), **self._contacts.rates(parameters)}
 
     def _create_inputs(self, parameters: SimulatorParameters) -> None:
         valves, modes = self._valves, self._modes
@@ -204,22 +195,6 @@ class Robot:
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)
-
-
-def _rates(machine: Machine, world: World, parameters: SimulatorParameters) -> dict[str, float]:
-    measured = {sensor.type for sensor in machine.sensors}
-    return {
-        "joint_states": parameters.joint_state_rate,
-        "contact_wrenches": parameters.contact_rate,
-        "joint_reactions": parameters.reaction_rate,
-        "hydraulics": parameters.hydraulics_rate,
-        **({"flexible": parameters.flexible_rate} if machine.flexible_links else {}),
-        **({"odometry": parameters.odom_rate} if machine.floating_base else {}),
-        **({"imu": parameters.imu_rate} if "imu" in measured else {}),
-        **({"scan": parameters.scan_rate} if "lidar" in measured else {}),
-        **({"slip": parameters.slip_rate} if machine.wheels else {}),
-        **({"terrain": parameters.terrain_rate} if world.soil is not None else {}),
-    }
 
 
 def _ordered_valves(machine: Machine, wanted: Sequence[str]) -> tuple[str, ...]:

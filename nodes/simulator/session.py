@@ -31,9 +31,9 @@ from grouser.runtime.pacing import Pacer
 from grouser.runtime.physics_loop import Outcome, PhysicsLoop
 from grouser.runtime.report import LoopReport
 from grouser.runtime.robot_runtime import Pilot
-from grouser.runtime.sampling import CLOCK, rehearse
 from grouser.runtime.schedule import StreamSchedule
 from grouser.runtime.simulated import Simulated
+from grouser.runtime.streams import CLOCK, CLOCK_RATE, rehearse
 
 _LONGEST_TICK = 0.01  # [s]: how long a command may wait for the next tick when all streams are slower
 _WARNING_PERIOD = 1.0  # [s]
@@ -263,9 +263,9 @@ class Session:
         return simulation
 
     def _schedule(self, robots: Mapping[str, Robot]) -> StreamSchedule:
-        rates = {CLOCK: self._parameters.clock_rate}
+        rates = {CLOCK: self._parameters.rates[CLOCK_RATE.parameter]}
         for robot in robots.values():
-            rates.update(robot.rates)
+            rates.update(robot.publisher.rates)
         return StreamSchedule.from_rates(rates, self._parameters.step, _LONGEST_TICK)
 
     def _make_robot(

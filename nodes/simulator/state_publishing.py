@@ -1,22 +1,18 @@
-"""Publishers of a robot's state: joints, transforms, wrenches, hydraulics, beams; motion and contacts by their own."""
+"""Publishers of a robot: one for each row of the table of streams that the robot has."""
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from control_msgs.msg import DynamicInterfaceGroupValues
-from geometry_msgs.msg import WrenchStamped
-from rclpy.publisher import Publisher
-from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.endpoints import Endpoints
-from grouser.nodes.simulator.contact_publishing import ContactPublisher
-from grouser.nodes.simulator.motion_publishing import MotionPublisher
-from grouser.physics.description.machine import Machine
-from grouser.runtime.frames import FrameTree
-from grouser.runtime.sampling import FLEXIBLE_VALUES, Sample, hydraulic_groups, movable_joints
+from grouser.nodes.shared.parameters import SimulatorParameters
+from grouser.nodes.simulator.message_makers import MAKERS, message_type
+from grouser.runtime.sampling import Sample
+from grouser.runtime.schedule import steps_between
+from grouser.runtime.streams import STREAMS, Rate, Stream, StreamSource
 
 
 class StatePublisher:
@@ -24,66 +20,39 @@ class StatePublisher:
 
     Args:
         endpoints: the robot's.
-        machine: what it is.
-        frames: its transform tree.
-        motion: sends how it moves over the ground.
-        contacts: sends what it touches.
-        publish_link_tf: whether the transforms of the joints are published too.
+        source: the robot, and the names of frames.
+        parameters: rates of the streams.
+
+    Attributes:
+        rates: topics of the streams that it publishes -> how often they are sampled [Hz].
     """
 
-    def __init__(
-        self,
-        endpoints: Endpoints,
-        machine: Machine,
-        frames: FrameTree,
-        motion: MotionPublisher,
-        contacts: ContactPublisher,
-        publish_link_tf: bool,
-    ) -> None:
-        self._frames = frames
-        self._motion = motion
-        self._contacts = contacts
-        self._publish_link_tf = publish_link_tf
-
-        self._joint_state = messages.make_joint_state(movable_joints(machine))
-        self._joint_publisher = endpoints.create_publisher(JointState, topics.JOINT_STATES, topics.RELIABLE)
-        pairs = [*frames.base, *frames.carried, *(frames.moving if publish_link_tf else [])]
-        self._transforms = messages.make_transforms(pairs)
-        self._transform_publisher = endpoints.create_publisher(TFMessage, topics.TF, topics.TF_QUALITY)
+    def __init__(self, endpoints: Endpoints, source: StreamSource, parameters: SimulatorParameters) -> None:
+        self._source = source
+        self._outputs: dict[str, _Output] = {}
+        for stream in STREAMS.values():
+            if stream.sample is None or stream.rate is None or not stream.given.holds(source.machine, source.world):
+                continue
+            kind = message_type(stream.type)
+            if kind is not None:
+                self._outputs[stream.topic] = _Output(endpoints, stream, stream.rate, source, kind)
         self._static_publisher = endpoints.create_publisher(TFMessage, topics.TF_STATIC, topics.LATCHED)
         self._description_publisher = endpoints.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
-        links = [link.name for link in machine.links if link.collisions]
-        self._wrenches: list[tuple[WrenchStamped, Publisher]] = [
-            (
-                messages.make_wrench(frames.name(link)),
-                endpoints.create_publisher(WrenchStamped, topic, topics.SENSOR_DATA),
-            )
-            for link, topic in topics.contact_wrench_topics(links).items()
-        ]
-        self._reactions: list[tuple[WrenchStamped, Publisher]] = [
-            (
-                messages.make_wrench(frames.name(frames.reactions[joint])),
-                endpoints.create_publisher(WrenchStamped, topic, topics.SENSOR_DATA),
-            )
-            for joint, topic in topics.joint_reaction_topics(frames.reactions).items()
-        ]
-        self._hydraulics = messages.make_group_values(hydraulic_groups(machine))
-        self._hydraulics_publisher = endpoints.create_publisher(
-            DynamicInterfaceGroupValues, topics.HYDRAULICS_STATE, topics.RELIABLE
-        )
-        self._flexible: tuple[DynamicInterfaceGroupValues, Publisher] | None = None
-        if machine.flexible_links:
-            self._flexible = (
-                messages.make_group_values([(flexible.link, FLEXIBLE_VALUES) for flexible in machine.flexible_links]),
-                endpoints.create_publisher(DynamicInterfaceGroupValues, topics.FLEXIBLE_STATE, topics.RELIABLE),
-            )
+        self.change(parameters)
+
+    def change(self, parameters: SimulatorParameters) -> None:
+        """Has changed parameters take effect."""
+        self.rates = {topic: parameters.rates[output.rate.parameter] for topic, output in self._outputs.items()}
+        for topic, output in self._outputs.items():
+            output.interval = steps_between(self.rates[topic], parameters.step) * parameters.step
 
     def publish_description(self, urdf: str) -> None:
         """Sends the machine's URDF and the transforms that stay, both latched."""
         self._description_publisher.publish(String(data=urdf))
-        pairs, poses = self._frames.still, self._frames.still_poses
-        if self._publish_link_tf:
-            pairs, poses = [*self._frames.fixed, *pairs], np.vstack([self._frames.fixed_poses, poses])
+        frames = self._source.frames
+        pairs, poses = frames.still, frames.still_poses
+        if self._source.publish_link_tf:
+            pairs, poses = [*frames.fixed, *pairs], np.vstack([frames.fixed_poses, poses])
         if pairs:
             message = messages.make_transforms(pairs)
             messages.fill_transforms(message, 0, poses)
@@ -91,36 +60,36 @@ class StatePublisher:
 
     def publish(self, sample: Sample) -> None:
         """Sends one sample."""
-        stamp = sample.nanoseconds
-        if sample.joints is not None and sample.link_poses is not None:
-            messages.fill_joint_state(self._joint_state, stamp, sample.joints)
-            self._joint_publisher.publish(self._joint_state)
-            self._publish_transforms(stamp, sample.link_poses, sample.odometry)
-        if sample.contact_wrenches is not None:
-            _publish_wrenches(self._wrenches, stamp, sample.contact_wrenches)
-        if sample.joint_reactions is not None:
-            _publish_wrenches(self._reactions, stamp, sample.joint_reactions)
-        if sample.hydraulics is not None:
-            messages.fill_group_values(self._hydraulics, stamp, sample.hydraulics)
-            self._hydraulics_publisher.publish(self._hydraulics)
-        if self._flexible is not None and sample.flexible is not None:
-            message, publisher = self._flexible
-            messages.fill_group_values(message, stamp, sample.flexible)
-            publisher.publish(message)
-        self._motion.publish(sample)
-        self._contacts.publish(sample)
-
-    def _publish_transforms(self, stamp, link_poses, odometry):
-        reckoned = None if odometry is None else odometry.pose
-        poses = np.vstack([self._frames.base_poses(link_poses, reckoned), self._frames.carried_poses(link_poses)])
-        if self._publish_link_tf:
-            poses = np.vstack([poses, self._frames.moving_poses(link_poses)])
-        if len(poses):
-            messages.fill_transforms(self._transforms, stamp, poses)
-            self._transform_publisher.publish(self._transforms)
+        for topic, value in sample.values.items():
+            if value is not None:
+                self._outputs[topic].publish(sample.nanoseconds, value)
 
 
-def _publish_wrenches(outputs: Sequence[tuple[WrenchStamped, Publisher]], stamp: int, wrenches: np.ndarray) -> None:
-    for (message, publisher), wrench in zip(outputs, wrenches, strict=True):
-        messages.fill_wrench(message, stamp, wrench)
-        publisher.publish(message)
+class _Output:
+    """The publishers of one stream.
+
+    Attributes:
+        rate: at which it is sampled.
+        interval: from one sample to the next [s].
+    """
+
+    def __init__(self, endpoints: Endpoints, stream: Stream, rate: Rate, source: StreamSource, kind: type) -> None:
+        self.rate = rate
+        self.interval = 0.0
+        self._single = stream.items is None
+        self._on_demand = stream.on_demand
+        names = {"": stream.topic} if stream.items is None else stream.topics(stream.items(source))
+        quality = topics.profile(stream.quality)
+        self._publishers = [
+            (MAKERS[stream.type](stream, source, item), endpoints.create_publisher(kind, topic, quality))
+            for item, topic in names.items()
+        ]
+
+    def publish(self, nanoseconds: int, value: Any) -> None:
+        values = (value,) if self._single else value
+        for (make, publisher), one in zip(self._publishers, values, strict=True):
+            if self._on_demand and publisher.get_subscription_count() == 0:
+                continue
+            message = make(nanoseconds, one, self.interval)
+            if message is not None:
+                publisher.publish(message)

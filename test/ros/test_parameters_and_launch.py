@@ -19,6 +19,7 @@ from grouser.nodes.simulator import trajectory_parameters
 from grouser.nodes.viewer import node as viewer
 from grouser.physics.hydraulics.faults import machine_faults
 from grouser.resources import share_path
+from grouser.runtime.streams import RATES
 
 OF_NODES = {
     "simulator": DECLARATIONS,
@@ -60,7 +61,10 @@ def test_cmd_vel_is_stamped_from_kilted_on(distribution, stamped, monkeypatch):
 
 
 def test_every_parameter_has_a_field_a_description_and_bounds():
-    assert list(DECLARATIONS) == [field.name for field in dataclasses.fields(SimulatorParameters)]
+    fields = [field.name for field in dataclasses.fields(SimulatorParameters)]
+    place = fields.index("rates")
+    fields[place : place + 1] = RATES
+    assert list(DECLARATIONS) == fields
     for name, declaration in DECLARATIONS.items():
         descriptor = declaration.descriptor()
         assert descriptor.description.endswith("."), name

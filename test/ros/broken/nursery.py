@@ -19,7 +19,7 @@ import grouser
 from grouser import catalogue
 from grouser.nodes.shared.process import stop_on_signals
 from grouser.nodes.simulator.node import SimulatorNode, leave, spinning
-from grouser.runtime.sampling import STREAMS, take_sample
+from grouser.runtime.streams import STREAMS, take_sample
 
 
 def become(fault: str, arguments: list[str]) -> None:
