@@ -41,7 +41,7 @@ from rclpy.signals import SignalHandlerOptions
 from ros_gz_interfaces.msg import Contacts, Entity
 from std_srvs.srv import Trigger
 import grouser
-from grouser.nodes.simulator import SimulatorNode, spinning
+from grouser.nodes.simulator.node import SimulatorNode, spinning
 
 machine, steps = sys.argv[1], int(sys.argv[2])
 rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)

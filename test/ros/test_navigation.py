@@ -372,11 +372,11 @@ def test_the_rover_reaches_waypoints_behind_obstacles_on_sand(peer, launch, cour
 
     def run(node, *values):
         parameters = [part for value in values for part in ("-p", value)]
-        return launch(f"grouser.nodes.navigation.{node}", "--ros-args", *parameters)
+        return launch(f"grouser.nodes.{node}", "--ros-args", *parameters)
 
-    run("world_map", f"world:={COURSE}")
+    run("navigation.world_map", f"world:={COURSE}")
     waypoints = "waypoints:=[" + ", ".join(f"'{x} {y}'" for x, y in WAYPOINTS) + "]"
-    follower = run("goal_follower", waypoints, "frame:=map", stamped_twist)
+    follower = run("navigation.goal_follower", waypoints, "frame:=map", stamped_twist)
     # What nobody here hears is not said often. A follower that is not there yet is waited for once, until the deadline.
     rates = [f"{name}_rate:={rate}" for name, rate in RATES.items()]
     lockstep = ["lockstep_sources:=[cmd_vel]", "lockstep_period:=0.05", "lockstep_deadline:=5.0"]
