@@ -27,10 +27,10 @@ import scipy
 import grouser
 from grouser import catalogue, experiments
 from grouser.experiments.protocol import as_json, complete_parameters
-from grouser.nodes.driving import Driver
 from grouser.physics.step import INTEGRATORS
-from grouser.physics.vehicle import make_vehicle
 from grouser.program import CommandProgram, load_program
+from grouser.runtime.driving import Driver
+from grouser.runtime.vehicle import make_vehicle
 
 STEPS = 2000
 _INTERVAL = 20  # steps for which a command holds
