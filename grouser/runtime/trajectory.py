@@ -1,11 +1,11 @@
-"""A joint trajectory: motion through waypoints, and how far a machine may be off it. Without ROS."""
+"""A joint trajectory: motion through waypoints, and how far a machine may be off it."""
 
-import bisect
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import BPoly
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,49 +64,33 @@ class Spline:
     """
 
     def __init__(self, waypoints: Sequence[Waypoint]) -> None:
-        self._times = [waypoint.time for waypoint in waypoints]
+        times = [waypoint.time for waypoint in waypoints]
+        self._start, self.end = times[0], times[-1]
         self._ends = waypoints[0].position, waypoints[-1].position
-        with np.errstate(over="ignore", invalid="ignore"):  # it shows in `finite`
-            self._pieces = [_piece(*pair) for pair in itertools.pairwise(waypoints)]
-        self.end = self._times[-1]
-        self.finite = all(np.isfinite(piece).all() for piece in self._pieces)
+        self._motion: tuple[BPoly, ...] = ()
+        if len(waypoints) > 1:
+            known = [_derivatives(waypoint) for waypoint in waypoints]
+            degrees = [2 * min(len(first), len(last)) - 1 for first, last in itertools.pairwise(known)]
+            with np.errstate(over="ignore", invalid="ignore"):  # it shows in `finite`
+                position = BPoly.from_derivatives(times, known, degrees)
+                self._motion = position, position.derivative(), position.derivative(2)
+        self.finite = all(np.isfinite(polynomial.c).all() for polynomial in self._motion)
 
     def sample(self, time: float) -> JointMotion:
         """The motion at a time [s]."""
-        index = bisect.bisect_right(self._times, time) - 1
-        if index < 0 or index == len(self._pieces):
-            still = np.zeros_like(self._ends[0])
-            return JointMotion(self._ends[index >= 0], still, still)
-        length = self._times[index + 1] - self._times[index]
-        share = (time - self._times[index]) / length
-        position = velocity = acceleration = np.zeros_like(self._ends[0])
-        for coefficient in self._pieces[index][::-1]:  # Horner's scheme, for the polynomial and its derivatives
-            acceleration = acceleration * share + 2.0 * velocity
-            velocity = velocity * share + position
-            position = position * share + coefficient
-        return JointMotion(position, velocity / length, acceleration / length**2)
+        if self._start <= time < self.end:
+            return JointMotion(*(polynomial(time) for polynomial in self._motion))
+        still = np.zeros_like(self._ends[0])
+        return JointMotion(self._ends[time >= self.end], still, still)
 
 
-def _piece(first: Waypoint, last: Waypoint) -> np.ndarray:
-    """Coefficients of the powers of the share of the way in time, shape (powers, joints)."""
-    length = last.time - first.time
-    way = last.position - first.position
-    if first.velocity is None or last.velocity is None:
-        return np.array([first.position, way])
-    v0, v1 = length * first.velocity, length * last.velocity
-    if first.acceleration is None or last.acceleration is None:
-        return np.array([first.position, v0, 3.0 * way - 2.0 * v0 - v1, v0 + v1 - 2.0 * way])
-    a0, a1 = 0.5 * length**2 * first.acceleration, 0.5 * length**2 * last.acceleration
-    return np.array(
-        [
-            first.position,
-            v0,
-            a0,
-            10.0 * way - 6.0 * v0 - 4.0 * v1 - 3.0 * a0 + a1,
-            8.0 * v0 + 7.0 * v1 + 3.0 * a0 - 2.0 * a1 - 15.0 * way,
-            6.0 * way - 3.0 * (v0 + v1) - a0 + a1,
-        ]
-    )
+def _derivatives(waypoint: Waypoint) -> list[np.ndarray]:
+    """Position and as many of its derivatives as a waypoint has."""
+    if waypoint.velocity is None:
+        return [waypoint.position]
+    if waypoint.acceleration is None:
+        return [waypoint.position, waypoint.velocity]
+    return [waypoint.position, waypoint.velocity, waypoint.acceleration]
 
 
 @dataclass(frozen=True, eq=False)
