@@ -141,7 +141,7 @@ with collision shapes. Where `simulation_interfaces` is installed, it has its
 
 
 @dataclass
-class Offer:
+class Endpoint:
     """What nodes have under one name.
 
     Attributes:
@@ -153,7 +153,7 @@ class Offer:
     qualities: list[str] = field(default_factory=list)
 
 
-Offers = dict[tuple[str, str], Offer]  # (key of _HEADINGS, name)
+Endpoints = dict[tuple[str, str], Endpoint]  # (key of _HEADINGS, name)
 
 
 def interface_page() -> str:
@@ -186,7 +186,7 @@ def node_classes() -> Iterator[tuple[str, type[Node], Mapping[str, Declaration]]
 
 
 @cache
-def simulator_offers(machine: str, world: str) -> Offers:
+def simulator_offers(machine: str, world: str) -> Endpoints:
     """What the simulator has with a machine in one of the `WORLDS`; in one of them, cmd_vel is stamped."""
     arguments = [f"{name}:={value}" for name, value in ARGUMENTS.get(machine, {}).items()] or [""]
     parameters = {"machine": machine, "machine_arguments": arguments, "world": world}
@@ -215,15 +215,15 @@ def _section(name: str, node_class: type[Node], declarations: Mapping[str, Decla
     return "\n".join([*lines, "### Parameters", "", *_parameter_rows(declarations), ""])
 
 
-def _all_offers(node_class: type[Node], declarations: Mapping[str, Declaration]) -> Offers:
+def _all_offers(node_class: type[Node], declarations: Mapping[str, Declaration]) -> Endpoints:
     if node_class is SimulatorNode:
         every = [simulator_offers(machine, world) for machine in machine_names() for world in WORLDS]
     else:
         every = [_offers(node_class, variant) for variant in _variants(declarations)]
-    merged: Offers = {}
+    merged: Endpoints = {}
     for offers in every:
         for key, offer in offers.items():
-            into = merged.setdefault(key, Offer())
+            into = merged.setdefault(key, Endpoint())
             into.types |= offer.types
             into.qualities += [one for one in offer.qualities if one not in into.qualities]
     return merged
@@ -238,7 +238,7 @@ def _variants(declarations: Mapping[str, Declaration]) -> Iterator[Mapping[str, 
         yield from ({"enable_stamped_cmd_vel": stamped} for stamped in (False, True))
 
 
-def _offers(node_class: type[Node], parameters: Mapping[str, object]) -> Offers:
+def _offers(node_class: type[Node], parameters: Mapping[str, object]) -> Endpoints:
     """What a node has beyond what each of its kind has."""
     if node_class is Viewer:
         parameters = {**parameters, "port": _free_port()}
@@ -262,12 +262,12 @@ def _describe(node: Node) -> None:
             subscription.callback(String(data=load_machine(catalogue.machine_file("rover")).urdf))
 
 
-def _endpoints(node: Node) -> Offers:
-    offers: Offers = {}
+def _endpoints(node: Node) -> Endpoints:
+    offers: Endpoints = {}
 
     def add(key: str, name: str, kind: str, quality: QoSProfile | None = None) -> None:
         if not _optional(kind):
-            offer = offers.setdefault((key, _relative(name, node.get_name())), Offer())
+            offer = offers.setdefault((key, _relative(name, node.get_name())), Endpoint())
             offer.types.add(kind)
             if quality is not None and _quality(quality) not in offer.qualities:
                 offer.qualities.append(_quality(quality))
@@ -311,7 +311,7 @@ def _quality(profile: QoSProfile) -> str:
     return f"{'reliable' if reliable else 'best effort'}{', transient local' if latched else ''}, depth {profile.depth}"
 
 
-def _rows(offers: Offers, key: str, simulator: bool) -> list[str]:
+def _rows(offers: Endpoints, key: str, simulator: bool) -> list[str]:
     order = list(MEANINGS)
     names = sorted(
         (name for kind, name in offers if kind == key),

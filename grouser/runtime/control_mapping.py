@@ -1,4 +1,4 @@
-"""A control pattern: which stick, lever or button of a joystick moves which part of a machine, and how."""
+"""Control mapping: which axis or buttons of a joystick command which actuator, and how."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from grouser.physics.errors import ParameterError
 
-# joy_linux divides by 32767 what goes from -32768 to 32767.
+# joy_linux divides values from -32768 to 32767 by 32767.
 _BEYOND_ONE = 1e-4
 
 
@@ -17,15 +17,15 @@ class Lever:
     Attributes:
         kind: of the actuator: ``valve``, ``velocity`` or ``effort`` of a joint, or ``twist``.
         actuator: name of a valve or of a joint, or of a part of the twist: ``x``, ``y``, ``yaw`` or ``curvature``.
-        scale: what full deflection commands: a share of the spool's way in [-1, 1], rad/s or m/s, N m or N; of a twist
-            m/s, rad/s, or the yaw rate over the speed forward [1/m]. Its sign is that of the positive end, which ROS
-            has on the left and ahead.
-        axis: number of the axis; None where buttons do its work.
-        buttons: numbers of the buttons that deflect it fully to the negative and to the positive end.
+        scale: command at full deflection: spool command in [-1, 1], rad/s or m/s, N m or N; of a twist m/s, rad/s, or
+            yaw rate divided by forward speed [1/m]. Its sign is that of the positive end, which in ROS is left and
+            forward.
+        axis: number of the axis; None for a lever made of buttons.
+        buttons: numbers of the buttons for full deflection to the negative and to the positive end.
         dead_band: deflection below which the lever is in neutral, in [0, 1).
-        curve: how much finer the first part of the way is than the last: k of `deflection`, >= 0.
-        rate: the most that it may move [shares of full deflection per second].
-        mode: in which it works; "": in all.
+        curve: exponent k of `deflection`, >= 0: larger values are finer near neutral.
+        rate: highest rate of change [full deflections per second].
+        mode: in which it is active; "": in all.
     """
 
     kind: str
@@ -39,10 +39,10 @@ class Lever:
     mode: str = ""
 
     def deflection(self, axes: Sequence[float], buttons: Sequence[int]) -> float:
-        """How far it is out of neutral, in [-1, 1].
+        """Deflection from neutral, in [-1, 1].
 
-        What is beyond the dead band is stretched to the whole way, s in [0, 1], and bent: (e^(k s) - 1) / (e^k - 1).
-        The slope in neutral is k / (e^k - 1), 0.43 for k = 1.5.
+        The range beyond the dead band is scaled to s in [0, 1] and shaped by (e^(k s) - 1) / (e^k - 1), with the slope
+        k / (e^k - 1) in neutral: 0.43 for k = 1.5.
         """
         raw = buttons[self.buttons[1]] - buttons[self.buttons[0]] if self.axis is None else axes[self.axis]
         share = (min(abs(raw), 1.0) - self.dead_band) / (1.0 - self.dead_band)
@@ -53,17 +53,17 @@ class Lever:
 
 
 @dataclass(frozen=True)
-class Pattern:
-    """What a joystick's levers and buttons do.
+class ControlMapping:
+    """Functions of a joystick's levers and buttons: a control pattern such as ISO or SAE.
 
     Attributes:
-        levers: all of them.
-        dead_man_button: nothing moves unless it is held.
-        emergency_stop_button: stops the machine; None: there is none.
-        modes: their names and the buttons that choose them; the first one is that of the start. Empty: just one.
-        speed_ranges: their names and what they leave of full deflection, in (0, 1], ascending; at least one.
-        first_range: number of the speed range of the start.
-        slower_button, faster_button: step through the speed ranges; None: there are none.
+        levers: of all modes.
+        dead_man_button: enables motion while it is held.
+        emergency_stop_button: stops the machine; None: not mapped.
+        modes: names, and the buttons that select them; the first one is initially selected. Empty: a single mode.
+        speed_ranges: names, and factors of full deflection in (0, 1], ascending; at least one.
+        first_range: index of the initial speed range.
+        slower_button, faster_button: select the next speed range; None: not mapped.
     """
 
     levers: tuple[Lever, ...]
@@ -82,10 +82,10 @@ class Pattern:
         return (*(button for button in single if button is not None), *(button for _, button in self.modes))
 
     def check(self, axes: Sequence[float], buttons: Sequence[int]) -> None:
-        """Checks what a joystick says before anything of it is used.
+        """Checks joystick input before it is used.
 
         Raises:
-            ParameterError: there are less axes or buttons than the pattern needs, an axis is not a number in [-1, 1],
+            ParameterError: there are fewer axes or buttons than the mapping needs, an axis is not a number in [-1, 1],
                 or a button is neither 0 nor 1.
         """
         last_axis = max((lever.axis for lever in self.levers if lever.axis is not None), default=-1)

@@ -1,4 +1,4 @@
-"""Reads control patterns: YAML files, of which docs/operator.md says what they hold."""
+"""Reads control patterns from YAML files; docs/operator.md describes the format."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import yaml
 
 from grouser.physics.description.yaml_reader import Reader, compose
 from grouser.physics.errors import MachineError
-from grouser.runtime.control_mapping import Lever, Pattern
+from grouser.runtime.control_mapping import ControlMapping, Lever
 
 _TOP_KEYS = ("dead_man_button", "emergency_stop_button", "speed", "dead_band", "curve", "rate", "levers", "modes")
 _SPEED_KEYS = ("slower_button", "faster_button", "ranges", "start")
@@ -22,12 +22,11 @@ _HIGHEST_INDEX = 63
 _SMALLEST_SPEED = 0.01
 
 
-def load_pattern(path: str | Path) -> Pattern:
+def load_control_mapping(path: str | Path) -> ControlMapping:
     """Reads a control pattern.
 
     Raises:
-        MachineError: the file cannot be read or says something that is not valid; names the file, the line, the key,
-            the value and what is valid.
+        MachineError: the file cannot be read or is not valid; names file, line, key, value and valid values.
     """
     root = compose(Path(path), "control pattern")
     if root is None:
@@ -38,7 +37,7 @@ def load_pattern(path: str | Path) -> Pattern:
 class _PatternReader(Reader):
     """Reads the parts of a pattern from the nodes of one file."""
 
-    def pattern(self, root: yaml.Node) -> Pattern:
+    def pattern(self, root: yaml.Node) -> ControlMapping:
         name = "control pattern"
         nodes = self.mapping(root, name, _TOP_KEYS)
         shape = {key: self._shape(nodes[key], key) for key in _SHAPE_KEYS if key in nodes}
@@ -51,7 +50,7 @@ class _PatternReader(Reader):
         if not levers:
             raise self.error(root, name, "it has no levers", "add levers: [...] or modes: {...}")
         stop = nodes.get("emergency_stop_button")
-        pattern = Pattern(
+        pattern = ControlMapping(
             levers=levers,
             dead_man_button=self._index(self.required(nodes, "dead_man_button", root, name), "dead_man_button"),
             emergency_stop_button=None if stop is None else self._index(stop, "emergency_stop_button"),
@@ -135,14 +134,14 @@ class _PatternReader(Reader):
             raise self.error(node, "buttons", "two different buttons are needed", "write [negative end, positive end]")
         return buttons
 
-    def _check_buttons(self, root: yaml.Node, pattern: Pattern) -> None:
+    def _check_buttons(self, root: yaml.Node, pattern: ControlMapping) -> None:
         controls = pattern.control_buttons
         moving = {button for lever in pattern.levers for button in lever.buttons}
         for place, button in enumerate(controls):
             if button in controls[:place] or button in moving:
                 raise self.error(root, "control pattern", f"button {button} does two things", "give each its own")
 
-    def _check_joints(self, root: yaml.Node, pattern: Pattern) -> None:
+    def _check_joints(self, root: yaml.Node, pattern: ControlMapping) -> None:
         kinds: dict[str, str] = {}
         for lever in pattern.levers:
             if lever.kind in _QUANTITIES and kinds.setdefault(lever.actuator, lever.kind) != lever.kind:

@@ -1,4 +1,4 @@
-"""A vehicle in the physics thread: what its drives are told for a twist, and where its wheels say that it is."""
+"""A vehicle in the physics thread: drive commands from a twist, and odometry from the wheels."""
 
 from collections.abc import Mapping
 
@@ -11,16 +11,16 @@ from grouser.runtime.vehicle import SOFT_SLIP, DeadReckoning, Vehicle
 
 
 class Driver:
-    """Turns a twist into commands of the wheels' drives, tick by tick.
+    """Converts a twist into commands of the wheels' drives at every tick.
 
-    It takes the wheels over with the first twist, and leaves them to whoever commands one of their joints.
+    It controls the wheels from the first twist on, until another source commands one of their joints.
 
     Args:
         vehicle: the wheels; at least one has a velocity drive.
         simulation: of the machine.
 
     Attributes:
-        joints: that it moves.
+        joints: names of the joints that it commands.
     """
 
     def __init__(self, vehicle: Vehicle, simulation: Simulated) -> None:
@@ -36,17 +36,17 @@ class Driver:
         self.reset()
 
     def rebind(self, simulation: Simulated) -> None:
-        """Goes on with the same machine in another simulation."""
+        """Continues with the same machine in another simulation."""
         self._simulation = simulation
         self._measured.rebind(simulation)
 
     def reset(self) -> None:
-        """Leaves the wheels alone until the next twist."""
+        """Releases the wheels until the next twist."""
         self._engaged = False
         self._twist = dict.fromkeys(TWIST, 0.0)
 
     def commands(self, commands: Mapping[str, float], interval: float) -> dict[str, float]:
-        """The same commands with those of joints instead of the twist.
+        """Replaces the twist among commands by commands of joints.
 
         Args:
             commands: actuator -> value.
@@ -65,18 +65,18 @@ class Driver:
             return joints
         twist = np.array([self._twist[name] for name in TWIST])
         self._targets, speeds = self._vehicle.drive(twist, self._measured.positions(), self._targets, interval)
-        told = dict(zip([*self._steering, *self._wheels], [*self._targets.tolist(), *speeds.tolist()], strict=True))
-        told.pop("", None)
-        return {**joints, **told}
+        wanted = dict(zip([*self._steering, *self._wheels], [*self._targets.tolist(), *speeds.tolist()], strict=True))
+        wanted.pop("", None)
+        return {**joints, **wanted}
 
 
 class Odometer:
-    """Reads the wheels' joints and reckons.
+    """Dead reckoning from the wheels' joints.
 
     Args:
         vehicle: the wheels.
         simulation: of the machine, at its start.
-        frames: that say where the footprint is at the start.
+        frames: of the machine, for the footprint's pose at the start.
     """
 
     def __init__(self, vehicle: Vehicle, simulation: Simulated, frames: FrameTree) -> None:
@@ -88,13 +88,13 @@ class Odometer:
         self.reset()
 
     def rebind(self, simulation: Simulated) -> None:
-        """Goes on with the same machine in another simulation."""
+        """Continues with the same machine in another simulation."""
         self._simulation = simulation
         self._wheels.rebind(simulation)
         self._steering.rebind(simulation)
 
     def reset(self) -> None:
-        """Begins again where the machine is: there the odometry frame is the world."""
+        """Restarts at the machine's present pose, where the odometry frame coincides with the world."""
         footprint = self._frames.footprint(self._simulation.link_poses())
         self.height = float(footprint[2])
         yaw = 2.0 * np.arctan2(footprint[5], footprint[6])
@@ -108,7 +108,7 @@ class Odometer:
         )
 
     def read(self) -> None:
-        """Brings the reckoning up to the present step."""
+        """Updates the dead reckoning to the present step."""
         steps = self._simulation.step_count - self._step
         if steps > 0:
             self._step += steps
@@ -117,7 +117,7 @@ class Odometer:
 
 
 class JointReader:
-    """Positions of some joints; "" stands for none, which is at zero."""
+    """Positions of some joints; "" stands for no joint, at position zero."""
 
     def __init__(self, simulation: Simulated, joints: list[str]) -> None:
         self._all = simulation.joint_position

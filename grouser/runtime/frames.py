@@ -1,4 +1,4 @@
-"""The transform tree of a machine: from the poses of its links in the world to the transform of every joint.
+"""The transform tree of a machine: transforms of the joints from the poses of the links in the world.
 
 Poses are arrays x y z qx qy qz qw: position [m], then unit quaternion.
 """
@@ -18,29 +18,29 @@ FramePair = tuple[str, str]
 
 
 class FrameTree:
-    """Which transforms a machine has.
+    """The transforms of a machine.
 
-    A floating base moves in the odometry frame by way of its footprint on the ground; with a fixed base the tree begins
-    at the root link, which is then the world.
+    The tree of a floating base is odometry frame, footprint on the ground, root link. The tree of a fixed base begins
+    at the root link, which then stands for the world.
 
-    Loop joints and compliant joints, whose reactions are measured, have frames of their own: see `joint_frames`. On a
-    flexible link they move with the element that carries them. Sensors have frames by their names.
+    Loop joints and compliant joints have frames for their reactions: see `joint_frames`. On a flexible link such a
+    frame moves with the element that carries it. Every sensor has a frame with its name.
 
     Args:
         machine: the machine.
         ground: what is below it, or None in free space, where the footprint stays at height zero.
         odom_frame, base_footprint_frame: names of these frames.
-        prefix: of all frames' names, which tells those of several robots apart.
+        prefix: of all frames' names; different for each robot.
 
     Attributes:
         base: (parent, child) of the transforms from the odometry frame to the root link.
-        moving: (parent, child) of every joint that can move, fixed ones that yield among them.
+        moving: (parent, child) of every joint that can move, elastic fixed joints included.
         fixed: (parent, child) of every fixed joint between rigid links.
         fixed_poses: their poses, shape (number of such joints, 7).
         reactions: name of each loop joint, then of each compliant joint -> its frame, without the prefix.
-        still: (parent, child) of those frames that are fixed to the frame of their parent link, then of sensors.
+        still: (parent, child) of reaction frames that are fixed to their parent link, then of sensors.
         still_poses: their poses, shape (number of such frames, 7).
-        carried: (parent, child) of those that move in it.
+        carried: (parent, child) of reaction frames that move relative to their parent link.
 
     Raises:
         MachineError: a flexible link cannot be divided.
@@ -127,7 +127,7 @@ class FrameTree:
 
 
 def _yielding_joints(machine: Machine) -> set[str]:
-    """All joints that can move: of the fixed ones those that are elastic, or stand on an elastic link."""
+    """Names of all joints that can move, fixed joints that are elastic or mounted on an elastic link included."""
     compliant = {compliance.joint for compliance in machine.compliant_joints}
     bending = {link.name for link in machine.links if link.elastic} | {link.link for link in machine.flexible_links}
     return {

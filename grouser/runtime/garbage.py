@@ -1,20 +1,19 @@
-"""When Python looks for garbage: never among the many objects that stay, so that its pauses are short.
+"""Garbage collection with short pauses: objects that live as long as the physics are excluded from it.
 
-A look at all that a running simulator has takes a tenth of a second, in which no thread goes on. What is there when the
-physics is ready stays as long as the physics does, and is left out from then on.
+A full collection over all objects of a running simulator stops every thread for a tenth of a second.
 """
 
 import gc
 
 
-def leave_out_what_is_there() -> None:
-    """Collects what is garbage now, and has later looks leave out what is not."""
+def freeze_present_objects() -> None:
+    """Collects present garbage and excludes all other present objects from later collections."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()
-    gc.collect()  # so that the collector measures its next look by the few objects that it still sees
+    gc.collect()  # so that the collector schedules by the few objects that remain
 
 
 def collect() -> None:
-    """Collects what has become garbage since: below a millisecond, as most is left out."""
+    """Collects garbage since then: less than a millisecond."""
     gc.collect()

@@ -1,12 +1,12 @@
-"""From waypoints, a pose and what a lidar sees to a twist: a polar histogram of the obstacles around.
+"""Waypoint following with obstacle avoidance by a polar histogram of lidar points.
 
 After Ulrich and Borenstein, "VFH+: reliable obstacle avoidance for fast mobile robots", ICRA 1998: every obstacle
-point, grown by the machine's radius, blocks the directions that it covers; of the free ones that is taken which costs
-least by its angles from the goal, from straight ahead, and from the one taken last. What is no longer in the lidar's
-view is remembered: it stands beside the machine while that passes.
+point, inflated by the machine's radius, blocks the directions that it covers. Of the free directions the one with the
+least cost is taken; the cost is a weighted sum of the angles to the goal, to straight ahead and to the previous
+direction. Obstacles that have left the lidar's field of view are remembered while the machine passes them.
 
-It is an example. It knows nothing of dead ends: that takes a planner. All is planar, in one frame that does not move;
-angles are in radians, to the left of x.
+It is an example and does not solve dead ends, which takes a planner. Everything is planar, in one fixed frame; angles
+are in radians, counterclockwise from x.
 """
 
 import math
@@ -15,16 +15,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Directions that are told apart.
+# Number of directions.
 _SECTORS = 180
-# Weights of the angles from the goal, from straight ahead and from the direction taken last: that to the goal must
-# outweigh the others together (equation 8 of the paper, with its numbers).
+# Weights of the angles to the goal, to straight ahead and to the previous direction: the first must exceed the sum of
+# the others (equation 8 of the paper, with its numbers).
 _TO_GOAL, _TO_TURN, _TO_CHANGE = 5.0, 2.0, 2.0
-# What comes no nearer than this share of the radius is grazed, and does not slow the machine down.
+# Obstacles that stay farther away than this share of the radius do not slow the machine down.
 _GRAZE = 0.9
 # Obstacles are remembered as one point for each square of this side [m].
 _CELL = 0.1
-# The view of the lidar is taken to be narrower by this angle: what is at its rim is remembered.
+# Margin at the edges of the lidar's field of view, where obstacles are remembered.
 _RIM = math.radians(2.0)
 
 Place = tuple[float, float]
@@ -36,15 +36,15 @@ class Manners:
     """How a machine follows waypoints.
 
     Attributes:
-        radius: of the circle about its origin in which it can turn, with what shall be left beside it [m].
+        radius: of the circle about its origin in which it can turn, with clearance [m].
         view: distance up to which obstacles matter [m].
         tolerance: distance at which a waypoint is reached [m].
-        speed: greatest [m/s].
-        yaw_rate: greatest [rad/s].
-        headway: time in which it would reach what is ahead at the speed that it has [s].
+        speed: highest [m/s].
+        yaw_rate: highest [rad/s].
+        headway: least time to an obstacle ahead at the present speed [s].
         steering_time: in which it turns into the wanted direction [s].
-        patience: time in which it must have come nearer to the waypoint [s].
-        progress: by how much [m].
+        patience: longest time without progress towards the waypoint [s].
+        progress: least approach to the waypoint that counts as progress [m].
     """
 
     radius: float = 1.2
@@ -60,12 +60,12 @@ class Manners:
 
 @dataclass(frozen=True)
 class Step:
-    """What comes of one look.
+    """Result of one control step.
 
     Attributes:
         speed: forward [m/s].
         yaw_rate: [rad/s].
-        reached: number of waypoints that have been reached.
+        reached: number of waypoints reached.
         problem: why the machine gives up; "" if it does not.
     """
 
@@ -76,7 +76,7 @@ class Step:
 
 
 class ObstacleMemory:
-    """Where obstacles have been seen.
+    """Remembered obstacle points.
 
     Args:
         reach: distance from the machine up to which they are kept [m].
@@ -87,7 +87,7 @@ class ObstacleMemory:
         self.points = np.zeros((0, 2))
 
     def see(self, lidar: PlanarPose, ranges: np.ndarray, bearings: np.ndarray) -> None:
-        """Takes a scan in the place of what was remembered where the lidar looks.
+        """Replaces the remembered points within the lidar's field of view by a scan.
 
         Args:
             lidar: its pose.
@@ -108,16 +108,16 @@ class ObstacleMemory:
 
 
 def free_heading(distance: np.ndarray, bearing: np.ndarray, radius: float, target: float, held: float) -> float | None:
-    """The best direction that no obstacle blocks.
+    """The direction of least cost that no obstacle blocks.
 
     Args:
         distance, bearing: of obstacle points from the machine [m], [rad], shape (n,) each.
-        radius: by which they are grown [m].
+        radius: by which they are inflated [m].
         target: direction of the goal.
-        held: the direction taken last.
+        held: the previous direction.
 
     Returns:
-        The direction from straight ahead, between -pi and pi; None if all are blocked.
+        The direction relative to straight ahead, between -pi and pi; None if all are blocked.
     """
     candidates = np.append(2.0 * math.pi / _SECTORS * np.arange(_SECTORS) - math.pi, target)
     covers = np.arcsin(np.minimum(radius / np.maximum(distance, 1e-9), 1.0))
@@ -148,10 +148,10 @@ class GoalFollower:
         self._since = -math.inf
 
     def step(self, time: float, pose: PlanarPose, obstacles: np.ndarray) -> Step:
-        """What to do now.
+        """One control step.
 
         Args:
-            time: [s], which never goes back.
+            time: [s], never decreasing.
             pose: of the machine.
             obstacles: points, shape (n, 2).
         """
@@ -173,13 +173,13 @@ class GoalFollower:
     def _drive(self, distance: float, target: float, pose: PlanarPose, obstacles: np.ndarray) -> Step:
         manners = self._manners
         gaps, bearings = _polar(obstacles, pose)
-        # what is behind the goal does not matter
+        # obstacles behind the goal are ignored
         near = gaps < min(manners.view, distance + manners.radius)
         gaps, bearings = gaps[near], bearings[near]
         held = target if self._held is None else wrapped(self._held - pose[2])
         heading = free_heading(gaps, bearings, manners.radius, target, held)
         if heading is None:
-            return Step(0.0, 0.0, self._reached)  # whatever is in the way may go away
+            return Step(0.0, 0.0, self._reached)  # the obstacle may move away
         self._held = heading + pose[2]
         yaw_rate = min(max(heading / manners.steering_time, -manners.yaw_rate), manners.yaw_rate)
         across, along = gaps * np.sin(bearings), gaps * np.cos(bearings)

@@ -1,4 +1,4 @@
-"""Frames of the joints whose reactions are measured, and turns of the z axis onto an axis."""
+"""Frames of loop and compliant joints, in which their reactions are given."""
 
 import math
 from collections.abc import Collection, Iterator
@@ -14,7 +14,7 @@ class ReactionFrame:
 
     Attributes:
         joint: name of the joint.
-        name: of the frame: ``<joint>_frame``, with a number behind it where that is taken.
+        name: of the frame: ``<joint>_frame``, with a number appended if that name is taken.
         parent: the link that it is fixed to.
         pose: in that link's frame.
     """
@@ -26,14 +26,14 @@ class ReactionFrame:
 
 
 def reaction_frames(machine: Machine, taken: Collection[str]) -> list[ReactionFrame]:
-    """The frames in which a machine gives the directions of its loop joints, then of its compliant joints.
+    """Frames of the loop joints, then of the compliant joints of a machine.
 
-    A loop joint's frame is that of its ``<parent>``. A compliant joint's is that of the URDF joint on its parent link,
-    turned the shortest way until its z axis is the joint's axis, if it has one.
+    A loop joint's frame is that of its ``<parent>``. A compliant joint's frame is that of the URDF joint on its parent
+    link, rotated by the smallest angle that brings its z axis onto the joint's axis, if it has one.
 
     Args:
         machine: the machine.
-        taken: names of frames that there are already.
+        taken: names of existing frames.
     """
     frames: list[ReactionFrame] = []
     for joint, parent, pose in _poses(machine):
@@ -46,7 +46,7 @@ def reaction_frames(machine: Machine, taken: Collection[str]) -> list[ReactionFr
 
 
 def turn_from_z(axis: Vector3) -> Quaternion:
-    """The shortest turn of the z axis onto a unit vector, x y z w; onto -z half a turn about x."""
+    """The smallest rotation of the z axis onto a unit vector, x y z w; onto -z half a turn about x."""
     x, y, z = axis
     # 1 + z, without cancellation near -z
     rise = 1.0 + z if z > 0.0 else (x * x + y * y) / (1.0 - z)

@@ -1,4 +1,4 @@
-"""Simulation and controllers in lockstep: the one waits for the others, so that no wall clock decides what happens."""
+"""Lockstep: the simulation waits for its controllers, so that results do not depend on the wall clock."""
 
 import sys
 import threading
@@ -9,13 +9,13 @@ from grouser.runtime.mailbox import Mailbox
 
 
 class Lockstep:
-    """Has a simulation wait, at the start of every period, until its controllers have commanded.
+    """Waits at the start of every period until all controllers have commanded.
 
-    Commands are taken at the start of a period only, in the order of their sources' names: neither when they arrive
-    within a period nor who was first makes any difference.
+    Commands are taken at the start of a period only, in the order of their sources' names: their times and order of
+    arrival within a period make no difference.
 
     Args:
-        sources: command sources that are waited for; none: nobody is, and commands are taken at every tick.
+        sources: command sources to wait for; empty: no waiting, and commands are taken at every tick.
         period: [steps], >= 1.
         deadline: longest wait [s of wall time]; 0: any.
         mailbox: where commands arrive; its attention interrupts a wait.
@@ -45,11 +45,11 @@ class Lockstep:
         self._waiting_since: float | None = None
 
     def change_deadline(self, deadline: float) -> None:
-        """Has the longest wait be another one [s of wall time], that which is under way too."""
+        """Changes the longest wait [s of wall time], also of a wait that is under way."""
         self._deadline = deadline
 
     def leave_out(self, robot: str) -> None:
-        """Waits no more for those who command a robot that is gone."""
+        """Removes the sources of a robot that has been deleted."""
         gone = {source for source in self._sources if source.rpartition("/")[0] == robot}
         self._sources -= gone
         self._mailbox.excuse(gone)
@@ -59,33 +59,33 @@ class Lockstep:
         return bool(self._sources) and step % self._period == 0
 
     def waits_at(self, step: int) -> bool:
-        """Whether a period begins at `step` and somebody is missing."""
+        """Whether a period begins at `step` and a source is missing."""
         return self.begins_at(step) and bool(self._mailbox.missing)
 
     def steps_to_next(self, step: int) -> int:
-        """Number of steps from `step` to where the next period begins; >= 1."""
+        """Number of steps from `step` to the start of the next period; >= 1."""
         return self._period - step % self._period if self._sources else sys.maxsize
 
     def begin(self, step: int, nanoseconds: int) -> None:
-        """To be called before what is sampled at `step` is handed out: from now on, commands answer it.
+        """Expects commands from now on. Call it before the samples of `step` are handed out.
 
         Args:
             step: where a period may begin.
-            nanoseconds: simulation time; commands that are stamped before it answer something older.
+            nanoseconds: simulation time; commands with an earlier stamp answer an older sample.
         """
         if self.begins_at(step):
             self._mailbox.expect(self._sources, nanoseconds)
             self._waiting_since = None
 
     def resume(self) -> None:
-        """Goes on after a pause, which was nobody's lateness."""
+        """Restarts the deadline after a pause."""
         self._waiting_since = None
 
     def wait(self, step: int) -> bool:
-        """Waits for whoever is missing.
+        """Waits for missing sources.
 
         Returns:
-            Whether the simulation may go on; False: serve the mailbox, then ask again.
+            Whether the simulation may go on; False: serve the mailbox, then call again.
         """
         if not self.waits_at(step):
             return True
@@ -100,7 +100,7 @@ class Lockstep:
         return True
 
     def take_commands(self, step: int) -> dict[str, dict[str, float]]:
-        """The commands that are due at `step`: source -> actuator -> value."""
+        """Takes the commands that are due at `step`: source -> actuator -> value."""
         if not self._sources:
             return self._mailbox.take_commands()
         return dict(sorted(self._mailbox.take_commands().items())) if self.begins_at(step) else {}

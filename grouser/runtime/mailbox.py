@@ -1,4 +1,4 @@
-"""What the executor's thread hands to the physics thread, without either waiting for the other."""
+"""The mailbox of the physics thread: other threads leave commands and calls in it without waiting."""
 
 import threading
 from collections.abc import Callable, Collection, Mapping
@@ -13,10 +13,10 @@ class NoAnswerError(Exception):
 
 
 def answer_of(call: Future) -> Any:
-    """Waits for what the physics thread answers to a call of a `Mailbox`.
+    """Waits for the result of a call of a `Mailbox`.
 
     Raises:
-        NoAnswerError: there is none, and why.
+        NoAnswerError: the physics thread failed or ended before it could answer.
     """
     try:
         return call.result()
@@ -33,8 +33,8 @@ class Mailbox:
     ticks; it wakes that thread at once, and its result arrives in a future.
 
     Attributes:
-        attention: set while a call is waiting, when the last source that is missing has commanded, and for good once
-            the mailbox is closed.
+        attention: set while a call is waiting, when the last missing source has commanded, and permanently once the
+            mailbox is closed.
     """
 
     def __init__(self) -> None:
@@ -48,36 +48,36 @@ class Mailbox:
 
     @property
     def missing(self) -> frozenset[str]:
-        """Who of those that are expected has not commanded yet."""
+        """Expected sources that have not commanded yet."""
         with self._lock:
             return frozenset(self._missing)
 
     def expect(self, sources: Collection[str], nanoseconds: int) -> None:
-        """From now on, sources are missing until they command.
+        """Marks sources as missing until they command.
 
         Args:
-            sources: that shall command.
-            nanoseconds: simulation time; commands that are stamped earlier do not count.
+            sources: expected to command.
+            nanoseconds: simulation time; commands with an earlier stamp do not count.
         """
         with self._lock:
             self._missing = set(sources)
             self._expected_since = nanoseconds
 
     def excuse(self, sources: Collection[str]) -> None:
-        """Sources are missing no longer."""
+        """Marks sources as no longer missing."""
         with self._lock:
             self._missing.difference_update(sources)
 
     def post_commands(self, source: str, commands: Mapping[str, float], nanoseconds: int = 0) -> None:
-        """Leaves commands; a later one for the same actuator from the same source replaces the earlier.
+        """Leaves commands; a later command of the same source for the same actuator replaces the earlier one.
 
         Args:
-            source: who commands, for the silence watchdog.
+            source: name of the command source, for the silence watchdog.
             commands: actuator -> value.
             nanoseconds: their stamp; 0: none.
         """
         with self._lock:
-            # The latest speaker comes last, and so has the last word on an actuator that two of them command.
+            # The latest source comes last: its value holds where two sources command one actuator.
             self._commands[source] = {**self._commands.pop(source, {}), **commands}
             if source in self._missing and (nanoseconds == 0 or nanoseconds >= self._expected_since):
                 self._missing.remove(source)
@@ -85,7 +85,7 @@ class Mailbox:
                     self.attention.set()
 
     def call(self, function: Call) -> Future:
-        """Has the physics thread run a function; the future is cancelled if that thread has ended."""
+        """Runs a function in the physics thread; the future is cancelled if that thread has ended."""
         future: Future = Future()
         with self._lock:
             if self._closed:
@@ -96,16 +96,16 @@ class Mailbox:
         return future
 
     def take_commands(self) -> dict[str, dict[str, float]]:
-        """All commands since the last time: source -> actuator -> value."""
+        """Takes all commands since the last call: source -> actuator -> value."""
         with self._lock:
             commands, self._commands = self._commands, {}
         return commands
 
     def run_calls(self, loop: Any) -> None:
-        """Runs the waiting calls on the physics loop, in their order; by its thread only.
+        """Runs the waiting calls on the physics loop, in order of arrival. For the physics thread only.
 
-        A call may serve those behind it by calling this again. One that raises tells whoever asked, then ends the
-        thread: nobody knows in what state it left the loop.
+        A call may run those behind it by calling this again. An exception goes to the caller's future and then ends the
+        thread, because the state of the loop is unknown.
         """
         while (entry := self._next_call()) is not None:
             function, future = entry
@@ -116,7 +116,7 @@ class Mailbox:
                 raise
 
     def close(self) -> None:
-        """Cancels what is waiting and what comes later."""
+        """Cancels waiting calls and all later ones."""
         with self._lock:
             self._closed = True
             calls, self._calls = self._calls, []

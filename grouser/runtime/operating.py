@@ -1,27 +1,26 @@
-"""What an operator's hands command: from what a joystick says, by a pattern, to what actuators are told. No ROS here.
+"""Operator control: actuator commands from joystick input and a control mapping.
 
-Nothing starts by itself. Two rules see to it, both those of radio remote controls for machines, where the second is
-called zero-position monitoring; ISO 13849-1 asks for as much of a machine's restart:
+Two rules prevent unexpected motion. Both are those of radio remote controls for machines, where the second is called
+zero-position monitoring; ISO 13849-1 has the same requirement for a machine's restart:
 
-- Motion is enabled by *pressing* the dead-man button, not by its being down. Whatever stops it (letting go, silence, a
-  message that is not valid, the emergency stop, another pattern) ends the enabling, and a button that was down all the
-  time does not bring it back.
-- A lever moves its actuator once it has been *in neutral* since it got hold of it, by the enabling or by a change of
-  mode. One that was out of neutral then stays without effect.
+- *Pressing* the dead-man button enables motion; a button that is already down does not. Releasing it, silence, an
+  invalid message, the emergency stop or a new mapping disables motion until the button is pressed again.
+- A lever is active once it has been *in neutral* since motion was enabled or its mode was selected. A lever that was
+  out of neutral then has no effect.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grouser.runtime.control_mapping import Pattern
+from grouser.runtime.control_mapping import ControlMapping
 
 
 @dataclass(frozen=True)
-class Sample:
-    """What a joystick said.
+class JoystickState:
+    """Input of a joystick.
 
     Attributes:
-        axes: in [-1, 1], positive to the left and ahead.
+        axes: in [-1, 1], positive to the left and forward.
         buttons: 1 where pressed.
     """
 
@@ -31,13 +30,13 @@ class Sample:
 
 @dataclass(frozen=True)
 class Commands:
-    """What actuators are told, by name; all that the pattern has.
+    """Commands of all actuators of the mapping, by name.
 
     Attributes:
         valves: spool commands in [-1, 1].
         velocities: of joints [rad/s or m/s].
         efforts: of joints [N m or N].
-        twist: speeds forward and to the left [m/s] and yaw rate [rad/s]; None where the pattern has none.
+        twist: speeds forward and to the left [m/s] and yaw rate [rad/s]; None for a mapping without one.
     """
 
     valves: dict[str, float]
@@ -50,40 +49,40 @@ class Operating:
     """An operator at a joystick. All times are of one steady clock [s].
 
     Args:
-        pattern: what levers and buttons do.
+        pattern: functions of levers and buttons.
         patience: longest silence of the joystick [s].
 
     Attributes:
         pattern, patience: as given.
-        enabled: whether the dead-man button has been pressed and nothing has stopped the motion since.
+        enabled: whether motion is enabled.
         emergency_stop: whether the emergency stop button has been pressed, until motion is enabled again.
-        mode: name of the mode that levers work in; "" where the pattern has none.
-        speed_range: number of the speed range.
+        mode: name of the selected mode; "" for a mapping with a single one.
+        speed_range: index of the selected speed range.
     """
 
-    def __init__(self, pattern: Pattern, patience: float) -> None:
+    def __init__(self, pattern: ControlMapping, patience: float) -> None:
         self.patience = patience
         self.emergency_stop = False
-        self._sample: Sample | None = None
-        self._heard = 0.0
+        self._joystick: JoystickState | None = None
+        self._received_at = 0.0
         self._now = 0.0
         self.use(pattern)
 
-    def use(self, pattern: Pattern) -> None:
-        """Begins with a pattern, in neutral."""
+    def use(self, pattern: ControlMapping) -> None:
+        """Switches to a mapping, in neutral."""
         self.pattern = pattern
         self.mode = pattern.modes[0][0] if pattern.modes else ""
         self.speed_range = pattern.first_range
         self.stop()
 
-    def hear(self, axes: Sequence[float], buttons: Sequence[int], now: float) -> None:
-        """Takes what the joystick says.
+    def receive(self, axes: Sequence[float], buttons: Sequence[int], now: float) -> None:
+        """Takes joystick input.
 
         Raises:
-            ParameterError: it is not valid, see `Pattern.check`; all is in neutral then, and an emergency stop button
-                that it shows as pressed has been heard nevertheless.
+            ParameterError: it is not valid, see `ControlMapping.check`. All commands are neutral then; a pressed
+                emergency stop button takes effect nevertheless.
         """
-        self.advance(now)  # first, so that a silence is one even if nobody looked meanwhile
+        self.advance(now)  # first, so that a silence is noticed even if `advance` was not called meanwhile
         stop = self.pattern.emergency_stop_button
         stopped = stop is not None and stop < len(buttons) and buttons[stop] != 0
         if stopped:
@@ -94,7 +93,7 @@ class Operating:
         except ValueError:
             self.stop()
             raise
-        before, self._sample, self._heard = self._sample, Sample(tuple(axes), tuple(buttons)), now
+        before, self._joystick, self._received_at = self._joystick, JoystickState(tuple(axes), tuple(buttons)), now
         if not buttons[self.pattern.dead_man_button]:
             self._rest()
         if before is not None:
@@ -102,25 +101,25 @@ class Operating:
         self._arm()
 
     def advance(self, now: float) -> None:
-        """Moves the commands on to a time: towards where the levers are, or to neutral after a silence."""
+        """Advances the commands to a time: towards the levers' positions, or to neutral after a silence."""
         elapsed, self._now = now - self._now, now
-        if self._sample is None or now - self._heard > self.patience:
+        if self._joystick is None or now - self._received_at > self.patience:
             self.stop()
             return
         share = self.pattern.speed_ranges[self.speed_range][1]
         for index, lever in enumerate(self.pattern.levers):
             if self._armed[index]:
-                wanted = share * lever.deflection(self._sample.axes, self._sample.buttons)
+                wanted = share * lever.deflection(self._joystick.axes, self._joystick.buttons)
                 most = lever.rate * elapsed
                 self._levels[index] += min(max(wanted - self._levels[index], -most), most)
 
     def stop(self) -> None:
-        """Puts all in neutral and forgets what was heard: buttons that are down are not pressed until they were up."""
-        self._sample = None
+        """Sets all commands to neutral and clears the input: buttons must be released before they count as pressed."""
+        self._joystick = None
         self._rest()
 
     def commands(self) -> Commands:
-        """What the actuators are told now; levers of the same actuator add up."""
+        """Commands of the actuators; levers of the same actuator add up."""
         totals: dict[tuple[str, str], float] = {}
         for lever, level in zip(self.pattern.levers, self._levels, strict=True):
             key = lever.kind, lever.actuator
@@ -144,7 +143,7 @@ class Operating:
         self._levels = [0.0] * len(self.pattern.levers)
 
     def _press(self, pressed: Sequence[bool], stopped: bool) -> None:
-        """Does what buttons do that have just gone down."""
+        """Carries out the functions of newly pressed buttons."""
         pattern = self.pattern
         if pressed[pattern.dead_man_button] and not stopped:
             self.enabled = True
@@ -160,9 +159,9 @@ class Operating:
                 self.speed_range = min(max(self.speed_range + way, 0), len(pattern.speed_ranges) - 1)
 
     def _arm(self) -> None:
-        """Lets those levers work that are in neutral."""
-        if not self.enabled or self._sample is None:
+        """Activates the levers that are in neutral."""
+        if not self.enabled or self._joystick is None:
             return
         for index, lever in enumerate(self.pattern.levers):
-            if lever.mode in ("", self.mode) and lever.deflection(self._sample.axes, self._sample.buttons) == 0.0:
+            if lever.mode in ("", self.mode) and lever.deflection(self._joystick.axes, self._joystick.buttons) == 0.0:
                 self._armed[index] = True

@@ -1,4 +1,4 @@
-"""Keeping the simulation level with the wall clock by counting steps."""
+"""Pacing: keeps the simulation in step with the wall clock by counting steps."""
 
 import threading
 import time
@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 
 class Pacer:
-    """Says when a step is due, and notices when the simulation falls behind.
+    """Computes when a step is due, and detects overruns.
 
-    Step k is due `k * step_size / real_time_factor` after the start: a product, never a sum of periods, so that nothing
-    drifts. When the simulation is behind by more than `overrun_limit`, that is one overrun, and the schedule is moved
-    to now: pace is lost, steps never are.
+    Step k is due `k * step_size / real_time_factor` after the start: a product, never a sum of periods, so that
+    rounding errors do not accumulate. A delay of more than `overrun_limit` counts as one overrun, and the schedule
+    restarts from now: time is lost, steps are not.
 
     Args:
         step_size: simulated time of a step [s].
@@ -36,7 +36,7 @@ class Pacer:
 
     @property
     def real_time_factor(self) -> float:
-        """Simulated seconds per wall second that are aimed at; 0 for as fast as possible."""
+        """Target of simulated seconds per wall second; 0 for as fast as possible."""
         return self._real_time_factor
 
     def restart(self, step: int) -> None:
@@ -45,7 +45,7 @@ class Pacer:
         self._anchor_step = step
 
     def change_real_time_factor(self, real_time_factor: float, step: int) -> None:
-        """Aims at another pace from `step` on."""
+        """Changes the target pace from `step` on."""
         if real_time_factor != self._real_time_factor:
             self._real_time_factor = real_time_factor
             self.restart(step)
@@ -57,7 +57,7 @@ class Pacer:
         return self._anchor_time + (step - self._anchor_step) * self.step_size / self._real_time_factor
 
     def wait(self, step: int, interruption: threading.Event) -> bool:
-        """Waits until `step` is due; at once when it is late already.
+        """Waits until `step` is due; returns at once if it is late.
 
         Args:
             step: the number of a step.

@@ -1,4 +1,4 @@
-"""The physics thread's loop: take commands, step, hand out samples, keep pace. It knows nothing of ROS."""
+"""The loop of the physics thread: take commands, step, hand out samples, keep pace."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ from grouser.runtime.lockstep import Lockstep
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.pacing import Pacer
 from grouser.runtime.report import LoopMeter, LoopReport
-from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.sampling import Moment, nanoseconds_at
 from grouser.runtime.schedule import StreamSchedule
 from grouser.runtime.simulated import Simulated
@@ -26,7 +26,7 @@ from grouser.runtime.trajectory_following import Order
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a request: whether it was carried out, and in words; the error that refused it, if one did."""
+    """Result of a request: whether it was carried out, a text, and the error that refused it, if any."""
 
     success: bool
     message: str
@@ -40,27 +40,27 @@ _INACTIVE = Outcome(False, "the simulator is not active")
 class PhysicsLoop:
     """Steps a simulation in its own thread.
 
-    A tick is the time to the next sample of any stream, or the schedule's longest tick: commands are taken at its
-    start, all its steps are one crossing into compiled code, and its samples are handed out at its end. Every method
-    but `finish` runs in the physics thread; others reach it through the mailbox.
+    A tick lasts to the next sample of any stream, or for the schedule's longest tick. Commands are taken at its start,
+    all its steps are one call of compiled code, and its samples are handed out at its end. Every method except `finish`
+    runs in the physics thread; other threads call it through the mailbox.
 
     Args:
         simulation: at its start.
         schedule: which streams are sampled when.
         pacer: keeps level with the wall clock.
-        pilots: of the robots, by name; what is said of one robot's topics begins with its name and a slash. That of the
-            machine which the simulator was started with is "".
+        runtimes: of the robots, by name; the name of the first machine is "". Command sources begin with the robot's
+            name and a slash.
         mailbox: where commands and calls arrive.
-        emit: takes what was sampled, and whether to wait for room; returns False if it had to be left out.
+        emit: takes samples, and whether to wait for room; returns False if they were dropped.
         warn: takes a warning for the user.
         fail: takes the reason when the simulation cannot go on.
-        start_paused: whether it waits to be set going.
-        start_active: whether it may step and hand out from the start, or only when it is activated.
-        lockstep: waits for controllers; None: nobody is waited for.
-        recorder: takes down all that is done to the simulation; None: nobody does.
+        start_paused: whether it starts paused.
+        start_active: whether it may step and hand out samples before `set_active`.
+        lockstep: waits for controllers; None: no waiting.
+        recorder: records all events of the simulation; None: no recording.
 
     Attributes:
-        report: figures, renewed a few times a second; a new object each time, so any thread may read it.
+        report: figures, updated a few times a second; a new object each time, so that any thread may read it.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class PhysicsLoop:
         simulation: Simulation,
         schedule: StreamSchedule,
         pacer: Pacer,
-        pilots: Mapping[str, Pilot],
+        runtimes: Mapping[str, RobotRuntime],
         mailbox: Mailbox,
         emit: Callable[[Moment, bool], bool],
         warn: Callable[[str], None],
@@ -82,7 +82,7 @@ class PhysicsLoop:
         self._simulation = simulation
         self._schedule = schedule
         self._pacer = pacer
-        self._pilots = dict(pilots)
+        self._runtimes = dict(runtimes)
         self._mailbox = mailbox
         self._emit = emit
         self._warn = warn
@@ -103,7 +103,7 @@ class PhysicsLoop:
     @property
     def robots(self) -> dict[str, Simulated]:
         """The machines, by name; for the physics thread alone."""
-        return {name: pilot.robot for name, pilot in self._pilots.items()}
+        return {name: runtime.robot for name, runtime in self._runtimes.items()}
 
     @property
     def step_size(self) -> float:
@@ -122,8 +122,8 @@ class PhysicsLoop:
             self._begin()
         while True:
             self._mailbox.run_calls(self)
-            # Looked at after the calls only: running them takes back the attention that `finish` asks for, and a finish
-            # that comes later than this look asks for it anew.
+            # Checked after the calls: running them clears the attention event that `finish` sets. A `finish` after this
+            # check sets it again.
             if self._finished.is_set():
                 break
             if self._paused or self._failure or not self._active:
@@ -146,9 +146,9 @@ class PhysicsLoop:
         self._mailbox.attention.set()
 
     def set_active(self, active: bool) -> Outcome:
-        """Goes on, or neither steps nor hands out anything until it is activated again; nothing else changes.
+        """Activates or deactivates stepping and the handing out of samples; the state does not change.
 
-        Commands that came meanwhile are dropped: nobody was to act on them.
+        Commands received while it was inactive are dropped.
         """
         if self._stepping:
             return _STEPPING
@@ -160,7 +160,7 @@ class PhysicsLoop:
         return Outcome(True, "active" if active else "inactive")
 
     def set_paused(self, paused: bool) -> Outcome:
-        """Pauses, or goes on from where it paused."""
+        """Pauses or resumes."""
         if self._stepping:
             return _STEPPING
         if not self._active and not paused:
@@ -170,7 +170,7 @@ class PhysicsLoop:
         if self._paused and not paused:
             self._pacer.restart(self.step)
             self._meter.resume()
-            if self._lockstep.waits_at(self.step):  # a controller that came during the pause has heard nothing yet
+            if self._lockstep.waits_at(self.step):  # a controller that joined during the pause has no sample yet
                 self._hand_out(self._schedule.names)
             self._lockstep.resume()
         self._paused = paused
@@ -180,12 +180,12 @@ class PhysicsLoop:
     def step_paused(self, count: int, after_step: Callable[[int], bool] | None = None) -> Outcome:
         """Advances exactly `count` steps of a paused simulation, as fast as possible.
 
-        Between its ticks it serves the mailbox, so that an emergency stop is heard however many steps there are; what
-        would change the count (a pause, a reset, more steps) is refused meanwhile.
+        Calls in the mailbox run between ticks, so that an emergency stop takes effect at once. Requests that would
+        change the count (a pause, a reset, more steps) are refused meanwhile.
 
         Args:
             count: of steps.
-            after_step: called after each step with their number so far; returns whether to go on.
+            after_step: called after each step with the number of steps made; returns whether to go on.
         """
         if self._stepping:
             return _STEPPING
@@ -217,22 +217,22 @@ class PhysicsLoop:
         return Outcome(self.step == target, f"{self.step - start} steps, now at t = {self._time():.6f} s")
 
     def reset(self, rewind_time: bool) -> Outcome:
-        """Puts the machine back to its start; stamps keep running forward unless `rewind_time`.
+        """Resets the simulation; time stamps keep increasing unless `rewind_time`.
 
-        Commands that still wait, from a pause or a failure, were meant for the machine as it was: they are dropped.
+        Pending commands were meant for the state before the reset and are dropped.
         """
         if self._stepping:
             return _STEPPING
         self._mailbox.take_commands()
         reached = 0 if rewind_time else self.step
-        if self._recorder is not None:  # what went wrong before is no longer seen after
+        if self._recorder is not None:  # the state before the reset is lost after it
             self._recorder.note_state(self._stamp(), self.step, self._simulation.state, self._may_wait())
         self._note(WasReset(self.step, reached))
         self._simulation.reset()
         self._earlier_steps = reached - self._simulation.step_count
         self._failure = ""
-        for pilot in self._pilots.values():
-            pilot.reset(self.step)
+        for runtime in self._runtimes.values():
+            runtime.reset(self.step)
         self._pacer.restart(self.step)
         self._meter.resume()
         self._arrive(self._schedule.names)
@@ -240,15 +240,15 @@ class PhysicsLoop:
         return Outcome(True, f"reset, now at t = {self._time():.6f} s")
 
     def rewind(self) -> Outcome:
-        """Sets the stamps back to zero; machines go on as they are, but for their trajectories, which have a time."""
+        """Sets time back to zero. The state does not change; trajectories, which refer to time, end."""
         if self._stepping:
             return _STEPPING
         passed = self.step
         self._note(Rewound(passed))
         self._earlier_steps -= passed
-        for pilot in self._pilots.values():
-            pilot.supervisor.rewind(passed)
-            pilot.stop_trajectory("time is set back")
+        for runtime in self._runtimes.values():
+            runtime.supervisor.rewind(passed)
+            runtime.stop_trajectory("time is set back")
         self._pacer.restart(self.step)
         self._arrive(self._schedule.names)
         self._refresh_report()
@@ -256,9 +256,9 @@ class PhysicsLoop:
 
     def stop_robot(self, name: str) -> None:
         """Emergency stop of a robot: latched until a reset."""
-        if (pilot := self._pilots.get(name)) is not None:
+        if (runtime := self._runtimes.get(name)) is not None:
             self._note(Stopped(self.step, name))
-            pilot.stop()
+            runtime.stop()
             self._refresh_report()
 
     def exchange(
@@ -266,17 +266,17 @@ class PhysicsLoop:
         simulation: Simulation,
         members: Collection[str],
         schedule: StreamSchedule,
-        newcomers: Mapping[str, Callable[[Simulated], Pilot]],
+        newcomers: Mapping[str, Callable[[Simulated], RobotRuntime]],
         event: Callable[[int], Event],
     ) -> Outcome:
-        """Goes on with another simulation, in which machines have come or gone; those that stay notice nothing.
+        """Continues with another simulation after machines were added or removed; the others keep their state.
 
         Args:
-            simulation: just made.
+            simulation: a new one.
             members: names of the machines in it.
-            schedule: of what is sampled from now on.
-            newcomers: name of each machine that has come -> what makes its pilot.
-            event: what has happened, before a step.
+            schedule: of the streams from now on.
+            newcomers: name of each new machine -> factory of its runtime.
+            event: makes the recorded event from the step.
         """
         if self._stepping:
             return _STEPPING
@@ -286,12 +286,12 @@ class PhysicsLoop:
             return Outcome(False, str(error), error)
         self._note(event(self.step))
         self._take(simulation, members, schedule, newcomers)
-        return Outcome(True, f"{len(self._pilots)} machines")
+        return Outcome(True, f"{len(self._runtimes)} machines")
 
     def begin_anew(self, simulation: Simulation, schedule: StreamSchedule, event: Callable[[int], Event]) -> Outcome:
-        """Goes on, paused, with a simulation that has no machines; arguments as of `exchange`.
+        """Continues, paused, with a simulation without machines; arguments as for `exchange`.
 
-        Stamps keep running forward.
+        Time stamps keep increasing.
         """
         if self._stepping:
             return _STEPPING
@@ -304,14 +304,14 @@ class PhysicsLoop:
 
     def _take(self, simulation, members, schedule, newcomers):
         self._simulation, self._schedule = simulation, schedule
-        for name in self._pilots.keys() - members:
-            self._pilots.pop(name).stop_trajectory("the machine was taken out")
+        for name in self._runtimes.keys() - members:
+            self._runtimes.pop(name).stop_trajectory("the machine was taken out")
             self._lockstep.leave_out(name)
         for name in members:
-            if name in self._pilots:
-                self._pilots[name].rebind(simulation.part(name))
+            if name in self._runtimes:
+                self._runtimes[name].rebind(simulation.part(name))
             else:
-                self._pilots[name] = newcomers[name](simulation.part(name))
+                self._runtimes[name] = newcomers[name](simulation.part(name))
         self._hand_out(self._schedule.names)
         self._refresh_report()
 
@@ -322,10 +322,10 @@ class PhysicsLoop:
         linear: Vector3,
         angular: Vector3,
     ) -> Outcome:
-        """Puts a machine somewhere else: see `Simulation.place`."""
+        """Moves a machine to another pose: see `Simulation.place`."""
         placed = Placed(self.step, name, pose.position, pose.quaternion, linear, angular)
         try:
-            self._pilots[name].robot.place(pose.position, pose.quaternion, linear, angular)
+            self._runtimes[name].robot.place(pose.position, pose.quaternion, linear, angular)
         except GrouserError as error:
             return Outcome(False, str(error), error)
         self._note(placed)
@@ -333,56 +333,56 @@ class PhysicsLoop:
         return Outcome(True, "placed")
 
     def follow(self, name: str, order: Order) -> None:
-        """Has a robot's drives follow a trajectory."""
-        if (pilot := self._pilots.get(name)) is not None and pilot.follower is not None:
-            pilot.follower.follow(order, self.step)
+        """Starts a trajectory of a robot."""
+        if (runtime := self._runtimes.get(name)) is not None and runtime.follower is not None:
+            runtime.follower.follow(order, self.step)
 
     def cancel_trajectory(self, name: str, ticket: bytes) -> None:
-        """Has a trajectory end, if it is not over already."""
-        if (pilot := self._pilots.get(name)) is not None and pilot.follower is not None:
-            pilot.follower.cancel(ticket)
+        """Cancels a trajectory, if it has not ended yet."""
+        if (runtime := self._runtimes.get(name)) is not None and runtime.follower is not None:
+            runtime.follower.cancel(ticket)
 
     def stop_trajectory(self, name: str, reason: str) -> None:
-        """Has all trajectories of a robot end."""
-        if (pilot := self._pilots.get(name)) is not None:
-            pilot.stop_trajectory(reason)
+        """Ends all trajectories of a robot."""
+        if (runtime := self._runtimes.get(name)) is not None:
+            runtime.stop_trajectory(reason)
 
     def set_faults(self, name: str, faults: Mapping[tuple[str, str], bool | float]) -> None:
-        """Has components of a robot fail or be mended, with values that have been checked."""
-        if (pilot := self._pilots.get(name)) is not None:
+        """Sets faults of a robot's components; the values have been checked."""
+        if (runtime := self._runtimes.get(name)) is not None:
             for (component, fault), value in faults.items():
-                pilot.robot.faults[component][fault] = value
+                runtime.robot.faults[component][fault] = value
             self._note_faults()
 
     def clear_faults(self) -> Outcome:
-        """Mends everything."""
+        """Clears all faults."""
         mended = self._simulation.faults.clear()
         self._note_faults()
         return Outcome(True, ", ".join(mended) or "all was well")
 
     def change_pace(self, real_time_factor: float, overrun_limit: float) -> None:
-        """Aims at another real-time factor from now on."""
+        """Changes the real-time factor and the overrun limit."""
         self._pacer.overrun_limit = overrun_limit
         self._pacer.change_real_time_factor(real_time_factor, self.step)
 
     def change_command_timeout(self, name: str, seconds: float, own: Mapping[str, float]) -> None:
-        """Allows those who command a robot another length of silence [s], some one of their own; 0: any."""
-        if (pilot := self._pilots.get(name)) is not None:
-            pilot.supervisor.timeout = seconds
-            pilot.supervisor.timeouts = dict(own)
+        """Changes the longest silence [s] of a robot's command sources, and of single sources; 0: any."""
+        if (runtime := self._runtimes.get(name)) is not None:
+            runtime.supervisor.timeout = seconds
+            runtime.supervisor.timeouts = dict(own)
 
     def change_sampling(self, schedule: StreamSchedule, terrain_reach: float) -> None:
-        """Samples at other rates, and terrain to another distance from the wheels [m]."""
+        """Changes the rates of streams and how far from the wheels terrain is sampled [m]."""
         self._schedule = schedule
-        for pilot in self._pilots.values():
-            pilot.change_terrain_reach(terrain_reach)
+        for runtime in self._runtimes.values():
+            runtime.change_terrain_reach(terrain_reach)
 
     def change_lockstep_deadline(self, deadline: float) -> None:
-        """Waits for the sources of the lockstep so long at most [s of wall time]; 0: any time."""
+        """Changes the longest wait for lockstep sources [s of wall time]; 0: any."""
         self._lockstep.change_deadline(deadline)
 
     def _begin(self) -> None:
-        """Begins to keep pace, with a sample of everything."""
+        """Starts pacing and hands out a sample of every stream."""
         self._arrive(self._schedule.names)
         self._pacer.restart(self.step)
         self._meter.restart()
@@ -395,7 +395,7 @@ class PhysicsLoop:
         return nanoseconds_at(self.step, self._simulation.step_size)
 
     def _may_wait(self) -> bool:
-        """Whether there is no pace to keep: then waiting costs nothing, and nothing is lost."""
+        """Whether there is no pace to keep, so that the loop may wait for room instead of dropping samples."""
         return self._paused or self._pacer.real_time_factor == 0.0
 
     def _note(self, event: Event) -> None:
@@ -412,12 +412,12 @@ class PhysicsLoop:
         return min(self._schedule.steps_to_next(self.step), self._lockstep.steps_to_next(self.step))
 
     def _advance(self, count: int, go_on: Callable[[], bool] | None = None) -> None:
-        """One tick: at most up to the next sample, or to the first step after which `go_on` says no."""
-        heard = self._lockstep.take_commands(self.step)
+        """One tick: to the next sample, or to the first step after which `go_on` returns False."""
+        received = self._lockstep.take_commands(self.step)
         interval = count * self._simulation.step_size
-        for name, pilot in self._pilots.items():
-            own = {source: values for source, values in heard.items() if source.rpartition("/")[0] == name}
-            self._command(name, pilot.commands(self.step, own, interval))
+        for name, runtime in self._runtimes.items():
+            own = {source: values for source, values in received.items() if source.rpartition("/")[0] == name}
+            self._command(name, runtime.commands(self.step, own, interval))
         started, first = time.perf_counter(), self.step
         try:
             if go_on is None:
@@ -427,8 +427,8 @@ class PhysicsLoop:
         except DivergenceError as error:
             self._failure = str(error)
             self._note(Diverged(self.step, self._failure))
-            for pilot in self._pilots.values():
-                pilot.stop_trajectory(self._failure)
+            for runtime in self._runtimes.values():
+                runtime.stop_trajectory(self._failure)
             self._refresh_report()
             self._fail(self._failure)
             return
@@ -444,19 +444,19 @@ class PhysicsLoop:
                 break
 
     def _command(self, name: str, commands: Mapping[str, float]) -> None:
-        """Gives a robot its commands, all or, when one is refused, none."""
+        """Applies commands to a robot: all of them, or none if one is refused."""
         try:
-            self._pilots[name].robot.command.update(commands)
+            self._runtimes[name].robot.command.update(commands)
         except ParameterError as error:
             self._refused += 1
             self._warn(f"command refused: {error}")
         else:
             if commands:
                 prefix = member_prefix(name)
-                self._note(Commanded(self.step, {f"{prefix}{actuator}": told for actuator, told in commands.items()}))
+                self._note(Commanded(self.step, {f"{prefix}{actuator}": value for actuator, value in commands.items()}))
 
     def _arrive(self, streams: frozenset[str]) -> None:
-        """What is due at a step that has just been reached."""
+        """Records, begins a lockstep period and hands out samples at a step that was just reached."""
         stamp = self._stamp()
         if self._recorder is not None:
             self._recorder.note_second(stamp, self.step, self._simulation.state, self._may_wait())
@@ -466,11 +466,11 @@ class PhysicsLoop:
     def _hand_out(self, streams: frozenset[str]) -> None:
         if streams and self._active:
             stamp = self._stamp()
-            if CLOCK in streams:  # others keep time by it: it does not wait until the samples are taken
+            if CLOCK in streams:  # other nodes depend on it: it is sent before the samples are taken
                 self._hand_over(Moment(stamp, clock=True))
             sampled = streams - {CLOCK}
             if sampled:
-                samples = {name: pilot.sample(stamp, sampled) for name, pilot in self._pilots.items()}
+                samples = {name: runtime.sample(stamp, sampled) for name, runtime in self._runtimes.items()}
                 self._hand_over(Moment(stamp, samples=samples))
 
     def _hand_over(self, moment: Moment) -> None:
@@ -482,7 +482,7 @@ class PhysicsLoop:
         if self._paused or self._failure or not self._active:
             figures["real_time_factor"] = 0.0
         solver, energy, balance = simulation.diagnostics, simulation.energy(), simulation.energy_balance()
-        supervisors = [pilot.supervisor for pilot in self._pilots.values()]
+        supervisors = [runtime.supervisor for runtime in self._runtimes.values()]
         self.report = LoopReport(
             time=self._time(),
             active=self._active,
@@ -503,11 +503,11 @@ class PhysicsLoop:
             dissipation=sum(balance.dissipation.values()),
             balance_residual=balance.residual,
             hydraulic_energy=simulation.hydraulic_balance().totals() if simulation.machine.fluid else {},
-            emergency_stop=any(pilot.robot.emergency_stop for pilot in self._pilots.values()),
+            emergency_stop=any(runtime.robot.emergency_stop for runtime in self._runtimes.values()),
             watchdog_trips=sum(supervisor.trips for supervisor in supervisors),
             silent_sources=tuple(source for supervisor in supervisors for source in supervisor.silent_sources),
             late_commands=dict(self._lockstep.late),
-            program=self._pilots[""].supervisor.program_state(self.step) if "" in self._pilots else "none",
+            program=self._runtimes[""].supervisor.program_state(self.step) if "" in self._runtimes else "none",
             refused_commands=self._refused,
             **figures,
         )

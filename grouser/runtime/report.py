@@ -1,4 +1,4 @@
-"""How the physics thread is doing: figures for diagnostics and for the status line."""
+"""Figures of the physics thread for diagnostics and the status line."""
 
 import time
 from collections import deque
@@ -18,13 +18,13 @@ class LoopReport:
 
     Attributes:
         time: simulation time [s].
-        active: whether the node's lifecycle lets it run.
-        paused: whether it waits.
-        failure: what stopped the simulation for good, or an empty text.
+        active: whether the node's lifecycle state lets it run.
+        paused: whether it is paused.
+        failure: what stopped the simulation permanently, or "".
         real_time_factor: simulated seconds per wall second over the last second; 0 while paused.
         elapsed_simulated, elapsed_wall: since the first step was due, pauses included [s].
-        overruns: how often it fell behind and gave up pace.
-        dropped_samples: how many samples were left out because publishing could not keep up.
+        overruns: how often it fell behind by more than the overrun limit.
+        dropped_samples: number of samples dropped because publishing could not keep up.
         step_time_median, step_time_p99, step_time_max: computing time of a step [s], over the last 1000 ticks.
         iterations, iterations_max: of the contact solver, last and largest.
         residual, residual_max: of the contact solver [m/s], last and largest.
@@ -32,14 +32,14 @@ class LoopReport:
         contact_count: number of contact points.
         kinetic_energy, potential_energy, elastic_energy: of the machine [J].
         actuator_work, dissipation: sums of the accounts of `EnergyBalance` since the start [J].
-        balance_residual: what they leave unexplained [J].
+        balance_residual: energy that they do not explain [J].
         hydraulic_energy: the sums of the accounts of `HydraulicBalance` since the start [J]; empty without hydraulics.
-        emergency_stop: whether that of any machine is latched.
-        refused_commands: how many commands the simulation refused.
+        emergency_stop: whether the emergency stop of any machine is latched.
+        refused_commands: number of commands that the simulation refused.
         watchdog_trips: how often a command source fell silent.
         silent_sources: command sources that are silent now.
-        late_commands: source that is waited for -> how often it missed the deadline.
-        program: what the command program does: none, playing, finished, stopped.
+        late_commands: lockstep source -> how often it missed the deadline.
+        program: state of the command program: none, playing, finished, stopped.
     """
 
     time: float = 0.0
@@ -76,7 +76,7 @@ class LoopReport:
 
 
 class LoopMeter:
-    """Measures steps against the wall clock.
+    """Measures the computing time and the pace of steps.
 
     Args:
         step_size: simulated time of a step [s].
@@ -93,18 +93,18 @@ class LoopMeter:
         self._history: deque[tuple[float, int]] = deque([(self._started, 0)], maxlen=_REFRESHES_KEPT)
 
     def restart(self) -> None:
-        """Begins anew: the first step is due now."""
+        """Starts again: the first step is due now."""
         self.steps = self._ticks = 0
         self._started = self._clock()
         self.resume()
 
     def resume(self) -> None:
-        """Forgets the recent past, so that a pause does not count as slowness."""
+        """Clears the recent history, so that a pause does not lower the real-time factor."""
         self._history.clear()
         self._history.append((self._clock(), self.steps))
 
     def add(self, count: int, seconds: float) -> None:
-        """Notes that `count` steps took `seconds` of wall time."""
+        """Records that `count` steps took `seconds` of wall time."""
         self._step_times[self._ticks % _TICKS_KEPT] = seconds / count
         self._ticks += 1
         self.steps += count
@@ -114,7 +114,7 @@ class LoopMeter:
         return self._clock() - self._history[-1][0] >= _REFRESH_PERIOD
 
     def figures(self) -> dict[str, float]:
-        """Those fields of a `LoopReport` that come from counting steps and time."""
+        """The fields of a `LoopReport` that depend on counted steps and time."""
         now = self._clock()
         then, steps = self._history[0]
         self._history.append((now, self.steps))

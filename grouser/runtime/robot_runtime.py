@@ -1,4 +1,4 @@
-"""A robot in the physics thread: who commands it, and how it is read. It knows nothing of ROS."""
+"""A robot in the physics thread: its commands and its samples."""
 
 import math
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ from grouser.runtime.supervision import CommandSupervisor
 from grouser.runtime.trajectory_following import SOURCE, TrajectoryFollower
 
 
-class Pilot:
-    """What a robot's actuators are told, and what is sampled of it.
+class RobotRuntime:
+    """Commands the actuators of a robot and samples its streams.
 
     Args:
         robot: of the simulation.
-        supervisor: decides between those who command.
-        streams: topics of those that are sampled; None: all.
-        driver: turns the twist of a vehicle into commands of its drives; None for a machine that has none.
-        odometer: of a vehicle; None for a machine that is none.
-        follower: of trajectories; None for a machine whose drives can follow none.
+        supervisor: arbitrates between command sources.
+        streams: topics of the streams to sample; None: all.
+        driver: converts a twist into commands of drives; None for a machine that cannot drive.
+        odometer: of a vehicle; None for other machines.
+        follower: of trajectories; None for a machine whose drives cannot follow any.
         terrain_reach: how far from the wheels terrain is sampled [m].
 
     Attributes:
@@ -45,40 +45,40 @@ class Pilot:
         self._odometer = odometer
         self._terrain_reach = terrain_reach
 
-    def commands(self, step: int, heard: Mapping[str, Mapping[str, float]], interval: float) -> dict[str, float]:
-        """What the actuators are told now.
+    def commands(self, step: int, received: Mapping[str, Mapping[str, float]], interval: float) -> dict[str, float]:
+        """Commands of the actuators for the next tick.
 
         Args:
             step: the present step.
-            heard: what has arrived since the last time: source -> actuator -> value.
+            received: commands since the last tick: source -> actuator -> value.
             interval: for which the commands will hold [s].
 
         Returns:
-            Actuator -> value; those that are not in it keep what they have.
+            Actuator -> value; other actuators keep their commands.
         """
-        if self.follower is not None and (told := self.follower.commands(step, heard)):
-            heard = {**heard, SOURCE: told}
-        commands = self.supervisor.commands(step, heard)
+        if self.follower is not None and (targets := self.follower.commands(step, received)):
+            received = {**received, SOURCE: targets}
+        commands = self.supervisor.commands(step, received)
         return commands if self._driver is None else self._driver.commands(commands, interval)
 
     def sample(self, nanoseconds: int, streams: frozenset[str]) -> Sample:
-        """Copies what streams need that are due."""
+        """Samples the streams that are due."""
         wanted = streams if self._streams is None else streams & self._streams
         return take_sample(self.robot, nanoseconds, wanted, self._odometer, self._terrain_reach)
 
     def change_terrain_reach(self, reach: float) -> None:
-        """Samples terrain so far from the wheels [m]."""
+        """Changes how far from the wheels terrain is sampled [m]."""
         self._terrain_reach = reach
 
     def rebind(self, robot: Simulated) -> None:
-        """Goes on with the same machine in another simulation."""
+        """Continues with the same machine in another simulation."""
         self.robot = robot
         for part in (self.follower, self._driver, self._odometer):
             if part is not None:
                 part.rebind(robot)
 
     def reset(self, step: int) -> None:
-        """Forgets who commanded what, after the simulation has gone back to its start."""
+        """Clears all command sources after the simulation was reset."""
         self.supervisor.reset(step)
         for part in (self.follower, self._driver, self._odometer):
             if part is not None:
@@ -91,6 +91,6 @@ class Pilot:
         self.stop_trajectory("emergency stop")
 
     def stop_trajectory(self, reason: str) -> None:
-        """Has all trajectories end."""
+        """Ends all trajectories."""
         if self.follower is not None:
             self.follower.stop(reason)

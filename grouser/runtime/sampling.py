@@ -1,4 +1,4 @@
-"""What is read of a robot at one step for the publishing thread: plain arrays, copied from the simulation."""
+"""Samplers of the streams: plain arrays, copied from the simulation at one step."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ from grouser.runtime.simulated import Simulated
 
 FLEXIBLE_VALUES = ("tip_deflection_y", "tip_deflection_z", "tip_twist", "strain_energy")
 SLIP_VALUES = ("slip_ratio", "slip_angle", "sinkage", "drawbar_pull")
-# Values of `hydraulics/state` and the attributes of the components' states that they are. A flow is that into the
-# piston side of a cylinder, side a of a motor and the outlet of a pump; the power of a cylinder is what it takes from
-# supplies of constant pressure, that of a motor what it gives the machine, and that of a pump what its shaft takes.
+# Values of `hydraulics/state` and the attributes of the components' states that hold them. Flow is positive into the
+# piston side of a cylinder, into side a of a motor and out of a pump. Power is taken from supplies of constant pressure
+# by a cylinder, given to the machine by a motor, and taken from the shaft by a pump.
 _CYLINDER_VALUES = {
     "pressure_piston_side": "pressure_piston_side",
     "pressure_rod_side": "pressure_rod_side",
@@ -38,7 +38,7 @@ _MOTOR_VALUES = {
     "power": "power",
 }
 _PUMP_VALUES = {"swash": "swash", "flow": "flow", "pressure": "pressure", "power": "shaft_power"}
-_OIL_VALUES = ("temperature",)  # of all of them, behind their own
+_OIL_VALUES = ("temperature",)  # appended to the values of every component
 # Values of each point of soft ground [m, Pa].
 TERRAIN_VALUES = ("x", "y", "z", "sinkage", "rut", "pressure")
 # A rut of this depth [m] costs as much as an obstacle on the map of ruts.
@@ -51,9 +51,9 @@ class Odometry:
 
     Attributes:
         pose: x y z qx qy qz qw, shape (7,).
-        twist: linear and angular velocity in the frame that moves [m/s, rad/s], shape (6,).
-        pose_covariance, twist_covariance: of x, y and yaw, about the axes of the fixed frame and of the frame that
-            moves, shape (3, 3) each; None for the truth.
+        twist: linear and angular velocity in the moving frame [m/s, rad/s], shape (6,).
+        pose_covariance, twist_covariance: of x, y and yaw, in the axes of the fixed and of the moving frame,
+            shape (3, 3) each; None for the ground truth.
     """
 
     pose: np.ndarray
@@ -64,12 +64,12 @@ class Odometry:
 
 @dataclass(frozen=True, eq=False)
 class LinkPoses:
-    """Where the links are.
+    """Poses of the links.
 
     Attributes:
-        poses: of every link in the world, and behind them of the elements of flexible links, shape (number of links and
+        poses: of every link in the world, followed by the elements of flexible links, shape (number of links and
             elements, 7).
-        reckoned: pose of the footprint in the odometry frame, shape (7,); None for a machine that is no vehicle.
+        reckoned: pose of the footprint in the odometry frame, shape (7,); None for a machine without wheels.
     """
 
     poses: np.ndarray
@@ -98,7 +98,7 @@ class Sample:
 
     Attributes:
         nanoseconds: simulation time of the sample.
-        values: topic of each stream that is due -> what its sampler has read.
+        values: topic of each stream that is due -> result of its sampler.
     """
 
     nanoseconds: int
@@ -107,7 +107,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """What there is to publish of one step.
+    """Data of one step to publish.
 
     Attributes:
         nanoseconds: simulation time.
@@ -121,11 +121,11 @@ class Moment:
 
 
 class Reading:
-    """A robot at one step, read at most once by all samplers that need the same.
+    """A robot at one step. Quantities that several samplers need are computed once.
 
     Args:
-        simulation: where to read.
-        odometer: of a vehicle; None for a machine that is none.
+        simulation: to read from.
+        odometer: of a vehicle; None for a machine without wheels.
         terrain_reach: how far from the wheels terrain is copied [m].
     """
 
@@ -136,7 +136,7 @@ class Reading:
 
     @cached_property
     def odometry(self) -> Odometry | None:
-        """Where the wheels say that the footprint is, in the odometry frame; None for a machine that is no vehicle."""
+        """Dead reckoning of the footprint in the odometry frame; None for a machine without wheels."""
         if self._odometer is None:
             return None
         self._odometer.read()
@@ -157,12 +157,12 @@ class Reading:
 
     @cached_property
     def contacts(self) -> tuple[Contact, ...]:
-        """The contacts that press, with anything but soil."""
+        """Contacts that carry a force, soil excluded."""
         return tuple(contact for contact in self.simulation.contacts() if contact.force_world.any())
 
     @cached_property
     def terrain(self) -> TerrainPatch | None:
-        """Soft ground; None where there is none."""
+        """Soft ground; None on rigid ground."""
         return self.simulation.terrain_patch(self._terrain_reach)
 
 
@@ -186,17 +186,17 @@ def sample_contact_wrenches(reading: Reading) -> np.ndarray:
 
 
 def sample_contacts(reading: Reading) -> tuple[Contact, ...]:
-    """The contacts that press, with anything but soil."""
+    """Contacts that carry a force, soil excluded."""
     return reading.contacts
 
 
 def sample_contact_scene(reading: Reading) -> ContactScene:
-    """The same with the pose of the root link."""
+    """Contacts that carry a force, with the pose of the root link."""
     return ContactScene(reading.contacts, reading.root_pose)
 
 
 def sample_joint_reactions(reading: Reading) -> np.ndarray:
-    """Force and moment that each loop and compliant joint exerts on its child, in its frame, shape (joints, 6)."""
+    """Force and moment of each loop and compliant joint on its child, in the joint's frame, shape (joints, 6)."""
     return reading.simulation.joint_reaction.values()
 
 
@@ -227,7 +227,7 @@ def sample_flexible_links(reading: Reading) -> tuple[np.ndarray, ...]:
 
 
 def sample_odometry(reading: Reading) -> Odometry | None:
-    """Dead reckoning of the footprint; None for a machine that is no vehicle."""
+    """Dead reckoning of the footprint; None for a machine without wheels."""
     return reading.odometry
 
 
@@ -262,7 +262,7 @@ def sample_rut_depth(reading: Reading) -> CostGrid | None:
 
 
 def sample_bearing_margin(reading: Reading) -> CostGrid | None:
-    """The soil's strength as costs."""
+    """Used bearing strength as costs."""
     return None if reading.terrain is None else bearing_costs(reading.terrain)
 
 
@@ -277,20 +277,20 @@ def rut_costs(patch: TerrainPatch) -> CostGrid:
 
 
 def bearing_costs(patch: TerrainPatch) -> CostGrid:
-    """The soil's strength as costs: 0 where none of it is used, 1 where nothing is left."""
+    """Used bearing strength of the soil as costs: 0 for none, 1 where no margin is left."""
     return CostGrid(patch, np.clip(1.0 - patch.bearing_margin, 0.0, 1.0))
 
 
 def movable_joints(machine: Machine) -> list[str]:
-    """Names of the joints of the URDF that have one coordinate; those between a flexible link's elements are not in it.
+    """Names of the URDF's joints with one coordinate, without the joints between elements of flexible links.
 
-    The simulation has them in the same order, before those that it adds.
+    The simulation has them in the same order, before the joints that it adds.
     """
     return [joint.name for joint in machine.joints if joint.type in ONE_COORDINATE]
 
 
 def nanoseconds_at(step: int, step_size: float) -> int:
-    """Simulation time of a step [ns], rounded once from the exact product: stamps never gather rounding errors."""
+    """Simulation time of a step [ns], rounded once from the exact product: rounding errors do not accumulate."""
     return round(step * Fraction(repr(step_size)) * 1_000_000_000)
 
 

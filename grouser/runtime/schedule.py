@@ -1,4 +1,4 @@
-"""Which streams are sampled at which step, in integers."""
+"""Sampling schedule of the streams, in whole steps."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ class StreamSchedule:
 
     Args:
         intervals: name of a stream -> number of steps between two samples, >= 1.
-        longest_tick: most steps that may pass without looking up, >= 1.
+        longest_tick: largest number of steps in a tick, >= 1.
     """
 
     def __init__(self, intervals: Mapping[str, int], longest_tick: int) -> None:
@@ -23,7 +23,7 @@ class StreamSchedule:
 
     @classmethod
     def from_rates(cls, rates: Mapping[str, float], step_size: float, longest_tick: float) -> "StreamSchedule":
-        """Rates and a time rounded to whole steps.
+        """A schedule from rates and a time, rounded to whole steps.
 
         Args:
             rates: name of a stream -> samples a second [Hz of simulation time]; 0, or more than the steps: every step.

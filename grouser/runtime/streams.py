@@ -49,8 +49,8 @@ class Rate:
     Attributes:
         parameter: its name.
         default: [Hz]; 0: every step.
-        streams: what it is the rate of, in words.
-        wall: whether it counts wall time instead of simulation time.
+        streams: names of these streams, for the description.
+        wall: whether it is in wall time instead of simulation time.
     """
 
     parameter: str
@@ -61,11 +61,11 @@ class Rate:
 
 @dataclass(frozen=True)
 class Given:
-    """What a machine must have for the simulator to offer a topic.
+    """Condition for a topic.
 
     Attributes:
-        words: for the page.
-        holds: whether a machine in a world has it.
+        words: what the machine must have, for the documentation.
+        holds: whether a machine in a world fulfils it.
     """
 
     words: str
@@ -77,14 +77,14 @@ ALWAYS = Given("", lambda machine, world: True)
 
 @dataclass(frozen=True)
 class StreamSource:
-    """The robot that streams are about, and the names of frames.
+    """A robot whose streams are published, and names of frames.
 
     Attributes:
-        machine, world: what it is, and where.
+        machine, world: description of the robot and of its world.
         frames: its transform tree.
-        map_frame: of the world, without the robot's prefix.
-        odom_frame, base_footprint_frame: as the parameters name them, before the robot's prefix.
-        publish_link_tf: whether the transforms of its joints are published.
+        map_frame: frame of the world, which has no robot's prefix.
+        odom_frame, base_footprint_frame: names from the parameters, without the robot's prefix.
+        publish_link_tf: whether transforms of joints are published.
     """
 
     machine: Machine
@@ -104,18 +104,18 @@ class Stream:
     """One row: a topic, or a topic for each item (link, joint, sensor) of a robot.
 
     Attributes:
-        topic: its name, relative to the robot's namespace unless it begins with a slash; ``<…>`` stands for the item.
+        topic: name, relative to the robot's namespace unless it begins with a slash; ``<…>`` stands for the item.
         type: of the messages.
-        meaning: what it is, for the page.
+        meaning: description for the documentation.
         quality: of service.
-        rate: that it is sampled at; None: published once, at the start.
-        sample: reads its value off a robot, of a stream with items one value for each; None: no sample of a robot.
-        given: which robots have it.
-        frame, child_frame: of its messages, by source and item.
+        rate: of samples; None: published once, at the start.
+        sample: sampler, with one value for each item of a stream with items; None: not sampled from a robot.
+        given: condition for the stream.
+        frame, child_frame: of the messages, from source and item.
         items: names of the items; None for a single topic.
         single: name of the topic of a robot that has only one item; "": as of several.
-        groups: names of groups, each with the names of its values, of a message with named values.
-        on_demand: whether messages are made only while somebody subscribes.
+        groups: groups of a message with named values, each with the names of its values.
+        on_demand: whether messages are made only while there is a subscriber.
     """
 
     topic: str
@@ -139,14 +139,14 @@ class Stream:
 
     @property
     def group(self) -> str:
-        """What the topics of its items begin with."""
+        """Common beginning of the topics of its items."""
         return self.topic.partition("<")[0]
 
     def topics(self, items: Iterable[str]) -> dict[str, str]:
         """Item -> its topic.
 
-        A topic's name holds letters, digits and underscores only and does not start with a digit; that of a link or a
-        joint may hold anything. Names that would collide are told apart by a number.
+        The name of a topic consists of letters, digits and underscores and does not start with a digit. Other characters
+        are replaced; names that would be equal get a number.
         """
         topics: dict[str, str] = {}
         for item in items:
@@ -158,7 +158,7 @@ class Stream:
 
 
 def topic_token(name: str) -> str:
-    """Any name as a part of a topic's."""
+    """A valid part of a topic's name from any name."""
     plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return f"_{plain}" if plain[:1].isdigit() else plain
 
@@ -204,7 +204,7 @@ def _reaction(source: StreamSource, joint: str) -> str:
     return source.frames.name(source.frames.reactions[joint])
 
 
-CLOCK = "/clock"  # of the simulation: no robot has it
+CLOCK = "/clock"  # of the simulation, not of a robot
 CLOCK_RATE = Rate("clock_rate", 100.0, "/clock")
 DIAGNOSTICS_RATE = Rate("diagnostics_rate", 1.0, "/diagnostics", wall=True)
 _GROUP_VALUES = "control_msgs/msg/DynamicInterfaceGroupValues"
@@ -213,7 +213,7 @@ _CONTACT_RATE = Rate("contact_rate", 100.0, "contact_wrenches and contacts")
 _ODOM_RATE = Rate("odom_rate", 50.0, "odom and ground_truth/odom")
 _TERRAIN_RATE = Rate("terrain_rate", 1.0, "terrain and its maps")
 
-# By topic, in the order of the page.
+# By topic, in the order of docs/ros_interface.md.
 STREAMS = {
     stream.topic: stream
     for stream in (
@@ -395,7 +395,7 @@ STREAMS = {
         ),
     )
 }
-# Those by simulation time, each once.
+# Rates in simulation time, by parameter.
 RATES = {stream.rate.parameter: stream.rate for stream in STREAMS.values() if stream.rate and not stream.rate.wall}
 _SAMPLERS = {stream.topic: stream.sample for stream in STREAMS.values() if stream.sample is not None}
 
@@ -407,10 +407,10 @@ def take_sample(
     odometer: Odometer | None = None,
     terrain_reach: float = math.inf,
 ) -> Sample:
-    """Copies what streams need.
+    """Samples streams of a robot.
 
     Args:
-        simulation: where to read.
+        simulation: to read from.
         nanoseconds: the stamp; the simulation's own time differs from it after a reset.
         topics: of the streams that are due, of `STREAMS`.
         odometer: of a vehicle.
@@ -421,7 +421,7 @@ def take_sample(
 
 
 def rehearse(simulation: Simulation) -> None:
-    """Makes a step and takes every sample, then resets: what is not in the cache is compiled now."""
+    """Makes a step, takes every sample and resets, so that all kernels are compiled."""
     simulation.step(1)
     for member in [member.name for member in simulation.machine.members] or [""]:
         take_sample(simulation.part(member), 0, STREAMS)

@@ -1,4 +1,4 @@
-"""Who commands the actuators: the program, a command source, or nobody any more."""
+"""Command supervision: which source commands the actuators, and what happens when it falls silent."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,17 +6,17 @@ from grouser.program import CommandProgram
 
 
 class CommandSupervisor:
-    """Merges the command program and the command sources, and watches for their silence.
+    """Merges the command program and the command sources, with a silence watchdog.
 
-    The program plays until somebody else commands anything; then its actuators go to safety and it does not come back
-    before a reset. A source that has been silent for longer than the timeout loses its actuators to safety: valves go
-    to neutral, velocity and effort drives to zero; position drives hold where they are commanded. Silence is measured
-    in simulation time, so that a run is repeatable and a pause is not silence.
+    The program plays until any source commands; then its actuators go to their safe values and it stays off until a
+    reset. When a source has been silent for longer than the timeout, its actuators go to their safe values: valves to
+    neutral, velocity and effort drives to zero; position drives hold their last target. Silence is measured in
+    simulation time, so that a run is repeatable and a pause is not silence.
 
     Args:
         step_size: simulated time of a step [s].
         timeout: longest silence [s]; 0: any.
-        safe_values: actuator -> its safe command; an actuator that is not in it keeps its last command.
+        safe_values: actuator -> its safe command; an actuator without one keeps its last command.
         program: a command program, or None.
         initial: actuator -> its command at the start, where the program's first ramps begin.
         warn: takes a warning for the user.
@@ -44,7 +44,7 @@ class CommandSupervisor:
         self._program_start = 0
         self._playing = program
         self._owner: dict[str, str] = {}
-        self._heard: dict[str, int] = {}
+        self._last_command: dict[str, int] = {}
         self._silent: set[str] = set()
 
     @property
@@ -55,14 +55,14 @@ class CommandSupervisor:
     def reset(self, step: int) -> None:
         """Forgets every source; the program begins again at `step`."""
         self._owner.clear()
-        self._heard.clear()
+        self._last_command.clear()
         self._silent.clear()
         self._playing = self._program
         self._program_start = step
 
     def rewind(self, steps: int) -> None:
-        """Counts on from a step that is so many less: nobody has been silent for longer, the program goes on."""
-        self._heard = {source: heard - steps for source, heard in self._heard.items()}
+        """Sets the step count back by `steps`; silences and the program's time stay as they are."""
+        self._last_command = {source: last - steps for source, last in self._last_command.items()}
         self._program_start -= steps
 
     def stop_program(self) -> None:
@@ -70,7 +70,7 @@ class CommandSupervisor:
         self._playing = None
 
     def program_state(self, step: int) -> str:
-        """What the program does: none, playing, finished or stopped."""
+        """State of the program: none, playing, finished or stopped."""
         if self._program is None:
             return "none"
         if self._playing is None:
@@ -78,14 +78,14 @@ class CommandSupervisor:
         return "finished" if self._playing.finished(self._program_time(step)) else "playing"
 
     def commands(self, step: int, messages: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-        """What the actuators are told now.
+        """Commands of the actuators for the next tick.
 
         Args:
             step: the present step.
-            messages: what has arrived: source -> actuator -> value.
+            messages: received commands: source -> actuator -> value.
 
         Returns:
-            Actuator -> value; those that are not in it keep what they have.
+            Actuator -> value; other actuators keep their commands.
         """
         commands: dict[str, float] = {}
         if messages and self._playing is not None:
@@ -96,13 +96,13 @@ class CommandSupervisor:
             commands.update(self._playing.values(self._program_time(step), self._initial))
         for source, values in messages.items():
             commands.update(values)
-            self._heard[source] = step
+            self._last_command[source] = step
             self._silent.discard(source)
             self._owner.update(dict.fromkeys(values, source))
         for source in self._newly_silent(step):
             owned = [name for name, owner in self._owner.items() if owner == source]
-            if not owned:  # others have taken over all that it commanded
-                del self._heard[source]
+            if not owned:  # other sources command all of its actuators now
+                del self._last_command[source]
                 continue
             commands.update(self._safe(owned))
             self._silent.add(source)
@@ -116,8 +116,8 @@ class CommandSupervisor:
     def _newly_silent(self, step):
         return [
             source
-            for source, heard in self._heard.items()
-            if source not in self._silent and 0.0 < self._patience(source) <= (step - heard) * self._step_size
+            for source, last in self._last_command.items()
+            if source not in self._silent and 0.0 < self._patience(source) <= (step - last) * self._step_size
         ]
 
     def _patience(self, source):

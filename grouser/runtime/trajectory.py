@@ -15,8 +15,8 @@ class Waypoint:
     Attributes:
         time: since the trajectory began [s].
         position: shape (joints,) [rad or m].
-        velocity: shape (joints,) [rad/s or m/s]; None: whatever it turns out to be.
-        acceleration: shape (joints,) [rad/s2 or m/s2]; None as for the velocity, without which it is None.
+        velocity: shape (joints,) [rad/s or m/s]; None: not specified.
+        acceleration: shape (joints,) [rad/s2 or m/s2]; None: not specified, as always without a velocity.
     """
 
     time: float
@@ -27,7 +27,7 @@ class Waypoint:
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """What joints are asked to do.
+    """Waypoints of some joints.
 
     Attributes:
         joints: their names, each once.
@@ -52,15 +52,15 @@ class JointMotion:
 class Spline:
     """A motion through waypoints.
 
-    Between two of them it is a straight line; a cubic, where both have velocities; a quintic, where both have
-    accelerations too. What comes before the first and after the last rests there.
+    Between two waypoints it is linear; cubic where both have velocities; quintic where both have accelerations too.
+    Before the first and after the last waypoint it is at rest.
 
     Args:
         waypoints: at least one, in order of time.
 
     Attributes:
         end: time of the last waypoint [s].
-        finite: whether no coefficient is beyond the range of numbers.
+        finite: whether all coefficients are finite.
     """
 
     def __init__(self, waypoints: Sequence[Waypoint]) -> None:
@@ -95,7 +95,7 @@ def _derivatives(waypoint: Waypoint) -> list[np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class Tolerance:
-    """How far joints may be off where they should be, shape (joints,) each; infinite: as far as they like.
+    """Allowed deviation of joints, shape (joints,) each; infinite: no limit.
 
     Attributes:
         position: [rad or m].
@@ -106,11 +106,11 @@ class Tolerance:
     velocity: np.ndarray
 
     def violation(self, joints: Sequence[str], position_error: np.ndarray, velocity_error: np.ndarray) -> str:
-        """The first joint that is off by more, in words; empty if none is.
+        """Describes the first joint with a larger deviation; "" if there is none.
 
         Args:
             joints: their names.
-            position_error, velocity_error: wanted less actual, shape (joints,).
+            position_error, velocity_error: desired minus actual, shape (joints,).
         """
         for what, errors, allowed in (
             ("position", position_error, self.position),
@@ -124,12 +124,12 @@ class Tolerance:
 
 @dataclass(frozen=True, eq=False)
 class Tolerances:
-    """What becomes of a trajectory that is not kept to.
+    """Tolerances of a trajectory.
 
     Attributes:
-        path: while it is under way.
+        path: before its end.
         goal: at its end.
-        goal_time: how long after its end the goal may be reached [s]; infinite: any time.
+        goal_time: longest time after its end to reach the goal [s]; infinite: any.
     """
 
     path: Tolerance

@@ -1,4 +1,4 @@
-"""Trajectories in the physics thread: what drives are told, tick by tick, and how a trajectory ends. Without ROS."""
+"""Trajectories in the physics thread: commands of the drives at every tick, and how a trajectory ends."""
 
 import math
 from collections.abc import Callable, Collection, Mapping
@@ -12,15 +12,15 @@ from grouser.program import TWIST
 from grouser.runtime.simulated import Simulated
 from grouser.runtime.trajectory import JointMotion, Spline, Tolerances, Trajectory, Waypoint
 
-# Who commands, in the words of the command supervisor.
+# Name as a command source.
 SOURCE = "a trajectory"
-# A start that is so far ahead [s] was hardly meant in simulation time.
+# A start later than this [s] is probably not in simulation time.
 _LONG_WAIT = 60.0
 _REPLACED = "replaced by a new trajectory"
 
 
 class Ending(Enum):
-    """How a trajectory ended: as it should, by whoever ordered it, or for a reason of the machine or of others."""
+    """How a trajectory ended."""
 
     SUCCEEDED = auto()
     CANCELED = auto()
@@ -37,8 +37,8 @@ class Order:
     Attributes:
         trajectory: its joints have drives in position or velocity mode.
         tolerances: of its joints.
-        ticket: by which whoever ordered it knows it; None if nobody waits for it.
-        report_interval: between two reports of progress [s]; infinite: none.
+        ticket: identifies the order to its client; None for an order without a client.
+        report_interval: time between two progress reports [s]; infinite: no reports.
     """
 
     trajectory: Trajectory
@@ -49,11 +49,11 @@ class Order:
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """Where a trajectory is.
+    """Progress of a trajectory.
 
     Attributes:
         ticket: of its order.
-        step: at which this was.
+        step: of this report.
         joints: names.
         elapsed: since its start [s].
         desired: motion.
@@ -71,12 +71,12 @@ class Progress:
 
 @dataclass(frozen=True)
 class Ended:
-    """That a trajectory ended.
+    """End of a trajectory.
 
     Attributes:
         ticket: of its order.
-        ending: how.
-        text: why.
+        ending: how it ended.
+        text: the reason.
     """
 
     ticket: Any
@@ -85,17 +85,17 @@ class Ended:
 
 
 class TrajectoryFollower:
-    """Turns trajectories into commands of drives: a position drive gets its positions, a velocity drive its velocities.
+    """Converts trajectories into commands of drives: positions for position drives, velocities for velocity drives.
 
-    One trajectory is under way at a time, and one more may wait for its start. A trajectory begins where its drives
-    are told to be: a position drive at its command, a velocity drive at its joint's position with the commanded speed.
-    Whoever else commands one of its joints takes that over, and ends it. Joints whose trajectory ends before its goal
-    is reached hold: position drives where the joints are, velocity drives at rest.
+    One trajectory is active at a time, and one more may wait for its start. A trajectory starts at the drives'
+    commands: a position drive at its target, a velocity drive at its joint's position with the commanded speed. A command of
+    another source for one of its joints ends it. When it ends before its goal is reached, position drives hold the
+    joints' positions and velocity drives stop.
 
     Args:
         simulation: of the machine.
         steered: joints that a twist commands.
-        tell: takes `Progress` and `Ended`.
+        report: takes `Progress` and `Ended`.
         warn: takes a warning for the user.
     """
 
@@ -103,26 +103,26 @@ class TrajectoryFollower:
         self,
         simulation: Simulated,
         steered: Collection[str],
-        tell: Callable[[Progress | Ended], None],
+        report: Callable[[Progress | Ended], None],
         warn: Callable[[str], None],
     ) -> None:
         self._simulation = simulation
         self._steered = frozenset(steered)
-        self._tell = tell
+        self._report = report
         self._warn = warn
         self._waiting: _Run | None = None
         self._run: _Run | None = None
-        self._told: dict[str, float] = {}
+        self._commands: dict[str, float] = {}
 
     def rebind(self, simulation: Simulated) -> None:
-        """Goes on with the same machine in another simulation."""
+        """Continues with the same machine in another simulation."""
         self._simulation = simulation
         for run in (self._run, self._waiting):
             if run is not None:
                 run.rebind(simulation)
 
     def follow(self, order: Order, step: int) -> None:
-        """Follows a trajectory from its start on; what is under way goes on until then, what waits is replaced.
+        """Follows a trajectory from its start on; the active one continues until then, a waiting one is replaced.
 
         Args:
             order: what to follow.
@@ -132,9 +132,9 @@ class TrajectoryFollower:
         start = now if trajectory.start is None else trajectory.start
         end = start + trajectory.waypoints[-1].time
         if self._simulation.emergency_stop:
-            self._tell(Ended(order.ticket, Ending.STOPPED, "the emergency stop is latched"))
+            self._report(Ended(order.ticket, Ending.STOPPED, "the emergency stop is latched"))
         elif end < now:
-            self._tell(Ended(order.ticket, Ending.OUTDATED, f"it ends at t = {end:g} s, and now it is {now:g} s"))
+            self._report(Ended(order.ticket, Ending.OUTDATED, f"it ends at t = {end:g} s, and now it is {now:g} s"))
         else:
             if start > now + _LONG_WAIT:
                 self._warn(f"a trajectory waits for {start - now:g} s: is its header.stamp in simulation time?")
@@ -146,34 +146,34 @@ class TrajectoryFollower:
                 self._waiting = run
 
     def cancel(self, ticket: Any) -> None:
-        """Ends a trajectory, if it is not over already."""
+        """Cancels a trajectory, if it has not ended yet."""
         if self._waiting is not None and self._waiting.ticket == ticket:
             self._drop_waiting(Ending.CANCELED, "canceled")
         if self._run is not None and self._run.ticket == ticket:
             self._end(Ending.CANCELED, "canceled")
 
     def stop(self, reason: str) -> None:
-        """Ends what is under way and what waits."""
+        """Ends the active and the waiting trajectory."""
         self._drop_waiting(Ending.STOPPED, reason)
         self._end(Ending.STOPPED, reason)
 
     def reset(self) -> None:
-        """Ends both, and leaves the drives as they are."""
+        """Ends both without commanding the drives."""
         self.stop("the simulation is reset")
-        self._told.clear()
+        self._commands.clear()
 
-    def commands(self, step: int, heard: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-        """What drives are told now.
+    def commands(self, step: int, received: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+        """Commands of drives for the next tick.
 
         Args:
             step: the present step.
-            heard: what others have commanded since the last time: source -> actuator -> value.
+            received: commands of other sources since the last tick: source -> actuator -> value.
 
         Returns:
-            Joint -> position or velocity; without the joints that others command.
+            Joint -> position or velocity, without the joints that other sources command.
         """
         now = step * self._simulation.step_size
-        for source, values in heard.items():
+        for source, values in received.items():
             self._give_way(source, set(values))
         waiting = self._waiting
         if waiting is not None and waiting.start <= now:
@@ -181,8 +181,8 @@ class TrajectoryFollower:
             self._begin(waiting, now)
         if self._run is not None:
             self._advance(self._run, step, now)
-        told, self._told = self._told, {}
-        return told
+        commands, self._commands = self._commands, {}
+        return commands
 
     def _give_way(self, source, actuators):
         if not actuators.isdisjoint(TWIST):
@@ -191,25 +191,25 @@ class TrajectoryFollower:
         if taken:
             self._end(Ending.STOPPED, f"{source} took {' and '.join(taken)} over")
         for joint in actuators:
-            self._told.pop(joint, None)
+            self._commands.pop(joint, None)
 
     def _begin(self, run, now):
-        """A trajectory begins, and what was under way ends."""
+        """Starts a trajectory; the active one ends."""
         run.plan(now, self._run)
         self._end(Ending.STOPPED, _REPLACED)
         if run.spline.finite:
             self._run = run
         else:
-            self._tell(Ended(run.ticket, Ending.STOPPED, "its numbers are too large to interpolate"))
+            self._report(Ended(run.ticket, Ending.STOPPED, "its numbers are too large to interpolate"))
 
     def _advance(self, run, step, now):
-        """One tick of the trajectory under way."""
+        """One tick of the active trajectory."""
         desired = run.desired(now)
         position, velocity = run.measured()
-        self._told.update(run.told(desired.position, desired.velocity))
+        self._commands.update(run.targets(desired.position, desired.velocity))
         if step >= run.next_report:
             run.next_report = step + run.order.report_interval / self._simulation.step_size
-            self._tell(Progress(run.ticket, step, run.joints, now - run.start, desired, position, velocity))
+            self._report(Progress(run.ticket, step, run.joints, now - run.start, desired, position, velocity))
         overtime, tolerances = now - run.start - run.spline.end, run.order.tolerances
         tolerance = tolerances.path if overtime < 0.0 else tolerances.goal
         off = tolerance.violation(run.joints, desired.position - position, desired.velocity - velocity)
@@ -219,24 +219,24 @@ class TrajectoryFollower:
             self._end(Ending.GOAL_VIOLATED, f"{overtime:.4g} s after its end {off}")
         elif not off and overtime >= 0.0:
             self._run = None
-            self._tell(Ended(run.ticket, Ending.SUCCEEDED, "the goal is reached"))
+            self._report(Ended(run.ticket, Ending.SUCCEEDED, "the goal is reached"))
 
     def _end(self, ending, text):
-        """Ends what is under way before its goal is reached: its joints hold."""
+        """Ends the active trajectory before its goal is reached: its joints hold."""
         run, self._run = self._run, None
         if run is not None:
             position, velocity = run.measured()
-            self._told.update(run.told(position, np.zeros_like(velocity)))
-            self._tell(Ended(run.ticket, ending, text))
+            self._commands.update(run.targets(position, np.zeros_like(velocity)))
+            self._report(Ended(run.ticket, ending, text))
 
     def _drop_waiting(self, ending, text):
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
-            self._tell(Ended(waiting.ticket, ending, text))
+            self._report(Ended(waiting.ticket, ending, text))
 
 
 class _Run:
-    """An order with its place in time and in the machine."""
+    """An order with its start and the indices of its joints."""
 
     def __init__(self, order, simulation, start):
         self.order = order
@@ -251,14 +251,14 @@ class _Run:
         self._full_turn = np.array([joint in continuous for joint in self.joints]) * math.tau
 
     def rebind(self, simulation):
-        """Reads the same machine in another simulation."""
+        """Continues with the same machine in another simulation."""
         self._position, self._velocity = simulation.joint_position, simulation.joint_velocity
         self._command = simulation.command
 
     def plan(self, now, before):
-        """Leads from where the drives are told to be to the waypoints that lie ahead.
+        """Plans the motion from the drives' commands through the remaining waypoints.
 
-        A continuous joint goes to the first of them the shorter way round.
+        A continuous joint takes the shorter way round to the first of them.
         """
         elapsed = now - self.start
         waypoints = self.order.trajectory.waypoints
@@ -273,7 +273,7 @@ class _Run:
         self.spline = Spline(ahead)
 
     def _present(self, now, before):
-        """Where the drives are told to be: by the trajectory before this one, if it moves them."""
+        """Commanded motion of the drives: that of the trajectory before this one, for joints that it has."""
         command = np.array([self._command[joint] for joint in self.joints])
         present = np.array([command, np.where(self._by_velocity, command, 0.0), np.zeros_like(command)])
         if before is not None:
@@ -293,8 +293,8 @@ class _Run:
         """Positions and velocities of the joints."""
         return self._position.values()[self._place], self._velocity.values()[self._place]
 
-    def told(self, position, velocity):
-        """What the drives get of a motion."""
+    def targets(self, position, velocity):
+        """Commands of the drives for a motion."""
         return dict(zip(self.joints, np.where(self._by_velocity, velocity, position).tolist(), strict=True))
 
 

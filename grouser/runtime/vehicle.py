@@ -23,24 +23,23 @@ from grouser.physics.description.placement import initial_positions, link_poses
 from grouser.physics.description.rotation import compose, rotate
 from grouser.physics.description.soil import Wheel
 
-# A wheel that only may not slip sideways, but cannot be steered out of it, has this weight beside those that roll.
+# Weight of the no-sideslip equation of an unsteered wheel relative to those of rolling.
 _SCRUBBING_WEIGHT = 1e-4
-# Halvings of a twist in search of one that the steering allows.
+# Bisection steps in search of a twist that the steering allows.
 _HALVINGS = 40
-# Beyond its limits by less than this [rad] a steering angle is within them.
+# Tolerance of steering limits [rad].
 _ROUNDING = 1e-9
-# A pivot that is slower [m/s] stands.
+# Below this speed [m/s] a pivot is at rest.
 _STILL = 1e-12
-# A wheel that is this far from its steering angle [rad] does not drive yet.
+# Steering error [rad] from which on the wheels are not driven.
 _STEERED = 0.35
-# Assumed slip: as a share of the rim's speed, and, of a wheel that scrubs, as a share of the speed at which it is
-# dragged sideways or its sides go round its middle.
+# Assumed slip: as a share of the rim's speed, and of a scrubbing wheel as a share of its lateral speed or of the speed
+# of its sides about its centre.
 SLIP_SHARE = 0.02
 SCRUB_SHARE = 1.0
-# Of the rims' way, what all wheels may lose together on soft ground for as long as they drive: the rover on level sand
-# loses 8 to 16 %.
+# Slip that all wheels have in common on soft ground, as a share of the distance: the rover on level sand has 8 to 16 %.
 SOFT_SLIP = 0.15
-# The way over which a slip stays what it is [m], and the least standard deviation of a speed [m/s].
+# Distance over which a slip is correlated [m], and the least standard deviation of a speed [m/s].
 SLIP_LENGTH = 1.0
 LEAST_DEVIATION = 1e-4
 
@@ -52,7 +51,7 @@ class VehicleWheel:
     Attributes:
         name: of its link.
         joint: that it turns in.
-        sense: 1 or -1: of the joint, beside that of rolling forward.
+        sense: 1 or -1: direction of the joint relative to rolling forward.
         driven: whether a velocity drive turns it.
         radius, width: [m].
         speed_limit: of the joint [rad/s].
@@ -60,7 +59,7 @@ class VehicleWheel:
         heading: direction in which it rolls, from x [rad].
         steering: joint that steers it; "" for none.
         pivot: x, y of that joint's axis [m].
-        turn: 1 or -1: sense of that joint, beside a turn to the left.
+        turn: 1 or -1: direction of that joint relative to a left turn.
         lower, upper: its limits [rad].
         steering_speed: its greatest speed [rad/s].
     """
@@ -83,8 +82,8 @@ class VehicleWheel:
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
-    """What wheels say of the body's motion.
+class WheelOdometry:
+    """Motion of the body from the wheels.
 
     Attributes:
         twist: forward, to the left [m/s] and yaw rate [rad/s], (3,).
@@ -130,10 +129,10 @@ class Vehicle:
     def steer(self, twist: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The twist that the steering allows, and the angles at which no steered wheel scrubs.
 
-        Of the two angles that a wheel has (it may roll backwards) that one is taken which is nearer to the present one
-        within its limits. Where a wheel has none, turn and crab are taken back together until all have: the way stays
-        one that the vehicle can go, and is as near to the wanted one as it gets. A twist of zero, and a wheel about
-        whose pivot the body turns, leave the angle as it is.
+        Of the two possible angles of a wheel (it may roll backwards) the one nearer to the present angle within its
+        limits is taken. If a wheel has none, yaw rate and lateral speed are reduced together until all have one: the
+        result is the nearest feasible twist. A twist of zero, or a turn about a wheel's pivot, leaves the angle
+        unchanged.
 
         Args:
             twist: wanted, (3,).
@@ -159,19 +158,19 @@ class Vehicle:
     def drive(
         self, twist: np.ndarray, steering: np.ndarray, targets: np.ndarray, interval: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """What the drives are told next, on the way to a twist.
+        """Next commands of the drives for a twist.
 
-        Wheels wait until they are steered: the twist is taken back while one of them is far from its angle. No wheel is
-        asked to turn faster than its joint can; the way stays the same then.
+        The speed is reduced while a wheel is far from its steering angle. All speeds are scaled down together if one
+        exceeds its joint's limit, so that the path stays the same.
 
         Args:
             twist: wanted, (3,).
             steering: angles at which the wheels are, (wheels,).
-            targets: that they were told last, (wheels,).
-            interval: until they will be told again [s].
+            targets: last commanded angles, (wheels,).
+            interval: until the next command [s].
 
         Returns:
-            Steering angles, which no joint is too slow to follow, and wheel speeds, (wheels,) each.
+            Steering angles within the joints' speed limits, and wheel speeds, (wheels,) each.
         """
         twist, angles = self.steer(twist, targets)
         most = self._steering_speed * interval
@@ -181,13 +180,14 @@ class Vehicle:
         excess = float(np.max(np.abs(speeds) / self._speed_limit, initial=1.0))
         return targets, speeds / excess
 
-    def motion(self, speeds: np.ndarray, steering: np.ndarray, steering_rates: np.ndarray | None = None) -> Motion:
-        """The twist that fits the wheels' turning best, and how far to trust it.
+    def motion(
+        self, speeds: np.ndarray, steering: np.ndarray, steering_rates: np.ndarray | None = None
+    ) -> WheelOdometry:
+        """Least-squares fit of the twist to the wheels' rotation, with covariance.
 
-        Least squares over all wheels: those that roll, and those that are steered, do not slip; wheels that are not
-        steered may scrub, and count only where nothing else tells. The covariance takes every wheel's slip for what it
-        leaves unexplained and for the assumed shares `SLIP_SHARE` and `SCRUB_SHARE` (White's estimator of the variance
-        of a least-squares fit whose errors differ, Econometrica 48, 1980).
+        Rolling wheels do not slip, and steered wheels do not slip sideways. Unsteered wheels may scrub: their lateral
+        equation has a small weight. The variance of each equation is its squared residual plus the assumed shares
+        `SLIP_SHARE` and `SCRUB_SHARE` (White's heteroskedasticity-consistent estimator, Econometrica 48, 1980).
 
         Args:
             speeds: of the wheels' joints, (wheels,) [rad/s].
@@ -204,11 +204,11 @@ class Vehicle:
         twist = gain @ wanted
         left_over = rows @ twist - wanted
         dragged = np.where(self._steered, 0.0, np.abs(left_over[count:]))
-        # of a wheel that turns with the body one side slips forwards, one backwards
+        # when the body turns, one side of a wheel slips forwards and the other backwards
         scrub = dragged**2 + (0.5 * self._width * twist[2]) ** 2
         assumed = (SLIP_SHARE * rim) ** 2 + SCRUB_SHARE**2 * scrub
         variance = left_over**2 + np.concatenate([assumed, assumed])
-        return Motion(twist, (gain * variance) @ gain.T, float(np.sqrt(np.mean(rim**2 + scrub))))
+        return WheelOdometry(twist, (gain * variance) @ gain.T, float(np.sqrt(np.mean(rim**2 + scrub))))
 
     def _angles(self, twist, present):
         """Steering angles of the joints, and whether all are within their limits."""
@@ -218,7 +218,7 @@ class Vehicle:
         moves = self._steered & (speed > _STILL)
         # sin(phi - heading - delta) = -w trail / speed, with phi the direction in which the pivot moves
         sine = np.divide(-yaw * self._trail, speed, out=np.zeros(len(speed)), where=moves)
-        # a wheel that trails its pivot is dragged sideways by a turn about it
+        # a wheel behind its pivot is dragged sideways by a turn about the pivot
         reachable = np.abs(yaw * self._trail) <= np.maximum(speed, _STILL)
         lean = np.arcsin(np.clip(sine, -1.0, 1.0))
         to_pivot = np.arctan2(along_y, along_x) - self._heading
@@ -230,7 +230,7 @@ class Vehicle:
         return angles, bool(np.all(reachable | ~self._steered))
 
     def _nearest(self, angles, present):
-        """Of the angles that differ by whole turns the one within the limits that is nearest to the present one."""
+        """The equivalent angle (modulo whole turns) within the limits that is nearest to the present one."""
         turns = np.round((present - angles) / (2.0 * math.pi))
         nearest = np.full(len(angles), np.nan)
         for turn in (turns - 1.0, turns + 1.0, turns):
@@ -251,18 +251,19 @@ class Vehicle:
 
 
 class DeadReckoning:
-    """Where a vehicle is by the turning of its wheels: it drifts as the real one does.
+    """Pose of a vehicle by integration of wheel rotations, with the drift of a real vehicle.
 
-    Between two readings the twist is taken to be constant, so that the way is an arc, which is added exactly. The error
-    of the twist is taken to last for `SLIP_LENGTH`, so that the covariance grows with the way and not with the number
-    of readings. What all wheels lose together, on soft ground, lasts: it grows with the square of the way.
+    The twist between two readings is taken as constant, so that the path is an arc, which is integrated exactly. The
+    error of the twist is correlated over `SLIP_LENGTH`, so that the variance grows with distance and not with the
+    number of readings. The slip that all wheels have in common on soft ground is constant: its variance grows with the
+    square of the distance.
 
     Args:
         vehicle: whose wheels are read.
         pose: at the start: x, y [m] and yaw [rad], (3,).
         angles: of the wheels' joints at the start, (wheels,) [rad].
         steering: angles at the start, (wheels,) [rad].
-        common_slip: assumed of all wheels together, as a share of their way [-].
+        common_slip: assumed for all wheels together, as a share of distance [-].
 
     Attributes:
         pose: now, (3,).
@@ -278,7 +279,7 @@ class DeadReckoning:
         self.pose = np.array(pose, dtype=float)
         self.covariance = np.zeros((3, 3))
         self._common_slip = common_slip
-        # derivative of the pose by the share that all wheels lose
+        # derivative of the pose with respect to the common slip
         self._lost = np.zeros(3)
         self.twist = np.zeros(3)
         self.twist_covariance = LEAST_DEVIATION**2 * np.eye(3)
@@ -286,7 +287,7 @@ class DeadReckoning:
         self._steering = np.array(steering, dtype=float)
 
     def update(self, interval: float, angles: np.ndarray, steering: np.ndarray) -> None:
-        """Goes on to a reading.
+        """Updates the pose with a reading.
 
         Args:
             interval: since the last one [s], above 0.
@@ -304,7 +305,7 @@ class DeadReckoning:
         )
         way, by_pose, by_way = _arc(self.pose[2], interval * motion.twist)
         self.pose = self.pose + way
-        # an error that lasts for the time T adds up as white noise of its variance times T does
+        # an error that is constant for a time T integrates like white noise of its variance times T
         lasts = SLIP_LENGTH / max(motion.speed, LEAST_DEVIATION)
         noise = motion.covariance * interval * lasts
         before = by_pose @ self._lost
@@ -314,7 +315,7 @@ class DeadReckoning:
 
 
 def make_vehicle(machine: Machine) -> Vehicle | None:
-    """The vehicle that a machine's wheels make, in the position in which it starts; None where it has no wheels."""
+    """The vehicle of a machine's wheels in its initial position; None for a machine without wheels."""
     above = {joint.child: joint for joint in machine.joints}
     joints = {joint.name: joint for joint in machine.joints}
     steering = {wheel.steering for wheel in machine.wheels}

@@ -25,8 +25,8 @@ from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.shared.process import run_node
 from grouser.physics.errors import GrouserError, ParameterError
-from grouser.runtime.control_mapping import Pattern
-from grouser.runtime.control_mapping_reader import load_pattern
+from grouser.runtime.control_mapping import ControlMapping
+from grouser.runtime.control_mapping_reader import load_control_mapping
 from grouser.runtime.operating import Commands, Operating
 
 _WARNING_PERIOD = 1.0  # [s]
@@ -87,8 +87,8 @@ class OperatorNode(Node):
         self._operating.stop()
         self._speak()
 
-    def _load(self, name: str) -> Pattern:
-        return load_pattern(catalogue.pattern_file(name))
+    def _load(self, name: str) -> ControlMapping:
+        return load_control_mapping(catalogue.pattern_file(name))
 
     def _patience(self, joy_timeout: float) -> float:
         """The silence after which a tick has to act, because the next one would be too late [s]."""
@@ -102,7 +102,7 @@ class OperatorNode(Node):
         self._look_at_clock(now)
         before = operating.mode, operating.speed_range
         try:
-            operating.hear(message.axes, message.buttons, now)
+            operating.receive(message.axes, message.buttons, now)
         except ParameterError as error:
             self._warn(messages.refusal_text(topics.JOY, error))
         if (operating.mode, operating.speed_range) != before:

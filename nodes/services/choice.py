@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from grouser.nodes.services.host import Entity, Scene
+from grouser.nodes.services.host import Entity, EntitySnapshot
 from grouser.nodes.services.region import Region
 from grouser.nodes.services.regular_expression import RegularExpression
 from grouser.nodes.services.request_error import Reason, RequestError
@@ -53,7 +53,7 @@ class EntityChoice:
     tags: TagChoice = TagChoice()
     region: Region | None = None
 
-    def of(self, scene: Scene) -> list[str]:
+    def of(self, scene: EntitySnapshot) -> list[str]:
         """Names of the entities that are meant, in the order of the scene."""
         return [name for name, entity in scene.entities.items() if self._takes(name, entity)]
 

@@ -18,8 +18,8 @@ from simulation_interfaces.msg import (
 
 from grouser.nodes.services import interfaces
 from grouser.nodes.services.choice import EntityChoice, TagChoice
-from grouser.nodes.services.host import Category, Entity, Scene, Traits, WorldEntry
-from grouser.nodes.services.motion import Motion, Velocity, seen_from_outside
+from grouser.nodes.services.host import Category, Entity, EntitySnapshot, Traits, WorldEntry
+from grouser.nodes.services.motion import EntityMotion, Velocity, seen_from_outside
 from grouser.nodes.services.region import Region, RegionType
 from grouser.nodes.services.regular_expression import RegularExpression
 from grouser.nodes.services.request_error import Reason, RequestError
@@ -53,14 +53,14 @@ def pose_of(message: PoseMessage) -> Pose:
     return Pose(place, (x, y, z, w))
 
 
-def frame_motion(name: str, scene: Scene) -> Motion:
+def frame_motion(name: str, scene: EntitySnapshot) -> EntityMotion:
     """How the frame that a header names moves in the world: the world's own, or the canonical link of an entity.
 
     Raises:
         RequestError: there is no such frame, which leaves a pose without meaning.
     """
     if name in (*_WORLD_NAMES, scene.frame):
-        return Motion()
+        return EntityMotion()
     if name not in scene.entities:
         raise RequestError(
             Reason.INVALID_POSE, f"no frame is called {name!r}; valid: {scene.frame}, and names of entities"
@@ -68,7 +68,7 @@ def frame_motion(name: str, scene: Scene) -> Motion:
     return scene.entities[name].motion
 
 
-def pose_in_world(message: PoseMessage, frame: Motion) -> Pose:
+def pose_in_world(message: PoseMessage, frame: EntityMotion) -> Pose:
     """The pose in the world of what has this one in a frame.
 
     Raises:
@@ -77,7 +77,7 @@ def pose_in_world(message: PoseMessage, frame: Motion) -> Pose:
     return compose(frame.pose, pose_of(message))
 
 
-def velocity_in_world(message: Twist, place: Numbers, frame: Motion) -> Velocity:
+def velocity_in_world(message: Twist, place: Numbers, frame: EntityMotion) -> Velocity:
     """The velocity in the world of what has this one in a frame, which may itself move.
 
     Args:
@@ -99,7 +99,7 @@ def is_zero(message: Twist | Accel) -> bool:
     return not any((*_numbers(message.linear), *_numbers(message.angular)))
 
 
-def fill_state(message: EntityState, entity: Entity, scene: Scene) -> None:
+def fill_state(message: EntityState, entity: Entity, scene: EntitySnapshot) -> None:
     """Writes how an entity moves in the world. Accelerations are not measured: what stands has none, others NaN."""
     message.header.frame_id = scene.frame
     set_stamp(message.header.stamp, scene.nanoseconds)

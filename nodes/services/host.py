@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag
 from typing import Protocol
 
-from grouser.nodes.services.motion import Motion, Velocity
+from grouser.nodes.services.motion import EntityMotion, Velocity
 from grouser.physics.description.machine import Geometry, Machine, Pose, World
 
 
@@ -86,12 +86,12 @@ class Entity:
     """
 
     traits: Traits
-    motion: Motion
+    motion: EntityMotion
     shapes: tuple[Shape, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class EntitySnapshot:
     """Everything at one instant.
 
     Attributes:
@@ -163,7 +163,7 @@ class Host(Protocol):
             Done when they are made, or none is made any more; a `RequestError` if not all of them were made.
         """
 
-    def scene(self) -> Scene:
+    def scene(self) -> EntitySnapshot:
         """Everything as it now is."""
 
     def world(self) -> WorldEntry:

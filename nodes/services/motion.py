@@ -19,14 +19,14 @@ class Velocity:
 
 
 @dataclass(frozen=True)
-class Motion:
+class EntityMotion:
     """A frame's pose and velocity as seen from a reference frame."""
 
     pose: Pose = Pose()
     velocity: Velocity = Velocity()
 
 
-def seen_from_outside(velocity: Velocity, place: Vector3, frame: Motion) -> Velocity:
+def seen_from_outside(velocity: Velocity, place: Vector3, frame: EntityMotion) -> Velocity:
     """A velocity that is seen from a frame, as the one sees it who sees that frame move.
 
     Args:

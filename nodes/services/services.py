@@ -17,7 +17,17 @@ from simulation_interfaces.msg import Result, Spawnable
 
 from grouser import __version__
 from grouser.nodes.services import conversions, interfaces, resources
-from grouser.nodes.services.host import Capability, Category, Entity, Host, RunState, Scene, Scope, SpawnOrder, Traits
+from grouser.nodes.services.host import (
+    Capability,
+    Category,
+    Entity,
+    EntitySnapshot,
+    Host,
+    RunState,
+    Scope,
+    SpawnOrder,
+    Traits,
+)
 from grouser.nodes.services.naming import check_namespace, choose_name
 from grouser.nodes.services.region import box_around
 from grouser.nodes.services.request_error import Reason, RequestError
@@ -300,7 +310,7 @@ class SimulationServices:
         self._host.delete(request.entity)
         self._traits.pop(request.entity, None)
 
-    def _scene(self) -> Scene:
+    def _scene(self) -> EntitySnapshot:
         """Everything as it now is, with what was said of it."""
         scene = self._host.scene()
         told = {
@@ -350,7 +360,7 @@ class SimulationServices:
         self._traits.clear()
 
 
-def _find(scene: Scene, name: str) -> Entity:
+def _find(scene: EntitySnapshot, name: str) -> Entity:
     if name not in scene.entities:
         raise RequestError(Reason.NOT_FOUND, f"there is no entity {name!r}; {closest(name, scene.entities)}")
     return scene.entities[name]

@@ -11,15 +11,15 @@ from grouser.nodes.services.host import (
     Capability,
     Category,
     Entity,
+    EntitySnapshot,
     RunState,
-    Scene,
     Scope,
     Shape,
     SpawnOrder,
     Traits,
     WorldEntry,
 )
-from grouser.nodes.services.motion import Motion, Velocity
+from grouser.nodes.services.motion import EntityMotion, Velocity
 from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.services.resources import uri_of
 from grouser.nodes.simulator.session import Session
@@ -119,14 +119,14 @@ class NodeHost:
         session.call(lambda loop: loop.step_paused(count, after_step)).add_done_callback(finish)
         return made
 
-    def scene(self) -> Scene:
+    def scene(self) -> EntitySnapshot:
         """The machines and the obstacles."""
         world = self._built().world
         seen: _Seen = self._ask(_look)
         obstacles = _obstacles(world)
         others = {**obstacles, **dict.fromkeys(seen.robots.keys() - {""})}
         robots = {name or self._name_of_first(others): _robot(*robot) for name, robot in seen.robots.items()}
-        return Scene(seen.nanoseconds, self._frame(), {**robots, **obstacles})
+        return EntitySnapshot(seen.nanoseconds, self._frame(), {**robots, **obstacles})
 
     def world(self) -> WorldEntry:
         """The world that is loaded."""
@@ -218,7 +218,7 @@ class _Seen(NamedTuple):
     """What the physics thread says of the robots: machine, motion of the root link, pose of each link."""
 
     nanoseconds: int
-    robots: dict[str, tuple[Machine, Motion, np.ndarray]]
+    robots: dict[str, tuple[Machine, EntityMotion, np.ndarray]]
 
 
 def _look(loop: PhysicsLoop) -> _Seen:
@@ -226,7 +226,7 @@ def _look(loop: PhysicsLoop) -> _Seen:
     return _Seen(nanoseconds_at(loop.step, loop.step_size), robots)
 
 
-def _robot(machine: Machine, motion: Motion, poses: np.ndarray) -> Entity:
+def _robot(machine: Machine, motion: EntityMotion, poses: np.ndarray) -> Entity:
     # elements of flexible links have shapes of their own
     links = split_flexible_links(machine).links
     shapes = [
@@ -238,11 +238,11 @@ def _robot(machine: Machine, motion: Motion, poses: np.ndarray) -> Entity:
     return Entity(traits, motion, tuple(shapes))
 
 
-def _motion(robot: Simulated) -> Motion:
+def _motion(robot: Simulated) -> EntityMotion:
     """Of the root link."""
     position, quaternion = (tuple(part.tolist()) for part in robot.base_pose())
     linear, angular = (rotate(quaternion, tuple(part.tolist())) for part in robot.base_twist())
-    return Motion(Pose(position, quaternion), Velocity(linear, angular))
+    return EntityMotion(Pose(position, quaternion), Velocity(linear, angular))
 
 
 def _obstacles(world: World) -> dict[str, Entity]:
@@ -253,7 +253,7 @@ def _obstacles(world: World) -> dict[str, Entity]:
                 f"{type(obstacle.geometry).__name__.lower()} of {obstacle.material}",
                 ("obstacle", obstacle.material),
             ),
-            Motion(obstacle.pose),
+            EntityMotion(obstacle.pose),
             (Shape(obstacle.geometry, obstacle.pose),),
         )
         for obstacle in world.obstacles

@@ -23,7 +23,7 @@ from grouser.program import TWIST, CommandProgram
 from grouser.runtime.driving import Driver, Odometer
 from grouser.runtime.frames import FrameTree
 from grouser.runtime.mailbox import Mailbox
-from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.simulated import Simulated
 from grouser.runtime.streams import StreamSource
 from grouser.runtime.supervision import CommandSupervisor
@@ -51,7 +51,7 @@ class Place:
         return member_prefix(self.name)
 
 
-class Robot:
+class RobotInterface:
     """What the node has of one machine.
 
     Args:
@@ -112,7 +112,7 @@ class Robot:
         """Has changed parameters of the node take effect."""
         self.publisher.change(parameters)
 
-    def pilot(self, robot: Simulated, parameters: SimulatorParameters) -> Pilot:
+    def runtime(self, robot: Simulated, parameters: SimulatorParameters) -> RobotRuntime:
         """Its side of the physics thread.
 
         Args:
@@ -134,9 +134,9 @@ class Robot:
         follower = None
         if self._trajectories is not None:
             steered = driver.joints if driver is not None else ()
-            follower = TrajectoryFollower(robot, steered, self._trajectories.tell, self._warn)
+            follower = TrajectoryFollower(robot, steered, self._trajectories.report, self._warn)
         streams = frozenset(self.publisher.rates)
-        return Pilot(robot, supervisor, streams, driver, odometer, follower, parameters.terrain_reach)
+        return RobotRuntime(robot, supervisor, streams, driver, odometer, follower, parameters.terrain_reach)
 
     def own_timeouts(self, parameters: SimulatorParameters) -> dict[str, float]:
         """Longest silence [s] of the sources that have their own; a trajectory that is over is none."""

@@ -13,7 +13,7 @@ from grouser import catalogue
 from grouser.nodes.shared.messages import refusal_text
 from grouser.nodes.shared.parameters import SimulatorParameters
 from grouser.nodes.simulator.publishing import PublishingThread
-from grouser.nodes.simulator.robot import Place, Robot
+from grouser.nodes.simulator.robot import Place, RobotInterface
 from grouser.physics.carry_over import simulate
 from grouser.physics.description import load_machine, load_world
 from grouser.physics.description.machine import Machine, Member, Pose, World
@@ -30,7 +30,7 @@ from grouser.runtime.mailbox import Mailbox, NoAnswerError, answer_of
 from grouser.runtime.pacing import Pacer
 from grouser.runtime.physics_loop import Outcome, PhysicsLoop
 from grouser.runtime.report import LoopReport
-from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.schedule import StreamSchedule
 from grouser.runtime.simulated import Simulated
 from grouser.runtime.streams import CLOCK, CLOCK_RATE, rehearse
@@ -83,7 +83,7 @@ class Session:
             node.get_logger().warning(warning)
         program = _load_program(parameters.program)
         self._members = {"": Member(self.machine)}
-        self._robots: dict[str, Robot] = {}  # a new one whenever it changes: other threads go over it
+        self._robots: dict[str, RobotInterface] = {}  # a new one whenever it changes: other threads go over it
         self._publishing = PublishingThread(node, give_up)
         self._physics_thread = threading.Thread(target=self._run, name="physics", daemon=True)
         try:
@@ -202,7 +202,7 @@ class Session:
         robot = self._make_robot(Place(name, namespace), machine)
         self._add(robot)
         try:
-            made = partial(robot.pilot, parameters=self._parameters)
+            made = partial(robot.runtime, parameters=self._parameters)
             self._exchange({**self._members, name: member}, {name: made}, partial(_joined, name, member))
         except BaseException:
             self._remove(name)
@@ -239,7 +239,7 @@ class Session:
     def _exchange(
         self,
         members: Mapping[str, Member],
-        newcomers: Mapping[str, Callable[[Simulated], Pilot]],
+        newcomers: Mapping[str, Callable[[Simulated], RobotRuntime]],
         event: Callable[[int], Event],
     ) -> None:
         """Goes on with other members. The simulation is made here, so that the physics thread need not wait for it."""
@@ -262,7 +262,7 @@ class Session:
             self._node.get_logger().warning(warning)
         return simulation
 
-    def _schedule(self, robots: Mapping[str, Robot]) -> StreamSchedule:
+    def _schedule(self, robots: Mapping[str, RobotInterface]) -> StreamSchedule:
         rates = {CLOCK: self._parameters.rates[CLOCK_RATE.parameter]}
         for robot in robots.values():
             rates.update(robot.publisher.rates)
@@ -270,9 +270,9 @@ class Session:
 
     def _make_robot(
         self, place: Place, machine: Machine, valves: tuple[str, ...] = (), program: CommandProgram | None = None
-    ) -> Robot:
+    ) -> RobotInterface:
         parameters, mailbox = self._parameters, self._mailbox
-        return Robot(
+        return RobotInterface(
             self._node,
             place,
             machine,
@@ -284,7 +284,7 @@ class Session:
             program,
         )
 
-    def _add(self, robot: Robot) -> None:
+    def _add(self, robot: RobotInterface) -> None:
         self._robots = {**self._robots, robot.place.name: robot}
         self._publishing.add(robot.place.name, robot.publisher)
 
@@ -314,7 +314,7 @@ class Session:
                 make_loop = self._build()
             with self._beginning:
                 self._loop = make_loop(start_active=self._starts_active)
-            garbage.leave_out_what_is_there()
+            garbage.freeze_present_objects()
             self._built.set()
             if not self._stopping.is_set():
                 self._loop.run()
@@ -332,12 +332,12 @@ class Session:
     def _build(self) -> Callable[..., PhysicsLoop]:
         parameters = self._parameters
         simulation = self._simulate(self._members, self.world)
-        pilots = {}
+        runtimes = {}
         for name, robot in self._robots.items():
             part = simulation.part(name)
             for (component, fault), value in robot.faults.values.items():
                 part.faults[component][fault] = value
-            pilots[name] = robot.pilot(part, parameters)
+            runtimes[name] = robot.runtime(part, parameters)
         if self.recorder is not None:
             self.recorder.begin(Origin.of(simulation, parameters.xacro_arguments()))
         return partial(
@@ -345,7 +345,7 @@ class Session:
             simulation,
             self._schedule(self._robots),
             Pacer(parameters.step, parameters.real_time_factor, parameters.overrun_limit),
-            pilots,
+            runtimes,
             self._mailbox,
             self._publishing.queue,
             self._warn,

@@ -84,7 +84,7 @@ class TrajectoryServer:
         )
         endpoints.at_end(self._server.destroy)
 
-    def tell(self, news: Progress | Ended) -> None:
+    def report(self, news: Progress | Ended) -> None:
         """Takes what happened to a trajectory; from any thread."""
         self._news.append(news)
         self._guard.trigger()

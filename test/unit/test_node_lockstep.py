@@ -14,7 +14,7 @@ from grouser.runtime.lockstep import Lockstep
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.pacing import Pacer
 from grouser.runtime.physics_loop import PhysicsLoop
-from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.schedule import StreamSchedule
 from grouser.runtime.supervision import CommandSupervisor
 
@@ -41,7 +41,7 @@ class Controlled:
             self.simulation,
             StreamSchedule.from_rates({"clock": 1.0 / (PERIOD * STEP)}, STEP, 0.01),
             Pacer(STEP, 1.0, 0.1),
-            {"": Pilot(self.simulation, CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None))},
+            {"": RobotRuntime(self.simulation, CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None))},
             self.mailbox,
             emit,
             self.warnings.append,

@@ -26,7 +26,7 @@ from grouser.runtime.driving import Driver
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.pacing import Pacer
 from grouser.runtime.physics_loop import PhysicsLoop
-from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.schedule import StreamSchedule
 from grouser.runtime.supervision import CommandSupervisor
 from grouser.runtime.vehicle import make_vehicle
@@ -54,7 +54,7 @@ class RecordedLoop:
             simulation,
             StreamSchedule.from_rates({"clock": 100.0}, simulation.step_size, 0.01),
             Pacer(simulation.step_size, 1.0, 0.1),
-            {"": Pilot(simulation, supervisor, driver=driver)},
+            {"": RobotRuntime(simulation, supervisor, driver=driver)},
             self.mailbox,
             lambda sample, may_wait: True,
             lambda text: None,
