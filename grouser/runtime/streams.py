@@ -109,7 +109,7 @@ class Stream:
         meaning: description for the documentation.
         quality: of service.
         rate: of samples; None: published once, at the start.
-        sample: sampler, with one value for each item of a stream with items; None: not sampled from a robot.
+        sample: sampler, with a value for each item if the stream has items; None: not sampled from a robot.
         given: condition for the stream.
         frame, child_frame: of the messages, from source and item.
         items: names of the items; None for a single topic.
@@ -145,8 +145,8 @@ class Stream:
     def topics(self, items: Iterable[str]) -> dict[str, str]:
         """Item -> its topic.
 
-        The name of a topic consists of letters, digits and underscores and does not start with a digit. Other characters
-        are replaced; names that would be equal get a number.
+        The name of a topic consists of letters, digits and underscores and does not start with a digit. Others are
+        replaced; names that would be equal get a number.
         """
         topics: dict[str, str] = {}
         for item in items:

@@ -88,9 +88,9 @@ class TrajectoryFollower:
     """Converts trajectories into commands of drives: positions for position drives, velocities for velocity drives.
 
     One trajectory is active at a time, and one more may wait for its start. A trajectory starts at the drives'
-    commands: a position drive at its target, a velocity drive at its joint's position with the commanded speed. A command of
-    another source for one of its joints ends it. When it ends before its goal is reached, position drives hold the
-    joints' positions and velocity drives stop.
+    commands: a position drive at its target, a velocity drive at its joint's position with the commanded speed. It
+    ends when another source commands one of its joints. When it ends before its goal is reached, position drives hold
+    the joints' positions and velocity drives stop.
 
     Args:
         simulation: of the machine.

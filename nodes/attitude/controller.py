@@ -1,7 +1,7 @@
 """Controls the attitude of a body on a pivot: ``python -m grouser.nodes.attitude.controller``.
 
-Hears ``imu/data`` and answers each measurement with torques about the body's axes on ``joint_commands``. Where
-measurements stop, so do the torques: what hears them has a command timeout.
+Subscribes to ``imu/data`` and publishes torques about the body's axes on ``joint_commands`` for each measurement.
+Without measurements it publishes nothing, and the simulator's command timeout takes effect.
 """
 
 import sys
@@ -45,8 +45,8 @@ DECLARATIONS: dict[str, Declaration] = {
     "sliding_rate": _gain(_GAINS.sliding_rate, "Of sliding_mode, at which it turns to the target [1/s]."),
     "reaching_rate": _gain(_GAINS.reaching_rate, "Of sliding_mode, at which it comes to its surface [1/s]."),
     "reaching": _gain(_GAINS.reaching, "Of sliding_mode, acceleration towards its surface [rad/s2]."),
-    # Torques are held from one measurement to the next. The distance from the surface then alternates in sign from a
-    # layer of reaching times that period on, and does not come to rest below half of it.
+    # Torques are held from one measurement to the next. With a layer below reaching times that period the distance from
+    # the surface alternates in sign, and with half of it it does not converge.
     "layer": _gain(
         0.02, "Of sliding_mode, in which it softens [rad/s]; above reaching times the time between measurements.", 1e-6
     ),
@@ -63,7 +63,7 @@ class AttitudeControllerNode(Node):
         GrouserError: a parameter is not valid.
 
     Attributes:
-        refused: how many measurements were refused.
+        refused: number of refused measurements.
     """
 
     def __init__(self, overrides: Sequence[Parameter] = ()) -> None:
@@ -81,7 +81,7 @@ class AttitudeControllerNode(Node):
         )
         self.refused = 0
         self._controller = AttitudeController(values["controller"], values["target"], body, gains)
-        # What is not in the cache is compiled now, not while somebody waits for a torque.
+        # Compiles the kernels before the first measurement.
         self._controller.torque(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3))
         self._controller.reset()
         self._message = messages.make_joint_state(joints)
@@ -96,7 +96,7 @@ class AttitudeControllerNode(Node):
             return
         torque = self._controller.torque(attitude, omega)
         if not np.isfinite(torque).all():
-            self._refuse("this far from the target the law has no torque")
+            self._refuse("the control law is not defined so far from the target")
             return
         messages.fill_joint_efforts(self._message, message.header.stamp, torque)
         self._publisher.publish(self._message)
@@ -107,7 +107,7 @@ class AttitudeControllerNode(Node):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the node until it is told to stop; returns the exit status, 2 for a parameter that is not valid."""
+    """Runs the node until a signal; returns the exit status, 2 for an invalid parameter."""
     return run_node("attitude_controller", AttitudeControllerNode, lambda node: None, arguments)
 
 

@@ -1,8 +1,8 @@
-"""Drives a machine to waypoints, around what its lidar sees: ``python -m grouser.nodes.navigation.goal_follower``.
+"""Drives a machine to waypoints around obstacles: ``python -m grouser.nodes.navigation.goal_follower``.
 
-Hears ``odom``, ``scan``, ``/tf``, ``/tf_static`` and ``goal_pose``; says ``cmd_vel``. With the parameter `waypoints` it
-ends when the last of them is reached, or when it gives up; without, it waits for goals. Where Nav2 is installed, that
-is the better driver (docs/navigation.md): this is an example, and needs nothing but rclpy.
+Subscribes to ``odom``, ``scan``, ``/tf``, ``/tf_static`` and ``goal_pose``; publishes ``cmd_vel``. With the parameter
+`waypoints` it ends when the last of them is reached, or when it gives up; without, it waits for goals. It is an example
+that needs nothing but rclpy; where Nav2 is installed, use that (docs/navigation.md).
 """
 
 import math
@@ -25,7 +25,7 @@ from tf2_msgs.msg import TFMessage
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.shared.process import run_node, spin_until
-from grouser.nodes.shared.received_frames import HeardFrames
+from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.physics.description.machine import Pose
 from grouser.physics.description.rotation import compose, rotate
 from grouser.physics.errors import ParameterError
@@ -33,9 +33,9 @@ from grouser.runtime.goal_following import GoalFollower, Manners, ObstacleMemory
 
 _WARNING_PERIOD = 5.0  # [s]
 _EXIT_GAVE_UP = 1
-# Odometry is remembered for so many messages: a scan comes a little after that of its time.
+# Number of odometry messages kept: a scan arrives a little after the odometry of its time.
 _REMEMBERED = 50
-# Odometry that comes so much before its time [s] is in time.
+# Odometry may come this much before its time [s].
 _ROUNDING = 0.5e-3
 _LATCHED_TF = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _MANNERS = Manners()
@@ -82,7 +82,7 @@ class GoalFollowerNode(Node):
         GrouserError: a parameter is not valid.
 
     Attributes:
-        ended: whether it has come to the last of its waypoints, or has given up.
+        ended: whether it has reached the last of its waypoints, or has given up.
         problem: why it gave up; "" if it did not.
     """
 
@@ -101,13 +101,13 @@ class GoalFollowerNode(Node):
         self._follower = GoalFollower(self._manners, waypoints)
         self._reached = 0
         self._memory = ObstacleMemory(self._manners.view + self._manners.radius)
-        self._frames = HeardFrames()
+        self._frames = ReceivedFrames()
         self._odom_frame = ""
         self._poses: deque[tuple[int, PlanarPose]] = deque(maxlen=_REMEMBERED)
         self._scanned = -math.inf
         self._commanded = -math.inf
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._heard_at = self._now()
+        self._received_at = self._now()
         self._twist = self.create_publisher(TwistStamped if self._stamped else Twist, topics.CMD_VEL, topics.RELIABLE)
         self.create_subscription(Odometry, topics.ODOMETRY, self._on_odometry, topics.RELIABLE)
         self.create_subscription(LaserScan, topics.SCAN, self._on_scan, topics.SENSOR_DATA)
@@ -117,24 +117,24 @@ class GoalFollowerNode(Node):
         self.create_timer(0.5 * self._odom_timeout, self._look_at_clock, clock=self._steady)
 
     def stop(self) -> None:
-        """Has the machine stand still."""
+        """Stops the machine."""
         stamp = self._poses[-1][0] if self._poses else 0
-        self._say(stamp, 0.0, 0.0)
+        self._publish_twist(stamp, 0.0, 0.0)
 
     def _on_static_transforms(self, message: TFMessage) -> None:
         for transform in message.transforms:
-            self._hear(transform)
+            self._receive(transform)
 
     def _on_transforms(self, message: TFMessage) -> None:
-        """Of what moves only the odometry's frame matters: where the machine is in that, `odom` says."""
+        """Takes the odometry frame only: `odom` gives the machine's pose in it."""
         for transform in message.transforms:
             if transform.child_frame_id == self._odom_frame:
-                self._hear(transform)
+                self._receive(transform)
 
-    def _hear(self, transform) -> None:
+    def _receive(self, transform) -> None:
         place, turn = transform.transform.translation, transform.transform.rotation
         pose = Pose((place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w))
-        self._frames.hear(transform.child_frame_id, transform.header.frame_id, pose)
+        self._frames.receive(transform.child_frame_id, transform.header.frame_id, pose)
 
     def _on_scan(self, message: LaserScan) -> None:
         stamp = messages.nanoseconds_of(message.header.stamp)
@@ -149,7 +149,7 @@ class GoalFollowerNode(Node):
         self._scanned = 1e-9 * stamp
 
     def _on_odometry(self, message: Odometry) -> None:
-        self._heard_at = self._now()
+        self._received_at = self._now()
         self._odom_frame = message.header.frame_id
         stamp = messages.nanoseconds_of(message.header.stamp)
         now = 1e-9 * stamp
@@ -164,16 +164,16 @@ class GoalFollowerNode(Node):
         if pose is not None and now - self._scanned <= self._scan_timeout:
             self._act(stamp, pose)
         else:
-            # It says that it stands, rather than nothing: a simulation in lockstep waits for its word.
+            # A zero twist rather than nothing: a simulation in lockstep waits for the command.
             self._warn(problem or f"{topics.SCAN} is silent")
-            self._say(stamp, 0.0, 0.0)
+            self._publish_twist(stamp, 0.0, 0.0)
 
     def _placed(self, message: Odometry) -> tuple[PlanarPose | None, str]:
-        """The pose in the frame of the waypoints, or None and why it is not known."""
+        """The pose in the frame of the waypoints; None with the reason if it is not known."""
         pose = _pose(message)
         if self._frame != self._odom_frame:
-            if not self._frames.heard(self._odom_frame):
-                return None, f"nobody says on {topics.TF} where {self._odom_frame} is in {self._frame}"
+            if not self._frames.known(self._odom_frame):
+                return None, f"{topics.TF} has no transform from {self._frame} to {self._odom_frame}"
             pose = compose(self._frames.world(self._odom_frame), pose)
         where = planar(pose)
         if not np.isfinite(where).all():
@@ -182,7 +182,7 @@ class GoalFollowerNode(Node):
 
     def _act(self, stamp: int, pose: PlanarPose) -> None:
         step = self._follower.step(1e-9 * stamp, pose, self._memory.points)
-        self._say(stamp, step.speed, step.yaw_rate)
+        self._publish_twist(stamp, step.speed, step.yaw_rate)
         for number in range(self._reached, step.reached):
             x, y = self._follower.waypoints[number]
             self.get_logger().info(f"waypoint {number + 1} at {x:g}, {y:g} is reached")
@@ -205,7 +205,7 @@ class GoalFollowerNode(Node):
         self._follower, self._reached = GoalFollower(self._manners, [goal]), 0
 
     def _start_again(self) -> None:
-        """Simulation time has been set back: nothing that was seen holds."""
+        """Clears all that was received, after simulation time was set back."""
         self._poses.clear()
         self._memory = ObstacleMemory(self._manners.view + self._manners.radius)
         self._scanned = self._commanded = -math.inf
@@ -213,14 +213,14 @@ class GoalFollowerNode(Node):
         self._reached = 0
 
     def _look_at_clock(self) -> None:
-        if self._now() - self._heard_at > self._odom_timeout:
+        if self._now() - self._received_at > self._odom_timeout:
             self._warn(f"{topics.ODOMETRY} is silent")
             self.stop()
 
     def _now(self) -> float:
         return 1e-9 * self._steady.now().nanoseconds
 
-    def _say(self, stamp: int, speed: float, yaw_rate: float) -> None:
+    def _publish_twist(self, stamp: int, speed: float, yaw_rate: float) -> None:
         twist = (speed, 0.0, yaw_rate)
         self._twist.publish(
             messages.make_stamped_twist(self._base_frame, stamp, twist) if self._stamped else messages.make_twist(twist)
@@ -246,13 +246,13 @@ def read_place(text: str) -> Place:
 
 
 def planar(pose: Pose) -> PlanarPose:
-    """What of a pose is in the plane."""
+    """The planar part of a pose."""
     ahead = rotate(pose.quaternion, (1.0, 0.0, 0.0))
     return pose.position[0], pose.position[1], math.atan2(ahead[1], ahead[0])
 
 
 def mounted(base: PlanarPose, mount: Pose) -> PlanarPose:
-    """Planar pose of what is mounted on a base, upright."""
+    """Planar pose of a sensor that is mounted upright on a base."""
     x, y, yaw = base
     forward, left, turn = planar(mount)
     cosine, sine = math.cos(yaw), math.sin(yaw)
@@ -269,10 +269,10 @@ def _spin(node: GoalFollowerNode, executor: Executor, stop: threading.Event) -> 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the node until it has come to the last waypoint, or is told to stop.
+    """Runs the node until it reaches the last waypoint, gives up, or receives a signal.
 
     Returns:
-        The exit status: 0, 1 when it gave up, 2 for a parameter that is not valid.
+        The exit status: 0, 1 when it gave up, 2 for an invalid parameter.
     """
     gave_up = False
 

@@ -1,11 +1,11 @@
-"""The map of a world, and where the odometry's frame is in it: ``python -m grouser.nodes.navigation.world_map``.
+"""The map of a world, and the transform to the odometry frame: ``python -m grouser.nodes.navigation.world_map``.
 
-Says ``map`` (nav_msgs/OccupancyGrid), as a map server does, and the transform from the map's frame to that of the
-odometry, as a localization does. Three kinds of localization are to be had:
+Publishes ``map`` (nav_msgs/OccupancyGrid) like a map server, and the transform from the map frame to the odometry frame
+like a localization node. Kinds of localization:
 
-- truth: from ``odom`` and ``ground_truth/odom``, whatever odometry has lost on the way
-- odometry: the two frames are one until somebody says on ``initialpose`` where the machine is
-- none: somebody else does it
+- truth: from ``odom`` and ``ground_truth/odom``, without the drift of odometry
+- odometry: both frames coincide until a pose arrives on ``initialpose``
+- none: another node localizes
 """
 
 import math
@@ -88,23 +88,23 @@ class WorldMapNode(Node):
             self.create_subscription(
                 PoseWithCovarianceStamped, topics.INITIAL_POSE, self._on_initial_pose, topics.RELIABLE
             )
-            self._say(0, _NOWHERE)
+            self._publish_transform(0, _NOWHERE)
 
     def _on_odometry(self, message: Odometry) -> None:
         self._reckoned = messages.nanoseconds_of(message.header.stamp), messages.pose_array(message.pose.pose)
         self._compare()
 
     def _on_truth(self, message: Odometry) -> None:
-        # The base leans with the ground; what is on the map is its footprint.
+        # The base tilts with the ground; the pose on the map is that of its footprint.
         real = footprint_pose(messages.pose_array(message.pose.pose), None)
         self._real = messages.nanoseconds_of(message.header.stamp), real
         self._compare()
 
     def _compare(self) -> None:
-        """Localizes, when odometry and truth of one time are there."""
+        """Publishes the transform when odometry and ground truth of the same time are known."""
         if self._reckoned is not None and self._real is not None and self._reckoned[0] == self._real[0]:
             stamp, reckoned = self._reckoned
-            self._say(stamp + self._tolerance, frame_between(self._real[1], reckoned))
+            self._publish_transform(stamp + self._tolerance, frame_between(self._real[1], reckoned))
 
     def _on_initial_pose(self, message: PoseWithCovarianceStamped) -> None:
         pose = messages.pose_array(message.pose.pose)
@@ -116,9 +116,9 @@ class WorldMapNode(Node):
             )
             return
         stamp, reckoned = (0, _NOWHERE) if self._reckoned is None else self._reckoned
-        self._say(stamp, frame_between(footprint_pose(pose, None), reckoned))
+        self._publish_transform(stamp, frame_between(footprint_pose(pose, None), reckoned))
 
-    def _say(self, stamp: int, pose: np.ndarray) -> None:
+    def _publish_transform(self, stamp: int, pose: np.ndarray) -> None:
         messages.fill_transforms(self._transform, stamp, pose[np.newaxis])
         self._tf.publish(self._transform)
 
@@ -136,9 +136,9 @@ def occupancy_grid(frame: str, grid: OccupancyMap) -> OccupancyGrid:
 
 
 def frame_between(real: np.ndarray, reckoned: np.ndarray) -> np.ndarray:
-    """Where the odometry's frame is, from what it says of a footprint and where that really is; shapes (7,).
+    """Pose of the odometry frame, from the true pose of the footprint and its pose by odometry; shapes (7,).
 
-    The height is left alone: odometry and localization are planar.
+    The height is ignored: odometry and localization are planar.
     """
     level = reckoned * (1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0)
     return relative_poses(_inverse(real), _inverse(level))[0]
@@ -149,7 +149,7 @@ def _inverse(pose: np.ndarray) -> np.ndarray:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the node until it is told to stop; returns the exit status, 2 for a parameter or world that is not valid."""
+    """Runs the node until a signal; returns the exit status, 2 for an invalid parameter or world."""
     return run_node("world_map", WorldMapNode, lambda node: None, arguments)
 
 

@@ -1,12 +1,12 @@
 """Commands a machine by joystick: ``python -m grouser.nodes.operator``.
 
-Hears ``joy`` (sensor_msgs/Joy) from ROS's ``game_controller_node`` or any other, and says ``valve_commands``,
-``joint_commands`` and ``cmd_vel``, whatever the pattern has, and ``emergency_stop``. As teleop_twist_joy does, it says
-nothing as long as the dead-man button is up, and once that nothing shall move when it has come up; somebody else may
-command the machine meanwhile.
+Subscribes to ``joy`` (sensor_msgs/Joy) of ROS's ``game_controller_node`` or another driver, and publishes
+``valve_commands``, ``joint_commands`` and ``cmd_vel``, as the pattern requires, and ``emergency_stop``. Like
+teleop_twist_joy it publishes neutral commands once when the dead-man button is released and nothing while it is up, so
+that another node can command the machine meanwhile.
 
-The joystick's silence is measured by the wall clock: the operator lives by it. A paused simulation is no reason to let
-go of the lever, and in a slow one a machine would otherwise go on for seconds after the cable was pulled.
+The joystick's silence is measured in wall time: the operator need not release a lever while the simulation is paused,
+and a slow simulation does not delay the reaction to a lost joystick.
 """
 
 from collections.abc import Sequence
@@ -67,12 +67,12 @@ class OperatorNode(Node):
         self._period = 1.0 / parameters["rate"]
         self._frame = parameters["base_frame"]
         self._stamped = parameters["enable_stamped_cmd_vel"]
-        # Wall time, and one that nobody sets.
+        # Monotonic wall time.
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._accepted = self._load(parameters["pattern"])
         self._operating = Operating(self._accepted, self._patience(parameters["joy_timeout"]))
         self._commanding = False
-        self._stop_said = False
+        self._published_stop = False
         self._valves = self.create_publisher(DynamicInterfaceGroupValues, topics.VALVE_COMMANDS, topics.RELIABLE)
         self._joints = self.create_publisher(JointState, topics.JOINT_COMMANDS, topics.RELIABLE)
         self._twist = self.create_publisher(TwistStamped if self._stamped else Twist, topics.CMD_VEL, topics.RELIABLE)
@@ -85,13 +85,13 @@ class OperatorNode(Node):
     def finish(self) -> None:
         """Leaves the machine in neutral."""
         self._operating.stop()
-        self._speak()
+        self._publish_state()
 
     def _load(self, name: str) -> ControlMapping:
         return load_control_mapping(catalogue.pattern_file(name))
 
     def _patience(self, joy_timeout: float) -> float:
-        """The silence after which a tick has to act, because the next one would be too late [s]."""
+        """Longest silence at a tick [s]: the next tick would exceed `joy_timeout`."""
         return joy_timeout - self._period
 
     def _now(self) -> float:
@@ -99,7 +99,7 @@ class OperatorNode(Node):
 
     def _on_joy(self, message: Joy) -> None:
         operating, now = self._operating, self._now()
-        self._look_at_clock(now)
+        self._check_silence(now)
         before = operating.mode, operating.speed_range
         try:
             operating.receive(message.axes, message.buttons, now)
@@ -109,24 +109,24 @@ class OperatorNode(Node):
             speed, share = operating.pattern.speed_ranges[operating.speed_range]
             self.get_logger().info(f"{operating.mode or 'levers'} at {speed}, {100.0 * share:.0f} % of full speed")
         if not operating.enabled:
-            self._speak()  # at once, not with the next tick
+            self._publish_state()  # at once, not with the next tick
 
     def _on_tick(self) -> None:
-        self._look_at_clock(self._now())
-        self._speak()
+        self._check_silence(self._now())
+        self._publish_state()
 
-    def _look_at_clock(self, now: float) -> None:
+    def _check_silence(self, now: float) -> None:
         moved = self._operating.enabled
         self._operating.advance(now)
         if moved and not self._operating.enabled:
             self._warn(f"{topics.JOY} is silent: all in neutral; to go on, let go of the dead-man button and press it")
 
-    def _speak(self) -> None:
-        """Publishes commands as long as motion is enabled, and once more, neutral ones, when it is not any longer."""
+    def _publish_state(self) -> None:
+        """Publishes commands while motion is enabled, and neutral ones once when it is disabled."""
         operating = self._operating
-        if operating.emergency_stop != self._stop_said:
-            self._stop_said = operating.emergency_stop
-            self._emergency_stop.publish(Bool(data=self._stop_said))
+        if operating.emergency_stop != self._published_stop:
+            self._published_stop = operating.emergency_stop
+            self._emergency_stop.publish(Bool(data=self._published_stop))
         if operating.enabled or self._commanding:
             self._publish(operating.commands())
         self._commanding = operating.enabled
@@ -158,7 +158,7 @@ class OperatorNode(Node):
         for change in changes:
             if change.name == "pattern":
                 self._operating.stop()
-                self._speak()  # neutral, in the words of the old pattern
+                self._publish_state()  # neutral commands of the old pattern's actuators
                 self._operating.use(self._accepted)
                 self.get_logger().info(f"pattern {change.value}")
             elif change.name == "joy_timeout":
@@ -169,5 +169,5 @@ class OperatorNode(Node):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the node until it is told to stop; returns the exit status, 2 for a bad parameter or pattern."""
+    """Runs the node until a signal; returns the exit status, 2 for an invalid parameter or pattern."""
     return run_node("operator", OperatorNode, OperatorNode.finish, arguments)

@@ -1,4 +1,4 @@
-"""Which entities, worlds and poses are meant: filters of `simulation_interfaces`."""
+"""Filters of `simulation_interfaces` for entities, worlds and poses."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ _ANY, _ALL = 0, 1
 
 @dataclass(frozen=True)
 class TagChoice:
-    """Tags, any or all of which are asked for; none: whatever the tags are.
+    """A filter for tags; without tags everything matches.
 
     Args:
-        tags: that are asked for.
-        mode: 0 for any of them, 1 for all, as TagsFilter.msg counts.
+        tags: to match.
+        mode: 0 for any of them, 1 for all, as in TagsFilter.msg.
 
     Raises:
         RequestError: there is no such mode.
@@ -33,19 +33,19 @@ class TagChoice:
             )
 
     def takes(self, tags: Collection[str]) -> bool:
-        """Whether something with these tags is meant."""
+        """Whether something with these tags matches."""
         return not self.tags or (self.tags <= set(tags) if self.mode == _ALL else not self.tags.isdisjoint(tags))
 
 
 @dataclass(frozen=True, eq=False)
 class EntityChoice:
-    """Entities for which all of these hold.
+    """A filter for entities; all of its conditions must hold.
 
     Attributes:
-        name: some part of the name matches; None: any name.
-        categories: numbers of categories, any of which it has; empty: any.
-        tags: it has these.
-        region: it reaches into this; None: wherever it is.
+        name: a part of the name matches; None: any name.
+        categories: numbers of categories, of which it has one; empty: any.
+        tags: filter for its tags.
+        region: intersects one of its shapes; None: anywhere.
     """
 
     name: RegularExpression | None = None
@@ -54,7 +54,7 @@ class EntityChoice:
     region: Region | None = None
 
     def of(self, scene: EntitySnapshot) -> list[str]:
-        """Names of the entities that are meant, in the order of the scene."""
+        """Names of the matching entities, in the order of the snapshot."""
         return [name for name, entity in scene.entities.items() if self._takes(name, entity)]
 
     def _takes(self, name: str, entity: Entity) -> bool:

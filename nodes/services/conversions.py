@@ -1,4 +1,4 @@
-"""Plain data to messages of `simulation_interfaces` and back: pure functions."""
+"""Conversion between plain data and messages of `simulation_interfaces`: pure functions."""
 
 import math
 from typing import Any
@@ -30,16 +30,16 @@ from grouser.physics.description.machine import Vector3 as Numbers
 from grouser.physics.description.rotation import compose
 
 _WORLD_NAMES = ("", "world")
-# How far the squared length of a quaternion may be from one: what tf2 takes for normalised.
+# Tolerance of the squared length of a quaternion: that of tf2.
 _NORM_TOLERANCE = 0.01
 _FARTHEST = 1e9  # [m], as in world files
 
 
 def pose_of(message: PoseMessage) -> Pose:
-    """A pose whose quaternion has the length one.
+    """A pose with a normalized quaternion.
 
     Raises:
-        RequestError: the quaternion is no rotation, or the position is not finite or beyond any world.
+        RequestError: the quaternion is not normalized, or the position is not finite or too far away.
     """
     position, turn = message.position, message.orientation
     quaternion = (turn.x, turn.y, turn.z, turn.w)
@@ -54,10 +54,10 @@ def pose_of(message: PoseMessage) -> Pose:
 
 
 def frame_motion(name: str, scene: EntitySnapshot) -> EntityMotion:
-    """How the frame that a header names moves in the world: the world's own, or the canonical link of an entity.
+    """Motion in the world of a frame: that of the world, or the canonical link of an entity.
 
     Raises:
-        RequestError: there is no such frame, which leaves a pose without meaning.
+        RequestError: there is no such frame.
     """
     if name in (*_WORLD_NAMES, scene.frame):
         return EntityMotion()
@@ -69,7 +69,7 @@ def frame_motion(name: str, scene: EntitySnapshot) -> EntityMotion:
 
 
 def pose_in_world(message: PoseMessage, frame: EntityMotion) -> Pose:
-    """The pose in the world of what has this one in a frame.
+    """The pose in the world from a pose in a frame.
 
     Raises:
         RequestError: as `pose_of`.
@@ -78,12 +78,12 @@ def pose_in_world(message: PoseMessage, frame: EntityMotion) -> Pose:
 
 
 def velocity_in_world(message: Twist, place: Numbers, frame: EntityMotion) -> Velocity:
-    """The velocity in the world of what has this one in a frame, which may itself move.
+    """The velocity in the world from a velocity relative to a moving frame.
 
     Args:
-        message: the velocity as seen from the frame, along its axes.
-        place: of what has it, in the world [m].
-        frame: how it moves in the world.
+        message: relative to the frame, in its axes.
+        place: position of the moving point in the world [m].
+        frame: motion of the frame in the world.
 
     Raises:
         RequestError: it is not finite.
@@ -95,12 +95,12 @@ def velocity_in_world(message: Twist, place: Numbers, frame: EntityMotion) -> Ve
 
 
 def is_zero(message: Twist | Accel) -> bool:
-    """Whether nothing moves."""
+    """Whether all components are zero."""
     return not any((*_numbers(message.linear), *_numbers(message.angular)))
 
 
 def fill_state(message: EntityState, entity: Entity, scene: EntitySnapshot) -> None:
-    """Writes how an entity moves in the world. Accelerations are not measured: what stands has none, others NaN."""
+    """Writes the motion of an entity in the world. Accelerations are zero for static objects, otherwise NaN."""
     message.header.frame_id = scene.frame
     set_stamp(message.header.stamp, scene.nanoseconds)
     fill_pose(message.pose, entity.motion.pose)
@@ -119,14 +119,14 @@ def fill_pose(message: PoseMessage, pose: Pose) -> None:
 
 
 def fill_info(message: EntityInfo, traits: Traits) -> None:
-    """Writes what is said of an entity."""
+    """Writes the traits of an entity."""
     message.category.category = int(traits.category)
     message.description = traits.description
     message.tags = list(traits.tags)
 
 
 def traits_of(message: EntityInfo) -> Traits:
-    """What is said of an entity.
+    """The traits of an entity.
 
     Raises:
         RequestError: there is no such category.
@@ -135,7 +135,7 @@ def traits_of(message: EntityInfo) -> Traits:
 
 
 def fill_box(message: Bounds, box: tuple[np.ndarray, np.ndarray] | None) -> None:
-    """Writes a box from its lower and its upper corner, upper right first; without one there are no bounds."""
+    """Writes a box from its lower and upper corner, upper corner first; None: empty bounds."""
     message.type = int(RegionType.EMPTY if box is None else RegionType.BOX)
     message.points = [] if box is None else [_vector(corner) for corner in reversed(box)]
 
@@ -148,7 +148,7 @@ def named_pose(pose: WorldPose) -> NamedPose:
 
 
 def fill_world(message: Any, entry: WorldEntry) -> None:
-    """Writes what there is to say of a world into a WorldResource, which not every version has."""
+    """Writes a world into a WorldResource, which not every version has."""
     message.name = entry.world.name
     message.description = entry.world.description
     message.tags = list(entry.world.tags)
@@ -156,7 +156,7 @@ def fill_world(message: Any, entry: WorldEntry) -> None:
 
 
 def tag_choice(message: TagsFilter) -> TagChoice:
-    """Which tags are meant.
+    """The filter for tags.
 
     Raises:
         RequestError: its mode is not known.
@@ -165,7 +165,7 @@ def tag_choice(message: TagsFilter) -> TagChoice:
 
 
 def entity_choice(message: EntityFilters) -> EntityChoice:
-    """Which entities are meant.
+    """The filter for entities.
 
     Raises:
         RequestError: a filter is not valid.

@@ -1,4 +1,4 @@
-"""What the services need of whoever simulates: plain data, no messages."""
+"""What the services need of a simulation: plain data, no messages."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -11,7 +11,7 @@ from grouser.physics.description.machine import Geometry, Machine, Pose, World
 
 
 class RunState(IntEnum):
-    """What a simulation is doing, as SimulationState.msg counts it."""
+    """States of a simulation, with the numbers of SimulationState.msg."""
 
     STOPPED = 0
     PLAYING = 1
@@ -22,7 +22,7 @@ class RunState(IntEnum):
 
 
 class Scope(IntFlag):
-    """What a reset takes back, as ResetSimulation.srv counts it."""
+    """Scopes of a reset, with the numbers of ResetSimulation.srv."""
 
     TIME = 1
     STATE = 2
@@ -30,7 +30,7 @@ class Scope(IntFlag):
 
 
 class Category(IntEnum):
-    """Kinds of entities, as EntityCategory.msg counts them."""
+    """Categories of entities, with the numbers of EntityCategory.msg."""
 
     OBJECT = 0
     ROBOT = 1
@@ -40,21 +40,21 @@ class Category(IntEnum):
 
 
 class Capability(Enum):
-    """What not every host can do; only what it can is offered."""
+    """Optional abilities of a host; only these are offered."""
 
-    RESET_TIME = "time can be set back alone"
-    RESET_STATE = "the state can be set back"
-    RESET_SPAWNED = "what was spawned can be taken away"
-    SPAWN = "machines can be put in"
-    DELETE = "entities can be taken out"
-    SET_STATE = "entities can be put elsewhere"
-    LOAD_WORLD = "another world can be loaded"
-    UNLOAD_WORLD = "the world can be taken away"
+    RESET_TIME = "reset of time alone"
+    RESET_STATE = "reset of the state"
+    RESET_SPAWNED = "deletion of spawned entities"
+    SPAWN = "spawning of machines"
+    DELETE = "deletion of entities"
+    SET_STATE = "setting pose and velocity of entities"
+    LOAD_WORLD = "loading another world"
+    UNLOAD_WORLD = "unloading the world"
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Something that touches: its geometry, and its pose in the world."""
+    """A collision shape: geometry, and pose in the world."""
 
     geometry: Geometry
     pose: Pose
@@ -62,12 +62,12 @@ class Shape:
 
 @dataclass(frozen=True)
 class Traits:
-    """What is said of an entity.
+    """Description of an entity.
 
     Attributes:
         category: its kind.
-        description: in words.
-        tags: by which it can be chosen.
+        description: a text.
+        tags: for filters.
     """
 
     category: Category
@@ -80,7 +80,7 @@ class Entity:
     """A robot or an object at one instant.
 
     Attributes:
-        traits: what is said of it.
+        traits: its description.
         motion: of its canonical link in the world.
         shapes: all of its collision shapes.
     """
@@ -92,7 +92,7 @@ class Entity:
 
 @dataclass(frozen=True, eq=False)
 class EntitySnapshot:
-    """Everything at one instant.
+    """All entities at one instant.
 
     Attributes:
         nanoseconds: simulation time.
@@ -107,7 +107,7 @@ class EntitySnapshot:
 
 @dataclass(frozen=True, eq=False)
 class WorldEntry:
-    """A world and where it comes from: a URI or, without one, a text."""
+    """A world and its source: a URI or, without one, a text."""
 
     world: World
     uri: str = ""
@@ -116,13 +116,13 @@ class WorldEntry:
 
 @dataclass(frozen=True, eq=False)
 class SpawnOrder:
-    """A machine that is to be put in.
+    """A machine to spawn.
 
     Attributes:
-        name: valid, and not taken by another entity.
-        machine: what it is.
-        uri: where it comes from; empty: from a text.
-        namespace: of its topics, valid; empty: none of its own.
+        name: valid, and different from those of other entities.
+        machine: its description.
+        uri: its source; empty: a text.
+        namespace: of its topics, valid; empty: not given.
         pose: of its canonical link in the world.
     """
 
@@ -134,54 +134,54 @@ class SpawnOrder:
 
 
 class Host(Protocol):
-    """Whoever simulates. Any method may raise a RequestError, or a GrouserError if a description is wrong."""
+    """A simulation. Any method may raise a RequestError, or a GrouserError for an invalid description."""
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What it can do beyond what every host can; always the same."""
+        """Its optional abilities; constant."""
 
     def state(self) -> RunState:
-        """What it is doing."""
+        """Its present state."""
 
     def set_state(self, target: RunState) -> None:
-        """Plays, pauses, or stops: pauses and goes back to the start. The transition is a possible one."""
+        """Starts, pauses, or stops (pauses and resets). The transition has been checked."""
 
     def quit(self) -> None:
-        """Ends the program, in its own time."""
+        """Ends the program, after this call."""
 
     def reset(self, scope: Scope) -> None:
-        """Takes back what `scope` says, all of it within its capabilities; goes on playing if it was."""
+        """Resets what `scope` names, which is within its capabilities; keeps playing if it was."""
 
     def step(self, count: int, after_step: Callable[[int], bool] | None = None) -> Future[None]:
-        """Begins to make steps of a paused simulation.
+        """Starts steps of a paused simulation.
 
         Args:
             count: of steps.
-            after_step: called after each with their number, by whichever thread steps; returns whether to go on.
+            after_step: called after each step, in the stepping thread, with the number made; returns whether to go on.
 
         Returns:
-            Done when they are made, or none is made any more; a `RequestError` if not all of them were made.
+            Done after the last step; has a `RequestError` if not all steps were made.
         """
 
     def scene(self) -> EntitySnapshot:
-        """Everything as it now is."""
+        """All entities now."""
 
     def world(self) -> WorldEntry:
-        """The world that is loaded; refused with NO_WORLD_LOADED where there is none."""
+        """The loaded world; raises NO_WORLD_LOADED if there is none."""
 
     def spawn(self, order: SpawnOrder) -> None:
-        """Puts a machine in."""
+        """Spawns a machine."""
 
     def delete(self, name: str) -> None:
-        """Takes an entity of the scene out."""
+        """Deletes an entity."""
 
     def set_entity_state(self, name: str, pose: Pose | None, velocity: Velocity | None) -> None:
-        """Puts an entity of the scene elsewhere, or has it move otherwise, at once.
+        """Sets pose and velocity of an entity.
 
         Args:
             name: of the entity.
-            pose: of its canonical link in the world; None: it stays where it is.
-            velocity: of its canonical link, along the world's axes; None: it keeps the one that it has.
+            pose: of its canonical link in the world; None: unchanged.
+            velocity: of its canonical link, in the world's axes; None: unchanged.
         """
 
     def load_world(self, entry: WorldEntry) -> None:

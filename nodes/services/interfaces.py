@@ -1,8 +1,8 @@
-"""`simulation_interfaces` as it is installed: all that differs between its versions is known here, and nowhere else.
+"""The installed version of `simulation_interfaces`: this module alone handles differences between versions.
 
-In the versions of Humble, Jazzy and Kilted (1.x) a resource is two fields, ``uri`` and ``resource_string``, or the
-former alone; from 2.0 on more and more messages have a ``Resource`` instead, under various names. SetEntityState says
-from 2.1 on what it sets. Services and constants have come over time. Fields are looked for, not versions.
+In the versions of Humble, Jazzy and Kilted (1.x) a resource is two fields, ``uri`` and ``resource_string``, or only the
+former; from 2.0 on many messages have a ``Resource`` instead, under various names. From 2.1 on SetEntityState has flags
+for what it sets. Services and constants were added over time. The code tests for fields, not for versions.
 """
 
 from collections.abc import Collection
@@ -16,23 +16,23 @@ from grouser.nodes.services.request_error import Reason
 
 
 def service_type(name: str) -> Any:
-    """The type of a service; None where this version has none of that name."""
+    """The type of a service; None if this version does not have it."""
     return getattr(srv, name, None)
 
 
 def message_type(name: str) -> Any:
-    """The type of a message; None where this version has none of that name."""
+    """The type of a message; None if this version does not have it."""
     return getattr(msg, name, None)
 
 
 def resource(message: Any) -> tuple[str, str]:
-    """URI and text of the resource that a message names."""
+    """URI and text of the resource in a message."""
     holder = _resource_holder(message)
     return holder.uri, holder.resource_string
 
 
 def set_resource(message: Any, uri: str, text: str = "") -> None:
-    """Writes URI and text of a resource; one that only has a URI, as of a Spawnable in 1.x, gets that alone."""
+    """Writes URI and text of a resource, or the URI alone if there is no text field (Spawnable in 1.x)."""
     holder = _resource_holder(message)
     holder.uri = uri
     if hasattr(holder, "resource_string"):
@@ -55,17 +55,17 @@ def sets_acceleration(request: Any) -> bool:
 
 
 def result_code(reason: Reason, answer: type) -> int:
-    """Number of a reason in answers of a type; that of a failure where it has no code for it."""
+    """Number of a reason in responses of a type; RESULT_OPERATION_FAILED if it has no code for it."""
     return getattr(answer, reason.value, getattr(Result, reason.value, Result.RESULT_OPERATION_FAILED))
 
 
 def feature_numbers(names: Collection[str]) -> list[int]:
-    """Numbers of those features that this version knows, in their order."""
+    """Sorted numbers of the features that this version has."""
     return sorted(getattr(SimulatorFeatures, name) for name in names if hasattr(SimulatorFeatures, name))
 
 
 def state_number(state: RunState) -> int:
-    """Number of a state; that of a stopped simulation for one that this version does not know."""
+    """Number of a state; STATE_STOPPED for a state that this version does not have."""
     return getattr(SimulationState, f"STATE_{state.name}", SimulationState.STATE_STOPPED)
 
 

@@ -1,4 +1,4 @@
-"""Where something is and how it moves, in one frame or another."""
+"""Pose and velocity of entities, and their change of frame."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ _NONE = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Velocity:
-    """How fast a frame moves: linear, of its origin [m/s], and angular [rad/s]."""
+    """Velocity of a frame: linear, of its origin [m/s], and angular [rad/s]."""
 
     linear: Vector3 = _NONE
     angular: Vector3 = _NONE
@@ -20,19 +20,19 @@ class Velocity:
 
 @dataclass(frozen=True)
 class EntityMotion:
-    """A frame's pose and velocity as seen from a reference frame."""
+    """Pose and velocity of a frame in a reference frame."""
 
     pose: Pose = Pose()
     velocity: Velocity = Velocity()
 
 
 def seen_from_outside(velocity: Velocity, place: Vector3, frame: EntityMotion) -> Velocity:
-    """A velocity that is seen from a frame, as the one sees it who sees that frame move.
+    """Transforms a velocity relative to a moving frame into the reference frame.
 
     Args:
-        velocity: as seen from the frame, along its axes.
-        place: of what moves, as seen from outside [m].
-        frame: as seen from outside.
+        velocity: relative to the moving frame, in its axes.
+        place: position of the moving point in the reference frame [m].
+        frame: motion of the moving frame in the reference frame.
     """
     turn = frame.pose.quaternion
     arm = np.array(place) - frame.pose.position

@@ -1,4 +1,4 @@
-"""Names of entities and their namespaces: which are valid, and which are still free."""
+"""Names of entities and namespaces: validity and uniqueness."""
 
 import re
 from collections.abc import Collection
@@ -9,7 +9,7 @@ from rclpy.validate_namespace import validate_namespace
 
 from grouser.nodes.services.request_error import Reason, RequestError
 
-# What may be a part of a topic's name, as an entity's name may come to be.
+# A valid part of a topic's name, which an entity's name may become.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -17,10 +17,10 @@ def choose_name(wanted: str, given: str, taken: Collection[str], may_rename: boo
     """The name of a new entity.
 
     Args:
-        wanted: by whoever spawns it; empty: whatever its description says.
-        given: by its description; may be empty.
+        wanted: from the request; empty: from the description.
+        given: from the description; may be empty.
         taken: names of other entities.
-        may_rename: whether it may get another name where this one is taken or not valid.
+        may_rename: whether it may get another name if this one is taken or not valid.
 
     Raises:
         RequestError: the name is not valid, or is taken.
@@ -40,7 +40,7 @@ def choose_name(wanted: str, given: str, taken: Collection[str], may_rename: boo
 
 
 def check_namespace(namespace: str) -> str:
-    """A namespace that is valid, as given; a relative one is below that of the simulator.
+    """Checks a namespace and returns it; a relative one is below that of the simulator.
 
     Raises:
         RequestError: it is not valid.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def offer_standard_services(node: Node, host: Host) -> "SimulationServices | None":
-    """The services under a node's name; None where `simulation_interfaces` is not installed."""
+    """Creates the services of a node; returns None if `simulation_interfaces` is not installed."""
     if find_spec("simulation_interfaces") is None:
         return None
     from grouser.nodes.services.services import SimulationServices

@@ -1,4 +1,4 @@
-"""Regions of space: the box around shapes, and which shapes reach into a region."""
+"""Regions of space: bounding boxes of shapes, and intersection of shapes with a region."""
 
 from collections.abc import Iterable
 from enum import IntEnum
@@ -13,12 +13,12 @@ from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.physics.description.machine import Box, Capsule, Cylinder, Mesh, PointSet, Pose, Sphere
 from grouser.physics.description.rotation import matrix
 
-# A hull whose corners lie this near to one plane, as a share of its size, has no inside: it is taken for flat.
+# A hull is flat if its corners lie this near to one plane, as a share of its size.
 _FLATNESS = 1e-9
 
 
 class RegionType(IntEnum):
-    """Kinds of regions, as Bounds.msg counts them."""
+    """Kinds of regions, with the numbers of Bounds.msg."""
 
     EMPTY = 0
     BOX = 1
@@ -27,7 +27,7 @@ class RegionType(IntEnum):
 
 
 def box_around(shapes: Iterable[Shape], frame: Pose) -> tuple[np.ndarray, np.ndarray] | None:
-    """Lower and upper corner of the smallest box along a frame's axes that holds all shapes, in that frame, (3,) each.
+    """Lower and upper corner of the bounding box of shapes along a frame's axes, in that frame, (3,) each.
 
     None without shapes.
     """
@@ -37,7 +37,7 @@ def box_around(shapes: Iterable[Shape], frame: Pose) -> tuple[np.ndarray, np.nda
         rotation, position = turn @ matrix(shape.pose.quaternion), turn @ (np.array(shape.pose.position) - origin)
         points, radius, disc = _skeleton(shape)
         places = points @ rotation.T + position
-        # a disc about the shape's z axis reaches out along x, y and z by its radius times the sine of its tilt
+        # the extent of a disc along x, y and z is its radius times the sine of the angle of its axis
         reach = radius + disc * np.sqrt(np.maximum(1.0 - rotation[:, 2] ** 2, 0.0))
         lower, upper = np.minimum(lower, places.min(axis=0) - reach), np.maximum(upper, places.max(axis=0) + reach)
     return (lower, upper) if np.isfinite(lower).all() else None
@@ -47,8 +47,8 @@ class Region:
     """A part of space in the world frame.
 
     Args:
-        kind: its number, as it came.
-        points: of which it consists, (n, 3): see Bounds.msg.
+        kind: its number in the message.
+        points: that define it, (n, 3): see Bounds.msg.
 
     Raises:
         RequestError: the kind is not known, or its points do not make one.
@@ -123,7 +123,7 @@ def _solids(shape: Shape) -> list[tuple[Any, np.ndarray]]:
 
 
 def _hull(points: np.ndarray) -> Any:
-    """The convex hull of points as coal knows it."""
+    """The convex hull of points for coal."""
     corners, faces = _faces(points)
     vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
     for corner in corners:
@@ -134,7 +134,7 @@ def _hull(points: np.ndarray) -> Any:
 
 
 def _faces(points: np.ndarray) -> tuple[np.ndarray, list[list[int]]]:
-    """Corners of the convex hull of points, (m, 3), and triangles between them; coal does not ask which way round."""
+    """Corners of the convex hull of points, (m, 3), and triangles between them, of any orientation."""
     centred = points - points.mean(axis=0)
     _, extents, axes = np.linalg.svd(centred, full_matrices=False)
     if len(points) < 3 or not extents[1] > _FLATNESS * extents[0]:

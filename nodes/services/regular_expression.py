@@ -1,4 +1,4 @@
-"""Regular expressions as POSIX has them: those of the C library."""
+"""POSIX extended regular expressions, by the C library."""
 
 import ctypes
 from functools import cache
@@ -7,7 +7,7 @@ from grouser.nodes.services.request_error import Reason, RequestError
 
 _EXTENDED = 1  # REG_EXTENDED, in every C library
 _SIZE = 1024  # of a compiled expression [bytes]: more than any C library needs
-_LONGEST = 1000  # characters: a longer one is no choice of names
+_LONGEST = 1000  # characters
 
 
 class RegularExpression:
@@ -39,7 +39,7 @@ class RegularExpression:
             _library().regfree(self._compiled)
 
     def found_in(self, text: str) -> bool:
-        """Whether some part of a text matches; `^` and `$` are its ends."""
+        """Whether a part of a text matches; `^` and `$` match its ends."""
         return _library().regexec(self._compiled, text.encode(), 0, None, 0) == 0
 
 

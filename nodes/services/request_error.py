@@ -1,10 +1,10 @@
-"""Why a request is not carried out, in the words of `simulation_interfaces`."""
+"""Errors of requests, with the result codes of `simulation_interfaces`."""
 
 from enum import Enum
 
 
 class Reason(Enum):
-    """Names of result codes; which number one has, and whether a service knows it, its messages say."""
+    """Names of result codes; their numbers are in the messages of each service."""
 
     FEATURE_UNSUPPORTED = "RESULT_FEATURE_UNSUPPORTED"
     NOT_FOUND = "RESULT_NOT_FOUND"
@@ -29,11 +29,11 @@ class Reason(Enum):
 
 
 class RequestError(Exception):
-    """A request that is not carried out; nothing has changed.
+    """A refused request; nothing has changed.
 
     Args:
         reason: its result code.
-        text: what was wrong, for the user.
+        text: explanation for the user.
     """
 
     def __init__(self, reason: Reason, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Machines and worlds that are named by a URI or come as text, and which there are."""
+"""Machines and worlds from URIs and texts, and lists of the available ones."""
 
 import re
 import tempfile
@@ -18,7 +18,7 @@ from grouser.resources import PACKAGE, share_path
 MACHINE_FORMATS = ("urdf", "xacro")
 _MACHINE_ENDINGS = (".urdf", ".xacro", ".xml")
 _WORLD_ENDINGS = (".yaml", ".yml")
-_TEXT = "resource_string"  # what messages call a text
+_TEXT = "resource_string"  # name of a text in messages
 _COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
 _FIRST_ELEMENT = re.compile(r"<([A-Za-z_][\w.:-]*)")
 _XACRO = re.compile(r"xmlns:xacro\s*=")
@@ -26,14 +26,14 @@ _SENTENCE = re.compile(r"(.+?)(?:[.:](?:\s|$)|$)")
 
 
 def read_machine(uri: str, text: str) -> Machine:
-    """A machine from a URI or, where that is empty, from the text of a URDF or xacro file.
+    """Reads a machine from a URI or, if that is empty, from the text of a URDF or xacro file.
 
     Args:
         uri: ``file://``, ``package://``, a path, or the name of a machine that comes with grouser.
         text: relative file names in it start at the working directory.
 
     Raises:
-        RequestError: there is none, its format is another, or it says something that is not valid.
+        RequestError: it does not exist, has another format, or is not valid.
     """
     if uri:
         path = _locate(uri, catalogue.machine_file, _MACHINE_ENDINGS)
@@ -45,13 +45,13 @@ def read_machine(uri: str, text: str) -> Machine:
 
 
 def read_world(uri: str, text: str, all_or_nothing: bool, without_assets: bool) -> WorldEntry:
-    """A world from a URI or, where that is empty, from the text of a world file.
+    """Reads a world from a URI or, if that is empty, from the text of a world file.
 
     Args:
-        uri: as of a machine.
+        uri: as for a machine.
         text: relative file names in it start at the working directory.
-        all_or_nothing: whether what is not known in it has a result code of its own.
-        without_assets: whether to do without files that are not there or not known, which cannot be done.
+        all_or_nothing: whether unknown keys have a result code of their own.
+        without_assets: whether to ignore missing or unsupported files, which is not supported.
 
     Raises:
         RequestError: as `read_machine`.
@@ -74,20 +74,20 @@ def read_world(uri: str, text: str, all_or_nothing: bool, without_assets: bool) 
 
 
 def list_machines(sources: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """Machines that there are.
+    """Lists the available machines.
 
     Args:
-        sources: further folders to look in, as URIs.
+        sources: further folders to search, as URIs.
 
     Returns:
-        URI of each -> what it says of itself; and what is wrong with sources.
+        URI of each -> its description; and problems with sources.
     """
     found, problems = _list(catalogue.machine_files(), "urdf", sources, ("*.urdf", "*.xacro"))
     return {uri: _introduction(path) for uri, path in found.items()}, problems
 
 
 def list_worlds(sources: Iterable[str]) -> tuple[list[WorldEntry], list[str]]:
-    """Worlds that there are; arguments and what is returned as of `list_machines`."""
+    """Lists the available worlds and problems with sources; arguments as for `list_machines`."""
     found, problems = _list(catalogue.world_files(), "config/worlds", sources, ("*.yaml", "*.yml"))
     worlds = []
     for uri, path in found.items():
@@ -99,7 +99,7 @@ def list_worlds(sources: Iterable[str]) -> tuple[list[WorldEntry], list[str]]:
 
 
 def uri_of(path: Path, folder: str) -> str:
-    """URI of a file: by the package for one of a folder that comes with it."""
+    """URI of a file, with package:// for a file in this folder of the package."""
     home = share_path(folder).resolve()
     path = path.resolve()
     return f"package://{PACKAGE}/{folder}/{path.relative_to(home)}" if path.is_relative_to(home) else path.as_uri()
@@ -132,7 +132,7 @@ def _introduction(path: Path) -> str:
 
 
 def _locate(uri: str, by_name: Callable[[str], Path], endings: tuple[str, ...]) -> Path:
-    """The file that a URI means."""
+    """The file of a URI."""
     if "/" not in uri and not Path(uri).suffix:
         try:
             return by_name(uri)
@@ -152,7 +152,7 @@ def _path(uri: str) -> Path:
         raise RequestError(
             Reason.UNSUPPORTED_FORMAT, f"{uri}: {scheme}:// is not read; valid: file://, package:// or a path"
         )
-    # where package.xml is, the package itself is found without an index of packages
+    # the package itself is found beside package.xml, without an index of packages
     near = share_path("package.xml") if uri.startswith(f"package://{PACKAGE}/") else Path.cwd() / _TEXT
     try:
         return resolve(uri, str(near))
@@ -169,7 +169,7 @@ def _checked(path: Path) -> Path:
 
 
 def _check_robot(text: str, what: str) -> None:
-    """Refuses XML that describes something else than a URDF does."""
+    """Refuses XML that is not a URDF."""
     first = _FIRST_ELEMENT.search(_COMMENT.sub("", text))
     if first is not None and first.group(1) != "robot":
         raise RequestError(
@@ -192,7 +192,7 @@ def _read(read: Callable):
 
 
 def _reason(error: MachineError) -> Reason:
-    """Why a description cannot be loaded."""
+    """Result code for a description that cannot be loaded."""
     element = error.element or ""
     if element.startswith("<mesh") or element.endswith(" file"):
         missing = any(word in error.problem for word in ("not found", "no such file"))

@@ -39,7 +39,7 @@ from grouser.physics.description.names import closest
 from grouser.physics.description.world import SPAWN
 from grouser.physics.errors import GrouserError
 
-# Features that need nothing of a host but to be one.
+# Features that every host supports.
 _FEATURES = (
     "NAMED_POSES",
     "ENTITY_TAGS",
@@ -76,34 +76,33 @@ _SCOPES = {
     Scope.STATE: Capability.RESET_STATE,
     Scope.SPAWNED: Capability.RESET_SPAWNED,
 }
-# Steps come faster than messages go: whoever wants to hear of each needs a queue as deep.
+# Steps are made faster than messages are sent: a subscriber that wants every feedback needs a deep queue.
 _FEEDBACK_QUALITY = QoSProfile(depth=1000)
 _SCOPE_DEFAULT, _SCOPE_ALL = 0, 255
 
 
 class _Service(NamedTuple):
-    """Who answers a service, and what the host must be capable of, any of it; nothing: it is always offered."""
+    """Handler of a service, and capabilities of the host, of which it needs any; empty: always offered."""
 
     answer: Callable[[Any, Any], None]
     needs: frozenset[Capability] = frozenset()
 
 
 class SimulationServices:
-    """Answers for a host.
+    """Serves the requests to a host.
 
-    What it is not capable of is not offered: neither the feature nor the service. A RequestError becomes a result code
-    and a text. The services wait for whoever simulates; requests for steps, which take long, have a callback group of
-    their own, and all the others another one.
+    Features and services that the host does not support are not offered. A RequestError becomes a result code and a
+    text. The services wait for the host; step requests, which take long, have one callback group, all others another.
 
     Args:
-        node: whose name the services are under.
-        host: whoever simulates.
+        node: its name precedes the names of the services.
+        host: the simulation.
     """
 
     def __init__(self, node: Node, host: Host) -> None:
         self._node = node
         self._host = host
-        self._traits: dict[str, Traits] = {}  # what was said of entities by SetEntityInfo
+        self._traits: dict[str, Traits] = {}  # set by SetEntityInfo
         self._group = MutuallyExclusiveCallbackGroup()
         stepping = MutuallyExclusiveCallbackGroup()
         for name, service in self._services().items():
@@ -125,7 +124,7 @@ class SimulationServices:
         )
 
     def destroy(self) -> None:
-        """Takes the action away; when no executor runs it any more."""
+        """Destroys the action, after the end of its executor."""
         self._action.destroy()
 
     def _services(self) -> dict[str, _Service]:
@@ -154,7 +153,7 @@ class SimulationServices:
         }
 
     def _answer(self, answer: Callable[[Any, Any], None], request: Any, response: Any) -> Any:
-        result = getattr(response, "result", Result())  # features have none, and cannot fail
+        result = getattr(response, "result", Result())  # GetSimulatorFeatures has no result
         result.result = Result.RESULT_OK
         try:
             answer(request, response)
@@ -183,7 +182,7 @@ class SimulationServices:
     def _set_simulation_state(self, request, _response):
         target = check_transition(self._host.state(), request.state.state)
         if target is RunState.QUITTING:
-            # A timer in this group runs when the answer is on its way.
+            # A timer in this group runs after the response is sent.
             self._quit_timer = self._node.create_timer(0.0, self._quit, self._group)
         else:
             self._host.set_state(target)
@@ -214,13 +213,13 @@ class SimulationServices:
     def _begin_steps(self, goal):
         count = goal.request.steps
 
-        def tell(made: int) -> bool:
+        def report(made: int) -> bool:
             goal.publish_feedback(SimulateSteps.Feedback(completed_steps=made, remaining_steps=count - made))
             return not goal.is_cancel_requested
 
         goal.execute()
         try:
-            future = self._host.step(count, tell)
+            future = self._host.step(count, report)
         except RequestError as error:
             future = Future()
             future.set_exception(error)
@@ -311,13 +310,13 @@ class SimulationServices:
         self._traits.pop(request.entity, None)
 
     def _scene(self) -> EntitySnapshot:
-        """Everything as it now is, with what was said of it."""
+        """All entities now, with the traits set by SetEntityInfo."""
         scene = self._host.scene()
-        told = {
+        entities = {
             name: replace(entity, traits=self._traits.get(name, entity.traits))
             for name, entity in scene.entities.items()
         }
-        return replace(scene, entities=told)
+        return replace(scene, entities=entities)
 
     # --- worlds -------------------------------------------------------------------------------------------------------
 
@@ -367,7 +366,7 @@ def _find(scene: EntitySnapshot, name: str) -> Entity:
 
 
 def _finish_steps(steps: Future, goal):
-    """Gives a goal its last state, and its result."""
+    """Sets the final state of a goal; returns its result."""
     outcome = SimulateSteps.Result()
     try:
         steps.result()
@@ -385,5 +384,5 @@ def _finish_steps(steps: Future, goal):
 
 
 def snake_case(name: str) -> str:
-    """A service's name from that of its type."""
+    """Name of a service from the name of its type."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()

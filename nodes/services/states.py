@@ -1,4 +1,4 @@
-"""Which states follow which."""
+"""Transitions between states."""
 
 from grouser.nodes.services.host import RunState
 from grouser.nodes.services.request_error import Reason, RequestError
@@ -8,14 +8,14 @@ _WITHOUT_WORLD = (RunState.NO_WORLD, RunState.LOADING_WORLD)
 
 
 def check_transition(present: RunState, number: int) -> RunState:
-    """The state that is asked for.
+    """The requested state, checked.
 
     Args:
         present: the state now.
-        number: of the state that is asked for, as it came.
+        number: of the requested state.
 
     Raises:
-        RequestError: it is no state to ask for, does not follow the present one, or is the present one.
+        RequestError: it cannot be requested, cannot follow the present one, or is the present one.
     """
     if number not in _TARGETS:
         valid = ", ".join(f"{state.value} ({state.name.lower()})" for state in _TARGETS)

@@ -1,12 +1,12 @@
-"""Actions whose goals take long: nobody waits for their end."""
+"""Action servers without a callback that waits for the end of a goal."""
 
 from rclpy.action import ActionServer
 
 
 class DeferredActionServer(ActionServer):
-    """An action server whose goals are under way from their `execute` on, without a callback that waits for their end.
+    """An action server whose goals are executing from `execute` on, without a callback that waits for their end.
 
-    Whoever ends a goal hands the callback that says so to `notify_execute`, from any thread.
+    To end a goal, pass the callback that sets its result to `notify_execute`, from any thread.
     """
 
     def notify_execute(self, goal_handle, execute_callback):

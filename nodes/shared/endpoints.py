@@ -1,4 +1,4 @@
-"""What one robot says and hears on a node: made under its namespace, taken away together."""
+"""Publishers, subscriptions and parameters of one robot: made in its namespace, destroyed together."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -16,7 +16,7 @@ class Endpoints:
 
     Args:
         node: that has them.
-        namespace: of their names, below the node's own or, with a leading slash, from the root; "": the node's.
+        namespace: of their names, relative to the node's or, with a leading slash, absolute; "": the node's.
 
     Attributes:
         node: as given.
@@ -28,7 +28,7 @@ class Endpoints:
         self._endings: list[Callable[[], object]] = []
 
     def name(self, topic: str) -> str:
-        """A topic's name in the namespace; one that begins with a slash is absolute."""
+        """A topic's name in the namespace; a name that begins with a slash is absolute."""
         return topic if not self._namespace or topic.startswith("/") else f"{self._namespace}/{topic}"
 
     def create_publisher(self, message_type: type, topic: str, quality: QoSProfile) -> Publisher:
@@ -38,14 +38,14 @@ class Endpoints:
         return publisher
 
     def create_subscription(
-        self, message_type: type, topic: str, hear: Callable[[Any], None], quality: QoSProfile
+        self, message_type: type, topic: str, callback: Callable[[Any], None], quality: QoSProfile
     ) -> None:
         """A subscription on a topic of the namespace."""
-        subscription = self.node.create_subscription(message_type, self.name(topic), hear, quality)
+        subscription = self.node.create_subscription(message_type, self.name(topic), callback, quality)
         self.at_end(partial(self.node.destroy_subscription, subscription))
 
     def parameter(self, name: str) -> str:
-        """A parameter's name: those of a robot in a namespace begin with it."""
+        """A parameter's full name, which begins with the robot's namespace."""
         return f"{self._namespace.strip('/').replace('/', '.')}.{name}" if self._namespace else name
 
     def declare(self, declarations: Mapping[str, Declaration]) -> dict[str, Any]:
@@ -60,14 +60,14 @@ class Endpoints:
         return {name: values[self.parameter(name)] for name in declarations}
 
     def value(self, name: str) -> Any:
-        """A parameter of the namespace, as it is at the moment."""
+        """The present value of a parameter of the namespace."""
         return self.node.get_parameter(self.parameter(name)).value
 
     def at_end(self, end: Callable[[], object]) -> None:
-        """Has something done when all this is taken away: what came last goes first."""
+        """Registers a function for `destroy`; functions are called in reverse order."""
         self._endings.append(end)
 
     def destroy(self) -> None:
-        """Takes everything away."""
+        """Destroys everything."""
         while self._endings:
             self._endings.pop()()

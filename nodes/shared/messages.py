@@ -1,7 +1,7 @@
-"""Arrays to messages and back: pure functions, the only place where the two meet.
+"""Conversion between arrays and messages: pure functions.
 
-A message that is sent often is made once (`make_…`) and filled again and again (`fill_…`): its number fields are
-`array.array`, which rclpy takes without looking at every element.
+A message that is sent often is made once (`make_…`) and filled for each sample (`fill_…`). Its number fields are
+`array.array`, which rclpy takes without a check of every element.
 """
 
 from array import array
@@ -30,9 +30,9 @@ SPOOL_COMMAND = "spool_command"
 # Variance of what planar odometry does not measure: height, roll and pitch [m2, rad2].
 UNMEASURED = 1e6
 _UNKNOWN = -1
-# What the first number of a covariance says of a quantity that a sensor does not measure.
+# First number of the covariance of a quantity that a sensor does not measure (REP-145).
 _NOT_MEASURED = -1.0
-# Of a joint, in its unit: a drive multiplies it by its stiffness, which must leave it a number.
+# Largest target of a joint, in its unit: finite after multiplication by a drive's stiffness.
 LARGEST_TARGET = 1e100
 _LONGEST_REFUSAL = 400  # characters
 _JOINT_FIELDS = ("position", "velocity", "effort")
@@ -44,7 +44,7 @@ def set_stamp(stamp: Time | Duration, nanoseconds: int) -> None:
 
 
 def nanoseconds_of(stamp: Time) -> int:
-    """The time that a stamp says [ns]."""
+    """The time of a stamp [ns]."""
     return stamp.sec * 1_000_000_000 + stamp.nanosec
 
 
@@ -67,7 +67,7 @@ def fill_joint_state(message: JointState, nanoseconds: int, joints: np.ndarray) 
 
 
 def fill_joint_efforts(message: JointState, stamp: Time, efforts: np.ndarray) -> None:
-    """Writes a time and efforts [N m or N] alone, shape (number of joints,)."""
+    """Writes a time and efforts [N m or N], shape (number of joints,)."""
     message.header.stamp = stamp
     message.effort = doubles(efforts)
 
@@ -120,7 +120,7 @@ def fill_group_values(message: DynamicInterfaceGroupValues, nanoseconds: int, va
 
 
 def make_odometry(frame: str, child: str) -> Odometry:
-    """A message for the pose of a frame in another, with a twist in the former."""
+    """A message for the pose of `child` in `frame`, with a twist in `child`."""
     message = Odometry(child_frame_id=child)
     message.header.frame_id = frame
     return message
@@ -208,7 +208,7 @@ def make_scan(frame: str, lidar: Lidar, interval: float) -> LaserScan:
 
 
 def fill_scan(message: LaserScan, nanoseconds: int, scan: LidarScan) -> None:
-    """Writes distances [m]; infinite ones mean what they mean in `LidarScan` (REP-117)."""
+    """Writes distances [m]; infinite values have the meaning of `LidarScan` (REP-117)."""
     set_stamp(message.header.stamp, nanoseconds)
     message.ranges = array("f", scan.ranges.astype(np.float32).tobytes())
 
@@ -235,7 +235,7 @@ def point_cloud(frame: str, nanoseconds: int, columns: Mapping[str, np.ndarray])
 
 
 def cost_grid(frame: str, nanoseconds: int, grid: CostGrid) -> OccupancyGrid:
-    """Costs from 0 to 1 as a grid of 0 to 100 over the patch's cells; what is between them is unknown."""
+    """Costs from 0 to 1 as a grid of 0 to 100 over the patch's cells; other cells are unknown."""
     patch, message = grid.patch, OccupancyGrid()
     message.header.frame_id = frame
     set_stamp(message.header.stamp, nanoseconds)
@@ -266,7 +266,7 @@ def make_valve_commands(nanoseconds: int, commands: Mapping[str, float]) -> Dyna
 def make_joint_commands(nanoseconds: int, velocities: Mapping[str, float], efforts: Mapping[str, float]) -> JointState:
     """Velocities [rad/s or m/s] and efforts [N m or N] by joint, as `joint_commands` reads them.
 
-    What a joint is not commanded is NaN; a field that no joint needs is empty.
+    Quantities that are not commanded are NaN; a field that no joint needs is empty.
     """
     names = [*velocities, *efforts]
     message = JointState(name=names)
@@ -285,7 +285,7 @@ def make_twist(twist: Sequence[float]) -> Twist:
 
 
 def make_stamped_twist(frame: str, nanoseconds: int, twist: Sequence[float]) -> TwistStamped:
-    """The same with the frame whose axes it is about."""
+    """The same with the frame of its axes."""
     message = TwistStamped(twist=make_twist(twist))
     message.header.frame_id = frame
     set_stamp(message.header.stamp, nanoseconds)
@@ -293,7 +293,7 @@ def make_stamped_twist(frame: str, nanoseconds: int, twist: Sequence[float]) -> 
 
 
 def twist_command(message: Twist | TwistStamped) -> dict[str, float]:
-    """Forward and sideways speed [m/s] and yaw rate [rad/s] by the names of `program.TWIST`; the rest is not read.
+    """Forward and sideways speed [m/s] and yaw rate [rad/s] by the names of `program.TWIST`; the rest is ignored.
 
     Raises:
         ParameterError: names the field that is not a finite number.
@@ -338,9 +338,9 @@ def valve_array_commands(message: Float64MultiArray, valves: Sequence[str]) -> d
 
 
 def joint_commands(message: JointState, modes: Mapping[str, str]) -> dict[str, float]:
-    """Targets of driven joints, each taken from the field that its drive's mode says.
+    """Targets of driven joints, each from the field of its drive's mode.
 
-    Entries of the other fields are not read: a controller that commands velocities may leave its positions NaN.
+    Entries of other fields are ignored: a controller that commands velocities may leave positions NaN.
 
     Args:
         message: the command.
@@ -368,12 +368,12 @@ def joint_commands(message: JointState, modes: Mapping[str, str]) -> dict[str, f
 
 
 def doubles(values: np.ndarray) -> array:
-    """Numbers as a message's field takes them."""
+    """Numbers for a field of a message."""
     return array("d", np.ascontiguousarray(values, dtype=np.float64).tobytes())
 
 
 def refusal_text(source: str, error: ParameterError) -> str:
-    """What to say of a command that is refused: which field, its value and what is valid, however long they are."""
+    """Text for a refused command with field, value and valid values, shortened if it is long."""
     text = f"{source} refused: {error}"
     return (
         text
@@ -383,13 +383,13 @@ def refusal_text(source: str, error: ParameterError) -> str:
 
 
 def check_length(field: str, values: Sized, length: int, valid: str) -> None:
-    """Refuses a field of another length, which is `valid` in words, with a ParameterError."""
+    """Raises a ParameterError unless a field has this length, which `valid` describes."""
     if len(values) != length:
         raise ParameterError(f"length of {field}", len(values), f"{length} ({valid})")
 
 
 def check_names(field: str, names: Sequence[str], known: Collection[str], what: str) -> None:
-    """Refuses, with a ParameterError, a field of names that is empty, or holds one that is unknown or there twice."""
+    """Raises a ParameterError for a field of names that is empty or has an unknown or repeated name."""
     if not names:
         raise ParameterError(field, [], f"at least one of the {what}")
     for index, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""The parameters of the simulator node: declared, typed, bounded and described once, read as a plain dataclass."""
+"""Declarations of parameters, and the parameters of the simulator node as a dataclass."""
 
 import math
 import os
@@ -32,9 +32,9 @@ class Declaration:
     """One ROS parameter.
 
     Attributes:
-        default: its value when nobody sets it; also gives the type.
+        default: its value when it is not set; also defines the type.
         description: what it means, with the unit.
-        read_only: fixed once the node has started.
+        read_only: fixed while the node runs.
         lowest, highest: the valid range of a number.
         choices: the valid values of a text; empty: any.
     """
@@ -47,7 +47,7 @@ class Declaration:
     choices: tuple[str, ...] = ()
 
     def descriptor(self) -> ParameterDescriptor:
-        """The same as ROS says it."""
+        """The descriptor for ROS."""
         descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
         if self.choices:
             descriptor.additional_constraints = f"one of {', '.join(choice or repr('') for choice in self.choices)}"
@@ -78,11 +78,11 @@ def _rate(rate: Rate) -> Declaration:
 
 
 def stamped_by_default() -> bool:
-    """Whether the ROS distribution that is sourced is Kilted or a later one: their names follow the alphabet."""
+    """Whether the sourced ROS distribution is Kilted or later; distributions are in alphabetical order."""
     return os.environ.get("ROS_DISTRO", "") >= "kilted"
 
 
-# ROS gives an empty list no type: a list of texts is empty when all that it holds is "".
+# An empty list has no type in ROS: a list of texts that contains only "" counts as empty.
 DECLARATIONS: dict[str, Declaration] = {
     "autostart": Declaration(
         True, "Whether the node configures and activates itself; else it waits for transitions of its lifecycle."
@@ -148,7 +148,7 @@ DECLARATIONS: dict[str, Declaration] = {
 
 @dataclass(frozen=True)
 class SimulatorParameters:
-    """What the parameters say; each field is described in `DECLARATIONS` under its name, `rates` by its keys."""
+    """Values of the parameters; each field is described in `DECLARATIONS` under its name, `rates` by its keys."""
 
     autostart: bool
     machine: str
@@ -197,8 +197,8 @@ class SimulatorParameters:
 def declare_parameters(node: Node) -> SimulatorParameters:
     """Declares every parameter on a node and reads them.
 
-    A node that configures itself has read-only parameters; in any other they are, from its configuration to its
-    cleanup, refused by `fixed_parameter`.
+    With `autostart` they are read-only for ROS; otherwise `fixed_parameter` refuses changes between configuration and
+    cleanup.
 
     Raises:
         GrouserError: a parameter was set to a value of the wrong type, or out of its range.
@@ -222,7 +222,9 @@ def declare(node: Node, declarations: Mapping[str, Declaration]) -> dict[str, An
     Raises:
         GrouserError: a parameter was set to a value of the wrong type, or out of its range.
     """
-    if any(declaration.choices for declaration in declarations.values()):  # a robot's, that come and go, have none
+    if any(
+        declaration.choices for declaration in declarations.values()
+    ):  # parameters of robots, which can be removed, have none
         node.add_on_set_parameters_callback(partial(_refuse_bad_choices, declarations))
     values = {}
     for name, declaration in declarations.items():
@@ -235,7 +237,7 @@ def declare(node: Node, declarations: Mapping[str, Declaration]) -> dict[str, An
 
 
 def updated(parameters: SimulatorParameters, changes: list[Parameter]) -> SimulatorParameters:
-    """The parameters after a change while the node runs; foreign names are left out."""
+    """The parameters after a change while the node runs; other names are ignored."""
     changed = {change.name: _plain(change.value) for change in changes if change.name in DECLARATIONS}
     rates = {name: changed.pop(name, rate) for name, rate in parameters.rates.items()}
     return replace(parameters, rates=rates, **changed)
@@ -261,7 +263,7 @@ def _valid(declaration: Declaration) -> str:
 
 
 def _refuse_bad_choices(declarations: Mapping[str, Declaration], parameters: list[Parameter]) -> SetParametersResult:
-    """Refuses what types and ranges cannot say."""
+    """Refuses texts that are not among the choices."""
     for parameter in parameters:
         declaration = declarations.get(parameter.name)
         if declaration is not None and declaration.choices and parameter.value not in declaration.choices:

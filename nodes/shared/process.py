@@ -1,4 +1,4 @@
-"""The process of a node: from its command line until it is told to stop."""
+"""The process of a node: command line, signals, spinning, exit status."""
 
 import signal
 import sys
@@ -14,7 +14,7 @@ from rclpy.signals import SignalHandlerOptions
 from grouser.physics.errors import GrouserError
 
 EXIT_BAD_INPUT = 2
-_LONGEST_DEAFNESS = 0.1  # [s]: a signal is not seen while all that there is to do is to wait for messages
+_LONGEST_WAIT = 0.1  # [s] for messages: signals are handled between waits
 
 AnyNode = TypeVar("AnyNode", bound=Node)
 
@@ -26,17 +26,17 @@ def run_node(
     arguments: Sequence[str] | None,
     spin: Callable[[AnyNode, Executor, threading.Event], None] | None = None,
 ) -> int:
-    """Runs a node in one thread until it is told to stop.
+    """Runs a node in one thread until a signal.
 
     Args:
-        name: of the program, for what it says.
-        make: the node; may refuse with a GrouserError.
-        finish: called with the node when its last callback has run.
+        name: of the program, for its messages.
+        make: makes the node; may raise a GrouserError.
+        finish: called with the node after its last callback.
         arguments: the command line; None: that of the process.
         spin: runs the callbacks until the event is set; None: each as it becomes ready.
 
     Returns:
-        The exit status: 0, or 2 for what `make` refused, whose reason is printed.
+        The exit status: 0, or 2 after a GrouserError of `make`, which is printed.
     """
     stop = threading.Event()
     stop_on_signals(stop)
@@ -61,13 +61,13 @@ def run_node(
 
 
 def stop_on_signals(stop: threading.Event) -> None:
-    """Has Ctrl-C, SIGTERM and a closed terminal set `stop` rather than end the process under running threads."""
+    """Lets Ctrl-C, SIGTERM and a closed terminal set `stop` instead of ending the process."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup has it ignored
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores it
             signal.signal(number, lambda *_: stop.set())
 
 
 def spin_until(ended: Callable[[], bool], executor: Executor) -> None:
-    """Runs each callback as it becomes ready, until `ended` says so."""
+    """Runs each callback as it becomes ready, until `ended` returns True."""
     while not ended():
-        executor.spin_once(_LONGEST_DEAFNESS)
+        executor.spin_once(_LONGEST_WAIT)

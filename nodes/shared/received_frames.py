@@ -1,4 +1,4 @@
-"""Where each frame is in the world, from transforms that arrive one at a time."""
+"""Poses of frames in the world from received transforms."""
 
 from grouser.physics.description.machine import Machine, Pose
 from grouser.physics.description.rotation import compose
@@ -6,58 +6,57 @@ from grouser.physics.description.rotation import compose
 _WORLD = ""  # tf2 knows no frame of this name
 
 
-class HeardFrames:
-    """The frames of TF, and below them those that only the machine's description knows.
+class ReceivedFrames:
+    """Frames from TF, completed by frames from the machine's description.
 
-    What TF says of a frame always wins over the description, which gives a machine with its joints at zero a place to
-    stand in until TF is heard; one with a fixed base stays there, as TF begins at its root. The latest transform of a
-    frame holds, at whatever time it was stamped: a viewer shows what is known now.
+    A transform from TF takes precedence over the description. The description gives initial poses, with all joints at
+    zero, until TF is received; the root of a fixed base keeps its pose, because TF begins there. The latest received
+    transform of a frame is used, whatever its stamp.
 
-    A machine whose odometry drifts is not where TF says: a frame that is placed in the world stays out of TF's tree.
+    Odometry drifts: a frame whose true pose is set by `place` is independent of the TF tree.
     """
 
     def __init__(self) -> None:
-        self._heard: dict[str, tuple[str, Pose]] = {}
+        self._received: dict[str, tuple[str, Pose]] = {}
         self._described: dict[str, tuple[str, Pose]] = {}
         self._placed: dict[str, Pose] = {}
         self._world: dict[str, Pose] = {}
 
     def describe(self, machine: Machine, spawn: Pose) -> None:
-        """Replaces what the description says: the machine's joints, and where its root starts in the world."""
+        """Replaces the frames from the description: those of the joints, and the root's initial pose in the world."""
         self._described = {joint.child: (joint.parent, joint.pose) for joint in machine.joints}
         self._described[machine.root] = (_WORLD, spawn)
         self._placed.clear()
         self._world.clear()
 
-    def hear(self, child: str, parent: str, pose: Pose) -> None:
-        """Notes a transform of TF: the pose of `child` in `parent`."""
-        self._heard[child] = (parent, pose)
+    def receive(self, child: str, parent: str, pose: Pose) -> None:
+        """Takes a transform from TF: the pose of `child` in `parent`."""
+        self._received[child] = (parent, pose)
         self._world.clear()
 
     def place(self, frame: str, pose: Pose) -> None:
-        """Notes where a frame really is in the world."""
+        """Sets the true pose of a frame in the world."""
         self._placed[frame] = pose
         self._world.clear()
 
-    def heard(self, frame: str) -> bool:
-        """Whether TF has spoken of this frame, or it was placed."""
-        return frame in self._heard or frame in self._placed
+    def known(self, frame: str) -> bool:
+        """Whether the frame was received from TF or placed."""
+        return frame in self._received or frame in self._placed
 
     def world(self, frame: str) -> Pose:
         """Pose of a frame in the topmost frame above it (``odom`` or ``map``); the identity for an unknown frame.
 
-        Two publishers that contradict each other can close a circle of parents; the walk then ends where it began
-        instead of never.
+        Contradictory publishers can form a cycle of parents; the search then ends where it began.
         """
         chain: dict[str, Pose] = {}
         while frame not in chain and frame not in self._world:
             if frame in self._placed:
                 self._world[frame] = self._placed[frame]
                 break
-            known = self._heard.get(frame) or self._described.get(frame)
-            if known is None:
+            entry = self._received.get(frame) or self._described.get(frame)
+            if entry is None:
                 break
-            parent, chain[frame] = known
+            parent, chain[frame] = entry
             frame = parent
         pose = self._world.get(frame, Pose())
         for name, relative in reversed(chain.items()):

@@ -12,7 +12,7 @@ from grouser.runtime import streams
 
 
 def profile(quality: streams.Quality) -> QoSProfile:
-    """A quality of service as ROS says it."""
+    """A quality of service as a ROS profile."""
     return QoSProfile(
         depth=quality.depth,
         reliability=ReliabilityPolicy.RELIABLE if quality.reliable else ReliabilityPolicy.BEST_EFFORT,
@@ -21,7 +21,7 @@ def profile(quality: streams.Quality) -> QoSProfile:
 
 
 def _stream(topic: str) -> str:
-    """Name of a topic that the table of streams has."""
+    """Name of a topic of the table of streams."""
     return streams.STREAMS[topic].shown
 
 

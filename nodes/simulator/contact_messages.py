@@ -1,4 +1,4 @@
-"""Contacts as messages: those that Gazebo's listeners know, and markers to look at."""
+"""Contacts as messages: ros_gz_interfaces/Contacts, and markers."""
 
 from collections.abc import Collection, Sequence
 from types import ModuleType
@@ -33,7 +33,7 @@ def contacts_message(
         frame: of the world.
         nanoseconds: simulation time.
         contacts: normals are towards the first of the pair.
-        links: names of the machine's; what is none of them is a model.
+        links: names of the machine's links; other names are models.
 
     Returns:
         `ros_gz_interfaces/Contacts`. Wrenches are forces at the contact's position.
@@ -66,7 +66,7 @@ class ContactMarkers:
     """Contacts as markers: points, lines along the normals, and arrows along the forces.
 
     Args:
-        frame: of the machine's root link, in which they are drawn: they stay at the machine wherever it is shown.
+        frame: of the machine's root link, in which they are given, so that they move with the machine.
         newton: length of an arrow per newton [m/N].
     """
 
@@ -76,7 +76,7 @@ class ContactMarkers:
         self._shown: set[tuple[str, int]] = set()
 
     def message(self, nanoseconds: int, contacts: Sequence[Contact], root: np.ndarray) -> MarkerArray:
-        """The markers of now; those of the last message that are gone are deleted.
+        """The present markers; markers of the last message that are gone are deleted.
 
         Args:
             nanoseconds: simulation time.
@@ -113,7 +113,7 @@ class ContactMarkers:
 
 
 def _seen_from(root: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Points of the world in a frame, shape (n, 3)."""
+    """Coordinates of points in a frame, from those in the world, shape (n, 3)."""
     poses = np.column_stack([points, np.zeros((len(points), 3)), np.ones(len(points))])
     return relative_poses(np.broadcast_to(root, poses.shape), poses)[:, :3]
 

@@ -5,7 +5,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from grouser.nodes.shared.messages import set_stamp
 from grouser.runtime.report import LoopReport
 
-KEPT_REAL_TIME = 0.98  # share of the wanted pace below which the simulation is called slow
+KEPT_REAL_TIME = 0.98  # share of the wanted real-time factor below which the simulation counts as slow
 
 
 def diagnostics_message(
@@ -15,9 +15,9 @@ def diagnostics_message(
 
     Args:
         name: of the node; the statuses are called `<name>: pace` and so on.
-        report: of the physics thread; where there is none, why.
-        wanted_factor: the real-time factor that is aimed at; 0: as fast as possible.
-        refused_commands: how many commands were refused, here and by the simulation.
+        report: of the physics thread; a text that says why there is none.
+        wanted_factor: wanted real-time factor; 0: as fast as possible.
+        refused_commands: number of commands refused by the node and by the simulation.
     """
     if isinstance(report, str):
         waiting = DiagnosticStatus(name=f"{name}: pace", level=DiagnosticStatus.OK, message=report)
@@ -73,7 +73,7 @@ def _solver(name, report):
 
 
 def _energy(name, report):
-    """The machine's energy now and its balance since the start, and that of its oil."""
+    """Present energy of the machine, and balances of machine and oil since the start."""
     own = {
         "kinetic": report.kinetic_energy,
         "potential": report.potential_energy,

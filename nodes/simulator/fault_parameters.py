@@ -22,10 +22,10 @@ class FaultParameters:
     Args:
         endpoints: of the robot; its namespace comes before the parameters' names.
         machine: whose components may fail.
-        scheme: of the hydraulics; faults that it does not know are refused.
+        scheme: of the hydraulics; faults that it does not support are refused.
 
     Raises:
-        GrouserError: a parameter was set to a value of the wrong type, out of its range, or that the scheme cannot do.
+        GrouserError: a parameter has the wrong type, is out of its range or is not supported by the scheme.
     """
 
     def __init__(self, endpoints: Endpoints, machine: Machine, scheme: str):
@@ -42,12 +42,12 @@ class FaultParameters:
         return self.among(self._node.get_parameters(list(self._faults)))
 
     def among(self, parameters: Sequence[Parameter]) -> FaultValues:
-        """Those of some parameters that are faults, by component and name."""
+        """The faults among some parameters, by component and name."""
         faults = [(self._faults[one.name], one.value) for one in parameters if one.name in self._faults]
         return {(fault.component, fault.name): value for fault, value in faults}
 
     def clear(self) -> None:
-        """Sets all back to healthy."""
+        """Sets all faults to healthy."""
         present = self._node.get_parameters(list(self._faults))
         healthy = [Parameter(one.name, value=self._faults[one.name].healthy) for one in present if one.value != 0]
         self._node.set_parameters(healthy)

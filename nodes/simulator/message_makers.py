@@ -1,4 +1,4 @@
-"""Messages of streams, by their type: each maker gives a function that makes the message of a sample."""
+"""Makers of the messages of streams, by message type."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -12,12 +12,12 @@ from grouser.physics.description.machine import Lidar
 from grouser.runtime.sampling import ContactScene, LinkPoses, Odometry, movable_joints
 from grouser.runtime.streams import Stream, StreamSource
 
-# Takes a time [ns], a value that the stream's sampler has read, and the time between two samples [s]; gives the
-# message, or None where there is nothing to say.
+# Takes a time [ns], a value of the stream's sampler and the time between two samples [s]; returns the message, or None
+# if there is nothing to publish.
 MakeMessage = Callable[[int, Any, float], Any]
 Maker = Callable[[Stream, StreamSource, str], MakeMessage]
 
-# The force that is drawn an arrow of 1 m long is the machine's weight under this gravity [m/s2].
+# A force equal to the machine's weight under this gravity [m/s2] has an arrow of 1 m.
 _GRAVITY = 9.81
 
 
@@ -31,7 +31,7 @@ def message_type(name: str) -> type | None:
 
 
 def _filling(message: Any, fill: Callable[[Any, int, Any], None]) -> MakeMessage:
-    """Has one message filled again and again."""
+    """Fills one message again for each sample."""
 
     def refill(stamp: int, value: Any, _interval: float) -> Any:
         fill(message, stamp, value)

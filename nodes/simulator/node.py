@@ -49,18 +49,18 @@ class SimulatorNode(LifecycleNode):
     process too. With the parameter `autostart` the constructor loads, and `start` does the rest.
 
     Args:
-        overrides: parameters that come before those of the command line and of files.
+        overrides: parameters with precedence over the command line and files.
         ended: set by the node when the simulation cannot be built, one of its threads fails, or it is shut down.
-        compiled: told, by the physics thread, how many functions are compiled and which one is at work; None: the log
-            says that a compilation goes on.
+        compiled: called in the physics thread with the number of compiled functions and the name of the present one;
+            None: the log reports the compilation.
 
     Raises:
         GrouserError: a parameter, the machine, the world or the program is not valid.
 
     Attributes:
-        parameters: as they are now.
+        parameters: present values.
         built: set when the simulation is ready to step, or could not be built.
-        error: why it could not be built, or what ended one of its threads; None if all is well.
+        error: of the build or of one of the threads; None if there was none.
         exit_status: of the process, by `error`: 0 for none, 2 for bad input, 1 for anything else.
     """
 
@@ -83,34 +83,34 @@ class SimulatorNode(LifecycleNode):
             self._create_services()
             self.add_on_set_parameters_callback(self._refuse_fixed)
             self.add_post_set_parameters_callback(self._on_parameters)
-            self._starts_itself = self.parameters.autostart  # until it has
+            self._starts_itself = self.parameters.autostart  # until `start`
             if self._starts_itself:
                 self.trigger_configure()
                 if self.error is not None:
                     raise self.error
         except BaseException:
-            self.destroy_node()  # whoever tries again gets its names, and the log, to itself
+            self.destroy_node()  # a second attempt needs its names and its log
             raise
 
     @property
     def machine(self) -> Machine:
-        """That the simulator was started with; of a configured one."""
+        """The first machine of a configured simulator."""
         assert self._session is not None, _UNCONFIGURED
         return self._session.machine
 
     @property
     def recorder(self) -> Recorder | None:
-        """Of the run; None: it is not recorded."""
+        """Recorder of the run; None: not recorded."""
         return None if self._session is None else self._session.recorder
 
     @property
     def report(self) -> LoopReport | None:
-        """Figures of the physics thread; None where it has not begun."""
+        """Figures of the physics thread; None before it has started."""
         return None if self._session is None else self._session.report
 
     @property
     def refused_commands(self) -> int:
-        """How many commands were refused."""
+        """Number of refused commands."""
         return 0 if self._session is None else self._session.refused_commands
 
     def start(self) -> None:
@@ -121,21 +121,21 @@ class SimulatorNode(LifecycleNode):
         self._starts_itself = False
 
     def stop(self) -> None:
-        """Ends both threads; a physics thread that is still compiling cannot be ended, but does nothing after that."""
+        """Ends both threads; a physics thread that is still compiling ends after the compilation."""
         if self._session is not None:
             self._session.stop()
 
     def destroy_node(self) -> None:
-        """Destroys what the node has, actions first: rclpy leaves them to whoever made them."""
-        if self._session is not None:  # it is kept for its last report
+        """Destroys all entities of the node; rclpy does not destroy actions."""
+        if self._session is not None:  # it is kept for its final report
             self._session.destroy()
         if self._standard_services is not None:
             self._standard_services.destroy()
         super().destroy_node()
-        self._state_machine.destroy_when_not_in_use()  # rclpy forgets it, and it keeps the node on the graph
+        self._state_machine.destroy_when_not_in_use()  # rclpy does not, and it would keep the node in the graph
 
     def on_configure(self, _state: LifecycleState) -> TransitionCallbackReturn:
-        """Loads machine and world, offers their topics, and builds the simulation unless `start` will."""
+        """Loads machine and world, creates their topics, and builds the simulation unless `start` does."""
         self.error, self.exit_status = None, 0
         self.built.clear()
         try:
@@ -160,18 +160,18 @@ class SimulatorNode(LifecycleNode):
         return self._set_active(True)
 
     def on_deactivate(self, _state: LifecycleState) -> TransitionCallbackReturn:
-        """Has the simulation stand still."""
+        """Stops the simulation; its state stays."""
         return self._set_active(False)
 
     def on_cleanup(self, _state: LifecycleState) -> TransitionCallbackReturn:
-        """Takes the simulation away."""
+        """Removes the simulation."""
         self.built.wait()
         self.stop()
         self._clean_up()
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, _state: LifecycleState) -> TransitionCallbackReturn:
-        """Has the process end."""
+        """Ends the process."""
         self._ended.set()
         return TransitionCallbackReturn.SUCCESS
 
@@ -189,7 +189,7 @@ class SimulatorNode(LifecycleNode):
             self._session = None
 
     def _keep(self, error: BaseException) -> None:
-        """Keeps the first error; where somebody else told the node to configure, says why it cannot."""
+        """Keeps the first error; logs it unless the node configures itself."""
         building = not self.built.is_set()
         if self.error is None:
             self.exit_status = EXIT_BAD_INPUT if building and isinstance(error, GrouserError) else _EXIT_FAILED
@@ -198,7 +198,7 @@ class SimulatorNode(LifecycleNode):
             self.get_logger().error(failure_text(error))
 
     def _give_up(self, error: BaseException) -> None:
-        """Takes the error that ended a thread, and has the process end, unless it was told to configure."""
+        """Takes the error that ended a thread, and ends the process, except when a client configures the node."""
         building = not self.built.is_set()
         self._keep(error)
         if self.parameters.autostart or not building:
@@ -211,8 +211,8 @@ class SimulatorNode(LifecycleNode):
             self._publish_diagnostics,
             clock=Clock(clock_type=ClockType.STEADY_TIME),
         )
-        # The services wait for the physics thread, a request for many steps for long: a group of their own keeps them
-        # from the subscriptions, above all from the emergency stop.
+        # The services wait for the physics thread, possibly for many steps. A group of their own does not block the
+        # subscriptions, above all that of the emergency stop.
         services = MutuallyExclusiveCallbackGroup()
         self.create_service(Trigger, topics.RESET, self._on_reset, callback_group=services)
         self.create_service(SetBool, topics.PAUSE, self._on_pause, callback_group=services)
@@ -220,7 +220,7 @@ class SimulatorNode(LifecycleNode):
         self.create_service(Trigger, topics.CLEAR_FAULTS, self._on_clear_faults, callback_group=services)
         host = NodeHost(lambda: self._session, lambda: self.parameters.map_frame, self._ended.set)
         self._standard_services = offer_standard_services(self, host)
-        # rclpy's own answer to a transition that is not possible now is an exception, which ends the executor.
+        # rclpy raises an exception for a transition that is not possible now, which would end the executor.
         change_state = self._service_change_state.callback
 
         def answer(request, response):
@@ -233,24 +233,24 @@ class SimulatorNode(LifecycleNode):
         self._service_change_state.callback = answer
 
     def _on_reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        return self._ask(lambda loop: loop.reset(self.parameters.reset_rewinds_time), response)
+        return self._request(lambda loop: loop.reset(self.parameters.reset_rewinds_time), response)
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        return self._ask(lambda loop: loop.set_paused(request.data), response)
+        return self._request(lambda loop: loop.set_paused(request.data), response)
 
     def _on_step(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        return self._ask(lambda loop: loop.step_paused(self.parameters.step_request_count), response)
+        return self._request(lambda loop: loop.step_paused(self.parameters.step_request_count), response)
 
     def _on_clear_faults(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._ask(PhysicsLoop.clear_faults, response)
+        self._request(PhysicsLoop.clear_faults, response)
         if response.success and self._session is not None:
             self._session.clear_fault_parameters()
         return response
 
-    def _ask(self, call: Callable[[PhysicsLoop], Outcome], response):
-        """Has the physics thread do something and waits for it: at most a tick, or the requested steps."""
+    def _request(self, call: Callable[[PhysicsLoop], Outcome], response):
+        """Runs a function in the physics thread and waits for it: at most a tick, or the requested steps."""
         unconfigured = Outcome(False, f"the simulator is {_UNCONFIGURED}")
-        outcome = unconfigured if self._session is None else self._session.ask(call)
+        outcome = unconfigured if self._session is None else self._session.request(call)
         response.success, response.message = outcome.success, outcome.message
         return response
 
@@ -264,7 +264,7 @@ class SimulatorNode(LifecycleNode):
         period = round(1e9 / self.parameters.diagnostics_rate)
         if period != self._diagnostics_timer.timer_period_ns:
             self._diagnostics_timer.timer_period_ns = period
-            self._diagnostics_timer.reset()  # else the next one is when it was to be
+            self._diagnostics_timer.reset()  # otherwise the next one follows the old period
         if self._session is not None:
             self._session.change(self.parameters, changes)
 
@@ -281,19 +281,19 @@ class SimulatorNode(LifecycleNode):
 
 @contextmanager
 def spinning(node: SimulatorNode) -> Iterator[SimulatorNode]:
-    """Runs a node's threads, and the executor in another; on leaving, ends them in the one order that is safe.
+    """Runs a node's threads and its executor; on exit, ends them in the only safe order.
 
-    Physics ends first, so that nothing is published on a context that is gone; then the executor; only when its thread
-    has ended is the node destroyed. A spinning thread that outlives the context aborts the process.
+    Physics ends first, so that nothing is published on a destroyed context; then the executor; the node is destroyed
+    after the executor's thread has ended. A spinning thread that outlives the context aborts the process.
     """
-    # one for requests for steps, which take long, one for other services, which wait too, and one for everything else
+    # threads: one for step requests, which take long, one for other services, which wait, one for everything else
     executor = MultiThreadedExecutor(3)
     executor.add_node(node)
     ending = threading.Event()
 
     def spin() -> None:
-        # What one thread destroys in a cleanup, or as the executor is shut down, another may be about to wait on. rclpy
-        # then raises, once or a few times in a row; a defect that lasts does so for ever.
+        # One thread may destroy an entity, in a cleanup or a shutdown, that another is about to wait on. rclpy then
+        # raises an error once or a few times in a row; a permanent defect raises it every time.
         failures = 0
         while not ending.is_set() and executor.context.ok():
             try:
@@ -319,15 +319,15 @@ def spinning(node: SimulatorNode) -> Iterator[SimulatorNode]:
 
 
 def failure_text(error: BaseException) -> str:
-    """An error in one line: those of grouser speak for themselves, others begin with their kind."""
+    """An error in one line; errors that are not grouser's begin with their type."""
     return str(error) if isinstance(error, GrouserError) else f"{type(error).__name__}: {error}"
 
 
 def leave(status: int) -> NoReturn:
     """Ends the ROS context, then the process at once.
 
-    The physics thread of a first run may be deep in the compiler, which cannot be interrupted (what it has finished is
-    in the cache already); and taking all compiled code apart in good order takes half a second that nobody needs.
+    The compiler in the physics thread of a first run cannot be interrupted (finished functions are in the cache), and
+    an orderly exit with all compiled code takes half a second.
     """
     rclpy.try_shutdown()
     sys.stdout.flush()
@@ -349,7 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         node = SimulatorNode(ended=stop)
     except GrouserError as error:
-        if stop.is_set():  # a Ctrl-C ends whatever was just reading the machine for us
+        if stop.is_set():  # Ctrl-C also ends the xacro process that reads the machine
             leave(0)
         print(f"simulator: {error}", file=sys.stderr)
         leave(EXIT_BAD_INPUT)

@@ -37,10 +37,10 @@ from grouser.runtime.streams import topic_token
 class NodeHost:
     """Machines in a world, stepped by a physics thread.
 
-    The machine that the simulator was started with is the entity with its name.
+    The first machine is the entity with the machine's name.
 
     Args:
-        session: of the node; None: it is not configured.
+        session: of the node; None: not configured.
         frame: name of the world's frame.
         end: ends the program.
     """
@@ -57,7 +57,7 @@ class NodeHost:
         self._stopped_at = -1  # step at which it was stopped
 
     def state(self) -> RunState:
-        """What the physics thread is doing; playing is over when the simulation has failed."""
+        """State of the physics thread; a simulation that has failed is paused."""
         session = self._session_now()
         if self._quitting:
             return RunState.QUITTING
@@ -72,14 +72,14 @@ class NodeHost:
         return RunState.STOPPED if loop.step == self._stopped_at else RunState.PAUSED
 
     def set_state(self, target: RunState) -> None:
-        """Plays, pauses or stops."""
-        outcome = self._ask(lambda loop: loop.set_paused(target is not RunState.PLAYING))
+        """Starts, pauses or stops the simulation."""
+        outcome = self._request(lambda loop: loop.set_paused(target is not RunState.PLAYING))
         if not outcome.success:
             raise RequestError(Reason.STATE_TRANSITION_ERROR, outcome.message)
         self._stopped_at = -1
         if target is RunState.STOPPED:
             self.reset(Scope.TIME | Scope.STATE | Scope.SPAWNED)
-            self._stopped_at = self._ask(lambda loop: loop.step)
+            self._stopped_at = self._request(lambda loop: loop.step)
 
     def quit(self) -> None:
         """Ends the program, as a signal would."""
@@ -87,28 +87,28 @@ class NodeHost:
         self._end()
 
     def reset(self, scope: Scope) -> None:
-        """Takes out what was spawned, and resets time, the state, or both."""
+        """Deletes spawned machines and resets time, state, or both."""
         if Scope.SPAWNED in scope:
             session = self._session
             for name in [name for name in session.members if name]:
                 session.delete(name)
         if Scope.STATE in scope:
-            outcome = self._ask(lambda loop: loop.reset(Scope.TIME in scope))
+            outcome = self._request(lambda loop: loop.reset(Scope.TIME in scope))
         elif Scope.TIME in scope:
-            outcome = self._ask(PhysicsLoop.rewind)
+            outcome = self._request(PhysicsLoop.rewind)
         else:
             return
         if not outcome.success:
             raise RequestError(Reason.INCORRECT_STATE, outcome.message)
 
     def step(self, count: int, after_step: Callable[[int], bool] | None = None) -> Future[None]:
-        """Has the physics thread make steps."""
+        """Requests steps from the physics thread."""
         session = self._built()
         made: Future[None] = Future()
 
-        def finish(asked: Future) -> None:
+        def finish(call: Future) -> None:
             try:
-                outcome = answer_of(asked)
+                outcome = answer_of(call)
             except NoAnswerError as error:
                 outcome = Outcome(False, str(error))
             if outcome.success:
@@ -122,14 +122,14 @@ class NodeHost:
     def scene(self) -> EntitySnapshot:
         """The machines and the obstacles."""
         world = self._built().world
-        seen: _Seen = self._ask(_look)
+        present: _Robots = self._request(_read_robots)
         obstacles = _obstacles(world)
-        others = {**obstacles, **dict.fromkeys(seen.robots.keys() - {""})}
-        robots = {name or self._name_of_first(others): _robot(*robot) for name, robot in seen.robots.items()}
-        return EntitySnapshot(seen.nanoseconds, self._frame(), {**robots, **obstacles})
+        others = {**obstacles, **dict.fromkeys(present.robots.keys() - {""})}
+        robots = {name or self._name_of_first(others): _robot(*robot) for name, robot in present.robots.items()}
+        return EntitySnapshot(present.nanoseconds, self._frame(), {**robots, **obstacles})
 
     def world(self) -> WorldEntry:
-        """The world that is loaded."""
+        """The loaded world."""
         world = self._session.world
         if world is NOWHERE:
             raise RequestError(Reason.NO_WORLD_LOADED, "no world is loaded")
@@ -139,9 +139,9 @@ class NodeHost:
         )
 
     def spawn(self, order: SpawnOrder) -> None:
-        """Puts a machine in; without a namespace, its topics get one of its name."""
+        """Spawns a machine; without a namespace, its name becomes the namespace of its topics."""
         session = self._built()
-        self.world()  # there is one
+        self.world()  # raises an error if none is loaded
         namespace = order.namespace or topic_token(order.name)
         if namespace in session.namespaces:
             raise RequestError(Reason.NAMESPACE_INVALID, f"the namespace {namespace!r} is another entity's")
@@ -151,11 +151,11 @@ class NodeHost:
             raise RequestError(Reason.INVALID_POSE, str(error)) from None
 
     def delete(self, name: str) -> None:
-        """Takes a machine out."""
+        """Deletes a machine."""
         self._session.delete(self._member(name))
 
     def set_entity_state(self, name: str, pose: Pose | None, velocity: Velocity | None) -> None:
-        """Puts a machine elsewhere, or has it move otherwise."""
+        """Sets pose and velocity of a machine."""
         member = self._member(name)
 
         def place(loop: PhysicsLoop) -> Outcome:
@@ -163,17 +163,17 @@ class NodeHost:
             wanted = velocity or motion.velocity
             return loop.place(member, pose or motion.pose, wanted.linear, wanted.angular)
 
-        outcome = self._ask(place)
+        outcome = self._request(place)
         if not outcome.success:
             raise RequestError(Reason.OPERATION_FAILED, outcome.message)
 
     def load_world(self, entry: WorldEntry) -> None:
-        """Takes everything out, and stops in another world."""
+        """Deletes everything, loads another world and stops."""
         self._built().load_world(entry.world)
-        self._stopped_at = self._ask(lambda loop: loop.step)
+        self._stopped_at = self._request(lambda loop: loop.step)
 
     def unload_world(self) -> None:
-        """Takes everything out."""
+        """Deletes everything."""
         self._built().load_world(NOWHERE)
 
     @property
@@ -189,41 +189,41 @@ class NodeHost:
             raise RequestError(Reason.INCORRECT_STATE, "the simulation is still being built")
         return session
 
-    def _ask(self, function: Callable[[PhysicsLoop], Any]) -> Any:
-        """Has the physics thread do something, and waits for it."""
+    def _request(self, function: Callable[[PhysicsLoop], Any]) -> Any:
+        """Runs a function in the physics thread and waits for it."""
         try:
             return answer_of(self._built().call(function))
         except NoAnswerError as error:
             raise RequestError(Reason.OPERATION_FAILED, str(error)) from None
 
     def _name_of_first(self, taken: Collection[str]) -> str:
-        """What the machine that the simulator was started with is called as an entity."""
+        """Name of the first machine as an entity."""
         name = self._session.machine.name
         while name in taken:
             name = f"{name}_"
         return name
 
     def _member(self, entity: str) -> str:
-        """The machine that is an entity."""
+        """Name of the machine of an entity."""
         session = self._built()
         if entity in session.members:
             return entity
         obstacles = _obstacles(session.world)
         if "" in session.members and entity == self._name_of_first({*obstacles, *session.members}):
             return ""
-        raise RequestError(Reason.OPERATION_FAILED, f"{entity} is part of the world: it stays where it is")
+        raise RequestError(Reason.OPERATION_FAILED, f"{entity} is part of the world and cannot be moved or deleted")
 
 
-class _Seen(NamedTuple):
-    """What the physics thread says of the robots: machine, motion of the root link, pose of each link."""
+class _Robots(NamedTuple):
+    """The robots at one step: machine, motion of the root link, pose of each link."""
 
     nanoseconds: int
     robots: dict[str, tuple[Machine, EntityMotion, np.ndarray]]
 
 
-def _look(loop: PhysicsLoop) -> _Seen:
+def _read_robots(loop: PhysicsLoop) -> _Robots:
     robots = {name: (robot.machine, _motion(robot), robot.link_poses()) for name, robot in loop.robots.items()}
-    return _Seen(nanoseconds_at(loop.step, loop.step_size), robots)
+    return _Robots(nanoseconds_at(loop.step, loop.step_size), robots)
 
 
 def _robot(machine: Machine, motion: EntityMotion, poses: np.ndarray) -> Entity:
@@ -239,7 +239,7 @@ def _robot(machine: Machine, motion: EntityMotion, poses: np.ndarray) -> Entity:
 
 
 def _motion(robot: Simulated) -> EntityMotion:
-    """Of the root link."""
+    """Motion of the root link."""
     position, quaternion = (tuple(part.tolist()) for part in robot.base_pose())
     linear, angular = (rotate(quaternion, tuple(part.tolist())) for part in robot.base_twist())
     return EntityMotion(Pose(position, quaternion), Velocity(linear, angular))

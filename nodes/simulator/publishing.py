@@ -1,8 +1,8 @@
-"""The publishing thread: takes samples from a bounded queue and sends them as messages.
+"""The publishing thread: takes samples from a bounded queue and publishes them.
 
-Physics never waits for the middleware: serialising and sending a batch costs about as much as computing it, and a slow
-subscriber can hold a reliable writer up. While there is a pace to keep, a sample that finds the queue full is left out
-and counted; where there is none (as fast as possible, or stepped by hand) the simulation waits for room instead.
+Physics never waits for the middleware: serializing and sending a batch takes about as long as computing it, and a slow
+subscriber can block a reliable writer. With a pace to keep, a sample is dropped and counted when the queue is full;
+without one (as fast as possible, or single steps) the simulation waits for room.
 """
 
 import contextlib
@@ -24,8 +24,8 @@ class PublishingThread:
     """Publishes the clock, and samples of robots, from its own thread.
 
     Args:
-        node: whose publisher of the clock this is.
-        fail: takes, in the publishing thread, the error that ended it.
+        node: of the clock's publisher.
+        fail: called in the publishing thread with the error that ended it.
     """
 
     def __init__(self, node: Node, fail: Callable[[BaseException], None]) -> None:
@@ -40,12 +40,12 @@ class PublishingThread:
         self._clock_publisher = node.create_publisher(Clock, topics.CLOCK, topics.CLOCK_QUALITY)
 
     def add(self, name: str, publisher: StatePublisher) -> None:
-        """From now on, samples of a robot are published."""
+        """Starts to publish samples of a robot."""
         with self._at_work:
             self._publishers[name] = publisher
 
     def remove(self, name: str) -> None:
-        """Leaves a robot's samples out: its publishers are not used any more."""
+        """Stops publishing samples of a robot; its publishers are not used after this."""
         with self._at_work:
             del self._publishers[name]
 
@@ -54,13 +54,13 @@ class PublishingThread:
         self._thread.start()
 
     def finish(self) -> None:
-        """Sends what is in the queue and ends the thread."""
+        """Publishes the rest of the queue and ends the thread."""
         if self._thread.is_alive():
             self._queue.put(None)
             self._thread.join()
 
     def destroy(self) -> None:
-        """Takes the publisher of the clock away, after the end of the thread."""
+        """Destroys the publisher of the clock, after the end of the thread."""
         self._node.destroy_publisher(self._clock_publisher)
 
     def queue(self, moment: Moment, may_wait: bool) -> bool:
@@ -82,7 +82,7 @@ class PublishingThread:
         return True
 
     def publish(self, moment: Moment) -> None:
-        """Sends the samples of one step."""
+        """Publishes the samples of one step."""
         if moment.clock:
             messages.fill_clock(self._clock, moment.nanoseconds)
             self._clock_publisher.publish(self._clock)
@@ -99,7 +99,7 @@ class PublishingThread:
             self._fail(error)
             raise
         finally:
-            # Nobody takes from the queue any more: whoever waits for room, or is just about to, finds some.
+            # The queue has no reader any more: empty it, so that no thread waits for room.
             self._ended.set()
             with contextlib.suppress(queue.Empty):
                 while True:

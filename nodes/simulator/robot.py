@@ -1,4 +1,4 @@
-"""A robot's side of the node: what it publishes and hears under its namespace."""
+"""The ROS interface of a robot: topics, parameters and actions in its namespace."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,11 +35,11 @@ _WARNING_PERIOD = 1.0  # [s]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a robot stands among others.
+    """Names of a robot among several.
 
     Attributes:
-        name: in the simulation, unique; "" for the machine that the simulator was started with.
-        namespace: of its topics and parameters; "" for the node's own.
+        name: in the simulation, unique; "" for the first machine.
+        namespace: of its topics and parameters; "" for that of the node.
     """
 
     name: str = ""
@@ -47,23 +47,23 @@ class Place:
 
     @property
     def prefix(self) -> str:
-        """Before its names among those of all robots: of its frames, and of the topics that it is commanded by."""
+        """Prefix of its frames and command sources."""
         return member_prefix(self.name)
 
 
 class RobotInterface:
-    """What the node has of one machine.
+    """The ROS interface of one machine.
 
     Args:
-        node: that publishes and hears.
-        place: of the machine.
-        machine: what it is.
-        world: that it stands in.
+        node: that has the publishers and subscriptions.
+        place: names of the robot.
+        machine: its description.
+        world: that it is in.
         parameters: of the node.
-        mailbox: takes what is heard to the physics thread.
-        refuse: takes the topic and the error of a command that is not valid.
-        valves: their order on `valve_commands_array`; none: as in the machine's file.
-        program: that it plays; None: none.
+        mailbox: passes commands to the physics thread.
+        refuse: takes the topic and the error of an invalid command.
+        valves: their order on `valve_commands_array`; empty: as in the machine's file.
+        program: command program to play; None: none.
 
     Raises:
         GrouserError: a parameter or the program does not suit the machine.
@@ -72,7 +72,7 @@ class RobotInterface:
         place, machine: as given.
         publisher: of its samples.
         faults: parameters of its components.
-        commanded: topics on which it hears commands.
+        commanded: its command sources.
     """
 
     def __init__(
@@ -109,14 +109,14 @@ class RobotInterface:
         self._create_inputs(parameters)
 
     def change(self, parameters: SimulatorParameters) -> None:
-        """Has changed parameters of the node take effect."""
+        """Applies changed parameters of the node."""
         self.publisher.change(parameters)
 
     def runtime(self, robot: Simulated, parameters: SimulatorParameters) -> RobotRuntime:
-        """Its side of the physics thread.
+        """Makes its runtime for the physics thread.
 
         Args:
-            robot: as the simulation has it.
+            robot: in the simulation.
             parameters: of the node.
         """
         program, vehicle = self._program, self._vehicle
@@ -139,21 +139,21 @@ class RobotInterface:
         return RobotRuntime(robot, supervisor, streams, driver, odometer, follower, parameters.terrain_reach)
 
     def own_timeouts(self, parameters: SimulatorParameters) -> dict[str, float]:
-        """Longest silence [s] of the sources that have their own; a trajectory that is over is none."""
+        """Longest silence [s] of sources with their own; trajectories have no limit."""
         return {f"{self.place.prefix}{topics.CMD_VEL}": parameters.cmd_vel_timeout, SOURCE: 0.0}
 
     def destroy(self) -> None:
-        """Takes away all that it publishes and hears."""
+        """Destroys publishers, subscriptions and parameters."""
         self._endpoints.destroy()
 
     def _create_inputs(self, parameters: SimulatorParameters) -> None:
         valves, modes = self._valves, self._modes
-        self._hear(DynamicInterfaceGroupValues, topics.VALVE_COMMANDS, messages.valve_commands, valves)
-        self._hear(Float64MultiArray, topics.VALVE_COMMANDS_ARRAY, messages.valve_array_commands, valves)
-        self._hear(JointState, topics.JOINT_COMMANDS, messages.joint_commands, modes)
+        self._subscribe(DynamicInterfaceGroupValues, topics.VALVE_COMMANDS, messages.valve_commands, valves)
+        self._subscribe(Float64MultiArray, topics.VALVE_COMMANDS_ARRAY, messages.valve_array_commands, valves)
+        self._subscribe(JointState, topics.JOINT_COMMANDS, messages.joint_commands, modes)
         if self._can_drive:
             twist = TwistStamped if parameters.enable_stamped_cmd_vel else Twist
-            self._hear(twist, topics.CMD_VEL, messages.twist_command)
+            self._subscribe(twist, topics.CMD_VEL, messages.twist_command)
         self._trajectories = None
         if any(mode != "effort" for mode in modes.values()):
             self._trajectories = TrajectoryServer(
@@ -165,16 +165,16 @@ class RobotInterface:
                 lambda topic, error: self._refuse(f"{self.place.prefix}{topic}", error),
                 self._warn,
             )
-        # A transient-local reader hears a stop that was sent before the node began, but no volatile writer; an
-        # emergency stop is heard from whoever sends it. Hearing one twice does no harm: it is latched.
+        # A transient-local subscription receives a stop that was sent before the node started, but not from volatile
+        # publishers. With both kinds every emergency stop is received; twice does no harm, as it is latched.
         for quality in (topics.LATCHED, QoSProfile(depth=1)):
             self._endpoints.create_subscription(Bool, topics.EMERGENCY_STOP, self._on_emergency_stop, quality)
 
-    def _hear(self, message_type: type, topic: str, convert: Callable, *known: object) -> None:
-        """Has the commands of a topic converted and left for the physics thread, or refused as a whole."""
+    def _subscribe(self, message_type: type, topic: str, convert: Callable, *known: object) -> None:
+        """Subscribes to commands: each message is converted for the physics thread, or refused as a whole."""
         source = f"{self.place.prefix}{topic}"
 
-        def hear(message):
+        def receive(message):
             try:
                 commands: Mapping[str, float] = convert(message, *known)
             except ParameterError as error:
@@ -184,7 +184,7 @@ class RobotInterface:
             stamp = 0 if header is None else messages.nanoseconds_of(header.stamp)
             self._mailbox.post_commands(source, commands, stamp)
 
-        self._endpoints.create_subscription(message_type, topic, hear, topics.RELIABLE)
+        self._endpoints.create_subscription(message_type, topic, receive, topics.RELIABLE)
         self.commanded.append(source)
 
     def _on_emergency_stop(self, message: Bool) -> None:
@@ -207,5 +207,5 @@ def _ordered_valves(machine: Machine, wanted: Sequence[str]) -> tuple[str, ...]:
 
 
 def _safe_values(valves: Sequence[str], modes: Mapping[str, str]) -> dict[str, float]:
-    """Actuator -> its command when nobody commands it; a drive in position mode holds where it is commanded."""
+    """Actuator -> its safe command; a drive in position mode has none and holds its target."""
     return dict.fromkeys([*valves, *(joint for joint, mode in modes.items() if mode != "position")], 0.0)

@@ -1,4 +1,4 @@
-"""What a configured simulator has: machines in a world, their topics, and the threads that step and publish."""
+"""A configured simulator: machines in a world, their topics, and the threads that step and publish."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -35,27 +35,27 @@ from grouser.runtime.schedule import StreamSchedule
 from grouser.runtime.simulated import Simulated
 from grouser.runtime.streams import CLOCK, CLOCK_RATE, rehearse
 
-_LONGEST_TICK = 0.01  # [s]: how long a command may wait for the next tick when all streams are slower
+_LONGEST_TICK = 0.01  # [s]: longest delay of a command when all streams are slower
 _WARNING_PERIOD = 1.0  # [s]
 
 
 class Session:
-    """Has a simulation run in a thread of its own, and robots speak for the machines in it.
+    """Runs a simulation in a thread of its own, with a ROS interface for each machine.
 
     Args:
         node: that has the topics.
-        parameters: what to simulate, and how.
+        parameters: of the simulator.
         built: set when the simulation is ready to step, or could not be built.
-        compiled: told, by the physics thread, how many functions are compiled and which one is at work.
+        compiled: called in the physics thread with the number of compiled functions and the name of the present one.
         give_up: takes the error that ended one of the threads.
 
     Raises:
         GrouserError: a parameter, the machine, the world or the program is not valid.
 
     Attributes:
-        machine: that it was started with.
-        world: that is loaded; `NOWHERE`: none.
-        recorder: of the run; None: it is not recorded.
+        machine: the first one.
+        world: the loaded one; `NOWHERE`: none.
+        recorder: of the run; None: not recorded.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Session:
             node.get_logger().warning(warning)
         program = _load_program(parameters.program)
         self._members = {"": Member(self.machine)}
-        self._robots: dict[str, RobotInterface] = {}  # a new one whenever it changes: other threads go over it
+        self._robots: dict[str, RobotInterface] = {}  # replaced whenever it changes: other threads iterate over it
         self._publishing = PublishingThread(node, give_up)
         self._physics_thread = threading.Thread(target=self._run, name="physics", daemon=True)
         try:
@@ -101,7 +101,7 @@ class Session:
 
     @property
     def refused_commands(self) -> int:
-        """How many commands were refused."""
+        """Number of refused commands."""
         return self._refused + (0 if self._loop is None else self._loop.report.refused_commands)
 
     def start(self) -> None:
@@ -112,7 +112,7 @@ class Session:
         self._physics_thread.start()
 
     def stop(self) -> None:
-        """Ends both threads; a physics thread that is still compiling cannot be ended, but does nothing after that."""
+        """Ends both threads; a physics thread that is still compiling ends after the compilation."""
         self._stopping.set()
         if self._loop is not None:
             self._loop.finish()
@@ -122,30 +122,30 @@ class Session:
         self._publishing.finish()
 
     def destroy(self) -> None:
-        """Takes the topics away, after the end of the threads."""
+        """Destroys the topics, after the end of the threads."""
         for name in self._robots:
             self._remove(name)
         self._publishing.destroy()
 
     def set_active(self, active: bool) -> Outcome:
-        """Lets the simulation run, or has it stand still; one that is being built obeys when it is there."""
+        """Activates or deactivates the simulation; one that is being built does so when it is ready."""
         with self._beginning:
             if self._loop is None:
                 self._starts_active = active
                 return Outcome(True, "")
-        return self.ask(lambda loop: loop.set_active(active))
+        return self.request(lambda loop: loop.set_active(active))
 
     @property
     def loop(self) -> PhysicsLoop | None:
-        """What steps; None while the simulation is being built."""
+        """The loop of the physics thread; None while the simulation is being built."""
         return self._loop
 
     def call(self, function: Callable[[PhysicsLoop], Any]) -> Future:
-        """Has the physics thread do something; canceled if it has ended."""
+        """Runs a function in the physics thread; the future is cancelled if that thread has ended."""
         return self._mailbox.call(function)
 
-    def ask(self, call: Callable[[PhysicsLoop], Outcome]) -> Outcome:
-        """Has the physics thread do something and waits for it: at most a tick, or the requested steps."""
+    def request(self, call: Callable[[PhysicsLoop], Outcome]) -> Outcome:
+        """Runs a function in the physics thread and waits for it: at most a tick, or the requested steps."""
         if self._loop is None:
             return Outcome(False, "the simulation is still being built")
         try:
@@ -154,7 +154,7 @@ class Session:
             return Outcome(False, str(error))
 
     def change(self, parameters: SimulatorParameters, changes: list[Parameter]) -> None:
-        """Has changed parameters take effect."""
+        """Applies changed parameters."""
         self._parameters = parameters
         call, timeout = self._mailbox.call, parameters.command_timeout
         call(lambda loop: loop.change_pace(parameters.real_time_factor, parameters.overrun_limit))
@@ -170,33 +170,33 @@ class Session:
         call(lambda loop: loop.change_sampling(schedule, parameters.terrain_reach))
 
     def clear_fault_parameters(self) -> None:
-        """Has the parameters say that all is well."""
+        """Sets all fault parameters to healthy."""
         for robot in self._robots.values():
             robot.faults.clear()
 
-    # --- machines that come and go ------------------------------------------------------------------------------------
+    # --- adding and removing machines ---------------------------------------------------------------------------------
 
     @property
     def members(self) -> Mapping[str, Member]:
-        """The machines that there are; "" is the one that the simulator was started with."""
+        """All machines by name; the name of the first one is ""."""
         return self._members
 
     @property
     def namespaces(self) -> frozenset[str]:
-        """Those that machines have."""
+        """Namespaces of the machines."""
         return frozenset(robot.place.namespace for robot in self._robots.values())
 
     def spawn(self, name: str, machine: Machine, namespace: str, pose: Pose) -> None:
-        """Puts a machine in, while the others go on.
+        """Adds a machine while the simulation runs.
 
         Args:
-            name: of its own among the members.
-            machine: what it is.
+            name: unique among the members.
+            machine: its description.
             namespace: of its topics and parameters.
             pose: of its root link in the world.
 
         Raises:
-            GrouserError: it cannot share the simulation with the others, or overlaps with something.
+            GrouserError: it cannot share the simulation with the others, or overlaps another body.
         """
         member = Member(machine, pose)
         robot = self._make_robot(Place(name, namespace), machine)
@@ -210,10 +210,10 @@ class Session:
         robot.publisher.publish_description(machine.urdf)
 
     def delete(self, name: str) -> None:
-        """Takes a machine out, while the others go on.
+        """Removes a machine while the simulation runs.
 
         Raises:
-            GrouserError: it cannot be done now.
+            GrouserError: it is not possible now.
         """
         self._exchange(
             {member: one for member, one in self._members.items() if member != name},
@@ -223,14 +223,14 @@ class Session:
         self._remove(name)
 
     def load_world(self, world: World) -> None:
-        """Takes all machines out and puts another world in the place of this one; the simulation pauses.
+        """Removes all machines and loads another world; the simulation pauses.
 
         Raises:
-            GrouserError: it cannot be done now.
+            GrouserError: it is not possible now.
         """
         simulation, schedule = self._simulate({}, world), self._schedule({})
         loaded = partial(WorldLoaded, file=world.file, world=world.source)
-        self._demand(lambda loop: loop.begin_anew(simulation, schedule, loaded))
+        self._require(lambda loop: loop.begin_anew(simulation, schedule, loaded))
         self._members, self.world = {}, world
         garbage.collect()
         for name in self._robots:
@@ -242,15 +242,15 @@ class Session:
         newcomers: Mapping[str, Callable[[Simulated], RobotRuntime]],
         event: Callable[[int], Event],
     ) -> None:
-        """Goes on with other members. The simulation is made here, so that the physics thread need not wait for it."""
+        """Continues with other members. The simulation is made in this thread; the physics thread does not wait."""
         simulation = self._simulate(members, self.world)
         schedule = self._schedule({name: robot for name, robot in self._robots.items() if name in members})
-        self._demand(lambda loop: loop.exchange(simulation, members, schedule, newcomers, event))
+        self._require(lambda loop: loop.exchange(simulation, members, schedule, newcomers, event))
         self._members = dict(members)
-        garbage.collect()  # a simulation has large arrays, few objects and views that refer to it
+        garbage.collect()  # a simulation has large arrays, and views in reference cycles with it
 
-    def _demand(self, call: Callable[[PhysicsLoop], Outcome]) -> None:
-        outcome = self.ask(call)
+    def _require(self, call: Callable[[PhysicsLoop], Outcome]) -> None:
+        outcome = self.request(call)
         if not outcome.success:
             raise outcome.error or GrouserError(outcome.message)
 
@@ -320,7 +320,7 @@ class Session:
                 self._loop.run()
         except BaseException as error:
             self._give_up(error)
-            # What the user can mend needs one line, which `error` is; a defect needs its traceback.
+            # An error of the user's input is reported in one line; a defect needs its traceback.
             if not isinstance(error, GrouserError):
                 raise
         finally:

@@ -1,4 +1,4 @@
-"""Publishers of a robot: one for each row of the table of streams that the robot has."""
+"""Publishers of a robot: one for each row of the table of streams whose condition the robot fulfils."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class StatePublisher:
         parameters: rates of the streams.
 
     Attributes:
-        rates: topics of the streams that it publishes -> how often they are sampled [Hz].
+        rates: topic of each published stream -> rate of its samples [Hz].
     """
 
     def __init__(self, endpoints: Endpoints, source: StreamSource, parameters: SimulatorParameters) -> None:
@@ -41,13 +41,13 @@ class StatePublisher:
         self.change(parameters)
 
     def change(self, parameters: SimulatorParameters) -> None:
-        """Has changed parameters take effect."""
+        """Applies changed parameters."""
         self.rates = {topic: parameters.rates[output.rate.parameter] for topic, output in self._outputs.items()}
         for topic, output in self._outputs.items():
             output.interval = steps_between(self.rates[topic], parameters.step) * parameters.step
 
     def publish_description(self, urdf: str) -> None:
-        """Sends the machine's URDF and the transforms that stay, both latched."""
+        """Publishes the machine's URDF and the static transforms, both latched."""
         self._description_publisher.publish(String(data=urdf))
         frames = self._source.frames
         pairs, poses = frames.still, frames.still_poses
@@ -59,7 +59,7 @@ class StatePublisher:
             self._static_publisher.publish(message)
 
     def publish(self, sample: Sample) -> None:
-        """Sends one sample."""
+        """Publishes one sample."""
         for topic, value in sample.values.items():
             if value is not None:
                 self._outputs[topic].publish(sample.nanoseconds, value)
@@ -69,8 +69,8 @@ class _Output:
     """The publishers of one stream.
 
     Attributes:
-        rate: at which it is sampled.
-        interval: from one sample to the next [s].
+        rate: of its samples.
+        interval: between two samples [s].
     """
 
     def __init__(self, endpoints: Endpoints, stream: Stream, rate: Rate, source: StreamSource, kind: type) -> None:

@@ -20,8 +20,7 @@ from grouser.runtime.physics_loop import PhysicsLoop
 from grouser.runtime.sampling import nanoseconds_at
 from grouser.runtime.trajectory_following import Ended, Ending, Order, Progress
 
-# A canceled goal, and one that others ended, have no code of their own: they have those that ros2_control's trajectory
-# controller gives them.
+# There are no codes for canceled and for stopped goals: these are the ones of ros2_control's trajectory controller.
 _CODES = {
     Ending.SUCCEEDED: FollowJointTrajectory.Result.SUCCESSFUL,
     Ending.CANCELED: FollowJointTrajectory.Result.SUCCESSFUL,
@@ -33,17 +32,17 @@ _CODES = {
 
 
 class TrajectoryServer:
-    """Hears trajectories, has the physics thread follow them, and says what becomes of them.
+    """Receives trajectories, lets the physics thread follow them, and publishes their progress and results.
 
-    A goal that is not valid is rejected; any other is accepted, and ends when its trajectory does. What happens to it
-    comes from the physics thread by `tell`, and goes out by the executor's.
+    An invalid goal is rejected; any other is accepted and ends with its trajectory. The physics thread reports progress
+    and end by `report`; the executor's thread publishes them.
 
     Args:
-        endpoints: of the robot that hears and answers.
+        endpoints: of the robot.
         robot: its name in the physics loop.
         modes: joint -> mode of its drive.
         step_size: simulated time of a step [s].
-        call: has the physics thread run a function of the loop.
+        call: runs a function of the loop in the physics thread.
         refuse: takes the topic or action and the error of a message that is not valid.
         warn: takes a warning for the user.
     """
@@ -68,10 +67,10 @@ class TrajectoryServer:
         self._goals: dict[bytes, ServerGoalHandle] = {}
         self._valid: Order
         self._news: deque[Progress | Ended] = deque()
-        # All in the node's default group: no two of these run at a time.
+        # All in the node's default callback group: one at a time.
         endpoints.create_subscription(JointTrajectory, topics.JOINT_TRAJECTORY, self._on_trajectory, topics.RELIABLE)
         node = endpoints.node
-        self._guard = node.create_guard_condition(self._spread)
+        self._guard = node.create_guard_condition(self._publish_news)
         endpoints.at_end(partial(node.destroy_guard_condition, self._guard))
         self._server = DeferredActionServer(
             node,
@@ -85,13 +84,13 @@ class TrajectoryServer:
         endpoints.at_end(self._server.destroy)
 
     def report(self, news: Progress | Ended) -> None:
-        """Takes what happened to a trajectory; from any thread."""
+        """Takes progress or end of a trajectory; from any thread."""
         self._news.append(news)
         self._guard.trigger()
 
     def _on_trajectory(self, message):
         if not message.points:
-            self._call(lambda loop: loop.stop_trajectory(self._robot, "an empty trajectory came"))
+            self._call(lambda loop: loop.stop_trajectory(self._robot, "an empty trajectory was received"))
             return
         try:
             trajectory = trajectory_messages.joint_trajectory(message, self._modes, self._parameters.may_end_moving)
@@ -124,8 +123,8 @@ class TrajectoryServer:
         self._call(lambda loop: loop.cancel_trajectory(self._robot, ticket))
         return CancelResponse.ACCEPT
 
-    def _spread(self):
-        """Says what happened; by the executor."""
+    def _publish_news(self):
+        """Sends feedback and results; in the executor's thread."""
         while self._news:
             news = self._news.popleft()
             if isinstance(news, Progress):
@@ -138,7 +137,7 @@ class TrajectoryServer:
 
 
 def _finish(ended, goal):
-    """Gives a goal its last state, and its result."""
+    """Sets the final state of a goal; returns its result."""
     if ended.ending is Ending.SUCCEEDED:
         goal.succeed()
     elif ended.ending is Ending.CANCELED:

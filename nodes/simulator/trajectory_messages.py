@@ -14,13 +14,13 @@ from grouser.physics.errors import ParameterError
 from grouser.runtime.trajectory import Tolerance, Tolerances, Trajectory, Waypoint
 from grouser.runtime.trajectory_following import Progress
 
-# What speed counts as none at the end of a trajectory: senders compute in single precision too.
+# Final speeds up to this count as zero: some senders compute in single precision.
 _NO_SPEED = float(np.finfo(np.float32).eps)
 _NOT_FOR_ONE_COORDINATE = ("multi_dof_trajectory", "component_path_tolerance", "component_goal_tolerance")
 
 
 def joint_trajectory(message: JointTrajectory, modes: Mapping[str, str], may_end_moving: bool) -> Trajectory:
-    """A trajectory of joints whose drives take positions or velocities.
+    """A trajectory of joints with drives in position or velocity mode.
 
     Args:
         message: with at least one point.
@@ -59,7 +59,7 @@ def goal_trajectory(goal: FollowJointTrajectory.Goal, modes: Mapping[str, str], 
     """The trajectory of a goal, as `joint_trajectory` reads it.
 
     Raises:
-        ParameterError: names the field that is not valid, or that is for joints with several coordinates.
+        ParameterError: names the field that is not valid, or is for joints with several coordinates.
     """
     for field in _NOT_FOR_ONE_COORDINATE:
         value = getattr(goal, field)
@@ -87,7 +87,7 @@ def goal_tolerances(goal: FollowJointTrajectory.Goal, defaults: Tolerances) -> T
 
 
 def feedback(progress: Progress, nanoseconds: int) -> FollowJointTrajectory.Feedback:
-    """Where joints should be and where they are, at a time [ns]; their accelerations are not measured."""
+    """Desired and actual motion of joints at a time [ns]; accelerations are not measured."""
     message = FollowJointTrajectory.Feedback(joint_names=list(progress.joints))
     set_stamp(message.header.stamp, nanoseconds)
     desired, position, velocity = progress.desired, progress.position, progress.velocity

@@ -1,5 +1,4 @@
-"""What is allowed of trajectories, as parameters of a node that are named as ros2_control's trajectory controller has
-them."""
+"""Tolerances of trajectories as parameters, with the names of ros2_control's trajectory controller."""
 
 import math
 from collections.abc import Sequence
@@ -42,11 +41,11 @@ def declarations(joints: Sequence[str]) -> dict[str, Declaration]:
 
 
 class TrajectoryParameters:
-    """Declares the parameters, and reads them as they are at the moment.
+    """Declares the parameters and reads their present values.
 
     Args:
         endpoints: of the robot; its namespace comes before the parameters' names.
-        joints: that may be moved by trajectories.
+        joints: that trajectories may move.
 
     Raises:
         GrouserError: a parameter was set to a value of the wrong type, or out of its range.
@@ -67,7 +66,7 @@ class TrajectoryParameters:
         return 1.0 / self._value(_MONITOR_RATE)
 
     def tolerances(self, joints: Sequence[str]) -> Tolerances:
-        """Those of some joints where a goal does not have its own."""
+        """Default tolerances of some joints."""
 
         def allowed(what):
             return np.array([self._allowed(f"constraints.{joint}.{what}") for joint in joints])

@@ -1,4 +1,4 @@
-"""A hydraulic cylinder in the browser: a thick barrel, and a thin rod that comes out of it."""
+"""A hydraulic cylinder in the browser: barrel and rod."""
 
 from collections.abc import Mapping
 
@@ -17,10 +17,9 @@ EYE = 0.5  # share of the length beyond the stroke that the barrel leaves free f
 
 
 class CylinderView:
-    """Draws one cylinder between two points that move.
+    """Draws a cylinder between two moving points.
 
-    Both parts keep their lengths: the rod is as long as the retracted cylinder, so that it ends in the barrel
-    however far it comes out.
+    Both parts have constant lengths: the rod is as long as the retracted cylinder, so that its end stays in the barrel.
 
     Args:
         scene: where it is drawn.
@@ -50,7 +49,7 @@ class CylinderView:
         )
 
     def stretch(self, poses: Mapping[str, Pose]) -> None:
-        """Puts it between its attachments; costs little when they have not moved.
+        """Moves it to its attachments, if they have moved.
 
         Args:
             poses: of the links in the world.
@@ -60,7 +59,7 @@ class CylinderView:
             return
         self._ends = ends
         length = float(np.linalg.norm(ends[1] - ends[0]))
-        if length == 0.0:  # before TF says where its links are
+        if length == 0.0:  # before the poses of its links are known
             return
         along = (ends[1] - ends[0]) / length
         turn = wxyz(Pose(quaternion=turn_from_z((along[0], along[1], along[2]))))
@@ -73,7 +72,7 @@ class CylinderView:
             handle.visible = True
 
     def remove(self) -> None:
-        """Takes it out of the scene."""
+        """Removes it from the scene."""
         self._barrel_handle.remove()
         self._rod_handle.remove()
 

@@ -1,4 +1,4 @@
-"""Where the arrow of a contact force begins: a resultant says which line it acts along, not where on the line."""
+"""Start of the arrow of a contact force: a resultant has a line of action, but no point on it."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from grouser.physics.description.machine import Box, Capsule, Cylinder, Geometry
 
 
 def contact_ball(link: Link) -> tuple[np.ndarray, float]:
-    """Middle of a link's collision shapes in the link frame, and how far they reach from there [m].
+    """Centre of a link's collision shapes in the link frame, and their largest distance from it [m].
 
     Args:
-        link: with one collision shape at least.
+        link: with at least one collision shape.
     """
     centres = np.array([shape.pose.position for shape in link.collisions])
     middle = centres.mean(axis=0)
@@ -18,9 +18,9 @@ def contact_ball(link: Link) -> tuple[np.ndarray, float]:
 
 
 def force_point(wrench: np.ndarray, middle: np.ndarray, reach: float) -> tuple[float, float, float]:
-    """A point on the line along which a force acts: the one nearest to the shapes that it acts on.
+    """The point on the line of action of a force that is nearest to the shapes.
 
-    Forces that nearly cancel have a line far away; the point is then drawn back to the shapes.
+    The line of action of forces that nearly cancel is far away; the point is then moved back to the shapes.
 
     Args:
         wrench: force, not zero [N], and moment about the link's origin [N m], in the link frame.

@@ -1,8 +1,8 @@
 """Shows the machine that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
-Hears ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom`` and ``contact_wrenches/<link>``; says
-nothing itself. It may start before or after the simulator, and follows it when it comes back with another machine. Of
-the world nobody speaks on ROS 2: the parameter of that name says what to draw.
+Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom`` and ``contact_wrenches/<link>``;
+publishes nothing. It may start before or after the simulator, and shows the new machine when the simulator restarts
+with another one. No topic describes the world: the parameter `world` names it.
 """
 
 import math
@@ -29,7 +29,7 @@ from grouser import catalogue
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.parameters import Declaration, declare
 from grouser.nodes.shared.process import run_node
-from grouser.nodes.shared.received_frames import HeardFrames
+from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.machine import Machine, Pose
 from grouser.physics.errors import GrouserError, MachineError
@@ -40,7 +40,7 @@ SMALLEST_FORCE = 1e-3  # [N], below it no arrow is drawn
 DECLARATIONS: dict[str, Declaration] = {
     "world": Declaration("flat", "World to draw: path of a YAML file, or the name of one that comes with grouser."),
     "port": Declaration(8080, "TCP port of the page.", True, 1, 65535),
-    # The page has no password: who should see it from another machine opens it to them on purpose.
+    # The page has no password, so that access from other computers must be enabled explicitly.
     "host": Declaration("127.0.0.1", "Address the page listens on; 0.0.0.0: for everyone on the network."),
     "rate": Declaration(30.0, "Rate at which the picture changes [Hz of wall time].", True, 1.0, 120.0),
     "contact_scale": Declaration(
@@ -52,7 +52,7 @@ DECLARATIONS: dict[str, Declaration] = {
     ),
 }
 
-# Every node with a fixed joint of its own may have one static transform to say, and says it once.
+# Every node may publish static transforms of its own, once each.
 TF_STATIC_QUALITY = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 # Sensor data, of which only the newest is drawn.
@@ -78,13 +78,13 @@ class Viewer(Node):
         parameters = declare(self, DECLARATIONS)
         self.period = 1.0 / parameters["rate"]
         self._contact_scale = parameters["contact_scale"]
-        # Here, not above: viser and trimesh are no ROS packages, and `main` can say so when one is not there.
+        # Imported here: viser and trimesh are no ROS packages, and `main` reports one that is missing.
         from grouser.nodes.viewer.scene import Scene
 
         self._world = load_world(catalogue.world_file(parameters["world"]))
         self.scene = Scene(parameters["host"], parameters["port"], self._world)
         self._warn_of(self.scene.problems)
-        self._frames = HeardFrames()
+        self._frames = ReceivedFrames()
         self._description = ""
         self._root = ""
         self._aim_wanted = False
@@ -112,24 +112,24 @@ class Viewer(Node):
         except MachineError as error:
             self.get_logger().error(f"the machine cannot be shown: {error}")
             return
-        self._hear_wrenches(machine)
+        self._subscribe_wrenches(machine)
         self._warn_of(self.scene.show(machine))
         self._frames.describe(machine, self._world.spawn)
         self._root = machine.root
         self._draw()
         self.scene.aim()
-        self._aim_wanted = not self._frames.heard(self._root)
+        self._aim_wanted = not self._frames.known(self._root)
 
     def _warn_of(self, problems: list[str]) -> None:
         for problem in problems:
             self.get_logger().warning(f"left out: {problem}")
 
-    def _hear_wrenches(self, machine: Machine) -> None:
-        """Listens to the contact wrenches of this machine's links only."""
+    def _subscribe_wrenches(self, machine: Machine) -> None:
+        """Subscribes to the contact wrenches of this machine's links."""
         for subscription in self._wrench_subscriptions:
             self.destroy_subscription(subscription)
-        # A new dictionary, so that a wrench of the machine before, still on its way, goes astray. It holds bytes: only
-        # what is drawn is worth reading.
+        # A new dictionary, so that a late wrench of the previous machine is dropped. It holds serialized messages: only
+        # those that are drawn are deserialized.
         self._wrenches = {}
         touching = [link.name for link in machine.links if link.collisions]
         self._wrench_subscriptions = [
@@ -149,7 +149,7 @@ class Viewer(Node):
         for stamped in message.transforms:
             pose = self._valid_pose(stamped.child_frame_id, stamped.transform.translation, stamped.transform.rotation)
             if pose is not None:
-                self._frames.hear(stamped.child_frame_id, stamped.header.frame_id, pose)
+                self._frames.receive(stamped.child_frame_id, stamped.header.frame_id, pose)
 
     def _on_ground_truth(self, message: Odometry) -> None:
         pose = self._valid_pose(message.child_frame_id, message.pose.pose.position, message.pose.pose.orientation)
@@ -157,7 +157,7 @@ class Viewer(Node):
             self._frames.place(message.child_frame_id, pose)
 
     def _valid_pose(self, frame: str, place: Vector3 | Point, turn: Quaternion) -> Pose | None:
-        """Pose of a frame from what was heard of it; None, with a warning, where that is none."""
+        """Pose of a frame from a received transform; None, with a warning, if it is not valid."""
         position, quaternion = (place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w)
         length = math.hypot(*quaternion)
         if not (math.isfinite(sum(position)) and math.isfinite(length) and length > 0.0):
@@ -175,7 +175,7 @@ class Viewer(Node):
             self.scene.stretch_cylinders()
             self.scene.draw_forces(self._forces(), self._contact_scale)
             self.scene.refresh_visibility()
-        if self._aim_wanted and self._frames.heard(self._root):
+        if self._aim_wanted and self._frames.known(self._root):
             self._aim_wanted = False
             self.scene.aim()
 
@@ -193,17 +193,17 @@ class Viewer(Node):
         now = monotonic()
         wall, simulated = self._measured_at
         self._measured_at = (now, self._simulation_time)
-        # A simulator that starts again counts from zero: that is no speed.
+        # After a restart of the simulator time begins at zero: no negative speed.
         speed = max(0.0, self._simulation_time - simulated) / (now - wall)
         self.scene.show_time(self._simulation_time, speed)
         self.scene.aim_newcomers()
 
 
 def spin_in_bursts(viewer: Viewer, executor: Executor, stop: threading.Event) -> None:
-    """Runs all callbacks that are ready, then rests for the viewer's period, until told to stop.
+    """Runs all callbacks that are ready, then waits for the viewer's period, until `stop` is set.
 
-    A usual spin looks at every subscription again for each message that comes in, and a machine with twenty links sends
-    two thousand wrenches in a second. Between two pictures they can wait, and only the newest of each is then read.
+    A usual spin checks every subscription for each message, and a machine with twenty links publishes two thousand
+    wrenches a second. Here they wait until the next picture, and only the newest of each topic is read.
     """
     while not stop.wait(viewer.period):
         end = monotonic() + viewer.period
@@ -217,7 +217,7 @@ def spin_in_bursts(viewer: Viewer, executor: Executor, stop: threading.Event) ->
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the viewer until it is told to stop; returns the exit status, 2 for a bad parameter or a missing package."""
+    """Runs the viewer until a signal; returns the exit status, 2 for an invalid parameter or a missing package."""
     return run_node("viewer", _make_viewer, lambda viewer: viewer.scene.stop(), arguments, spin_in_bursts)
 
 

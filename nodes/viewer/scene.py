@@ -18,7 +18,7 @@ from grouser.physics.description.meshes import MeshError
 from grouser.physics.description.rotation import compose, rotate
 from grouser.physics.errors import ParameterError
 
-ARROW_COLOUR = (190, 0, 110)  # no machine is painted so
+ARROW_COLOUR = (190, 0, 110)  # a colour that machines do not have
 COLLISION_COLOUR = (0.27, 0.51, 0.71)
 VIEW_DIRECTION = np.array([0.7, 0.6, 0.39])  # from the machine to the camera: from its left front, a little above
 VIEW_DISTANCE = 1.15  # of the machine's size
@@ -29,7 +29,7 @@ GRAVITY = 9.81  # [m/s2], only for the length of the arrows
 def check_port(host: str, port: int) -> None:
     """Raises ParameterError unless a server can listen there.
 
-    viser quietly takes the next free port instead, and the user would look at a page of some other program.
+    viser would take the next free port without notice, and the user would see the page of another program.
     """
     try:
         (family, kind, protocol, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -49,15 +49,15 @@ def check_port(host: str, port: int) -> None:
 
 
 class Scene:
-    """What the browser shows.
+    """The scene in the browser.
 
     Args:
         host: address to listen on.
         port: TCP port of the page.
-        world: what the machine stands in.
+        world: around the machine.
 
     Attributes:
-        problems: what of the world cannot be drawn, in words.
+        problems: descriptions of parts of the world that cannot be drawn.
 
     Raises:
         ParameterError: the port is taken, or the host is no address of this machine.
@@ -65,9 +65,9 @@ class Scene:
 
     def __init__(self, host: str, port: int, world: World) -> None:
         check_port(host, port)
-        # Browsers open connections on speculation and drop them again: no reason for a traceback.
+        # Browsers open and drop speculative connections: no traceback for those.
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
-        # viser prints a box of its own where `make run` shows its status line; the node says the address in one line.
+        # viser would print a box over the status line of `make run`; the node logs the address in one line.
         with contextlib.redirect_stdout(io.StringIO()):
             self.server = viser.ViserServer(host=host, port=port, label="grouser", verbose=False)
         if self.server.get_port() != port:
@@ -76,7 +76,7 @@ class Scene:
         self._links: dict[str, viser.FrameHandle] = {}
         self._poses: dict[str, Pose] = {}
         self._balls: list[tuple[str, Vector3, float]] = []
-        # Of the links that have both; the panel says which are to be seen.
+        # Of the links that have both; the panel selects which are visible.
         self._visuals: list[viser.SceneNodeHandle] = []
         self._collisions: list[viser.SceneNodeHandle] = []
         self._arrows: viser.ArrowsHandle | None = None
@@ -98,14 +98,14 @@ class Scene:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """Names of the links on show."""
+        """Names of the links in the scene."""
         return tuple(self._links)
 
     def show(self, machine: Machine) -> list[str]:
-        """Replaces the machine on show; its links wait at the origin for `move`.
+        """Replaces the machine; its links are at the origin until `move`.
 
         Returns:
-            What cannot be drawn, in words: meshes whose files hold none.
+            Descriptions of shapes that cannot be drawn: files without a mesh.
         """
         self._remove_machine()
         self._weight = GRAVITY * sum(link.inertial.mass for link in machine.links if link.inertial) or 1.0
@@ -145,7 +145,7 @@ class Scene:
         self._collisions.clear()
 
     def move(self, link: str, pose: Pose) -> None:
-        """Puts a link at its pose in the world; costs nothing when it has not moved."""
+        """Sets the pose of a link in the world, if it has changed."""
         if pose == self._poses[link]:
             return
         self._poses[link] = pose
@@ -154,7 +154,7 @@ class Scene:
         frame.position = pose.position
 
     def stretch_cylinders(self) -> None:
-        """Puts every hydraulic cylinder between its attachments, after its links have moved."""
+        """Moves every hydraulic cylinder to its attachments, after its links have moved."""
         for cylinder in self._cylinders:
             cylinder.stretch(self._poses)
 
@@ -195,7 +195,7 @@ class Scene:
             self._arrows.points = arrows
 
     def refresh_visibility(self) -> None:
-        """Shows and hides what the panel's boxes say."""
+        """Shows and hides nodes by the panel's boxes."""
         for shape in self._visuals:
             shape.visible = not self.collision_box.value
         for shape in self._collisions:
@@ -209,7 +209,7 @@ class Scene:
         self._speed_text.value = f"{speed:.2f} x"
 
     def aim(self) -> None:
-        """Turns every browser, also those to come, towards the machine where it stands now."""
+        """Points the camera of every browser, also of later ones, at the machine's present position."""
         low, high = self._corners()
         self._size = float(np.linalg.norm(high - low))
         self.aim_newcomers()
@@ -220,7 +220,7 @@ class Scene:
             client.camera.look_at = start.look_at
 
     def aim_newcomers(self) -> None:
-        """Turns the browsers to come, and the others when they reset their view, towards the machine."""
+        """Points the initial camera, of later browsers and after a reset of the view, at the machine."""
         middle = np.mean(self._corners(), axis=0)
         start = self.server.initial_camera
         start.fov = VIEW_ANGLE
@@ -228,7 +228,7 @@ class Scene:
         start.look_at = middle
 
     def _corners(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest coordinates of the machine in the world [m]; of a metre around the origin without one."""
+        """Lowest and highest coordinates of the machine in the world [m]; a cube of 1 m without a machine."""
         balls = [compose(self._poses[link], Pose(centre)).position for link, centre, _ in self._balls]
         centres = np.array(balls or [(0.0, 0.0, 0.0)])
         reaches = np.array([reach for *_, reach in self._balls] or [0.5])[:, np.newaxis]
@@ -241,5 +241,5 @@ class Scene:
 
 
 def node_name(link: str) -> str:
-    """Name of a link in viser's scene; a slash in it would make viser see a tree where all poses are in the world."""
+    """Name of a link in viser's scene, without slashes, which would make it a child of another node."""
     return f"/machine/{link.replace('/', '|')}"

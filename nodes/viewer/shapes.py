@@ -12,7 +12,7 @@ from grouser.physics.description.machine import Box, Capsule, Cylinder, Geometry
 from grouser.physics.description.meshes import triangles
 
 Colour = tuple[float, float, float, float]  # red, green, blue, alpha; 0 to 1
-POINT_RADIUS = 0.01  # [m], of a point that has none
+POINT_RADIUS = 0.01  # [m], of a point without a radius
 _ROUNDNESS = 24  # corners of a capsule's circles
 
 
@@ -32,7 +32,7 @@ def add_shape(
         Its handle, and the largest distance of its points from the origin of its frame [m].
 
     Raises:
-        MeshError: its file holds no mesh.
+        MeshError: its file contains no mesh.
     """
     look: dict[str, Any] = {
         "color": tuple(round(255 * channel) for channel in rgba[:3]),
@@ -49,7 +49,7 @@ def add_shape(
             return scene.add_icosphere(name, radius=radius, **look), reach(geometry)
         case Capsule(radius, length):
             body = trimesh.creation.capsule(length, radius, (_ROUNDNESS, _ROUNDNESS))
-            body.apply_translation(-body.bounds.mean(axis=0))  # some versions of trimesh begin it at the origin
+            body.apply_translation(-body.bounds.mean(axis=0))  # in some versions of trimesh it begins at the origin
             return scene.add_mesh_simple(name, body.vertices, body.faces, **look), reach(geometry)
         case PointSet(points, radius):
             ball = trimesh.creation.icosphere(subdivisions=2, radius=radius or POINT_RADIUS)
@@ -70,7 +70,7 @@ def wxyz(pose: Pose) -> tuple[float, float, float, float]:
 
 
 def _surface(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices [m] and triangles of a mesh in its shape's frame: a collision's hull, or the whole file of a visual."""
+    """Vertices [m] and triangles of a mesh in its shape's frame: the hull of a collision, the file of a visual."""
     if len(mesh.hull):
         hull = trimesh.convex.convex_hull(mesh.hull)
         return hull.vertices, hull.faces

@@ -1,4 +1,4 @@
-"""The world in the browser: ground and obstacles. It stands still, so it is drawn once."""
+"""The world in the browser: ground and obstacles, drawn once."""
 
 from collections.abc import Iterator
 
@@ -11,12 +11,12 @@ from grouser.physics.description.meshes import MeshError
 from grouser.runtime.joint_frames import turn_from_z
 
 GROUND_COLOUR = (226, 223, 214)
-FIELD_COLOUR = (196, 190, 174)  # darker, so that light and shade show its shape
+FIELD_COLOUR = (196, 190, 174)  # darker, so that shading shows its shape
 LINE_COLOUR = (150, 144, 128)
 FIELD_LINES = 100  # over a height field each way, at most
-LINE_LIFT = 0.002  # [m], so that the surface does not hide them
+LINE_LIFT = 0.002  # [m] above the surface
 OBSTACLE_COLOUR = (0.62, 0.60, 0.56, 1.0)
-FIELD_POINTS = 300  # of a height field to a side, at most: a browser would wait long for sixteen million
+FIELD_POINTS = 300  # largest number of points of a height field on each side
 FIELD_MARGIN = 50.0  # [m] of the ground beyond a height field that are drawn
 
 
@@ -24,7 +24,7 @@ def draw_world(scene: viser.SceneApi, world: World) -> list[str]:
     """Draws a world.
 
     Returns:
-        What cannot be drawn, in words: meshes whose files hold none.
+        Descriptions of obstacles that cannot be drawn: files without a mesh.
     """
     if world.ground is not None:
         _draw_ground(scene, world.ground)
@@ -64,8 +64,8 @@ def _draw_ground(scene: viser.SceneApi, ground: Ground) -> None:
 def field_surface(field: Heightfield) -> tuple[np.ndarray, np.ndarray]:
     """A height field as a mesh: vertices in the world [m], shape (n, 3), and triangles, shape (m, 3).
 
-    The cells are split as those that the machine stands on. Of a large field only every so manieth height is taken, its
-    border always. Around it the ground goes on at the border's height.
+    The cells are split into triangles like those of the physics. A large field is thinned out, except for its border.
+    Around it the ground continues at the border's height.
     """
     heights = field.heights
     rows, columns = (_thinned(count) for count in heights.shape)
@@ -97,5 +97,5 @@ def _sides(field: Heightfield, *taken: np.ndarray) -> Iterator[tuple[float, floa
 
 
 def _thinned(count: int) -> np.ndarray:
-    """Indices of at most FIELD_POINTS of `count` points, evenly spread, first and last among them."""
+    """Indices of at most FIELD_POINTS of `count` points, evenly spaced, with the first and the last."""
     return np.unique(np.linspace(0, count - 1, min(count, FIELD_POINTS)).round().astype(np.int64))

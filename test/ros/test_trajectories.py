@@ -177,7 +177,7 @@ def test_a_trajectory_comes_by_topic_and_an_empty_one_stops_it(peer, start_simul
     arm.feedback.wait()
     peer.say("joint_trajectory", JointTrajectory())
     status, result = arm.end(handle)
-    assert (status, result.error_string) == (GoalStatus.STATUS_ABORTED, "an empty trajectory came")
+    assert (status, result.error_string) == (GoalStatus.STATUS_ABORTED, "an empty trajectory was received")
 
 
 def test_a_trajectory_ends_the_command_program(peer, start_simulator, arm, tmp_path):

@@ -30,7 +30,7 @@ from tf2_msgs.msg import TFMessage
 from websockets.sync.client import connect
 
 from grouser.nodes.shared import topics
-from grouser.nodes.shared.received_frames import HeardFrames
+from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.viewer.forces import contact_ball, force_point
 from grouser.nodes.viewer.node import Viewer
 from grouser.nodes.viewer.scene import node_name
@@ -177,7 +177,7 @@ def stands_at(viewer: Viewer, link: str, position: tuple, quaternion: tuple = NO
 
 
 def test_frames_compose_and_tf_wins_over_the_description() -> None:
-    frames = HeardFrames()
+    frames = ReceivedFrames()
     frames.hear("base_link", "odom", Pose((1.0, 2.0, 0.0), QUARTER_TURN))
     frames.hear("arm", "base_link", Pose((1.0, 0.0, 0.5), NO_TURN))
     assert frames.world("arm").position == pytest.approx([1.0, 3.0, 0.5])
@@ -187,7 +187,7 @@ def test_frames_compose_and_tf_wins_over_the_description() -> None:
 
 
 def test_a_circle_of_parents_comes_to_an_end() -> None:
-    frames = HeardFrames()
+    frames = ReceivedFrames()
     frames.hear("a", "b", Pose((1.0, 0.0, 0.0), NO_TURN))
     frames.hear("b", "a", Pose((1.0, 0.0, 0.0), NO_TURN))
     assert np.isfinite(frames.world("a").position).all()
