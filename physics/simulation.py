@@ -32,8 +32,9 @@ from grouser.physics.contact.collide import (
     slot_shapes,
 )
 from grouser.physics.contact.convex import ConvexNarrowPhase
+from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.description.extension_checks import STROKE_TOLERANCE
-from grouser.physics.description.machine import Lidar, Machine, Sensor, Vector3, World
+from grouser.physics.description.machine import Ground, Lidar, Machine, Sensor, Vector3, World
 from grouser.physics.drives.electric import KEPT
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.energy_balance import balance_energy, open_accounts
@@ -1050,6 +1051,30 @@ class Simulation:
                 count = POSITIONS[self.model.body_kind[body]]
                 joints[first : first + count] = [name] * count
         return joints
+
+
+def integrator_names() -> tuple[str, ...]:
+    """Names of the integrators that `Simulation` takes."""
+    return tuple(sorted(INTEGRATORS))
+
+
+def scheme_names() -> tuple[str, ...]:
+    """Names of the hydraulic schemes that `Simulation` takes."""
+    return tuple(sorted(SCHEMES))
+
+
+def divided_machine(machine: Machine) -> Machine:
+    """The machine as it is simulated, with flexible links divided into rigid elements; its links as in `link_poses`.
+
+    Raises:
+        MachineError: a flexible link cannot be divided.
+    """
+    return split_flexible_links(machine)
+
+
+def ground_height(ground: Ground | None, x: float, y: float) -> float:
+    """Height of the natural ground at a place [m]; 0 without ground."""
+    return ground_surface(ground, x, y)[0]
 
 
 def _fingerprint(system: System) -> str:

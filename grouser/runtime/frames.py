@@ -8,10 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grouser.physics.compliance.rigid_elements import split_flexible_links
-from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.description.machine import Ground, Machine, Pose
 from grouser.physics.description.rotation import quaternion_from_rpy
+from grouser.physics.simulation import divided_machine, ground_height
 from grouser.runtime.joint_frames import reaction_frames
 
 FramePair = tuple[str, str]
@@ -50,7 +49,7 @@ class FrameTree:
         self, machine: Machine, ground: Ground | None, odom_frame: str, base_footprint_frame: str, prefix: str = ""
     ) -> None:
         self._prefix = prefix
-        divided = split_flexible_links(machine)
+        divided = divided_machine(machine)
         index = {link.name: number for number, link in enumerate(divided.links)}
         yielding = _yielding_joints(machine)
         fixed = [joint for joint in machine.joints if joint.name not in yielding]
@@ -172,4 +171,4 @@ def footprint_pose(base: np.ndarray, ground: Ground | None) -> np.ndarray:
     """
     x, y, _, qx, qy, qz, qw = (float(value) for value in base)
     yaw = math.atan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
-    return np.array([x, y, ground_surface(ground, x, y)[0], 0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)])
+    return np.array([x, y, ground_height(ground, x, y), 0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)])

@@ -20,8 +20,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from grouser.physics.errors import GrouserError, ParameterError
-from grouser.physics.hydraulics.cylinder import SCHEMES
-from grouser.physics.step import INTEGRATORS
+from grouser.physics.simulation import integrator_names, scheme_names
 from grouser.runtime.streams import DIAGNOSTICS_RATE, RATES, Rate
 
 _HIGHEST_RATE = 10_000.0
@@ -93,9 +92,9 @@ DECLARATIONS: dict[str, Declaration] = {
     "machine_arguments": Declaration(("",), "Arguments of the machine's xacro file, each as name:=value."),
     "world": Declaration("flat", "World: path of a YAML file, or the name of one that comes with grouser."),
     "step": Declaration(0.001, "Size of a simulation step [s].", True, 1e-5, 0.1),
-    "scheme": Declaration("implicit", "How hydraulics and mechanism are coupled.", choices=tuple(sorted(SCHEMES))),
+    "scheme": Declaration("implicit", "How hydraulics and mechanism are coupled.", choices=scheme_names()),
     "integrator": Declaration(
-        "", "How the motion is integrated; '': as the machine says.", choices=("", *sorted(INTEGRATORS))
+        "", "How the motion is integrated; '': as the machine says.", choices=("", *integrator_names())
     ),
     "program": Declaration("", "Timed command program that the node plays: path of a YAML file, or a name; '': none."),
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),

@@ -23,10 +23,10 @@ from grouser.nodes.services.motion import EntityMotion, Velocity
 from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.services.resources import uri_of
 from grouser.nodes.simulator.session import Session
-from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.description.machine import NOWHERE, Machine, Pose, World
 from grouser.physics.description.rotation import compose, rotate
 from grouser.physics.errors import OverlapError
+from grouser.physics.simulation import divided_machine
 from grouser.runtime.mailbox import NoAnswerError, answer_of
 from grouser.runtime.physics_loop import Outcome, PhysicsLoop
 from grouser.runtime.sampling import nanoseconds_at
@@ -228,7 +228,7 @@ def _read_robots(loop: PhysicsLoop) -> _Robots:
 
 def _robot(machine: Machine, motion: EntityMotion, poses: np.ndarray) -> Entity:
     # elements of flexible links have shapes of their own
-    links = split_flexible_links(machine).links
+    links = divided_machine(machine).links
     shapes = [
         Shape(collision.geometry, compose(_pose(row), collision.pose))
         for link, row in zip(links, poses, strict=True)
