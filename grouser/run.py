@@ -18,10 +18,10 @@ from rclpy.signals import SignalHandlerOptions
 
 from grouser import __version__, catalogue
 from grouser.nodes.shared import topics
-from grouser.nodes.shared.parameters import DECLARATIONS
 from grouser.nodes.shared.process import stop_on_signals
 from grouser.nodes.simulator.diagnostics import KEPT_REAL_TIME
 from grouser.nodes.simulator.node import SimulatorNode, failure_text, leave, spinning
+from grouser.nodes.simulator.parameters import DECLARATIONS
 from grouser.physics.errors import GrouserError
 from grouser.progress import compilation_text
 from grouser.ros_arguments import split_ros_arguments

@@ -29,10 +29,11 @@ from std_msgs.msg import String
 
 from grouser import catalogue
 from grouser.nodes.shared import topics
-from grouser.nodes.shared.parameters import DECLARATIONS, Declaration
+from grouser.nodes.shared.parameters import Declaration
 from grouser.nodes.simulator import trajectory_parameters
 from grouser.nodes.simulator.fault_parameters import declaration_of
 from grouser.nodes.simulator.node import SimulatorNode
+from grouser.nodes.simulator.parameters import DECLARATIONS
 from grouser.nodes.viewer.node import Viewer
 from grouser.physics.description import load_machine
 from grouser.physics.description.machine import Machine, World

@@ -22,10 +22,10 @@ from std_srvs.srv import SetBool, Trigger
 
 from grouser.nodes.services.offer import offer_standard_services
 from grouser.nodes.shared import topics
-from grouser.nodes.shared.parameters import declare_parameters, fixed_parameter, updated
 from grouser.nodes.shared.process import EXIT_BAD_INPUT, stop_on_signals
 from grouser.nodes.simulator.diagnostics import diagnostics_message
 from grouser.nodes.simulator.node_host import NodeHost
+from grouser.nodes.simulator.parameters import declare_parameters, fixed_parameter, updated
 from grouser.nodes.simulator.session import Session
 from grouser.physics.description.machine import Machine
 from grouser.physics.errors import GrouserError

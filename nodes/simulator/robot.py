@@ -12,8 +12,8 @@ from std_msgs.msg import Bool, Float64MultiArray
 
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.endpoints import Endpoints
-from grouser.nodes.shared.parameters import SimulatorParameters
 from grouser.nodes.simulator.fault_parameters import FaultParameters
+from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.state_publishing import StatePublisher
 from grouser.nodes.simulator.trajectory_action import TrajectoryServer
 from grouser.physics.description.machine import Machine, World

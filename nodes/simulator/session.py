@@ -11,7 +11,7 @@ from rclpy.parameter import Parameter
 
 from grouser import catalogue
 from grouser.nodes.shared.messages import refusal_text
-from grouser.nodes.shared.parameters import SimulatorParameters
+from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.publishing import PublishingThread
 from grouser.nodes.simulator.robot import Place, RobotInterface
 from grouser.physics.carry_over import simulate

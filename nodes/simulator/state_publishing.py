@@ -8,8 +8,8 @@ from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.endpoints import Endpoints
-from grouser.nodes.shared.parameters import SimulatorParameters
 from grouser.nodes.simulator.message_makers import MAKERS, message_type
+from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.runtime.sampling import Sample
 from grouser.runtime.schedule import steps_between
 from grouser.runtime.streams import STREAMS, Rate, Stream, StreamSource

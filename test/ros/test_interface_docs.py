@@ -16,7 +16,7 @@ from grouser.docs_pages.ros_interface import (
     node_classes,
     simulator_offers,
 )
-from grouser.nodes.shared.parameters import DECLARATIONS
+from grouser.nodes.simulator.parameters import DECLARATIONS
 from grouser.physics.description import load_machine, load_world
 from grouser.resources import share_path
 

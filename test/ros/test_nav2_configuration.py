@@ -14,7 +14,7 @@ import grouser
 from grouser.catalogue import machine_file
 from grouser.nodes.navigation import world_map
 from grouser.nodes.shared import topics
-from grouser.nodes.shared.parameters import DECLARATIONS
+from grouser.nodes.simulator.parameters import DECLARATIONS
 from grouser.occupancy import shape_points
 from grouser.physics.description.placement import initial_positions, link_poses
 from grouser.physics.description.rotation import compose, matrix

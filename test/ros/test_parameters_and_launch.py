@@ -14,8 +14,8 @@ from grouser.nodes.attitude import controller as attitude_controller
 from grouser.nodes.navigation import goal_follower, world_map
 from grouser.nodes.operator import node as operator
 from grouser.nodes.shared import parameters
-from grouser.nodes.shared.parameters import DECLARATIONS, SimulatorParameters
 from grouser.nodes.simulator import trajectory_parameters
+from grouser.nodes.simulator.parameters import DECLARATIONS, SimulatorParameters
 from grouser.nodes.viewer import node as viewer
 from grouser.physics.hydraulics.faults import machine_faults
 from grouser.resources import share_path

@@ -19,7 +19,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import grouser
 from grouser.nodes.shared import topics
-from grouser.nodes.shared.parameters import DECLARATIONS
+from grouser.nodes.simulator.parameters import DECLARATIONS
 from grouser.resources import share_path
 
 MACHINE = share_path("config", "ros2_control", "rover.urdf.xacro")
