@@ -183,3 +183,20 @@ def calls(tree: ast.AST, name: str) -> list[ast.Call]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
     ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("attitude_controller", "attitude.controller"),
+        ("goal_follower", "navigation.goal_follower"),
+        ("world_map", "navigation.world_map"),
+    ],
+)
+def test_old_names_of_node_modules_still_work(launch, old, new):
+    process = launch(
+        f"grouser.nodes.{old}", "--ros-args", "-p", "joints:=['a']", "-p", "speed:=-1.0", "-p", "world:=nowhere"
+    )
+    output, _ = process.communicate(timeout=60.0)
+    assert process.returncode == 2, output
+    assert output.count(f"grouser.nodes.{old} is now grouser.nodes.{new}") == 1
