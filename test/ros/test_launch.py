@@ -4,11 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from patience import DEADLINE
 from sensor_msgs.msg import JointState
 
 from grouser.nodes import topics
@@ -16,8 +15,6 @@ from grouser.resources import share_path
 
 LAUNCH_FILES = sorted(share_path("launch").glob("*.launch.py"))
 EXECUTABLES = ("simulator", "viewer", "operator", "attitude_controller", "goal_follower", "world_map")
-LONGEST_START = 300.0  # [s]: a first run compiles
-LONGEST_END = 30.0  # [s]
 # As `ros2 launch FILE view:=false`.
 PROGRAM = """
 import sys
@@ -30,8 +27,6 @@ file = IncludeLaunchDescription(PythonLaunchDescriptionSource(sys.argv[1]), laun
 service.include_launch_description(LaunchDescription([file]))
 sys.exit(service.run())
 """
-
-pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture
@@ -91,10 +86,10 @@ def test_it_starts_is_heard_and_ends(launch_package, peer, environment, tmp_path
             start_new_session=True,
         )
     try:
-        assert within(LONGEST_START, lambda: heard.all() or process.poll() is not None), log.read_text()
+        peer.wait_for(lambda: heard.all() or process.poll() is not None, "the simulator, or the end of the launch")
         assert process.poll() is None, log.read_text()
         process.send_signal(signal.SIGINT)
-        assert within(LONGEST_END, lambda: process.poll() is not None), log.read_text()
+        process.wait(DEADLINE)
         assert process.returncode == 0, log.read_text()
         peer.wait_for(lambda: "simulator" not in peer.node.get_node_names(), "the end of the simulator")
         assert "Traceback" not in log.read_text(), log.read_text()
@@ -102,16 +97,6 @@ def test_it_starts_is_heard_and_ends(launch_package, peer, environment, tmp_path
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-
-
-def within(seconds: float, condition: Callable[[], object]) -> bool:
-    """Whether a condition comes to hold in time."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.1)
-    return True
 
 
 def test_the_executables_are_those_that_launch_files_start():

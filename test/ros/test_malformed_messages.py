@@ -16,6 +16,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist, TwistStamped, Vector3
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import DEADLINE
 from rcl_interfaces.msg import Log
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
@@ -283,7 +284,7 @@ def test_a_joystick_that_is_a_monster_ends_no_operator(peer, launch):
     commanded = {value for message in valves.all() for entry in message.interface_values for value in entry.values}
     assert commanded == {0.0}
     process.send_signal(signal.SIGTERM)
-    output, _ = process.communicate(timeout=60.0)
+    output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0, output
     assert "joy refused: length of axes = 0 is not valid" in output
     assert max(map(len, output.splitlines())) < LONGEST_WARNING

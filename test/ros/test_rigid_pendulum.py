@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 import yaml
+from patience import DEADLINE
 from rcl_interfaces.msg import ParameterType
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import Imu, JointState
@@ -26,7 +27,6 @@ from grouser.resources import share_path
 
 CONFIG = share_path("config", "rigid_pendulum.yaml")
 PERIOD = 0.005  # [s] between measurements
-PATIENCE = 60.0  # [s]
 # Hangs, tilted by 1.2 rad, at rest.
 START = {"roll": math.pi, "pitch": 1.2}
 DURATION = 5.0  # [s]
@@ -65,13 +65,13 @@ class Stepper:
 
     def __init__(self, peer):
         self._client = peer.node.create_client(Trigger, "/simulator/step")
-        assert self._client.wait_for_service(PATIENCE)
+        assert self._client.wait_for_service(DEADLINE)
 
     def step(self):
         done = threading.Event()
         future = self._client.call_async(Trigger.Request())
         future.add_done_callback(lambda _: done.set())
-        assert done.wait(PATIENCE) and future.result().success
+        assert done.wait(DEADLINE) and future.result().success
 
 
 def test_it_stands_up_as_in_the_experiment_and_falls_without_a_controller(
@@ -126,7 +126,7 @@ def test_it_stands_up_as_in_the_experiment_and_falls_without_a_controller(
     measured.wait(lambda message: seconds(message) > start + DURATION + 1.0, "a second later")
     assert angle_from_up(measured.all()[-1]) < 0.2
     controller.send_signal(signal.SIGINT)
-    assert controller.wait(PATIENCE) == 0
+    assert controller.wait(DEADLINE) == 0
     peer.wait_for(lambda: "joint_commands" in simulator.report.silent_sources, "silence")
     measured.wait(lambda message: angle_from_up(message) > 0.5, "the body falls")
 
@@ -217,7 +217,7 @@ def test_bad_parameters_are_refused_with_the_reason(ros, argument, words):
 
 def test_the_process_ends_with_status_2_for_a_bad_parameter(process):
     refused = process("-p", "inertia:=[1.0, 1.0, 5.0]")
-    output, _ = refused.communicate(timeout=PATIENCE)
+    output, _ = refused.communicate(timeout=DEADLINE)
     assert refused.returncode == 2, output
     assert "attitude_controller: inertia = [1.0, 1.0, 5.0]" in output and "Traceback" not in output
 

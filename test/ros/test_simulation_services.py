@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from geometry_msgs.msg import Vector3
+from patience import DEADLINE
 from sensor_msgs.msg import JointState
 from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
@@ -26,7 +27,6 @@ from std_msgs.msg import Bool
 from grouser.nodes import topics
 
 STEP = 1_000_000  # [ns]
-LONGEST_EXIT = 30.0  # [s]
 OK = Result.RESULT_OK
 WORLD = """
 name: yard
@@ -151,9 +151,9 @@ def test_steps_are_exact_and_need_a_pause(ask, yard):
 
 def test_the_action_tells_of_each_step(ask, peer, yard):
     before = now(ask)
-    actor = peer.act(SimulateSteps, "/simulator/simulate_steps", 100)
-    # what is told before the server has found the listener is not heard
-    peer.wait_for(lambda: yard.count_subscribers("/simulator/simulate_steps/_action/feedback") == 1, "the listener")
+    actor = peer.act(SimulateSteps, "/simulator/simulate_steps")
+    # what is told before the server has found the listeners is not heard: the client of the action and the inbox
+    peer.wait_for(lambda: yard.count_subscribers("/simulator/simulate_steps/_action/feedback") == 2, "the listeners")
     status, result = actor.end(actor.send(SimulateSteps.Goal(steps=25)))
     assert (status, result.result.result) == (GoalStatus.STATUS_SUCCEEDED, OK)
     assert now(ask) == before + 25 * STEP
@@ -209,7 +209,7 @@ def test_many_steps_keep_nobody_from_stopping_the_machine(ask, peer, yard):
     joints = peer.hear(JointState, topics.JOINT_STATES, 1000)
     kind = srv.StepSimulation
     client = peer.node.create_client(kind, "/simulator/step_simulation")
-    assert client.wait_for_service(LONGEST_EXIT)
+    assert client.wait_for_service(DEADLINE)
     ended = threading.Event()
     future = client.call_async(kind.Request(steps=20_000))
     future.add_done_callback(lambda _: ended.set())
@@ -223,7 +223,7 @@ def test_many_steps_keep_nobody_from_stopping_the_machine(ask, peer, yard):
     peer.say(topics.EMERGENCY_STOP, Bool(data=True))
     peer.wait_for(lambda: yard.report.emergency_stop, "the emergency stop")
     assert not ended.is_set()
-    assert ended.wait(LONGEST_EXIT)
+    assert ended.wait(DEADLINE)
     assert future.result().result.result == OK
     assert now(ask) == 20_000 * STEP
 
@@ -405,6 +405,6 @@ def test_quitting_answers_and_ends_the_process(ask, compiled, peer, launch, load
     process = launch("grouser.nodes.simulator", "--ros-args", "-p", f"machine:={loader_file}")
     peer.hear(JointState, topics.JOINT_STATES).collect(5)
     assert set_state(ask, SimulationState.STATE_QUITTING).result == OK
-    output, _ = process.communicate(timeout=LONGEST_EXIT)
+    output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0, output
     assert "Traceback" not in output

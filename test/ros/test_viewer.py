@@ -21,6 +21,7 @@ import trimesh
 import viser
 from geometry_msgs.msg import TransformStamped, WrenchStamped
 from matplotlib.tri import LinearTriInterpolator, Triangulation
+from patience import DEADLINE
 from PIL import Image
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -40,7 +41,6 @@ from grouser.physics.description import load_machine, load_world, parse_machine
 from grouser.physics.description.machine import Heightfield, Pose
 from grouser.physics.errors import MachineError
 
-DEADLINE = 60.0  # [s], after which what a test waits for is taken to be never coming
 QUARTER_TURN = (0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5))  # about z
 NO_TURN = (0.0, 0.0, 0.0, 1.0)
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -488,7 +488,7 @@ def test_it_stops_although_the_page_is_open(process: tuple[subprocess.Popen, int
 def test_a_missing_package_is_named(package: str) -> None:
     """None among the loaded modules makes Python take a package for not installed."""
     code = f"import sys; sys.modules['{package}'] = None; from grouser.nodes.viewer import main; sys.exit(main())"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=DEADLINE)
     assert done.returncode == 2, done.stderr
     assert f"viewer: the Python package {package} is not installed: pip install {package}" in done.stderr
     assert "Traceback" not in done.stderr

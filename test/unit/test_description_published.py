@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import DEADLINE
 
 from grouser.physics.description import load_machine, parse_machine
 from grouser.physics.description.machine import Box, Cylinder, Pose, Sphere
@@ -79,7 +80,7 @@ def test_the_standard_reader_takes_it():
 
     def complaints(text):
         return subprocess.run(
-            [program, "/dev/stdin"], input=text, capture_output=True, text=True, check=True, timeout=60
+            [program, "/dev/stdin"], input=text, capture_output=True, text=True, check=True, timeout=DEADLINE
         ).stderr
 
     assert "capsule" in complaints(LOOPS_AND_SPRINGS.read_text())

@@ -7,6 +7,7 @@ from concurrent.futures import TimeoutError  # before Python 3.11 another than t
 from pathlib import Path
 
 import pytest
+from patience import DEADLINE
 
 import grouser
 from grouser.nodes.lockstep import Lockstep
@@ -21,7 +22,6 @@ from grouser.recording.state_hash import state_hash
 MACHINE = Path(__file__).parents[1] / "ros" / "data" / "loader.urdf"
 STEP = 0.001
 PERIOD = 5  # steps
-DEADLINE = 30.0  # [s]
 
 
 @pytest.fixture(scope="module")
