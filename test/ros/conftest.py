@@ -134,6 +134,7 @@ class Peer:
         self._thread = threading.Thread(target=self._spin)
         self._thread.start()
         self._publishers: dict[str, Any] = {}
+        self._clients: dict[str, Any] = {}
         self._actors: list[Actor] = []
 
     def _spin(self) -> None:
@@ -180,7 +181,9 @@ class Peer:
         self.publisher(type(message), topic, quality).publish(message)
 
     def ask(self, service_type: type, name: str, request: Any) -> Any:
-        client = self.node.create_client(service_type, name)
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(service_type, name)
+        client = self._clients[name]
         assert client.wait_for_service(DEADLINE), f"never offered: {name}"
         return answer_of(client.call_async(request), name)
 

@@ -10,8 +10,8 @@ import threading
 import time
 
 import pytest
-from patience import DEADLINE
 from diagnostic_msgs.msg import DiagnosticArray
+from patience import DEADLINE
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
