@@ -34,6 +34,7 @@ from grouser.nodes.simulator import SimulatorNode, spinning
 
 # Messages that wait while the listener is kept from the processor: more than any test causes meanwhile.
 KEPT = 10_000
+LONGEST_END = 30.0  # [s] of a process that is told to end, after which it is killed
 MOST_REQUESTS = 100  # for steps, until something is seen
 DATA = Path(__file__).resolve().parent / "data"
 
@@ -329,7 +330,7 @@ def run_live(peer: Peer, start_simulator: Callable[..., SimulatorNode]) -> Calla
 
 @pytest.fixture
 def launch() -> Iterator[Callable[..., subprocess.Popen]]:
-    """Starts Python modules as processes; none outlives the test."""
+    """Starts Python modules as processes. None outlives the test, nor do its nodes, which take leave of the graph."""
     processes: list[subprocess.Popen] = []
 
     def start(*arguments: str, **options: Any) -> subprocess.Popen:
@@ -346,8 +347,13 @@ def launch() -> Iterator[Callable[..., subprocess.Popen]]:
 
     yield start
     for process in processes:
-        process.kill()
-        process.communicate()
+        process.terminate()
+    for process in processes:
+        try:
+            process.communicate(timeout=LONGEST_END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
 
 
 @pytest.fixture
