@@ -166,9 +166,7 @@ def test_where_the_bridges_package_is_installed_its_listeners_hear_contacts(tmp_
     if not _installed():
         folder, prefix = tmp_path / "definitions" / "ros_gz_interfaces" / "msg", tmp_path / "prefix"
         if not (Path(sys.prefix) / "share" / "rosidl_generator_c").is_dir():
-            pytest.skip(
-                "not tested: contacts for Gazebo's bridge; ros_gz_interfaces is not installed and cannot be built"
-            )
+            pytest.skip("not tested: contacts for Gazebo's bridge; ros_gz_interfaces cannot be built here")
         folder.mkdir(parents=True)
         for name, text in DEFINITIONS.items():
             (folder / f"{name}.msg").write_text(text)

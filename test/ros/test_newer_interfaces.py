@@ -19,7 +19,7 @@ CHANGED = TESTS.parent / "data" / "simulation_interfaces_2.1"  # those definitio
 GENERATOR = Path(sys.prefix) / "share" / "rosidl_generator_c"
 
 pytestmark = pytest.mark.skipif(
-    not GENERATOR.is_dir(), reason="not tested: newer interfaces, which are built only where ROS comes from the wheels"
+    not GENERATOR.is_dir(), reason="not tested: newer interfaces; built only with the wheels"
 )
 
 
