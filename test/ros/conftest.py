@@ -103,7 +103,7 @@ class Actor:
         self._client = ActionClient(peer.node, action_type, name)
         # A client of actions drops the feedback that comes after the result: its topic is heard instead.
         self.feedback = Inbox()
-        feedback = action_type.Impl.FeedbackMessage  # type: ignore[attr-defined]
+        feedback = action_type.Impl.FeedbackMessage
         peer.hear_by(feedback, f"{name}/_action/feedback", lambda told: self.feedback.receive(told.feedback))
 
     def send(self, goal: Any) -> Any:

@@ -39,9 +39,9 @@ def trajectory(joints: list[str], *points: tuple) -> JointTrajectory:
     )
 
 
-def away(seconds: float = 20.0) -> JointTrajectory:
-    """Something that goes on for longer than its test."""
-    return trajectory(["shoulder", "elbow"], (seconds, [2.0, 2.0]))
+def away() -> JointTrajectory:
+    """Something that goes on for longer than its test, however busy the computer is: 20 s of motion, then it holds."""
+    return trajectory(["shoulder", "elbow"], (20.0, [2.0, 2.0]), (20_000.0, [2.0, 2.0]))
 
 
 def goal(planned: JointTrajectory, **tolerances) -> FollowJointTrajectory.Goal:
