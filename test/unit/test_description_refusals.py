@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import DEADLINE
 
 import grouser
 from grouser.physics.errors import MachineError
@@ -285,7 +286,7 @@ def test_the_command_line_ends_with_status_2_and_no_traceback(tmp_path, name):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=DEADLINE,
     )
     assert done.returncode == 2
     assert done.stdout == ""

@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from patience import DEADLINE
 
 import grouser
 from grouser.runtime.mailbox import Mailbox
@@ -15,7 +16,6 @@ from grouser.runtime.supervision import CommandSupervisor
 
 MACHINE = Path(__file__).parents[1] / "ros" / "data" / "loader.urdf"
 STEP = 0.001
-DEADLINE = 30.0  # [s]
 
 
 @pytest.fixture(scope="module")

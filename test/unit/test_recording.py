@@ -12,6 +12,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from patience import DEADLINE
 
 import grouser
 from grouser import catalogue, cli
@@ -32,7 +33,6 @@ from grouser.runtime.supervision import CommandSupervisor
 from grouser.runtime.vehicle import make_vehicle
 
 STEP = 0.001
-DEADLINE = 60.0  # [s]
 
 
 def make_simulation(machine, world, step=STEP):
@@ -140,7 +140,7 @@ def test_a_robot_replays_bit_by_bit_in_another_process(recorded):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=DEADLINE,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the same to the last bit: 9 states up to t = 0.100 s" in done.stdout
@@ -327,7 +327,7 @@ def test_a_full_disk_ends_the_recording_not_the_run(tmp_path):
     """A limit on the size of files stands for the disk that is full."""
     script = textwrap.dedent(f"""
         import resource, signal, sys, time
-        sys.path.append({str(Path(__file__).parent)!r})
+        sys.path += {[str(folder) for folder in Path(__file__).parents[:2]]}
         from test_recording import RecordedLoop, make_simulation
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         loop = RecordedLoop(make_simulation("demolition_robot", "flat"), "flat", {str(tmp_path / "full.mcap")!r})
@@ -340,5 +340,5 @@ def test_a_full_disk_ends_the_recording_not_the_run(tmp_path):
         loop.recorder.close()
         print(loop.recorder.problem, loop.simulation.step_count)
     """)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=DEADLINE)
     assert done.stdout == "File too large 20\n", done.stderr
