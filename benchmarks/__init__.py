@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Protocol
 
 from grouser.benchmarks.figure import Figure
-from grouser.physics.names import unknown_name
+from grouser.physics.simulation.named_view import unknown_name
 
 NAMES: tuple[str, ...] = (
     "articulated_body",

@@ -5,8 +5,8 @@ import numpy as np
 import grouser
 from grouser.benchmarks.figure import Figure, alternating_medians
 from grouser.benchmarks.peers import require, source_file
-from grouser.physics.kernel import kernel
-from grouser.physics.model import build_model
+from grouser.physics.base.kernel import kernel
+from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.articulated import forward_dynamics, make_articulated_workspace
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics

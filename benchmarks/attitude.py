@@ -8,9 +8,9 @@ from scipy.integrate import solve_ivp
 
 from grouser import RigidBody, simulate_body
 from grouser.benchmarks.figure import Figure, alternating_times, cpu_time
-from grouser.physics.attitude.body import angular_acceleration
-from grouser.physics.attitude.motion import METHODS
-from grouser.physics.spatial import skew
+from grouser.physics.base.spatial import skew
+from grouser.studies.attitude.body import angular_acceleration
+from grouser.studies.attitude.motion import METHODS
 
 DESCRIPTION = "a step of the integrators of a rigid body, and 100 s of the 3D pendulum beside SciPy's DOP853"
 

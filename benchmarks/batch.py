@@ -17,7 +17,7 @@ import numpy as np
 
 from grouser.benchmarks.figure import Figure, SkippedError
 from grouser.benchmarks.stepping import MOTIONS, Grouser
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
 
 DESCRIPTION = "copies of the rover driving in a batch: efficiency of two threads on two cores, by the clock"
 

@@ -8,7 +8,9 @@ import numpy as np
 import grouser
 from grouser import catalogue
 from grouser.benchmarks.figure import Figure, alternating_medians, alternating_times
-from grouser.physics.description.machine import LoopJoint, Machine, World
+from grouser.physics.description.data.compliance import LoopJoint
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
 
 DESCRIPTION = "one step of a closed four-bar linkage that moves, and the share of an elastic joint in it"
 

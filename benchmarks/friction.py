@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 import grouser
 from grouser import catalogue
 from grouser.benchmarks.figure import Figure, alternating_medians, cpu_time
-from grouser.physics.friction.system import DryFriction, FrictionRun, FrictionSystem
+from grouser.studies.friction.system import DryFriction, FrictionRun, FrictionSystem
 
 DESCRIPTION = "a step of systems with dry friction, a million steps of one mass, and a servo drive in a machine"
 

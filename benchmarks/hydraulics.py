@@ -7,15 +7,15 @@ import numpy as np
 
 from grouser.benchmarks.figure import Figure, cpu_time
 from grouser.experiments import hydraulic_crane
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.packed import Packed
 from grouser.physics.description import parse_machine
 from grouser.physics.hydraulics.circuit import make_circuit
 from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network
 from grouser.physics.hydraulics.plain_parts import advance_parts
 from grouser.physics.hydraulics.trials import SLIDING, make_network_workspace, set_contents
-from grouser.physics.kernel import kernel
-from grouser.physics.model import build_model
-from grouser.physics.packed import Packed
+from grouser.physics.model.multibody import build_model
 
 DESCRIPTION = "a step of 1 ms of a hydraulic crane, and of the hydraulics of 100 independent cylinders"
 

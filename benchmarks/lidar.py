@@ -12,19 +12,10 @@ from grouser import catalogue
 from grouser.benchmarks.figure import Figure, alternating_medians
 from grouser.benchmarks.peers import require
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    Cylinder,
-    Geometry,
-    Ground,
-    Heightfield,
-    Obstacle,
-    Pose,
-    Sphere,
-    World,
-)
-from grouser.physics.description.rotation import matrix, quaternion_from_rpy
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Sphere
+from grouser.physics.description.data.world import Ground, Heightfield, Obstacle, World
 
 DESCRIPTION = "one sweep of 720 beams among obstacles, over rough ground and over ruts, beside MuJoCo's rays"
 

@@ -18,7 +18,7 @@ from grouser import catalogue
 from grouser.benchmarks.figure import Figure, SkippedError
 from grouser.benchmarks.peers import source_file
 from grouser.physics.description import load_machine
-from grouser.physics.simulation import Simulation
+from grouser.physics.simulation.simulation import Simulation
 
 DESCRIPTION = "publishing all of the demolition robot, jitter of /clock, cmd_vel to motion, a listener that hangs"
 

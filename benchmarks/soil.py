@@ -8,8 +8,10 @@ import numpy as np
 import grouser
 from grouser import catalogue
 from grouser.benchmarks.figure import Figure, cpu_time
-from grouser.physics.description.machine import Ground, Heightfield, Machine, Pose, World
-from grouser.physics.description.soil import Soil, SoilGround
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.soil import Soil, SoilGround
+from grouser.physics.description.data.world import Ground, Heightfield, World
 
 DESCRIPTION = "a step of 1 ms of one wheel on soil at each level, of the rover on sand, and a wheel for 30 s"
 

@@ -13,7 +13,7 @@ import numpy as np
 from grouser.benchmarks.figure import Figure
 from grouser.benchmarks.peers import require, source_file
 from grouser.benchmarks.stepping import MACHINES, MOTIONS, START_HEIGHT, STEP, Grouser, compare
-from grouser.physics.description.machine import Heightfield
+from grouser.physics.description.data.world import Heightfield
 
 DESCRIPTION = "one step of 1 ms, excavator and rover, on rough ground too, at rest and moving, beside MuJoCo"
 

@@ -13,7 +13,7 @@ import numpy as np
 from grouser.benchmarks.figure import Figure, cpu_time
 from grouser.benchmarks.peers import require, source_file
 from grouser.benchmarks.stepping import MACHINES, MOTIONS, START_HEIGHT, STEP, Grouser, compare, load
-from grouser.physics.description.machine import Ground
+from grouser.physics.description.data.world import Ground
 
 DESCRIPTION = "one step of 1 ms, excavator and rover, at rest and moving, beside PyBullet"
 

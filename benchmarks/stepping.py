@@ -15,7 +15,9 @@ import numpy as np
 import grouser
 from grouser.benchmarks.figure import Figure, alternating_medians
 from grouser.benchmarks.peers import source_file
-from grouser.physics.description.machine import Ground, Heightfield, Machine, Pose, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import Ground, Heightfield, World
 
 STEP = 0.001  # [s]
 MACHINES = ("excavator", "rover")

@@ -10,16 +10,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grouser.physics.attitude.body import RigidBody
-    from grouser.physics.attitude.motion import simulate_body
-    from grouser.physics.attitude.spherical import simulate_pendulum
-    from grouser.physics.carry_over import carry_over
+    from grouser.physics.base.errors import (
+        ConvergenceError,
+        DivergenceError,
+        GrouserError,
+        MachineError,
+        ParameterError,
+    )
     from grouser.physics.description import load_machine, load_soil, load_world
-    from grouser.physics.description.fleet import combine
-    from grouser.physics.description.machine import Machine, Member, Pose, World
-    from grouser.physics.errors import ConvergenceError, DivergenceError, GrouserError, MachineError, ParameterError
-    from grouser.physics.friction.system import DryFriction, FrictionSystem, VariableLimit
-    from grouser.physics.simulation import Simulation
+    from grouser.physics.description.data.machine import Machine, Member
+    from grouser.physics.description.data.pose import Pose
+    from grouser.physics.description.data.world import World
+    from grouser.physics.description.machine_file.fleet import combine
+    from grouser.physics.simulation.simulation import Simulation
+    from grouser.physics.simulation.transfer import carry_over
+    from grouser.studies.attitude.body import RigidBody
+    from grouser.studies.attitude.motion import simulate_body
+    from grouser.studies.attitude.spherical import simulate_pendulum
+    from grouser.studies.friction.system import DryFriction, FrictionSystem, VariableLimit
 
 __version__ = "0.1.0"
 
@@ -49,27 +57,27 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ConvergenceError": "grouser.physics.errors",
-    "DryFriction": "grouser.physics.friction.system",
-    "FrictionSystem": "grouser.physics.friction.system",
-    "VariableLimit": "grouser.physics.friction.system",
-    "DivergenceError": "grouser.physics.errors",
-    "GrouserError": "grouser.physics.errors",
-    "Machine": "grouser.physics.description.machine",
-    "MachineError": "grouser.physics.errors",
-    "Member": "grouser.physics.description.machine",
-    "ParameterError": "grouser.physics.errors",
-    "Pose": "grouser.physics.description.machine",
-    "RigidBody": "grouser.physics.attitude.body",
+    "ConvergenceError": "grouser.physics.base.errors",
+    "DryFriction": "grouser.studies.friction.system",
+    "FrictionSystem": "grouser.studies.friction.system",
+    "VariableLimit": "grouser.studies.friction.system",
+    "DivergenceError": "grouser.physics.base.errors",
+    "GrouserError": "grouser.physics.base.errors",
+    "Machine": "grouser.physics.description.data.machine",
+    "MachineError": "grouser.physics.base.errors",
+    "Member": "grouser.physics.description.data.machine",
+    "ParameterError": "grouser.physics.base.errors",
+    "Pose": "grouser.physics.description.data.pose",
+    "RigidBody": "grouser.studies.attitude.body",
     "Simulation": "grouser.physics.simulation",
-    "World": "grouser.physics.description.machine",
-    "carry_over": "grouser.physics.carry_over",
-    "combine": "grouser.physics.description.fleet",
+    "World": "grouser.physics.description.data.world",
+    "carry_over": "grouser.physics.simulation.transfer",
+    "combine": "grouser.physics.description.machine_file.fleet",
     "load_machine": "grouser.physics.description",
     "load_soil": "grouser.physics.description",
     "load_world": "grouser.physics.description",
-    "simulate_body": "grouser.physics.attitude.motion",
-    "simulate_pendulum": "grouser.physics.attitude.spherical",
+    "simulate_body": "grouser.studies.attitude.motion",
+    "simulate_pendulum": "grouser.studies.attitude.spherical",
 }
 
 

@@ -27,17 +27,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.rigid_elements import split_flexible_links
-from grouser.physics.description.circuit import circuit_tanks, feeding_valve
-from grouser.physics.description.machine import HydraulicCylinder, HydraulicMotor, Machine, Pose
+from grouser.physics.description.data.hydraulics import HydraulicCylinder, HydraulicMotor
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.elements.hydraulics.circuit import circuit_tanks, feeding_valve
 from grouser.physics.hydraulics.circuit import make_circuit, piston_area, rod_side_area
 from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network
 from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.oil import content
 from grouser.physics.hydraulics.trials import SLIDING, STUCK, make_network_workspace
-from grouser.physics.model import build_model
-from grouser.physics.packed import Packed
+from grouser.physics.model.multibody import build_model
 
 # A step of the circuit, a time over which nothing may change any more, and the longest that is waited for it [s].
 _STEP, _WINDOW, _LONGEST = 5e-3, 0.2, 20.0

@@ -11,7 +11,7 @@ import numba
 
 from grouser import __version__, benchmarks
 from grouser.benchmarks.figure import Figure, SkippedError
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 
 _COLUMNS = f"{'':38}{'grouser':>12}  {'peer':>12}  {'ratio':>7}"
 

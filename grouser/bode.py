@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from grouser.catalogue import machine_file
+from grouser.commands.inspection import read_arguments
 from grouser.experiments.servo_bode import response_panels
-from grouser.inspection import read_arguments
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.packed import Packed
 from grouser.physics.description import load_machine
-from grouser.physics.description.drives import ServoDrive
-from grouser.physics.description.machine import Machine
-from grouser.physics.drives.frequency_response import FrequencyResponse, frequency_response
-from grouser.physics.drives.servo_loop import ServoLoop
-from grouser.physics.errors import ParameterError
-from grouser.physics.model import build_model
+from grouser.physics.description.data.drives import ServoDrive
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
-from grouser.physics.packed import Packed
+from grouser.studies.servo.frequency_response import FrequencyResponse, frequency_response
+from grouser.studies.servo.servo_loop import ServoLoop
 from grouser.text_table import table
 
 _FIGURES = (

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from grouser.physics.description.names import closest
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.text.names import closest
 from grouser.resources import share_path
 
 _MACHINE_ENDINGS = (".urdf.xacro", ".urdf")

@@ -10,9 +10,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from grouser.circuit_symbols import PLACED_PORTS, symbol, tank_symbol
-from grouser.physics.description.circuit import PORTS, circuit_tanks, named_lines, reached_lines, ways_of_oil
-from grouser.physics.description.machine import Machine
+from grouser.commands.circuit_symbols import PLACED_PORTS, symbol, tank_symbol
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.elements.hydraulics.circuit import (
+    PORTS,
+    circuit_tanks,
+    named_lines,
+    reached_lines,
+    ways_of_oil,
+)
 
 # Ports that only feel a pressure or pass one on.
 _SIGNAL_PORTS: Mapping[str, tuple[str, ...]] = {

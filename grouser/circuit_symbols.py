@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
-from grouser.physics.description.machine import DirectionalValve, HydraulicCylinder, Pump
+from grouser.physics.description.data.hydraulics import DirectionalValve, HydraulicCylinder, Pump
 
 # Ports that a symbol shows at a place of their own, by the field of `Machine` that holds the element.
 PLACED_PORTS: Mapping[str, tuple[str, ...]] = {

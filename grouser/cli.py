@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from grouser import __version__
-from grouser.physics.errors import ConvergenceError, DivergenceError, MachineError, ParameterError
+from grouser.physics.base.errors import ConvergenceError, DivergenceError, MachineError, ParameterError
 
 _ROS_NAMES = ("rclpy", "_msgs", "_srvs", "_interfaces", "_index_python")  # how the modules of ROS 2 end
 
 # Name: (module whose main(arguments) returns the exit status, help).
 COMMANDS = {
-    "run": ("grouser.run", "simulate a machine on ROS 2 in real time"),
-    "record": ("grouser.record", "run, and write down what happens"),
-    "replay": ("grouser.replay", "do again what was recorded, and compare it bit by bit"),
-    "conform": ("grouser.conform", "check a running simulator against the ROS 2 interface"),
-    "map": ("grouser.map_file", "write a world's obstacles as a map for Nav2"),
-    "inspect": ("grouser.inspection", "show what a URDF or xacro file describes"),
+    "run": ("grouser.commands.run", "simulate a machine on ROS 2 in real time"),
+    "record": ("grouser.commands.record", "run, and write down what happens"),
+    "replay": ("grouser.commands.replay", "do again what was recorded, and compare it bit by bit"),
+    "conform": ("grouser.commands.conform", "check a running simulator against the ROS 2 interface"),
+    "map": ("grouser.commands.map_file", "write a world's obstacles as a map for Nav2"),
+    "inspect": ("grouser.commands.inspection", "show what a URDF or xacro file describes"),
     "reproduce": ("grouser.experiments.command_line", "run a published result"),
-    "bode": ("grouser.bode", "frequency response of a servo drive"),
-    "bench": ("grouser.benchmark", "measure speed, beside other simulators"),
+    "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
+    "bench": ("grouser.commands.benchmark", "measure speed, beside other simulators"),
 }
 EXIT_BAD_INPUT = 2
 EXIT_FAILED = 1

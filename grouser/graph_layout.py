@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 
 
 def svg_of(dot: str) -> str:

@@ -5,12 +5,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grouser.actuator_ranges import actuator_ranges
-from grouser.circuit_drawing import circuit_dot
-from grouser.graph_layout import svg_of
-from grouser.physics.description.circuit import PORTS, circuit_lines
-from grouser.physics.description.machine import Machine
-from grouser.physics.errors import ParameterError
+from grouser.commands.actuator_ranges import actuator_ranges
+from grouser.commands.circuit_drawing import circuit_dot
+from grouser.commands.graph_layout import svg_of
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_lines
 from grouser.progress import showing_compilation
 from grouser.text_table import table
 

@@ -11,14 +11,18 @@ from typing import Any
 import numpy as np
 
 from grouser.catalogue import machine_file
-from grouser.hydraulic_inspection import hydraulic_facts, hydraulic_report
+from grouser.commands.hydraulic_inspection import hydraulic_facts, hydraulic_report
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description import load_machine
-from grouser.physics.description.circuit import circuit_tanks
-from grouser.physics.description.drives import ServoDrive
-from grouser.physics.description.machine import HydraulicCylinder, Joint, LoopJoint, Machine, Pose, Vector3
-from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, subtree_masses
-from grouser.physics.errors import MachineError, ParameterError
-from grouser.physics.simulation import Simulation
+from grouser.physics.description.data.compliance import LoopJoint
+from grouser.physics.description.data.drives import ServoDrive
+from grouser.physics.description.data.hydraulics import HydraulicCylinder
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Joint
+from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.description.elements.hydraulics.circuit import circuit_tanks
+from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, subtree_masses
+from grouser.physics.simulation.simulation import Simulation
 from grouser.progress import showing_compilation
 from grouser.text_table import table
 

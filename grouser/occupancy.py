@@ -11,20 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.contact.terrain import ground_surface
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    Cylinder,
-    Geometry,
-    Ground,
-    Mesh,
-    Obstacle,
-    Sphere,
-    World,
-)
-from grouser.physics.description.rotation import matrix
-from grouser.physics.errors import ParameterError
+from grouser.physics.description.data.rotation import matrix
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from grouser.physics.description.data.world import Ground, Obstacle, World
 
 CELLS_MAX = 16_000_000
 # Of a polyhedron around a round shape.

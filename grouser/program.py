@@ -24,9 +24,9 @@ from pathlib import Path
 
 import yaml
 
-from grouser.physics.description.names import closest
-from grouser.physics.description.source import read_text
-from grouser.physics.errors import MachineError, ParameterError
+from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.physics.description.text.files import read_text
+from grouser.physics.description.text.names import closest
 
 _BYTES_MAX = 1_000_000
 _TOP_KEYS = ("repeat", "period", "commands")

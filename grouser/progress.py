@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from grouser.physics.kernel import reporting_compilation
+from grouser.physics.base.kernel import reporting_compilation
 
 
 def compilation_text(count: int, name: str, seconds: float) -> str:

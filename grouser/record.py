@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NoReturn
 
-from grouser.run import make_parser, run
+from grouser.commands.run import make_parser, run
 
 
 def main(arguments: Sequence[str]) -> NoReturn:

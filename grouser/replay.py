@@ -5,11 +5,13 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grouser.physics.carry_over import carry_over, simulate
+from grouser.physics.base.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.description import parse_machine, parse_world
-from grouser.physics.description.machine import NOWHERE, Member, Pose
-from grouser.physics.errors import DivergenceError, MachineError, ParameterError
-from grouser.physics.simulation import Simulation
+from grouser.physics.description.data.machine import Member
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import NOWHERE
+from grouser.physics.simulation.simulation import Simulation
+from grouser.physics.simulation.transfer import carry_over, simulate
 from grouser.progress import showing_compilation
 from grouser.recording.events import (
     Commanded,

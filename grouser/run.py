@@ -22,7 +22,7 @@ from grouser.nodes.shared.process import stop_on_signals
 from grouser.nodes.simulator.diagnostics import KEPT_REAL_TIME
 from grouser.nodes.simulator.node import SimulatorNode, failure_text, leave, spinning
 from grouser.nodes.simulator.parameters import DECLARATIONS
-from grouser.physics.errors import GrouserError
+from grouser.physics.base.errors import GrouserError
 from grouser.progress import compilation_text
 from grouser.ros_arguments import split_ros_arguments
 from grouser.runtime.report import LoopReport

@@ -21,7 +21,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from grouser.nodes.shared.process import EXIT_BAD_INPUT, spin_until, stop_on_signals
 from grouser.nodes.simulator.node import SimulatorNode, failure_text, leave, spinning
-from grouser.physics.errors import GrouserError
+from grouser.physics.base.errors import GrouserError
 from grouser.ros_arguments import split_ros_arguments
 
 SIMULATOR = "simulator"

@@ -14,13 +14,14 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from grouser.physics.errors import ParameterError
-from grouser.physics.kernel import kernel
-from grouser.physics.midpoint import run_midpoint_steps
-from grouser.physics.packed import Packed, packed_at
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.packed import Packed, packed_at
+from grouser.physics.base.phases import CONVEX_PAIRS, MORE_TILES, NOTHING
+from grouser.physics.integrators.midpoint import run_midpoint_steps
+from grouser.physics.integrators.step import run_steps
+from grouser.physics.integrators.variational import run_variational_steps
 from grouser.physics.soil.tiles import with_capacity
-from grouser.physics.step import CONVEX_PAIRS, MORE_TILES, NOTHING, run_steps
-from grouser.physics.variational import run_variational_steps
 
 
 class Steppable(Protocol):

@@ -10,15 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.errors import OverlapError, ParameterError
 from grouser.physics.contact.collide import slot_shapes
-from grouser.physics.description.fleet import combine
-from grouser.physics.description.machine import Member, World
-from grouser.physics.errors import OverlapError, ParameterError
+from grouser.physics.description.data.machine import Member
+from grouser.physics.description.data.world import World
+from grouser.physics.description.machine_file.fleet import combine
 from grouser.physics.hydraulics.faults import OIL
-from grouser.physics.model import POSITIONS
-from grouser.physics.simulation import Simulation
+from grouser.physics.integrators.context import State
+from grouser.physics.model.multibody import POSITIONS
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.soil.tiles import with_capacity
-from grouser.physics.state import State
 
 
 class _Label(NamedTuple):

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from grouser.physics.description.machine import Machine
-from grouser.physics.errors import ParameterError
-from grouser.physics.names import unknown_name
-from grouser.physics.state import Command
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.model.command import Command
+from grouser.physics.simulation.named_view import unknown_name
 
 
 class CommandMap(Mapping):

@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from grouser.physics.compliance.axial import AxialLaws, axial_energy
-from grouser.physics.constraints.joint_friction import bristle_energy
+from grouser.physics.base.packed import Packed
+from grouser.physics.compliance.springs import AxialLaws, axial_energy
 from grouser.physics.constraints.work import DAMPER, DRIVE, FRICTION, LIMIT, SPRING
-from grouser.physics.description.machine import Machine
-from grouser.physics.measurements import Energy, EnergyBalance
-from grouser.physics.model import Model, Names
-from grouser.physics.packed import Packed
-from grouser.physics.state import State
-from grouser.physics.step import System
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.friction.joints import bristle_energy
+from grouser.physics.integrators.context import State, System
+from grouser.physics.model.multibody import Model, Names
+from grouser.physics.readings.measurements import Energy, EnergyBalance
 
 
 def balance_energy(

@@ -6,10 +6,10 @@ from numbers import Real
 
 import numpy as np
 
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.hydraulics.faults import Fault
-from grouser.physics.names import unknown_name
-from grouser.physics.state import Command
+from grouser.physics.model.command import Command
+from grouser.physics.simulation.named_view import unknown_name
 
 
 def check_fault(fault: Fault, value: object, scheme: str) -> bool | float:

@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.compliance.rigid_elements import element_names, far_end, spring_names
-from grouser.physics.description.machine import FlexibleLink, Machine
-from grouser.physics.description.rotation import matrix, quaternion_from_rpy
-from grouser.physics.measurements import FlexibleLinkState
-from grouser.physics.model import Names
+from grouser.physics.description.data.compliance import FlexibleLink
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.model.multibody import Names
+from grouser.physics.readings.measurements import FlexibleLinkState
 
 
 class Beam(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from grouser.physics.description.machine import Machine
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.hydraulics.circuit import (
     COMPRESSED,
     FRICTION_LOSS,
@@ -18,8 +18,8 @@ from grouser.physics.hydraulics.circuit import (
 )
 from grouser.physics.hydraulics.cylinder import IMPLICIT
 from grouser.physics.hydraulics.network import Network
-from grouser.physics.measurements import HydraulicBalance
-from grouser.physics.state import State
+from grouser.physics.integrators.context import State
+from grouser.physics.readings.measurements import HydraulicBalance
 
 
 def balance_hydraulics(

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.packed import Packed
 from grouser.physics.contact.pairs import place_shapes
 from grouser.physics.contact.rays import ray_to_shape
-from grouser.physics.description.machine import Lidar
-from grouser.physics.kernel import kernel
-from grouser.physics.model import Names
-from grouser.physics.packed import Packed
-from grouser.physics.sensors import mounting
+from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.model.multibody import Names
+from grouser.physics.sensors.imu import mounting
 from grouser.physics.soil.rays import fill_bounds, ray_to_ground
 
 # Full turns that the angle of a beam may differ by from that of what it meets, which is from -pi to pi.

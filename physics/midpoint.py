@@ -12,24 +12,19 @@ from functools import partial
 
 import numpy as np
 
-from grouser.physics.compliance.axial import hysteresis_after
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.compliance.coordinates import engage_coordinates
-from grouser.physics.compliance.pairs import measure_pairs
-from grouser.physics.constraints.joint_rows import aim_drives
-from grouser.physics.constraints.pair_rows import (
-    aim_pairs_at_middle,
-    couple_pairs,
-    settle_pairs,
-    still_pairs,
-)
+from grouser.physics.compliance.loop_rows import aim_pairs_at_middle, couple_pairs, settle_pairs, still_pairs
+from grouser.physics.compliance.loops import measure_pairs
+from grouser.physics.compliance.springs import hysteresis_after
 from grouser.physics.constraints.work import account_dampers, account_drives, account_pairs, account_springs
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.drives.springs import aim_drives
+from grouser.physics.integrators.step import is_finite, note_unsettled
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise, solve, solve_transposed
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import update_kinematics, update_positions
 from grouser.physics.multibody.newton_euler import inverse_dynamics
-from grouser.physics.step import is_finite, note_unsettled
 
 # The iteration ends when no rate changes by more than this share of the largest; when it changes by less than that
 # share and gains nothing more, for rounding; and after so many rounds anyway.

@@ -22,12 +22,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics import spatial
-from grouser.physics.description.loop_joints import AXES
-from grouser.physics.description.machine import Inertial, Joint, Machine, Pose
-from grouser.physics.description.placement import initial_poses, initial_positions
-from grouser.physics.description.spherical_joints import axis_name
-from grouser.physics.errors import MachineError
+from grouser.physics.base import spatial
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Inertial, Joint, axis_name
+from grouser.physics.description.data.pose import AXES, Pose
+from grouser.physics.description.urdf.placement import initial_poses, initial_positions
 
 REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST, SPHERICAL = range(6)
 _KIND = {

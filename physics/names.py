@@ -5,8 +5,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from grouser.physics.description.names import closest
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.text.names import closest
 
 T = TypeVar("T")
 

@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from grouser.physics.command_map import CommandMap
-from grouser.physics.description.circuit import PORTS
-from grouser.physics.description.machine import Machine, Vector3, World
-from grouser.physics.fault_map import FaultMap
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.world import World
+from grouser.physics.description.elements.hydraulics.circuit import PORTS
 from grouser.physics.hydraulics.faults import OIL
-from grouser.physics.measurements import Contact, TerrainPatch
-from grouser.physics.names import NamedView, unknown_name
+from grouser.physics.readings.measurements import Contact, TerrainPatch
+from grouser.physics.simulation.commands import CommandMap
+from grouser.physics.simulation.faults import FaultMap
+from grouser.physics.simulation.named_view import NamedView, unknown_name
 
 if TYPE_CHECKING:
-    from grouser.physics.simulation import Simulation
+    from grouser.physics.simulation.simulation import Simulation
 
 T = TypeVar("T")
 

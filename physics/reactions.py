@@ -4,10 +4,10 @@ acts there from elsewhere.
 
 import numpy as np
 
-from grouser.physics.compliance.pairs import pair_wrench
+from grouser.physics.base.packed import Packed
+from grouser.physics.compliance.loops import pair_wrench
+from grouser.physics.integrators.context import System, Workspace
 from grouser.physics.multibody.newton_euler import inverse_dynamics
-from grouser.physics.packed import Packed
-from grouser.physics.step import System, Workspace
 
 
 def pair_reactions(system: System, workspace: Workspace) -> np.ndarray:

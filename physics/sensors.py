@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.machine import Sensor, Vector3
-from grouser.physics.description.rotation import matrix, quaternion_from_rpy
-from grouser.physics.model import Names
+from grouser.physics.base.packed import Packed
+from grouser.physics.base.spatial import quaternion_from_matrix, velocity_at
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.description.data.sensors import Sensor
+from grouser.physics.model.multibody import Names
 from grouser.physics.multibody.kinematics import Kinematics
-from grouser.physics.packed import Packed
-from grouser.physics.spatial import quaternion_from_matrix, velocity_at
 
 
 class ImuReading(NamedTuple):

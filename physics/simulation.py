@@ -11,17 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grouser.physics import spatial
-from grouser.physics.batch import Batch
-from grouser.physics.command_map import CommandMap
+from grouser.physics.base import spatial
+from grouser.physics.base.errors import DivergenceError, MachineError, ParameterError
+from grouser.physics.base.packed import Packed
+from grouser.physics.base.phases import CONVEX_PAIRS, NOTHING
 from grouser.physics.compliance.assembly import assemble
-from grouser.physics.compliance.axial import axial_energy, make_axial_laws
-from grouser.physics.compliance.pairs import make_pair_motion, make_pairs, place_pairs
+from grouser.physics.compliance.loops import make_pair_motion, make_pairs, place_pairs
 from grouser.physics.compliance.rigid_elements import split_flexible_links
+from grouser.physics.compliance.springs import axial_energy, make_axial_laws
 from grouser.physics.compliance.vibration import Mode, implicit_damping_ratio, vibration_modes
-from grouser.physics.constraints.joint_friction import bristle_energy
-from grouser.physics.constraints.joint_rows import BUILT_IN, make_joint_laws
-from grouser.physics.constraints.piston_rows import cylinder_length
 from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.contact.collide import (
     find_overlaps,
@@ -33,23 +31,48 @@ from grouser.physics.contact.collide import (
 )
 from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.contact.terrain import ground_surface
-from grouser.physics.description.extension_checks import STROKE_TOLERANCE
-from grouser.physics.description.machine import Ground, Lidar, Machine, Sensor, Vector3, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.sensors import Lidar, Sensor
+from grouser.physics.description.data.world import Ground, World
+from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
 from grouser.physics.drives.electric import KEPT
 from grouser.physics.drives.servo import make_drives
-from grouser.physics.energy_balance import balance_energy, open_accounts
-from grouser.physics.errors import DivergenceError, MachineError, ParameterError
-from grouser.physics.fault_map import FaultMap
-from grouser.physics.flexible_links import flexible_link_state, make_beam
-from grouser.physics.hydraulic_balance import balance_hydraulics
+from grouser.physics.drives.springs import BUILT_IN
+from grouser.physics.friction.joints import bristle_energy
 from grouser.physics.hydraulics.circuit import ENERGY_ACCOUNTS, make_circuit
 from grouser.physics.hydraulics.cylinder import SCHEMES
 from grouser.physics.hydraulics.elements import beyond_plain, make_network
 from grouser.physics.hydraulics.faults import leaks, machine_faults
 from grouser.physics.hydraulics.network import NO_PASSAGE
+from grouser.physics.hydraulics.piston_rows import cylinder_length
 from grouser.physics.hydraulics.valve import CAVITY
-from grouser.physics.lidar import LidarReader, LidarScan
-from grouser.physics.measurements import (
+from grouser.physics.integrators.context import (
+    INTEGRATORS,
+    Machinery,
+    Settings,
+    State,
+    System,
+    Workspace,
+    copy_into,
+    make_state,
+    make_workspace,
+)
+from grouser.physics.integrators.midpoint import run_midpoint_steps
+from grouser.physics.integrators.smooth import check_smooth
+from grouser.physics.integrators.step import run_steps
+from grouser.physics.integrators.variational import run_variational_steps
+from grouser.physics.joints.laws import make_joint_laws
+from grouser.physics.model.command import Command, make_command
+from grouser.physics.model.multibody import FREE, POSITIONS, Model, Names, build_model, with_initial_positions
+from grouser.physics.multibody.composite import mass_matrix
+from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, rotor_energy
+from grouser.physics.multibody.factorisation import factorise
+from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
+from grouser.physics.readings.energy_balance import balance_energy, open_accounts
+from grouser.physics.readings.flexible_links import flexible_link_state, make_beam
+from grouser.physics.readings.hydraulic_balance import balance_hydraulics
+from grouser.physics.readings.measurements import (
     Contact,
     CylinderEnergy,
     CylinderPressure,
@@ -66,35 +89,18 @@ from grouser.physics.measurements import (
     TerrainPatch,
     WheelState,
 )
-from grouser.physics.midpoint import run_midpoint_steps
-from grouser.physics.model import FREE, POSITIONS, Model, Names, build_model, with_initial_positions
-from grouser.physics.multibody.composite import mass_matrix
-from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, rotor_energy
-from grouser.physics.multibody.factorisation import factorise
-from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
-from grouser.physics.names import NamedView, unknown_name
-from grouser.physics.packed import Packed
-from grouser.physics.part import Part
-from grouser.physics.reactions import pair_reactions, transmitted_wrenches
-from grouser.physics.sensors import ImuReading, read_imu
-from grouser.physics.smooth import check_smooth
+from grouser.physics.readings.reactions import pair_reactions, transmitted_wrenches
+from grouser.physics.readings.soil_measurements import beyond_soils, check_soils, terrain_patch, with_soil
+from grouser.physics.readings.wheel_contact import rigid_wheel_states
+from grouser.physics.sensors.imu import ImuReading, read_imu
+from grouser.physics.sensors.lidar import LidarReader, LidarScan
+from grouser.physics.simulation.batch import Batch
+from grouser.physics.simulation.commands import CommandMap
+from grouser.physics.simulation.faults import FaultMap
+from grouser.physics.simulation.named_view import NamedView, unknown_name
+from grouser.physics.simulation.view import Part
 from grouser.physics.soil.tiles import first_capacity, make_tiles, with_capacity
 from grouser.physics.soil.wheels import make_wheels
-from grouser.physics.soil_measurements import beyond_soils, check_soils, terrain_patch, with_soil
-from grouser.physics.state import Command, State, copy_into, make_command, make_state
-from grouser.physics.step import (
-    CONVEX_PAIRS,
-    INTEGRATORS,
-    NOTHING,
-    Machinery,
-    Settings,
-    System,
-    Workspace,
-    make_workspace,
-    run_steps,
-)
-from grouser.physics.variational import run_variational_steps
-from grouser.physics.wheel_contact import rigid_wheel_states
 
 # A vibration that the step damps by more than this share of the critical damping is worth a word [-].
 _NOTABLE_DAMPING = 0.01

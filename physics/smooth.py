@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from grouser.physics.base.errors import MachineError
 from grouser.physics.drives.modes import EFFORT
-from grouser.physics.errors import MachineError
-from grouser.physics.step import System
+from grouser.physics.integrators.context import System
 
 
 def check_smooth(system: System, integrator: str, file: str) -> None:

@@ -5,18 +5,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from grouser.physics.description.machine import Machine, World
-from grouser.physics.description.soil import Wheel, beyond_validity
-from grouser.physics.description.soil_checks import check_level
-from grouser.physics.measurements import TerrainPatch, WheelState
-from grouser.physics.model import Model
-from grouser.physics.packed import Packed
+from grouser.physics.base.packed import Packed
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.soil import Wheel, beyond_validity
+from grouser.physics.description.data.world import World
+from grouser.physics.description.soils.checks import check_level
+from grouser.physics.integrators.context import State, System
+from grouser.physics.model.multibody import Model
+from grouser.physics.readings.measurements import TerrainPatch, WheelState
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 from grouser.physics.soil.stress import GROUSER_SHARE
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SIDE, SURFACE, TILE, TYPE, fill_natural_levels
 from grouser.physics.soil.wheels import FIGURES, WheelWorkspace, grousers_merge
-from grouser.physics.state import State
-from grouser.physics.step import System
 
 # Sinkage at which soil counts as bearing nothing any more, as a share of the wheel's radius [-].
 _STUCK = 0.5

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
 
 
 @kernel

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.model import Model
+from grouser.physics.model.multibody import Model
 
 # Steps around a wheel at which the shear that its rim carries is kept.
 RIM_STEPS = 360

@@ -6,44 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.compliance.axial import AxialLaws, hysteresis_after
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.compliance.coordinates import engage_coordinates
-from grouser.physics.compliance.pairs import Pairs
-from grouser.physics.constraints.bounces import temper_bounces
-from grouser.physics.constraints.contact_rows import ContactRows, build_contact_rows, make_contact_rows
-from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
-from grouser.physics.constraints.joint_friction import (
-    HELD,
-    JointFrictions,
-    begin_frictions,
-    engage_frictions,
-    make_joint_frictions,
-    release_frictions,
-    settle_frictions,
-    switch_frictions,
-)
-from grouser.physics.constraints.joint_rows import (
-    JointLaws,
-    aim_drives,
-    build_joint_rows,
-    engage_drives,
-    replace_drives,
-    settle_drives,
-)
-from grouser.physics.constraints.pair_rows import (
+from grouser.physics.compliance.loop_rows import (
     PairRows,
     engage_pairs,
     make_pair_rows,
     pull_pairs_together,
     settle_pairs,
 )
-from grouser.physics.constraints.piston_rows import (
-    lock_pistons,
-    open_piston_rows,
-    predict_pistons,
-    settle_pistons,
-    turn_pistons,
-)
+from grouser.physics.compliance.loops import Pairs
+from grouser.physics.compliance.springs import AxialLaws, hysteresis_after
+from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
 from grouser.physics.constraints.rows import Rows, close_row, make_rows, spring_impulse
 from grouser.physics.constraints.subspace import Subspace, make_subspace
 from grouser.physics.constraints.work import (
@@ -65,15 +39,38 @@ from grouser.physics.contact.collide import (
     slot_count,
 )
 from grouser.physics.contact.contacts import Contacts
+from grouser.physics.contact.restitution import temper_bounces
+from grouser.physics.contact.rows import ContactRows, build_contact_rows, make_contact_rows
 from grouser.physics.drives.electric import SIZE
 from grouser.physics.drives.servo import Drives
+from grouser.physics.drives.springs import aim_drives, engage_drives, replace_drives, settle_drives
+from grouser.physics.friction.joints import (
+    HELD,
+    JointFrictions,
+    begin_frictions,
+    engage_frictions,
+    make_joint_frictions,
+    release_frictions,
+    settle_frictions,
+    switch_frictions,
+)
 from grouser.physics.hydraulics.circuit import Circuit
 from grouser.physics.hydraulics.cylinder import Prediction, make_prediction
 from grouser.physics.hydraulics.faults import take_faults
 from grouser.physics.hydraulics.network import Network
+from grouser.physics.hydraulics.piston_rows import (
+    lock_pistons,
+    open_piston_rows,
+    predict_pistons,
+    settle_pistons,
+    turn_pistons,
+)
 from grouser.physics.hydraulics.trials import NetworkWorkspace, make_network_workspace
-from grouser.physics.kernel import inlined, kernel
-from grouser.physics.model import Model
+from grouser.physics.integrators.context import State
+from grouser.physics.joints.laws import JointLaws
+from grouser.physics.joints.rows import build_joint_rows
+from grouser.physics.model.command import Command
+from grouser.physics.model.multibody import Model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.discrete_momentum import DiscreteMotion, make_discrete_motion
 from grouser.physics.multibody.factorisation import copy_lower, factorise, multiply, solve, solve_transposed
@@ -83,7 +80,6 @@ from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, up
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 from grouser.physics.soil.coupling import engage_wheels, settle_wheels, tiles_short
 from grouser.physics.soil.wheels import Wheels, WheelWorkspace, make_wheel_workspace
-from grouser.physics.state import Command, State
 
 SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT, VARIATIONAL = range(3)
 INTEGRATORS = {

@@ -22,11 +22,12 @@ from functools import partial
 
 import numpy as np
 
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.compliance.coordinates import engage_coordinates
-from grouser.physics.constraints.joint_rows import aim_drives
 from grouser.physics.constraints.rows import dot
 from grouser.physics.constraints.work import account_dampers, account_drives, account_springs
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.drives.springs import aim_drives
+from grouser.physics.integrators.step import is_finite, note_unsettled
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.discrete_momentum import (
     add_momenta,
@@ -38,7 +39,6 @@ from grouser.physics.multibody.factorisation import factorise, solve, solve_tran
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import update_kinematics, update_positions
 from grouser.physics.multibody.newton_euler import gather_forces
-from grouser.physics.step import is_finite, note_unsettled
 
 # The rounds end when the next change would move nothing by more than positions resolve [m, rad]; or when changes do not
 # shrink any more, for rounding, where they are below this share of the largest rate or move next to nothing [m, rad].

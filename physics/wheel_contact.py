@@ -8,15 +8,15 @@ from dataclasses import fields
 
 import numpy as np
 
+from grouser.physics.base.packed import Packed
+from grouser.physics.base.spatial import cross_product, velocity_at
 from grouser.physics.contact.terrain import ground_surface
-from grouser.physics.description.machine import Ground
-from grouser.physics.description.soil import Wheel
-from grouser.physics.measurements import WheelState
-from grouser.physics.model import Names
+from grouser.physics.description.data.soil import Wheel
+from grouser.physics.description.data.world import Ground
+from grouser.physics.model.multibody import Names
 from grouser.physics.multibody.kinematics import Kinematics
-from grouser.physics.packed import Packed
+from grouser.physics.readings.measurements import WheelState
 from grouser.physics.soil.memory import shown_slip
-from grouser.physics.spatial import cross_product, velocity_at
 
 
 def rigid_wheel_states(

@@ -27,7 +27,7 @@ import scipy
 import grouser
 from grouser import catalogue, experiments
 from grouser.experiments.protocol import as_json, complete_parameters
-from grouser.physics.step import INTEGRATORS
+from grouser.physics.integrators.context import INTEGRATORS
 from grouser.program import CommandProgram, load_program
 from grouser.runtime.driving import Driver
 from grouser.runtime.vehicle import make_vehicle

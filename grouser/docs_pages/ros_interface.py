@@ -36,7 +36,8 @@ from grouser.nodes.simulator.node import SimulatorNode
 from grouser.nodes.simulator.parameters import DECLARATIONS
 from grouser.nodes.viewer.node import Viewer
 from grouser.physics.description import load_machine
-from grouser.physics.description.machine import Machine, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.faults import machine_faults
 from grouser.resources import share_path
 from grouser.runtime.streams import ALWAYS, STREAMS, Given

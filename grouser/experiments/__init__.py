@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from grouser.experiments.protocol import Experiment, Parameter, Result, complete_parameters
-from grouser.physics.names import unknown_name
+from grouser.physics.simulation.named_view import unknown_name
 
 __all__ = ["NAMES", "Experiment", "Parameter", "Result", "load", "run"]
 

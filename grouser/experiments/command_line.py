@@ -14,7 +14,7 @@ import yaml
 
 from grouser import experiments
 from grouser.experiments.protocol import Experiment, Result, as_json, complete_parameters
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 from grouser.progress import showing_compilation
 from grouser.text_table import table
 

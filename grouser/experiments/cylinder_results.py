@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from grouser.experiments.protocol import Result
-from grouser.physics.measurements import Energy
-from grouser.physics.simulation import Simulation
+from grouser.physics.readings.measurements import Energy
+from grouser.physics.simulation.simulation import Simulation
 
 # Label of a panel; of each curve its name in the result, its column of the reference and its label; factor of both.
 Panel = tuple[str, Iterable[tuple[str, str, str]], float]

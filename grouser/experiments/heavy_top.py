@@ -11,10 +11,10 @@ import numpy as np
 
 from grouser.experiments.protocol import Parameter, Result, count_steps, positive
 from grouser.experiments.turning import mean_period, thinning, vector
-from grouser.physics.attitude.body import RigidBody
-from grouser.physics.attitude.motion import simulate_body
-from grouser.physics.errors import ParameterError
-from grouser.physics.spatial import matrix, quaternion_exponential
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.spatial import matrix, quaternion_exponential
+from grouser.studies.attitude.body import RigidBody
+from grouser.studies.attitude.motion import simulate_body
 
 DESCRIPTION = "a heavy top nutates, by four integrators (Xu and Zhong, 2014)"
 

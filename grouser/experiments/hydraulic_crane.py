@@ -14,11 +14,11 @@ import numpy as np
 from grouser.experiments.cylinder_results import draw_panels, energy_error
 from grouser.experiments.protocol import Parameter, Result
 from grouser.experiments.schedule import read_schedule, schedule_value
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine
-from grouser.physics.description.machine import World
-from grouser.physics.errors import ParameterError
+from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.circuit import piston_area, rod_side_area
-from grouser.physics.simulation import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.resources import share_path
 
 DESCRIPTION = "a hydraulic crane raises and lowers a payload (the family of Rahikainen et al., 2018)"

@@ -12,16 +12,16 @@ import numpy as np
 from grouser.experiments.cylinder_results import draw_panels, energy_error
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.schedule import read_schedule, schedule_value
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine
-from grouser.physics.description.machine import World
-from grouser.physics.errors import ParameterError
+from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.cylinder import (
     TRACE_PISTON_PRESSURE,
     TRACE_POSITION,
     TRACE_ROD_PRESSURE,
     TRACE_TIME,
 )
-from grouser.physics.simulation import Simulation
+from grouser.physics.simulation.simulation import Simulation
 from grouser.resources import share_path
 
 DESCRIPTION = "a hydraulic cylinder lifts a load (Strashnov and Mironenko, 2023)"

@@ -12,8 +12,8 @@ import numpy as np
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.soil_parameters import DEFORMABLE, SOIL, WHEEL, read_soil
 from grouser.experiments.testbed import GRAVITY, check_carried, make_testbed, mean_state, travel_speed
-from grouser.physics.measurements import TerrainPatch
-from grouser.physics.simulation import Simulation
+from grouser.physics.readings.measurements import TerrainPatch
+from grouser.physics.simulation.simulation import Simulation
 
 DESCRIPTION = "a wheel goes through the same rut several times"
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.turning import read_three, vector
-from grouser.physics.attitude import axis_control, sliding_mode
-from grouser.physics.attitude.control import LAWS, TARGETS, Gains
-from grouser.physics.attitude.controlled_motion import run as run_motion
-from grouser.physics.attitude.pivoted_body import Triple, gravity_direction, pivoted_body
-from grouser.physics.attitude.rodrigues import to_quaternion
-from grouser.physics.errors import DivergenceError, ParameterError
+from grouser.physics.base.errors import DivergenceError, ParameterError
+from grouser.studies.attitude import axis_control, sliding_mode
+from grouser.studies.attitude.control import LAWS, TARGETS, Gains
+from grouser.studies.attitude.controlled_motion import run as run_motion
+from grouser.studies.attitude.pivoted_body import Triple, gravity_direction, pivoted_body
+from grouser.studies.attitude.rodrigues import to_quaternion
 
 DESCRIPTION = "the attitude of a body on a pivot is controlled (Tian and Ge, 2015)"
 

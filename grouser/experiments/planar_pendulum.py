@@ -8,7 +8,7 @@ import numpy as np
 
 from grouser.experiments.protocol import Parameter, Result, count_steps, positive
 from grouser.experiments.turning import mean_period, thinning
-from grouser.physics.attitude.spherical import simulate_pendulum
+from grouser.studies.attitude.spherical import simulate_pendulum
 
 DESCRIPTION = "a pendulum in a plane, by a variational integrator"
 

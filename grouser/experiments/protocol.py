@@ -24,7 +24,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 
 _MOST_STEPS = 10_000_000
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a word", list: "a list"}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from grouser.experiments.protocol import Parameter, count_steps, positive
-from grouser.physics.friction.system import FrictionRun, FrictionSystem
+from grouser.studies.friction.system import FrictionRun, FrictionSystem
 
 # Below this speed a mass is at rest; the load's speed is 1.
 REST_SPEED = 1e-10

@@ -8,10 +8,10 @@ import numpy as np
 
 from grouser.experiments.protocol import Parameter, Result, count_steps, positive
 from grouser.experiments.turning import thinning, vector
-from grouser.physics.attitude.body import RigidBody
-from grouser.physics.attitude.motion import BodyMotion, simulate_body
-from grouser.physics.errors import ConvergenceError, DivergenceError, ParameterError
-from grouser.physics.spatial import matrix, quaternion_exponential
+from grouser.physics.base.errors import ConvergenceError, DivergenceError, ParameterError
+from grouser.physics.base.spatial import matrix, quaternion_exponential
+from grouser.studies.attitude.body import RigidBody
+from grouser.studies.attitude.motion import BodyMotion, simulate_body
 
 DESCRIPTION = "a rigid body about a pivot: what integrators keep, and what they cost"
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from grouser.experiments.protocol import Result
 from grouser.experiments.servo_parameters import SERVO, read_loop
-from grouser.physics.drives.frequency_response import frequency_response
+from grouser.studies.servo.frequency_response import frequency_response
 
 DESCRIPTION = "frequency response of a servo drive with torque feedback (Mikhailova, 2004)"
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from grouser.experiments.protocol import Parameter, positive
-from grouser.physics.drives.servo_loop import SPEED, VARIABLES, VOLTAGE, ServoLoop
-from grouser.physics.friction.system import DryFriction, FrictionSystem, VariableLimit
+from grouser.studies.friction.system import DryFriction, FrictionSystem, VariableLimit
+from grouser.studies.servo.servo_loop import SPEED, VARIABLES, VOLTAGE, ServoLoop
 
 
 def _at_least_zero(default: float, unit: str, description: str) -> Parameter:

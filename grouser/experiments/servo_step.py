@@ -7,8 +7,8 @@ import numpy as np
 
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.servo_parameters import SERVO, VOLTAGE_LIMIT, read_loop, servo_system
-from grouser.physics.drives.servo_loop import ANGLE, VARIABLES, VOLTAGE
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
+from grouser.studies.servo.servo_loop import ANGLE, VARIABLES, VOLTAGE
 
 DESCRIPTION = "a servo drive's answer to a step of its command (Mikhailova, 2004)"
 

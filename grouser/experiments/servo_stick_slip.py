@@ -11,8 +11,8 @@ import numpy as np
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.relaxation import LOADS, load_at
 from grouser.experiments.servo_parameters import SERVO, VOLTAGE_LIMIT, read_loop, servo_system
-from grouser.physics.drives.servo_loop import ANGLE, SPEED, VARIABLES, VOLTAGE, ServoLoop
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
+from grouser.studies.servo.servo_loop import ANGLE, SPEED, VARIABLES, VOLTAGE, ServoLoop
 
 DESCRIPTION = "a servo drive that sticks and slips at a slow rate (Mikhailova, 2004)"
 

@@ -15,11 +15,13 @@ from grouser.catalogue import machine_file
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.soil_parameters import DEFORMABLE, WHEEL
 from grouser.experiments.testbed import GRAVITY, make_testbed
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine, load_soil
-from grouser.physics.description.machine import Ground, Machine, Pose, World
-from grouser.physics.description.soil import Soil, SoilGround
-from grouser.physics.errors import ParameterError
-from grouser.physics.simulation import Simulation
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.soil import Soil, SoilGround
+from grouser.physics.description.data.world import Ground, World
+from grouser.physics.simulation.simulation import Simulation
 from grouser.runtime.vehicle import make_vehicle
 
 DESCRIPTION = "up which slopes of soil a wheel or a rover drives"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.physics.description.soil import SLIP_SINKAGE, Soil
-from grouser.physics.description.soil_checks import check_soil
+from grouser.physics.description.data.soil import SLIP_SINKAGE, Soil
+from grouser.physics.description.soils.checks import check_soil
 
 
 def slips(default: list[float], least: float, greatest: float, valid: str) -> Parameter:

@@ -8,7 +8,7 @@ import numpy as np
 
 from grouser.experiments.protocol import Parameter, Result, count_steps, positive
 from grouser.experiments.turning import thinning
-from grouser.physics.attitude.spherical import simulate_pendulum
+from grouser.studies.attitude.spherical import simulate_pendulum
 
 DESCRIPTION = "a pendulum that goes round, by a variational integrator"
 

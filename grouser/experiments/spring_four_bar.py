@@ -12,12 +12,13 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from grouser.experiments.protocol import Parameter, Result, positive
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.description import load_machine
-from grouser.physics.description.machine import JointFrame, World
-from grouser.physics.description.rotation import matrix, quaternion_from_rpy
-from grouser.physics.errors import ParameterError
-from grouser.physics.simulation import Simulation
+from grouser.physics.description.data.compliance import JointFrame
+from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.description.data.world import World
+from grouser.physics.simulation.simulation import Simulation
 from grouser.resources import share_path
 
 DESCRIPTION = "a four-bar linkage closed by a spring joint (Augustynek, 2011)"

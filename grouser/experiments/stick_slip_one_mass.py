@@ -24,7 +24,7 @@ from grouser.experiments.relaxation import (
     regime_of,
     whole_halves,
 )
-from grouser.physics.friction.system import DryFriction, FrictionSystem
+from grouser.studies.friction.system import DryFriction, FrictionSystem
 
 DESCRIPTION = "a mass on a spring sticks and slips (Mikhailova, 2004)"
 

@@ -21,7 +21,7 @@ from grouser.experiments.relaxation import (
     pull,
     regime_of,
 )
-from grouser.physics.friction.system import DryFriction, FrictionSystem
+from grouser.studies.friction.system import DryFriction, FrictionSystem
 
 DESCRIPTION = "two masses on springs stick and slip (Sukhomlinov and Mikhailova, 2003)"
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine
-from grouser.physics.description.machine import Ground, World
-from grouser.physics.description.soil import Soil, SoilGround
-from grouser.physics.errors import ParameterError
-from grouser.physics.measurements import WheelState
-from grouser.physics.simulation import Simulation
+from grouser.physics.description.data.soil import Soil, SoilGround
+from grouser.physics.description.data.world import Ground, World
+from grouser.physics.readings.measurements import WheelState
+from grouser.physics.simulation.simulation import Simulation
 from grouser.resources import share_path
 
 # Lengths of the contact after which a wheel has forgotten how it was set down, by model: 0.1 % of what it does is left

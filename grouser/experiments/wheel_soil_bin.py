@@ -14,7 +14,7 @@ from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.soil_parameters import DEFORMABLE, SOIL, WHEEL, read_soil, slips
 from grouser.experiments.soil_parameters import draw_over_slip as plot
 from grouser.experiments.testbed import MEAN_CELLS, make_testbed, mean_state, settle, travel_speed
-from grouser.physics.description.soil import LEVELS, Soil
+from grouser.physics.description.data.soil import LEVELS, Soil
 
 __all__ = ["DESCRIPTION", "PARAMETERS", "plot", "run"]
 

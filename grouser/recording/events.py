@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grouser.physics.description.machine import Vector3
+from grouser.physics.description.data.pose import Vector3
 
 Quaternion = tuple[float, float, float, float]
 

@@ -14,7 +14,7 @@ from mcap.writer import Writer
 from zstandard import ZstdError
 
 from grouser import __version__
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
 from grouser.recording.events import SCHEMAS, TOPIC_OF, TOPICS, Event
 from grouser.recording.origin import Origin
 

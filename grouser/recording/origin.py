@@ -13,10 +13,12 @@ import numpy as np
 import scipy
 
 from grouser import __version__
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description import parse_machine, parse_world
-from grouser.physics.description.machine import Machine, Mesh, World
-from grouser.physics.errors import MachineError
-from grouser.physics.simulation import Simulation
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.shapes import Mesh
+from grouser.physics.description.data.world import World
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.soil.tiles import with_capacity
 
 

@@ -10,8 +10,8 @@ from typing import IO
 
 import numpy as np
 
-from grouser.physics.errors import ParameterError
-from grouser.physics.state import State
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.integrators.context import State
 from grouser.recording.events import Event, StateReached
 from grouser.recording.mcap_file import RecordingWriter
 from grouser.recording.origin import Origin

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from grouser.physics.state import State
+from grouser.physics.integrators.context import State
 
 _BYTES = 16
 

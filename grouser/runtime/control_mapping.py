@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 
 # joy_linux divides values from -32768 to 32767 by 32767.
 _BEYOND_ONE = 1e-4

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import yaml
 
-from grouser.physics.description.yaml_reader import Reader, compose
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.text.yaml_reader import Reader, compose
 from grouser.runtime.control_mapping import ControlMapping, Lever
 
 _TOP_KEYS = ("dead_man_button", "emergency_stop_button", "speed", "dead_band", "curve", "rate", "levers", "modes")

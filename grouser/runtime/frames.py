@@ -8,9 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grouser.physics.description.machine import Ground, Machine, Pose
-from grouser.physics.description.rotation import quaternion_from_rpy
-from grouser.physics.simulation import divided_machine, ground_height
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import quaternion_from_rpy
+from grouser.physics.description.data.world import Ground
+from grouser.physics.simulation.engine import divided_machine, ground_height
 from grouser.runtime.joint_frames import reaction_frames
 
 FramePair = tuple[str, str]

@@ -4,8 +4,9 @@ import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from grouser.physics.description.machine import Machine, Pose, Vector3
-from grouser.physics.description.rotation import Quaternion, compose, quaternion_from_rpy
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose, Quaternion, Vector3
+from grouser.physics.description.data.rotation import compose, quaternion_from_rpy
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from grouser.physics.carry_over import carry_over
-from grouser.physics.description.machine import Pose, Vector3
-from grouser.physics.description.names import member_prefix
-from grouser.physics.errors import DivergenceError, GrouserError, ParameterError
-from grouser.physics.simulation import Simulation
+from grouser.physics.base.errors import DivergenceError, GrouserError, ParameterError
+from grouser.physics.description.data.machine import member_prefix
+from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.simulation.simulation import Simulation
+from grouser.physics.simulation.transfer import carry_over
 from grouser.recording.events import Commanded, Diverged, Event, FaultsChanged, Placed, Rewound, Stopped, WasReset
 from grouser.recording.recorder import Recorder
 from grouser.runtime.lockstep import Lockstep

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from grouser.physics.description.joints import ONE_COORDINATE
-from grouser.physics.description.machine import Machine
-from grouser.physics.measurements import Contact, TerrainPatch
-from grouser.physics.names import NamedView
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import ONE_COORDINATE
+from grouser.physics.readings.measurements import Contact, TerrainPatch
+from grouser.physics.simulation.named_view import NamedView
 from grouser.runtime.driving import Odometer
 from grouser.runtime.simulated import Simulated
 

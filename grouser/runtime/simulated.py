@@ -1,7 +1,7 @@
 """What nodes read and command a machine by."""
 
-from grouser.physics.part import Part
-from grouser.physics.simulation import Simulation
+from grouser.physics.simulation.simulation import Simulation
+from grouser.physics.simulation.view import Part
 
 # A machine by itself, or one of several.
 Simulated = Simulation | Part

@@ -11,8 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grouser.physics.description.machine import Machine, World
-from grouser.physics.simulation import Simulation
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
+from grouser.physics.simulation.simulation import Simulation
 from grouser.runtime import sampling
 from grouser.runtime.driving import Odometer
 from grouser.runtime.frames import FrameTree

@@ -18,10 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from grouser.physics.description.machine import Joint, Machine, Pose
-from grouser.physics.description.placement import initial_positions, link_poses
-from grouser.physics.description.rotation import compose, rotate
-from grouser.physics.description.soil import Wheel
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Joint
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose, rotate
+from grouser.physics.description.data.soil import Wheel
+from grouser.physics.description.urdf.placement import initial_positions, link_poses
 
 # Weight of the no-sideslip equation of an unsteered wheel relative to those of rolling.
 _SCRUBBING_WEIGHT = 1e-4

@@ -15,9 +15,9 @@ from sensor_msgs.msg import Imu, JointState
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.parameters import Declaration, declare
 from grouser.nodes.shared.process import run_node
-from grouser.physics.attitude.control import LAWS, TARGETS, AttitudeController, Gains
-from grouser.physics.attitude.pivoted_body import pivoted_body
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
+from grouser.studies.attitude.control import LAWS, TARGETS, AttitudeController, Gains
+from grouser.studies.attitude.pivoted_body import pivoted_body
 
 _WARNING_PERIOD = 1.0  # [s]
 _LARGE = 1e6

@@ -26,9 +26,9 @@ from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.shared.process import run_node, spin_until
 from grouser.nodes.shared.received_frames import ReceivedFrames
-from grouser.physics.description.machine import Pose
-from grouser.physics.description.rotation import compose, rotate
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose, rotate
 from grouser.runtime.goal_following import GoalFollower, Manners, ObstacleMemory, Place, PlanarPose
 
 _WARNING_PERIOD = 5.0  # [s]

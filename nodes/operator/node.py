@@ -24,7 +24,7 @@ from grouser import catalogue
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.shared.process import run_node
-from grouser.physics.errors import GrouserError, ParameterError
+from grouser.physics.base.errors import GrouserError, ParameterError
 from grouser.runtime.control_mapping import ControlMapping
 from grouser.runtime.control_mapping_reader import load_control_mapping
 from grouser.runtime.operating import Commands, Operating

@@ -24,10 +24,10 @@ from grouser.nodes.services.region import Region, RegionType
 from grouser.nodes.services.regular_expression import RegularExpression
 from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.shared.messages import set_stamp
-from grouser.physics.description.machine import NamedPose as WorldPose
-from grouser.physics.description.machine import Pose
-from grouser.physics.description.machine import Vector3 as Numbers
-from grouser.physics.description.rotation import compose
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.pose import Vector3 as Numbers
+from grouser.physics.description.data.rotation import compose
+from grouser.physics.description.data.world import NamedPose as WorldPose
 
 _WORLD_NAMES = ("", "world")
 # Tolerance of the squared length of a quaternion: that of tf2.

@@ -7,7 +7,10 @@ from enum import Enum, IntEnum, IntFlag
 from typing import Protocol
 
 from grouser.nodes.services.motion import EntityMotion, Velocity
-from grouser.physics.description.machine import Geometry, Machine, Pose, World
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Geometry
+from grouser.physics.description.data.world import World
 
 
 class RunState(IntEnum):

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grouser.physics.description.machine import Pose, Vector3
-from grouser.physics.description.rotation import rotate
+from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.description.data.rotation import rotate
 
 _NONE = (0.0, 0.0, 0.0)
 

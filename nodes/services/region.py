@@ -10,8 +10,9 @@ from scipy.spatial import ConvexHull, QhullError
 
 from grouser.nodes.services.host import Shape
 from grouser.nodes.services.request_error import Reason, RequestError
-from grouser.physics.description.machine import Box, Capsule, Cylinder, Mesh, PointSet, Pose, Sphere
-from grouser.physics.description.rotation import matrix
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import matrix
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, PointSet, Sphere
 
 # A hull is flat if its corners lie this near to one plane, as a share of its size.
 _FLATNESS = 1e-9

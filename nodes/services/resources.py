@@ -8,11 +8,11 @@ from pathlib import Path
 from grouser import catalogue
 from grouser.nodes.services.host import WorldEntry
 from grouser.nodes.services.request_error import Reason, RequestError
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description import load_machine, load_world, parse_machine, parse_world
-from grouser.physics.description.expand import expand_xacro
-from grouser.physics.description.machine import Machine
-from grouser.physics.description.paths import resolve
-from grouser.physics.errors import MachineError
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.text.files import resolve
+from grouser.physics.description.text.xacro import expand_xacro
 from grouser.resources import PACKAGE, share_path
 
 MACHINE_FORMATS = ("urdf", "xacro")

@@ -34,10 +34,10 @@ from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.services.states import check_transition
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.deferred_action import DeferredActionServer
-from grouser.physics.description.machine import NamedPose
-from grouser.physics.description.names import closest
-from grouser.physics.description.world import SPAWN
-from grouser.physics.errors import GrouserError
+from grouser.physics.base.errors import GrouserError
+from grouser.physics.description.data.world import NamedPose
+from grouser.physics.description.text.names import closest
+from grouser.physics.description.world.reader import SPAWN
 
 # Features that every host supports.
 _FEATURES = (

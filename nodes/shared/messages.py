@@ -17,11 +17,11 @@ from sensor_msgs.msg import Imu, JointState, LaserScan, PointCloud2, PointField
 from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
-from grouser.physics.description.machine import Lidar
-from grouser.physics.description.names import closest
-from grouser.physics.errors import ParameterError
-from grouser.physics.lidar import LidarScan
-from grouser.physics.sensors import ImuReading
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.description.text.names import closest
+from grouser.physics.sensors.imu import ImuReading
+from grouser.physics.sensors.lidar import LidarScan
 from grouser.program import TWIST
 from grouser.runtime.frames import FramePair
 from grouser.runtime.sampling import CostGrid

@@ -19,7 +19,7 @@ from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValu
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from grouser.physics.errors import GrouserError
+from grouser.physics.base.errors import GrouserError
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from grouser.physics.errors import GrouserError
+from grouser.physics.base.errors import GrouserError
 
 EXIT_BAD_INPUT = 2
 _LONGEST_WAIT = 0.1  # [s] for messages: signals are handled between waits

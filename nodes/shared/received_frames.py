@@ -1,7 +1,8 @@
 """Poses of frames in the world from received transforms."""
 
-from grouser.physics.description.machine import Machine, Pose
-from grouser.physics.description.rotation import compose
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose
 
 _WORLD = ""  # tf2 knows no frame of this name
 

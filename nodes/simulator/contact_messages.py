@@ -10,7 +10,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from grouser.nodes.shared.messages import set_stamp
-from grouser.physics.measurements import Contact
+from grouser.physics.readings.measurements import Contact
 from grouser.runtime.frames import relative_poses
 
 POINTS, NORMALS, FORCES = "points", "normals", "forces"

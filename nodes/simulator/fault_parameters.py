@@ -8,10 +8,10 @@ from rclpy.parameter import Parameter
 
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.shared.parameters import Declaration
-from grouser.physics.description.machine import Machine
-from grouser.physics.errors import ParameterError
-from grouser.physics.fault_map import check_fault
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.hydraulics.faults import Fault, machine_faults
+from grouser.physics.simulation.faults import check_fault
 
 FaultValues = Mapping[tuple[str, str], bool | float]
 

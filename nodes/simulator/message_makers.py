@@ -8,7 +8,7 @@ import numpy as np
 
 from grouser.nodes.shared import messages
 from grouser.nodes.simulator.contact_messages import ContactMarkers, contacts_message
-from grouser.physics.description.machine import Lidar
+from grouser.physics.description.data.sensors import Lidar
 from grouser.runtime.sampling import ContactScene, LinkPoses, Odometry, movable_joints
 from grouser.runtime.streams import Stream, StreamSource
 

@@ -27,8 +27,8 @@ from grouser.nodes.simulator.diagnostics import diagnostics_message
 from grouser.nodes.simulator.node_host import NodeHost
 from grouser.nodes.simulator.parameters import declare_parameters, fixed_parameter, updated
 from grouser.nodes.simulator.session import Session
-from grouser.physics.description.machine import Machine
-from grouser.physics.errors import GrouserError
+from grouser.physics.base.errors import GrouserError
+from grouser.physics.description.data.machine import Machine
 from grouser.recording.recorder import Recorder
 from grouser.runtime.physics_loop import Outcome, PhysicsLoop
 from grouser.runtime.report import LoopReport

@@ -23,10 +23,12 @@ from grouser.nodes.services.motion import EntityMotion, Velocity
 from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.services.resources import uri_of
 from grouser.nodes.simulator.session import Session
-from grouser.physics.description.machine import NOWHERE, Machine, Pose, World
-from grouser.physics.description.rotation import compose, rotate
-from grouser.physics.errors import OverlapError
-from grouser.physics.simulation import divided_machine
+from grouser.physics.base.errors import OverlapError
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose, rotate
+from grouser.physics.description.data.world import NOWHERE, World
+from grouser.physics.simulation.engine import divided_machine
 from grouser.runtime.mailbox import NoAnswerError, answer_of
 from grouser.runtime.physics_loop import Outcome, PhysicsLoop
 from grouser.runtime.sampling import nanoseconds_at

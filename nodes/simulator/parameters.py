@@ -7,8 +7,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from grouser.nodes.shared.parameters import Declaration, declare, plain_value, stamped_by_default
-from grouser.physics.errors import ParameterError
-from grouser.physics.simulation import integrator_names, scheme_names
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.simulation.engine import integrator_names, scheme_names
 from grouser.runtime.streams import DIAGNOSTICS_RATE, RATES, Rate
 
 _HIGHEST_RATE = 10_000.0

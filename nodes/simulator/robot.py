@@ -16,9 +16,9 @@ from grouser.nodes.simulator.fault_parameters import FaultParameters
 from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.state_publishing import StatePublisher
 from grouser.nodes.simulator.trajectory_action import TrajectoryServer
-from grouser.physics.description.machine import Machine, World
-from grouser.physics.description.names import member_prefix
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.machine import Machine, member_prefix
+from grouser.physics.description.data.world import World
 from grouser.program import TWIST, CommandProgram
 from grouser.runtime.driving import Driver, Odometer
 from grouser.runtime.frames import FrameTree

@@ -14,12 +14,14 @@ from grouser.nodes.shared.messages import refusal_text
 from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.publishing import PublishingThread
 from grouser.nodes.simulator.robot import Place, RobotInterface
-from grouser.physics.carry_over import simulate
+from grouser.physics.base.errors import GrouserError, ParameterError
+from grouser.physics.base.kernel import reporting_compilation
 from grouser.physics.description import load_machine, load_world
-from grouser.physics.description.machine import Machine, Member, Pose, World
-from grouser.physics.errors import GrouserError, ParameterError
-from grouser.physics.kernel import reporting_compilation
-from grouser.physics.simulation import Simulation
+from grouser.physics.description.data.machine import Machine, Member
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import World
+from grouser.physics.simulation.simulation import Simulation
+from grouser.physics.simulation.transfer import simulate
 from grouser.program import CommandProgram, load_program
 from grouser.recording.events import Event, Joined, Left, WorldLoaded
 from grouser.recording.origin import Origin

@@ -15,7 +15,7 @@ from grouser.nodes.shared.deferred_action import DeferredActionServer
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.simulator import trajectory_messages
 from grouser.nodes.simulator.trajectory_parameters import TrajectoryParameters
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 from grouser.runtime.physics_loop import PhysicsLoop
 from grouser.runtime.sampling import nanoseconds_at
 from grouser.runtime.trajectory_following import Ended, Ending, Order, Progress

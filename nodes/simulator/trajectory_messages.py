@@ -10,7 +10,7 @@ from control_msgs.msg import JointTolerance
 from trajectory_msgs.msg import JointTrajectory
 
 from grouser.nodes.shared.messages import LARGEST_TARGET, check_length, check_names, doubles, set_stamp
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 from grouser.runtime.trajectory import Tolerance, Tolerances, Trajectory, Waypoint
 from grouser.runtime.trajectory_following import Progress
 

@@ -6,8 +6,9 @@ import numpy as np
 import viser
 
 from grouser.nodes.viewer.shapes import wxyz
-from grouser.physics.description.machine import Attachment, HydraulicCylinder, Pose
-from grouser.physics.description.rotation import compose
+from grouser.physics.description.data.hydraulics import Attachment, HydraulicCylinder
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose
 from grouser.runtime.joint_frames import turn_from_z
 
 BARREL_COLOUR = (60, 64, 70)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from grouser.physics.description.machine import Box, Capsule, Cylinder, Geometry, Link, Mesh, PointSet, Sphere
+from grouser.physics.description.data.mechanism import Link
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
 
 
 def contact_ball(link: Link) -> tuple[np.ndarray, float]:

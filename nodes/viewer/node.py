@@ -30,9 +30,10 @@ from grouser.nodes.shared import topics
 from grouser.nodes.shared.parameters import Declaration, declare
 from grouser.nodes.shared.process import run_node
 from grouser.nodes.shared.received_frames import ReceivedFrames
+from grouser.physics.base.errors import GrouserError, MachineError
 from grouser.physics.description import load_world, parse_machine
-from grouser.physics.description.machine import Machine, Pose
-from grouser.physics.errors import GrouserError, MachineError
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
 
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
 SMALLEST_FORCE = 1e-3  # [N], below it no arrow is drawn

@@ -13,10 +13,13 @@ from grouser.nodes.viewer.cylinders import CylinderView
 from grouser.nodes.viewer.forces import contact_ball, force_point
 from grouser.nodes.viewer.shapes import add_shape, wxyz
 from grouser.nodes.viewer.world import draw_world
-from grouser.physics.description.machine import Collision, Machine, Pose, Vector3, Visual, World
-from grouser.physics.description.meshes import MeshError
-from grouser.physics.description.rotation import compose, rotate
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Collision, Visual
+from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.description.data.rotation import compose, rotate
+from grouser.physics.description.data.world import World
+from grouser.physics.description.urdf.meshes import MeshError
 
 ARROW_COLOUR = (190, 0, 110)  # a colour that machines do not have
 COLLISION_COLOUR = (0.27, 0.51, 0.71)

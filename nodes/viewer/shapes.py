@@ -8,8 +8,9 @@ import trimesh
 import viser
 
 from grouser.nodes.viewer.forces import reach
-from grouser.physics.description.machine import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Pose, Sphere
-from grouser.physics.description.meshes import triangles
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
+from grouser.physics.description.urdf.meshes import triangles
 
 Colour = tuple[float, float, float, float]  # red, green, blue, alpha; 0 to 1
 POINT_RADIUS = 0.01  # [m], of a point without a radius

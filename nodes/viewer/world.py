@@ -6,8 +6,9 @@ import numpy as np
 import viser
 
 from grouser.nodes.viewer.shapes import add_shape, wxyz
-from grouser.physics.description.machine import Ground, Heightfield, Pose, World
-from grouser.physics.description.meshes import MeshError
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import Ground, Heightfield, World
+from grouser.physics.description.urdf.meshes import MeshError
 from grouser.runtime.joint_frames import turn_from_z
 
 GROUND_COLOUR = (226, 223, 214)

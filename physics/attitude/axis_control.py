@@ -11,11 +11,11 @@ below the pivot in the target. The axis never comes to point the opposite way, w
 
 import math
 
-from grouser.physics.attitude import rodrigues, stereographic
-from grouser.physics.attitude.pivoted_body import gravity_torque, kinetic_energy, potential_energy
-from grouser.physics.attitude.vectors import combined
-from grouser.physics.kernel import kernel
-from grouser.physics.spatial import quaternion_product
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.spatial import quaternion_product
+from grouser.studies.attitude import rodrigues, stereographic
+from grouser.studies.attitude.pivoted_body import gravity_torque, kinetic_energy, potential_energy
+from grouser.studies.attitude.vectors import combined
 
 
 @kernel

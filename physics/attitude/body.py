@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.attitude.checks import finite, three
-from grouser.physics.errors import ParameterError
-from grouser.physics.kernel import embedded
-from grouser.physics.spatial import rotated, rotated_back
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.kernel import embedded
+from grouser.physics.base.spatial import rotated, rotated_back
+from grouser.studies.attitude.checks import finite, three
 
 Vector = Sequence[float] | np.ndarray
 _Array = Sequence[float] | Sequence[Sequence[float]] | np.ndarray

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 
 
 def three(name: str, value: Any) -> np.ndarray:

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.attitude import axis_control, energy_shaping, rodrigues, sliding_mode
-from grouser.physics.attitude.pivoted_body import PivotedBody, Triple, gravity_direction
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
+from grouser.studies.attitude import axis_control, energy_shaping, rodrigues, sliding_mode
+from grouser.studies.attitude.pivoted_body import PivotedBody, Triple, gravity_direction
 
 ENERGY, SLIDING_MODE, PD = 0, 1, 2
 LAWS = {"energy": ENERGY, "sliding_mode": SLIDING_MODE, "pd": PD}

@@ -1,10 +1,10 @@
 """The motion of a controlled body on a pivot, by the classical Runge-Kutta method."""
 
-from grouser.physics.attitude import rodrigues
-from grouser.physics.attitude.control import ENERGY, control_torque, lyapunov
-from grouser.physics.attitude.pivoted_body import angular_acceleration, gravity_direction
-from grouser.physics.attitude.vectors import combined
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
+from grouser.studies.attitude import rodrigues
+from grouser.studies.attitude.control import ENERGY, control_torque, lyapunov
+from grouser.studies.attitude.pivoted_body import angular_acceleration, gravity_direction
+from grouser.studies.attitude.vectors import combined
 
 
 @kernel

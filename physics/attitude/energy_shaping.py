@@ -10,10 +10,10 @@ with the centre of mass below the pivot; above it with gravity compensated, E th
 set is that which is continuous in time: switching it would change V.
 """
 
-from grouser.physics.attitude import rodrigues
-from grouser.physics.attitude.pivoted_body import gravity_torque, kinetic_energy, potential_energy
-from grouser.physics.attitude.vectors import combined, dot
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
+from grouser.studies.attitude import rodrigues
+from grouser.studies.attitude.pivoted_body import gravity_torque, kinetic_energy, potential_energy
+from grouser.studies.attitude.vectors import combined, dot
 
 
 @kernel

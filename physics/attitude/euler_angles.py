@@ -7,8 +7,8 @@ Called symplectic in the literature on the heavy top; w is no momentum of the an
 
 import math
 
-from grouser.physics.attitude.body import angular_acceleration
-from grouser.physics.kernel import embedded
+from grouser.physics.base.kernel import embedded
+from grouser.studies.attitude.body import angular_acceleration
 
 
 @embedded

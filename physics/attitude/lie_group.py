@@ -14,8 +14,8 @@ The torque, in body axes, is constant over the step and acts by half at each end
 
 import math
 
-from grouser.physics.kernel import embedded, inlined
-from grouser.physics.spatial import cross, quaternion_product, rotated, rotated_back, rotation_matrix
+from grouser.physics.base.kernel import embedded, inlined
+from grouser.physics.base.spatial import cross, quaternion_product, rotated, rotated_back, rotation_matrix
 
 # Newton's rounds; the change, over the size of the result, after which it is exact; and what may be left where the
 # rounding of a slender body's moments keeps it above that.

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from grouser.physics.attitude.body import BodyNumbers, BodyState, RigidBody, Vector, angular_acceleration, invariants
-from grouser.physics.attitude.checks import check_steps, finite, three
-from grouser.physics.attitude.euler_angles import euler_angles_step
-from grouser.physics.attitude.lie_group import lie_group_step
-from grouser.physics.attitude.quaternion import quaternion_step
-from grouser.physics.attitude.runge_kutta import runge_kutta_step, uncoupled_runge_kutta_step
-from grouser.physics.errors import ConvergenceError, DivergenceError, ParameterError
-from grouser.physics.kernel import embedded, kernel
-from grouser.physics.spatial import matrix, quaternion_from_matrix
+from grouser.physics.base.errors import ConvergenceError, DivergenceError, ParameterError
+from grouser.physics.base.kernel import embedded, kernel
+from grouser.physics.base.spatial import matrix, quaternion_from_matrix
+from grouser.studies.attitude.body import BodyNumbers, BodyState, RigidBody, Vector, angular_acceleration, invariants
+from grouser.studies.attitude.checks import check_steps, finite, three
+from grouser.studies.attitude.euler_angles import euler_angles_step
+from grouser.studies.attitude.lie_group import lie_group_step
+from grouser.studies.attitude.quaternion import quaternion_step
+from grouser.studies.attitude.runge_kutta import runge_kutta_step, uncoupled_runge_kutta_step
 
 METHODS = ("lie_group_variational", "quaternion_variational", "rk4", "rk4_uncoupled", "euler_angles")
 _LIE_GROUP, _QUATERNION, _RUNGE_KUTTA, _UNCOUPLED, _EULER_ANGLES = range(5)

@@ -7,11 +7,11 @@ mass; Gamma = R^T e3, the direction of gravity. The inertial frame has its z axi
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from grouser.physics.attitude import rodrigues
-from grouser.physics.attitude.body import RigidBody
-from grouser.physics.attitude.checks import three
-from grouser.physics.attitude.vectors import crossed, dot, times
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
+from grouser.studies.attitude import rodrigues
+from grouser.studies.attitude.body import RigidBody
+from grouser.studies.attitude.checks import three
+from grouser.studies.attitude.vectors import crossed, dot, times
 
 Triple = tuple[float, float, float]
 

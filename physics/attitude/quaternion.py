@@ -18,9 +18,9 @@ axes changes by h (S rho) x m g, the vertical component not at all.
 
 import math
 
-from grouser.physics.attitude.lie_group import set_rate, solve_turn, turn
-from grouser.physics.kernel import embedded
-from grouser.physics.spatial import cross, rotated, rotated_back
+from grouser.physics.base.kernel import embedded
+from grouser.physics.base.spatial import cross, rotated, rotated_back
+from grouser.studies.attitude.lie_group import set_rate, solve_turn, turn
 
 # Rounds about the weight's part, which converge by h^2 m g |rho| / J each; otherwise as Newton's.
 _ROUNDS, _SETTLED, _SLENDER = 50, 1e-15, 1e-9

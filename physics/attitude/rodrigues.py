@@ -5,8 +5,8 @@ attitude has two sets, sigma and its shadow -sigma / |sigma|², with lengths on 
 infinity, where the other set is at zero. Schaub and Junkins, Analytical Mechanics of Space Systems (2003), section 3.5.
 """
 
-from grouser.physics.attitude.vectors import combined, crossed, dot
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
+from grouser.studies.attitude.vectors import combined, crossed, dot
 
 
 @kernel

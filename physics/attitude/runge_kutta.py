@@ -4,8 +4,8 @@ Uncoupled, the rate is moved on with the attitude held at the step's start, and 
 two methods of fourth order that together are of first.
 """
 
-from grouser.physics.attitude.body import angular_acceleration
-from grouser.physics.kernel import embedded
+from grouser.physics.base.kernel import embedded
+from grouser.studies.attitude.body import angular_acceleration
 
 
 @embedded

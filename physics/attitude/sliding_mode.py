@@ -11,9 +11,9 @@ to Gamma_d decays as exp(-kappa t).
 
 import math
 
-from grouser.physics.attitude.pivoted_body import gravity_torque, gyroscopic_torque
-from grouser.physics.attitude.vectors import combined, crossed, dot, times
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
+from grouser.studies.attitude.pivoted_body import gravity_torque, gyroscopic_torque
+from grouser.studies.attitude.vectors import combined, crossed, dot, times
 
 
 @kernel

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grouser.physics.attitude.body import Vector
-from grouser.physics.attitude.checks import check_steps, three
-from grouser.physics.errors import ConvergenceError, ParameterError
-from grouser.physics.kernel import inlined, kernel
-from grouser.physics.spatial import cross
+from grouser.physics.base.errors import ConvergenceError, ParameterError
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.base.spatial import cross
+from grouser.studies.attitude.body import Vector
+from grouser.studies.attitude.checks import check_steps, three
 
 # Share of a velocity that may be along the rod.
 _ALONG = 1e-9

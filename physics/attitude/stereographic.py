@@ -13,7 +13,7 @@ so that d/dt ln(1 + |w|²) = Re(omega conj(w)).
 
 import math
 
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
 
 
 @kernel

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.attitude.pivoted_body import PivotedBody, gravity_torque, gyroscopic_torque
-from grouser.physics.spatial import cross_product, matrix
+from grouser.physics.base.spatial import cross_product, matrix
+from grouser.studies.attitude.pivoted_body import PivotedBody, gravity_torque, gyroscopic_torque
 
 
 class Reference(NamedTuple):

@@ -1,7 +1,7 @@
 """Vectors of three numbers as tuples: compiled leaves."""
 
-from grouser.physics.kernel import kernel
-from grouser.physics.spatial import cross
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.spatial import cross
 
 
 @kernel

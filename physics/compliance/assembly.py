@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.compliance.pairs import PairMotion, Pairs, with_rows
+from grouser.physics.base.errors import MachineError
+from grouser.physics.base.packed import Packed
+from grouser.physics.compliance.loops import PairMotion, Pairs, with_rows
 from grouser.physics.compliance.redundancy import MISFIT, quarrelling_rows
 from grouser.physics.compliance.search import LoopSearch
-from grouser.physics.description.loop_joints import AXES
-from grouser.physics.description.machine import Machine
-from grouser.physics.description.placement import initial_poses
-from grouser.physics.errors import MachineError
-from grouser.physics.model import TWIST, Model, Names
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import AXES
+from grouser.physics.description.urdf.placement import initial_poses
+from grouser.physics.model.multibody import TWIST, Model, Names
 from grouser.physics.multibody.integration import integrate_positions
-from grouser.physics.packed import Packed
 
 # Starts beside the initial positions, for those that are a dead point, and how far beside [m, rad].
 _STARTS = 4

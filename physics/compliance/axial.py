@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.machine import Machine
-from grouser.physics.kernel import inlined, kernel
-from grouser.physics.model import Names
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.model.multibody import Names
 
 
 class AxialLaws(NamedTuple):

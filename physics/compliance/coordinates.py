@@ -1,7 +1,7 @@
 """Springs and dampers along coordinates, taken implicitly: terms of the mass matrix, and forces at the old speed."""
 
-from grouser.physics.compliance.axial import axial_spring
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
+from grouser.physics.compliance.springs import axial_spring
 
 
 @kernel

@@ -11,14 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.loop_joints import AXES, constrained_directions
-from grouser.physics.description.machine import JointFrame, LoopJoint, Machine
-from grouser.physics.description.rotation import quaternion_from_rpy
-from grouser.physics.kernel import inlined, kernel
-from grouser.physics.model import Model, Names, bodies_between, moving_rates
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.base.spatial import cross, matrix, quaternion_from_matrix, quaternion_logarithm
+from grouser.physics.description.data.compliance import JointFrame, LoopJoint, constrained_directions
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import AXES
+from grouser.physics.description.data.rotation import quaternion_from_rpy
+from grouser.physics.model.multibody import Model, Names, bodies_between, moving_rates
 from grouser.physics.multibody.jacobian import wrench_row
 from grouser.physics.multibody.kinematics import update_positions
-from grouser.physics.spatial import cross, matrix, quaternion_from_matrix, quaternion_logarithm
 
 _TURNS_ABOUT_AXIS = ("revolute", "cylindrical", "planar")
 # Sine of an angle at which two axes lie along one line.

@@ -9,11 +9,11 @@ nothing that these leave free, not only where the machine stands but wherever it
 import numpy as np
 import scipy.linalg
 
-from grouser.physics.compliance.pairs import Pairs
+from grouser.physics.base.packed import Packed
+from grouser.physics.compliance.loops import Pairs
 from grouser.physics.compliance.search import LoopSearch
-from grouser.physics.model import Model, bodies_between
+from grouser.physics.model.multibody import Model, bodies_between
 from grouser.physics.multibody.integration import integrate_positions
-from grouser.physics.packed import Packed
 
 # What over-constrained loops may leave open: their pairs share it, springs as a load, rigid ones evenly [m, rad].
 MISFIT = 1e-3

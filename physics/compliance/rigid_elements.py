@@ -13,21 +13,14 @@ from itertools import combinations
 
 import numpy as np
 
-from grouser.physics.description.machine import (
-    CompliantJoint,
-    DisabledCollision,
-    FlexibleLink,
-    Inertial,
-    InitialPosition,
-    Joint,
-    Link,
-    Machine,
-    Pose,
-    Vector3,
-)
-from grouser.physics.description.placement import rigid_lumps
-from grouser.physics.description.rotation import matrix, quaternion_from_rpy
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink
+from grouser.physics.description.data.contact import DisabledCollision
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Inertial, InitialPosition, Joint, Link
+from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.description.urdf.placement import rigid_lumps
 
 _TURNS = "zyx"
 _NO_STIFFNESS = (0.0, 0.0, 0.0)

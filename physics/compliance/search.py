@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from grouser.physics.compliance.pairs import PairMotion, Pairs, make_pair_motion, place_pairs
-from grouser.physics.model import Model
+from grouser.physics.base.packed import Packed
+from grouser.physics.compliance.loops import PairMotion, Pairs, make_pair_motion, place_pairs
+from grouser.physics.model.multibody import Model
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics
-from grouser.physics.packed import Packed
 
 # A pair fits when its frames are no further apart than this in the directions that it blocks [m, rad].
 _CLOSED = 1e-12

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grouser.physics.compliance.axial import AxialLaws
-from grouser.physics.compliance.pairs import Pairs, make_pair_motion, place_pairs
-from grouser.physics.model import Model
+from grouser.physics.base.packed import Packed
+from grouser.physics.compliance.loops import Pairs, make_pair_motion, place_pairs
+from grouser.physics.compliance.springs import AxialLaws
+from grouser.physics.model.multibody import Model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics
-from grouser.physics.packed import Packed
 
 # A mode whose square of frequency is below this share of the largest is a rigid motion.
 _RIGID_MOTION = 1e-13

@@ -5,7 +5,7 @@ it can give back more than came. A step in which the contacts together do so is 
 asked for the normal speed at which it would have done none.
 """
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 
 # A gain of energy that is a matter of rounding and of the solver's tolerance, as a share of what there is.
 _ROUNDING = 1e-9

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.factorisation import solve_transposed_three
 from grouser.physics.multibody.jacobian import list_entries, point_rows, turning_rows
 

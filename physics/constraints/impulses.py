@@ -2,9 +2,9 @@
 
 import math
 
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed, spring_impulse
 from grouser.physics.constraints.subspace import MOST_COORDINATES, leap
-from grouser.physics.kernel import inlined, kernel
 
 # A leap costs about as much as so many sweeps: it is made where more are to come.
 _SWEEPS_OF_A_LEAP = 6

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.constraints.rows import IMMOVABLE, dot, row_speed
-from grouser.physics.friction.dry import deflection_after, deflection_slope, settled_level, sliding_level
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.friction.laws import deflection_after, deflection_slope, settled_level, sliding_level
 
 # What a joint does in a step: it is held by its inertia; held by its row, as at a stop; it slides, and may come to
 # rest; it slides for the rest of the step.

@@ -5,13 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.constraints.joint_friction import HELD, hold_impulse
+from grouser.physics.base.errors import MachineError
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.constraints.rows import close_row, dot, open_row, row_speed, spring_impulse
-from grouser.physics.description.machine import JointFriction, JointLimit, Machine
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import JointFriction, JointLimit
 from grouser.physics.drives.servo import aim_drive, settle_drive
-from grouser.physics.errors import MachineError
-from grouser.physics.kernel import inlined, kernel
-from grouser.physics.model import Names
+from grouser.physics.friction.joints import HELD, hold_impulse
+from grouser.physics.model.multibody import Names
 
 NO_DRIVE = -1
 # Where a drive's spring is: in the mass matrix; or in a row that bounds it by the drive's limit, because it would be

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.compliance.pairs import PairMotion, Pairs, make_pair_motion, measure_pairs
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.base.spatial import cross
+from grouser.physics.compliance.loops import PairMotion, Pairs, make_pair_motion, measure_pairs
 from grouser.physics.constraints.rows import dot
-from grouser.physics.kernel import inlined, kernel
-from grouser.physics.spatial import cross
 
 # Conductance of a rigid row, as a multiple of the mass that it feels.
 _RIGID = 1e6

@@ -10,7 +10,8 @@ piston's own speed) the row's impulse is equation (9) of Strashnov and Mironenko
 
 import math
 
-from grouser.physics.constraints.pair_rows import body_acceleration, body_twist
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.base.spatial import cross
 from grouser.physics.constraints.rows import dot, open_row
 from grouser.physics.hydraulics.advance import advance_network
 from grouser.physics.hydraulics.circuit import OIL_WORK
@@ -25,9 +26,8 @@ from grouser.physics.hydraulics.cylinder import (
 from grouser.physics.hydraulics.faults import spool_speed
 from grouser.physics.hydraulics.oil import aerated, content, pressure_of, pressure_rise
 from grouser.physics.hydraulics.trials import push_of
-from grouser.physics.kernel import inlined, kernel
 from grouser.physics.multibody.jacobian import wrench_row
-from grouser.physics.spatial import cross
+from grouser.physics.multibody.kinematics import body_acceleration, body_twist
 
 # A locked cylinder's damper, as a multiple of what it holds, and the least lever arm that it works on [m/rad or -].
 _LOCK = 1e7

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.factorisation import solve_transposed_row
 
 # A row with less inverse mass than this points where the machine cannot move: no impulse along it does anything [1/kg].

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed, spring_impulse
-from grouser.physics.kernel import kernel
 from grouser.physics.multibody.elimination import eliminate
 
 # Stiffness of an equation, as a multiple of the mass that its row feels.

@@ -4,8 +4,8 @@ With the mass matrix held, the works of a step add up to the change of kinetic e
 over in the balance is what the step makes of gravity and of the turning of the bodies, an error of its own order.
 """
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.constraints.rows import dot, spring_impulse
-from grouser.physics.kernel import kernel
 
 # Columns of `State.law_work` and of `State.rate_work`.
 DRIVE, FRICTION, LIMIT = range(3)

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.base.packed import Packed
 from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_found, allocate_contacts
 from grouser.physics.contact.convex import ConvexNarrowPhase, find_due_pairs
 from grouser.physics.contact.ground import (
@@ -29,11 +31,10 @@ from grouser.physics.contact.pairs import (
 )
 from grouser.physics.contact.shapes import POINTS, Shapes, make_shapes
 from grouser.physics.contact.terrain import SPHERE_CONTACTS, Terrain, make_terrain
-from grouser.physics.description.machine import Machine, World
-from grouser.physics.kernel import inlined, kernel
-from grouser.physics.model import Model, Names
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
+from grouser.physics.model.multibody import Model, Names
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
-from grouser.physics.packed import Packed
 
 # Shapes that overlap by more than this do not just touch; links that do so at the start cannot be meant to [m].
 _OVERLAP = 1e-3

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.slots import claim_slots
-from grouser.physics.kernel import inlined, kernel
 
 # A point is handed to the solver while it is closer than this, or will be within two steps [m].
 CONTACT_MARGIN = 2e-3

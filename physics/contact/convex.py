@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from grouser.physics.base.errors import MachineError
+from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.contacts import CONTACT_MARGIN
 from grouser.physics.contact.manifold import PREFERENCE, best_crossing, best_face, build_manifold, distance_along
 from grouser.physics.contact.pairs import Pairs, may_meet
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, Shapes
-from grouser.physics.errors import MachineError
-from grouser.physics.kernel import kernel
 
 # Solids with more faces than this together are left to coal at once.
 _MOST_FACES = 64

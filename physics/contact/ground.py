@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics import spatial
+from grouser.physics.base import spatial
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.contacts import CONTACT_MARGIN, add_contact, add_found, normal_speed
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.narrow import point_to_shape
@@ -27,9 +28,10 @@ from grouser.physics.contact.terrain import (
     surface_below,
     type_at,
 )
-from grouser.physics.description.machine import Box, Capsule, Cylinder, Geometry, Machine, PointSet, Sphere, World
-from grouser.physics.kernel import inlined, kernel
-from grouser.physics.model import Names
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, PointSet, Sphere
+from grouser.physics.description.data.world import World
+from grouser.physics.model.multibody import Names
 
 # Peaks that may press into a shape at once.
 PEAK_CONTACTS = 4

@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.machine import ContactMaterial, Ground, Machine, MaterialPair, Obstacle, World
+from grouser.physics.description.data.contact import ContactMaterial, MaterialPair
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import Ground, Obstacle, World
 
 # Friction where neither side gives one [-].
 _DEFAULT_FRICTION = Ground().friction

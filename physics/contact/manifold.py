@@ -10,9 +10,9 @@ normal and whose origin is the nearest point of the first solid.
 
 import math
 
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.spatial import rotated, rotated_back
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER
-from grouser.physics.kernel import kernel
-from grouser.physics.spatial import rotated, rotated_back
 
 # A face's normal is preferred while the solids are no farther apart along another direction by more than this [m], and
 # so is a corner of the overlap to the nearest points.

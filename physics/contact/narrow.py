@@ -5,8 +5,8 @@ Distances are signed: inside a shape they are negative, and the normal is that o
 
 import math
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, HULL
-from grouser.physics.kernel import kernel
 
 # Capsules whose axes cross by less than this touch along a line: square of the sine (0.1 rad).
 _PARALLEL = 0.01

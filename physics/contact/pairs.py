@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.contacts import CONTACT_MARGIN
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.shapes import CAPSULE, POINTS, Shapes
-from grouser.physics.description.machine import Machine
-from grouser.physics.kernel import kernel
-from grouser.physics.model import Names
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.model.multibody import Names
 
 # How a pair is solved: points of the first or second shape against the other, two capsules, two convex solids.
 POINTS_OF_FIRST, POINTS_OF_SECOND, CAPSULES, CONVEX = range(4)

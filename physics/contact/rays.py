@@ -6,9 +6,9 @@ does not. A ray that begins inside of something meets it at once.
 
 import math
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, POINTS
 from grouser.physics.contact.terrain import BLOCK, crest_at, height_at
-from grouser.physics.kernel import kernel
 
 
 @kernel

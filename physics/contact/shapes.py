@@ -8,21 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics import spatial
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    ContactMaterial,
-    Cylinder,
-    Geometry,
-    Machine,
-    Mesh,
-    PointSet,
-    Sphere,
-    World,
-)
-from grouser.physics.errors import MachineError
-from grouser.physics.model import Names
+from grouser.physics.base import spatial
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.contact import ContactMaterial
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
+from grouser.physics.description.data.world import World
+from grouser.physics.model.multibody import Names
 
 POINTS, CAPSULE, BOX, CYLINDER, HULL = range(5)
 # A mesh that is thinner than this share of its largest extent is flat, and taken to be as thick as _FLAT_THICKNESS [m].

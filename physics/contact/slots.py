@@ -4,7 +4,7 @@ Each pair of shapes has a few slots. A contact takes the slot whose remembered a
 it continues the contact that was there in the last step.
 """
 
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
 
 
 @kernel

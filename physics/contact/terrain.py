@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.machine import Ground, Vector3
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.world import Ground
 
 # How far beyond a shape, in cells, the surface is searched at most [-].
 _FARTHEST = 64

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grouser.physics.description.extension_attributes import Kind
-from grouser.physics.description.hydraulic_schema import HYDRAULIC_ELEMENTS
-from grouser.physics.description.machine import DirectionalValve, Machine, Tank
+from grouser.physics.description.data.hydraulics import DirectionalValve, Tank
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.elements.hydraulics.table import HYDRAULIC_ELEMENTS
+from grouser.physics.description.table.attributes import Kind
 
 # Names of the ports of each kind of element, by the field of `Machine` that holds them.
 PORTS: dict[str, tuple[str, ...]] = {

@@ -4,7 +4,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from grouser.physics.description.circuit import (
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.hydraulics import Pump
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.elements.hydraulics.circuit import (
     PORTS,
     Way,
     circuit_lines,
@@ -14,10 +17,8 @@ from grouser.physics.description.circuit import (
     reached_lines,
     ways_of_oil,
 )
-from grouser.physics.description.extension import Entry, Extension
-from grouser.physics.description.machine import Machine, Pump
-from grouser.physics.description.names import closest, shortened
-from grouser.physics.errors import MachineError
+from grouser.physics.description.table.family import Entry, Extension
+from grouser.physics.description.text.names import closest, shortened
 
 # Pairs of ports that are on different lines, or nothing flows as it should.
 _IN_AND_OUT = (("inlet", "outlet"),)

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Collection, Mapping
 
-from grouser.physics.description.extension import Entry
-from grouser.physics.description.extension_schema import WrittenFlexibleLink
-from grouser.physics.description.joint_checks import require_independent
-from grouser.physics.description.joints import ONE_COORDINATE
-from grouser.physics.description.loop_joints import AXES, Directions
-from grouser.physics.description.machine import CompliantJoint, FlexibleLink, Joint, Machine, Vector3
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.compliance import CompliantJoint, Directions, FlexibleLink
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import ONE_COORDINATE, Joint
+from grouser.physics.description.data.pose import AXES, Vector3
+from grouser.physics.description.elements.flexible_links import WrittenFlexibleLink
+from grouser.physics.description.table.family import Entry
+from grouser.physics.description.table.requirements import require_independent
+from grouser.physics.description.text.xml_tree import Element
 
 _STIFFNESSES = ("bending_stiffness_y", "bending_stiffness_z", "torsional_stiffness")
 _ROUND_ROD = ("modulus", "shear_modulus", "diameter")

@@ -3,19 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from grouser.physics.description.extension import Entry
-from grouser.physics.description.joint_checks import require_one_coordinate
-from grouser.physics.description.machine import (
-    Collision,
-    ContactMaterial,
-    Joint,
-    Link,
-    MaterialPair,
-    PointSet,
-    Pose,
-)
-from grouser.physics.description.names import closest
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.contact import ContactMaterial, MaterialPair
+from grouser.physics.description.data.mechanism import Collision, Joint, Link
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import PointSet
+from grouser.physics.description.table.family import Entry
+from grouser.physics.description.table.requirements import require_one_coordinate
+from grouser.physics.description.text.names import closest
+from grouser.physics.description.text.xml_tree import Element
 
 _PAIR_VALUES = ("friction", "restitution", "rolling_resistance", "spinning_resistance", "stiffness", "damping")
 

@@ -1,7 +1,7 @@
 """The table of the element ``<servo_drive>``, its motors and its gear."""
 
-from grouser.physics.description.drives import DcMotor, Gear, PermanentMagnetMotor, ServoDrive
-from grouser.physics.description.extension_attributes import (
+from grouser.physics.description.data.drives import DcMotor, Gear, PermanentMagnetMotor, ServoDrive
+from grouser.physics.description.table.attributes import (
     Attribute,
     ElementKind,
     Kind,

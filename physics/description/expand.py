@@ -8,13 +8,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from grouser.physics.description.names import closest
-from grouser.physics.description.source import read_text
-from grouser.physics.description.xml_tree import BYTES_MAX, refuse_declarations
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.text.files import read_text
+from grouser.physics.description.text.names import closest
+from grouser.physics.description.text.xml_tree import BYTES_MAX, refuse_declarations
 
 SECONDS_MAX = 20.0
-_WORKER = "grouser.physics.description.xacro_worker"
+_WORKER = "grouser.physics.description.text.xacro_worker"
 _ARGUMENT = re.compile(r"<xacro:arg\b[^>]*?\bname\s*=\s*[\"']([^\"']*)[\"']")
 
 

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grouser.physics.description import numbers
-from grouser.physics.description.extension_attributes import Attribute, ElementKind, Kind
-from grouser.physics.description.extension_schema import ELEMENTS, TAG
-from grouser.physics.description.machine import Vector3
-from grouser.physics.description.names import closest, shortened
-from grouser.physics.description.origin import direction, read_points, read_position
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.machine_file.registry import ELEMENTS
+from grouser.physics.description.table.attributes import Attribute, ElementKind, Kind
+from grouser.physics.description.table.reader import TAG
+from grouser.physics.description.text import numbers
+from grouser.physics.description.text.names import closest, shortened
+from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf.origin import direction, read_points, read_position
 
 # Beyond this a value is a typing error in every unit that the table knows.
 _NUMBER_MAX = 1e15

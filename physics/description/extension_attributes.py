@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from grouser.physics.description.machine import Attachment, JointFrame
+from grouser.physics.description.data.compliance import JointFrame
+from grouser.physics.description.data.hydraulics import Attachment
 
 
 class Kind(Enum):

@@ -9,20 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from grouser.physics.description.circuit_checks import check_circuit
-from grouser.physics.description.compliance_checks import (
-    check_flexible_links_have_mass,
-    complete_compliant_joint,
-    complete_flexible_link,
-)
-from grouser.physics.description.contact_checks import (
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Link
+from grouser.physics.description.data.shapes import PointSet
+from grouser.physics.description.elements.compliant_joints import complete_compliant_joint
+from grouser.physics.description.elements.contact import (
     check_disabled_collisions,
     check_material_pairs,
     complete_contact,
 )
-from grouser.physics.description.extension import Entry, Extension
-from grouser.physics.description.extension_schema import ELEMENTS, Kind
-from grouser.physics.description.hydraulic_checks import (
+from grouser.physics.description.elements.flexible_links import check_flexible_links_have_mass, complete_flexible_link
+from grouser.physics.description.elements.hydraulics.circuit_checks import check_circuit
+from grouser.physics.description.elements.hydraulics.family import (
     check_check_valve,
     check_fluid,
     check_motor,
@@ -31,15 +29,19 @@ from grouser.physics.description.hydraulic_checks import (
     complete_pump,
     complete_valve,
 )
-from grouser.physics.description.joint_checks import check_initial_position, complete_drive, complete_friction
-from grouser.physics.description.loop_checks import check_loops_can_move, complete_loop_joint
-from grouser.physics.description.machine import Link, Machine, PointSet
-from grouser.physics.description.names import closest
-from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, rigid_lumps
-from grouser.physics.description.sensor_checks import complete_sensor
-from grouser.physics.description.spherical_joints import torque_drives
-from grouser.physics.description.urdf import Robot
-from grouser.physics.description.wheel_checks import complete_wheel
+from grouser.physics.description.elements.initial_positions import check_initial_position
+from grouser.physics.description.elements.joint_friction import complete_friction
+from grouser.physics.description.elements.loop_joints import check_loops_can_move, complete_loop_joint
+from grouser.physics.description.elements.sensors import complete_sensor
+from grouser.physics.description.elements.servo_drives import complete_drive
+from grouser.physics.description.elements.spherical_joints import torque_drives
+from grouser.physics.description.elements.wheels import complete_wheel
+from grouser.physics.description.machine_file.registry import ELEMENTS
+from grouser.physics.description.table.attributes import Kind
+from grouser.physics.description.table.family import Entry, Extension
+from grouser.physics.description.text.names import closest
+from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, rigid_lumps
+from grouser.physics.description.urdf.robot import Robot
 
 # A cylinder may start this far [m] outside its stroke: initial joint positions are written with few digits.
 STROKE_TOLERANCE = 1e-3

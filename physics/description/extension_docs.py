@@ -1,12 +1,14 @@
 """Writes docs/urdf_extension.md from the table in `extension_schema`, so that the page cannot lag behind the reader.
 
-python -m grouser.physics.description.extension_docs > docs/urdf_extension.md
+python -m grouser.docs_pages.urdf_extension > docs/urdf_extension.md
 """
 
 import sys
 from collections.abc import Iterator
 
-from grouser.physics.description.extension_schema import ELEMENTS, TAG, Attribute, ElementKind, Kind
+from grouser.physics.description.machine_file.registry import ELEMENTS
+from grouser.physics.description.table.attributes import Attribute, ElementKind, Kind
+from grouser.physics.description.table.reader import TAG
 
 _INTRODUCTION = f"""# The `<{TAG}>` element
 
@@ -16,7 +18,7 @@ links and joints of the URDF; units are SI. An unknown element, attribute, name 
 file, line, element, the bad value and what is valid; in a xacro file without the line, because the text that was read
 is not the text that was written.
 
-This page is made from the table that the reader works by (`physics/description/extension_schema.py`).
+This page is made from the table that the reader works by (`physics/description/machine_file/registry.py`).
 
 ```xml
 <robot name="arm">

@@ -8,8 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grouser.physics.description.drive_schema import SERVO_DRIVE
-from grouser.physics.description.extension_attributes import (
+from grouser.physics.description.data.compliance import PAIR_TYPES, CompliantJoint, LoopJoint
+from grouser.physics.description.data.contact import ContactMaterial, DisabledCollision, MaterialPair, SelfCollision
+from grouser.physics.description.data.mechanism import InitialPosition, Integrator, JointFriction, SphericalJoint
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.soil import LEVELS
+from grouser.physics.description.elements.hydraulics.table import HYDRAULIC_ELEMENTS
+from grouser.physics.description.elements.servo_drives import SERVO_DRIVE
+from grouser.physics.description.table.attributes import (
     Attribute,
     ElementKind,
     Kind,
@@ -24,22 +30,6 @@ from grouser.physics.description.extension_attributes import (
     place,
     positive,
 )
-from grouser.physics.description.hydraulic_schema import HYDRAULIC_ELEMENTS
-from grouser.physics.description.loop_joints import PAIR_TYPES
-from grouser.physics.description.machine import (
-    CompliantJoint,
-    ContactMaterial,
-    DisabledCollision,
-    InitialPosition,
-    Integrator,
-    JointFriction,
-    LoopJoint,
-    MaterialPair,
-    SelfCollision,
-    SphericalJoint,
-    Vector3,
-)
-from grouser.physics.description.soil import LEVELS
 
 TAG = "grouser"
 ELEMENTS_MAX = 200

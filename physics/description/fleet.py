@@ -10,11 +10,15 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from grouser.physics.description.circuit import PORTS, circuit_tanks
-from grouser.physics.description.extension_attributes import ElementKind, Kind
-from grouser.physics.description.extension_schema import ELEMENTS
-from grouser.physics.description.machine import Fluid, Integrator, Joint, Link, Machine, MaterialPair, Member, Pose
-from grouser.physics.errors import MachineError, ParameterError
+from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.physics.description.data.contact import MaterialPair
+from grouser.physics.description.data.hydraulics import Fluid
+from grouser.physics.description.data.machine import Machine, Member
+from grouser.physics.description.data.mechanism import Integrator, Joint, Link
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_tanks
+from grouser.physics.description.machine_file.registry import ELEMENTS
+from grouser.physics.description.table.attributes import ElementKind, Kind
 
 # The link that carries all: no link of a URDF has this name.
 ROOT = ""

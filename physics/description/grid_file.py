@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grouser.physics.description.names import shortened
+from grouser.physics.description.text.names import shortened
 
 FORMATS = (".npy", ".csv", ".png")
 SIDE_MAX = 4000

@@ -1,6 +1,8 @@
 """Walls around ground that is known over a grid only."""
 
-from grouser.physics.description.machine import Box, Ground, Obstacle, Pose
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box
+from grouser.physics.description.data.world import Ground, Obstacle
 
 EDGES = ("flat", "wall")
 _THICKNESS = 1.0

@@ -3,9 +3,9 @@
 import numpy as np
 import yaml
 
-from grouser.physics.description.grid_file import GridError, read_grid
-from grouser.physics.description.machine import Heightfield
-from grouser.physics.description.yaml_reader import VALUE_MAX, Reader
+from grouser.physics.description.data.world import Heightfield
+from grouser.physics.description.text.grid_file import GridError, read_grid
+from grouser.physics.description.text.yaml_reader import VALUE_MAX, Reader
 
 KEYS = ("file", "cell", "origin", "height_scale", "height")
 

@@ -3,12 +3,18 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from grouser.physics.description.circuit import edge_overlaps, valve_lines
-from grouser.physics.description.extension import Entry
-from grouser.physics.description.hydraulic_schema import PUMP_DEFAULTS
-from grouser.physics.description.joint_checks import require_independent
-from grouser.physics.description.machine import DirectionalValve, HydraulicCylinder, Joint, Pump
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.hydraulics import (
+    DirectionalValve,
+    HydraulicCylinder,
+    Pump,
+    edge_overlaps,
+    valve_lines,
+)
+from grouser.physics.description.data.mechanism import Joint
+from grouser.physics.description.elements.hydraulics.pumps import PUMP_DEFAULTS
+from grouser.physics.description.table.family import Entry
+from grouser.physics.description.table.requirements import require_independent
+from grouser.physics.description.text.xml_tree import Element
 
 _OF_EVERY_PUMP = frozenset({"name", "outlet", "tank_pressure"})
 _OF_A_SUPPLY = _OF_EVERY_PUMP | {"supply_pressure"}

@@ -2,19 +2,7 @@
 
 import numpy as np
 
-from grouser.physics.description.extension_attributes import (
-    Attribute,
-    ElementKind,
-    Kind,
-    attachment,
-    choice,
-    joint,
-    name_of,
-    non_negative,
-    port,
-    positive,
-)
-from grouser.physics.description.machine import (
+from grouser.physics.description.data.hydraulics import (
     Accumulator,
     CheckValve,
     Compensator,
@@ -31,6 +19,18 @@ from grouser.physics.description.machine import (
     ReliefValve,
     ShuttleValve,
     Tank,
+)
+from grouser.physics.description.table.attributes import (
+    Attribute,
+    ElementKind,
+    Kind,
+    attachment,
+    choice,
+    joint,
+    name_of,
+    non_negative,
+    port,
+    positive,
 )
 
 # Drop below which metering edges are laminar unless they say otherwise [Pa].

@@ -5,21 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from grouser.physics.description import meshes
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    Collision,
-    Cylinder,
-    Inertial,
-    Mesh,
-    PointSet,
-    Pose,
-    Sphere,
-)
-from grouser.physics.description.origin import read_origin
-from grouser.physics.description.rotation import matrix
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.mechanism import Collision, Inertial
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import matrix
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, PointSet, Sphere
+from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf import meshes
+from grouser.physics.description.urdf.origin import read_origin
 
 MASS_MAX = 1e9
 # Share of the largest principal moment: files written with few digits miss the exact bounds by about this.

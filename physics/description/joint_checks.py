@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from grouser.physics.description.drives import Gear, ServoDrive
-from grouser.physics.description.extension import Entry
-from grouser.physics.description.joints import ONE_COORDINATE
-from grouser.physics.description.machine import Joint, JointFriction
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.drives import Gear, ServoDrive
+from grouser.physics.description.data.mechanism import ONE_COORDINATE, Joint, JointFriction
+from grouser.physics.description.table.family import Entry
+from grouser.physics.description.text.xml_tree import Element
 
 # Laws of dry friction that an attribute belongs to.
 _LAWS_WITH = {

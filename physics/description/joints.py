@@ -1,9 +1,9 @@
 """URDF joints."""
 
-from grouser.physics.description.machine import Joint, JointLimit, Mimic
-from grouser.physics.description.names import closest
-from grouser.physics.description.origin import direction, read_origin
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.mechanism import Joint, JointLimit, Mimic
+from grouser.physics.description.text.names import closest
+from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf.origin import direction, read_origin
 
 JOINT_TYPES = ("fixed", "revolute", "continuous", "prismatic", "planar", "floating")
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")

@@ -6,21 +6,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grouser.physics.description import meshes
-from grouser.physics.description.contact_checks import with_contact_points
-from grouser.physics.description.expand import expand_xacro, is_xacro
-from grouser.physics.description.extension import Extension, read_extension
-from grouser.physics.description.extension_checks import check_machine, check_references, complete_extension
-from grouser.physics.description.extension_schema import ELEMENTS, TAG
-from grouser.physics.description.inertial import MASS_MAX, inertial_from_density
-from grouser.physics.description.machine import Link, Machine
-from grouser.physics.description.plausibility import plausibility_warnings
-from grouser.physics.description.published import published_urdf
-from grouser.physics.description.source import read_text
-from grouser.physics.description.spherical_joints import with_spherical_joints
-from grouser.physics.description.urdf import Robot, read_robot
-from grouser.physics.description.xml_tree import BYTES_MAX, Element, parse
-from grouser.physics.errors import MachineError, ParameterError
+from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Link
+from grouser.physics.description.elements.contact import with_contact_points
+from grouser.physics.description.elements.spherical_joints import with_spherical_joints
+from grouser.physics.description.machine_file.plausibility import plausibility_warnings
+from grouser.physics.description.machine_file.published import published_urdf
+from grouser.physics.description.machine_file.registry import ELEMENTS
+from grouser.physics.description.table.checks import check_machine, check_references, complete_extension
+from grouser.physics.description.table.family import Extension
+from grouser.physics.description.table.reader import TAG, read_extension
+from grouser.physics.description.text.files import read_text
+from grouser.physics.description.text.xacro import expand_xacro, is_xacro
+from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse
+from grouser.physics.description.urdf import meshes
+from grouser.physics.description.urdf.inertial import MASS_MAX, inertial_from_density
+from grouser.physics.description.urdf.robot import Robot, read_robot
 
 FIXED_ROOT = "world"
 _BASES = ("floating", "fixed")

@@ -3,11 +3,12 @@
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from grouser.physics.description.extension import Entry
-from grouser.physics.description.loop_joints import AXES, PAIR_TYPES, Directions, constrained_directions
-from grouser.physics.description.machine import LoopJoint, Machine, Vector3
-from grouser.physics.description.placement import rigid_lumps
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.compliance import PAIR_TYPES, Directions, LoopJoint, constrained_directions
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import AXES, Vector3
+from grouser.physics.description.table.family import Entry
+from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf.placement import rigid_lumps
 
 _WITHOUT_AXIS = ("spherical", "fixed")
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from grouser.physics.description.drives import ServoDrive
-from grouser.physics.description.names import member_prefix
-from grouser.physics.description.soil import SoilGround, Wheel
+from grouser.physics.description.data.drives import ServoDrive
+from grouser.physics.description.data.machine import member_prefix
+from grouser.physics.description.data.soil import SoilGround, Wheel
 
 Vector3 = tuple[float, float, float]
 

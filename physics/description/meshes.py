@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grouser.physics.description.machine import Vector3
+from grouser.physics.description.data.pose import Vector3
 
 if TYPE_CHECKING:
     import trimesh

@@ -2,19 +2,12 @@
 
 import yaml
 
-from grouser.physics.description import meshes
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    Cylinder,
-    Geometry,
-    Mesh,
-    Obstacle,
-    Sphere,
-    Vector3,
-)
-from grouser.physics.description.names import shortened
-from grouser.physics.description.yaml_reader import SIZE_MAX, Reader
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from grouser.physics.description.data.world import Obstacle
+from grouser.physics.description.text.names import shortened
+from grouser.physics.description.text.yaml_reader import SIZE_MAX, Reader
+from grouser.physics.description.urdf import meshes
 
 _SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 KEYS = ("name", *_SHAPES, "xyz", "rpy_deg", "friction", "restitution", "material")

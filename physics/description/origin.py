@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from grouser.physics.description import numbers
-from grouser.physics.description.machine import Pose, Vector3
-from grouser.physics.description.names import shortened
-from grouser.physics.description.rotation import quaternion_from_rpy
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.description.data.rotation import quaternion_from_rpy
+from grouser.physics.description.text import numbers
+from grouser.physics.description.text.names import shortened
+from grouser.physics.description.text.xml_tree import Element
 
 # Beyond this [m] a double no longer resolves the micrometre, and squares of it leave the useful range.
 COORDINATE_MAX = 1e9

@@ -5,15 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grouser.physics.description.joints import ONE_COORDINATE
-from grouser.physics.description.machine import Joint, Machine, Pose
-from grouser.physics.description.rotation import (
-    compose,
-    matrix,
-    quaternion_about,
-    quaternion_from_rpy,
-)
-from grouser.physics.description.tree import in_tree_order
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import ONE_COORDINATE, Joint
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose, matrix, quaternion_about, quaternion_from_rpy
+from grouser.physics.description.urdf.tree import in_tree_order
 
 
 def initial_positions(machine: Machine) -> dict[str, float]:

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from grouser.physics.description import numbers
-from grouser.physics.description.machine import Pose
-from grouser.physics.description.origin import read_origin
-from grouser.physics.description.rotation import compose
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose
+from grouser.physics.description.text import numbers
+from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf.origin import read_origin
 
 _TAG = re.compile(rb"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
 _Edit = tuple[int, int, bytes]  # from and to where, and what is there instead

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from grouser.physics.description.joints import ONE_COORDINATE
-from grouser.physics.description.machine import Machine
-from grouser.physics.description.placement import initial_positions, link_poses, rigid_lumps, subtree_masses
-from grouser.physics.description.rotation import compose, rotate
-from grouser.physics.description.stroke_reach import stroke_warnings
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import ONE_COORDINATE
+from grouser.physics.description.data.rotation import compose, rotate
+from grouser.physics.description.machine_file.stroke_reach import stroke_warnings
+from grouser.physics.description.urdf.placement import initial_positions, link_poses, rigid_lumps, subtree_masses
 
 # Moments of inertia below this share of m r2 are rounding errors.
 _ROUNDING = 1e-12

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from xml.sax.saxutils import unescape
 
-from grouser.physics.description.paths import package_directory, resolve
-from grouser.physics.description.plain_shapes import with_plain_shapes
+from grouser.physics.description.text.files import package_directory, resolve
+from grouser.physics.description.urdf.plain_shapes import with_plain_shapes
 
 _XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 _MESH = re.compile(r"""(<mesh\s[^>]*?\bfilename\s*=\s*)(["'])(.*?)\2""", re.DOTALL)

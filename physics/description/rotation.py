@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from grouser.physics.description.machine import Pose, Vector3
+from grouser.physics.description.data.pose import Pose, Vector3
 
 Quaternion = tuple[float, float, float, float]
 

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Collection
 
-from grouser.physics.description.extension import Entry
-from grouser.physics.description.extension_schema import FULL_TURN
-from grouser.physics.description.machine import Lidar, Sensor
+from grouser.physics.description.data.sensors import Lidar, Sensor
+from grouser.physics.description.elements.sensors import FULL_TURN
+from grouser.physics.description.table.family import Entry
 
 _OF_LIDAR = ("beams", "angle_min", "angle_max", "range_min", "range_max", "noise")
 

@@ -2,22 +2,14 @@
 
 from dataclasses import dataclass
 
-from grouser.physics.description import meshes
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    Collision,
-    Cylinder,
-    Geometry,
-    Mesh,
-    Sphere,
-    Vector3,
-    Visual,
-)
-from grouser.physics.description.names import closest, shortened
-from grouser.physics.description.origin import read_origin
-from grouser.physics.description.paths import resolve
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.mechanism import Collision, Visual
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from grouser.physics.description.text.files import resolve
+from grouser.physics.description.text.names import closest, shortened
+from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf import meshes
+from grouser.physics.description.urdf.origin import read_origin
 
 _SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 _SIZE_MAX = 1e6

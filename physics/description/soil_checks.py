@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterator
 
-from grouser.physics.description.names import closest
-from grouser.physics.description.soil import LEVELS, SLIP_SINKAGE, Soil
-from grouser.physics.description.soil_schema import BEKKER_KEYS, CELL_KEYS, KEYS, REECE_KEYS, SoilKey
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.soil import LEVELS, SLIP_SINKAGE, Soil
+from grouser.physics.description.soils.schema import BEKKER_KEYS, CELL_KEYS, KEYS, REECE_KEYS, SoilKey
+from grouser.physics.description.text.names import closest
 
 # Where loading and unloading are compared: depths, and the width of the plate [m].
 _DEPTHS = (0.01, 0.1)

@@ -1,15 +1,15 @@
 """Writes docs/soils.md from the presets and from the table of a soil's numbers, so that the page cannot lag behind.
 
-python -m grouser.physics.description.soil_docs > docs/soils.md
+python -m grouser.docs_pages.soils > docs/soils.md
 """
 
 import math
 import sys
 from collections.abc import Iterator
 
-from grouser.physics.description.soil import Soil
-from grouser.physics.description.soil_presets import PRESETS, Preset
-from grouser.physics.description.soil_schema import KEYS, SoilKey
+from grouser.physics.description.data.soil import Soil
+from grouser.physics.description.soils.presets import PRESETS, Preset
+from grouser.physics.description.soils.schema import KEYS, SoilKey
 
 _INTRODUCTION = """# Soils
 
@@ -24,7 +24,7 @@ damp = grouser.load_soil({"preset": "dry_sand", "cohesion": 2500, "density": 175
 A number that is out of range, looks like another unit (kPa, mm, radians) or contradicts another one is refused with its
 name, its value and what is valid.
 
-This page is made from the tables that the reader works by (`physics/description/soil_presets.py`, `soil_schema.py`).
+This page is made from the tables that the reader works by (`physics/description/soils/presets.py`, `soil_schema.py`).
 
 ## What the numbers are
 

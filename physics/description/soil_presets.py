@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from grouser.physics.description.soil import Soil, Validity
+from grouser.physics.description.data.soil import Soil, Validity
 
 _POUND_PER_SQUARE_INCH = 6894.757293168
 _INCH = 0.0254

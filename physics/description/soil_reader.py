@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import yaml
 
-from grouser.physics.description.grid_file import GridError, read_grid
-from grouser.physics.description.names import closest, shortened
-from grouser.physics.description.soil import LEVELS, Soil, SoilGround
-from grouser.physics.description.soil_checks import check_level
-from grouser.physics.description.soil_schema import ALL_KEYS, TEXT_KEYS, VALIDITY_KEYS
-from grouser.physics.description.soil_values import load_soil
-from grouser.physics.description.yaml_reader import Reader
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.soil import LEVELS, Soil, SoilGround
+from grouser.physics.description.soils.checks import check_level
+from grouser.physics.description.soils.schema import ALL_KEYS, TEXT_KEYS, VALIDITY_KEYS
+from grouser.physics.description.soils.values import load_soil
+from grouser.physics.description.text.grid_file import GridError, read_grid
+from grouser.physics.description.text.names import closest, shortened
+from grouser.physics.description.text.yaml_reader import Reader
 
 KEYS = ("level", "cell", "bulldozing", "type", "types", "map")
 MAP_KEYS = ("file", "cell", "origin", "types")

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from grouser.physics.description.soil import Soil
+from grouser.physics.description.data.soil import Soil
 
 _DEGREES = "_deg"
 

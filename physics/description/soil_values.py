@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from grouser.physics.description.names import closest
-from grouser.physics.description.soil import Soil, Validity
-from grouser.physics.description.soil_checks import check_soil
-from grouser.physics.description.soil_presets import PRESETS
-from grouser.physics.description.soil_schema import ALL_KEYS, KEYS, REECE_KEYS, TEXT_KEYS, VALIDITY_KEYS
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.soil import Soil, Validity
+from grouser.physics.description.soils.checks import check_soil
+from grouser.physics.description.soils.presets import PRESETS
+from grouser.physics.description.soils.schema import ALL_KEYS, KEYS, REECE_KEYS, TEXT_KEYS, VALIDITY_KEYS
+from grouser.physics.description.text.names import closest
 
 _OWN_SOURCE = "not said"
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
 
 
 def read_text(path: Path, bytes_max: int, what: str) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from grouser.physics.description.drives import ServoDrive
-from grouser.physics.description.extension import Entry
-from grouser.physics.description.loop_joints import AXES
-from grouser.physics.description.machine import Joint
+from grouser.physics.description.data.drives import ServoDrive
+from grouser.physics.description.data.mechanism import Joint
+from grouser.physics.description.data.pose import AXES
+from grouser.physics.description.table.family import Entry
 
 
 def axis_name(joint: str, axis: str) -> str:

@@ -5,11 +5,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from grouser.physics.description.extension_checks import STROKE_TOLERANCE
-from grouser.physics.description.joints import ONE_COORDINATE
-from grouser.physics.description.machine import HydraulicCylinder, Joint, Machine, Pose
-from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, rigid_lumps
-from grouser.physics.description.rotation import compose, rotate
+from grouser.physics.description.data.hydraulics import HydraulicCylinder
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import ONE_COORDINATE, Joint
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose, rotate
+from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
+from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, rigid_lumps
 
 
 def stroke_warnings(machine: Machine) -> Iterator[str]:

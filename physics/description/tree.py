@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from grouser.physics.description.joints import MIMIC_MAX, ONE_COORDINATE
-from grouser.physics.description.machine import Joint, Link, Mimic
-from grouser.physics.description.names import closest
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.mechanism import ONE_COORDINATE, Joint, Link, Mimic
+from grouser.physics.description.text.names import closest
+from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf.joints import MIMIC_MAX
 
 
 def find_root(robot: Element, links: Sequence[Link], joints: Sequence[Joint], elements: Mapping[str, Element]) -> str:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grouser.physics.description.inertial import read_inertial
-from grouser.physics.description.joints import read_joint
-from grouser.physics.description.machine import Joint, Link
-from grouser.physics.description.shapes import Materials, read_collisions, read_materials, read_visuals
-from grouser.physics.description.tree import find_root, resolve_mimics
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.mechanism import Joint, Link
+from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf.inertial import read_inertial
+from grouser.physics.description.urdf.joints import read_joint
+from grouser.physics.description.urdf.shapes import Materials, read_collisions, read_materials, read_visuals
+from grouser.physics.description.urdf.tree import find_root, resolve_mimics
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,15 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from grouser.physics.description.extension import Entry
-from grouser.physics.description.extension_schema import WrittenWheel
-from grouser.physics.description.joint_checks import require_independent
-from grouser.physics.description.machine import Joint, Link, Vector3
-from grouser.physics.description.meshes import MeshError
-from grouser.physics.description.soil import Wheel
-from grouser.physics.description.wheel_profile import mesh_profile
-from grouser.physics.description.xml_tree import Element
+from grouser.physics.description.data.mechanism import Joint, Link
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.soil import Wheel
+from grouser.physics.description.elements.wheels import WrittenWheel
+from grouser.physics.description.table.family import Entry
+from grouser.physics.description.table.requirements import require_independent
+from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf.meshes import MeshError
+from grouser.physics.description.urdf.wheel_profile import mesh_profile
 
 _TURNING = ("continuous", "revolute")
 # Sine of the angle by which a wheel's axis may be off its joint's: axes are written with few digits.

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from grouser.physics.description.machine import Link, Mesh, Vector3
-from grouser.physics.description.meshes import triangles
-from grouser.physics.description.rotation import matrix
+from grouser.physics.description.data.mechanism import Link
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.rotation import matrix
+from grouser.physics.description.data.shapes import Mesh
+from grouser.physics.description.urdf.meshes import triangles
 
 # Steps around the wheel and across it; places between two steps are told apart by no less than a few of them.
 ANGLES, PLACES = 1440, 24

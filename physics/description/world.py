@@ -6,14 +6,15 @@ from pathlib import Path
 
 import yaml
 
-from grouser.physics.description.ground_edge import EDGES, edge_walls, has_edge
-from grouser.physics.description.heightfield import read_heightfield
-from grouser.physics.description.machine import Ground, NamedPose, Pose, Vector3, World
-from grouser.physics.description.obstacles import read_obstacles
-from grouser.physics.description.soil import SoilGround
-from grouser.physics.description.soil_reader import read_soil
-from grouser.physics.description.source import read_text
-from grouser.physics.description.yaml_reader import BYTES_MAX, Reader, compose_text
+from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.description.data.soil import SoilGround
+from grouser.physics.description.data.world import Ground, NamedPose, World
+from grouser.physics.description.soils.reader import read_soil
+from grouser.physics.description.text.files import read_text
+from grouser.physics.description.text.yaml_reader import BYTES_MAX, Reader, compose_text
+from grouser.physics.description.world.ground_edge import EDGES, edge_walls, has_edge
+from grouser.physics.description.world.heightfield import read_heightfield
+from grouser.physics.description.world.obstacles import read_obstacles
 
 SPAWN = "spawn"  # what the pose is called where the machine starts
 _PLANE = ("height", "point", "normal")

@@ -17,9 +17,9 @@ from xml.parsers.expat import ExpatError
 import xacro
 import xacro.substitution_args
 
-from grouser.physics.description.paths import package_directory
-from grouser.physics.description.xml_tree import refuse_declarations
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.text.files import package_directory
+from grouser.physics.description.text.xml_tree import refuse_declarations
 
 MEMORY_MAX = 2 << 30
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from grouser.physics.description import numbers
-from grouser.physics.description.machine import Vector3
-from grouser.physics.description.names import shortened
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.text import numbers
+from grouser.physics.description.text.names import shortened
 
 BYTES_MAX = 50_000_000
 DEPTH_MAX = 100

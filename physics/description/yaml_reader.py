@@ -5,13 +5,12 @@ from pathlib import Path
 
 import yaml
 
-from grouser.physics.description import numbers
-from grouser.physics.description.machine import Pose, Vector3
-from grouser.physics.description.names import closest, shortened
-from grouser.physics.description.paths import resolve
-from grouser.physics.description.rotation import quaternion_from_rpy
-from grouser.physics.description.source import read_text
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.description.data.rotation import quaternion_from_rpy
+from grouser.physics.description.text import numbers
+from grouser.physics.description.text.files import read_text, resolve
+from grouser.physics.description.text.names import closest, shortened
 
 BYTES_MAX = 1_000_000
 _NULLS = ("", "~", "null", "Null", "NULL")

@@ -23,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import expm
 
-from grouser.physics.description.drives import DcMotor, Gear
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.description.data.drives import DcMotor, Gear
 from grouser.physics.drives.compensator import compensator_rows
 from grouser.physics.drives.modes import MODES, POSITION, VELOCITY
-from grouser.physics.kernel import inlined, kernel
 
 FIRST, SECOND, CURRENT, PLACE, IMPULSE, TWIST, ROTOR, SPEED, COMMAND, SIGN, ONE = range(11)
 SIZE = 11

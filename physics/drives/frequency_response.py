@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from grouser.physics.drives.servo_loop import ANGLE, ServoLoop
+from grouser.studies.servo.servo_loop import ANGLE, ServoLoop
 
 # Frequencies at least, of each decade, at which a crossing is looked for.
 _A_DECADE = 200

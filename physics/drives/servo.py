@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.machine import Machine
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.drives.electric import KEPT, ElectricDrives, drive_through, electric_spring, make_electric_drives
 from grouser.physics.drives.modes import EFFORT, MODES, POSITION, VELOCITY
-from grouser.physics.kernel import inlined, kernel
 
 # What a drive without a DC motor remembers between steps: the integral of its error [rad s, m s, rad or m], and the
 # rise of its winding's temperature over that at rated torque [-].

@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.drives.compensator import compensator_rows
-from grouser.physics.errors import ParameterError
 
 # Variables of the system, and its inputs.
 FIRST_STAGE, SECOND_STAGE, CURRENT, ANGLE, SPEED, VOLTAGE = range(6)

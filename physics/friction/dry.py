@@ -7,7 +7,7 @@ v_s = 0 that of two levels.
 
 import math
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 
 # Of the search for the level at which a row slides: rounds, and share of the static level at which it ends.
 _ROUNDS, _SETTLED = 100, 1e-12

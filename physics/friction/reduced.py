@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.elimination import eliminate
 
 # How a row acts: friction as viscosity, sliding backward or forward; a limit that is not reached, or that holds.

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from grouser.physics.friction.reduced import solve_reduced
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.elimination import eliminate_columns
+from grouser.studies.friction.reduced import solve_reduced
 
 # Times that a step may be halved.
 HALVINGS = 10

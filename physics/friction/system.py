@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from grouser.physics.errors import ConvergenceError, DivergenceError, ParameterError
-from grouser.physics.friction.reduced import make_reduced
-from grouser.physics.friction.stepping import HALVINGS, NewtonBuffers, run_function, run_matrices
+from grouser.physics.base.errors import ConvergenceError, DivergenceError, ParameterError
+from grouser.studies.friction.reduced import make_reduced
+from grouser.studies.friction.stepping import HALVINGS, NewtonBuffers, run_function, run_matrices
 
 _Vector = Sequence[float] | np.ndarray
 

@@ -2,6 +2,7 @@
 
 import math
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.hydraulics.circuit import (
     COMPRESSED,
     FRICTION_LOSS,
@@ -26,7 +27,6 @@ from grouser.physics.hydraulics.trials import (
     last_passage,
     set_contents,
 )
-from grouser.physics.kernel import kernel
 
 # A piston that is nearer to an end of its stroke rests on it [m].
 _AT_ITS_END = 1e-9

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.circuit import feeding_valve
-from grouser.physics.description.machine import DirectionalValve, Fluid, HydraulicCylinder, Machine
-from grouser.physics.model import Model, Names
+from grouser.physics.description.data.hydraulics import DirectionalValve, Fluid, HydraulicCylinder
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.elements.hydraulics.circuit import feeding_valve
+from grouser.physics.model.multibody import Model, Names
 
 # Columns of the energy account of a cylinder [J].
 SUPPLIED, RETURNED, THROTTLED, COMPRESSED, VISCOUS_LOSS, FRICTION_LOSS, STOP_LOSS, PISTON_WORK, OIL_WORK = range(9)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.hydraulics.circuit import (
     COMPRESSED,
     FRICTION_LOSS,
@@ -25,7 +26,6 @@ from grouser.physics.hydraulics.circuit import (
     Circuit,
 )
 from grouser.physics.hydraulics.valve import advance_spool, edge_openings, fill_chamber
-from grouser.physics.kernel import kernel
 
 SPLIT, SEMI_IMPLICIT, IMPLICIT = range(3)
 SCHEMES = {"split": SPLIT, "semi_implicit": SEMI_IMPLICIT, "implicit": IMPLICIT}

@@ -11,15 +11,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from grouser.physics.description.circuit import (
-    PORTS,
-    circuit_lines,
-    constant_pressures,
-    edge_overlaps,
-    home_pressure,
-    valve_lines,
-)
-from grouser.physics.description.machine import (
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.hydraulics import (
     CheckValve,
     Compensator,
     CounterbalanceValve,
@@ -28,14 +21,21 @@ from grouser.physics.description.machine import (
     Hose,
     HydraulicCylinder,
     HydraulicMotor,
-    Machine,
     Orifice,
     Pump,
     ReducingValve,
     ReliefValve,
     ShuttleValve,
+    edge_overlaps,
+    valve_lines,
 )
-from grouser.physics.errors import MachineError
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.elements.hydraulics.circuit import (
+    PORTS,
+    circuit_lines,
+    constant_pressures,
+    home_pressure,
+)
 from grouser.physics.hydraulics.circuit import flow_gain, piston_area, rod_side_area
 from grouser.physics.hydraulics.faults import leaks
 from grouser.physics.hydraulics.network import (

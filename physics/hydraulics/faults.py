@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.circuit import PORTS, circuit_lines, constant_pressures
-from grouser.physics.description.machine import CounterbalanceValve, Machine, ReliefValve
+from grouser.physics.base.kernel import kernel
+from grouser.physics.description.data.hydraulics import CounterbalanceValve, ReliefValve
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_lines, constant_pressures
 from grouser.physics.hydraulics.network import FAULT, PRESSURES, Network
-from grouser.physics.kernel import kernel
 
 # Component that stands for the oil.
 OIL = "oil"

@@ -2,6 +2,7 @@
 
 import math
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.hydraulics.network import (
     ALWAYS,
     FAULT,
@@ -13,7 +14,6 @@ from grouser.physics.hydraulics.network import (
     SPOOL,
     SPOOL_EITHER_WAY,
 )
-from grouser.physics.kernel import kernel
 
 # Drop up to which the slope of a turbulent flow is that of its secant, not of its tangent [Pa].
 SECANT = 5e3

@@ -9,6 +9,7 @@ passes, a part that a controlled pump feeds, stiff and dear to solve, does witho
 
 import math
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.hydraulics.cylinder import (
     TRACE_PISTON_PRESSURE,
     TRACE_POSITION,
@@ -31,7 +32,6 @@ from grouser.physics.hydraulics.trials import (
     extrapolated,
     share_of_error,
 )
-from grouser.physics.kernel import kernel
 
 # Change of a spool that passes, and how much of all that passes a sub-step may bend without halves [-].
 _SPOOL_ERROR, _STRAIGHT = 0.02, 0.2

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.hydraulic_schema import LAMINAR_DROP
+from grouser.physics.description.data.hydraulics import LAMINAR_DROP
 from grouser.physics.hydraulics.oil import Oil
 from grouser.physics.hydraulics.ordering import Pattern
 

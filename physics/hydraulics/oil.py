@@ -14,7 +14,7 @@ Hydraulic Control Systems, 1967, section 2.3).
 import math
 from typing import NamedTuple
 
-from grouser.physics.kernel import embedded, kernel
+from grouser.physics.base.kernel import embedded, kernel
 
 # Share of gas at 1e5 Pa from which cavities grow in oil without air.
 SEED = 1e-8

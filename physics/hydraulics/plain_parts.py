@@ -16,6 +16,7 @@ is not true is left to `implicit.advance_part`, from the start of the step.
 import math
 from typing import NamedTuple
 
+from grouser.physics.base.kernel import embedded, kernel
 from grouser.physics.hydraulics.cylinder import (
     SPOOL_REST,
     TRACE_PISTON_PRESSURE,
@@ -32,7 +33,6 @@ from grouser.physics.hydraulics.oil import aerated, pressure_of, pressure_rise
 from grouser.physics.hydraulics.spools import spool_response, spool_target
 from grouser.physics.hydraulics.substep import SHARING
 from grouser.physics.hydraulics.trials import PRESSURE_ERROR, SLIDING, SPEED_ERROR, STUCK, extrapolated, share_of_error
-from grouser.physics.kernel import embedded, kernel
 
 # Where the lanes of each number begin in a block: of what does not change, of state and loads, and of what comes out.
 # fmt: off

@@ -2,9 +2,9 @@
 
 import math
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.hydraulics.cylinder import SPOOL_REST
 from grouser.physics.hydraulics.faults import spool_speed
-from grouser.physics.kernel import kernel
 
 
 @kernel

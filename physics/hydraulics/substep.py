@@ -15,6 +15,7 @@ speed is known, the impulse of what holds it is found instead.
 
 import math
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.hydraulics.cylinder import end_buffer
 from grouser.physics.hydraulics.flows import flow_per_opening, opening, wanted_swash
 from grouser.physics.hydraulics.network import NO_LINE, PILOTS
@@ -31,7 +32,6 @@ from grouser.physics.hydraulics.trials import (
     push_of,
     share_of_error,
 )
-from grouser.physics.kernel import kernel
 from grouser.physics.multibody.elimination import eliminate, eliminate_in_order
 
 # Error of a swash plate that passes [-].

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.kernel import embedded, kernel
 from grouser.physics.hydraulics.faults import Faults, make_faults
 from grouser.physics.hydraulics.network import LANES, PLAIN_NUMBERS, Network
 from grouser.physics.hydraulics.oil import content
-from grouser.physics.kernel import embedded, kernel
 
 # What an actuator does at the end of a sub-step.
 SLIDING, STUCK, AT_START, AT_END = range(4)

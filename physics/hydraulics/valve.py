@@ -2,7 +2,7 @@
 
 import math
 
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
 
 # What is left in a chamber that cavitates [Pa].
 CAVITY = 1e-3

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import embedded, inlined, kernel
-from grouser.physics.model import Model
+from grouser.physics.base.kernel import embedded, inlined, kernel
+from grouser.physics.model.multibody import Model
 from grouser.physics.multibody.newton_euler import acceleration_above, required_wrench
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from grouser.physics.kernel import embedded, inlined
+from grouser.physics.base.kernel import embedded, inlined
+from grouser.physics.base.spatial import momentum
 from grouser.physics.multibody.kinematics import force_along
-from grouser.physics.spatial import momentum
 
 
 @embedded

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import embedded, inlined
-from grouser.physics.model import Model
+from grouser.physics.base.kernel import embedded, inlined
+from grouser.physics.base.spatial import cross, momentum
+from grouser.physics.model.multibody import Model
 from grouser.physics.multibody.kinematics import Kinematics, joint_motion, make_kinematics
 from grouser.physics.multibody.newton_euler import gather_forces
-from grouser.physics.spatial import cross, momentum
 
 
 class DiscreteMotion(NamedTuple):

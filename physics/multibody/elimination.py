@@ -1,6 +1,6 @@
 """Small dense systems that are neither symmetric nor follow the branches of a machine."""
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Energy and momentum of the whole tree."""
 
-from grouser.physics.kernel import kernel
-from grouser.physics.spatial import momentum
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.spatial import momentum
 
 
 @kernel

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 
 
 @kernel

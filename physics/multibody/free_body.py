@@ -6,8 +6,8 @@ angular momentum in the world are what they were, and its new velocity is what t
 momentum-preserving Lie-Euler step).
 """
 
-from grouser.physics.kernel import kernel
-from grouser.physics.spatial import cross, cross_force, momentum, rotated, rotated_back, rotation_matrix
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.spatial import cross, cross_force, momentum, rotated, rotated_back, rotation_matrix
 
 
 @kernel

@@ -2,9 +2,9 @@
 
 import math
 
-from grouser.physics.kernel import kernel
-from grouser.physics.model import FREE, PLANAR, SPHERICAL
-from grouser.physics.spatial import quaternion_exponential, quaternion_product, rotation_matrix, screw_displacement
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.spatial import quaternion_exponential, quaternion_product, rotation_matrix, screw_displacement
+from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL
 
 
 @kernel

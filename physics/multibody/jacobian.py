@@ -4,7 +4,7 @@ These run many times a step. They take the arrays that they use, and a row by it
 tuples or array views would cost more than the work.
 """
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 
 
 @inlined

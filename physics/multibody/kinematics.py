@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import embedded, inlined, kernel
-from grouser.physics.model import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST, Model
-from grouser.physics.spatial import cross_motion, quaternion_exponential, rotation_matrix, screw_displacement
+from grouser.physics.base.kernel import embedded, inlined, kernel
+from grouser.physics.base.spatial import cross_motion, quaternion_exponential, rotation_matrix, screw_displacement
+from grouser.physics.model.multibody import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST, Model
 
 
 class Kinematics(NamedTuple):

@@ -1,8 +1,8 @@
 """Recursive Newton-Euler: forces that give an acceleration (Featherstone 2008, table 5.1)."""
 
-from grouser.physics.kernel import embedded, inlined
+from grouser.physics.base.kernel import embedded, inlined
+from grouser.physics.base.spatial import cross_force, momentum
 from grouser.physics.multibody.kinematics import force_along, joint_motion
-from grouser.physics.spatial import cross_force, momentum
 
 
 @embedded

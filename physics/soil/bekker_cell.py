@@ -1,6 +1,6 @@
 """How a cell of soil yields and springs back: Bekker (1969), with Wong's repetitive loading."""
 
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 import math
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, TYPE
 from grouser.physics.soil.wheels import MARGIN, RIM
 

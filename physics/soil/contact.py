@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.model.state import RIM_STEPS
 from grouser.physics.soil.bekker_cell import bekker_pressure
 from grouser.physics.soil.footprint import STEEPEST, extent
 from grouser.physics.soil.laws import shear_strength, sinkage_exponent
@@ -40,7 +41,6 @@ from grouser.physics.soil.wheels import (
     Y,
     Z,
 )
-from grouser.physics.state import RIM_STEPS
 
 # Of the middles of the steps around a rim.
 _TURNS = 2.0 * math.pi * (np.arange(RIM_STEPS) + 0.5) / RIM_STEPS

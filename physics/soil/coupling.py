@@ -2,7 +2,7 @@
 
 import math
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.jacobian import list_entries, point_rows, turning_rows
 from grouser.physics.soil.bulldozing import heap_up, slide
 from grouser.physics.soil.contact import push_wheel, settle_cells

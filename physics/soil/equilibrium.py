@@ -2,9 +2,9 @@
 
 import math
 
-from grouser.physics.description.soil import Soil
-from grouser.physics.errors import ParameterError
-from grouser.physics.kernel import kernel
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.kernel import kernel
+from grouser.physics.description.data.soil import Soil
 from grouser.physics.soil.laws import make_soils, pressure_stiffness, sinkage_exponent
 from grouser.physics.soil.stress import GROUSER_SHARE, Motion, WheelStress, surface_of, wheel_stress
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.terrain import type_at
-from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
 from grouser.physics.soil.tiles import (
     LEVEL,

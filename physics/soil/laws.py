@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.soil import SLIP_SINKAGE, Soil
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.description.data.soil import SLIP_SINKAGE, Soil
 
 NO_SLIP_SINKAGE, BY_EXPONENT, LYASKO = range(3)
 _BY_NAME = dict(zip(SLIP_SINKAGE, (NO_SLIP_SINKAGE, BY_EXPONENT, LYASKO), strict=True))

@@ -2,7 +2,7 @@
 
 import math
 
-from grouser.physics.kernel import inlined
+from grouser.physics.base.kernel import inlined
 
 # Length over which the soil under a wheel comes to know how it moves, as a share of its radius [-].
 MEMORY = 0.25

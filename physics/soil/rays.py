@@ -6,8 +6,8 @@ is the natural ground.
 
 import math
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.rays import behind, between, border, cell_of, meet_cell, next_cell, ray_to_natural_ground
-from grouser.physics.kernel import kernel
 from grouser.physics.soil.tiles import SIDE, SURFACE, TILE, natural_level, tile_at
 
 

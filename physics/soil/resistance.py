@@ -1,6 +1,6 @@
 """What resists the motion of a wheel, a symmetric matrix over its twist, of which the lower triangle is kept."""
 
-from grouser.physics.kernel import inlined
+from grouser.physics.base.kernel import inlined
 
 
 @inlined

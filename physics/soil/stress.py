@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.soil.laws import pressure_stiffness, shear_strength, sinkage_exponent, sinkage_growth
 
 # Of its height, what a grouser adds to the radius at which the soil shears: r_s = r + h (Jia et al. 2012).

@@ -11,8 +11,8 @@ sinkage fades likewise as it rolls off; above it the wheel unloads.
 
 import math
 
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.terrain import type_at
-from grouser.physics.kernel import inlined, kernel
 from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
 from grouser.physics.soil.memory import MEMORY, STANDING, remembered, shear_lead, slip_of, speeds
 from grouser.physics.soil.resistance import add_at

@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.terrain import surface_below, type_at
-from grouser.physics.kernel import inlined, kernel
-from grouser.physics.state import State
+from grouser.physics.integrators.context import State
 
 # Cells to a side of a tile.
 SIDE = 32

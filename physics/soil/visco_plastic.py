@@ -10,7 +10,7 @@ so that p = mu_p + mu_v z_p while it yields.
 
 import math
 
-from grouser.physics.kernel import inlined, kernel
+from grouser.physics.base.kernel import inlined, kernel
 
 
 @inlined

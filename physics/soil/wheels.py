@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.description.machine import Machine, World
-from grouser.physics.description.soil import LEVELS, Wheel
-from grouser.physics.description.wheel_profile import mark_of
-from grouser.physics.model import Names
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.soil import LEVELS, Wheel
+from grouser.physics.description.data.world import World
+from grouser.physics.description.urdf.wheel_profile import mark_of
+from grouser.physics.model.multibody import Names
 from grouser.physics.soil.laws import Soils, make_soils
 from grouser.physics.soil.tiles import tiles_of_window
 

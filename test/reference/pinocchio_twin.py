@@ -15,8 +15,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from grouser.physics.description.machine import Machine, Pose
-from grouser.physics.model import Model, Names
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.model.multibody import Model, Names
 
 FREE_BASE = "root_joint"
 _SPHERICAL = pin.JointModelSpherical().shortname()

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import grouser
-from grouser.physics.description.machine import Pose, World
-from grouser.physics.model import build_model
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import World
+from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics

@@ -8,8 +8,9 @@ import pytest
 from contact_scene import hull_mesh
 
 from grouser.benchmarks.lidar import PLACE, REACH, TILT, MuJoCoRays, rough_ground, scene, watching
-from grouser.physics.description.machine import Ground, Obstacle, Pose, World
-from grouser.physics.description.rotation import matrix, quaternion_from_rpy
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.description.data.world import Ground, Obstacle, World
 
 FLOAT = 2.0**-24  # MuJoCo keeps heights and vertices in single precision
 

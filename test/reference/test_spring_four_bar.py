@@ -13,7 +13,7 @@ import pytest
 import grouser
 from grouser import ParameterError, experiments
 from grouser.experiments import spring_four_bar
-from grouser.physics.description.machine import World
+from grouser.physics.description.data.world import World
 from grouser.resources import share_path
 
 LARGEST_REACTION = 2.448177  # [N]

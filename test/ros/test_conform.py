@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from patience import DEADLINE, wait_until
 
-from grouser import conform
+from grouser.commands import conform
 
 BROKEN = Path(__file__).resolve().parent / "broken"
 

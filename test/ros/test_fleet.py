@@ -11,10 +11,10 @@ from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
 import grouser
+from grouser.commands.replay import replay
 from grouser.nodes.shared import topics
 from grouser.recording.events import Joined, Left, Placed
 from grouser.recording.mcap_file import Recording
-from grouser.replay import replay
 
 OK = Result.RESULT_OK
 BOX = """<robot name="box">

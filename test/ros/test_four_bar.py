@@ -18,9 +18,9 @@ from tf2_msgs.msg import TFMessage
 import grouser
 from grouser import catalogue, experiments
 from grouser.nodes.shared import topics
-from grouser.physics.description.machine import Pose
-from grouser.physics.description.placement import link_poses
-from grouser.physics.description.rotation import compose, matrix, quaternion_from_rpy
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose, matrix, quaternion_from_rpy
+from grouser.physics.description.urdf.placement import link_poses
 from grouser.program import load_program
 
 # As many messages as a run has: a listener that keeps five could lose some.

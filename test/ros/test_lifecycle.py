@@ -19,7 +19,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from grouser.nodes.shared import topics
 from grouser.nodes.simulator.node import SimulatorNode, spinning
-from grouser.physics.errors import GrouserError
+from grouser.physics.base.errors import GrouserError
 
 
 class Manager:

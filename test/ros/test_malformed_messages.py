@@ -26,7 +26,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.simulator import trajectory_messages
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 from grouser.program import TWIST
 
 MEGABYTE = "x" * 1_000_000

@@ -16,8 +16,8 @@ from grouser.nodes.navigation import world_map
 from grouser.nodes.shared import topics
 from grouser.nodes.simulator.parameters import DECLARATIONS
 from grouser.occupancy import shape_points
-from grouser.physics.description.placement import initial_positions, link_poses
-from grouser.physics.description.rotation import compose, matrix
+from grouser.physics.description.data.rotation import compose, matrix
+from grouser.physics.description.urdf.placement import initial_positions, link_poses
 from grouser.resources import share_path
 from grouser.runtime.goal_following import Manners
 from grouser.runtime.vehicle import make_vehicle

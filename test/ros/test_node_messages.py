@@ -20,12 +20,13 @@ import grouser
 from grouser.nodes.shared import messages
 from grouser.nodes.simulator.diagnostics import diagnostics_message
 from grouser.nodes.simulator.message_makers import MAKERS
-from grouser.physics import spatial
+from grouser.physics.base import spatial
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import Ground, Heightfield, Lidar
-from grouser.physics.errors import ParameterError
-from grouser.physics.lidar import LidarScan
-from grouser.physics.measurements import TerrainPatch
+from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.description.data.world import Ground, Heightfield
+from grouser.physics.readings.measurements import TerrainPatch
+from grouser.physics.sensors.lidar import LidarScan
 from grouser.runtime.frames import FrameTree, footprint_pose, relative_poses
 from grouser.runtime.report import LoopReport
 from grouser.runtime.sampling import TERRAIN_VALUES, bearing_costs, rut_costs, terrain_points

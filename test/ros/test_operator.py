@@ -20,7 +20,7 @@ from std_msgs.msg import Bool
 
 from grouser.nodes.operator.node import DECLARATIONS
 from grouser.nodes.shared import messages, topics
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 from grouser.resources import share_path
 
 # A busy computer may keep a joystick that says something every 20 ms from doing so for long; where silence is not what

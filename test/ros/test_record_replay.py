@@ -18,10 +18,10 @@ from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 import grouser
+from grouser.commands.replay import replay
 from grouser.nodes.simulator.node import SimulatorNode, spinning
 from grouser.recording.events import Commanded, StateReached
 from grouser.recording.mcap_file import Recording
-from grouser.replay import replay
 
 
 def test_what_comes_over_dds_whenever_it_comes_replays(peer, start_simulator, tmp_path):

@@ -18,11 +18,11 @@ import grouser
 from grouser import catalogue, experiments
 from grouser.nodes.attitude.controller import DECLARATIONS, AttitudeControllerNode
 from grouser.nodes.shared import topics
-from grouser.physics.attitude.control import AttitudeController, Gains
-from grouser.physics.attitude.pivoted_body import pivoted_body
-from grouser.physics.errors import GrouserError
-from grouser.physics.spatial import matrix, quaternion_exponential
+from grouser.physics.base.errors import GrouserError
+from grouser.physics.base.spatial import matrix, quaternion_exponential
 from grouser.resources import share_path
+from grouser.studies.attitude.control import AttitudeController, Gains
+from grouser.studies.attitude.pivoted_body import pivoted_body
 
 CONFIG = share_path("config", "rigid_pendulum.yaml")
 STEP, PERIOD = 0.001, 0.005  # [s], of the simulation and between measurements

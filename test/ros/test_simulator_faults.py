@@ -12,7 +12,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from grouser.nodes.simulator.node import SimulatorNode
-from grouser.physics.errors import GrouserError
+from grouser.physics.base.errors import GrouserError
 
 
 class Faults:

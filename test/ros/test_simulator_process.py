@@ -16,8 +16,8 @@ import pytest
 from patience import DEADLINE
 from rosgraph_msgs.msg import Clock
 
+from grouser.commands.run import judge, status_text
 from grouser.nodes.shared import topics
-from grouser.run import judge, status_text
 from grouser.runtime.report import LoopReport
 
 MOST_WORK = 10.0  # [s] of processor time for an end; what still compiles takes ten times that
@@ -57,7 +57,7 @@ def test_the_node_ends_cleanly(compiled, peer, launch, loader_file, number):
 def test_the_node_ends_while_it_compiles(launch, loader_file, tmp_path, number):
     """With an empty cache the signal comes in the middle of the first compilation."""
     cache = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    script = "import sys; from grouser.run import main; sys.exit(main(sys.argv[1:]))"
+    script = "import sys; from grouser.commands.run import main; sys.exit(main(sys.argv[1:]))"
     process = subprocess.Popen(
         [sys.executable, "-uc", script, "--machine", str(loader_file), "--no-view"],
         stdout=subprocess.PIPE,

@@ -29,10 +29,10 @@ from grouser.nodes.services.host import (
 from grouser.nodes.services.motion import EntityMotion, Velocity
 from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.services.services import SimulationServices
-from grouser.physics.description.machine import Pose as PlainPose
-from grouser.physics.description.machine import World
-from grouser.physics.description.rotation import matrix, rotate
-from grouser.physics.simulation import Simulation
+from grouser.physics.description.data.pose import Pose as PlainPose
+from grouser.physics.description.data.rotation import matrix, rotate
+from grouser.physics.description.data.world import World
+from grouser.physics.simulation.simulation import Simulation
 
 OK = Result.RESULT_OK
 STEP = 0.001  # [s]

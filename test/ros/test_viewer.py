@@ -36,10 +36,11 @@ from grouser.nodes.viewer.forces import contact_ball, force_point
 from grouser.nodes.viewer.node import Viewer
 from grouser.nodes.viewer.scene import node_name
 from grouser.nodes.viewer.world import FIELD_POINTS, field_surface
+from grouser.physics.base.errors import MachineError
 from grouser.physics.contact.terrain import surface_below
 from grouser.physics.description import load_machine, load_world, parse_machine
-from grouser.physics.description.machine import Heightfield, Pose
-from grouser.physics.errors import MachineError
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import Heightfield
 
 QUARTER_TURN = (0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5))  # about z
 NO_TURN = (0.0, 0.0, 0.0, 1.0)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from grouser import Simulation, World, load_machine
-from grouser.physics.description.machine import Pose
+from grouser.physics.description.data.pose import Pose
 
 
 @pytest.fixture(scope="session")

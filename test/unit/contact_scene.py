@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grouser.physics import spatial
+from grouser.physics.base import spatial
+from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.collide import (
     ContactWorkspace,
     convex_pairs_due,
@@ -17,9 +18,12 @@ from grouser.physics.contact.collide import (
 )
 from grouser.physics.contact.contacts import Contacts
 from grouser.physics.contact.convex import ConvexNarrowPhase
-from grouser.physics.description.machine import Collision, Inertial, Joint, Link, Machine, Mesh, Pose, World
-from grouser.physics.kernel import kernel
-from grouser.physics.model import build_model
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Collision, Inertial, Joint, Link
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Mesh
+from grouser.physics.description.data.world import World
+from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 
 FREE_SPACE = World(ground=None)

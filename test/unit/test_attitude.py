@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from grouser import ParameterError, RigidBody, simulate_body, simulate_pendulum
-from grouser.physics.attitude.body import BodyState, invariants
-from grouser.physics.attitude.lie_group import lie_group_step, solve_turn
-from grouser.physics.attitude.motion import METHODS
-from grouser.physics.errors import ConvergenceError, DivergenceError
-from grouser.physics.spatial import quaternion_from_matrix, skew
+from grouser.physics.base.errors import ConvergenceError, DivergenceError
+from grouser.physics.base.spatial import quaternion_from_matrix, skew
+from grouser.studies.attitude.body import BodyState, invariants
+from grouser.studies.attitude.lie_group import lie_group_step, solve_turn
+from grouser.studies.attitude.motion import METHODS
 
 NAN, INF = math.nan, math.inf
 

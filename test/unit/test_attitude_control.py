@@ -7,7 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from grouser.physics.attitude import (
+from grouser.physics.base.spatial import matrix, quaternion_exponential, quaternion_product, skew
+from grouser.studies.attitude import (
     axis_control,
     control,
     energy_shaping,
@@ -17,9 +18,8 @@ from grouser.physics.attitude import (
     stereographic,
     tracking,
 )
-from grouser.physics.attitude.control import LAWS, TARGETS, AttitudeController, Gains
-from grouser.physics.attitude.pivoted_body import PivotedBody
-from grouser.physics.spatial import matrix, quaternion_exponential, quaternion_product, skew
+from grouser.studies.attitude.control import LAWS, TARGETS, AttitudeController, Gains
+from grouser.studies.attitude.pivoted_body import PivotedBody
 
 BODY = PivotedBody((15.0, 18.0, 20.0), (3.0, -2.0, 40.0))
 SEEDS = range(8)

@@ -7,13 +7,14 @@ import os
 import numpy as np
 import pytest
 
-from grouser import ParameterError, benchmark, benchmarks
+from grouser import ParameterError, benchmarks
 from grouser.benchmarks import batch, stepping
 from grouser.benchmarks.figure import Figure, alternating_medians
 from grouser.benchmarks.step import MuJoCo, model_on_field, rough_ground
 from grouser.benchmarks.step_bullet import PyBullet, standard_output_to_error
 from grouser.benchmarks.stepping import MOTIONS, REST, START_HEIGHT, Grouser, Motion, compare
 from grouser.cli import main as command_line
+from grouser.commands import benchmark
 from grouser.physics.contact.terrain import surface_below
 
 

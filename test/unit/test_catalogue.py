@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from grouser import catalogue
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
 from grouser.resources import share_path
 
 

@@ -102,7 +102,7 @@ def test_a_diverged_simulation_ends_with_status_1(monkeypatch, capsys):
     def diverge(arguments):
         raise grouser.DivergenceError(1.5, "boom", float("nan"))
 
-    monkeypatch.setattr("grouser.inspection.main", diverge)
+    monkeypatch.setattr("grouser.commands.inspection.main", diverge)
     assert cli.main(["inspect", "x"]) == cli.EXIT_FAILED
     assert "diverged at t = 1.500000 s: boom" in capsys.readouterr().err
 

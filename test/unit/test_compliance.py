@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from grouser.physics.compliance.axial import AxialLaws, axial_energy, axial_spring, hysteresis_after
-from grouser.physics.compliance.pairs import _measure_rotation
+from grouser.physics.base.spatial import matrix, quaternion_exponential
+from grouser.physics.compliance.loops import _measure_rotation
+from grouser.physics.compliance.springs import AxialLaws, axial_energy, axial_spring, hysteresis_after
 from grouser.physics.compliance.vibration import implicit_damping_ratio
-from grouser.physics.spatial import matrix, quaternion_exponential
 
 
 def turn(vector):

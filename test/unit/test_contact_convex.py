@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from contact_scene import STEP, Scene, free_bodies, hull_mesh, random_quaternion
 
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.contact.narrow import point_to_shape
-from grouser.physics.description.machine import Box, Capsule, Cylinder, Obstacle, Pose, World
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder
+from grouser.physics.description.data.world import Obstacle, World
 
 # Sums of a dozen products of numbers about one.
 ROUND_OFF = 1e-12

@@ -7,18 +7,10 @@ import numpy as np
 import pytest
 from contact_scene import Scene, free_bodies, hull_mesh, random_quaternion
 
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.contact.terrain import make_terrain, nearest_to_sphere, surface_below
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ground,
-    Heightfield,
-    PointSet,
-    Sphere,
-    World,
-)
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, PointSet, Sphere
+from grouser.physics.description.data.world import Ground, Heightfield, World
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
 ROUND_OFF = 1e-12

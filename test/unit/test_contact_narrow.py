@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from contact_scene import Scene, free_bodies, hull_mesh, random_quaternion
 
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.contact.narrow import (
     nearest_on_segments,
     point_to_box,
@@ -14,8 +14,9 @@ from grouser.physics.contact.narrow import (
     point_to_hull,
 )
 from grouser.physics.contact.shapes import make_shapes
-from grouser.physics.description.machine import Box, Capsule, Cylinder, PointSet, Sphere, World
-from grouser.physics.model import build_model
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, PointSet, Sphere
+from grouser.physics.description.data.world import World
+from grouser.physics.model.multibody import build_model
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
 ROUND_OFF = 1e-12

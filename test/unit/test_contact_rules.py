@@ -8,31 +8,16 @@ import numpy as np
 import pytest
 from contact_scene import FREE_SPACE, Scene, free_bodies, hull_mesh
 
+from grouser.physics.base.errors import MachineError
 from grouser.physics.contact.laws import combine
 from grouser.physics.contact.slots import claim_slots
-from grouser.physics.description.machine import (
-    Box,
-    Collision,
-    CompliantJoint,
-    ContactMaterial,
-    Cylinder,
-    DisabledCollision,
-    Ground,
-    Inertial,
-    Joint,
-    JointFrame,
-    Link,
-    LoopJoint,
-    Machine,
-    MaterialPair,
-    Obstacle,
-    PointSet,
-    Pose,
-    SelfCollision,
-    Sphere,
-    World,
-)
-from grouser.physics.errors import MachineError
+from grouser.physics.description.data.compliance import CompliantJoint, JointFrame, LoopJoint
+from grouser.physics.description.data.contact import ContactMaterial, DisabledCollision, MaterialPair, SelfCollision
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Collision, Inertial, Joint, Link
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box, Cylinder, PointSet, Sphere
+from grouser.physics.description.data.world import Ground, Obstacle, World
 
 INERTIAL = Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
 BALL = Sphere(0.1)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grouser.physics.constraints.contact_rows import _align_tangents, make_contact_rows
 from grouser.physics.constraints.impulses import _on_rim, solve_rows, warm_start
 from grouser.physics.constraints.rows import make_rows
 from grouser.physics.constraints.subspace import _share_within_cone, leap, make_subspace
+from grouser.physics.contact.rows import _align_tangents, make_contact_rows
 
 angles = st.floats(0.0, 2.0 * math.pi)
 powers = st.floats(-4.0, 2.0).map(lambda power: 10.0**power)

@@ -8,17 +8,18 @@ from pathlib import Path
 import pytest
 
 import grouser
-from grouser.physics.description.circuit import (
+from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.physics.description.data.hydraulics import Pump, Tank
+from grouser.physics.description.elements.hydraulics.circuit import (
     PORTS,
     circuit_lines,
     circuit_tanks,
     constant_pressures,
     feeding_valve,
 )
-from grouser.physics.description.extension_attributes import Kind
-from grouser.physics.description.hydraulic_schema import HYDRAULIC_ELEMENTS, PUMP_DEFAULTS
-from grouser.physics.description.machine import Pump, Tank
-from grouser.physics.errors import MachineError, ParameterError
+from grouser.physics.description.elements.hydraulics.pumps import PUMP_DEFAULTS
+from grouser.physics.description.elements.hydraulics.table import HYDRAULIC_ELEMENTS
+from grouser.physics.description.table.attributes import Kind
 
 MACHINE = Path(__file__).parents[1] / "data" / "machines" / "load_sensing.urdf"
 

@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 
 import grouser
-from grouser.physics.description.loop_joints import AXES, PAIR_TYPES, constrained_directions
-from grouser.physics.description.machine import CompliantJoint, FlexibleLink, Integrator, JointFrame, LoopJoint
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.compliance import (
+    PAIR_TYPES,
+    CompliantJoint,
+    FlexibleLink,
+    JointFrame,
+    LoopJoint,
+    constrained_directions,
+)
+from grouser.physics.description.data.mechanism import Integrator
+from grouser.physics.description.data.pose import AXES
 
 LOOPS_AND_SPRINGS = Path(__file__).parents[1] / "data" / "machines" / "loops_and_springs.urdf"
 

@@ -7,19 +7,12 @@ import numpy as np
 import pytest
 
 import grouser
-from grouser.physics.description.inertial import inertial_from_density
-from grouser.physics.description.machine import (
-    Capsule,
-    Collision,
-    Cylinder,
-    DisabledCollision,
-    MaterialPair,
-    PointSet,
-    Pose,
-    SelfCollision,
-    Sphere,
-)
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.contact import DisabledCollision, MaterialPair, SelfCollision
+from grouser.physics.description.data.mechanism import Collision
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Capsule, Cylinder, PointSet, Sphere
+from grouser.physics.description.urdf.inertial import inertial_from_density
 
 LOOPS_AND_SPRINGS = Path(__file__).parents[1] / "data" / "machines" / "loops_and_springs.urdf"
 

@@ -6,28 +6,22 @@ from pathlib import Path
 import pytest
 
 import grouser
-from grouser.physics.description import machine as dataclasses_of_machine
-from grouser.physics.description.drives import ServoDrive
-from grouser.physics.description.extension_attributes import ElementKind, Kind
-from grouser.physics.description.extension_docs import extension_page
-from grouser.physics.description.extension_schema import (
-    ELEMENTS,
-    ContactPoints,
-    Density,
-    WrittenFlexibleLink,
-    WrittenSensor,
-    WrittenWheel,
-)
-from grouser.physics.description.machine import (
-    Attachment,
-    ContactMaterial,
-    Fluid,
-    JointFriction,
-    Machine,
-    SphericalJoint,
-)
-from grouser.physics.description.placement import initial_positions, link_poses
-from grouser.physics.errors import MachineError
+from grouser.docs_pages.urdf_extension import extension_page
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data import machine as dataclasses_of_machine
+from grouser.physics.description.data.contact import ContactMaterial
+from grouser.physics.description.data.drives import ServoDrive
+from grouser.physics.description.data.hydraulics import Attachment, Fluid
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import JointFriction, SphericalJoint
+from grouser.physics.description.elements.contact import ContactPoints
+from grouser.physics.description.elements.density import Density
+from grouser.physics.description.elements.flexible_links import WrittenFlexibleLink
+from grouser.physics.description.elements.sensors import WrittenSensor
+from grouser.physics.description.elements.wheels import WrittenWheel
+from grouser.physics.description.machine_file.registry import ELEMENTS
+from grouser.physics.description.table.attributes import ElementKind, Kind
+from grouser.physics.description.urdf.placement import initial_positions, link_poses
 
 ROOT = Path(__file__).parents[2]
 
@@ -311,5 +305,5 @@ def test_defaults_are_within_their_ranges(kind):
 
 def test_the_documentation_is_made_from_the_table():
     page = (ROOT / "docs" / "urdf_extension.md").read_text(encoding="utf-8")
-    remedy = "run: python -m grouser.physics.description.extension_docs > docs/urdf_extension.md"
+    remedy = "run: python -m grouser.docs_pages.urdf_extension > docs/urdf_extension.md"
     assert page == extension_page(), remedy

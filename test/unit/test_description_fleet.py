@@ -8,26 +8,20 @@ import pytest
 
 from grouser import Member, combine, load_machine
 from grouser.catalogue import machine_file
-from grouser.physics.description.circuit import circuit_tanks
-from grouser.physics.description.extension_attributes import ElementKind, Kind
-from grouser.physics.description.extension_schema import ELEMENTS
-from grouser.physics.description.fleet import ROOT, prefixed
-from grouser.physics.description.machine import (
-    ContactMaterial,
-    FlexibleLink,
-    Fluid,
-    Integrator,
-    Lidar,
-    Link,
-    Machine,
-    MaterialPair,
-    Pose,
-    Pump,
-    Tank,
-)
-from grouser.physics.description.placement import initial_positions, link_poses
-from grouser.physics.description.soil import Wheel
-from grouser.physics.errors import MachineError, ParameterError
+from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.physics.description.data.compliance import FlexibleLink
+from grouser.physics.description.data.contact import ContactMaterial, MaterialPair
+from grouser.physics.description.data.hydraulics import Fluid, Pump, Tank
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Integrator, Link
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.description.data.soil import Wheel
+from grouser.physics.description.elements.hydraulics.circuit import circuit_tanks
+from grouser.physics.description.machine_file.fleet import ROOT, prefixed
+from grouser.physics.description.machine_file.registry import ELEMENTS
+from grouser.physics.description.table.attributes import ElementKind, Kind
+from grouser.physics.description.urdf.placement import initial_positions, link_poses
 
 MACHINES = ("demolition_robot", "excavator", "four_bar", "hydraulic_lift", "loader_crane", "rigid_pendulum", "rover")
 SHARED = {"name", "root", "floating_base", "fluid", "self_collision", "integrator", "urdf", "source", "file"}

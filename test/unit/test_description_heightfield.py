@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import grouser
-from grouser.physics.description import grid_file
-from grouser.physics.description.machine import Ground
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.world import Ground
+from grouser.physics.description.text import grid_file
 
 WORLDS = Path(__file__).parents[2] / "config" / "worlds"
 # x to the right, y up; three columns of x, two of y

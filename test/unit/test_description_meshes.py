@@ -11,11 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grouser
-from grouser.physics.description import meshes, parse_machine, paths
-from grouser.physics.description.inertial import inertial_from_density
-from grouser.physics.description.machine import Box, Collision, Cylinder, Mesh, Pose, Sphere
-from grouser.physics.description.rotation import quaternion_from_rpy
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description import parse_machine
+from grouser.physics.description.data.mechanism import Collision
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import quaternion_from_rpy
+from grouser.physics.description.data.shapes import Box, Cylinder, Mesh, Sphere
+from grouser.physics.description.text import files as paths
+from grouser.physics.description.urdf import meshes
+from grouser.physics.description.urdf.inertial import inertial_from_density
 
 ONE = (1.0, 1.0, 1.0)
 

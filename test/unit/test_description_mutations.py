@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import grouser
-from grouser.inspection import machine_facts, report
-from grouser.physics.description.circuit import circuit_lines, constant_pressures
-from grouser.physics.errors import DivergenceError, MachineError
+from grouser.commands.inspection import machine_facts, report
+from grouser.physics.base.errors import DivergenceError, MachineError
+from grouser.physics.description.elements.hydraulics.circuit import circuit_lines, constant_pressures
 from grouser.resources import share_path
 
 DATA = Path(__file__).parents[1] / "data"

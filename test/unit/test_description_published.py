@@ -10,8 +10,9 @@ import pytest
 from patience import DEADLINE
 
 from grouser.physics.description import load_machine, parse_machine
-from grouser.physics.description.machine import Box, Cylinder, Pose, Sphere
-from grouser.physics.description.rotation import compose
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose
+from grouser.physics.description.data.shapes import Box, Cylinder, Sphere
 
 LOOPS_AND_SPRINGS = Path(__file__).parents[1] / "data" / "machines" / "loops_and_springs.urdf"
 

@@ -8,7 +8,7 @@ import pytest
 from patience import DEADLINE
 
 import grouser
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
 
 LINK_A = '<link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>'
 LINK_B = LINK_A.replace('"a"', '"b"')
@@ -251,7 +251,7 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path):
 def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "large.urdf"
     path.write_text('<robot name="r"><link name="a"/></robot>' + " " * 1000)
-    monkeypatch.setattr("grouser.physics.description.loader.BYTES_MAX", 1000)
+    monkeypatch.setattr("grouser.physics.description.machine_file.loader.BYTES_MAX", 1000)
     with pytest.raises(MachineError, match="larger than 1000 bytes"):
         grouser.load_machine(path)
 

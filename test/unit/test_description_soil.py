@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import grouser
-from grouser.physics.description.ground_edge import edge_walls
-from grouser.physics.description.machine import Ground, Heightfield
-from grouser.physics.description.soil import Soil, SoilGround, Validity, beyond_validity
-from grouser.physics.description.soil_checks import check_level, check_soil
-from grouser.physics.description.soil_docs import soils_page
-from grouser.physics.description.soil_presets import PRESETS
-from grouser.physics.description.soil_schema import ALL_KEYS, CELL_KEYS, KEYS
-from grouser.physics.errors import MachineError, ParameterError
+from grouser.docs_pages.soils import soils_page
+from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.physics.description.data.soil import Soil, SoilGround, Validity, beyond_validity
+from grouser.physics.description.data.world import Ground, Heightfield
+from grouser.physics.description.soils.checks import check_level, check_soil
+from grouser.physics.description.soils.presets import PRESETS
+from grouser.physics.description.soils.schema import ALL_KEYS, CELL_KEYS, KEYS
+from grouser.physics.description.world.ground_edge import edge_walls
 from grouser.physics.soil.laws import make_soils, pressure_stiffness
 
 ROOT = Path(__file__).parents[2]
@@ -255,7 +255,7 @@ def test_every_soil_of_the_literature_says_what_it_holds_for(name):
 
 
 def test_the_page_of_soils_is_made_from_the_tables():
-    remedy = "run: python -m grouser.physics.description.soil_docs > docs/soils.md"
+    remedy = "run: python -m grouser.docs_pages.soils > docs/soils.md"
     assert (ROOT / "docs" / "soils.md").read_text(encoding="utf-8") == soils_page(), remedy
 
 

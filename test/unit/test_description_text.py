@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grouser.physics.description import numbers, xml_tree
-from grouser.physics.description.names import closest
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.text import numbers, xml_tree
+from grouser.physics.description.text.names import closest
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import pytest
 import trimesh
 
 import grouser
-from grouser.physics.description.machine import Box, Cylinder, Mesh, Mimic, Sphere
-from grouser.physics.description.placement import initial_positions, link_poses
+from grouser.physics.description.data.mechanism import Mimic
+from grouser.physics.description.data.shapes import Box, Cylinder, Mesh, Sphere
+from grouser.physics.description.urdf.placement import initial_positions, link_poses
 
 DATA = Path(__file__).parents[1] / "data"
 REFERENCE_MODELS = sorted((DATA / "models").glob("*.urdf"))

@@ -12,20 +12,12 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import grouser
-from grouser.physics.description import heightfield, obstacles, soil_reader
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ground,
-    Mesh,
-    NamedPose,
-    Obstacle,
-    Pose,
-    Sphere,
-    World,
-)
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+from grouser.physics.description.data.world import Ground, NamedPose, Obstacle, World
+from grouser.physics.description.soils import reader as soil_reader
+from grouser.physics.description.world import heightfield, obstacles
 
 ROOT = Path(__file__).parents[2]
 WORLDS = sorted((ROOT / "config" / "worlds").glob("*.yaml"))

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import grouser
-from grouser.physics.description import expand
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.text import xacro as expand
 
 HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import grouser
-from grouser.physics.description.machine import JointLimit
-from grouser.physics.model import build_model
+from grouser.physics.description.data.mechanism import JointLimit
+from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.discrete_momentum import (
     add_momenta,

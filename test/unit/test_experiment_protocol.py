@@ -13,7 +13,7 @@ from grouser import cli, experiments
 from grouser.experiments import command_line
 from grouser.experiments.protocol import Parameter, Result, as_json, complete_parameters
 from grouser.experiments.schedule import read_schedule, schedule_value
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 
 
 def fall(height, gravity, samples, drag, body, command):

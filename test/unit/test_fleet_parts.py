@@ -6,22 +6,13 @@ from numba import typeof
 
 from grouser import Member, Simulation, World, combine, load_machine
 from grouser.catalogue import machine_file
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    Collision,
-    Cylinder,
-    DisabledCollision,
-    Inertial,
-    Link,
-    Machine,
-    PointSet,
-    Pose,
-    SelfCollision,
-    Sphere,
-)
-from grouser.physics.errors import ParameterError
-from grouser.physics.part import Part
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.contact import DisabledCollision, SelfCollision
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Collision, Inertial, Link
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, PointSet, Sphere
+from grouser.physics.simulation.view import Part
 
 MACHINES = ("demolition_robot", "excavator", "four_bar", "loader_crane", "rigid_pendulum", "rover", "servo_fin")
 VIEWS = (

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from grouser.physics.friction.dry import deflection_after, deflection_slope, settled_level, sliding_level
+from grouser.physics.friction.laws import deflection_after, deflection_slope, settled_level, sliding_level
 
 
 def both(function):

@@ -12,18 +12,9 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from grouser.physics.errors import ConvergenceError, DivergenceError, ParameterError
-from grouser.physics.friction.reduced import (
-    BACKWARD,
-    FORWARD,
-    FREE,
-    LOWER,
-    REST,
-    UPPER,
-    make_reduced,
-    solve_reduced,
-)
-from grouser.physics.friction.system import DryFriction, FrictionSystem, VariableLimit
+from grouser.physics.base.errors import ConvergenceError, DivergenceError, ParameterError
+from grouser.studies.friction.reduced import BACKWARD, FORWARD, FREE, LOWER, REST, UPPER, make_reduced, solve_reduced
+from grouser.studies.friction.system import DryFriction, FrictionSystem, VariableLimit
 
 REST_SPEED = 1e-10
 

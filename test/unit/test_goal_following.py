@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from grouser.nodes.navigation.goal_follower import mounted, planar, read_place
-from grouser.physics.description.machine import Pose
-from grouser.physics.description.rotation import quaternion_from_rpy
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.runtime.goal_following import GoalFollower, Manners, ObstacleMemory, free_heading, wrapped
 
 SECTOR = 2.0 * math.pi / 180  # between two directions that are told apart [rad]

@@ -12,13 +12,13 @@ from scipy.optimize import brentq
 
 import grouser
 import grouser.catalogue
-from grouser import inspection
-from grouser.actuator_ranges import actuator_ranges
-from grouser.circuit_drawing import circuit_dot
-from grouser.graph_layout import svg_of
+from grouser.commands import inspection
+from grouser.commands.actuator_ranges import actuator_ranges
+from grouser.commands.circuit_drawing import circuit_dot
+from grouser.commands.graph_layout import svg_of
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import parse_machine
-from grouser.physics.description.circuit import PORTS
-from grouser.physics.errors import ParameterError
+from grouser.physics.description.elements.hydraulics.circuit import PORTS
 
 LOAD_SENSING = Path(__file__).parents[1] / "data" / "machines" / "load_sensing.urdf"
 SUPPLY, TANK = 10e6, 1e5

@@ -9,8 +9,9 @@ import pytest
 import trimesh
 
 import grouser
-from grouser import catalogue, inspection
-from grouser.physics.errors import MachineError, ParameterError
+from grouser import catalogue
+from grouser.commands import inspection
+from grouser.physics.base.errors import MachineError, ParameterError
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -7,21 +7,13 @@ import pytest
 
 from grouser import Simulation, load_machine, load_soil, load_world
 from grouser.catalogue import machine_file, world_file
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ground,
-    Heightfield,
-    Obstacle,
-    Pose,
-    Sphere,
-    World,
-)
-from grouser.physics.description.rotation import matrix, quaternion_from_rpy
-from grouser.physics.description.soil import SoilGround
-from grouser.physics.errors import MachineError
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Sphere
+from grouser.physics.description.data.soil import SoilGround
+from grouser.physics.description.data.world import Ground, Heightfield, Obstacle, World
 from grouser.physics.soil.tiles import SIDE, SURFACE, TILE, open_cell, with_capacity
 
 TREE = """<robot name="r"><link name="world"/><link name="mast"/>

@@ -5,10 +5,10 @@ import pytest
 
 import grouser
 from grouser import catalogue
-from grouser.physics import spatial
-from grouser.physics.description.machine import Pose
-from grouser.physics.description.placement import link_poses
-from grouser.physics.description.rotation import compose
+from grouser.physics.base import spatial
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose
+from grouser.physics.description.urdf.placement import link_poses
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import grouser
-from grouser.physics.description.machine import ElasticCoordinate, Inertial, Joint, Link, Machine, Pose
-from grouser.physics.errors import MachineError
-from grouser.physics.model import build_model
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import ElasticCoordinate, Inertial, Joint, Link
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.articulated import forward_dynamics, make_articulated_workspace
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, total_momentum

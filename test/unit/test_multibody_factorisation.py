@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grouser.physics.description.machine import ElasticCoordinate, Inertial, Joint, Link, Machine, Mimic, Pose
-from grouser.physics.model import build_model
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import ElasticCoordinate, Inertial, Joint, Link, Mimic
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import (
     factorise,

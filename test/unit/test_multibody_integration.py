@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 
 import grouser
-from grouser.physics import spatial
-from grouser.physics.description.machine import Inertial, Joint, JointLimit, Link, Machine, Mimic, Pose
-from grouser.physics.model import FREE, SPHERICAL, build_model
+from grouser.physics.base import spatial
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Inertial, Joint, JointLimit, Link, Mimic
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.model.multibody import FREE, SPHERICAL, build_model
 from grouser.physics.multibody.integration import integrate_positions
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])

@@ -9,21 +9,12 @@ import yaml
 from grouser import cli
 from grouser.catalogue import world_file
 from grouser.occupancy import Passable, occupancy_map
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_world
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ground,
-    Heightfield,
-    Mesh,
-    Obstacle,
-    Pose,
-    Sphere,
-    World,
-)
-from grouser.physics.description.rotation import quaternion_from_rpy
-from grouser.physics.errors import ParameterError
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import quaternion_from_rpy
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+from grouser.physics.description.data.world import Ground, Heightfield, Obstacle, World
 
 CELL = 0.05  # [m]
 # How much larger round shapes may be: a ball's polyhedron of 48 sides reaches 1 / cos(pi / 48)^2 of its radius.

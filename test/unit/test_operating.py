@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 from grouser.runtime.control_mapping import ControlMapping, Lever
 from grouser.runtime.operating import Operating
 

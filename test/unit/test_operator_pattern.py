@@ -5,7 +5,7 @@ import math
 import pytest
 
 from grouser.catalogue import pattern_file
-from grouser.physics.errors import MachineError, ParameterError
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.resources import share_path
 from grouser.runtime.control_mapping import ControlMapping, Lever
 from grouser.runtime.control_mapping_reader import load_control_mapping

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from grouser.physics.packed import Packed, packed_at
+from grouser.physics.base.packed import Packed, packed_at
 
 
 class Leaf(NamedTuple):

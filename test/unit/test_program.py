@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from grouser.physics.errors import MachineError, ParameterError
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.program import TWIST, CommandProgram, TimedCommand, load_program
 
 

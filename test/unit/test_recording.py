@@ -16,13 +16,13 @@ from patience import DEADLINE
 
 import grouser
 from grouser import catalogue, cli
+from grouser.commands.replay import replay
 from grouser.physics.soil.tiles import with_capacity
 from grouser.recording.events import Commanded, FaultsChanged, StateReached, Stopped, WasReset
 from grouser.recording.mcap_file import Recording, RecordingWriter
 from grouser.recording.origin import Origin
 from grouser.recording.recorder import Recorder
 from grouser.recording.state_hash import state_hash
-from grouser.replay import replay
 from grouser.runtime.driving import Driver
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.pacing import Pacer

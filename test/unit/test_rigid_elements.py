@@ -8,28 +8,19 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
+from grouser.physics.base.errors import MachineError
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.contact.pairs import CollisionRules
-from grouser.physics.description.machine import (
-    Attachment,
-    Box,
-    Collision,
-    CompliantJoint,
-    DisabledCollision,
-    FlexibleLink,
-    HydraulicCylinder,
-    Inertial,
-    Joint,
-    JointFrame,
-    Link,
-    LoopJoint,
-    Machine,
-    Pose,
-)
-from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, subtree_masses
-from grouser.physics.description.rotation import compose, matrix, quaternion_from_rpy, rotate
-from grouser.physics.errors import MachineError
-from grouser.physics.model import build_model
+from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink, JointFrame, LoopJoint
+from grouser.physics.description.data.contact import DisabledCollision
+from grouser.physics.description.data.hydraulics import Attachment, HydraulicCylinder
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Collision, Inertial, Joint, Link
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose, matrix, quaternion_from_rpy, rotate
+from grouser.physics.description.data.shapes import Box
+from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, subtree_masses
+from grouser.physics.model.multibody import build_model
 
 LENGTH, MASS, BENDING_Y, BENDING_Z, TORSION = 2.0, 3.0, 50.0, 20.0, 8.0
 SLENDER = 1e-9 * MASS * LENGTH**2  # inertia about the axis that does not matter for bending

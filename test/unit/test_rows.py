@@ -8,16 +8,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from grouser.physics.constraints.contact_rows import (
+from grouser.physics.constraints.impulses import solve_rows
+from grouser.physics.constraints.rows import make_rows, open_row, row_speed
+from grouser.physics.constraints.subspace import make_subspace
+from grouser.physics.contact.rows import (
     CONTACT_SLOP,
     PENETRATION_RELIEF,
     RESTITUTION_SPEED,
     _normal_law,
     make_contact_rows,
 )
-from grouser.physics.constraints.impulses import solve_rows
-from grouser.physics.constraints.rows import make_rows, open_row, row_speed
-from grouser.physics.constraints.subspace import make_subspace
 from grouser.physics.description import parse_machine
 from grouser.physics.hydraulics.cylinder import chamber_compliances, oil_stiffness
 from grouser.physics.hydraulics.elements import make_network

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from grouser import ParameterError, Simulation
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import Pose, World
-from grouser.physics.description.rotation import quaternion_from_rpy
-from grouser.physics.errors import MachineError
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import quaternion_from_rpy
+from grouser.physics.description.data.world import World
 
 STEP = 1e-3
 GRAVITY = np.array([0.0, 0.0, -9.81])

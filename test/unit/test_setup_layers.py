@@ -10,9 +10,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 BREACHES = {
-    "physics imports nodes": ("physics/errors.py", "import grouser.nodes.shared.topics"),
-    "physics imports ROS": ("physics/spatial.py", "import rclpy"),
-    "a lower layer imports a higher one": ("physics/spatial.py", "import grouser.physics.model"),
+    "physics imports nodes": ("physics/base/errors.py", "import grouser.nodes.shared.topics"),
+    "physics imports ROS": ("physics/base/spatial.py", "import rclpy"),
+    "a lower layer imports a higher one": ("physics/base/spatial.py", "import grouser.physics.model"),
     "rooms side by side import each other": ("physics/friction/__init__.py", "import grouser.physics.soil"),
     "nodes import experiments": ("nodes/shared/topics.py", "import grouser.experiments"),
     "a module without a place": ("physics/no_place.py", ""),

@@ -8,7 +8,7 @@ import pytest
 
 from grouser import DivergenceError, MachineError, ParameterError, Simulation, World
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import Pose
+from grouser.physics.description.data.pose import Pose
 
 WORLD = World(spawn=Pose((0.0, 0.0, 0.1)))
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from grouser import Simulation, World
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import Pose
+from grouser.physics.description.data.pose import Pose
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 

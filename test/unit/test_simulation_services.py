@@ -17,9 +17,10 @@ from grouser.nodes.services.region import Region, RegionType, box_around
 from grouser.nodes.services.regular_expression import RegularExpression
 from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.services.states import check_transition
-from grouser.physics.description.machine import Box, Capsule, Cylinder, Mesh, PointSet, Pose, Sphere
-from grouser.physics.description.rotation import compose, matrix, quaternion_from_rpy
-from grouser.physics.errors import MachineError
+from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose, matrix, quaternion_from_rpy
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, PointSet, Sphere
 
 CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 GEOMETRIES = {

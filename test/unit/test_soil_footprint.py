@@ -8,8 +8,9 @@ import pytest
 
 from grouser import Simulation, World
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import Ground, Pose
-from grouser.physics.description.soil import Soil, SoilGround, Wheel
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.soil import Soil, SoilGround, Wheel
+from grouser.physics.description.data.world import Ground
 from grouser.physics.soil import wheels as of
 
 RADIUS, WIDTH = 0.2, 0.1

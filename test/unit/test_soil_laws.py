@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grouser.physics.description.soil import Soil
+from grouser.physics.description.data.soil import Soil
 from grouser.physics.soil import laws
 
 SAND = Soil(

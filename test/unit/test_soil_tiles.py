@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from grouser.physics.contact.terrain import ground_surface, make_terrain
-from grouser.physics.description.machine import Ground, Heightfield
-from grouser.physics.description.soil import Soil, SoilGround
+from grouser.physics.description.data.soil import Soil, SoilGround
+from grouser.physics.description.data.world import Ground, Heightfield
 from grouser.physics.soil import tiles
 
 CELL = 0.05

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
 ROUND_OFF = 1e-13

@@ -11,7 +11,7 @@ from scipy.interpolate import CubicHermiteSpline, PPoly, interp1d
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from grouser.nodes.simulator import trajectory_messages
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
 from grouser.runtime.trajectory import Spline, Tolerance, Tolerances, Waypoint
 
 # Coefficients of up to a hundred, in six terms, round off by 1e-13 and the reference's as much; a derivative multiplies

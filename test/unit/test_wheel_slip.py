@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grouser.physics.description.soil import Wheel
-from grouser.physics.measurements import WheelState
+from grouser.physics.description.data.soil import Wheel
+from grouser.physics.readings.measurements import WheelState
+from grouser.physics.readings.wheel_contact import rigid_wheel_state
 from grouser.physics.soil.memory import STANDSTILL, shown_slip
-from grouser.physics.wheel_contact import rigid_wheel_state
 
 speeds = st.floats(-1e3, 1e3)
 

@@ -2,7 +2,10 @@
 
 import numpy as np
 
-from grouser.physics.description.machine import Box, Collision, Inertial, Link, Machine, Pose
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Collision, Inertial, Link
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box
 
 
 def box(size=(0.4, 0.4, 0.4), mass=10.0):

@@ -4,7 +4,7 @@ import math
 
 from scipy.integrate import solve_ivp
 
-from grouser.physics.description.machine import DirectionalValve, Pump
+from grouser.physics.description.data.hydraulics import DirectionalValve, Pump
 
 # Of the oil and of `hydraulic_rig.cylinder`.
 BETA, DENSITY = 1.4e9, 850.0

@@ -6,8 +6,10 @@ from typing import get_args, get_type_hints
 import numpy as np
 
 from grouser import World
+from grouser.physics.base.packed import Packed
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import Attachment, Fluid, HydraulicCylinder, Machine, Tank
+from grouser.physics.description.data.hydraulics import Attachment, Fluid, HydraulicCylinder, Tank
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.hydraulics.circuit import make_circuit
 from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network
@@ -15,8 +17,7 @@ from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.oil import compression_energy
 from grouser.physics.hydraulics.plain_parts import advance_parts
 from grouser.physics.hydraulics.trials import make_network_workspace, set_contents
-from grouser.physics.model import build_model
-from grouser.physics.packed import Packed
+from grouser.physics.model.multibody import build_model
 
 ATMOSPHERE = 1e5
 # Field of `Machine` that holds the elements of a kind.

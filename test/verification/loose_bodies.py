@@ -5,21 +5,12 @@ import math
 import numpy as np
 
 from grouser import Simulation, World
-from grouser.physics import spatial
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    Collision,
-    Cylinder,
-    Geometry,
-    Ground,
-    Inertial,
-    Joint,
-    Link,
-    Machine,
-    Pose,
-    Sphere,
-)
+from grouser.physics.base import spatial
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Collision, Inertial, Joint, Link
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Sphere
+from grouser.physics.description.data.world import Ground
 
 GRAVITY = 9.81
 UPRIGHT = (0.0, 0.0, 0.0, 1.0)

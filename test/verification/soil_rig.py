@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from grouser import Simulation, World
 from grouser.physics.description import parse_machine
-from grouser.physics.description.machine import Ground, Pose
-from grouser.physics.description.soil import Soil, SoilGround, Wheel
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.soil import Soil, SoilGround, Wheel
+from grouser.physics.description.data.world import Ground
 
 GRAVITY = 9.81
 # Lunar simulant of Ishigami et al. (2007); the wheel of 15 cm on it is the one of the tables.

@@ -3,7 +3,7 @@
 import pytest
 
 from grouser import Simulation, World
-from grouser.actuator_ranges import actuator_ranges
+from grouser.commands.actuator_ranges import actuator_ranges
 
 GRAVITY = 9.81
 AIR = World(ground=None)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from grouser import DivergenceError, ParameterError, Simulation, World
-from grouser.physics.description.machine import Ground, Pose
-from grouser.physics.step import run_steps
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import Ground
+from grouser.physics.integrators.step import run_steps
 
 BOX = '<box size="0.2 0.2 0.2"/>'
 INERTIA = (0.0133,) * 3

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from grouser import Simulation, World
-from grouser.physics.description.rotation import quaternion_from_rpy
+from grouser.physics.base.spatial import matrix
+from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.multibody.energy import total_momentum
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
-from grouser.physics.spatial import matrix
 
 SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
 EARTH = World(ground=None)

@@ -7,7 +7,8 @@ import pytest
 from loose_bodies import GRAVITY, LYING, loose, place, solid, velocity_of
 
 from grouser import Simulation, World
-from grouser.physics.description.machine import Box, Capsule, Cylinder, Ground, Heightfield, Sphere
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Sphere
+from grouser.physics.description.data.world import Ground, Heightfield
 
 RADIUS = 0.1
 

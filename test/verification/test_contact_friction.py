@@ -7,7 +7,10 @@ import pytest
 from loose_bodies import GRAVITY, leaning_world, loose, place, solid, spin_of, velocity_of
 
 from grouser import Simulation, World
-from grouser.physics.description.machine import Box, ContactMaterial, Ground, Obstacle, Pose, Sphere
+from grouser.physics.description.data.contact import ContactMaterial
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box, Sphere
+from grouser.physics.description.data.world import Ground, Obstacle
 
 BLOCK = Box((0.4, 0.4, 0.2))
 SLAB = Box((6.0, 6.0, 0.5))

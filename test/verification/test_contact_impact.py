@@ -5,18 +5,11 @@ import pytest
 from loose_bodies import loose, place, principal_inertia, solid, spin_of, velocity_of
 
 from grouser import Simulation, World
-from grouser.physics import spatial
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    ContactMaterial,
-    Cylinder,
-    Ground,
-    Heightfield,
-    Obstacle,
-    Pose,
-    Sphere,
-)
+from grouser.physics.base import spatial
+from grouser.physics.description.data.contact import ContactMaterial
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Sphere
+from grouser.physics.description.data.world import Ground, Heightfield, Obstacle
 
 RADIUS = 0.1
 FREE_SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)

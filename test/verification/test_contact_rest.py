@@ -7,19 +7,10 @@ import pytest
 from loose_bodies import LYING, UPRIGHT, leaning_world, loose, place, principal_inertia, solid, spin_of, velocity_of
 
 from grouser import Simulation, World
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    ContactMaterial,
-    Cylinder,
-    Ground,
-    Heightfield,
-    Mesh,
-    Obstacle,
-    PointSet,
-    Pose,
-    Sphere,
-)
+from grouser.physics.description.data.contact import ContactMaterial
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, PointSet, Sphere
+from grouser.physics.description.data.world import Ground, Heightfield, Obstacle
 
 # What a body at rest may creep [m/s].
 CREEP = 1e-6

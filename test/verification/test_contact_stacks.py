@@ -5,16 +5,9 @@ import pytest
 from loose_bodies import LYING, loose, place, solid
 
 from grouser import Simulation, World
-from grouser.physics.description.machine import (
-    Box,
-    Capsule,
-    ContactMaterial,
-    Cylinder,
-    Ground,
-    Heightfield,
-    Mesh,
-    Sphere,
-)
+from grouser.physics.description.data.contact import ContactMaterial
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+from grouser.physics.description.data.world import Ground, Heightfield
 
 CUBE = Box((0.2, 0.2, 0.2))
 

@@ -9,9 +9,9 @@ import pytest
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, program_file
-from grouser.physics import spatial
-from grouser.physics.description.machine import SelfCollision
-from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, subtree_masses
+from grouser.physics.base import spatial
+from grouser.physics.description.data.contact import SelfCollision
+from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, subtree_masses
 from grouser.program import load_program
 
 GRAVITY = 9.81

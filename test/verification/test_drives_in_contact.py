@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from grouser import Simulation, World
-from grouser.physics.description.machine import Box, Ground, Obstacle, Pose
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box
+from grouser.physics.description.data.world import Ground, Obstacle
 
 GRAVITY = 9.81
 STEP = 1e-3

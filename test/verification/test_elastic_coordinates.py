@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from grouser import MachineError, Simulation, World
-from grouser.physics.description.machine import ElasticCoordinate
-from grouser.physics.model import build_model
+from grouser.physics.description.data.mechanism import ElasticCoordinate
+from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 

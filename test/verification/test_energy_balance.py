@@ -8,7 +8,8 @@ import pytest
 from grouser import Simulation, World
 from grouser.catalogue import machine_file
 from grouser.physics.description import load_machine
-from grouser.physics.description.machine import Ground, Pose
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import Ground
 
 GRAVITY = 9.81
 BOX = '<box size="0.4 0.4 0.2"/>'

@@ -12,9 +12,12 @@ import pytest
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, program_file
-from grouser.physics import spatial
-from grouser.physics.description.machine import Box, Obstacle, Pose, SelfCollision
-from grouser.physics.description.placement import initial_positions, link_poses, point_on_link, subtree_masses
+from grouser.physics.base import spatial
+from grouser.physics.description.data.contact import SelfCollision
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box
+from grouser.physics.description.data.world import Obstacle
+from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, subtree_masses
 from grouser.program import load_program
 
 SHEET = {

@@ -8,11 +8,12 @@ from fleet_machines import box, drive, turned
 
 from grouser import Member, Simulation, World, combine, load_machine, load_world
 from grouser.catalogue import machine_file, world_file
-from grouser.physics.description.machine import Box, Pose
-from grouser.physics.errors import ParameterError
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.packed import Packed
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box
 from grouser.physics.multibody.energy import total_momentum
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
-from grouser.physics.packed import Packed
 
 FREE = World("free", gravity=(0.0, 0.0, 0.0), ground=None)
 VIEWS = ("joint_position", "joint_velocity", "joint_effort", "contact_wrench", "joint_reaction")

@@ -8,8 +8,10 @@ from fleet_machines import box, drive, turned
 
 from grouser import Member, Simulation, World, carry_over, combine, load_machine, load_world
 from grouser.catalogue import machine_file, world_file
-from grouser.physics.description.machine import Box, Obstacle, Pose
-from grouser.physics.errors import MachineError, ParameterError
+from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box
+from grouser.physics.description.data.world import Obstacle
 
 HALL = World("hall")
 FAR = Pose((20.0, 0.0, 1.0))

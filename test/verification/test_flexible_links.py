@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from grouser import Member, Simulation, World, combine
-from grouser.physics.description.machine import FlexibleLink, Inertial, Joint, Link, Machine, Pose
-from grouser.physics.description.rotation import matrix, quaternion_from_rpy
-from grouser.physics.errors import ParameterError
-from grouser.physics.spatial import matrix as matrix_of
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.spatial import matrix as matrix_of
+from grouser.physics.description.data.compliance import FlexibleLink
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Inertial, Joint, Link
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 
 LENGTH, BENDING_Y, BENDING_Z, TORSION = 2.0, 5e4, 2e4, 8e3
 LOAD, BEAM, LEVER = 3.0, 3e-5, 0.5  # [kg, kg, m]

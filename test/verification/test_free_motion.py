@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ellipk
 
 from grouser import Simulation, World
-from grouser.physics.description.machine import Pose
+from grouser.physics.description.data.pose import Pose
 from grouser.physics.multibody.energy import total_momentum
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grouser import Simulation, World
-from grouser.physics.description.machine import Ground
+from grouser.physics.description.data.world import Ground
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 

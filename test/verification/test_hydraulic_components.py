@@ -25,7 +25,7 @@ from hydraulic_elements import (
 from hydraulic_rig import ATMOSPHERE, Rig, cylinder
 from scipy.optimize import brentq
 
-from grouser.physics.description.machine import (
+from grouser.physics.description.data.hydraulics import (
     Accumulator,
     CheckValve,
     Compensator,

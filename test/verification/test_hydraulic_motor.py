@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from grouser import Simulation, World
-from grouser.physics.measurements import CylinderEnergy
+from grouser.physics.readings.measurements import CylinderEnergy
 
 AIR = World(ground=None)
 GRAVITY, SUPPLY, TANK, BETA, DENSITY = 9.81, 10e6, 1e5, 1.4e9, 850.0

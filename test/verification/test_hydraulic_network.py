@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.optimize import brentq
 
-from grouser.physics.description.machine import (
+from grouser.physics.description.data.hydraulics import (
     Accumulator,
     CheckValve,
     Compensator,

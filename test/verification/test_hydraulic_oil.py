@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from grouser.physics.description.machine import Fluid
+from grouser.physics.description.data.hydraulics import Fluid
 from grouser.physics.hydraulics.oil import compression_energy, content, make_oil, pressure_of, pressure_rise
 
 PLAIN = Fluid()

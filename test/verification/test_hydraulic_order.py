@@ -11,7 +11,7 @@ from hydraulic_rig import ATMOSPHERE, Rig, cylinder
 from scipy.integrate import solve_ivp
 
 from grouser import Simulation, World
-from grouser.physics.description.machine import Orifice, Pump
+from grouser.physics.description.data.hydraulics import Orifice, Pump
 
 BETA, DENSITY, GRAVITY = 1.4e9, 850.0, 9.81
 AREA_A, AREA_B = math.pi * 0.04**2 / 4, math.pi * (0.04**2 - 0.025**2) / 4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hydraulic_rig import Rig, cylinder
 
-from grouser.physics.description.machine import Accumulator, DirectionalValve, Fluid, Orifice, Pump
+from grouser.physics.description.data.hydraulics import Accumulator, DirectionalValve, Fluid, Orifice, Pump
 from grouser.physics.hydraulics.trials import SLIDING, STUCK, set_contents
 
 CYLINDERS, ROUNDS, STEPS, STEP = 20, 40, 10, 1e-3

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grouser import Simulation, World
-from grouser.physics.description.machine import Pose
+from grouser.physics.description.data.pose import Pose
 
 GRAVITY = 9.81
 AIR = World(ground=None)

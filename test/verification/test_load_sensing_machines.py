@@ -8,7 +8,7 @@ import pytest
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file
-from grouser.physics.description.machine import SelfCollision
+from grouser.physics.description.data.contact import SelfCollision
 from grouser.physics.hydraulics.circuit import piston_area, rod_side_area
 
 MACHINES = ("excavator", "demolition_robot")

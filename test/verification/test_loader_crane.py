@@ -7,7 +7,7 @@ import pytest
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, program_file
-from grouser.physics.description.placement import link_poses, point_on_link
+from grouser.physics.description.urdf.placement import link_poses, point_on_link
 from grouser.program import load_program
 
 GRAVITY = 9.8  # [m/s2], of the published crane

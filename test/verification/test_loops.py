@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from grouser import DivergenceError, MachineError, Simulation, World
+from grouser.physics.base.spatial import matrix, quaternion_exponential
 from grouser.physics.compliance.vibration import implicit_damping_ratio
-from grouser.physics.description.loop_joints import constrained_directions
-from grouser.physics.description.rotation import quaternion_from_rpy
-from grouser.physics.spatial import matrix, quaternion_exponential
+from grouser.physics.description.data.compliance import constrained_directions
+from grouser.physics.description.data.rotation import quaternion_from_rpy
 
 SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
 EARTH = World(ground=None)

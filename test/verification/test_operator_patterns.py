@@ -11,7 +11,7 @@ import pytest
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, pattern_file
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.program import TWIST
 from grouser.runtime.control_mapping_reader import load_control_mapping
 from grouser.runtime.driving import Driver

@@ -9,11 +9,11 @@ from scipy.integrate import solve_ivp
 
 from grouser import DivergenceError, ParameterError, experiments
 from grouser.experiments.command_line import read_reference
-from grouser.physics.attitude import tracking
-from grouser.physics.attitude.control import LAWS, TARGETS, Gains, control_torque
-from grouser.physics.attitude.pivoted_body import PivotedBody, angular_acceleration, gravity_direction
-from grouser.physics.attitude.rodrigues import rate_of
-from grouser.physics.spatial import matrix, quaternion_exponential, quaternion_product
+from grouser.physics.base.spatial import matrix, quaternion_exponential, quaternion_product
+from grouser.studies.attitude import tracking
+from grouser.studies.attitude.control import LAWS, TARGETS, Gains, control_torque
+from grouser.studies.attitude.pivoted_body import PivotedBody, angular_acceleration, gravity_direction
+from grouser.studies.attitude.rodrigues import rate_of
 
 MOMENT = 30.0 * 9.81 * 0.5
 SLIDING = {

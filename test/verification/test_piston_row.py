@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from grouser import Simulation, World
-from grouser.physics.constraints.contact_rows import make_contact_rows
 from grouser.physics.constraints.impulses import solve_rows
-from grouser.physics.constraints.piston_rows import open_piston_rows, turn_pistons
 from grouser.physics.constraints.rows import close_row, make_rows
 from grouser.physics.constraints.subspace import make_subspace
+from grouser.physics.contact.rows import make_contact_rows
 from grouser.physics.hydraulics.circuit import make_circuit
-from grouser.physics.model import build_model
+from grouser.physics.hydraulics.piston_rows import open_piston_rows, turn_pistons
+from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise, multiply, solve
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics

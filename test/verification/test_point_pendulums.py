@@ -8,7 +8,7 @@ from scipy.integrate import quad, solve_ivp
 from scipy.special import ellipk
 
 from grouser import ParameterError, cli, experiments, simulate_pendulum
-from grouser.physics.errors import ConvergenceError
+from grouser.physics.base.errors import ConvergenceError
 
 
 def exact_period(length, gravity, amplitude_deg):

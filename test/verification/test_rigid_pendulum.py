@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from grouser import ParameterError, RigidBody, cli, experiments, simulate_body
-from grouser.physics.errors import ConvergenceError
+from grouser.physics.base.errors import ConvergenceError
 
 BODY = RigidBody(1.0, [0.13, 0.28, 0.17], [0.0, 0.0, 0.3], [0.0, 0.0, 9.81])
 RATE = [4.14, 4.14, 4.14]

@@ -10,10 +10,12 @@ import pytest
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, program_file, world_file
-from grouser.physics import spatial
+from grouser.physics.base import spatial
 from grouser.physics.description import load_world
-from grouser.physics.description.machine import Box, Ground, Obstacle, Pose
-from grouser.physics.description.placement import initial_positions, link_poses, subtree_masses
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box
+from grouser.physics.description.data.world import Ground, Obstacle
+from grouser.physics.description.urdf.placement import initial_positions, link_poses, subtree_masses
 from grouser.program import TWIST, load_program
 from grouser.runtime.driving import Driver, Odometer
 from grouser.runtime.frames import FrameTree

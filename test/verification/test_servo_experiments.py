@@ -8,8 +8,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from grouser import ParameterError, experiments
-from grouser.physics.drives.frequency_response import frequency_response, open_loop
-from grouser.physics.drives.servo_loop import ANGLE, SPEED, VARIABLES, ServoLoop
+from grouser.studies.servo.frequency_response import frequency_response, open_loop
+from grouser.studies.servo.servo_loop import ANGLE, SPEED, VARIABLES, ServoLoop
 
 LOOP = ServoLoop(
     gain=1.11e5,

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from grouser import Simulation, load_soil
-from grouser.physics.description.machine import Ground, World
-from grouser.physics.description.soil import SoilGround
+from grouser.physics.description.data.soil import SoilGround
+from grouser.physics.description.data.world import Ground, World
 
 # Pavlov and Johnson, CMU robomechanics/3d-terramechanics (MIT licence): a wheel of 58 mm x 50 mm on dry sand at slip
 # angle 0 and 10 mm/s, means of three trials. Slip, load [N], drawbar pull [N], sinkage of the rim [mm].

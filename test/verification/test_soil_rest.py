@@ -8,8 +8,8 @@ from soil_rig import GRAVITY, LEVELS, RADIUS, SAND, WIDTH, bed, cart, drive, loo
 from test_soil_terrain import hills, kept, run
 from test_soil_wheel_motion import LOAD, assert_rests, means, turned
 
-from grouser.physics.description.machine import Pose
-from grouser.physics.description.soil import Wheel
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.soil import Wheel
 
 
 def on_slope(level, cell, axis, angle):

@@ -11,7 +11,7 @@ from scipy.integrate import quad_vec
 from soil_rig import LUNAR, RADIUS, WIDTH
 
 from grouser import ParameterError, experiments
-from grouser.physics.description.soil import Soil
+from grouser.physics.description.data.soil import Soil
 from grouser.physics.soil.equilibrium import steady_motion, wheel_on_soil
 from grouser.physics.soil.laws import make_soils
 from grouser.physics.soil.stress import GROUSER_SHARE, Motion, wheel_stress

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from soil_rig import GRAVITY, LEVELS, RADIUS, SAND, WIDTH, bed, cart, drive, loose_wheel, plate, soft
 
-from grouser.physics.description.machine import Heightfield, Pose
-from grouser.physics.description.soil import Validity, Wheel
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.soil import Validity, Wheel
+from grouser.physics.description.data.world import Heightfield
 
 CYLINDER = f'<origin rpy="1.5707963267948966 0 0"/><geometry><cylinder radius="{RADIUS}" length="{WIDTH}"/></geometry>'
 

@@ -8,8 +8,8 @@ import pytest
 from soil_rig import GRAVITY, LEVELS, RADIUS, SAND, WIDTH, bed, cart, drive, loose_wheel, plate, soft
 
 from grouser import DivergenceError
-from grouser.physics.description.machine import Pose
-from grouser.physics.description.soil import Validity, Wheel
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.soil import Validity, Wheel
 
 LOAD = 100.0
 

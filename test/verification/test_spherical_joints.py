@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grouser import ParameterError, Simulation, World
-from grouser.physics.spatial import matrix
+from grouser.physics.base.spatial import matrix
 
 EARTH = World(ground=None)
 SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)

@@ -12,14 +12,14 @@ from scipy.optimize import root
 
 import grouser
 from grouser import MachineError, Simulation, World
-from grouser.physics.description.machine import JointLimit
-from grouser.physics.model import FREE, PLANAR, SPHERICAL
+from grouser.physics.base.packed import Packed
+from grouser.physics.base.spatial import matrix, skew
+from grouser.physics.description.data.mechanism import JointLimit
+from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import total_momentum
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics
-from grouser.physics.packed import Packed
-from grouser.physics.spatial import matrix, skew
 
 EARTH = World(ground=None)
 SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
