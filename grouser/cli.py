@@ -52,12 +52,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def simulator() -> int:
     """Runs the node of `grouser.nodes.simulator`; returns its exit status."""
-    return _call("simulator", "grouser.nodes.simulator", None)
+    return _call("simulator", "grouser.nodes.simulator.node", None)
 
 
 def viewer() -> int:
     """Runs the node of `grouser.nodes.viewer`; returns its exit status."""
-    return _call("viewer", "grouser.nodes.viewer", None)
+    return _call("viewer", "grouser.nodes.viewer.node", None)
 
 
 def attitude_controller() -> int:
@@ -67,7 +67,7 @@ def attitude_controller() -> int:
 
 def operator() -> int:
     """Runs the node of `grouser.nodes.operator`; returns its exit status."""
-    return _call("operator", "grouser.nodes.operator", None)
+    return _call("operator", "grouser.nodes.operator.node", None)
 
 
 def composed() -> int:

@@ -27,10 +27,10 @@ from grouser.ros_arguments import split_ros_arguments
 SIMULATOR = "simulator"
 # Where the others are: module and class.
 OTHERS = {
-    "operator": "OperatorNode",
-    "attitude_controller": "AttitudeControllerNode",
-    "goal_follower": "GoalFollowerNode",
-    "world_map": "WorldMapNode",
+    "operator": ("operator.node", "OperatorNode"),
+    "attitude_controller": ("attitude.controller", "AttitudeControllerNode"),
+    "goal_follower": ("navigation.goal_follower", "GoalFollowerNode"),
+    "world_map": ("navigation.world_map", "WorldMapNode"),
 }
 
 
@@ -70,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _make(name: str) -> Node:
-    make: Callable[[], Node] = getattr(import_module(f"grouser.nodes.{name}"), OTHERS[name])
+    module, node_class = OTHERS[name]
+    make: Callable[[], Node] = getattr(import_module(f"grouser.nodes.{module}"), node_class)
     return make()
 
 

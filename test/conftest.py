@@ -30,9 +30,9 @@ def _reserve_domain():
     raise RuntimeError(f"all ROS domains from {DOMAINS[0]} to {DOMAINS[-1]} are in use by other test processes")
 
 
-# The same examples in every run; HYPOTHESIS_PROFILE=explore looks for new ones.
-settings.register_profile("repeat", derandomize=True)
-settings.register_profile("explore")
+# The same examples in every run; HYPOTHESIS_PROFILE=explore looks for new ones. Any of them may take long.
+settings.register_profile("repeat", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 # Before any test module imports rclpy: the middleware reads these once.

@@ -26,6 +26,7 @@ from grouser.physics.base.compilation import Progress, progress_text
 from grouser.physics.base.errors import GrouserError
 from grouser.ros_arguments import split_ros_arguments
 from grouser.runtime.report import LoopReport
+from grouser.runtime.streams import STREAMS
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
@@ -36,8 +37,8 @@ _VIEWER_PATIENCE = 0.5  # [s] that the viewer gets to end by itself
 _PERIOD_TERMINAL = 0.25  # [s] between two states of the live line
 _PERIOD_PLAIN = 1.0  # [s] between two lines where there is no terminal
 _PERIOD_BUILDING = 0.1  # [s] after which a signal is noticed at the latest while the physics is built
-# Topics of which a machine has many, and of what; those that every node has.
-_MANY = {topics.CONTACT_WRENCHES: "link", topics.JOINT_REACTIONS: "joint"}
+# Streams with a topic for each of many links or joints, by what those begin with; topics that every node has.
+_MANY = {stream.group: stream for stream in STREAMS.values() if stream.items and not stream.single}
 _OF_EVERY_NODE = ("parameter_events", "rosout")
 
 
@@ -203,9 +204,9 @@ def _listed(title: str, names: Sequence[str], types: Mapping[str, str] | None = 
     """Topics behind a title, those of many links or joints as one, some with their type."""
     shown: dict[str, None] = {}
     for name in names:
-        group = name.removeprefix("/").partition("/")[0]
-        if group in _MANY:
-            name = f"/{group}/<{_MANY[group]}>"
+        group, slash, _ = name.removeprefix("/").partition("/")
+        if group + slash in _MANY:
+            name = f"/{_MANY[group + slash].topic}"
         elif types and group in types:
             name = f"{name} ({types[group]})"
         if group not in _OF_EVERY_NODE:

@@ -14,7 +14,6 @@ _NOTHING = 0.01  # of the motion by a good command
 _TICK = 0.01  # [s]: after which a command is taken at the latest
 _LAST = 0.1  # [s] over which a speed is measured
 _AFTERWARDS = 0.25  # [s] in which what does not stop goes on
-_COUNTED = 3.0  # [s] of wall time: three periods of /diagnostics
 
 
 def check_commands(subject: Subject, section: Section) -> None:
@@ -61,7 +60,7 @@ def _refusal_fault(
     before = _counted(subject)
     for channel, fault in sent:
         subject.say(channel.name, channel.refused[fault])
-    counted = subject.client.until(lambda: (_counted(subject) or 0.0) >= (before or 0.0) + len(sent), _COUNTED)
+    counted = subject.is_told(lambda: (_counted(subject) or 0.0) >= (before or 0.0) + len(sent))
     motion = np.abs(trials.advance(DURATION) - begun - idle)
     for channel in {channel for channel, _ in sent}:
         joint = int(np.argmax(np.abs(moving[channel])))

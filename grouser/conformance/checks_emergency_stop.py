@@ -14,7 +14,6 @@ from grouser.conformance.subject import Subject
 _BRAKING = 0.1  # [s]
 _NOTHING = 0.05  # of the motion without the stop: what brakes give way
 _AGAIN = 0.5  # of it: what is motion
-_SHOWN = 3.0  # [s] of wall time: three periods of /diagnostics
 
 
 def check_emergency_stop(subject: Subject, section: Section) -> None:
@@ -58,7 +57,7 @@ def _stopped(
     trials.tell(moved)
     trials.advance(DURATION)
     subject.say("emergency_stop", Bool(data=True))
-    shown = subject.client.until(lambda: subject.diagnosis(standard.EMERGENCY_STOP) == "true", _SHOWN)
+    shown = subject.is_told(lambda: subject.diagnosis(standard.EMERGENCY_STOP) == "true")
     braked = trials.advance(_BRAKING)
     trials.tell(told)
     first = trials.advance(DURATION)

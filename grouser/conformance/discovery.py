@@ -105,6 +105,8 @@ def find_simulator(client: Client, wanted: str) -> Offer:
         NotFoundError: none or several are there.
     """
     client.until(lambda: len(_candidates(client.node, wanted)) > 0)
+    # A node that answers is made: whatever it offers is on its way.
+    client.answering = next(iter([*_candidates(client.node, wanted), *_nodes(client.node)]), "")
     size = -1
     while size != (size := _graph_size(client.node)):
         client.spin(_SETTLED if wanted else _ALONE)

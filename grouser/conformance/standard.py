@@ -56,7 +56,7 @@ OUTPUTS = (
     Output("/clock", "rosgraph_msgs/Clock", EVERY_MACHINE, BEST_EFFORT, VOLATILE, 1, 100.0, "clock_rate"),
     Output("joint_states", "sensor_msgs/JointState", EVERY_MACHINE, rate=100.0, rate_parameter="joint_state_rate"),
     Output("/tf", "tf2_msgs/TFMessage", EVERY_MACHINE, depth=100, rate=100.0, rate_parameter="joint_state_rate"),
-    Output("/tf_static", "tf2_msgs/TFMessage", EVERY_MACHINE, durability=TRANSIENT_LOCAL, depth=100),
+    Output("/tf_static", "tf2_msgs/TFMessage", EVERY_MACHINE, durability=TRANSIENT_LOCAL, depth=1),
     Output("robot_description", "std_msgs/String", EVERY_MACHINE, durability=TRANSIENT_LOCAL, depth=1),
     Output("/diagnostics", "diagnostic_msgs/DiagnosticArray", EVERY_MACHINE),
     Output("odom", "nav_msgs/Odometry", WHEELS, rate=50.0, rate_parameter="odom_rate"),

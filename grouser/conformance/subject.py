@@ -1,5 +1,6 @@
 """The simulator under examination: what it has said so far, and how it was found."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,8 @@ from grouser.conformance.standard import OUTPUTS, Output
 
 _PATIENCE_PAUSED = 2.0  # [s] of wall time without a /clock after which a simulator is taken to be paused
 _PATIENCE_ONCE = 3.0  # [s] of wall time for what is said once, and for /diagnostics
-_QUIET, _MOST_ROUNDS = 0.2, 10  # [s] of wall time in which nothing comes from a paused simulator; looks for that
+_TELLING = 3  # messages of /diagnostics, of which one tells what happened before the first of them
+_QUIET, _MOST_ROUNDS = 0.2, 20  # [s] of wall time in which nothing comes from a paused simulator; looks for that
 FEWEST, _MOST = 4, 26  # messages of a stream that are wanted; between these a quarter of a second's
 
 
@@ -98,6 +100,14 @@ class Subject:
         message = None if stream is None else stream.recording.newest
         pairs = [pair for status in message.status for pair in status.values] if message else []
         return next((pair.value for pair in pairs if words in pair.key), None)
+
+    def is_told(self, condition: Callable[[], bool]) -> bool:
+        """Whether a condition of what /diagnostics say holds, or comes to hold now."""
+        stream = self.stream("/diagnostics")
+        if stream is not None:
+            messages, enough = stream.recording.messages, len(stream.recording.messages) + _TELLING
+            self.client.until(lambda: condition() or len(messages) >= enough)
+        return condition()
 
     @property
     def now(self) -> int:

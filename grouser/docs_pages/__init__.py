@@ -1,1 +1,1 @@
-"""Generators of those pages of docs/ that follow from tables in the code."""
+"""Makers of the pages in docs/ that are written from the code."""

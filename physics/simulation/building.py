@@ -14,8 +14,9 @@ from grouser.physics.compliance.loops import make_loops
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.compliance.springs import make_joint_springs
 from grouser.physics.contact.collide import exclude_overlaps, make_collision, shape_name
+from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.world import World
+from grouser.physics.description.data.world import Ground, World
 from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.hydraulics.circuit import make_circuit
@@ -91,7 +92,7 @@ def set_up(
 ) -> Setup:
     """Checks and builds; arguments and errors as of `Simulation`."""
     integrator = _check_settings(machine, step, scheme, tolerance, most_sweeps, integrator)
-    divided = split_flexible_links(machine)
+    divided = divided_machine(machine)
     model, names = build_model(divided, world.spawn, world.gravity)
     unsure = check_soils(divided, world)
     network, lines, passage_elements = make_network(divided)
@@ -181,6 +182,30 @@ def make_neutral_command(machine: Machine) -> Command:
         leaks=len(leaks(machine)),
         cylinders=len(machine.cylinders),
     )
+
+
+def integrator_names() -> tuple[str, ...]:
+    """Names of the integrators that `Simulation` takes."""
+    return tuple(sorted(INTEGRATORS))
+
+
+def scheme_names() -> tuple[str, ...]:
+    """Names of the hydraulic schemes that `Simulation` takes."""
+    return tuple(sorted(SCHEMES))
+
+
+def divided_machine(machine: Machine) -> Machine:
+    """The machine as it is simulated, with flexible links divided into rigid elements; its links as in `link_poses`.
+
+    Raises:
+        MachineError: a flexible link cannot be divided.
+    """
+    return split_flexible_links(machine)
+
+
+def ground_height(ground: Ground | None, x: float, y: float) -> float:
+    """Height of the natural ground at a place [m]; 0 without ground."""
+    return ground_surface(ground, x, y)[0]
 
 
 def require_range(name: str, value: float, lowest: float, highest: float) -> None:

@@ -1,11 +1,13 @@
 """What the tests of the nodes share: a simulator and somebody who talks to it, over real DDS."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 import rclpy
+from patience import DEADLINE, wait_until
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -28,7 +32,10 @@ from std_srvs.srv import Trigger
 import grouser
 from grouser.nodes.simulator.node import SimulatorNode, spinning
 
-DEADLINE = 30.0  # [s], after which what a test waits for is taken to be never coming
+# Messages that wait while the listener is kept from the processor: more than any test causes meanwhile.
+KEPT = 10_000
+LONGEST_END = 30.0  # [s] of a process that is told to end, after which it is killed
+MOST_REQUESTS = 100  # for steps, until something is seen
 DATA = Path(__file__).resolve().parent / "data"
 
 
@@ -44,16 +51,17 @@ class Inbox:
             self._messages.append(message)
             self._condition.notify_all()
 
-    def wait(self, predicate: Callable[[Any], bool] = lambda message: True, what: str = "a message") -> Any:
-        """The first message from now on that satisfies `predicate`."""
+    def mark(self) -> int:
+        """The present moment, for `wait`."""
         with self._condition:
-            seen = len(self._messages)
+            return len(self._messages)
 
-            def found():
-                return next((message for message in self._messages[seen:] if predicate(message)), None)
-
-            assert self._condition.wait_for(lambda: found() is not None, DEADLINE), f"never heard: {what}"
-            return found()
+    def wait(
+        self, predicate: Callable[[Any], bool] = lambda message: True, what: str = "a message", since: int | None = None
+    ) -> Any:
+        """The first message from now on that satisfies `predicate`; or since a `mark`, of what may be over by now."""
+        with self._condition:
+            return self._next(predicate, len(self._messages) if since is None else since, what)
 
     def first(self, what: str = "a message") -> Any:
         """The first message ever."""
@@ -68,30 +76,40 @@ class Inbox:
     def wait_ever(self, predicate: Callable[[Any], bool], what: str) -> Any:
         """The first message ever that satisfies `predicate`."""
         with self._condition:
-
-            def found() -> Any:
-                return next((message for message in self._messages if predicate(message)), None)
-
-            assert self._condition.wait_for(lambda: found() is not None, DEADLINE), f"never heard: {what}"
-            return found()
+            return self._next(predicate, 0, what)
 
     def all(self) -> list[Any]:
         """What has come so far."""
         with self._condition:
             return list(self._messages)
 
+    def _next(self, predicate: Callable[[Any], bool], place: int, what: str) -> Any:
+        """The first message at a place or behind it that satisfies a predicate; each is looked at once."""
+        end = time.monotonic() + DEADLINE
+        while True:
+            if len(self._messages) == place:
+                self._condition.wait(max(end - time.monotonic(), 0.0))
+            elif predicate(self._messages[place]):
+                return self._messages[place]
+            else:
+                place += 1
+            assert time.monotonic() < end, f"never heard: {what}"
+
 
 class Actor:
     """Sends goals to an action."""
 
-    def __init__(self, node: Node, action_type: type, name: str, depth: int) -> None:
-        self._client = ActionClient(node, action_type, name, feedback_sub_qos_profile=QoSProfile(depth=depth))
+    def __init__(self, peer: "Peer", action_type: type, name: str) -> None:
+        self._client = ActionClient(peer.node, action_type, name)
+        # A client of actions drops the feedback that comes after the result: its topic is heard instead.
         self.feedback = Inbox()
+        feedback = action_type.Impl.FeedbackMessage
+        peer.hear_by(feedback, f"{name}/_action/feedback", lambda told: self.feedback.receive(told.feedback))
 
     def send(self, goal: Any) -> Any:
         """Sends a goal; its handle, when the server has answered."""
         assert self._client.wait_for_server(DEADLINE), "the action was never offered"
-        return answer_of(self._client.send_goal_async(goal, lambda told: self.feedback.receive(told.feedback)))
+        return answer_of(self._client.send_goal_async(goal))
 
     def cancel(self, handle: Any) -> int:
         """Asks for a goal's end; how many goals will be canceled."""
@@ -113,10 +131,18 @@ class Peer:
         self.node = Node("peer")
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._executor.spin)
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._spin)
         self._thread.start()
         self._publishers: dict[str, Any] = {}
+        self._clients: dict[str, Any] = {}
         self._actors: list[Actor] = []
+
+    def _spin(self) -> None:
+        """Runs callbacks; what the test's thread destroys while the executor is about to wait on it is passed over."""
+        while not self._ending.is_set():
+            with suppress(InvalidHandle):
+                self._executor.spin_once()
 
     def hear(self, message_type: type, topic: str, quality: QoSProfile | int = 10) -> Inbox:
         inbox = Inbox()
@@ -126,8 +152,10 @@ class Peer:
     def hear_by(
         self, message_type: type, topic: str, receive: Callable[[Any], None], quality: QoSProfile | int = 10
     ) -> Subscription:
-        """Has a function hear every message, one after the other."""
-        subscription = self.node.create_subscription(message_type, topic, receive, quality)
+        """Has a function hear every message, one after the other, however late it gets to them."""
+        offered = QoSProfile(depth=quality) if isinstance(quality, int) else quality
+        every = QoSProfile(depth=KEPT, reliability=offered.reliability, durability=offered.durability)
+        subscription = self.node.create_subscription(message_type, topic, receive, every)
         self._executor.wake()
         return subscription
 
@@ -154,7 +182,9 @@ class Peer:
         self.publisher(type(message), topic, quality).publish(message)
 
     def ask(self, service_type: type, name: str, request: Any) -> Any:
-        client = self.node.create_client(service_type, name)
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(service_type, name)
+        client = self._clients[name]
         assert client.wait_for_service(DEADLINE), f"never offered: {name}"
         return answer_of(client.call_async(request), name)
 
@@ -166,36 +196,55 @@ class Peer:
         kind = service_type(name)
         return self.ask(kind, f"/{node}/{snake_case(name)}", kind.Request(**fields))
 
+    def step(self) -> int:
+        """Has a paused simulator make the steps of a request; the time then [ns].
+
+        Whatever is sampled meanwhile is published, and each topic's last sample is of this time.
+        """
+        reply = self.ask(Trigger, "/simulator/step", Trigger.Request())
+        assert reply.success, reply.message
+        return round(1e9 * float(re.search(r"now at t = ([\d.]+) s", reply.message)[1]))
+
+    def step_until(self, inbox: Inbox, predicate: Callable[[Any], bool], what: str, since: int = 0) -> Any:
+        """Has a paused simulator make steps until a message since a `mark` satisfies `predicate`: the first that does.
+
+        No wall clock has a part in that: a simulator that is stepped leaves out no sample.
+        """
+        for _ in range(MOST_REQUESTS):
+            end = self.step()
+            inbox.wait_ever(lambda message, end=end: nanoseconds_of(message) >= end, f"the sample at {end} ns")
+            for message in inbox.all()[since:]:
+                if predicate(message):
+                    return message
+        raise AssertionError(f"never heard: {what}")
+
     def set_parameters(self, *changes: Parameter) -> list[SetParametersResult]:
         """Asks the simulator for parameters, one after the other; what becomes of each."""
         request = SetParameters.Request(parameters=[change.to_parameter_msg() for change in changes])
         return list(self.ask(SetParameters, "/simulator/set_parameters", request).results)
 
-    def act(self, action_type: type, name: str, depth: int = 10) -> Actor:
-        self._actors.append(Actor(self.node, action_type, name, depth))
+    def act(self, action_type: type, name: str) -> Actor:
+        self._actors.append(Actor(self, action_type, name))
         self._executor.wake()
         return self._actors[-1]
 
     def wait_for(self, condition: Callable[[], object], what: str) -> None:
         """Waits for something that the graph of nodes says."""
-        changed = threading.Event()
-        timer = self.node.create_timer(0.02, changed.set)
-        try:
-            for _ in range(int(DEADLINE / 0.02)):
-                if condition():
-                    return
-                changed.wait(DEADLINE)
-                changed.clear()
-            raise AssertionError(f"never seen: {what}")
-        finally:
-            self.node.destroy_timer(timer)
+        wait_until(condition, what)
 
     def close(self) -> None:
-        self._executor.shutdown()
+        self._ending.set()
+        self._executor.create_task(lambda: None)  # something to do, after which the thread looks whether it is to end
         self._thread.join()
+        self._executor.shutdown()
         for actor in self._actors:
             actor.destroy()
         self.node.destroy_node()
+
+
+def nanoseconds_of(message: Any) -> int:
+    """The time that a message bears [ns]."""
+    return message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
 
 
 def answer_of(future: Any, what: str = "an action") -> Any:
@@ -281,7 +330,7 @@ def run_live(peer: Peer, start_simulator: Callable[..., SimulatorNode]) -> Calla
 
 @pytest.fixture
 def launch() -> Iterator[Callable[..., subprocess.Popen]]:
-    """Starts Python modules as processes; none outlives the test."""
+    """Starts Python modules as processes. None outlives the test, nor do its nodes, which take leave of the graph."""
     processes: list[subprocess.Popen] = []
 
     def start(*arguments: str, **options: Any) -> subprocess.Popen:
@@ -298,8 +347,13 @@ def launch() -> Iterator[Callable[..., subprocess.Popen]]:
 
     yield start
     for process in processes:
-        process.kill()
-        process.communicate()
+        process.terminate()
+    for process in processes:
+        try:
+            process.communicate(timeout=LONGEST_END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
 """Several nodes in one process."""
 
 import signal
-from itertools import chain, repeat
+from itertools import cycle
 
 import pytest
+from patience import DEADLINE
 from sensor_msgs.msg import JointState, Joy
 
-DEADLINE = 60.0  # [s]
 PATTERN = """
 dead_man_button: 0
 speed: {slower_button: 1, faster_button: 2, ranges: {all: 1.0}, start: all}
@@ -28,9 +28,9 @@ def test_simulator_and_operator_share_a_process(peer, launch, loader_file, tmp_p
     place = list(states.first("the machine").name).index("boom_joint")
     start = states.all()[0].position[place]
     joy = peer.publisher(Joy, "joy")
-    # at rest, then the dead man's button, then the lever
+    # at rest, then the dead man's button, then the lever; and again, as somebody does who sees that nothing moves
     rest = [Joy(axes=[0.0, 0.0], buttons=[pressed, 0, 0]) for pressed in (0, 1) for _ in range(10)]
-    hands = chain(rest, repeat(Joy(axes=[0.0, 1.0], buttons=[1, 0, 0])))
+    hands = cycle([*rest, *[Joy(axes=[0.0, 1.0], buttons=[1, 0, 0])] * 100])
     timer = peer.node.create_timer(0.05, lambda: joy.publish(next(hands)))
     states.wait(lambda message: abs(message.position[place] - start) > 0.02, "that the boom moves")
     peer.node.destroy_timer(timer)

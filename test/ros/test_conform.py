@@ -6,20 +6,17 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from patience import DEADLINE, wait_until
 
 from grouser.commands import conform
 
 BROKEN = Path(__file__).resolve().parent / "broken"
-# A first run compiles what three kinds of machines need, before the first test.
-pytestmark = pytest.mark.timeout(900)
-LONGEST_EXIT = 10.0  # [s]
 
 
 def load_faults():
@@ -67,12 +64,17 @@ def run_simulator() -> Iterator[Simulators]:
 
 def end(identifier: int) -> None:
     """Ends a process, and waits until it has left the graph."""
-    with suppress(ProcessLookupError):
-        os.kill(identifier, signal.SIGTERM)
-        for _ in range(round(LONGEST_EXIT / 0.01)):
-            time.sleep(0.01)
+
+    def gone() -> bool:
+        try:
             os.kill(identifier, 0)
-        os.kill(identifier, signal.SIGKILL)
+        except ProcessLookupError:
+            return True
+        return False
+
+    if not gone():
+        os.kill(identifier, signal.SIGTERM)
+        wait_until(gone, "the end of a simulator")
 
 
 @pytest.fixture
@@ -81,7 +83,7 @@ def examine(tmp_path) -> Callable[..., tuple[int, dict]]:
     file = tmp_path / "report.json"
 
     def run(*arguments: str) -> tuple[int, dict]:
-        status = conform.main(["--json", str(file), *arguments])
+        status = conform.main(["--timeout", str(DEADLINE), "--json", str(file), *arguments])
         return status, json.loads(file.read_text())
 
     return run
@@ -131,7 +133,7 @@ def test_a_node_is_chosen_by_its_name(run_simulator, examine, capsys):
         assert "several simulators" in said and "/other/simulator, /simulator" in said
         status, report = examine("--passive", "--only", "graph", "--node", "/other/simulator")
         assert (status, failed(report)) == (1, ["/clock: publishers"])
-        assert conform.main(["--passive", "--timeout", "1", "--node", "nobody"]) == 2
+        assert conform.main(["--passive", "--timeout", "3", "--node", "nobody"]) == 2
         assert "no node is called nobody; nodes that are there: /other/simulator" in capsys.readouterr().err
 
 

@@ -6,6 +6,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from patience import DEADLINE
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.exceptions import InvalidHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -19,8 +20,6 @@ from std_srvs.srv import SetBool, Trigger
 from grouser.nodes.shared import topics
 from grouser.nodes.simulator.node import SimulatorNode, spinning
 from grouser.physics.base.errors import GrouserError
-
-DEADLINE = 30.0  # [s]
 
 
 class Manager:

@@ -1,9 +1,9 @@
 """Messages that nobody sends by mistake: enormous, empty of sense, or no messages at all. The node goes on."""
 
-import itertools
 import math
 import os
 import signal
+import time
 from array import array
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist, TwistStamped, Vector3
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import DEADLINE
 from rcl_interfaces.msg import Log
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
@@ -122,32 +123,35 @@ def test_monsters_are_refused_and_nothing_moves(peer, start_simulator, joint_sta
     """Each refusal is counted; what is said of them is short, names the field, and comes once a second at most."""
     node = start_simulator(command_timeout=0.0)
     start = joint_states.first()
+    begun = time.monotonic()
     for count, (what, (topic, message)) in enumerate(MONSTERS.items(), start=1):
         peer.say(topic, message)
         peer.wait_for(lambda count=count: node.refused_commands == count, f"the refusal of: {what}")
+    elapsed = time.monotonic() - begun
     heard = joint_states.wait()
     for name in ("boom_joint", "mast_joint", "drum_joint", "winch_joint"):
         # the chassis settles on the ground, and what hangs on it a little
         assert joint(heard, name) == pytest.approx(joint(start, name), abs=1e-3)
     moves(peer, joint_states)
+    warnings.wait_ever(lambda message: "refused" in message.msg, "a refusal")
     said = [message for message in warnings.all() if "refused" in message.msg]
-    assert said
     assert max(len(message.msg) for message in said) < LONGEST_WARNING
     assert any("length of data = 1000000 is not valid: 1" in message.msg for message in said)
-    times = [message.stamp.sec + 1e-9 * message.stamp.nanosec for message in said]
-    assert all(later - sooner > 0.99 for sooner, later in itertools.pairwise(times))
+    assert len(said) <= 1 + elapsed
 
 
 def test_a_thousand_refusals_are_one_warning_a_second(peer, start_simulator, warnings):
     node = start_simulator()
     bad = Float64MultiArray(data=[math.nan])
+    begun = time.monotonic()
     for count in range(1, 1001):
         peer.say("valve_commands_array", bad)
         if count % 5 == 0:  # the queue holds ten
             peer.wait_for(lambda count=count: node.refused_commands == count, "the refusals")
+    elapsed = time.monotonic() - begun
+    warnings.wait_ever(lambda message: "refused" in message.msg, "a refusal")
     said = [message for message in warnings.all() if "refused" in message.msg]
-    times = [message.stamp.sec + 1e-9 * message.stamp.nanosec for message in said]
-    assert 1 <= len(said) <= 2 + times[-1] - times[0]
+    assert len(said) <= 1 + elapsed
     assert "valve_commands_array refused: data[0] = nan is not valid" in said[0].msg
 
 
@@ -284,7 +288,7 @@ def test_a_joystick_that_is_a_monster_ends_no_operator(peer, launch):
     commanded = {value for message in valves.all() for entry in message.interface_values for value in entry.values}
     assert commanded == {0.0}
     process.send_signal(signal.SIGTERM)
-    output, _ = process.communicate(timeout=60.0)
+    output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0, output
     assert "joy refused: length of axes = 0 is not valid" in output
     assert max(map(len, output.splitlines())) < LONGEST_WARNING

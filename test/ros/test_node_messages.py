@@ -17,8 +17,9 @@ from sensor_msgs.msg import JointState, LaserScan, PointCloud2
 from std_msgs.msg import Float64MultiArray
 
 import grouser
-from grouser.nodes.shared import messages, topics
+from grouser.nodes.shared import messages
 from grouser.nodes.simulator.diagnostics import diagnostics_message
+from grouser.nodes.simulator.message_makers import MAKERS
 from grouser.physics.base import spatial
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import parse_machine
@@ -28,6 +29,8 @@ from grouser.physics.readings.measurements import TerrainPatch
 from grouser.physics.sensors.lidar import LidarScan
 from grouser.runtime.frames import FrameTree, footprint_pose, relative_poses
 from grouser.runtime.report import LoopReport
+from grouser.runtime.sampling import TERRAIN_VALUES, bearing_costs, rut_costs, terrain_points
+from grouser.runtime.streams import STREAMS
 
 finite = st.floats(-1e3, 1e3)
 components = st.floats(-1.0, 1.0)
@@ -226,7 +229,7 @@ def patch():
 
 
 def test_terrain_is_a_cloud_of_cells(patch):
-    cloud = deserialize_message(serialize_message(messages.terrain_cloud("map", 0, patch)), PointCloud2)
+    cloud = deserialize_message(serialize_message(messages.point_cloud("map", 0, terrain_points(patch))), PointCloud2)
     assert (cloud.header.frame_id, cloud.height, cloud.width, cloud.is_dense) == ("map", 1, 3, True)
     layout = np.dtype(
         {
@@ -237,33 +240,35 @@ def test_terrain_is_a_cloud_of_cells(patch):
         }
     )
     points = np.frombuffer(bytes(cloud.data), dtype=layout)
-    for name in messages.CLOUD_FIELDS:
+    for name in TERRAIN_VALUES:
         np.testing.assert_array_equal(points[name], getattr(patch, name).astype("f4"))
 
 
 def test_ruts_and_bearing_margin_are_costs_on_a_grid(patch):
-    ruts = deserialize_message(serialize_message(messages.rut_depth_grid("map", 0, patch)), OccupancyGrid)
+    ruts = deserialize_message(serialize_message(messages.cost_grid("map", 0, rut_costs(patch))), OccupancyGrid)
     # the first cell is that at x = 1.0, y = -2.0; the origin is its corner
     assert (ruts.info.width, ruts.info.height, ruts.info.resolution) == (2, 2, 0.5)
     assert (ruts.info.origin.position.x, ruts.info.origin.position.y) == (0.75, -2.25)
     assert list(ruts.data) == [0, 25, 100, -1]
-    assert list(messages.bearing_margin_grid("map", 0, patch).data) == [0, 75, 100, -1]
+    assert list(messages.cost_grid("map", 0, bearing_costs(patch)).data) == [0, 75, 100, -1]
 
 
 def test_terrain_that_nothing_has_touched_is_empty():
     untouched = TerrainPatch(0.1, *[np.zeros(0)] * 7)
-    assert messages.terrain_cloud("map", 0, untouched).width == 0
-    assert messages.rut_depth_grid("map", 0, untouched).info.width == 0
+    assert messages.point_cloud("map", 0, terrain_points(untouched)).width == 0
+    assert messages.cost_grid("map", 0, rut_costs(untouched)).info.width == 0
 
 
 def test_a_single_imu_has_the_usual_topic():
-    assert topics.imu_topics(["unit"]) == {"unit": "imu/data"}
-    assert topics.imu_topics(["front", "rear"]) == {"front": "imu/front/data", "rear": "imu/rear/data"}
+    imus = STREAMS["imu/<name>/data"]
+    assert imus.topics(["unit"]) == {"unit": "imu/data"}
+    assert imus.topics(["front", "rear"]) == {"front": "imu/front/data", "rear": "imu/rear/data"}
 
 
 def test_a_single_lidar_has_the_usual_topic():
-    assert topics.scan_topics(["eye"]) == {"eye": "scan"}
-    assert topics.scan_topics(["front", "rear"]) == {"front": "scan/front", "rear": "scan/rear"}
+    scans = STREAMS["scan/<name>"]
+    assert scans.topics(["eye"]) == {"eye": "scan"}
+    assert scans.topics(["front", "rear"]) == {"front": "scan/front", "rear": "scan/rear"}
 
 
 def test_a_scan_says_too_near_and_nothing_as_infinities():
@@ -347,7 +352,10 @@ def test_energy_diagnostics_add_up_the_cylinders_where_there_are_some():
 
 @pytest.mark.parametrize(
     ("topics_of", "group"),
-    [(topics.contact_wrench_topics, "contact_wrenches/"), (topics.joint_reaction_topics, "joint_reactions/")],
+    [
+        (STREAMS["contact_wrenches/<link>"].topics, "contact_wrenches/"),
+        (STREAMS["joint_reactions/<joint>"].topics, "joint_reactions/"),
+    ],
 )
 @settings(deadline=None)
 @given(owners=st.lists(st.text(min_size=1, max_size=6), unique=True, max_size=8))
@@ -362,3 +370,8 @@ def test_every_link_and_joint_has_a_valid_topic_of_its_own(topics_of, group, own
         assert token.isascii()
         assert all(letter.isalnum() or letter == "_" for letter in token)
         assert not token[0].isdigit()
+
+
+def test_every_sampled_stream_has_messages():
+    types = {stream.type for stream in STREAMS.values() if stream.sample is not None}
+    assert types == set(MAKERS)

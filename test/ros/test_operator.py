@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from control_msgs.msg import DynamicInterfaceGroupValues
 from geometry_msgs.msg import Twist, TwistStamped
+from patience import DEADLINE
 from rcl_interfaces.msg import ParameterType
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
@@ -24,8 +25,7 @@ from grouser.resources import share_path
 
 # A busy computer may keep a joystick that says something every 20 ms from doing so for long; where silence is not what
 # is tested, none is noticed.
-PATIENT = 10.0  # [s]
-PATIENCE = 60.0  # [s], after which a process is taken to be never ending
+LONGEST_SILENCE = 10.0  # [s]
 SWING, STICK, BUCKET, BOOM = range(4)  # axes of the ISO pattern
 STOP, DEAD_MAN = 1, 9
 
@@ -66,11 +66,20 @@ class Joystick:
             self._message = message
             self._send()
 
-    def begin(self) -> None:
-        """Presses the dead man's button with all levers in neutral."""
-        self.hold({})
-        self.wait()
-        self.hold({}, DEAD_MAN)
+    def begin(self, answers: Any) -> None:
+        """Presses the dead man's button with all levers in neutral, again and again until the operator is seen to act.
+
+        Args:
+            answers: commands of the operator. One of them may still be that of the button let go.
+        """
+        heard = False
+        while not heard:
+            self.hold({})
+            self.wait()
+            before = answers.mark()
+            self.hold({}, DEAD_MAN)
+            self.wait(20)
+            heard = answers.mark() >= before + 2
 
     def wait(self, times: int = 5) -> None:
         """Until it has said the same some times more."""
@@ -93,7 +102,7 @@ def run_operator(launch) -> Callable[..., subprocess.Popen]:
     """Starts operators with the given parameters."""
 
     def run(**parameters: Any) -> subprocess.Popen:
-        values = {"pattern": "excavator_iso", "joy_timeout": PATIENT, **parameters}
+        values = {"pattern": "excavator_iso", "joy_timeout": LONGEST_SILENCE, **parameters}
         given = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
         return launch("grouser.nodes.operator", "--ros-args", *given)
 
@@ -144,7 +153,7 @@ def nanoseconds(message: Any) -> int:
 def set_parameter(peer, name: str, value: Any) -> Any:
     """Sets a parameter of the operator; returns the result."""
     client = AsyncParameterClient(peer.node, "operator")
-    assert client.wait_for_services(10.0)
+    assert client.wait_for_services(DEADLINE)
     answered: list[Any] = []
     client.set_parameters([Parameter(name, value=value)], callback=answered.append)
     peer.wait_for(lambda: answered, "an answer")
@@ -154,7 +163,7 @@ def set_parameter(peer, name: str, value: Any) -> Any:
 
 def test_a_lever_commands_valves_while_the_dead_mans_button_is_held(start_operator, valves, after):
     _, joystick = start_operator()
-    joystick.begin()
+    joystick.begin(valves)
     joystick.hold({STICK: 1.0, BUCKET: -1.0}, DEAD_MAN)
     # ahead is away, to the right is out; the pattern begins with the range of 60 %
     message = valves.wait(says(stick=-0.6, bucket=-0.6), "stick and bucket commanded")
@@ -165,21 +174,25 @@ def test_a_lever_commands_valves_while_the_dead_mans_button_is_held(start_operat
     assert len(valves.all()) == said, "it leaves the machine to others while the button is up"
 
 
-def test_a_joystick_that_falls_silent_is_neutral_until_the_button_is_pressed_anew(start_operator, valves):
-    timeout = 2.0
-    _, joystick = start_operator(joy_timeout=timeout, rate=50.0)
-    joystick.begin()
+def test_a_joystick_that_falls_silent_is_neutral_until_the_button_is_pressed_anew(peer, start_operator, valves):
+    timeout = 0.5
+    _, joystick = start_operator(rate=50.0)
+    joystick.begin(valves)
     joystick.hold({BOOM: -1.0}, DEAD_MAN)
     valves.wait(says(boom=0.6), "the boom commanded")
+    commanded = valves.mark()
     joystick.say(None)
+    # only now, as somebody who speaks may be kept from it for so long
+    assert set_parameter(peer, "joy_timeout", timeout).successful
     # Nothing was said since, and not before the time was over: a silence is measured from when it is heard, later than
     # it is sent, and the tick that would be the last in time ends it.
-    neutral = valves.wait(says(), "neutral")
+    neutral = valves.wait(says(), "neutral", commanded)
+    assert set_parameter(peer, "joy_timeout", LONGEST_SILENCE).successful
     assert nanoseconds(neutral) - joystick.last_sent > (timeout - 0.02) * 1e9
     joystick.hold({BOOM: -1.0}, DEAD_MAN)
     joystick.wait(20)
     assert says()(valves.all()[-1])
-    joystick.begin()
+    joystick.begin(valves)
     joystick.hold({BOOM: -1.0}, DEAD_MAN)
     valves.wait(says(boom=0.6), "the boom commanded again")
 
@@ -203,7 +216,7 @@ MALFORMED = [
 def test_a_malformed_joy_is_refused_and_nothing_moves(start_operator, valves, after):
     process, joystick = start_operator()
     for message in MALFORMED:
-        joystick.begin()
+        joystick.begin(valves)
         joystick.hold({BOOM: -1.0}, DEAD_MAN)
         valves.wait(says(boom=0.6), "the boom commanded")
         after(lambda message=message: joystick.say(message), says(), "neutral")
@@ -212,7 +225,7 @@ def test_a_malformed_joy_is_refused_and_nothing_moves(start_operator, valves, af
         joystick.wait()
         assert says()(valves.all()[-1])
     process.send_signal(signal.SIGTERM)
-    output, _ = process.communicate(timeout=PATIENCE)
+    output, _ = process.communicate(timeout=DEADLINE)
     assert "[operator]: joy refused: length of axes = 3 is not valid: at least 4" in output
     assert process.returncode == 0
 
@@ -221,7 +234,7 @@ def test_the_emergency_stop_is_said_to_whoever_comes_and_taken_back_when_motion_
     peer, start_operator, valves, after
 ):
     _, joystick = start_operator()
-    joystick.begin()
+    joystick.begin(valves)
     joystick.hold({BOOM: -1.0}, DEAD_MAN)
     valves.wait(says(boom=0.6), "the boom commanded")
     after(lambda: joystick.hold({BOOM: -1.0}, DEAD_MAN, STOP), says(), "neutral")
@@ -230,14 +243,14 @@ def test_the_emergency_stop_is_said_to_whoever_comes_and_taken_back_when_motion_
     joystick.hold({BOOM: -1.0}, DEAD_MAN)
     joystick.wait()
     assert [message.data for message in late.all()] == [True]
-    joystick.begin()
+    joystick.begin(valves)
     late.wait_ever(lambda message: not message.data, "the stop taken back")
     assert [message.data for message in late.all()] == [True, False]
 
 
 def test_the_pattern_is_switched_while_running_and_a_bad_one_is_refused(peer, start_operator, valves, after):
     _, joystick = start_operator()
-    joystick.begin()
+    joystick.begin(valves)
     joystick.hold({STICK: 1.0}, DEAD_MAN)
     valves.wait(says(stick=-0.6), "the stick commanded")
     for name, words in (("excavator_iso9", "did you mean 'excavator_iso'"), ("nothing.yaml", "no such file")):
@@ -249,7 +262,7 @@ def test_the_pattern_is_switched_while_running_and_a_bad_one_is_refused(peer, st
     assert results[0].successful
     joystick.wait(20)
     assert says()(valves.all()[-1]), "a lever that is held does not begin to move something else"
-    joystick.begin()
+    joystick.begin(valves)
     joystick.hold({STICK: 1.0}, DEAD_MAN)
     valves.wait(says(boom=-0.6), "the boom commanded by the same lever")
 
@@ -258,7 +271,7 @@ def test_the_pattern_is_switched_while_running_and_a_bad_one_is_refused(peer, st
 def test_cmd_vel_is_of_the_type_that_the_simulator_hears(peer, start_operator, stamped, kind):
     twists = peer.hear(kind, topics.CMD_VEL)
     _, joystick = start_operator(pattern="car", enable_stamped_cmd_vel=stamped)
-    joystick.begin()
+    joystick.begin(twists)
     joystick.hold({1: -1.0, 2: 1.0}, DEAD_MAN)
     # backwards at 60 % of 0.5 m/s, and 60 % of a curvature of 1/m
     wanted = pytest.approx((-0.3, 0.0, -0.3 * 0.6))
@@ -272,21 +285,21 @@ def test_joints_are_commanded_each_by_its_quantity(peer, start_operator, tmp_pat
     pattern.write_text(JOINTS)
     inbox = peer.hear(JointState, topics.JOINT_COMMANDS)
     _, joystick = start_operator(pattern=pattern)
-    joystick.begin()
+    joystick.begin(inbox)
     joystick.hold({0: 1.0, 1: 1.0}, DEAD_MAN)
     modes = {"drum_joint": "velocity", "winch_joint": "effort"}
     wanted = {"drum_joint": 3.0, "winch_joint": -0.5}
     inbox.wait(lambda message: messages.joint_commands(message, modes) == wanted, "both joints commanded")
 
 
-def test_it_moves_a_machine_and_stops_it(peer, start_simulator, start_operator, tmp_path):
+def test_it_moves_a_machine_and_stops_it(peer, start_simulator, start_operator, valves, tmp_path):
     pattern = tmp_path / "loader.yaml"
     pattern.write_text(LOADER)
     node = start_simulator()
     _, joystick = start_operator(pattern=pattern)
     joint_states = peer.hear(JointState, "joint_states")
     start = joint_states.wait().position[0]
-    joystick.begin()
+    joystick.begin(valves)
     joystick.hold({3: -1.0}, DEAD_MAN)
     joint_states.wait(lambda message: message.position[0] > start + 0.05, "the boom rising")
     joystick.hold({3: -1.0}, DEAD_MAN, STOP)
@@ -295,11 +308,11 @@ def test_it_moves_a_machine_and_stops_it(peer, start_simulator, start_operator, 
 
 def test_it_ends_in_neutral(start_operator, valves, after):
     process, joystick = start_operator()
-    joystick.begin()
+    joystick.begin(valves)
     joystick.hold({BOOM: -1.0}, DEAD_MAN)
     valves.wait(says(boom=0.6), "the boom commanded")
     after(lambda: process.send_signal(signal.SIGINT), says(), "neutral")
-    output, _ = process.communicate(timeout=PATIENCE)
+    output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0 and "Traceback" not in output, output
 
 
@@ -312,7 +325,7 @@ def test_it_ends_in_neutral(start_operator, valves, after):
 )
 def test_bad_parameters_end_it_with_status_2(run_operator, parameters, words):
     process = run_operator(**parameters)
-    output, _ = process.communicate(timeout=PATIENCE)
+    output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 2
     assert words in output and "Traceback" not in output
 

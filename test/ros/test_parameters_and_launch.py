@@ -19,6 +19,7 @@ from grouser.nodes.simulator.parameters import DECLARATIONS, SimulatorParameters
 from grouser.nodes.viewer import node as viewer
 from grouser.physics.hydraulics.faults import machine_faults
 from grouser.resources import share_path
+from grouser.runtime.streams import RATES
 
 OF_NODES = {
     "simulator": DECLARATIONS,
@@ -60,7 +61,10 @@ def test_cmd_vel_is_stamped_from_kilted_on(distribution, stamped, monkeypatch):
 
 
 def test_every_parameter_has_a_field_a_description_and_bounds():
-    assert list(DECLARATIONS) == [field.name for field in dataclasses.fields(SimulatorParameters)]
+    fields = [field.name for field in dataclasses.fields(SimulatorParameters)]
+    place = fields.index("rates")
+    fields[place : place + 1] = RATES
+    assert list(DECLARATIONS) == fields
     for name, declaration in DECLARATIONS.items():
         descriptor = declaration.descriptor()
         assert descriptor.description.endswith("."), name
@@ -179,3 +183,20 @@ def calls(tree: ast.AST, name: str) -> list[ast.Call]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
     ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("attitude_controller", "attitude.controller"),
+        ("goal_follower", "navigation.goal_follower"),
+        ("world_map", "navigation.world_map"),
+    ],
+)
+def test_old_names_of_node_modules_still_work(launch, old, new):
+    process = launch(
+        f"grouser.nodes.{old}", "--ros-args", "-p", "joints:=['a']", "-p", "speed:=-1.0", "-p", "world:=nowhere"
+    )
+    output, _ = process.communicate(timeout=60.0)
+    assert process.returncode == 2, output
+    assert output.count(f"grouser.nodes.{old} is now grouser.nodes.{new}") == 1

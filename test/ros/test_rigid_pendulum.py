@@ -3,12 +3,12 @@
 import math
 import re
 import signal
-import threading
 from functools import partial
 
 import numpy as np
 import pytest
 import yaml
+from patience import DEADLINE
 from rcl_interfaces.msg import ParameterType
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import Imu, JointState
@@ -25,8 +25,7 @@ from grouser.studies.attitude.control import AttitudeController, Gains
 from grouser.studies.attitude.pivoted_body import pivoted_body
 
 CONFIG = share_path("config", "rigid_pendulum.yaml")
-PERIOD = 0.005  # [s] between measurements
-PATIENCE = 60.0  # [s]
+STEP, PERIOD = 0.001, 0.005  # [s], of the simulation and between measurements
 # Hangs, tilted by 1.2 rad, at rest.
 START = {"roll": math.pi, "pitch": 1.2}
 DURATION = 5.0  # [s]
@@ -60,45 +59,35 @@ def settling(time, angle, bound):
     return time[np.flatnonzero(angle >= bound)[-1] + 1]
 
 
-class Stepper:
-    """Steps a paused simulator, by a client that is there already."""
-
-    def __init__(self, peer):
-        self._client = peer.node.create_client(Trigger, "/simulator/step")
-        assert self._client.wait_for_service(PATIENCE)
-
-    def step(self):
-        done = threading.Event()
-        future = self._client.call_async(Trigger.Request())
-        future.add_done_callback(lambda _: done.set())
-        assert done.wait(PATIENCE) and future.result().success
-
-
 def test_it_stands_up_as_in_the_experiment_and_falls_without_a_controller(
     process, peer, start_simulator, compiled_pendulum
 ):
-    """In step, a measurement and its answer at a time, however busy the computer is; then in real time."""
+    """In lockstep, however busy the computer is: as many steps as are asked for, then in real time at most."""
+
+    def set_parameter(name, value):
+        (result,) = peer.set_parameters(Parameter(name, value=value))
+        assert result.successful, result.reason
+
     simulator = start_simulator(
         machine="rigid_pendulum",
         machine_arguments=[f"{name}:={value}" for name, value in START.items()],
         start_paused=True,
         imu_rate=1.0 / PERIOD,
-        step_request_count=round(PERIOD / 0.001),
+        step_request_count=round(PERIOD / STEP),
+        lockstep_sources=["joint_commands"],
+        lockstep_period=PERIOD,
+        lockstep_deadline=0.01,
     )
     controller = process("--params-file", str(CONFIG))
     measured = peer.hear(Imu, "imu/data", topics.SENSOR_DATA)
     told = peer.hear(JointState, "joint_commands", topics.RELIABLE)
-    stepper = Stepper(peer)
-    # until it answers, and both have found each other; then from the start, whose measurement has the same stamp
-    while not told.all():
-        stepper.step()
+    while not told.all():  # until both have found each other
+        peer.step()
+    set_parameter("lockstep_deadline", 0.0)
+    set_parameter("step_request_count", round(DURATION / STEP))
     text = peer.ask(Trigger, "/simulator/reset", Trigger.Request()).message
     start = float(re.search(r"t = ([\d.]+) s", text)[1]) - 1e-9
-    peer.wait_for(lambda: sum(seconds(message) >= start for message in told.all()) == 2, "the first torque")
-    for k in range(round(DURATION / PERIOD)):
-        stepper.step()
-        end = start + (k + 1) * PERIOD
-        told.wait_ever(lambda message, end=end: seconds(message) >= end, "a torque")
+    peer.step()
     measured.wait_ever(lambda message: seconds(message) >= start + DURATION, "the last measurement")
     heard = {round(seconds(message) - start, 6): angle_from_up(message) for message in measured.all()}
     time, angle = np.array([(at, heard[at]) for at in sorted(heard) if at >= 0.0]).T
@@ -113,20 +102,21 @@ def test_it_stands_up_as_in_the_experiment_and_falls_without_a_controller(
     )
     of_experiment = np.interp(time, expected["time"], expected["angle_to_target"])
     assert len(time) == round(DURATION / PERIOD) + 1
-    # A torque is held for a period, and the simulator may hear it one late: it is up to two periods behind the body,
-    # which turns by 1 rad/s at most (kappa sin(angle)). The layer is wider than the experiment's; what is left in it,
-    # up to 0.02 rad/s, goes within layer / reaching = 0.1 s.
-    lag, left = 2.0 * PERIOD, 0.02 * 0.1
+    # A torque is held for a period: it is up to that behind the body, which turns by 1 rad/s at most (kappa
+    # sin(angle)). The layer is wider than the experiment's; what is left in it, up to 0.02 rad/s, goes within layer /
+    # reaching = 0.1 s.
+    lag, left = PERIOD, 0.02 * 0.1
     assert np.abs(angle - of_experiment).max() < 1.0 * lag + left
     # on the surface an error goes with sin(angle), which is 0.5 or more when the surface is reached
     late = settling(time, angle, 0.05) - settling(time, of_experiment, 0.05)
     assert abs(late) < lag + left / 0.5 + PERIOD
-    # in real time, as a computer that may be busy lets it: it keeps standing
+    # in real time, as a computer that may be busy lets both: it keeps standing
     assert peer.ask(SetBool, "/simulator/pause", SetBool.Request(data=False)).success
     measured.wait(lambda message: seconds(message) > start + DURATION + 1.0, "a second later")
     assert angle_from_up(measured.all()[-1]) < 0.2
     controller.send_signal(signal.SIGINT)
-    assert controller.wait(PATIENCE) == 0
+    assert controller.wait(DEADLINE) == 0
+    set_parameter("lockstep_deadline", 0.01)  # else it is waited for
     peer.wait_for(lambda: "joint_commands" in simulator.report.silent_sources, "silence")
     measured.wait(lambda message: angle_from_up(message) > 0.5, "the body falls")
 
@@ -217,7 +207,7 @@ def test_bad_parameters_are_refused_with_the_reason(ros, argument, words):
 
 def test_the_process_ends_with_status_2_for_a_bad_parameter(process):
     refused = process("-p", "inertia:=[1.0, 1.0, 5.0]")
-    output, _ = refused.communicate(timeout=PATIENCE)
+    output, _ = refused.communicate(timeout=DEADLINE)
     assert refused.returncode == 2, output
     assert "attitude_controller: inertia = [1.0, 1.0, 5.0]" in output and "Traceback" not in output
 

@@ -41,11 +41,12 @@ def speed_is(value, tolerance=0.01):
 
 
 def test_a_twist_drives_and_silence_stops(peer, start_rover):
-    start_rover(cmd_vel_timeout=0.4)
-    truth = peer.hear(Odometry, "ground_truth/odom", 1000)
+    start_rover(cmd_vel_timeout=0.4, start_paused=True, step_request_count=500)
+    truth = peer.hear(Odometry, "ground_truth/odom")
     peer.say("cmd_vel", AHEAD)
-    going = truth.wait(speed_is(0.2), "the rover going")
-    stopped = truth.wait(speed_is(0.0, 1e-3), "the rover standing")
+    going = peer.step_until(truth, speed_is(0.2), "the rover going")
+    begun = truth.all().index(going)
+    stopped = peer.step_until(truth, speed_is(0.0, 1e-3), "the rover standing", begun)
     # it took less than the timeout to get going, and has stood since the timeout, a tick and the braking at most
     assert 0.2e9 < nanoseconds(stopped) - nanoseconds(going) < 0.6e9
     assert going.pose.pose.position.x < stopped.pose.pose.position.x < 0.2 * 0.5
@@ -185,9 +186,9 @@ def test_odometry_its_transform_and_the_truth_are_of_one_machine(peer, start_rov
 
 
 def test_an_imu_at_rest_shows_what_holds_it_up(peer, start_rover):
-    start_rover(imu_rate=50.0)
+    start_rover(imu_rate=50.0, start_paused=True, step_request_count=1000)
     readings = peer.hear(Imu, "imu/data", topics.SENSOR_DATA)
-    reading = readings.wait(lambda message: message.header.stamp.sec >= 1, "a reading after 1 s")
+    reading = peer.step_until(readings, lambda message: message.header.stamp.sec >= 1, "a reading after 1 s")
     (publisher,) = peer.node.get_publishers_info_by_topic("/imu/data")
     assert publisher.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
     assert reading.header.frame_id == "imu"
@@ -197,7 +198,7 @@ def test_an_imu_at_rest_shows_what_holds_it_up(peer, start_rover):
     assert abs(turn.w) == pytest.approx(1.0, abs=1e-6)
     assert not np.any(reading.orientation_covariance)  # unknown (REP-145)
     times = [nanoseconds(message) for message in readings.all()]
-    assert min(np.diff(times)) == 20 * STEP
+    assert set(np.diff(times)) == {20 * STEP}
 
 
 def test_a_reset_brings_odometry_back(peer, start_rover):
@@ -227,7 +228,8 @@ def test_soft_ground_is_published_as_it_is_driven_on(peer, start_rover):
 
     peer.hear(PointCloud2, "terrain", topics.LATCHED).wait_ever(deep, "a rut of a centimetre")
     for topic in ("terrain/rut_depth", "terrain/bearing_margin"):
-        grid = peer.hear(OccupancyGrid, topic, topics.LATCHED).first(topic)
+        # the last one may be of before the wheels turned
+        inbox = peer.hear(OccupancyGrid, topic, topics.LATCHED)
+        grid = inbox.wait_ever(lambda message: max(message.data, default=0) > 0, topic)
         assert grid.header.frame_id == "map"
-        assert len(grid.data) == grid.info.width * grid.info.height > 0
-        assert max(grid.data) > 0
+        assert len(grid.data) == grid.info.width * grid.info.height

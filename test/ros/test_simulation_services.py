@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from geometry_msgs.msg import Vector3
+from patience import DEADLINE
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
@@ -26,7 +28,6 @@ from std_msgs.msg import Bool
 from grouser.nodes.shared import topics
 
 STEP = 1_000_000  # [ns]
-LONGEST_EXIT = 30.0  # [s]
 OK = Result.RESULT_OK
 WORLD = """
 name: yard
@@ -151,9 +152,9 @@ def test_steps_are_exact_and_need_a_pause(ask, yard):
 
 def test_the_action_tells_of_each_step(ask, peer, yard):
     before = now(ask)
-    actor = peer.act(SimulateSteps, "/simulator/simulate_steps", 100)
-    # what is told before the server has found the listener is not heard
-    peer.wait_for(lambda: yard.count_subscribers("/simulator/simulate_steps/_action/feedback") == 1, "the listener")
+    actor = peer.act(SimulateSteps, "/simulator/simulate_steps")
+    # what is told before the server has found the listeners is not heard: the client of the action and the inbox
+    peer.wait_for(lambda: yard.count_subscribers("/simulator/simulate_steps/_action/feedback") == 2, "the listeners")
     status, result = actor.end(actor.send(SimulateSteps.Goal(steps=25)))
     assert (status, result.result.result) == (GoalStatus.STATUS_SUCCEEDED, OK)
     assert now(ask) == before + 25 * STEP
@@ -204,16 +205,23 @@ def test_the_action_needs_a_pause(ask, peer, start_simulator):
     assert "paused" in result.result.error_message
 
 
-def test_many_steps_keep_nobody_from_stopping_the_machine(ask, peer, yard):
-    """While one request makes steps, states are told, other requests refused, and an emergency stop is heard."""
-    joints = peer.hear(JointState, topics.JOINT_STATES, 1000)
+def test_many_steps_keep_nobody_from_stopping_the_machine(ask, peer, start_simulator):
+    """While one request makes steps, states are told, other requests refused, and an emergency stop is heard.
+
+    In lockstep with a controller, who says something twice and then has the steps wait until he is waited for no more.
+    """
+    lockstep = {"lockstep_sources": ["joint_commands"], "lockstep_period": 0.1, "lockstep_deadline": 0.0}
+    yard = start_simulator(start_paused=True, **lockstep)
+    joints = peer.hear(JointState, topics.JOINT_STATES)
     kind = srv.StepSimulation
     client = peer.node.create_client(kind, "/simulator/step_simulation")
-    assert client.wait_for_service(LONGEST_EXIT)
+    assert client.wait_for_service(DEADLINE)
     ended = threading.Event()
     future = client.call_async(kind.Request(steps=20_000))
     future.add_done_callback(lambda _: ended.set())
-    joints.collect(20, "steps under way")
+    for count in (10, 20):
+        peer.say(topics.JOINT_COMMANDS, JointState(name=["drum_joint"], velocity=[0.1]))
+        joints.collect(count, "steps under way")
 
     assert get_state(ask) == SimulationState.STATE_PAUSED
     assert ask("ResetSimulation").result.result == Result.RESULT_INCORRECT_STATE
@@ -223,7 +231,9 @@ def test_many_steps_keep_nobody_from_stopping_the_machine(ask, peer, yard):
     peer.say(topics.EMERGENCY_STOP, Bool(data=True))
     peer.wait_for(lambda: yard.report.emergency_stop, "the emergency stop")
     assert not ended.is_set()
-    assert ended.wait(LONGEST_EXIT)
+    (result,) = peer.set_parameters(Parameter("lockstep_deadline", value=1e-3))
+    assert result.successful
+    assert ended.wait(DEADLINE)
     assert future.result().result.result == OK
     assert now(ask) == 20_000 * STEP
 
@@ -405,6 +415,6 @@ def test_quitting_answers_and_ends_the_process(ask, compiled, peer, launch, load
     process = launch("grouser.nodes.simulator", "--ros-args", "-p", f"machine:={loader_file}")
     peer.hear(JointState, topics.JOINT_STATES).collect(5)
     assert set_state(ask, SimulationState.STATE_QUITTING).result == OK
-    output, _ = process.communicate(timeout=LONGEST_EXIT)
+    output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0, output
     assert "Traceback" not in output

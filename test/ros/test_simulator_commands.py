@@ -5,6 +5,7 @@ import math
 import pytest
 from control_msgs.msg import DynamicInterfaceGroupValues, InterfaceValue
 from diagnostic_msgs.msg import DiagnosticArray
+from patience import DEADLINE
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 from sensor_msgs.msg import JointState
@@ -141,22 +142,27 @@ def test_a_refusal_does_not_stop_what_is_moving(peer, start_simulator, hydraulic
 
 def test_silence_is_safety(peer, start_simulator, hydraulics, joint_states):
     """After the timeout valves close and velocity and effort drives get zero; position drives hold."""
-    start_simulator(command_timeout=0.3, diagnostics_rate=20.0)
+    start_simulator(command_timeout=0.3, diagnostics_rate=20.0, start_paused=True, step_request_count=500)
     diagnostics = peer.hear(DiagnosticArray, "/diagnostics")
     peer.publisher(Float64MultiArray, "valve_commands_array")
     peer.say("joint_commands", JointState(name=["mast_joint", "drum_joint"], position=[0.4, 0.0], velocity=[0.0, 3.0]))
     peer.say("valve_commands_array", Float64MultiArray(data=[0.5]))
-    opened = hydraulics.wait(lambda message: spool(message) > 0.4, "the valve open")
-    closed = hydraulics.wait(lambda message: abs(spool(message)) < 1e-3, "the valve closed")
+    opened = peer.step_until(hydraulics, lambda message: spool(message) > 0.4, "the valve open")
+    begun = hydraulics.all().index(opened)
+    closed = peer.step_until(hydraulics, lambda message: abs(spool(message)) < 1e-3, "the valve closed", begun)
     open_time = nanoseconds(closed) - nanoseconds(opened)
     assert 0.25e9 < open_time < 0.45e9  # the timeout, a tick, and the spool's own lag of some 50 ms
-    joint_states.wait(moving("drum_joint", "velocity", lambda value: abs(value) < 0.01), "the drum at rest")
-    joint_states.wait(moving("mast_joint", "position", lambda value: abs(value - 0.4) < 0.01), "the mast held")
+    now = joint_states.mark()
+    drum_at_rest = moving("drum_joint", "velocity", lambda value: abs(value) < 0.01)
+    peer.step_until(joint_states, drum_at_rest, "the drum at rest", now)
+    mast_held = moving("mast_joint", "position", lambda value: abs(value - 0.4) < 0.01)
+    peer.step_until(joint_states, mast_held, "the mast held", now)
     status = diagnostics.wait(lambda message: "silent" in message.status[-1].message).status[-1]
     assert "valve_commands_array" in status.message
     # The source comes back, and is heard.
+    silent = hydraulics.mark()
     peer.say("valve_commands_array", Float64MultiArray(data=[0.5]))
-    hydraulics.wait(lambda message: spool(message) > 0.4, "the valve open again")
+    peer.step_until(hydraulics, lambda message: spool(message) > 0.4, "the valve open again", silent)
 
 
 def nanoseconds(message) -> int:
@@ -238,7 +244,7 @@ def test_a_reset_puts_the_machine_back(peer, start_simulator, joint_states):
 def test_parameters_change_or_are_refused_with_a_reason(peer, start_simulator, joint_states):
     start_simulator(start_paused=True)
     client = AsyncParameterClient(peer.node, "simulator")
-    assert client.wait_for_services(10.0)
+    assert client.wait_for_services(DEADLINE)
     changes = [
         Parameter("step", value=0.002),
         Parameter("real_time_factor", value=-1.0),

@@ -5,6 +5,7 @@ import sys
 import threading
 
 import pytest
+from patience import DEADLINE
 from rclpy.parameter import Parameter
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool, Trigger
@@ -13,8 +14,6 @@ from grouser.nodes.simulator.node import SimulatorNode, spinning
 from grouser.nodes.simulator.publishing import StatePublisher
 from grouser.runtime.physics_loop import PhysicsLoop
 
-DEADLINE = 30.0  # [s]
-PATIENCE = 60.0  # [s]
 # The traceback that a failed thread leaves on the terminal.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 
@@ -65,18 +64,18 @@ def test_a_failing_request_is_answered_and_ends_the_node(peer, compiled, loader_
 @pytest.mark.parametrize(
     ("program", "call"),
     [
-        ("simulator", "simulator.main(['simulator', '--ros-args', '-p', 'machine:=' + sys.argv[1]])"),
+        ("simulator", "node.main(['simulator', '--ros-args', '-p', 'machine:=' + sys.argv[1]])"),
         ("grouser run", "run.main(['--no-view', '--machine', sys.argv[1]])"),
     ],
 )
 def test_the_process_ends_with_status_1_and_the_message(loader_file, program, call):
     code = (
-        "import sys\nfrom grouser import run\nfrom grouser.nodes import session, simulator\n"
+        "import sys\nfrom grouser import run\nfrom grouser.nodes.simulator import node, session\n"
         "def fail(*arguments, **options): raise RuntimeError('out of oil')\n"
         f"session.simulate = fail\n{call}"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(loader_file)], capture_output=True, text=True, check=False, timeout=PATIENCE
+        [sys.executable, "-c", code, str(loader_file)], capture_output=True, text=True, check=False, timeout=DEADLINE
     )
     assert done.returncode == 1, done.stderr
     assert f"{program}: RuntimeError: out of oil" in done.stdout + done.stderr

@@ -4,6 +4,7 @@ import math
 
 import pytest
 from control_msgs.msg import DynamicInterfaceGroupValues
+from patience import DEADLINE
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 from sensor_msgs.msg import JointState
@@ -20,7 +21,7 @@ class Faults:
     def __init__(self, peer):
         self._peer = peer
         self._client = AsyncParameterClient(peer.node, "simulator")
-        assert self._client.wait_for_services(10.0)
+        assert self._client.wait_for_services(DEADLINE)
 
     def set(self, **values):
         """Sets parameters, `__` for a dot; whether each was taken, and why not."""

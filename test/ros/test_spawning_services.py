@@ -15,8 +15,18 @@ from rclpy.node import Node
 from simulation_interfaces import msg, srv
 from simulation_interfaces.msg import EntityFilters, Result, SimulationState, SimulatorFeatures
 
-from grouser.nodes.services.host import Capability, Category, Entity, RunState, Scene, Scope, Shape, Traits, WorldEntry
-from grouser.nodes.services.motion import Motion, Velocity
+from grouser.nodes.services.host import (
+    Capability,
+    Category,
+    Entity,
+    EntitySnapshot,
+    RunState,
+    Scope,
+    Shape,
+    Traits,
+    WorldEntry,
+)
+from grouser.nodes.services.motion import EntityMotion, Velocity
 from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.services.services import SimulationServices
 from grouser.physics.description.data.pose import Pose as PlainPose
@@ -91,7 +101,7 @@ class Yard:
         world = self.world().world
         entities = {
             obstacle.name: Entity(
-                Traits(Category.STATIC_OBJECT), Motion(obstacle.pose), (Shape(obstacle.geometry, obstacle.pose),)
+                Traits(Category.STATIC_OBJECT), EntityMotion(obstacle.pose), (Shape(obstacle.geometry, obstacle.pose),)
             )
             for obstacle in world.obstacles
         }
@@ -100,8 +110,8 @@ class Yard:
             linear, angular = (rotate(quaternion, tuple(part.tolist())) for part in member.base_twist())
             pose = PlainPose(position, quaternion)
             shapes = tuple(Shape(shape.geometry, pose) for shape in member.machine.links[0].collisions)
-            entities[name] = Entity(Traits(Category.ROBOT), Motion(pose, Velocity(linear, angular)), shapes)
-        return Scene(round(self.steps * STEP * 1e9), "map", entities)
+            entities[name] = Entity(Traits(Category.ROBOT), EntityMotion(pose, Velocity(linear, angular)), shapes)
+        return EntitySnapshot(round(self.steps * STEP * 1e9), "map", entities)
 
     def world(self):
         if self.entry is None:

@@ -93,7 +93,7 @@ def test_what_a_peer_prints_does_not_spoil_the_output(capfd):
 
 def test_both_get_the_same_rough_ground():
     """Rays from above, well ahead of the rover, meet MuJoCo's ground at our heights."""
-    mujoco = pytest.importorskip("mujoco")
+    mujoco = pytest.importorskip("mujoco", reason="not tested: MuJoCo beside us; not installed")
     field = rough_ground()
     model = model_on_field(mujoco, field, START_HEIGHT["rover"] + float(field.heights.max()))
     data = mujoco.MjData(model)
@@ -132,7 +132,7 @@ def test_a_measurement_that_never_finds_free_cores_ends(monkeypatch):
 def test_pybullet_moves_as_we_do(monkeypatch):
     """The excavator swings its arm while its tracks hold; tracks that slip part the two by decimetres."""
     with standard_output_to_error():
-        bullet = pytest.importorskip("pybullet")
+        bullet = pytest.importorskip("pybullet", reason="not tested: PyBullet beside us; not installed")
     for name, value in {"_SETTLING_STEPS": 1000, "_REPEATS": 1}.items():
         monkeypatch.setattr(stepping, name, value)
     _, moving = compare("excavator", Grouser("excavator"), PyBullet(bullet, "excavator"), MOTIONS["excavator"])
@@ -145,7 +145,7 @@ def test_pybullet_moves_as_we_do(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", stepping.MACHINES)
 def test_the_moving_cases_move(monkeypatch, machine):
-    mujoco = pytest.importorskip("mujoco")
+    mujoco = pytest.importorskip("mujoco", reason="not tested: MuJoCo beside us; not installed")
     for name, value in {"_SETTLING_STEPS": 1000, "_STEPS": 1000, "_REPEATS": 1}.items():
         monkeypatch.setattr(stepping, name, value)
     monkeypatch.setitem(MOTIONS, machine, Motion("moving", MOTIONS[machine].commands, 10))

@@ -5,6 +5,7 @@ import sys
 from importlib.util import find_spec
 
 import pytest
+from patience import DEADLINE
 
 import grouser
 from grouser import cli
@@ -12,7 +13,7 @@ from grouser import cli
 
 def run(*arguments):
     return subprocess.run(
-        [sys.executable, "-m", "grouser.cli", *arguments], capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-m", "grouser.cli", *arguments], capture_output=True, text=True, check=False, timeout=DEADLINE
     )
 
 
@@ -22,7 +23,7 @@ def test_importing_grouser_starts_neither_the_compiler_nor_ros():
         "assert not loaded, loaded; grouser.load_machine; "
         "loaded = {'numba', 'trimesh', 'rclpy'} & set(sys.modules); assert not loaded, loaded"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=DEADLINE)
     assert done.returncode == 0, done.stderr
 
 
@@ -91,7 +92,7 @@ def test_bad_input_ends_with_status_2_and_one_line(arguments, capsys):
 def test_a_missing_package_ends_with_status_2_and_what_to_do(call, package, words):
     """None among the loaded modules makes Python take a package for not installed."""
     code = f"import sys; sys.modules['{package}'] = None; from grouser import cli; sys.exit(cli.{call})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=DEADLINE)
     assert done.returncode == cli.EXIT_BAD_INPUT, done.stderr
     assert package in done.stderr and all(word in done.stderr for word in words), done.stderr
     assert "Traceback" not in done.stderr and done.stdout == ""
@@ -123,7 +124,7 @@ def test_a_reader_that_goes_away_causes_no_traceback(tmp_path):
     assert process.stdout.readline().startswith("r  (")
     process.stdout.close()
     errors = process.stderr.read()
-    process.wait(timeout=60)
+    process.wait(timeout=DEADLINE)
     assert errors == ""
     assert process.returncode == cli.EXIT_FAILED
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import DEADLINE
 
 from grouser.physics.description import load_machine, parse_machine
 from grouser.physics.description.data.pose import Pose
@@ -74,13 +75,13 @@ def test_published_urdf_is_read_by_urdfdom():
     """RViz and robot_state_publisher use urdfdom; this one is part of Pinocchio."""
     program = shutil.which("check_urdf") or shutil.which("check_urdf", path=str(Path(sys.executable).parent))
     if program is None:
-        pytest.skip("check_urdf of urdfdom is not installed")
+        pytest.skip("not tested: whether urdfdom reads what is published; its program check_urdf is not installed")
     machine = load_machine(LOOPS_AND_SPRINGS)
     assert "capsule" in LOOPS_AND_SPRINGS.read_text()
 
     def complaints(text):
         return subprocess.run(
-            [program, "/dev/stdin"], input=text, capture_output=True, text=True, check=True, timeout=60
+            [program, "/dev/stdin"], input=text, capture_output=True, text=True, check=True, timeout=DEADLINE
         ).stderr
 
     assert "capsule" in complaints(LOOPS_AND_SPRINGS.read_text())

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import DEADLINE
 
 import grouser
 from grouser.physics.base.errors import MachineError
@@ -289,7 +290,7 @@ def test_inspect_of_invalid_machines_exits_with_status_2(tmp_path, name):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=DEADLINE,
     )
     assert done.returncode == 2
     assert done.stdout == ""

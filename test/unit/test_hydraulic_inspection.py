@@ -179,9 +179,9 @@ def check_drawing(svg, machine):
 @pytest.mark.parametrize("drawn_by", ["dot", "pygraphviz"])
 def test_the_drawing_names_all_components(drawn_by, monkeypatch):
     if drawn_by == "dot" and shutil.which("dot") is None:
-        pytest.skip("the program dot is not installed; the library draws in the other case")
+        pytest.skip("not tested: circuits drawn by the program dot, which is not installed")
     if drawn_by == "pygraphviz":
-        pytest.importorskip("pygraphviz")
+        pytest.importorskip("pygraphviz", reason="not tested: drawings of circuits; pygraphviz is not installed")
         monkeypatch.setattr(shutil, "which", lambda name: None)
     machine = grouser.load_machine(LOAD_SENSING)
     root = check_drawing(svg_of(circuit_dot(machine)), machine)
@@ -197,7 +197,7 @@ def test_names_that_dot_or_xml_know_are_drawn_as_they_are():
     machine = bench(text)
     assert machine.valves[0].name == 'a & "b" <c>'
     if shutil.which("dot") is None:
-        pytest.importorskip("pygraphviz")
+        pytest.importorskip("pygraphviz", reason="not tested: drawings of circuits; pygraphviz is not installed")
     check_drawing(svg_of(circuit_dot(machine)), machine)
 
 

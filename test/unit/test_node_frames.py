@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import grouser
-from grouser.nodes.shared.received_frames import HeardFrames
+from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.data.world import Ground
@@ -109,7 +109,7 @@ def test_a_sensors_frame_is_fixed_to_its_link(tmp_path):
 
 def test_a_machine_is_shown_where_it_really_is():
     """TF says that it is at 1 m, by its odometry; the truth is 5 m. What hangs on it goes along, the footprint not."""
-    heard = HeardFrames()
+    heard = ReceivedFrames()
     heard.hear("base_footprint", "odom", Pose((1.0, 0.0, 0.0)))
     heard.hear("base_link", "base_footprint", Pose((0.0, 0.0, 0.2)))
     heard.hear("arm", "base_link", Pose((0.0, 0.3, 0.0)))

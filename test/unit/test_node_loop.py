@@ -4,18 +4,18 @@ import threading
 from pathlib import Path
 
 import pytest
+from patience import DEADLINE
 
 import grouser
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.pacing import Pacer
 from grouser.runtime.physics_loop import PhysicsLoop
-from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.schedule import StreamSchedule
 from grouser.runtime.supervision import CommandSupervisor
 
 MACHINE = Path(__file__).parents[1] / "ros" / "data" / "loader.urdf"
 STEP = 0.001
-DEADLINE = 30.0  # [s]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def make_loop(simulation):
             simulation,
             StreamSchedule.from_rates({"clock": 100.0}, STEP, 0.01),
             Pacer(STEP, 1.0, 0.1),
-            {"": Pilot(simulation, CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None))},
+            {"": RobotRuntime(simulation, CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None))},
             mailbox,
             emit,
             lambda text: None,

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from grouser.physics.base.errors import ParameterError
-from grouser.runtime.control_mapping import Lever, Pattern
+from grouser.runtime.control_mapping import ControlMapping, Lever
 from grouser.runtime.operating import Operating
 
 PATIENCE = 0.2  # [s]
@@ -18,7 +18,7 @@ def valve(name, axis, **changes):
     return Lever("valve", name, 1.0, axis, **{"dead_band": 0.1, "rate": AT_ONCE, **changes})
 
 
-PATTERN = Pattern(
+PATTERN = ControlMapping(
     levers=(valve("blade", 2), valve("boom", 0, mode="dig"), valve("track", 0, mode="travel")),
     dead_man_button=DEAD_MAN,
     emergency_stop_button=STOP,
@@ -41,7 +41,7 @@ class Joystick:
         """The valves' commands a period after samples with these axes; the others are 0."""
         for _ in range(times):
             buttons = [int(number in down) for number in range(8)]
-            self.operating.hear([*axes, *[0.0] * (4 - len(axes))], buttons, self.time)
+            self.operating.receive([*axes, *[0.0] * (4 - len(axes))], buttons, self.time)
             self.time += PERIOD
             self.operating.advance(self.time)
         return self.operating.commands().valves
@@ -81,10 +81,10 @@ def test_nothing_moves_without_the_dead_mans_button(joystick):
 
 
 def test_letting_go_is_neutral_at_once_whatever_the_rate():
-    joystick = Joystick(Pattern((valve("boom", 0, rate=1.0),), DEAD_MAN))
+    joystick = Joystick(ControlMapping((valve("boom", 0, rate=1.0),), DEAD_MAN))
     joystick.begin()
     assert joystick.say(1.0, down=[DEAD_MAN], times=30)["boom"] == 1.0
-    joystick.operating.hear([1.0], [0], joystick.time)
+    joystick.operating.receive([1.0], [0], joystick.time)
     assert joystick.operating.commands().valves == {"boom": 0.0}
 
 
@@ -128,7 +128,7 @@ def test_a_button_that_went_down_while_nothing_valid_was_heard_enables_nothing(j
         joystick.pause(2.0 * PATIENCE)
     else:
         with pytest.raises(ParameterError):
-            joystick.operating.hear([], [], joystick.time)
+            joystick.operating.receive([], [], joystick.time)
     joystick.say(down=[DEAD_MAN], times=5)
     assert not joystick.operating.enabled
 
@@ -157,7 +157,7 @@ def test_a_malformed_sample_is_neutral_and_needs_the_dead_man_anew(joystick, axe
     joystick.begin()
     joystick.say(1.0, down=[DEAD_MAN])
     with pytest.raises(ParameterError):
-        joystick.operating.hear(axes, buttons, joystick.time)
+        joystick.operating.receive(axes, buttons, joystick.time)
     assert joystick.operating.commands().valves == NEUTRAL
     assert joystick.say(1.0, down=[DEAD_MAN], times=5) == NEUTRAL
     joystick.begin()
@@ -182,7 +182,7 @@ def test_the_emergency_stop_is_neutral_and_stays_said_until_motion_is_enabled_ag
 def test_an_emergency_stop_is_heard_first_of_all_and_from_a_malformed_sample_too(axes):
     operating = Operating(PATTERN, PATIENCE)
     try:
-        operating.hear(axes, [0, 1, 0, 0, 0, 0], 1.0)
+        operating.receive(axes, [0, 1, 0, 0, 0, 0], 1.0)
     except ParameterError:
         assert axes != [0.0, 0.0, 0.0]
     assert operating.emergency_stop
@@ -214,7 +214,7 @@ def test_buttons_step_through_the_speed_ranges_once_for_each_press(joystick):
 
 
 def test_a_rate_is_the_most_that_a_command_changes_in_a_second():
-    joystick = Joystick(Pattern((valve("boom", 0, rate=2.0),), DEAD_MAN))
+    joystick = Joystick(ControlMapping((valve("boom", 0, rate=2.0),), DEAD_MAN))
     joystick.begin()
     said = [joystick.say(1.0, down=[DEAD_MAN])["boom"] for _ in range(11)]
     said += [joystick.say(-1.0, down=[DEAD_MAN])["boom"] for _ in range(21)]
@@ -225,7 +225,7 @@ def test_a_rate_is_the_most_that_a_command_changes_in_a_second():
 
 
 def test_levers_of_one_actuator_add_up_and_a_spool_has_an_end():
-    joystick = Joystick(Pattern((valve("boom", 0), valve("boom", 1), valve("stick", 1)), DEAD_MAN))
+    joystick = Joystick(ControlMapping((valve("boom", 0), valve("boom", 1), valve("stick", 1)), DEAD_MAN))
     joystick.begin()
     assert joystick.say(1.0, -0.55, down=[DEAD_MAN]) == pytest.approx({"boom": 0.5, "stick": -0.5})
     both = joystick.say(1.0, 1.0, down=[DEAD_MAN])
@@ -233,7 +233,7 @@ def test_levers_of_one_actuator_add_up_and_a_spool_has_an_end():
 
 
 def test_joints_and_twists():
-    pattern = Pattern(
+    pattern = ControlMapping(
         levers=(
             Lever("velocity", "drum", 3.0, 0, rate=AT_ONCE),
             Lever("effort", "winch", -20.0, 1, rate=AT_ONCE),
@@ -255,7 +255,7 @@ def test_joints_and_twists():
 def test_another_pattern_begins_in_neutral_and_with_its_own_mode_and_speed(joystick):
     joystick.begin()
     joystick.say(1.0, down=[DEAD_MAN, TRAVEL, SLOWER])
-    joystick.operating.use(Pattern((valve("lift", 0),), DEAD_MAN))
+    joystick.operating.use(ControlMapping((valve("lift", 0),), DEAD_MAN))
     assert joystick.operating.mode == "" and joystick.operating.speed_range == 0
     assert joystick.say(1.0, down=[DEAD_MAN], times=5) == {"lift": 0.0}
     joystick.begin()

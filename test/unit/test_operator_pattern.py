@@ -7,8 +7,8 @@ import pytest
 from grouser.catalogue import pattern_file
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.resources import share_path
-from grouser.runtime.control_mapping import Lever, Pattern
-from grouser.runtime.control_mapping_reader import load_pattern
+from grouser.runtime.control_mapping import ControlMapping, Lever
+from grouser.runtime.control_mapping_reader import load_control_mapping
 
 SHIPPED = sorted(path.stem for path in share_path("config", "operator").glob("*.yaml"))
 PAGE = share_path("docs", "operator.md")
@@ -41,7 +41,7 @@ def lever(**changes):
 def load(tmp_path, text):
     file = tmp_path / "pattern.yaml"
     file.write_text(text)
-    return load_pattern(file)
+    return load_control_mapping(file)
 
 
 @pytest.mark.parametrize("curve", [0.0, 1.5, 8.0])
@@ -66,7 +66,7 @@ def test_the_curve_is_an_exponential():
 
 def test_joy_linux_goes_a_little_beyond_one():
     assert lever().deflection([-32768 / 32767], []) == -1.0
-    Pattern((lever(),), dead_man_button=0).check([-32768 / 32767], [0])
+    ControlMapping((lever(),), dead_man_button=0).check([-32768 / 32767], [0])
 
 
 @pytest.mark.parametrize(("buttons", "value"), [([0, 0], 0.0), ([1, 0], -1.0), ([0, 1], 1.0), ([1, 1], 0.0)])
@@ -88,7 +88,7 @@ def test_two_buttons_are_a_lever(buttons, value):
     ],
 )
 def test_what_a_joystick_may_not_say(axes, buttons, words):
-    pattern = Pattern((lever(axis=3), lever(axis=None, buttons=(1, 2))), dead_man_button=0)
+    pattern = ControlMapping((lever(axis=3), lever(axis=None, buttons=(1, 2))), dead_man_button=0)
     pattern.check([0.0] * 4, [0] * 3)
     pattern.check([0.0] * 9, [1] * 20)  # a joystick may have more than a pattern needs
     with pytest.raises(ParameterError, match=words):
@@ -98,7 +98,7 @@ def test_what_a_joystick_may_not_say(axes, buttons, words):
 def test_everything_can_be_said(tmp_path):
     pattern = load(tmp_path, WHOLE)
     usual = {"dead_band": 0.2, "curve": 1.5, "rate": 4.0}
-    assert pattern == Pattern(
+    assert pattern == ControlMapping(
         levers=(
             Lever("valve", "blade_valve", -0.5, None, (12, 11), **{**usual, "rate": 2.0}),
             Lever("velocity", "drum_joint", 3.0, 0, mode="dig", **usual),
@@ -117,7 +117,7 @@ def test_everything_can_be_said(tmp_path):
 
 def test_little_need_be_said(tmp_path):
     pattern = load(tmp_path, "dead_man_button: 5\nlevers: [{axis: 1, twist: x}]\n")
-    assert pattern == Pattern((Lever("twist", "x", 1.0, 1),), 5)
+    assert pattern == ControlMapping((Lever("twist", "x", 1.0, 1),), 5)
 
 
 # What is changed in `WHOLE`, and the line and words of the message.
@@ -185,5 +185,5 @@ def test_patterns_have_names():
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_pattern_suits_a_game_controller(name):
     """It is documented, and needs no more than the six axes and 21 buttons of ROS's game_controller_node."""
-    load_pattern(pattern_file(name)).check([0.0] * 6, [0] * 21)
+    load_control_mapping(pattern_file(name)).check([0.0] * 6, [0] * 21)
     assert f"`{name}`" in PAGE.read_text()

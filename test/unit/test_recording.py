@@ -12,6 +12,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from patience import DEADLINE
 
 import grouser
 from grouser import catalogue, cli
@@ -26,13 +27,12 @@ from grouser.runtime.driving import Driver
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.pacing import Pacer
 from grouser.runtime.physics_loop import PhysicsLoop
-from grouser.runtime.robot_runtime import Pilot
+from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.schedule import StreamSchedule
 from grouser.runtime.supervision import CommandSupervisor
 from grouser.runtime.vehicle import make_vehicle
 
 STEP = 0.001
-DEADLINE = 60.0  # [s]
 
 
 def make_simulation(machine, world, step=STEP):
@@ -54,7 +54,7 @@ class RecordedLoop:
             simulation,
             StreamSchedule.from_rates({"clock": 100.0}, simulation.step_size, 0.01),
             Pacer(simulation.step_size, 1.0, 0.1),
-            {"": Pilot(simulation, supervisor, driver=driver)},
+            {"": RobotRuntime(simulation, supervisor, driver=driver)},
             self.mailbox,
             lambda sample, may_wait: True,
             lambda text: None,
@@ -140,7 +140,7 @@ def test_a_robot_replays_bit_by_bit_in_another_process(recorded):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=DEADLINE,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the same to the last bit: 9 states up to t = 0.100 s" in done.stdout
@@ -328,7 +328,7 @@ def test_a_full_disk_ends_the_recording_not_the_run(tmp_path):
     """A limit on the size of files stands for the disk that is full."""
     script = textwrap.dedent(f"""
         import resource, signal, sys, time
-        sys.path.append({str(Path(__file__).parent)!r})
+        sys.path += {[str(folder) for folder in Path(__file__).parents[:2]]}
         from test_recording import RecordedLoop, make_simulation
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         loop = RecordedLoop(make_simulation("demolition_robot", "flat"), "flat", {str(tmp_path / "full.mcap")!r})
@@ -341,5 +341,5 @@ def test_a_full_disk_ends_the_recording_not_the_run(tmp_path):
         loop.recorder.close()
         print(loop.recorder.problem, loop.simulation.step_count)
     """)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=DEADLINE)
     assert done.stdout == "File too large 20\n", done.stderr

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from patience import DEADLINE
 from preflight import (
     MissingError,
     Probe,
@@ -231,7 +232,7 @@ class TestResume:
             )
             first_line = waiting.stdout.readline()
             self.finished(folder)  # the first set-up ends its work, then lets go
-        rest, _ = waiting.communicate(timeout=30)
+        rest, _ = waiting.communicate(timeout=DEADLINE)
 
         assert "Another set-up is at work" in first_line
         assert rest == ""

@@ -11,7 +11,7 @@ from simulation_interfaces import msg, srv
 from grouser import catalogue
 from grouser.nodes.services import interfaces, resources
 from grouser.nodes.services.host import Category, RunState, Scope, Shape
-from grouser.nodes.services.motion import Motion, Velocity, seen_from_outside
+from grouser.nodes.services.motion import EntityMotion, Velocity, seen_from_outside
 from grouser.nodes.services.naming import choose_name
 from grouser.nodes.services.region import Region, RegionType, box_around
 from grouser.nodes.services.regular_expression import RegularExpression
@@ -242,7 +242,9 @@ def test_velocities_seen_from_a_moving_frame_are_differences_of_poses(frame, pos
     time = 1e-5
     before, after = (compose(moved(frame, rate, t), moved(pose, own, t)) for t in (-time, time))
     now = compose(frame, pose)
-    seen = seen_from_outside(Velocity(own[:3], own[3:]), now.position, Motion(frame, Velocity(rate[:3], rate[3:])))
+    seen = seen_from_outside(
+        Velocity(own[:3], own[3:]), now.position, EntityMotion(frame, Velocity(rate[:3], rate[3:]))
+    )
     linear = (np.array(after.position) - before.position) / (2.0 * time)
     assert seen.linear == pytest.approx(linear, abs=1e-5)
     spin = (matrix(after.quaternion) - matrix(before.quaternion)) @ matrix(now.quaternion).T / (2.0 * time)

@@ -13,7 +13,7 @@ from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, pattern_file
 from grouser.physics.base import spatial
 from grouser.program import TWIST
-from grouser.runtime.control_mapping_reader import load_pattern
+from grouser.runtime.control_mapping_reader import load_control_mapping
 from grouser.runtime.driving import Driver
 from grouser.runtime.operating import Operating
 from grouser.runtime.vehicle import make_vehicle
@@ -42,7 +42,7 @@ class Operator:
     def __init__(self, simulation, pattern):
         self.simulation = simulation
         simulation.reset()
-        self.operating = Operating(load_pattern(pattern_file(pattern)), 0.2)
+        self.operating = Operating(load_control_mapping(pattern_file(pattern)), 0.2)
         machine = simulation.machine
         self._driver = Driver(make_vehicle(machine), simulation) if machine.wheels else None
         self.say([0.0] * 4)
@@ -67,7 +67,7 @@ class Operator:
     def say(self, axes, *down):
         """A sample of the joystick, and the time until the next one."""
         simulation = self.simulation
-        self.operating.hear(axes, [int(number in down) for number in range(21)], simulation.time)
+        self.operating.receive(axes, [int(number in down) for number in range(21)], simulation.time)
         commands = self.operating.commands()
         simulation.command.update(commands.valves)
         if commands.twist is not None:
@@ -128,7 +128,7 @@ def foot_case(mode, axis, *feet):
     return ("demolition_robot", "demolition_robot", mode, axis, BACKWARDS, valves, turned(f"outrigger_{feet[-1]}"))
 
 
-# Pattern, machine, button of the mode, axis, which way of it is tried first, the valves that it commands, and what then
+# Pattern, machine, button of the mode, axis, direction tried first, the valves that it commands, and what then
 # goes up.
 CASES = [
     *arm_cases("excavator_iso", "excavator", "bucket", LEFT_ALONG, RIGHT_ALONG),
@@ -172,13 +172,13 @@ def test_a_lever_moves_what_it_should_and_the_right_way(simulation_of, pattern, 
 
 def test_every_valve_of_every_shipped_pattern_is_tried_here():
     for pattern in {case[0] for case in CASES}:
-        levers = load_pattern(pattern_file(pattern)).levers
+        levers = load_control_mapping(pattern_file(pattern)).levers
         tried = {valve for name, *_, valves, _ in CASES if name == pattern for valve in valves}
         assert {lever.actuator for lever in levers} == tried
     assert {path.stem for path in pattern_file("rover").parent.iterdir()} == {case[0] for case in (*CASES, *DRIVES)}
 
 
-# Pattern, axes held, and which way the rover then goes: ahead, to the left [m] and turned to the left [rad]; None: any.
+# Pattern, axes held, and the rover's motion: forward, to the left [m] and turn to the left [rad]; None: any.
 DRIVES = [
     ("rover", {LEFT_ALONG: AHEAD}, (1, 0, 0)),
     ("rover", {LEFT_ACROSS: LEFT}, (0, 1, 0)),

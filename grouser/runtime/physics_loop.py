@@ -1,0 +1,513 @@
+"""The loop of the physics thread: take commands, step, hand out samples, keep pace."""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from grouser.physics.base.errors import DivergenceError, GrouserError, ParameterError
+from grouser.physics.description.data.machine import member_prefix
+from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.simulation.simulation import Simulation
+from grouser.physics.simulation.transfer import transfer_state
+from grouser.recording.events import Commanded, Diverged, Event, FaultsChanged, Placed, Rewound, Stopped, WasReset
+from grouser.recording.recorder import Recorder
+from grouser.runtime.lockstep import Lockstep
+from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.pacing import Pacer
+from grouser.runtime.report import LoopMeter, LoopReport
+from grouser.runtime.robot_runtime import RobotRuntime
+from grouser.runtime.sampling import Moment, nanoseconds_at
+from grouser.runtime.schedule import StreamSchedule
+from grouser.runtime.simulated import Simulated
+from grouser.runtime.streams import CLOCK
+from grouser.runtime.trajectory_following import Order
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Result of a request: whether it was carried out, a text, and the error that refused it, if any."""
+
+    success: bool
+    message: str
+    error: GrouserError | None = None
+
+
+_STEPPING = Outcome(False, "a request for steps is being carried out")
+_INACTIVE = Outcome(False, "the simulator is not active")
+
+
+class PhysicsLoop:
+    """Steps a simulation in its own thread.
+
+    A tick lasts to the next sample of any stream, or for the schedule's longest tick. Commands are taken at its start,
+    all its steps are one call of compiled code, and its samples are handed out at its end. Every method except `finish`
+    runs in the physics thread; other threads call it through the mailbox.
+
+    Args:
+        simulation: at its start.
+        schedule: which streams are sampled when.
+        pacer: keeps level with the wall clock.
+        runtimes: of the robots, by name; the name of the first machine is "". Command sources begin with the robot's
+            name and a slash.
+        mailbox: where commands and calls arrive.
+        emit: takes samples, and whether to wait for room; returns False if they were dropped.
+        warn: takes a warning for the user.
+        fail: takes the reason when the simulation cannot go on.
+        start_paused: whether it starts paused.
+        start_active: whether it may step and hand out samples before `set_active`.
+        lockstep: waits for controllers; None: no waiting.
+        recorder: records all events of the simulation; None: no recording.
+
+    Attributes:
+        report: figures, updated a few times a second; a new object each time, so that any thread may read it.
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        schedule: StreamSchedule,
+        pacer: Pacer,
+        runtimes: Mapping[str, RobotRuntime],
+        mailbox: Mailbox,
+        emit: Callable[[Moment, bool], bool],
+        warn: Callable[[str], None],
+        fail: Callable[[str], None],
+        start_paused: bool = False,
+        start_active: bool = True,
+        lockstep: Lockstep | None = None,
+        recorder: Recorder | None = None,
+    ) -> None:
+        self.report = LoopReport(active=start_active, paused=start_paused)
+        self._simulation = simulation
+        self._schedule = schedule
+        self._pacer = pacer
+        self._runtimes = dict(runtimes)
+        self._mailbox = mailbox
+        self._emit = emit
+        self._warn = warn
+        self._fail = fail
+        self._lockstep = lockstep or Lockstep((), 1, 0.0, mailbox, warn)
+        self._recorder = recorder
+        self._meter = LoopMeter(simulation.step_size)
+        self._paused = start_paused
+        self._active = start_active
+        self._stepping = False
+        self._failure = ""
+        self._dropped = 0
+        self._refused = 0
+        # Steps before the last reset: a reset takes the simulation's own count back to zero, but not the stamps.
+        self._earlier_steps = 0
+        self._finished = threading.Event()
+
+    @property
+    def robots(self) -> dict[str, Simulated]:
+        """The machines, by name; for the physics thread alone."""
+        return {name: runtime.robot for name, runtime in self._runtimes.items()}
+
+    @property
+    def step_size(self) -> float:
+        """Of the simulation [s]."""
+        return self._simulation.step_size
+
+    @property
+    def step(self) -> int:
+        """Number of steps that the stamps count."""
+        return self._earlier_steps + self._simulation.step_count
+
+    def run(self) -> None:
+        """Runs until `finish`."""
+        self._note_faults()
+        if self._active:
+            self._begin()
+        while True:
+            self._mailbox.run_calls(self)
+            # Checked after the calls: running them clears the attention event that `finish` sets. A `finish` after this
+            # check sets it again.
+            if self._finished.is_set():
+                break
+            if self._paused or self._failure or not self._active:
+                self._mailbox.attention.wait()
+                continue
+            if not self._lockstep.wait(self.step):
+                continue
+            count = self._steps_of_tick()
+            if self._pacer.wait(self.step + count, self._mailbox.attention):
+                self._advance(count)
+        self._mailbox.close()
+        self._refresh_report()
+        if self._recorder is not None:
+            self._recorder.note_state(self._stamp(), self.step, self._simulation.state, may_wait=True)
+            self._recorder.end()
+
+    def finish(self) -> None:
+        """Ends `run` after the present tick; from any thread."""
+        self._finished.set()
+        self._mailbox.attention.set()
+
+    def set_active(self, active: bool) -> Outcome:
+        """Activates or deactivates stepping and the handing out of samples; the state does not change.
+
+        Commands received while it was inactive are dropped.
+        """
+        if self._stepping:
+            return _STEPPING
+        if active and not self._active:
+            self._mailbox.take_commands()
+            self._begin()
+        self._active = active
+        self._refresh_report()
+        return Outcome(True, "active" if active else "inactive")
+
+    def set_paused(self, paused: bool) -> Outcome:
+        """Pauses or resumes."""
+        if self._stepping:
+            return _STEPPING
+        if not self._active and not paused:
+            return _INACTIVE
+        if self._failure and not paused:
+            return Outcome(False, f"reset first: {self._failure}")
+        if self._paused and not paused:
+            self._pacer.restart(self.step)
+            self._meter.resume()
+            if self._lockstep.waits_at(self.step):  # a controller that joined during the pause has no sample yet
+                self._hand_out(self._schedule.names)
+            self._lockstep.resume()
+        self._paused = paused
+        self._refresh_report()
+        return Outcome(True, "paused" if paused else "running")
+
+    def step_paused(self, count: int, after_step: Callable[[int], bool] | None = None) -> Outcome:
+        """Advances exactly `count` steps of a paused simulation, as fast as possible.
+
+        Calls in the mailbox run between ticks, so that an emergency stop takes effect at once. Requests that would
+        change the count (a pause, a reset, more steps) are refused meanwhile.
+
+        Args:
+            count: of steps.
+            after_step: called after each step with the number of steps made; returns whether to go on.
+        """
+        if self._stepping:
+            return _STEPPING
+        if not self._active:
+            return _INACTIVE
+        if self._failure:
+            return Outcome(False, f"reset first: {self._failure}")
+        if not self._paused:
+            return Outcome(False, "stepping requires a paused simulation")
+        start, target = self.step, self.step + count
+        canceled = False
+
+        def go_on() -> bool:
+            nonlocal canceled
+            canceled = after_step is not None and not after_step(self.step - start)
+            return not canceled
+
+        self._stepping = True
+        self._lockstep.resume()
+        while self.step < target and not self._failure and not self._finished.is_set() and not canceled:
+            self._mailbox.run_calls(self)
+            if self._lockstep.wait(self.step):
+                self._advance(min(target - self.step, self._steps_of_tick()), after_step and go_on)
+        self._stepping = False
+        self._refresh_report()
+        if self._failure:
+            return Outcome(False, self._failure)
+        self._hand_out(self._schedule.names - self._schedule.due(self.step))
+        return Outcome(self.step == target, f"{self.step - start} steps, now at t = {self._time():.6f} s")
+
+    def reset(self, rewind_time: bool) -> Outcome:
+        """Resets the simulation; time stamps keep increasing unless `rewind_time`.
+
+        Pending commands were meant for the state before the reset and are dropped.
+        """
+        if self._stepping:
+            return _STEPPING
+        self._mailbox.take_commands()
+        reached = 0 if rewind_time else self.step
+        if self._recorder is not None:  # the state before the reset is lost after it
+            self._recorder.note_state(self._stamp(), self.step, self._simulation.state, self._may_wait())
+        self._note(WasReset(self.step, reached))
+        self._simulation.reset()
+        self._earlier_steps = reached - self._simulation.step_count
+        self._failure = ""
+        for runtime in self._runtimes.values():
+            runtime.reset(self.step)
+        self._pacer.restart(self.step)
+        self._meter.resume()
+        self._arrive(self._schedule.names)
+        self._refresh_report()
+        return Outcome(True, f"reset, now at t = {self._time():.6f} s")
+
+    def rewind(self) -> Outcome:
+        """Sets time back to zero. The state does not change; trajectories, which refer to time, end."""
+        if self._stepping:
+            return _STEPPING
+        passed = self.step
+        self._note(Rewound(passed))
+        self._earlier_steps -= passed
+        for runtime in self._runtimes.values():
+            runtime.supervisor.rewind(passed)
+            runtime.stop_trajectory("time is set back")
+        self._pacer.restart(self.step)
+        self._arrive(self._schedule.names)
+        self._refresh_report()
+        return Outcome(True, "now at t = 0 s")
+
+    def stop_robot(self, name: str) -> None:
+        """Emergency stop of a robot: latched until a reset."""
+        if (runtime := self._runtimes.get(name)) is not None:
+            self._note(Stopped(self.step, name))
+            runtime.stop()
+            self._refresh_report()
+
+    def exchange(
+        self,
+        simulation: Simulation,
+        members: Collection[str],
+        schedule: StreamSchedule,
+        newcomers: Mapping[str, Callable[[Simulated], RobotRuntime]],
+        event: Callable[[int], Event],
+    ) -> Outcome:
+        """Continues with another simulation after machines were added or removed; the others keep their state.
+
+        Args:
+            simulation: a new one.
+            members: names of the machines in it.
+            schedule: of the streams from now on.
+            newcomers: name of each new machine -> factory of its runtime.
+            event: makes the recorded event from the step.
+        """
+        if self._stepping:
+            return _STEPPING
+        try:
+            transfer_state(self._simulation, simulation)
+        except GrouserError as error:
+            return Outcome(False, str(error), error)
+        self._note(event(self.step))
+        self._take(simulation, members, schedule, newcomers)
+        return Outcome(True, f"{len(self._runtimes)} machines")
+
+    def begin_anew(self, simulation: Simulation, schedule: StreamSchedule, event: Callable[[int], Event]) -> Outcome:
+        """Continues, paused, with a simulation without machines; arguments as for `exchange`.
+
+        Time stamps keep increasing.
+        """
+        if self._stepping:
+            return _STEPPING
+        reached = self.step
+        self._note(event(reached))
+        self._earlier_steps = reached - simulation.step_count
+        self._paused, self._failure = True, ""
+        self._take(simulation, (), schedule, {})
+        return Outcome(True, "another world")
+
+    def _take(self, simulation, members, schedule, newcomers):
+        self._simulation, self._schedule = simulation, schedule
+        for name in self._runtimes.keys() - members:
+            self._runtimes.pop(name).stop_trajectory("the machine was taken out")
+            self._lockstep.leave_out(name)
+        for name in members:
+            if name in self._runtimes:
+                self._runtimes[name].rebind(simulation.part(name))
+            else:
+                self._runtimes[name] = newcomers[name](simulation.part(name))
+        self._hand_out(self._schedule.names)
+        self._refresh_report()
+
+    def place(
+        self,
+        name: str,
+        pose: Pose,
+        linear: Vector3,
+        angular: Vector3,
+    ) -> Outcome:
+        """Moves a machine to another pose: see `Simulation.place`."""
+        placed = Placed(self.step, name, pose.position, pose.quaternion, linear, angular)
+        try:
+            self._runtimes[name].robot.place(pose.position, pose.quaternion, linear, angular)
+        except GrouserError as error:
+            return Outcome(False, str(error), error)
+        self._note(placed)
+        self._hand_out(self._schedule.names)
+        return Outcome(True, "placed")
+
+    def follow(self, name: str, order: Order) -> None:
+        """Starts a trajectory of a robot."""
+        if (runtime := self._runtimes.get(name)) is not None and runtime.follower is not None:
+            runtime.follower.follow(order, self.step)
+
+    def cancel_trajectory(self, name: str, ticket: bytes) -> None:
+        """Cancels a trajectory, if it has not ended yet."""
+        if (runtime := self._runtimes.get(name)) is not None and runtime.follower is not None:
+            runtime.follower.cancel(ticket)
+
+    def stop_trajectory(self, name: str, reason: str) -> None:
+        """Ends all trajectories of a robot."""
+        if (runtime := self._runtimes.get(name)) is not None:
+            runtime.stop_trajectory(reason)
+
+    def set_faults(self, name: str, faults: Mapping[tuple[str, str], bool | float]) -> None:
+        """Sets faults of a robot's components; the values have been checked."""
+        if (runtime := self._runtimes.get(name)) is not None:
+            for (component, fault), value in faults.items():
+                runtime.robot.faults[component][fault] = value
+            self._note_faults()
+
+    def clear_faults(self) -> Outcome:
+        """Clears all faults."""
+        mended = self._simulation.faults.clear()
+        self._note_faults()
+        return Outcome(True, ", ".join(mended) or "all was well")
+
+    def change_pace(self, real_time_factor: float, overrun_limit: float) -> None:
+        """Changes the real-time factor and the overrun limit."""
+        self._pacer.overrun_limit = overrun_limit
+        self._pacer.change_real_time_factor(real_time_factor, self.step)
+
+    def change_command_timeout(self, name: str, seconds: float, own: Mapping[str, float]) -> None:
+        """Changes the longest silence [s] of a robot's command sources, and of single sources; 0: any."""
+        if (runtime := self._runtimes.get(name)) is not None:
+            runtime.supervisor.timeout = seconds
+            runtime.supervisor.timeouts = dict(own)
+
+    def change_sampling(self, schedule: StreamSchedule, terrain_reach: float) -> None:
+        """Changes the rates of streams and how far from the wheels terrain is sampled [m]."""
+        self._schedule = schedule
+        for runtime in self._runtimes.values():
+            runtime.change_terrain_reach(terrain_reach)
+
+    def change_lockstep_deadline(self, deadline: float) -> None:
+        """Changes the longest wait for lockstep sources [s of wall time]; 0: any."""
+        self._lockstep.change_deadline(deadline)
+
+    def _begin(self) -> None:
+        """Starts pacing and hands out a sample of every stream."""
+        self._arrive(self._schedule.names)
+        self._pacer.restart(self.step)
+        self._meter.restart()
+        self._lockstep.resume()
+
+    def _time(self) -> float:
+        return self.step * self._simulation.step_size
+
+    def _stamp(self) -> int:
+        return nanoseconds_at(self.step, self._simulation.step_size)
+
+    def _may_wait(self) -> bool:
+        """Whether there is no pace to keep, so that the loop may wait for room instead of dropping samples."""
+        return self._paused or self._pacer.real_time_factor == 0.0
+
+    def _note(self, event: Event) -> None:
+        if self._recorder is not None:
+            self._recorder.note(self._stamp(), event, self._may_wait())
+
+    def _note_faults(self) -> None:
+        faults: dict[str, dict[str, bool | float]] = {}
+        for (component, name), value in self._simulation.faults.active.items():
+            faults.setdefault(component, {})[name] = value
+        self._note(FaultsChanged(self.step, faults))
+
+    def _steps_of_tick(self) -> int:
+        return min(self._schedule.steps_to_next(self.step), self._lockstep.steps_to_next(self.step))
+
+    def _advance(self, count: int, go_on: Callable[[], bool] | None = None) -> None:
+        """One tick: to the next sample, or to the first step after which `go_on` returns False."""
+        received = self._lockstep.take_commands(self.step)
+        interval = count * self._simulation.step_size
+        for name, runtime in self._runtimes.items():
+            own = {source: values for source, values in received.items() if source.rpartition("/")[0] == name}
+            self._command(name, runtime.commands(self.step, own, interval))
+        started, first = time.perf_counter(), self.step
+        try:
+            if go_on is None:
+                self._simulation.step(count)
+            else:
+                self._step_singly(count, go_on)
+        except DivergenceError as error:
+            self._failure = str(error)
+            self._note(Diverged(self.step, self._failure))
+            for runtime in self._runtimes.values():
+                runtime.stop_trajectory(self._failure)
+            self._refresh_report()
+            self._fail(self._failure)
+            return
+        self._meter.add(self.step - first, time.perf_counter() - started)
+        self._arrive(self._schedule.due(self.step))
+        if self._meter.refresh_due():
+            self._refresh_report()
+
+    def _step_singly(self, count: int, go_on: Callable[[], bool]) -> None:
+        for _ in range(count):
+            self._simulation.step(1)
+            if not go_on():
+                break
+
+    def _command(self, name: str, commands: Mapping[str, float]) -> None:
+        """Applies commands to a robot: all of them, or none if one is refused."""
+        try:
+            self._runtimes[name].robot.command.update(commands)
+        except ParameterError as error:
+            self._refused += 1
+            self._warn(f"command refused: {error}")
+        else:
+            if commands:
+                prefix = member_prefix(name)
+                self._note(Commanded(self.step, {f"{prefix}{actuator}": value for actuator, value in commands.items()}))
+
+    def _arrive(self, streams: frozenset[str]) -> None:
+        """Records, begins a lockstep period and hands out samples at a step that was just reached."""
+        stamp = self._stamp()
+        if self._recorder is not None:
+            self._recorder.note_second(stamp, self.step, self._simulation.state, self._may_wait())
+        self._lockstep.begin(self.step, stamp)
+        self._hand_out(streams)
+
+    def _hand_out(self, streams: frozenset[str]) -> None:
+        if streams and self._active:
+            stamp = self._stamp()
+            if CLOCK in streams:  # other nodes depend on it: it is sent before the samples are taken
+                self._hand_over(Moment(stamp, clock=True))
+            sampled = streams - {CLOCK}
+            if sampled:
+                samples = {name: runtime.sample(stamp, sampled) for name, runtime in self._runtimes.items()}
+                self._hand_over(Moment(stamp, samples=samples))
+
+    def _hand_over(self, moment: Moment) -> None:
+        if not self._emit(moment, self._may_wait()):
+            self._dropped += 1
+
+    def _refresh_report(self) -> None:
+        simulation, figures = self._simulation, self._meter.figures()
+        if self._paused or self._failure or not self._active:
+            figures["real_time_factor"] = 0.0
+        solver, energy, balance = simulation.diagnostics, simulation.energy(), simulation.energy_balance()
+        supervisors = [runtime.supervisor for runtime in self._runtimes.values()]
+        self.report = LoopReport(
+            time=self._time(),
+            active=self._active,
+            paused=self._paused,
+            failure=self._failure,
+            overruns=self._pacer.overruns,
+            dropped_samples=self._dropped,
+            iterations=solver.iterations,
+            iterations_max=solver.iterations_max,
+            residual=solver.residual,
+            residual_max=solver.residual_max,
+            unsettled_steps=solver.unsettled_steps,
+            contact_count=solver.contact_count,
+            kinetic_energy=energy.kinetic,
+            potential_energy=energy.potential,
+            elastic_energy=energy.elastic,
+            actuator_work=sum(balance.actuator_work.values()),
+            dissipation=sum(balance.dissipation.values()),
+            balance_residual=balance.residual,
+            hydraulic_energy=simulation.hydraulic_balance().totals() if simulation.machine.fluid else {},
+            emergency_stop=any(runtime.robot.emergency_stop for runtime in self._runtimes.values()),
+            watchdog_trips=sum(supervisor.trips for supervisor in supervisors),
+            silent_sources=tuple(source for supervisor in supervisors for source in supervisor.silent_sources),
+            late_commands=dict(self._lockstep.late),
+            program=self._runtimes[""].supervisor.program_state(self.step) if "" in self._runtimes else "none",
+            refused_commands=self._refused,
+            **figures,
+        )

@@ -1,0 +1,130 @@
+"""Figures of the physics thread for diagnostics and the status line."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+_TICKS_KEPT = 1000
+_REFRESH_PERIOD = 0.2
+_REFRESHES_KEPT = 6
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """The state of the physics thread at one moment.
+
+    Attributes:
+        time: simulation time [s].
+        active: whether the node's lifecycle state lets it run.
+        paused: whether it is paused.
+        failure: what stopped the simulation permanently, or "".
+        real_time_factor: simulated seconds per wall second over the last second; 0 while paused.
+        elapsed_simulated, elapsed_wall: since the first step was due, pauses included [s].
+        overruns: how often it fell behind by more than the overrun limit.
+        dropped_samples: number of samples dropped because publishing could not keep up.
+        step_time_median, step_time_p99, step_time_max: computing time of a step [s], over the last 1000 ticks.
+        iterations, iterations_max: of the contact solver, last and largest.
+        residual, residual_max: of the contact solver [m/s], last and largest.
+        unsettled_steps: steps whose iteration about dry friction, or of the integrator, did not settle.
+        contact_count: number of contact points.
+        kinetic_energy, potential_energy, elastic_energy: of the machine [J].
+        actuator_work, dissipation: sums of the accounts of `EnergyBalance` since the start [J].
+        balance_residual: energy that they do not explain [J].
+        hydraulic_energy: the sums of the accounts of `HydraulicBalance` since the start [J]; empty without hydraulics.
+        emergency_stop: whether the emergency stop of any machine is latched.
+        refused_commands: number of commands that the simulation refused.
+        watchdog_trips: how often a command source fell silent.
+        silent_sources: command sources that are silent now.
+        late_commands: lockstep source -> how often it missed the deadline.
+        program: state of the command program: none, playing, finished, stopped.
+    """
+
+    time: float = 0.0
+    active: bool = True
+    paused: bool = False
+    failure: str = ""
+    real_time_factor: float = 0.0
+    elapsed_simulated: float = 0.0
+    elapsed_wall: float = 0.0
+    overruns: int = 0
+    dropped_samples: int = 0
+    step_time_median: float = 0.0
+    step_time_p99: float = 0.0
+    step_time_max: float = 0.0
+    iterations: int = 0
+    iterations_max: int = 0
+    residual: float = 0.0
+    residual_max: float = 0.0
+    unsettled_steps: int = 0
+    contact_count: int = 0
+    kinetic_energy: float = 0.0
+    potential_energy: float = 0.0
+    elastic_energy: float = 0.0
+    actuator_work: float = 0.0
+    dissipation: float = 0.0
+    balance_residual: float = 0.0
+    hydraulic_energy: Mapping[str, float] = field(default_factory=dict)
+    emergency_stop: bool = False
+    refused_commands: int = 0
+    watchdog_trips: int = 0
+    silent_sources: tuple[str, ...] = ()
+    late_commands: Mapping[str, int] = field(default_factory=dict)
+    program: str = "none"
+
+
+class LoopMeter:
+    """Measures the computing time and the pace of steps.
+
+    Args:
+        step_size: simulated time of a step [s].
+        clock: monotonic wall clock [s].
+    """
+
+    def __init__(self, step_size: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.steps = 0
+        self._step_size = step_size
+        self._clock = clock
+        self._step_times = np.zeros(_TICKS_KEPT)
+        self._ticks = 0
+        self._started = clock()
+        self._history: deque[tuple[float, int]] = deque([(self._started, 0)], maxlen=_REFRESHES_KEPT)
+
+    def restart(self) -> None:
+        """Starts again: the first step is due now."""
+        self.steps = self._ticks = 0
+        self._started = self._clock()
+        self.resume()
+
+    def resume(self) -> None:
+        """Clears the recent history, so that a pause does not lower the real-time factor."""
+        self._history.clear()
+        self._history.append((self._clock(), self.steps))
+
+    def add(self, count: int, seconds: float) -> None:
+        """Records that `count` steps took `seconds` of wall time."""
+        self._step_times[self._ticks % _TICKS_KEPT] = seconds / count
+        self._ticks += 1
+        self.steps += count
+
+    def refresh_due(self) -> bool:
+        """Whether the figures are old enough to be computed again."""
+        return self._clock() - self._history[-1][0] >= _REFRESH_PERIOD
+
+    def figures(self) -> dict[str, float]:
+        """The fields of a `LoopReport` that depend on counted steps and time."""
+        now = self._clock()
+        then, steps = self._history[0]
+        self._history.append((now, self.steps))
+        times = self._step_times[: min(self._ticks, _TICKS_KEPT)]
+        median, p99, largest = np.percentile(times, [50.0, 99.0, 100.0]) if times.size else (0.0, 0.0, 0.0)
+        return {
+            "real_time_factor": (self.steps - steps) * self._step_size / max(now - then, 1e-9),
+            "elapsed_simulated": self.steps * self._step_size,
+            "elapsed_wall": now - self._started,
+            "step_time_median": float(median),
+            "step_time_p99": float(p99),
+            "step_time_max": float(largest),
+        }

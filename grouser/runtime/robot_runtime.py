@@ -1,0 +1,96 @@
+"""A robot in the physics thread: its commands and its samples."""
+
+import math
+from collections.abc import Mapping
+
+from grouser.runtime.driving import Driver, Odometer
+from grouser.runtime.sampling import Sample
+from grouser.runtime.simulated import Simulated
+from grouser.runtime.streams import take_sample
+from grouser.runtime.supervision import CommandSupervisor
+from grouser.runtime.trajectory_following import SOURCE, TrajectoryFollower
+
+
+class RobotRuntime:
+    """Commands the actuators of a robot and samples its streams.
+
+    Args:
+        robot: of the simulation.
+        supervisor: arbitrates between command sources.
+        streams: topics of the streams to sample; None: all.
+        driver: converts a twist into commands of drives; None for a machine that cannot drive.
+        odometer: of a vehicle; None for other machines.
+        follower: of trajectories; None for a machine whose drives cannot follow any.
+        terrain_reach: how far from the wheels terrain is sampled [m].
+
+    Attributes:
+        robot, supervisor: as given.
+    """
+
+    def __init__(
+        self,
+        robot: Simulated,
+        supervisor: CommandSupervisor,
+        streams: frozenset[str] | None = None,
+        driver: Driver | None = None,
+        odometer: Odometer | None = None,
+        follower: TrajectoryFollower | None = None,
+        terrain_reach: float = math.inf,
+    ) -> None:
+        self.robot = robot
+        self.supervisor = supervisor
+        self.follower = follower
+        self._streams = streams
+        self._driver = driver
+        self._odometer = odometer
+        self._terrain_reach = terrain_reach
+
+    def commands(self, step: int, received: Mapping[str, Mapping[str, float]], interval: float) -> dict[str, float]:
+        """Commands of the actuators for the next tick.
+
+        Args:
+            step: the present step.
+            received: commands since the last tick: source -> actuator -> value.
+            interval: for which the commands will hold [s].
+
+        Returns:
+            Actuator -> value; other actuators keep their commands.
+        """
+        if self.follower is not None and (targets := self.follower.commands(step, received)):
+            received = {**received, SOURCE: targets}
+        commands = self.supervisor.commands(step, received)
+        return commands if self._driver is None else self._driver.commands(commands, interval)
+
+    def sample(self, nanoseconds: int, streams: frozenset[str]) -> Sample:
+        """Samples the streams that are due."""
+        wanted = streams if self._streams is None else streams & self._streams
+        return take_sample(self.robot, nanoseconds, wanted, self._odometer, self._terrain_reach)
+
+    def change_terrain_reach(self, reach: float) -> None:
+        """Changes how far from the wheels terrain is sampled [m]."""
+        self._terrain_reach = reach
+
+    def rebind(self, robot: Simulated) -> None:
+        """Continues with the same machine in another simulation."""
+        self.robot = robot
+        for part in (self.follower, self._driver, self._odometer):
+            if part is not None:
+                part.rebind(robot)
+
+    def reset(self, step: int) -> None:
+        """Clears all command sources after the simulation was reset."""
+        self.supervisor.reset(step)
+        for part in (self.follower, self._driver, self._odometer):
+            if part is not None:
+                part.reset()
+
+    def stop(self) -> None:
+        """Emergency stop: latched until a reset."""
+        self.robot.emergency_stop = True
+        self.supervisor.stop_program()
+        self.stop_trajectory("emergency stop")
+
+    def stop_trajectory(self, reason: str) -> None:
+        """Ends all trajectories."""
+        if self.follower is not None:
+            self.follower.stop(reason)

@@ -1,0 +1,308 @@
+"""Samplers of the streams: plain arrays, copied from the simulation at one step."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import ONE_COORDINATE
+from grouser.physics.readings.measurements import Contact, TerrainPatch
+from grouser.physics.simulation.named_view import NamedView
+from grouser.runtime.driving import Odometer
+from grouser.runtime.simulated import Simulated
+
+FLEXIBLE_VALUES = ("tip_deflection_y", "tip_deflection_z", "tip_twist", "strain_energy")
+SLIP_VALUES = ("slip_ratio", "slip_angle", "sinkage", "drawbar_pull")
+# Values of `hydraulics/state` and the attributes of the components' states that hold them. Flow is positive into the
+# piston side of a cylinder, into side a of a motor and out of a pump. Power is taken from supplies of constant pressure
+# by a cylinder, given to the machine by a motor, and taken from the shaft by a pump.
+_CYLINDER_VALUES = {
+    "pressure_piston_side": "pressure_piston_side",
+    "pressure_rod_side": "pressure_rod_side",
+    "flow": "flow_piston_side",
+    "spool_position": "spool_position",
+    "force": "force",
+    "power": "power",
+}
+_MOTOR_VALUES = {
+    "pressure_a": "pressure_a",
+    "pressure_b": "pressure_b",
+    "flow": "flow_a",
+    "spool_position": "spool_position",
+    "torque": "torque",
+    "speed": "velocity",
+    "power": "power",
+}
+_PUMP_VALUES = {"swash": "swash", "flow": "flow", "pressure": "pressure", "power": "shaft_power"}
+_OIL_VALUES = ("temperature",)  # appended to the values of every component
+# Values of each point of soft ground [m, Pa].
+TERRAIN_VALUES = ("x", "y", "z", "sinkage", "rut", "pressure")
+# A rut of this depth [m] costs as much as an obstacle on the map of ruts.
+DEEPEST_RUT = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Odometry:
+    """A pose with a twist.
+
+    Attributes:
+        pose: x y z qx qy qz qw, shape (7,).
+        twist: linear and angular velocity in the moving frame [m/s, rad/s], shape (6,).
+        pose_covariance, twist_covariance: of x, y and yaw, in the axes of the fixed and of the moving frame,
+            shape (3, 3) each; None for the ground truth.
+    """
+
+    pose: np.ndarray
+    twist: np.ndarray
+    pose_covariance: np.ndarray | None = None
+    twist_covariance: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LinkPoses:
+    """Poses of the links.
+
+    Attributes:
+        poses: of every link in the world, followed by the elements of flexible links, shape (number of links and
+            elements, 7).
+        reckoned: pose of the footprint in the odometry frame, shape (7,); None for a machine without wheels.
+    """
+
+    poses: np.ndarray
+    reckoned: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
+class ContactScene:
+    """Contacts in the world, and the pose of the root link there, shape (7,)."""
+
+    contacts: tuple[Contact, ...]
+    root_pose: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class CostGrid:
+    """A cost from 0 to 1 for each cell of a patch of soft ground, shape (number of cells,)."""
+
+    patch: TerrainPatch
+    costs: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A robot at one step.
+
+    Attributes:
+        nanoseconds: simulation time of the sample.
+        values: topic of each stream that is due -> result of its sampler.
+    """
+
+    nanoseconds: int
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """Data of one step to publish.
+
+    Attributes:
+        nanoseconds: simulation time.
+        clock: whether the time is to be published.
+        samples: by the names of the machines.
+    """
+
+    nanoseconds: int
+    clock: bool = False
+    samples: Mapping[str, Sample] = field(default_factory=dict)
+
+
+class Reading:
+    """A robot at one step. Quantities that several samplers need are computed once.
+
+    Args:
+        simulation: to read from.
+        odometer: of a vehicle; None for a machine without wheels.
+        terrain_reach: how far from the wheels terrain is copied [m].
+    """
+
+    def __init__(self, simulation: Simulated, odometer: Odometer | None, terrain_reach: float) -> None:
+        self.simulation = simulation
+        self._odometer = odometer
+        self._terrain_reach = terrain_reach
+
+    @cached_property
+    def odometry(self) -> Odometry | None:
+        """Dead reckoning of the footprint in the odometry frame; None for a machine without wheels."""
+        if self._odometer is None:
+            return None
+        self._odometer.read()
+        reckoning = self._odometer.reckoning
+        x, y, yaw = reckoning.pose
+        forward, left, turning = reckoning.twist
+        return Odometry(
+            np.array([x, y, self._odometer.height, 0.0, 0.0, np.sin(0.5 * yaw), np.cos(0.5 * yaw)]),
+            np.array([forward, left, 0.0, 0.0, 0.0, turning]),
+            reckoning.covariance,
+            reckoning.twist_covariance,
+        )
+
+    @cached_property
+    def root_pose(self) -> np.ndarray:
+        """Pose of the root link in the world, shape (7,)."""
+        return np.concatenate(self.simulation.base_pose())
+
+    @cached_property
+    def contacts(self) -> tuple[Contact, ...]:
+        """Contacts that carry a force, soil excluded."""
+        return tuple(contact for contact in self.simulation.contacts() if contact.force_world.any())
+
+    @cached_property
+    def terrain(self) -> TerrainPatch | None:
+        """Soft ground; None on rigid ground."""
+        return self.simulation.terrain_patch(self._terrain_reach)
+
+
+def sample_joints(reading: Reading) -> np.ndarray:
+    """Position, velocity and effort of `movable_joints`, shape (3, number of joints)."""
+    simulation = reading.simulation
+    measured = (simulation.joint_position, simulation.joint_velocity, simulation.joint_effort)
+    count = len(movable_joints(simulation.machine))
+    return np.array([quantity.values()[:count] for quantity in measured])
+
+
+def sample_link_poses(reading: Reading) -> LinkPoses:
+    """Poses of the links in the world."""
+    odometry = reading.odometry
+    return LinkPoses(reading.simulation.link_poses(), None if odometry is None else odometry.pose)
+
+
+def sample_contact_wrenches(reading: Reading) -> np.ndarray:
+    """Force and moment on each link with collision shapes, at its origin, in its frame [N, N m], shape (links, 6)."""
+    return reading.simulation.contact_wrench.values()
+
+
+def sample_contacts(reading: Reading) -> tuple[Contact, ...]:
+    """Contacts that carry a force, soil excluded."""
+    return reading.contacts
+
+
+def sample_contact_scene(reading: Reading) -> ContactScene:
+    """Contacts that carry a force, with the pose of the root link."""
+    return ContactScene(reading.contacts, reading.root_pose)
+
+
+def sample_joint_reactions(reading: Reading) -> np.ndarray:
+    """Force and moment of each loop and compliant joint on its child, in the joint's frame, shape (joints, 6)."""
+    return reading.simulation.joint_reaction.values()
+
+
+def sample_hydraulics(reading: Reading) -> tuple[np.ndarray, ...]:
+    """The values of each of the `hydraulic_groups`."""
+    simulation = reading.simulation
+    measured = (
+        (simulation.cylinder, _CYLINDER_VALUES),
+        (simulation.hydraulic_motor, _MOTOR_VALUES),
+        (simulation.pump, _PUMP_VALUES),
+    )
+    fluid = simulation.machine.fluid
+    return tuple(
+        np.array(
+            [
+                *(getattr(state, attribute) for attribute in attributes.values()),
+                *(getattr(fluid, value) for value in _OIL_VALUES),
+            ]
+        )
+        for view, attributes in measured
+        for state in view.values()
+    )
+
+
+def sample_flexible_links(reading: Reading) -> tuple[np.ndarray, ...]:
+    """`FLEXIBLE_VALUES` of each flexible link."""
+    return _values(reading.simulation.flexible_link, FLEXIBLE_VALUES)
+
+
+def sample_odometry(reading: Reading) -> Odometry | None:
+    """Dead reckoning of the footprint; None for a machine without wheels."""
+    return reading.odometry
+
+
+def sample_ground_truth(reading: Reading) -> Odometry:
+    """Pose of a floating root link in the world, and its twist in its own frame."""
+    return Odometry(reading.root_pose, np.concatenate(reading.simulation.base_twist()))
+
+
+def sample_imus(reading: Reading) -> tuple[Any, ...]:
+    """Readings of the inertial measurement units."""
+    return tuple(reading.simulation.imu.values())
+
+
+def sample_lidars(reading: Reading) -> tuple[Any, ...]:
+    """Scans of the lidars."""
+    return tuple(reading.simulation.lidar.values())
+
+
+def sample_slip(reading: Reading) -> tuple[np.ndarray, ...]:
+    """`SLIP_VALUES` of each wheel."""
+    return _values(reading.simulation.wheel, SLIP_VALUES)
+
+
+def sample_terrain(reading: Reading) -> Mapping[str, np.ndarray] | None:
+    """`TERRAIN_VALUES` of each cell of soft ground."""
+    return None if reading.terrain is None else terrain_points(reading.terrain)
+
+
+def sample_rut_depth(reading: Reading) -> CostGrid | None:
+    """Ruts as costs."""
+    return None if reading.terrain is None else rut_costs(reading.terrain)
+
+
+def sample_bearing_margin(reading: Reading) -> CostGrid | None:
+    """Used bearing strength as costs."""
+    return None if reading.terrain is None else bearing_costs(reading.terrain)
+
+
+def terrain_points(patch: TerrainPatch) -> dict[str, np.ndarray]:
+    """`TERRAIN_VALUES` of each cell of a patch."""
+    return {name: getattr(patch, name) for name in TERRAIN_VALUES}
+
+
+def rut_costs(patch: TerrainPatch) -> CostGrid:
+    """Ruts as costs: 0 for none, 1 from a depth of `DEEPEST_RUT` on."""
+    return CostGrid(patch, np.clip(patch.rut / DEEPEST_RUT, 0.0, 1.0))
+
+
+def bearing_costs(patch: TerrainPatch) -> CostGrid:
+    """Used bearing strength of the soil as costs: 0 for none, 1 where no margin is left."""
+    return CostGrid(patch, np.clip(1.0 - patch.bearing_margin, 0.0, 1.0))
+
+
+def movable_joints(machine: Machine) -> list[str]:
+    """Names of the URDF's joints with one coordinate, without the joints between elements of flexible links.
+
+    The simulation has them in the same order, before the joints that it adds.
+    """
+    return [joint.name for joint in machine.joints if joint.type in ONE_COORDINATE]
+
+
+def nanoseconds_at(step: int, step_size: float) -> int:
+    """Simulation time of a step [ns], rounded once from the exact product: rounding errors do not accumulate."""
+    return round(step * Fraction(repr(step_size)) * 1_000_000_000)
+
+
+def hydraulic_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
+    """Names of the cylinders, hydraulic motors and displacement pumps, each with the names of its values."""
+    return [
+        *((cylinder.name, (*_CYLINDER_VALUES, *_OIL_VALUES)) for cylinder in machine.cylinders),
+        *((motor.name, (*_MOTOR_VALUES, *_OIL_VALUES)) for motor in machine.hydraulic_motors),
+        *((pump.name, (*_PUMP_VALUES, *_OIL_VALUES)) for pump in machine.pumps if pump.displacement is not None),
+    ]
+
+
+def _values(view: NamedView, attributes: Sequence[str]) -> tuple[np.ndarray, ...]:
+    """Some attributes of each state in a view."""
+    return tuple(np.array([getattr(state, attribute) for attribute in attributes]) for state in view.values())

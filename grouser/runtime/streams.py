@@ -1,0 +1,430 @@
+"""The table of what the simulator publishes: one row a topic.
+
+The node, its parameters, docs/ros_interface.md and `grouser run` read it. It has no ROS in it: message types and
+qualities of service are data. `nodes/simulator/message_makers.py` makes the messages of each type. A new sensor is a
+sampler and a row here; a message type that no other stream has needs a maker there.
+"""
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
+from grouser.physics.simulation.simulation import Simulation
+from grouser.runtime import sampling
+from grouser.runtime.driving import Odometer
+from grouser.runtime.frames import FrameTree
+from grouser.runtime.sampling import Reading, Sample
+from grouser.runtime.simulated import Simulated
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Quality of service.
+
+    Attributes:
+        depth: of the history.
+        reliable: else best effort.
+        latched: transient local, for subscribers that come late; else volatile.
+    """
+
+    depth: int
+    reliable: bool = True
+    latched: bool = False
+
+
+RELIABLE = Quality(10)
+TRANSFORMS = Quality(100)
+TIME = Quality(1, reliable=False)
+SENSOR_DATA = Quality(5, reliable=False)
+LATCHED = Quality(1, latched=True)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A parameter that sets how often streams are sampled.
+
+    Attributes:
+        parameter: its name.
+        default: [Hz]; 0: every step.
+        streams: names of these streams, for the description.
+        wall: whether it is in wall time instead of simulation time.
+    """
+
+    parameter: str
+    default: float
+    streams: str
+    wall: bool = False
+
+
+@dataclass(frozen=True)
+class Given:
+    """Condition for a topic.
+
+    Attributes:
+        words: what the machine must have, for the documentation.
+        holds: whether a machine in a world fulfils it.
+    """
+
+    words: str
+    holds: Callable[[Machine, World], bool]
+
+
+ALWAYS = Given("", lambda machine, world: True)
+
+
+@dataclass(frozen=True)
+class StreamSource:
+    """A robot whose streams are published, and names of frames.
+
+    Attributes:
+        machine, world: description of the robot and of its world.
+        frames: its transform tree.
+        map_frame: frame of the world, which has no robot's prefix.
+        odom_frame, base_footprint_frame: names from the parameters, without the robot's prefix.
+        publish_link_tf: whether transforms of joints are published.
+    """
+
+    machine: Machine
+    world: World
+    frames: FrameTree
+    map_frame: str
+    odom_frame: str
+    base_footprint_frame: str
+    publish_link_tf: bool
+
+
+FrameOf = Callable[[StreamSource, str], str]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One row: a topic, or a topic for each item (link, joint, sensor) of a robot.
+
+    Attributes:
+        topic: name, relative to the robot's namespace unless it begins with a slash; ``<…>`` stands for the item.
+        type: of the messages.
+        meaning: description for the documentation.
+        quality: of service.
+        rate: of samples; None: published once, at the start.
+        sample: sampler, with a value for each item if the stream has items; None: not sampled from a robot.
+        given: condition for the stream.
+        frame, child_frame: of the messages, from source and item.
+        items: names of the items; None for a single topic.
+        single: name of the topic of a robot that has only one item; "": as of several.
+        groups: groups of a message with named values, each with the names of its values.
+        on_demand: whether messages are made only while there is a subscriber.
+    """
+
+    topic: str
+    type: str
+    meaning: str
+    quality: Quality
+    rate: Rate | None = None
+    sample: Callable[[Reading], Any] | None = None
+    given: Given = ALWAYS
+    frame: FrameOf | None = None
+    child_frame: FrameOf | None = None
+    items: Callable[[StreamSource], Sequence[str]] | None = None
+    single: str = ""
+    groups: Callable[[Machine], Sequence[tuple[str, Sequence[str]]]] | None = None
+    on_demand: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The topic as documentation names it."""
+        return self.single or self.topic
+
+    @property
+    def group(self) -> str:
+        """Common beginning of the topics of its items."""
+        return self.topic.partition("<")[0]
+
+    def topics(self, items: Iterable[str]) -> dict[str, str]:
+        """Item -> its topic.
+
+        The name of a topic consists of letters, digits and underscores and does not start with a digit. Others are
+        replaced; names that would be equal get a number.
+        """
+        topics: dict[str, str] = {}
+        for item in items:
+            candidate, number = topic_token(item), 2
+            while (topic := re.sub("<.*>", candidate, self.topic)) in topics.values():
+                candidate, number = f"{topic_token(item)}_{number}", number + 1
+            topics[item] = topic
+        return dict.fromkeys(topics, self.single) if self.single and len(topics) == 1 else topics
+
+
+def topic_token(name: str) -> str:
+    """A valid part of a topic's name from any name."""
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"_{plain}" if plain[:1].isdigit() else plain
+
+
+def _has_sensor(kind: str) -> Given:
+    return Given(f"a sensor `{kind}`", lambda machine, world: any(one.type == kind for one in machine.sensors))
+
+
+def _sensors(kind: str) -> Callable[[StreamSource], list[str]]:
+    return lambda source: [sensor.name for sensor in source.machine.sensors if sensor.type == kind]
+
+
+_SHAPES = Given("collision shapes", lambda machine, world: any(link.collisions for link in machine.links))
+_LOOPS = Given("loop or compliant joints", lambda machine, world: bool(machine.loop_joints or machine.compliant_joints))
+_FLEXIBLE = Given("flexible links", lambda machine, world: bool(machine.flexible_links))
+_FLOATING = Given("a floating base", lambda machine, world: machine.floating_base)
+_WHEELS = Given("wheels", lambda machine, world: bool(machine.wheels))
+_VEHICLE = Given("a floating base and wheels", lambda machine, world: bool(machine.floating_base and machine.wheels))
+_SOIL = Given("soil, in its world", lambda machine, world: world.soil is not None)
+
+
+def _map(source: StreamSource, _item: str) -> str:
+    return source.map_frame
+
+
+def _root(source: StreamSource, _item: str) -> str:
+    return source.frames.name(source.machine.root)
+
+
+def _odom(source: StreamSource, _item: str) -> str:
+    return source.frames.name(source.odom_frame)
+
+
+def _footprint(source: StreamSource, _item: str) -> str:
+    return source.frames.name(source.base_footprint_frame)
+
+
+def _item(source: StreamSource, item: str) -> str:
+    return source.frames.name(item)
+
+
+def _reaction(source: StreamSource, joint: str) -> str:
+    return source.frames.name(source.frames.reactions[joint])
+
+
+CLOCK = "/clock"  # of the simulation, not of a robot
+CLOCK_RATE = Rate("clock_rate", 100.0, "/clock")
+DIAGNOSTICS_RATE = Rate("diagnostics_rate", 1.0, "/diagnostics", wall=True)
+_GROUP_VALUES = "control_msgs/msg/DynamicInterfaceGroupValues"
+_JOINT_STATE_RATE = Rate("joint_state_rate", 100.0, "joint_states and /tf")
+_CONTACT_RATE = Rate("contact_rate", 100.0, "contact_wrenches and contacts")
+_ODOM_RATE = Rate("odom_rate", 50.0, "odom and ground_truth/odom")
+_TERRAIN_RATE = Rate("terrain_rate", 1.0, "terrain and its maps")
+
+# By topic, in the order of docs/ros_interface.md.
+STREAMS = {
+    stream.topic: stream
+    for stream in (
+        Stream(CLOCK, "rosgraph_msgs/msg/Clock", "simulation time", TIME, CLOCK_RATE),
+        Stream(
+            "/tf",
+            "tf2_msgs/msg/TFMessage",
+            "odom → base_footprint → base, the links unless `publish_link_tf` is false; "
+            "map → odom by whoever localizes",
+            TRANSFORMS,
+            _JOINT_STATE_RATE,
+            sampling.sample_link_poses,
+        ),
+        Stream("/tf_static", "tf2_msgs/msg/TFMessage", "what does not move, once", LATCHED),
+        Stream(
+            "/diagnostics",
+            "diagnostic_msgs/msg/DiagnosticArray",
+            "real-time factor, overruns, step time, solver, energy, refused commands",
+            RELIABLE,
+            DIAGNOSTICS_RATE,
+        ),
+        Stream(
+            "joint_states",
+            "sensor_msgs/msg/JointState",
+            "position, velocity and effort of every movable joint",
+            RELIABLE,
+            _JOINT_STATE_RATE,
+            sampling.sample_joints,
+        ),
+        Stream("robot_description", "std_msgs/msg/String", "the expanded URDF, once", LATCHED),
+        Stream(
+            "contact_wrenches/<link>",
+            "geometry_msgs/msg/WrenchStamped",
+            "resultant on the link at its origin, in its frame",
+            SENSOR_DATA,
+            _CONTACT_RATE,
+            sampling.sample_contact_wrenches,
+            _SHAPES,
+            frame=_item,
+            items=lambda source: [link.name for link in source.machine.links if link.collisions],
+        ),
+        Stream(
+            "contacts",
+            "ros_gz_interfaces/msg/Contacts",
+            "points, normals, depths and wrenches",
+            SENSOR_DATA,
+            _CONTACT_RATE,
+            sampling.sample_contacts,
+            _SHAPES,
+            frame=_map,
+            on_demand=True,
+        ),
+        Stream(
+            "contact_markers",
+            "visualization_msgs/msg/MarkerArray",
+            "points and forces for RViz",
+            RELIABLE,
+            Rate("marker_rate", 10.0, "contact_markers"),
+            sampling.sample_contact_scene,
+            _SHAPES,
+            frame=_root,
+            on_demand=True,
+        ),
+        Stream(
+            "joint_reactions/<joint>",
+            "geometry_msgs/msg/WrenchStamped",
+            "what the joint carries, in its frame",
+            SENSOR_DATA,
+            Rate("reaction_rate", 100.0, "joint_reactions"),
+            sampling.sample_joint_reactions,
+            _LOOPS,
+            frame=_reaction,
+            items=lambda source: list(source.frames.reactions),
+        ),
+        Stream(
+            "hydraulics/state",
+            _GROUP_VALUES,
+            "pressures, flows, spools, forces, powers, temperatures",
+            RELIABLE,
+            Rate("hydraulics_rate", 100.0, "hydraulics/state"),
+            sampling.sample_hydraulics,
+            groups=sampling.hydraulic_groups,
+        ),
+        Stream(
+            "flexible/state",
+            _GROUP_VALUES,
+            "deflections and twist of each flexible link's tip, and its energy",
+            RELIABLE,
+            Rate("flexible_rate", 50.0, "flexible/state"),
+            sampling.sample_flexible_links,
+            _FLEXIBLE,
+            groups=lambda machine: [(one.link, sampling.FLEXIBLE_VALUES) for one in machine.flexible_links],
+        ),
+        Stream(
+            "odom",
+            "nav_msgs/msg/Odometry",
+            "dead reckoning by the wheels' turning",
+            RELIABLE,
+            _ODOM_RATE,
+            sampling.sample_odometry,
+            _VEHICLE,
+            frame=_odom,
+            child_frame=_footprint,
+        ),
+        Stream(
+            "ground_truth/odom",
+            "nav_msgs/msg/Odometry",
+            "what really happened",
+            RELIABLE,
+            _ODOM_RATE,
+            sampling.sample_ground_truth,
+            _FLOATING,
+            frame=_map,
+            child_frame=_root,
+        ),
+        Stream(
+            "imu/<name>/data",
+            "sensor_msgs/msg/Imu",
+            "of several, `imu/<name>/data`",
+            SENSOR_DATA,
+            Rate("imu_rate", 100.0, "imu/data"),
+            sampling.sample_imus,
+            _has_sensor("imu"),
+            frame=_item,
+            items=_sensors("imu"),
+            single="imu/data",
+        ),
+        Stream(
+            "scan/<name>",
+            "sensor_msgs/msg/LaserScan",
+            "of several, `scan/<name>`",
+            SENSOR_DATA,
+            Rate("scan_rate", 10.0, "scan"),
+            sampling.sample_lidars,
+            _has_sensor("lidar"),
+            frame=_item,
+            items=_sensors("lidar"),
+            single="scan",
+        ),
+        Stream(
+            "slip",
+            _GROUP_VALUES,
+            "slip ratio, slip angle, sinkage and drawbar pull of each wheel",
+            RELIABLE,
+            Rate("slip_rate", 50.0, "slip"),
+            sampling.sample_slip,
+            _WHEELS,
+            groups=lambda machine: [(wheel.link, sampling.SLIP_VALUES) for wheel in machine.wheels],
+        ),
+        Stream(
+            "terrain",
+            "sensor_msgs/msg/PointCloud2",
+            "x y z sinkage rut pressure",
+            LATCHED,
+            _TERRAIN_RATE,
+            sampling.sample_terrain,
+            _SOIL,
+            frame=_map,
+        ),
+        Stream(
+            "terrain/rut_depth",
+            "nav_msgs/msg/OccupancyGrid",
+            "depth of ruts as a costmap layer",
+            LATCHED,
+            _TERRAIN_RATE,
+            sampling.sample_rut_depth,
+            _SOIL,
+            frame=_map,
+        ),
+        Stream(
+            "terrain/bearing_margin",
+            "nav_msgs/msg/OccupancyGrid",
+            "what the ground can still bear as a costmap layer",
+            LATCHED,
+            _TERRAIN_RATE,
+            sampling.sample_bearing_margin,
+            _SOIL,
+            frame=_map,
+        ),
+    )
+}
+# Rates in simulation time, by parameter.
+RATES = {stream.rate.parameter: stream.rate for stream in STREAMS.values() if stream.rate and not stream.rate.wall}
+_SAMPLERS = {stream.topic: stream.sample for stream in STREAMS.values() if stream.sample is not None}
+
+
+def take_sample(
+    simulation: Simulated,
+    nanoseconds: int,
+    topics: Collection[str],
+    odometer: Odometer | None = None,
+    terrain_reach: float = math.inf,
+) -> Sample:
+    """Samples streams of a robot.
+
+    Args:
+        simulation: to read from.
+        nanoseconds: the stamp; the simulation's own time differs from it after a reset.
+        topics: of the streams that are due, of `STREAMS`.
+        odometer: of a vehicle.
+        terrain_reach: how far from the wheels terrain is copied [m].
+    """
+    reading = Reading(simulation, odometer, terrain_reach)
+    return Sample(nanoseconds, {topic: sample(reading) for topic, sample in _SAMPLERS.items() if topic in topics})
+
+
+def rehearse(simulation: Simulation) -> None:
+    """Makes a step, takes every sample and resets, so that all kernels are compiled."""
+    simulation.step(1)
+    for member in [member.name for member in simulation.machine.members] or [""]:
+        take_sample(simulation.part(member), 0, STREAMS)
+    simulation.energy_balance()
+    simulation.reset()

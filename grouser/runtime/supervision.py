@@ -1,0 +1,127 @@
+"""Command supervision: which source commands the actuators, and what happens when it falls silent."""
+
+from collections.abc import Callable, Mapping
+
+from grouser.program import CommandProgram
+
+
+class CommandSupervisor:
+    """Merges the command program and the command sources, with a silence watchdog.
+
+    The program plays until any source commands; then its actuators go to their safe values and it stays off until a
+    reset. When a source has been silent for longer than the timeout, its actuators go to their safe values: valves to
+    neutral, velocity and effort drives to zero; position drives hold their last target. Silence is measured in
+    simulation time, so that a run is repeatable and a pause is not silence.
+
+    Args:
+        step_size: simulated time of a step [s].
+        timeout: longest silence [s]; 0: any.
+        safe_values: actuator -> its safe command; an actuator without one keeps its last command.
+        program: a command program, or None.
+        initial: actuator -> its command at the start, where the program's first ramps begin.
+        warn: takes a warning for the user.
+        timeouts: source -> its own longest silence [s], where it has one.
+    """
+
+    def __init__(
+        self,
+        step_size: float,
+        timeout: float,
+        safe_values: Mapping[str, float],
+        program: CommandProgram | None,
+        initial: Mapping[str, float],
+        warn: Callable[[str], None],
+        timeouts: Mapping[str, float] | None = None,
+    ) -> None:
+        self.timeout = timeout
+        self.timeouts = dict(timeouts or {})
+        self.trips = 0
+        self._step_size = step_size
+        self._safe_values = dict(safe_values)
+        self._program = program
+        self._warn = warn
+        self._initial = dict(initial)
+        self._program_start = 0
+        self._playing = program
+        self._owner: dict[str, str] = {}
+        self._last_command: dict[str, int] = {}
+        self._silent: set[str] = set()
+
+    @property
+    def silent_sources(self) -> tuple[str, ...]:
+        """Sources that have commanded before and are silent now."""
+        return tuple(sorted(self._silent))
+
+    def reset(self, step: int) -> None:
+        """Forgets every source; the program begins again at `step`."""
+        self._owner.clear()
+        self._last_command.clear()
+        self._silent.clear()
+        self._playing = self._program
+        self._program_start = step
+
+    def rewind(self, steps: int) -> None:
+        """Sets the step count back by `steps`; silences and the program's time stay as they are."""
+        self._last_command = {source: last - steps for source, last in self._last_command.items()}
+        self._program_start -= steps
+
+    def stop_program(self) -> None:
+        """Ends the program until the next reset."""
+        self._playing = None
+
+    def program_state(self, step: int) -> str:
+        """State of the program: none, playing, finished or stopped."""
+        if self._program is None:
+            return "none"
+        if self._playing is None:
+            return "stopped"
+        return "finished" if self._playing.finished(self._program_time(step)) else "playing"
+
+    def commands(self, step: int, messages: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+        """Commands of the actuators for the next tick.
+
+        Args:
+            step: the present step.
+            messages: received commands: source -> actuator -> value.
+
+        Returns:
+            Actuator -> value; other actuators keep their commands.
+        """
+        commands: dict[str, float] = {}
+        if messages and self._playing is not None:
+            commands.update(self._safe(self._playing.actuators))
+            self._playing = None
+            self._warn(f"{' and '.join(messages)} took over: the command program stops")
+        if self._playing is not None:
+            commands.update(self._playing.values(self._program_time(step), self._initial))
+        for source, values in messages.items():
+            commands.update(values)
+            self._last_command[source] = step
+            self._silent.discard(source)
+            self._owner.update(dict.fromkeys(values, source))
+        for source in self._newly_silent(step):
+            owned = [name for name, owner in self._owner.items() if owner == source]
+            if not owned:  # other sources command all of its actuators now
+                del self._last_command[source]
+                continue
+            commands.update(self._safe(owned))
+            self._silent.add(source)
+            self.trips += 1
+            self._warn(f"{source} has been silent for {self._patience(source):g} s: {', '.join(owned)} go to safety")
+        return commands
+
+    def _program_time(self, step):
+        return (step - self._program_start) * self._step_size
+
+    def _newly_silent(self, step):
+        return [
+            source
+            for source, last in self._last_command.items()
+            if source not in self._silent and 0.0 < self._patience(source) <= (step - last) * self._step_size
+        ]
+
+    def _patience(self, source):
+        return self.timeouts.get(source, self.timeout)
+
+    def _safe(self, actuators):
+        return {name: self._safe_values[name] for name in actuators if name in self._safe_values}

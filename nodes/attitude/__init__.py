@@ -1,0 +1,1 @@
+"""The attitude controller node."""

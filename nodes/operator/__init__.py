@@ -1,0 +1,1 @@
+"""The operator node: joystick messages to commands."""

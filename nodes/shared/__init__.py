@@ -1,0 +1,1 @@
+"""What several nodes use: topics, messages, parameters, endpoints, the process of a node."""

@@ -1,0 +1,1 @@
+"""The simulator node: lifecycle, session, the topics of each robot, trajectory action, faults, diagnostics."""

@@ -1,0 +1,105 @@
+"""The simulator's diagnostics: a report of the physics thread as a message."""
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+from grouser.nodes.shared.messages import set_stamp
+from grouser.runtime.report import LoopReport
+
+KEPT_REAL_TIME = 0.98  # share of the wanted real-time factor below which the simulation counts as slow
+
+
+def diagnostics_message(
+    name: str, report: LoopReport | str, wanted_factor: float, refused_commands: int
+) -> DiagnosticArray:
+    """Four statuses: pace, solver, energy and commands.
+
+    Args:
+        name: of the node; the statuses are called `<name>: pace` and so on.
+        report: of the physics thread; a text that says why there is none.
+        wanted_factor: wanted real-time factor; 0: as fast as possible.
+        refused_commands: number of commands refused by the node and by the simulation.
+    """
+    if isinstance(report, str):
+        waiting = DiagnosticStatus(name=f"{name}: pace", level=DiagnosticStatus.OK, message=report)
+        return DiagnosticArray(status=[waiting])
+    message = DiagnosticArray(
+        status=[
+            _pace(name, report, wanted_factor),
+            _solver(name, report),
+            _energy(name, report),
+            _commands(name, report, refused_commands),
+        ]
+    )
+    set_stamp(message.header.stamp, round(report.time * 1e9))
+    return message
+
+
+def _status(name, level, message, values):
+    pairs = [KeyValue(key=key, value=value) for key, value in values.items()]
+    return DiagnosticStatus(name=name, hardware_id="grouser", level=level, message=message, values=pairs)
+
+
+def _pace(name, report, wanted_factor):
+    level, message = DiagnosticStatus.OK, "in real time"
+    if report.failure:
+        level, message = DiagnosticStatus.ERROR, report.failure
+    elif not report.active:
+        message = "inactive"
+    elif report.paused:
+        message = "paused"
+    elif report.real_time_factor < KEPT_REAL_TIME * wanted_factor:
+        level, message = DiagnosticStatus.WARN, "slower than wanted"
+    values = {
+        "real_time_factor": f"{report.real_time_factor:.3f}",
+        "overruns": str(report.overruns),
+        "dropped_samples": str(report.dropped_samples),
+        "step_time_p50 [s]": f"{report.step_time_median:.3e}",
+        "step_time_p99 [s]": f"{report.step_time_p99:.3e}",
+        "step_time_max [s]": f"{report.step_time_max:.3e}",
+    }
+    return _status(f"{name}: pace", level, message, values)
+
+
+def _solver(name, report):
+    values = {
+        "residual [m/s]": f"{report.residual:.3e}",
+        "residual_max [m/s]": f"{report.residual_max:.3e}",
+        "unsettled_steps": str(report.unsettled_steps),
+        "iterations": str(report.iterations),
+        "iterations_max": str(report.iterations_max),
+        "contacts": str(report.contact_count),
+    }
+    return _status(f"{name}: solver", DiagnosticStatus.OK, "", values)
+
+
+def _energy(name, report):
+    """Present energy of the machine, and balances of machine and oil since the start."""
+    own = {
+        "kinetic": report.kinetic_energy,
+        "potential": report.potential_energy,
+        "elastic": report.elastic_energy,
+        "actuator_work": report.actuator_work,
+        "dissipation": report.dissipation,
+        "balance_residual": report.balance_residual,
+    }
+    oil = {f"oil_{account}": amount for account, amount in report.hydraulic_energy.items()}
+    values = {f"{account} [J]": f"{amount:.6g}" for account, amount in {**own, **oil}.items()}
+    return _status(f"{name}: energy", DiagnosticStatus.OK, "", values)
+
+
+def _commands(name, report, refused_commands):
+    level, message = DiagnosticStatus.OK, ""
+    if report.emergency_stop:
+        level, message = DiagnosticStatus.WARN, "emergency stop"
+    elif report.silent_sources:
+        level, message = DiagnosticStatus.WARN, f"silent: {', '.join(report.silent_sources)}"
+    values = {
+        "refused_commands": str(refused_commands),
+        "watchdog_trips": str(report.watchdog_trips),
+        "silent_sources": ", ".join(report.silent_sources),
+        "late_commands": str(sum(report.late_commands.values())),
+        "late_sources": ", ".join(f"{source} ({count})" for source, count in report.late_commands.items()),
+        "emergency_stop": str(report.emergency_stop).lower(),
+        "program": report.program,
+    }
+    return _status(f"{name}: commands", level, message, values)

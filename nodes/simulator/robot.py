@@ -1,0 +1,211 @@
+"""The ROS interface of a robot: topics, parameters and actions in its namespace."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from control_msgs.msg import DynamicInterfaceGroupValues
+from geometry_msgs.msg import Twist, TwistStamped
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, Float64MultiArray
+
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.shared.endpoints import Endpoints
+from grouser.nodes.simulator.fault_parameters import FaultParameters
+from grouser.nodes.simulator.parameters import SimulatorParameters
+from grouser.nodes.simulator.state_publishing import StatePublisher
+from grouser.nodes.simulator.trajectory_action import TrajectoryServer
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.machine import Machine, member_prefix
+from grouser.physics.description.data.world import World
+from grouser.program import TWIST, CommandProgram
+from grouser.runtime.driving import Driver, Odometer
+from grouser.runtime.frames import FrameTree
+from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.robot_runtime import RobotRuntime
+from grouser.runtime.simulated import Simulated
+from grouser.runtime.streams import StreamSource
+from grouser.runtime.supervision import CommandSupervisor
+from grouser.runtime.trajectory_following import SOURCE, TrajectoryFollower
+from grouser.runtime.vehicle import make_vehicle
+
+_WARNING_PERIOD = 1.0  # [s]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Names of a robot among several.
+
+    Attributes:
+        name: in the simulation, unique; "" for the first machine.
+        namespace: of its topics and parameters; "" for that of the node.
+    """
+
+    name: str = ""
+    namespace: str = ""
+
+    @property
+    def prefix(self) -> str:
+        """Prefix of its frames and command sources."""
+        return member_prefix(self.name)
+
+
+class RobotInterface:
+    """The ROS interface of one machine.
+
+    Args:
+        node: that has the publishers and subscriptions.
+        place: names of the robot.
+        machine: its description.
+        world: that it is in.
+        parameters: of the node.
+        mailbox: passes commands to the physics thread.
+        refuse: takes the topic and the error of an invalid command.
+        valves: their order on `valve_commands_array`; empty: as in the machine's file.
+        program: command program to play; None: none.
+
+    Raises:
+        GrouserError: a parameter or the program does not suit the machine.
+
+    Attributes:
+        place, machine: as given.
+        publisher: of its samples.
+        faults: parameters of its components.
+        commanded: its command sources.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        place: Place,
+        machine: Machine,
+        world: World,
+        parameters: SimulatorParameters,
+        mailbox: Mailbox,
+        refuse: Callable[[str, ParameterError], None],
+        valves: Sequence[str] = (),
+        program: CommandProgram | None = None,
+    ) -> None:
+        self.place = place
+        self.machine = machine
+        self._node = node
+        self._mailbox = mailbox
+        self._refuse = refuse
+        self._program = program
+        self._valves = _ordered_valves(machine, valves)
+        self._modes = {drive.joint: drive.mode for drive in machine.drives}
+        self._vehicle = make_vehicle(machine) if machine.floating_base else None
+        self._can_drive = self._vehicle is not None and any(wheel.driven for wheel in self._vehicle.wheels)
+        if program is not None:
+            program.check([valve.name for valve in machine.valves], self._modes, TWIST if self._can_drive else ())
+        self._endpoints = endpoints = Endpoints(node, place.namespace)
+        self.faults = FaultParameters(endpoints, machine, parameters.scheme)
+        odom, footprint = parameters.odom_frame, parameters.base_footprint_frame
+        self._frames = frames = FrameTree(machine, world.ground, odom, footprint, place.prefix)
+        source = StreamSource(machine, world, frames, parameters.map_frame, odom, footprint, parameters.publish_link_tf)
+        self.publisher = StatePublisher(endpoints, source, parameters)
+        self.commanded: list[str] = []
+        self._create_inputs(parameters)
+
+    def change(self, parameters: SimulatorParameters) -> None:
+        """Applies changed parameters of the node."""
+        self.publisher.change(parameters)
+
+    def runtime(self, robot: Simulated, parameters: SimulatorParameters) -> RobotRuntime:
+        """Makes its runtime for the physics thread.
+
+        Args:
+            robot: in the simulation.
+            parameters: of the node.
+        """
+        program, vehicle = self._program, self._vehicle
+        odometer = None if vehicle is None else Odometer(vehicle, robot, self._frames)
+        driver = Driver(vehicle, robot) if vehicle is not None and self._can_drive else None
+        supervisor = CommandSupervisor(
+            parameters.step,
+            parameters.command_timeout,
+            {**_safe_values(self._valves, self._modes), **dict.fromkeys(TWIST, 0.0)},
+            program,
+            {name: robot.command[name] for name in program.actuators if name not in TWIST} if program else {},
+            self._warn,
+            self.own_timeouts(parameters),
+        )
+        follower = None
+        if self._trajectories is not None:
+            steered = driver.joints if driver is not None else ()
+            follower = TrajectoryFollower(robot, steered, self._trajectories.report, self._warn)
+        streams = frozenset(self.publisher.rates)
+        return RobotRuntime(robot, supervisor, streams, driver, odometer, follower, parameters.terrain_reach)
+
+    def own_timeouts(self, parameters: SimulatorParameters) -> dict[str, float]:
+        """Longest silence [s] of sources with their own; trajectories have no limit."""
+        return {f"{self.place.prefix}{topics.CMD_VEL}": parameters.cmd_vel_timeout, SOURCE: 0.0}
+
+    def destroy(self) -> None:
+        """Destroys publishers, subscriptions and parameters."""
+        self._endpoints.destroy()
+
+    def _create_inputs(self, parameters: SimulatorParameters) -> None:
+        valves, modes = self._valves, self._modes
+        self._subscribe(DynamicInterfaceGroupValues, topics.VALVE_COMMANDS, messages.valve_commands, valves)
+        self._subscribe(Float64MultiArray, topics.VALVE_COMMANDS_ARRAY, messages.valve_array_commands, valves)
+        self._subscribe(JointState, topics.JOINT_COMMANDS, messages.joint_commands, modes)
+        if self._can_drive:
+            twist = TwistStamped if parameters.enable_stamped_cmd_vel else Twist
+            self._subscribe(twist, topics.CMD_VEL, messages.twist_command)
+        self._trajectories = None
+        if any(mode != "effort" for mode in modes.values()):
+            self._trajectories = TrajectoryServer(
+                self._endpoints,
+                self.place.name,
+                modes,
+                parameters.step,
+                self._mailbox.call,
+                lambda topic, error: self._refuse(f"{self.place.prefix}{topic}", error),
+                self._warn,
+            )
+        # A transient-local subscription receives a stop that was sent before the node started, but not from volatile
+        # publishers. With both kinds every emergency stop is received; twice does no harm, as it is latched.
+        for quality in (topics.LATCHED, QoSProfile(depth=1)):
+            self._endpoints.create_subscription(Bool, topics.EMERGENCY_STOP, self._on_emergency_stop, quality)
+
+    def _subscribe(self, message_type: type, topic: str, convert: Callable, *known: object) -> None:
+        """Subscribes to commands: each message is converted for the physics thread, or refused as a whole."""
+        source = f"{self.place.prefix}{topic}"
+
+        def receive(message):
+            try:
+                commands: Mapping[str, float] = convert(message, *known)
+            except ParameterError as error:
+                self._refuse(source, error)
+                return
+            header = getattr(message, "header", None)
+            stamp = 0 if header is None else messages.nanoseconds_of(header.stamp)
+            self._mailbox.post_commands(source, commands, stamp)
+
+        self._endpoints.create_subscription(message_type, topic, receive, topics.RELIABLE)
+        self.commanded.append(source)
+
+    def _on_emergency_stop(self, message: Bool) -> None:
+        if message.data:
+            whose = f" of {self.place.name}" if self.place.name else ""
+            self._node.get_logger().warning(f"emergency stop{whose}", throttle_duration_sec=_WARNING_PERIOD)
+            self._mailbox.call(lambda loop: loop.stop_robot(self.place.name))
+
+    def _warn(self, text: str) -> None:
+        self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)
+
+
+def _ordered_valves(machine: Machine, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The valves in the order of valve_commands_array."""
+    names = tuple(valve.name for valve in machine.valves)
+    for name in wanted:
+        if name not in names:
+            raise ParameterError("valves", name, f"one of {', '.join(names) or 'none: this machine has no valves'}")
+    return tuple(wanted) or names
+
+
+def _safe_values(valves: Sequence[str], modes: Mapping[str, str]) -> dict[str, float]:
+    """Actuator -> its safe command; a drive in position mode has none and holds its target."""
+    return dict.fromkeys([*valves, *(joint for joint, mode in modes.items() if mode != "position")], 0.0)

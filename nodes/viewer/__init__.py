@@ -1,0 +1,1 @@
+"""The viewer node: a simulated machine in the browser."""

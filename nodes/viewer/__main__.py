@@ -1,0 +1,7 @@
+"""``python -m grouser.nodes.viewer``."""
+
+import sys
+
+from grouser.nodes.viewer.node import main
+
+sys.exit(main())

@@ -1,0 +1,78 @@
+"""Shapes of links and obstacles in the browser."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import trimesh
+import viser
+
+from grouser.nodes.viewer.forces import reach
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
+from grouser.physics.description.urdf.meshes import triangles
+
+Colour = tuple[float, float, float, float]  # red, green, blue, alpha; 0 to 1
+POINT_RADIUS = 0.01  # [m], of a point without a radius
+_ROUNDNESS = 24  # corners of a capsule's circles
+
+
+def add_shape(
+    scene: viser.SceneApi, name: str, geometry: Geometry, pose: Pose, rgba: Colour
+) -> tuple[viser.SceneNodeHandle, float]:
+    """Draws a shape.
+
+    Args:
+        scene: where it is drawn.
+        name: of its node.
+        geometry: the shape.
+        pose: in the frame of the node above it.
+        rgba: its colour.
+
+    Returns:
+        Its handle, and the largest distance of its points from the origin of its frame [m].
+
+    Raises:
+        MeshError: its file contains no mesh.
+    """
+    look: dict[str, Any] = {
+        "color": tuple(round(255 * channel) for channel in rgba[:3]),
+        "opacity": None if rgba[3] >= 1.0 else rgba[3],
+        "wxyz": wxyz(pose),
+        "position": pose.position,
+    }
+    match geometry:
+        case Box(size):
+            return scene.add_box(name, dimensions=size, **look), reach(geometry)
+        case Cylinder(radius, length):
+            return scene.add_cylinder(name, radius=radius, height=length, **look), reach(geometry)
+        case Sphere(radius):
+            return scene.add_icosphere(name, radius=radius, **look), reach(geometry)
+        case Capsule(radius, length):
+            body = trimesh.creation.capsule(length, radius, (_ROUNDNESS, _ROUNDNESS))
+            body.apply_translation(-body.bounds.mean(axis=0))  # in some versions of trimesh it begins at the origin
+            return scene.add_mesh_simple(name, body.vertices, body.faces, **look), reach(geometry)
+        case PointSet(points, radius):
+            ball = trimesh.creation.icosphere(subdivisions=2, radius=radius or POINT_RADIUS)
+            look["batched_colors"] = look.pop("color")
+            turns = np.tile((1.0, 0.0, 0.0, 0.0), (len(points), 1))
+            handle = scene.add_batched_meshes_simple(name, ball.vertices, ball.faces, turns, points, **look)
+            return handle, reach(geometry)
+        case Mesh():
+            vertices, faces = _surface(geometry)
+            surface = scene.add_mesh_simple(name, vertices, faces, flat_shading=True, side="double", **look)
+            return surface, float(np.linalg.norm(vertices, axis=1).max())
+
+
+def wxyz(pose: Pose) -> tuple[float, float, float, float]:
+    """Orientation of a pose in viser's order."""
+    x, y, z, w = pose.quaternion
+    return (w, x, y, z)
+
+
+def _surface(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices [m] and triangles of a mesh in its shape's frame: the hull of a collision, the file of a visual."""
+    if len(mesh.hull):
+        hull = trimesh.convex.convex_hull(mesh.hull)
+        return hull.vertices, hull.faces
+    return triangles(Path(mesh.path), mesh.scale)
