@@ -133,8 +133,9 @@ def _run(simulation: grouser.Simulation, program: CommandProgram | None) -> None
         simulation.step(STEPS)
         return
     vehicle = make_vehicle(machine)
-    driven = vehicle is not None and any(wheel.driven for wheel in vehicle.wheels)
-    driver = Driver(vehicle, simulation) if driven else None
+    driver = None
+    if vehicle is not None and any(wheel.driven for wheel in vehicle.wheels):
+        driver = Driver(vehicle, simulation)
     interval = _INTERVAL * simulation.step_size
     for _ in range(STEPS // _INTERVAL):
         commands = program.values(simulation.time)
