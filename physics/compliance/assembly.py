@@ -13,7 +13,7 @@ from grouser.physics.compliance.search import LoopSearch
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import AXES
 from grouser.physics.description.urdf.placement import initial_poses
-from grouser.physics.model.multibody import TWIST, Model, Names
+from grouser.physics.model.multibody import TWIST, MultibodyModel, Names
 from grouser.physics.multibody.integration import integrate_positions
 
 # Starts beside the initial positions, for those that are a dead point, and how far beside [m, rad].
@@ -39,7 +39,7 @@ class Assembly(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def assemble(machine: Machine, model: Model, names: Names, pairs: LoopConstraints) -> Assembly:
+def assemble(machine: Machine, model: MultibodyModel, names: Names, pairs: LoopConstraints) -> Assembly:
     """Positions near the initial ones at which all loops close; springs are relaxed in the directions they block.
 
     Joints with an ``<initial_position>`` or an ``rpy``, a floating base and elastic coordinates stay where they are.
@@ -71,7 +71,7 @@ def assemble(machine: Machine, model: Model, names: Names, pairs: LoopConstraint
     return Assembly(best, with_rows(pairs, acting), _misfits(machine, pairs, acting, search.place(best)))
 
 
-def _free_rates(machine: Machine, model: Model, names: Names) -> np.ndarray:
+def _free_rates(machine: Machine, model: MultibodyModel, names: Names) -> np.ndarray:
     """Coordinate rates that assembly may move."""
     given = {start.joint for start in machine.initial_positions} | set(initial_poses(machine))
     base = 0 if machine.floating_base else -1

@@ -17,7 +17,7 @@ from grouser.physics.description.data.compliance import JointFrame, LoopJoint, c
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import AXES
 from grouser.physics.description.data.rotation import quaternion_from_rpy
-from grouser.physics.model.multibody import Model, Names, bodies_between, moving_rates
+from grouser.physics.model.multibody import MultibodyModel, Names, bodies_between, moving_rates
 from grouser.physics.multibody.jacobian import wrench_row
 from grouser.physics.multibody.kinematics import update_positions
 
@@ -83,7 +83,7 @@ class LoopMotion(NamedTuple):
     gradient: np.ndarray
 
 
-def make_loops(machine: Machine, names: Names, model: Model) -> LoopConstraints:
+def make_loops(machine: Machine, names: Names, model: MultibodyModel) -> LoopConstraints:
     """Arrays of the machine's loop joints; empty arrays when it has none."""
     joints = machine.loop_joints
     parents = [_frame(names, joint.parent) for joint in joints]
@@ -154,7 +154,7 @@ def _rows(joint: LoopJoint):
             yield direction, blocked[direction], rigid, k, damping[direction % 3]
 
 
-def _lightest(model: Model, body: int, other: int) -> float:
+def _lightest(model: MultibodyModel, body: int, other: int) -> float:
     """Mass of the lightest of the bodies between two (-1: the world), with what hangs on it [kg]; infinite for none."""
     parent, carried = model.body_parent, np.array(model.body_mass)
     for child in range(len(parent) - 1, -1, -1):

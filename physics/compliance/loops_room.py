@@ -17,7 +17,7 @@ from grouser.physics.compliance.loop_rows import (
 )
 from grouser.physics.compliance.loops import LoopConstraints
 from grouser.physics.constraints.work import account_loops
-from grouser.physics.model.multibody import Model
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.factorisation import solve_transposed
 
 
@@ -51,7 +51,7 @@ def make_state(loops: LoopConstraints) -> State:
     return State(np.zeros(len(loops.axis)))
 
 
-def make_workspace(loops: LoopConstraints, model: Model) -> Workspace:
+def make_workspace(loops: LoopConstraints, model: MultibodyModel) -> Workspace:
     """Buffers of the right sizes."""
     return Workspace(make_loop_rows(loops, len(model.rate_damping)), np.zeros((len(loops.axis), 6)))
 

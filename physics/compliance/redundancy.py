@@ -12,7 +12,7 @@ import scipy.linalg
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.loops import LoopConstraints
 from grouser.physics.compliance.search import LoopSearch
-from grouser.physics.model.multibody import Model, bodies_between
+from grouser.physics.model.multibody import MultibodyModel, bodies_between
 from grouser.physics.multibody.integration import integrate_positions
 
 # What over-constrained loops may leave open: their pairs share it, springs as a load, rigid ones evenly [m, rad].
@@ -29,7 +29,7 @@ _WALKS, _STEPS, _STRIDE = 3, 16, 0.2
 _WORN = 0.25
 
 
-def quarrelling_rows(model: Model, pairs: LoopConstraints, q: np.ndarray) -> np.ndarray:
+def quarrelling_rows(model: MultibodyModel, pairs: LoopConstraints, q: np.ndarray) -> np.ndarray:
     """Rigid rows that other rigid rows stand for within `MISFIT`, but not to rounding.
 
     Args:
@@ -61,7 +61,7 @@ class _RigidLoops:
         rigid: numbers of the rows.
     """
 
-    def __init__(self, model: Model, pairs: LoopConstraints):
+    def __init__(self, model: MultibodyModel, pairs: LoopConstraints):
         self._model, self._pairs, self._packed_model = model, pairs, Packed(model)
         self.rigid = np.flatnonzero(pairs.row_rigid)
         self._search = LoopSearch(model, pairs, np.arange(len(model.rate_damping)))

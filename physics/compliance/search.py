@@ -4,7 +4,7 @@ import numpy as np
 
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.loops import LoopConstraints, LoopMotion, make_loop_motion, place_loops
-from grouser.physics.model.multibody import Model
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics
 
@@ -28,7 +28,7 @@ class LoopSearch:
         kinematics: at the positions placed last.
     """
 
-    def __init__(self, model: Model, pairs: LoopConstraints, free: np.ndarray):
+    def __init__(self, model: MultibodyModel, pairs: LoopConstraints, free: np.ndarray):
         self._model, self._pairs, self._free = model, pairs, free
         self.kinematics, self._motion = make_kinematics(model), make_loop_motion(pairs, len(model.rate_damping))
         self._packed = [Packed(tree) for tree in (model, pairs, self.kinematics, self._motion)]

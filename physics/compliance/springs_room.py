@@ -11,7 +11,7 @@ from grouser.physics.base.refusal import SMOOTH_TREES, Refused, present
 from grouser.physics.compliance.coordinates import apply_coordinate_springs
 from grouser.physics.compliance.springs import JointSprings, hysteresis_after
 from grouser.physics.constraints.work import account_dampers, account_springs
-from grouser.physics.model.multibody import Model
+from grouser.physics.model.multibody import MultibodyModel
 
 
 class State(NamedTuple):
@@ -41,7 +41,7 @@ class Workspace(NamedTuple):
     law: np.ndarray
 
 
-def make_state(springs: JointSprings, model: Model) -> State:
+def make_state(springs: JointSprings, model: MultibodyModel) -> State:
     """Without hysteresis, and with empty accounts."""
     count = len(springs.rate_index)
     return State(np.zeros(count), np.zeros((len(model.rate_damping), 2)), np.zeros(count))
@@ -52,7 +52,7 @@ def make_workspace(springs: JointSprings) -> Workspace:
     return Workspace(np.zeros((len(springs.rate_index), 2)))
 
 
-def acts(springs: JointSprings, model: Model) -> bool:
+def acts(springs: JointSprings, model: MultibodyModel) -> bool:
     """Whether there is any damper or spring."""
     return bool(len(springs.rate_index) or len(model.spring_rate) or model.rate_damping.any())
 

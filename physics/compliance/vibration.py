@@ -8,7 +8,7 @@ import numpy as np
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.loops import LoopConstraints, make_loop_motion, place_loops
 from grouser.physics.compliance.springs import JointSprings
-from grouser.physics.model.multibody import Model
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics
 
@@ -34,7 +34,7 @@ class Mode:
 
 
 def vibration_modes(
-    model: Model, pairs: LoopConstraints, axial: JointSprings, q: np.ndarray, pair_names, rate_names
+    model: MultibodyModel, pairs: LoopConstraints, axial: JointSprings, q: np.ndarray, pair_names, rate_names
 ) -> tuple[Mode, ...]:
     """Modes of the undamped machine about q at rest, rigid pairs closed, by ascending frequency; no rigid motions.
 

@@ -20,10 +20,10 @@ _RIM_ROUNDS = 20
 def warm_start(rows, contact_rows, u):
     """Gives u the impulses that the rows begin with."""
     for r in range(rows.count[0]):
-        add_scaled(u, rows.half[r], rows.impulse[r])
+        add_scaled(u, rows.whitened_jacobian[r], rows.impulse[r])
     for c in range(contact_rows.count[0]):
         x, y, z = contact_rows.impulse[c, 0], contact_rows.impulse[c, 1], contact_rows.impulse[c, 2]
-        add_packed(u, contact_rows.half[c], contact_rows.index[c], contact_rows.size[c], x, y, z)
+        add_packed(u, contact_rows.whitened_jacobian[c], contact_rows.index[c], contact_rows.size[c], x, y, z)
         if contact_rows.spinning[c] > 0.0 or contact_rows.rolling[c] > 0.0:
             x, y, z = contact_rows.moment[c, 0], contact_rows.moment[c, 1], contact_rows.moment[c, 2]
             add_packed(u, contact_rows.turning[c], contact_rows.index[c], contact_rows.size[c], x, y, z)
@@ -77,7 +77,7 @@ def _sweep_rows(rows, u):
     largest = 0.0
     for r in range(rows.count[0]):
         inverse_mass = rows.inverse_mass[r]
-        half = rows.half[r]
+        half = rows.whitened_jacobian[r]
         if inverse_mass < IMMOVABLE:
             impulse = _push_at_rest(rows, r)
             add_scaled(u, half, impulse - rows.impulse[r])
@@ -110,7 +110,7 @@ def _sweep_contacts(rows, u):
     """One pass over the contacts: each normal, then its two tangents inside the friction cone, then its moments."""
     largest = 0.0
     for c in range(rows.count[0]):
-        half, index, size, impulse = rows.half[c], rows.index[c], rows.size[c], rows.impulse[c]
+        half, index, size, impulse = rows.whitened_jacobian[c], rows.index[c], rows.size[c], rows.impulse[c]
         mobility, mobility_x, mobility_y = rows.inverse_mass[c, 0], rows.inverse_mass[c, 1], rows.inverse_mass[c, 2]
         if mobility < IMMOVABLE:
             # between what stands as it is, a contact need not press
@@ -136,7 +136,7 @@ def _sweep_contacts(rows, u):
         y = impulse[2] - speed_y / mobility_y if mobility_y >= IMMOVABLE else 0.0
         most = rows.friction[c] * after
         if x * x + y * y > most * most:
-            x, y = _on_rim(x, y, max(mobility_x, IMMOVABLE), max(mobility_y, IMMOVABLE), most)
+            x, y = _project_to_cone(x, y, max(mobility_x, IMMOVABLE), max(mobility_y, IMMOVABLE), most)
         dx, dy = x - impulse[1], y - impulse[2]
         impulse[1], impulse[2] = x, y
         for k in range(size):
@@ -156,7 +156,7 @@ def _sweep_contacts(rows, u):
 def _let_go(rows, c, u):
     """Takes the impulses of contact c back."""
     impulse, moment = rows.impulse[c], rows.moment[c]
-    add_packed(u, rows.half[c], rows.index[c], rows.size[c], -impulse[0], -impulse[1], -impulse[2])
+    add_packed(u, rows.whitened_jacobian[c], rows.index[c], rows.size[c], -impulse[0], -impulse[1], -impulse[2])
     if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
         add_packed(u, rows.turning[c], rows.index[c], rows.size[c], -moment[0], -moment[1], -moment[2])
     impulse[:] = 0.0
@@ -164,7 +164,7 @@ def _let_go(rows, c, u):
 
 
 @kernel
-def _on_rim(x, y, mobility_x, mobility_y, radius):
+def _project_to_cone(x, y, mobility_x, mobility_y, radius):
     """The friction of a contact that slips: within the disk of the radius, that which leaves the least energy.
 
     It is found where its pull, K (p0 - p) with the diagonal mobility K and the impulse p0 that would stop the contact,
@@ -243,14 +243,14 @@ def solve_positions(rows, contact_rows, u, tolerance, most_sweeps, row_impulse, 
             lower, upper = rows.shift_lower[r], rows.shift_upper[r]
             if inverse_mass < IMMOVABLE or (lower == 0.0 and upper == 0.0):
                 continue
-            wanted = row_impulse[r] + (rows.shift[r] - dot(rows.half[r], u)) / inverse_mass
+            wanted = row_impulse[r] + (rows.shift[r] - dot(rows.whitened_jacobian[r], u)) / inverse_mass
             wanted = min(max(wanted, lower), upper)
             step = wanted - row_impulse[r]
             row_impulse[r] = wanted
-            add_scaled(u, rows.half[r], step)
+            add_scaled(u, rows.whitened_jacobian[r], step)
             largest = max(largest, abs(step) * inverse_mass)
         for c in range(contact_rows.count[0]):
-            half, index, size = contact_rows.half[c], contact_rows.index[c], contact_rows.size[c]
+            half, index, size = contact_rows.whitened_jacobian[c], contact_rows.index[c], contact_rows.size[c]
             mobility = contact_rows.inverse_mass[c, 0]
             if mobility < IMMOVABLE:
                 continue

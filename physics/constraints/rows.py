@@ -32,7 +32,7 @@ class Rows(NamedTuple):
         count: number of rows, (1,).
         slot: where the impulse is remembered between steps.
         jacobian: J, (rows, coordinates).
-        half: W, (rows, coordinates).
+        whitened_jacobian: W, (rows, coordinates).
         inverse_mass: W.W [1/kg or 1/(kg m2)].
         conductance, target, spring_bound: g, b and limit of the spring; g = 0 for none.
         hold_bound, hold_speed: of the hold; bound 0 for none.
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
     count: np.ndarray
     slot: np.ndarray
     jacobian: np.ndarray
-    half: np.ndarray
+    whitened_jacobian: np.ndarray
     inverse_mass: np.ndarray
     conductance: np.ndarray
     target: np.ndarray
@@ -112,9 +112,9 @@ def open_row(rows, slot, impulse):
 @inlined
 def close_row(rows, r, start, pattern, factor):
     """Half-solves the Jacobian of row r and finds its inverse mass."""
-    for d in range(rows.half.shape[1]):
-        rows.half[r, d] = rows.jacobian[r, d]
-    rows.inverse_mass[r] = solve_transposed_row(start, pattern, factor, rows.half, r)
+    for d in range(rows.whitened_jacobian.shape[1]):
+        rows.whitened_jacobian[r, d] = rows.jacobian[r, d]
+    rows.inverse_mass[r] = solve_transposed_row(start, pattern, factor, rows.whitened_jacobian, r)
 
 
 @kernel

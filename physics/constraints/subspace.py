@@ -139,7 +139,7 @@ def _collect_rows(rows, subspace, u):
             _find_row_gain(rows, r, subspace, u)
         gain = subspace.row_gain[r]
         if gain > 0.0:
-            half = rows.half[r]
+            half = rows.whitened_jacobian[r]
             for i in range(u.shape[0]):
                 pull = gain * half[i]
                 if pull != 0.0:
@@ -152,7 +152,7 @@ def _collect_rows(rows, subspace, u):
 def _find_row_gain(rows, r, subspace, u):
     """G and b of row r, and the bounds of its impulse."""
     inverse, impulse, conductance = rows.inverse_mass[r], rows.impulse[r], rows.conductance[r]
-    speed = dot(rows.half[r], u) - inverse * impulse
+    speed = dot(rows.whitened_jacobian[r], u) - inverse * impulse
     wanted = row_speed(rows, r, speed, inverse)
     subspace.row_lower[r], subspace.row_upper[r] = -math.inf, math.inf
     held = rows.hold_bound[r] > 0.0 and wanted == rows.hold_speed[r]
@@ -174,7 +174,7 @@ def _way_of_rows(rows, subspace):
     share, first = 1.0, -1
     for r in range(rows.count[0]):
         if subspace.row_gain[r] > 0.0:
-            change = subspace.row_gain[r] * (subspace.row_wanted[r] - dot(rows.half[r], subspace.u))
+            change = subspace.row_gain[r] * (subspace.row_wanted[r] - dot(rows.whitened_jacobian[r], subspace.u))
             subspace.row_change[r] = change
             bound = subspace.row_upper[r] if change > 0.0 else subspace.row_lower[r]
             room = (bound - rows.impulse[r]) * (1.0 if change > 0.0 else -1.0)
@@ -192,7 +192,7 @@ def _move_rows(rows, subspace, share, u):
         if subspace.row_gain[r] > 0.0:
             step = share * subspace.row_change[r]
             rows.impulse[r] += step
-            add_scaled(u, rows.half[r], step)
+            add_scaled(u, rows.whitened_jacobian[r], step)
 
 
 @kernel
@@ -217,7 +217,7 @@ def _collect_contacts(rows, subspace, u):
         impulse = rows.impulse[c]
         if impulse[0] <= 0.0:
             continue
-        half, index, gain = rows.half[c], rows.index[c], subspace.gain[c]
+        half, index, gain = rows.whitened_jacobian[c], rows.index[c], subspace.gain[c]
         wanted = rows.target[c] - rows.compliance[c] * impulse[0]
         subspace.wanted[c] = wanted
         _find_gain(rows, c, subspace.slips[c], u, gain)
@@ -247,7 +247,7 @@ def _find_gain(rows, c, slips, u, gain):
     if not slips:
         gain[1, 1], gain[2, 2] = _stiffness(inverse[1], 0.0), _stiffness(inverse[2], 0.0)
     elif friction > 0.0:
-        half, index = rows.half[c], rows.index[c]
+        half, index = rows.whitened_jacobian[c], rows.index[c]
         x, y = impulse[1] / friction, impulse[2] / friction
         slip = 0.0
         for k in range(rows.size[c]):
@@ -269,7 +269,7 @@ def _stiffness(inverse_mass, compliance):
 @kernel
 def _find_change(rows, c, gain, wanted, u, change):
     """dp of contact c from the velocity after the leap."""
-    half, index = rows.half[c], rows.index[c]
+    half, index = rows.whitened_jacobian[c], rows.index[c]
     x, y, z = wanted, 0.0, 0.0
     for k in range(rows.size[c]):
         d = index[k]
@@ -302,7 +302,7 @@ def _share_within_cone(impulse, change, friction, slips):
 @kernel
 def _take_over(rows, c, share, change, u):
     """Changes the impulses of contact c by a share, friction put back to its limit."""
-    impulse, half, index = rows.impulse[c], rows.half[c], rows.index[c]
+    impulse, half, index = rows.impulse[c], rows.whitened_jacobian[c], rows.index[c]
     normal = impulse[0] + share * change[0]
     if normal < _LIFTED * impulse[0]:
         normal = 0.0

@@ -141,10 +141,10 @@ def account_contacts(laws, contacts, rows, step, u_start, u, contact_work, conta
         if rows.compliance[c] > 0.0:
             gap = contacts.gap[c]
             for k in range(rows.size[c]):
-                gap += step * rows.half[c, k, 0] * u[rows.index[c, k]]
+                gap += step * rows.whitened_jacobian[c, k, 0] * u[rows.index[c, k]]
             contact_energy[contacts.shape[c]] += 0.5 * laws.stiffness[contacts.law[c]] * min(gap, 0.0) ** 2
         size, index = rows.size[c], rows.index[c]
-        work = _packed_work(rows.half[c], index, size, rows.impulse[c], u_start, u)
+        work = _packed_work(rows.whitened_jacobian[c], index, size, rows.impulse[c], u_start, u)
         if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
             work += _packed_work(rows.turning[c], index, size, rows.moment[c], u_start, u)
         contact_work[contacts.shape[c]] += work

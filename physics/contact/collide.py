@@ -33,7 +33,7 @@ from grouser.physics.contact.shapes import POINTS, Shapes, make_shapes
 from grouser.physics.contact.terrain import SPHERE_CONTACTS, Terrain, make_terrain
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
-from grouser.physics.model.multibody import Model, Names
+from grouser.physics.model.multibody import MultibodyModel, Names
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 
 # Shapes that overlap by more than this do not just touch; links that do so at the start cannot be meant to [m].
@@ -121,7 +121,7 @@ def make_collision(machine: Machine, names: Names, world: World) -> Collision:
 
 
 def exclude_overlaps(
-    collision: Collision, machine: Machine, names: Names, model: Model, world: World
+    collision: Collision, machine: Machine, names: Names, model: MultibodyModel, world: World
 ) -> tuple[Collision, tuple[str, ...]]:
     """Without the pairs of links of one object that overlap at the start; and in words, all that overlaps there."""
     shapes, rules = collision.shapes, CollisionRules(machine, names)
@@ -384,7 +384,7 @@ def _assemble(machine, names, world, shapes, rules, excluded=frozenset()) -> Col
     return Collision(shapes, candidates, make_terrain(world.ground), pairs, laws.arrays())
 
 
-def find_overlaps(collision: Collision, model: Model, q: np.ndarray) -> list[Overlap]:
+def find_overlaps(collision: Collision, model: MultibodyModel, q: np.ndarray) -> list[Overlap]:
     """Shapes that may touch and overlap by more than a little in some positions; the ground does not count."""
     if len(collision.pairs.first) == 0:
         return []

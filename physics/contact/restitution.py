@@ -50,7 +50,7 @@ def _bounces(rows, c):
 @kernel
 def _works(rows, c, u_before, u):
     """Work of the normal and of the tangents of contact c, and the normal speed before."""
-    half, index, impulse = rows.half[c], rows.index[c], rows.impulse[c]
+    half, index, impulse = rows.whitened_jacobian[c], rows.index[c], rows.impulse[c]
     approach = normal = sliding = 0.0
     for k in range(rows.size[c]):
         before, both = u_before[index[k]], u_before[index[k]] + u[index[k]]

@@ -32,7 +32,7 @@ class ContactRows(NamedTuple):
         size: number of coordinates that the contact moves.
         index: their numbers, (contacts, coordinates).
         frame: normal, first and second tangent, world axes, (contacts, 3, 3).
-        half: W of normal and tangents, packed, (contacts, coordinates, 3).
+        whitened_jacobian: W of normal and tangents, packed, (contacts, coordinates, 3).
         turning: W of turning about normal and tangents; only for contacts that resist it.
         dense: buffer for six rows, (6, coordinates).
         squares: buffer, (6,).
@@ -51,7 +51,7 @@ class ContactRows(NamedTuple):
     size: np.ndarray
     index: np.ndarray
     frame: np.ndarray
-    half: np.ndarray
+    whitened_jacobian: np.ndarray
     turning: np.ndarray
     dense: np.ndarray
     squares: np.ndarray
@@ -117,11 +117,11 @@ def open_contact_rows(model, collision, contacts, kinematics, factor, u, step, i
             turning_rows(parent, column_start, column_rate, kinematics.column, body, other, frame, dense, 3)
             solve_transposed_three(pattern_start, pattern, factor, dense, 3, squares)
         rows.size[c] = list_entries(dense, 6 if resists else 3, rows.index[c])
-        _pack(dense, 0, rows.size[c], rows.index[c], rows.half[c], squares, rows.inverse_mass[c])
-        _align_tangents(rows.size[c], frame, rows.half[c], rows.inverse_mass[c])
+        _pack(dense, 0, rows.size[c], rows.index[c], rows.whitened_jacobian[c], squares, rows.inverse_mass[c])
+        _align_tangents(rows.size[c], frame, rows.whitened_jacobian[c], rows.inverse_mass[c])
         approach = 0.0
         for k in range(rows.size[c]):
-            approach += rows.half[c, k, 0] * u[rows.index[c, k]]
+            approach += rows.whitened_jacobian[c, k, 0] * u[rows.index[c, k]]
         rows.friction[c], rows.spinning[c], rows.rolling[c] = laws.friction[law], laws.spinning[law], laws.rolling[law]
         rows.compliance[c], rows.target[c], rows.shift[c] = _normal_law(
             contacts.gap[c], approach, laws.restitution[law], laws.stiffness[law], laws.damping[law], step

@@ -124,7 +124,7 @@ def replace_drives(laws, v, u, springs, place, first, rows):
         law, inverse_mass = rows.slot[r], rows.inverse_mass[r]
         if place[law] == EXPECTED_BEYOND:
             # the row's own answer: a stiff spring makes much of what the sweeps leave of an error in v
-            speed = row_speed(rows, r, dot(rows.half[r], u) - inverse_mass * rows.impulse[r], inverse_mass)
+            speed = row_speed(rows, r, dot(rows.whitened_jacobian[r], u) - inverse_mass * rows.impulse[r], inverse_mass)
             if not _overloaded(springs, law, speed):
                 place[law] = BUILT_IN
                 moved = True

@@ -236,7 +236,7 @@ def switch_frictions(laws, start, velocity, u, step, tolerance, first, frictions
 def _is_held(rows, r, u):
     """Whether row r is held, by its own answer: sweeps leave an error in the speed."""
     inverse_mass = rows.inverse_mass[r]
-    speed = row_speed(rows, r, dot(rows.half[r], u) - inverse_mass * rows.impulse[r], inverse_mass)
+    speed = row_speed(rows, r, dot(rows.whitened_jacobian[r], u) - inverse_mass * rows.impulse[r], inverse_mass)
     return speed == rows.hold_speed[r]
 
 

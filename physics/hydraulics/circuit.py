@@ -8,7 +8,7 @@ import numpy as np
 from grouser.physics.description.data.hydraulics import DirectionalValve, Fluid, HydraulicCylinder
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import feeding_valve
-from grouser.physics.model.multibody import Model, Names
+from grouser.physics.model.multibody import MultibodyModel, Names
 
 # Columns of the energy account of a cylinder [J].
 SUPPLIED, RETURNED, THROTTLED, COMPRESSED, VISCOUS_LOSS, FRICTION_LOSS, STOP_LOSS, PISTON_WORK, OIL_WORK = range(9)
@@ -65,7 +65,7 @@ class ActuatorGeometry(NamedTuple):
     retracted_length: np.ndarray
 
 
-def make_circuit(machine: Machine, names: Names, model: Model) -> ActuatorGeometry:
+def make_circuit(machine: Machine, names: Names, model: MultibodyModel) -> ActuatorGeometry:
     """Arrays of the machine's hydraulics; empty arrays when it has none."""
     fluid = machine.fluid or Fluid()
     supply = next((pump.supply_pressure for pump in machine.pumps if pump.supply_pressure is not None), 1e5)
@@ -158,7 +158,7 @@ def _attachment(names: Names, attachment):
     return names.link_body[link], point
 
 
-def _lone_rate(model: Model, barrel: int, rod: int) -> int:
+def _lone_rate(model: MultibodyModel, barrel: int, rod: int) -> int:
     """The one coordinate rate between two neighbouring bodies, if no other body shares it; else -1."""
     child, parent = max(barrel, rod), min(barrel, rod)
     if model.body_parent[child] != parent or model.column_start[child + 1] - model.column_start[child] != 1:

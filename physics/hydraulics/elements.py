@@ -48,7 +48,7 @@ from grouser.physics.hydraulics.network import (
     PRESSURES,
     SPOOL,
     SPOOL_EITHER_WAY,
-    Network,
+    HydraulicNetwork,
     NetworkBuilder,
 )
 from grouser.physics.hydraulics.oil import Oil, make_oil
@@ -73,7 +73,7 @@ _PORT = 0.1
 _TEAR = 0.7
 
 
-def make_network(machine: Machine) -> tuple[Network, tuple[str, ...], tuple[str, ...]]:
+def make_network(machine: Machine) -> tuple[HydraulicNetwork, tuple[str, ...], tuple[str, ...]]:
     """The machine's circuit, cylinders before motors; names of its lines, and of the element of each passage.
 
     Raises:

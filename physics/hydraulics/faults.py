@@ -16,7 +16,7 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.description.data.hydraulics import CounterbalanceValve, ReliefValve
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_lines, constant_pressures
-from grouser.physics.hydraulics.network import FAULT, PRESSURES, Network
+from grouser.physics.hydraulics.network import FAULT, PRESSURES, HydraulicNetwork
 
 # Component that stands for the oil.
 OIL = "oil"
@@ -170,7 +170,7 @@ class Faults(NamedTuple):
     leaking: np.ndarray
 
 
-def make_faults(network: Network, valves: int) -> Faults:
+def make_faults(network: HydraulicNetwork, valves: int) -> Faults:
     """None, for a circuit with so many valves."""
 
     def count(kind):

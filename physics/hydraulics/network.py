@@ -30,7 +30,7 @@ PLAIN_EDGES = 4
 LANES, PLAIN_NUMBERS = 8, 67
 
 
-class Network(NamedTuple):
+class HydraulicNetwork(NamedTuple):
     """The circuit as arrays.
 
     Attributes:
@@ -276,7 +276,7 @@ class NetworkBuilder:
         """A cylinder or motor; numbers as in `Network`."""
         self._actuators.append({"line_a": self.line(line_a), "line_b": self.line(line_b)} | numbers)
 
-    def build(self, valves: int) -> Network:
+    def build(self, valves: int) -> HydraulicNetwork:
         """The arrays of a circuit with so many valves."""
         for line, values in enumerate(self._line_values):
             chambers = any(line in (one["line_a"], one["line_b"]) for one in self._actuators)
@@ -299,7 +299,7 @@ class NetworkBuilder:
         parts["line_owner"] = np.array(owner, dtype=np.int64)
         # contiguous, however many there are: kernels are compiled anew for arrays of another layout
         parts["supply"], parts["supply_tank"] = np.array(self._supplies, dtype=np.int64).reshape(-1, 2).T.copy()
-        network = Network(self._oil, **lines, **passages, **pumps, **actuators, **parts)
+        network = HydraulicNetwork(self._oil, **lines, **passages, **pumps, **actuators, **parts)
         for array in network[1:]:
             array.flags.writeable = False
         return network
@@ -455,7 +455,7 @@ def _among(lines, candidates):
 
 def _fields(first, last):
     """Fields of `Network` from one to another."""
-    names = Network._fields
+    names = HydraulicNetwork._fields
     return names[names.index(first) : names.index(last) + 1]
 
 

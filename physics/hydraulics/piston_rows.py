@@ -189,8 +189,8 @@ def measure_loads(circuit, network, brake, lock, u_start, u, step, rows, workspa
     """
     loads, now = workspace.loads, workspace.now
     for a in range(network.line_a.shape[0]):
-        now.velocity[a] = 0.0 if lock[a] > 0.0 else dot(rows.half[a], u_start)
-        loads.acceleration[a] = (dot(rows.half[a], u) - now.velocity[a]) / step
+        now.velocity[a] = 0.0 if lock[a] > 0.0 else dot(rows.whitened_jacobian[a], u_start)
+        loads.acceleration[a] = (dot(rows.whitened_jacobian[a], u) - now.velocity[a]) / step
         loads.brake[a] = circuit.holding_force[a] if brake[a] else 0.0
 
 
@@ -267,7 +267,7 @@ def measure_mobilities(network, turning, step, rows, loads):
             a = network.part_actuator[i]
             for k in range(first, i):
                 b = network.part_actuator[k]
-                loads.mobility[a, b] = loads.mobility[b, a] = dot(rows.half[a], rows.half[b])
+                loads.mobility[a, b] = loads.mobility[b, a] = dot(rows.whitened_jacobian[a], rows.whitened_jacobian[b])
             loads.mobility[a, a] = max(rows.inverse_mass[a], _LEAST_MOBILITY)
         for i in range(first, last):
             a = network.part_actuator[i]
@@ -317,7 +317,7 @@ def commit_pistons(network, state, scheme, lock, u, step, length, retracted, row
     A locked one stays where it is, and its row gets the impulse that the lock has given.
     """
     for a in range(network.line_a.shape[0]):
-        velocity = dot(rows.half[a], u)
+        velocity = dot(rows.whitened_jacobian[a], u)
         if lock[a] > 0.0:
             rows.impulse[a] = -lock[a] * velocity
         elif scheme == SPLIT:

@@ -13,7 +13,7 @@ from grouser.physics.constraints.work import account_actuator_rows
 from grouser.physics.hydraulics.circuit import ENERGY_ACCOUNTS, ActuatorGeometry
 from grouser.physics.hydraulics.cylinder import Prediction, make_prediction
 from grouser.physics.hydraulics.faults import take_faults
-from grouser.physics.hydraulics.network import Network
+from grouser.physics.hydraulics.network import HydraulicNetwork
 from grouser.physics.hydraulics.piston_rows import (
     commit_pistons,
     give_rows_their_law,
@@ -29,7 +29,7 @@ class System(NamedTuple):
     """Actuators in the mechanism, and the circuits that drive them."""
 
     geometry: ActuatorGeometry
-    network: Network
+    network: HydraulicNetwork
 
 
 class State(NamedTuple):

@@ -70,7 +70,7 @@ def advance_once(network, part, step, asks, trial, workspace, books):
             workspace.outcome[network.part_actuator[k]] = workspace.right[speed]
         if _regimes_hold(network, part, step, trial, workspace):
             break
-    bend = _bend(network, part, step, trial, workspace) if asks else 0.0
+    bend = _local_error(network, part, step, trial, workspace) if asks else 0.0
     _book_passages(network, part, step, trial, workspace, books)
     _book_pumps(network, part, step, trial, workspace, books)
     _turn_swash(network, part, step, trial, workspace)
@@ -83,7 +83,7 @@ def advance_once(network, part, step, asks, trial, workspace, books):
 
 
 @kernel
-def _bend(network, part, step, trial, workspace):
+def _local_error(network, part, step, trial, workspace):
     """What `advance_once` returns, from its solution."""
     right, straight, mobility = workspace.right, workspace.straight, workspace.loads.mobility
     first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
@@ -147,7 +147,7 @@ def measure_lines(network, part, trial, workspace):
 
 @kernel
 def _assemble(network, part, step, asks, trial, workspace):
-    """The linear system of a sub-step; what `_bend` needs of it where that is asked for."""
+    """The linear system of a sub-step; what `_local_error` needs of it where that is asked for."""
     _begin(network, part, workspace)
     _add_passages(network, part, step, trial, workspace)
     _add_pumps(network, part, step, trial, workspace)

@@ -7,7 +7,7 @@ import numpy as np
 
 from grouser.physics.base.kernel import embedded, kernel
 from grouser.physics.hydraulics.faults import Faults, make_faults
-from grouser.physics.hydraulics.network import LANES, PLAIN_NUMBERS, Network
+from grouser.physics.hydraulics.network import LANES, PLAIN_NUMBERS, HydraulicNetwork
 from grouser.physics.hydraulics.oil import content
 
 # What an actuator does at the end of a sub-step.
@@ -128,7 +128,7 @@ class NetworkWorkspace(NamedTuple):
     start_velocity: np.ndarray
 
 
-def make_network_workspace(network: Network, valves: int) -> NetworkWorkspace:
+def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWorkspace:
     """Buffers of the right sizes."""
     lines, actuators, pumps = len(network.volume), len(network.line_a), len(network.outlet)
     passages = len(network.origin)

@@ -21,7 +21,7 @@ from grouser.physics.hydraulics import room as hydraulics
 from grouser.physics.hydraulics.cylinder import IMPLICIT
 from grouser.physics.joints import room as joints
 from grouser.physics.model.command import Command
-from grouser.physics.model.multibody import Model
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody import room as multibody
 from grouser.physics.soil import room as soil
 from grouser.physics.soil.tiles import SoilState
@@ -58,7 +58,7 @@ class System(NamedTuple):
     """All that does not change: settings, and read-only arrays of each room."""
 
     settings: Settings
-    multibody: Model
+    multibody: MultibodyModel
     springs: JointSprings
     joints: joints.System
     loops: LoopConstraints

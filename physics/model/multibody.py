@@ -1,4 +1,4 @@
-"""Description -> Model: the read-only arrays that the compiled core works on, and the names that belong to them.
+"""Description -> arrays: bodies, joints and coordinates as a struct of arrays, and the names of their indices.
 
 Links joined by fixed joints are lumped into one *body*. A body's own frame has its origin at its joint and its z axis
 along the joint's axis, so that a revolute joint is a turn about z and a prismatic one a shift along z; the pose of each
@@ -44,7 +44,7 @@ _RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6, TWIST: 1, SPHERICAL: 3}
 _MOST_COORDINATES = 1000
 
 
-class Model(NamedTuple):
+class MultibodyModel(NamedTuple):
     """The multibody system as arrays.
 
     Attributes:
@@ -118,7 +118,7 @@ class FrameOfJoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Names:
-    """What the indices of a Model mean.
+    """What the indices of a MultibodyModel mean.
 
     Attributes:
         joints: joints with one coordinate (mimicking ones too) -> JointCoordinate, in the order of the file.
@@ -150,7 +150,7 @@ class Names:
         return self.links.index(name)
 
 
-def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81)) -> tuple[Model, Names]:
+def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81)) -> tuple[MultibodyModel, Names]:
     """Arrays and names of a machine.
 
     Args:
@@ -169,7 +169,7 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
     pattern_start, pattern = _elimination_pattern(
         tree.parent, column_start, column_rate, tree.rate_count, tree.looped_bodies()
     )
-    model = Model(
+    model = MultibodyModel(
         body_parent=np.array(tree.parent, dtype=np.int64),
         body_kind=np.array(tree.kind, dtype=np.int64),
         body_twist=np.array(tree.twist, dtype=float).reshape(-1, 6),
@@ -200,7 +200,7 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
     return model, tree.names()
 
 
-def with_initial_positions(model: Model, q: np.ndarray) -> Model:
+def with_initial_positions(model: MultibodyModel, q: np.ndarray) -> MultibodyModel:
     """The same system, started elsewhere."""
     q = np.array(q)
     q.flags.writeable = False

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import embedded, inlined, kernel
-from grouser.physics.model.multibody import Model
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.newton_euler import acceleration_above, required_wrench
 
 
@@ -33,7 +33,7 @@ class ArticulatedWorkspace(NamedTuple):
     drive: np.ndarray
 
 
-def make_articulated_workspace(model: Model) -> ArticulatedWorkspace:
+def make_articulated_workspace(model: MultibodyModel) -> ArticulatedWorkspace:
     """Buffers of the right sizes."""
     bodies, columns = len(model.body_parent), len(model.column_rate)
     return ArticulatedWorkspace(

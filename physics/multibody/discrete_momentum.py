@@ -16,7 +16,7 @@ import numpy as np
 
 from grouser.physics.base.kernel import embedded, inlined
 from grouser.physics.base.spatial import cross, momentum
-from grouser.physics.model.multibody import Model
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.kinematics import Kinematics, joint_motion, make_kinematics
 from grouser.physics.multibody.newton_euler import gather_forces
 
@@ -48,7 +48,7 @@ class DiscreteMotion(NamedTuple):
     direction: np.ndarray
 
 
-def make_discrete_motion(model: Model, rounds: int) -> DiscreteMotion:
+def make_discrete_motion(model: MultibodyModel, rounds: int) -> DiscreteMotion:
     """Zeroed arrays of the right sizes, for so many rounds of an iteration."""
     bodies, coordinates = len(model.body_parent), len(model.rate_damping)
     return DiscreteMotion(

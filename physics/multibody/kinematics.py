@@ -7,7 +7,7 @@ import numpy as np
 
 from grouser.physics.base.kernel import embedded, inlined, kernel
 from grouser.physics.base.spatial import cross_motion, quaternion_exponential, rotation_matrix, screw_displacement
-from grouser.physics.model.multibody import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST, Model
+from grouser.physics.model.multibody import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST, MultibodyModel
 
 
 class Kinematics(NamedTuple):
@@ -32,7 +32,7 @@ class Kinematics(NamedTuple):
     inertia: np.ndarray
 
 
-def make_kinematics(model: Model) -> Kinematics:
+def make_kinematics(model: MultibodyModel) -> Kinematics:
     """Zeroed arrays of the right sizes."""
     bodies, columns = len(model.body_parent), len(model.column_rate)
     return Kinematics(

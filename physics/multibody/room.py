@@ -7,7 +7,7 @@ import numpy as np
 
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
-from grouser.physics.model.multibody import Model
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.discrete_momentum import DiscreteMotion, make_discrete_motion
 from grouser.physics.multibody.factorisation import copy_lower, multiply, solve_transposed
@@ -59,7 +59,7 @@ class Workspace(NamedTuple):
     discrete: DiscreteMotion
 
 
-def make_workspace(model: Model) -> Workspace:
+def make_workspace(model: MultibodyModel) -> Workspace:
     """Buffers of the right sizes."""
     bodies, coordinates = len(model.body_parent), len(model.rate_damping)
     vectors = Workspace._fields[6:15]

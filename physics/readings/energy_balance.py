@@ -8,7 +8,7 @@ from grouser.physics.constraints.work import DAMPER, DRIVE, FRICTION, LIMIT, SPR
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.friction.joints import bristle_energy
 from grouser.physics.integrators.context import State, System
-from grouser.physics.model.multibody import Model, Names
+from grouser.physics.model.multibody import MultibodyModel, Names
 from grouser.physics.readings.measurements import Energy, EnergyBalance
 
 
@@ -92,14 +92,14 @@ def _spring_losses(system: System, names: Names, state: State) -> dict[str, floa
     return losses
 
 
-def _rate_energies(model: Model, state: State) -> np.ndarray:
+def _rate_energies(model: MultibodyModel, state: State) -> np.ndarray:
     """Energy in the elastic coordinates, by coordinate rate [J]."""
     energies = np.zeros(len(model.rate_damping))
     np.add.at(energies, model.spring_rate, _coordinate_energies(model, state))
     return energies
 
 
-def _coordinate_energies(model: Model, state: State) -> np.ndarray:
+def _coordinate_energies(model: MultibodyModel, state: State) -> np.ndarray:
     return 0.5 * model.spring_stiffness * state.q[model.spring_position] ** 2
 
 

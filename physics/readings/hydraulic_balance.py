@@ -17,13 +17,18 @@ from grouser.physics.hydraulics.circuit import (
     VISCOUS_LOSS,
 )
 from grouser.physics.hydraulics.cylinder import IMPLICIT
-from grouser.physics.hydraulics.network import Network
+from grouser.physics.hydraulics.network import HydraulicNetwork
 from grouser.physics.integrators.context import State
 from grouser.physics.readings.measurements import HydraulicBalance
 
 
 def balance_hydraulics(
-    machine: Machine, network: Network, lines: Collection[str], elements: Collection[str], scheme: int, state: State
+    machine: Machine,
+    network: HydraulicNetwork,
+    lines: Collection[str],
+    elements: Collection[str],
+    scheme: int,
+    state: State,
 ) -> HydraulicBalance:
     """Where the energy of the oil has come from and gone since the start.
 
@@ -69,7 +74,7 @@ def _named(names: Collection[str], amounts: np.ndarray) -> dict[str, float]:
 
 
 def _losses(
-    network: Network, elements: Collection[str], machines: Collection[str], losses: np.ndarray
+    network: HydraulicNetwork, elements: Collection[str], machines: Collection[str], losses: np.ndarray
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Losses of the passages by element: in those that are there for the flow, and past pistons, rotors and rods."""
     leaks = np.array([name in machines for name in elements], dtype=bool) & (network.gain == 0.0)

@@ -98,6 +98,6 @@ def _motion(system: System, workspace: Workspace, a: int) -> tuple[float, float]
     """Speed and force of an actuator along its row in the last step, zero without one; these rows come first."""
     if workspace.constraints.rows.count[0] == 0:
         return 0.0, 0.0
-    return float(workspace.constraints.rows.half[a] @ workspace.multibody.u), float(
+    return float(workspace.constraints.rows.whitened_jacobian[a] @ workspace.multibody.u), float(
         workspace.constraints.rows.impulse[a]
     ) / system.settings.step

@@ -11,7 +11,7 @@ from grouser.physics.description.data.soil import Wheel, beyond_validity
 from grouser.physics.description.data.world import World
 from grouser.physics.description.soils.checks import check_level
 from grouser.physics.integrators.context import State, System
-from grouser.physics.model.multibody import Model
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.readings.measurements import TerrainPatch, WheelState
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 from grouser.physics.soil.stress import GROUSER_SHARE
@@ -136,7 +136,7 @@ def bearing_margins(system: System, machines: list[tuple[np.ndarray, np.ndarray]
         system: of the simulation.
         machines: numbers of the bodies and of the wheels of each.
     """
-    model: Model = system.multibody
+    model: MultibodyModel = system.multibody
     wheels = system.soil
     margins = np.ones(len(wheels.soils.exponent))
     for bodies, own in machines:

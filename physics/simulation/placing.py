@@ -11,7 +11,7 @@ from grouser.physics.base import spatial
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.contact.collide import slot_shapes
 from grouser.physics.description.data.pose import Vector3
-from grouser.physics.model.multibody import FREE, Model
+from grouser.physics.model.multibody import FREE, MultibodyModel
 from grouser.physics.simulation.engine import Engine
 
 # What the length of a quaternion may differ from one by, for rounding [-].
@@ -25,7 +25,7 @@ class BaseCoordinates(NamedTuple):
     v: int
 
 
-def base_coordinates(model: Model, body: int) -> BaseCoordinates:
+def base_coordinates(model: MultibodyModel, body: int) -> BaseCoordinates:
     """Of the base that is this body, -1 for a fixed one."""
     if body < 0 or model.body_kind[body] != FREE:
         return BaseCoordinates(-1, -1)

@@ -16,7 +16,7 @@ from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.valve import CAVITY
 from grouser.physics.integrators.context import State, System
 from grouser.physics.model.command import Command
-from grouser.physics.model.multibody import Model, Names
+from grouser.physics.model.multibody import MultibodyModel, Names
 from grouser.physics.readings.energy_balance import balance_energy
 from grouser.physics.readings.hydraulic_balance import balance_hydraulics
 from grouser.physics.readings.measurements import (
@@ -85,7 +85,7 @@ class Simulation(MachineView):
     ):
         setup = set_up(machine, world, step, scheme, tolerance, most_sweeps, integrator)
         self.system: System = setup.system
-        self.model: Model = setup.system.multibody
+        self.model: MultibodyModel = setup.system.multibody
         self.names: Names = setup.names
         self.lines: tuple[str, ...] = setup.lines
         self.shape_names: tuple[str, ...] = setup.shape_names

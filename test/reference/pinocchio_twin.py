@@ -17,7 +17,7 @@ import pinocchio as pin
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.model.multibody import Model, Names
+from grouser.physics.model.multibody import MultibodyModel, Names
 
 FREE_BASE = "root_joint"
 _SPHERICAL = pin.JointModelSpherical().shortname()
@@ -35,7 +35,7 @@ class PinocchioTwin:
         rate_map: G of pv = G v, (rates of Pinocchio, our rates).
     """
 
-    def __init__(self, machine: Machine, model: Model, names: Names):
+    def __init__(self, machine: Machine, model: MultibodyModel, names: Names):
         self._joints = {joint.name: joint for joint in machine.joints}
         root = (pin.JointModelFreeFlyer(),) if machine.floating_base else ()
         self.model = pin.buildModelFromXML(_with_every_inertia(machine), *root)

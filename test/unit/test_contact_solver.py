@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grouser.physics.constraints.impulses import _on_rim, solve_rows, warm_start
+from grouser.physics.constraints.impulses import _project_to_cone, solve_rows, warm_start
 from grouser.physics.constraints.rows import make_rows
 from grouser.physics.constraints.subspace import _share_within_cone, make_subspace, subspace_newton_step
 from grouser.physics.contact.rows import _align_tangents, make_contact_rows
@@ -16,7 +16,7 @@ angles = st.floats(0.0, 2.0 * math.pi)
 powers = st.floats(-4.0, 2.0).map(lambda power: 10.0**power)
 
 
-@pytest.mark.parametrize("on_rim", [_on_rim, _on_rim.py_func], ids=["compiled", "interpreted"])
+@pytest.mark.parametrize("on_rim", [_project_to_cone, _project_to_cone.py_func], ids=["compiled", "interpreted"])
 @given(angle=angles, mobility_x=powers, mobility_y=powers, excess=st.floats(1e-3, 1e4))
 @settings(max_examples=300, deadline=None)
 def test_slip_dissipates_as_much_as_the_rim_allows(on_rim, angle, mobility_x, mobility_y, excess):
@@ -32,7 +32,7 @@ def test_slip_dissipates_as_much_as_the_rim_allows(on_rim, angle, mobility_x, mo
 
 
 def test_no_friction_without_pressure():
-    assert _on_rim(3.0, -2.0, 1.0, 2.0, 0.0) == (0.0, 0.0)
+    assert _project_to_cone(3.0, -2.0, 1.0, 2.0, 0.0) == (0.0, 0.0)
 
 
 @given(seed=st.integers(0, 10_000))
@@ -58,13 +58,13 @@ def problem(seed, contacts, coordinates, friction=0.6):
     rows.count[0] = contacts
     rows.size[:] = coordinates
     rows.index[:] = np.arange(coordinates)
-    rows.half[:] = random.normal(size=rows.half.shape)
+    rows.whitened_jacobian[:] = random.normal(size=rows.whitened_jacobian.shape)
     # tangents whose mobility is far apart, as those of a driven wheel
-    rows.half[:, :, 1] *= 0.1
+    rows.whitened_jacobian[:, :, 1] *= 0.1
     rows.friction[:] = friction
     for c in range(contacts):
-        rows.inverse_mass[c] = (rows.half[c] ** 2).sum(axis=0)
-        _align_tangents(coordinates, rows.frame[c], rows.half[c], rows.inverse_mass[c])
+        rows.inverse_mass[c] = (rows.whitened_jacobian[c] ** 2).sum(axis=0)
+        _align_tangents(coordinates, rows.frame[c], rows.whitened_jacobian[c], rows.inverse_mass[c])
     u = random.normal(size=coordinates)
     return rows, u
 
@@ -76,7 +76,7 @@ def solve(rows, u, tolerance=1e-10, most_sweeps=10_000):
 
 
 def speeds(rows, u):
-    return np.einsum("ckr,k->cr", rows.half, u)
+    return np.einsum("ckr,k->cr", rows.whitened_jacobian, u)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -96,13 +96,13 @@ def test_contacts_end_with_coulombs_law(seed):
     # slip dissipates as much as it can: friction is opposite to it
     against = (speed[:, 1:] * impulse[:, 1:]).sum(axis=1) + slip * size
     assert np.abs(against).max() < 1e-8
-    assert u - start == pytest.approx(np.einsum("ckr,cr->k", rows.half, impulse), abs=1e-12)
+    assert u - start == pytest.approx(np.einsum("ckr,cr->k", rows.whitened_jacobian, impulse), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_leap_solves_contacts_that_press_and_stick(seed):
     rows, u = problem(seed, contacts=3, coordinates=12, friction=1e6)
-    u += rows.half[:, :, 0].sum(axis=0) * -5.0
+    u += rows.whitened_jacobian[:, :, 0].sum(axis=0) * -5.0
     rows.impulse[:] = (1.0, 0.0, 0.0)
     warm_start(make_rows(0, 12), rows, u)
     before = np.abs(speeds(rows, u)).max()
@@ -116,7 +116,7 @@ def test_a_leap_stops_at_the_edge_of_a_cone():
     rows, u = problem(3, contacts=2, coordinates=8, friction=0.5)
     rows.impulse[:] = (1.0, 0.0, 0.0)
     u[:] = 0.0
-    u -= 50.0 * rows.half[0, :, 1]  # the first contact would have to hold more than it can
+    u -= 50.0 * rows.whitened_jacobian[0, :, 1]  # the first contact would have to hold more than it can
     warm_start(make_rows(0, 8), rows, u)
     subspace_newton_step(make_rows(0, len(u)), rows, make_subspace(0, 2, 8), u)
     size, most = np.hypot(*rows.impulse[:, 1:].T), rows.friction * rows.impulse[:, 0]
@@ -150,7 +150,7 @@ def test_redundant_contacts_share_and_do_not_blow_up():
     for name in ("size", "index", "frame", "half", "inverse_mass", "friction"):
         getattr(many, name)[:] = getattr(rows, name)
     many.count[0] = 6
-    u -= 3.0 * rows.half[0, :, 0]
+    u -= 3.0 * rows.whitened_jacobian[0, :, 0]
     alone, together = u.copy(), u.copy()
     solve(rows, alone)
     sweeps, _ = solve(many, together)

@@ -140,7 +140,7 @@ def test_sliding_friction_opposes_the_slip_from_every_side(heading, friction, in
     contacts, rows = make_contact_rows(1, 3), make_rows(0, 3)
     contacts.count[0] = 1
     contacts.size[0], contacts.index[0] = 3, range(3)
-    contacts.half[0] = np.diag([1.0, 1.0, math.sqrt(inertia_ratio)])
+    contacts.whitened_jacobian[0] = np.diag([1.0, 1.0, math.sqrt(inertia_ratio)])
     contacts.inverse_mass[0] = [1.0, 1.0, inertia_ratio]
     contacts.friction[0] = friction
     slip = 10.0 * np.array([math.cos(heading), math.sin(heading)])
@@ -150,7 +150,7 @@ def test_sliding_friction_opposes_the_slip_from_every_side(heading, friction, in
     normal, *tangent = contacts.impulse[0]
     assert normal == pytest.approx(1.0, abs=1e-11)
     assert np.linalg.norm(tangent) == pytest.approx(friction, rel=1e-11)
-    left = u @ contacts.half[0, :, 1:]
+    left = u @ contacts.whitened_jacobian[0, :, 1:]
     # a mass of 1/5 kg slows by 7.5 m/s at most, so that it still slides
     assert left[0] * tangent[1] - left[1] * tangent[0] == pytest.approx(0.0, abs=1e-9)
     assert left @ tangent < 0.0
