@@ -1,9 +1,9 @@
-"""Several nodes in one process, so that what they say to each other need not leave it.
+"""Several nodes in one process, which then exchange messages within it.
 
     composed simulator operator --ros-args -p simulator:machine:=rover -p operator:pattern:=rover
 
-A parameter for one of the nodes begins with its name. The viewer has its own process always: drawing would take its
-time from the physics.
+A parameter for one of the nodes begins with its name. The viewer always has its own process: drawing would slow the
+physics down.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from grouser.physics.base.errors import GrouserError
 from grouser.ros_arguments import split_ros_arguments
 
 SIMULATOR = "simulator"
-# Where the others are: module and class.
+# Module and class of the other nodes.
 OTHERS = {
     "operator": ("operator.node", "OperatorNode"),
     "attitude_controller": ("attitude.controller", "AttitudeControllerNode"),
@@ -102,7 +102,7 @@ def _spinning_others(nodes: Sequence[Node], stop: threading.Event) -> Iterator[N
         executor.shutdown()
         for node in nodes:
             if not failure and hasattr(node, "finish"):
-                node.finish()  # says what is to be said at the end, as the operator does: neutral
+                node.finish()  # publishes final messages: the operator publishes neutral commands
             node.destroy_node()
     if failure:
         leave(1)

@@ -33,8 +33,8 @@ _DELIVERY = 0.02  # [s] of wall time for a message to reach another process
 _ANSWER_RATE = 50.0  # [1/s]
 
 
-class Recording:
-    """What has been heard on a topic.
+class ReceivedMessages:
+    """Messages received on a topic.
 
     Attributes:
         messages: in the order of their arrival.
@@ -99,9 +99,9 @@ class Client:
         """Hears for so long [s of wall time on an idle computer]."""
         self.until(lambda: False, seconds)
 
-    def listen(self, topic: str, kind: type, reliable: bool = False, transient_local: bool = False) -> Recording:
+    def listen(self, topic: str, kind: type, reliable: bool = False, transient_local: bool = False) -> ReceivedMessages:
         """Records a topic; asks for no more than a publisher offers that is not `reliable` or `transient_local`."""
-        recording = Recording()
+        recording = ReceivedMessages()
         quality = QoSProfile(
             depth=_KEPT,
             reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from grouser.conformance import standard
-from grouser.conformance.client import Client, Recording, interface
+from grouser.conformance.client import Client, ReceivedMessages, interface
 from grouser.conformance.control import Control
 from grouser.conformance.description import Description, read_description
 from grouser.conformance.discovery import Offer
@@ -35,7 +35,7 @@ class Stream:
     topic: str
     name: str
     output: Output
-    recording: Recording
+    recording: ReceivedMessages
     rate: float | None
 
     @property

@@ -1,9 +1,9 @@
-"""Writes docs/ros_interface.md: what the nodes say, hear, serve and can be set to, asked of the nodes themselves.
+"""Writes docs/ros_interface.md: topics, services, actions and parameters of the nodes, read from running nodes.
 
 python -m grouser.docs_pages.ros_interface > docs/ros_interface.md
 
-Each node is made as it is without ROS arguments, the simulator once for every machine that comes with grouser, and
-asked for its publishers, subscriptions, services and actions; nothing is simulated. Parameters come from the
+Each node is created without ROS arguments, the simulator once for every shipped machine, and its publishers,
+subscriptions, services and actions are listed; nothing is simulated. Parameters come from the
 `DECLARATIONS` of the node's module.
 """
 
@@ -52,7 +52,7 @@ NODES = {
     "viewer": "grouser.nodes.viewer.node",
     "world_map": "grouser.nodes.navigation.world_map",
 }
-# With ground that has soil, and with ground that has none.
+# Worlds with and without soil.
 WORLDS = ("flat", "sand")
 _NAMESPACE = "/robot"
 _EVERY_LOGGER = ""
@@ -90,12 +90,12 @@ _DRIVEN = Given("a floating base and driven wheels", _can_drive)
 
 @dataclass(frozen=True)
 class Meaning:
-    """What an endpoint's name, type and quality of service do not say.
+    """Description of an endpoint.
 
     Attributes:
-        words: what it is.
-        rate: parameter of the simulator that says how often it comes.
-        given: when the simulator has it.
+        words: its meaning.
+        rate: parameter of the simulator for its rate; "": none.
+        given: condition for the simulator to have it.
     """
 
     words: str
@@ -103,7 +103,7 @@ class Meaning:
     given: Given = ALWAYS
 
 
-# Interfaces that are no dependency: nodes have them where they are installed.
+# Packages that are no dependency; their interfaces are described in a paragraph of their own.
 _OPTIONAL = ("ros_gz_interfaces", "simulation_interfaces")
 
 
@@ -133,22 +133,23 @@ MEANINGS: dict[str, Meaning] = {
     topics.STEP: Meaning("advance a paused simulation by `step_request_count` steps"),
     topics.CLEAR_FAULTS: Meaning("all components are healthy again"),
 }
-# Arguments of machines: without, none that comes with grouser has flexible links.
+# Arguments of machines: without them no shipped machine has flexible links.
 ARGUMENTS = {"four_bar": {"variant": "flexible"}}
-_WITH_OTHERS = """Where `ros_gz_interfaces` is installed, the simulator also publishes `contacts`
-(ros_gz_interfaces/msg/Contacts, best effort, depth 5, `contact_rate`): points, normals, depths and wrenches of machines
-with collision shapes. Where `simulation_interfaces` is installed, it has its
+_CONTACTS = STREAMS["contacts"]
+_WITH_OTHERS = f"""Where `ros_gz_interfaces` is installed, the simulator also publishes `{_CONTACTS.topic}`
+({_CONTACTS.type}, best effort, depth {_CONTACTS.quality.depth}, `contact_rate`): {_CONTACTS.meaning} of machines
+with {_CONTACTS.given.words}. Where `simulation_interfaces` is installed, it has its
 [services and its action](simulation_interfaces.md).
 """
 
 
 @dataclass
 class Endpoint:
-    """What nodes have under one name.
+    """Endpoints of one name.
 
     Attributes:
-        types: of its messages.
-        qualities: of service; none for services and actions.
+        types: of the messages.
+        qualities: of service; empty for services and actions.
     """
 
     types: set[str] = field(default_factory=set)
@@ -167,14 +168,14 @@ def interface_page() -> str:
 
 @contextmanager
 def ros_context() -> Iterator[None]:
-    """A ROS context in which relative names can be told from absolute ones."""
+    """A ROS context with a namespace, which distinguishes relative from absolute names."""
     rclpy.init(args=["--ros-args", "-r", f"__ns:={_NAMESPACE}"])
     level = get_logger_effective_level(_EVERY_LOGGER)
     set_logger_level(_EVERY_LOGGER, LoggingSeverity.ERROR)
     try:
         yield
     finally:
-        set_logger_level(_EVERY_LOGGER, level)  # it is that of the process, whatever the context
+        set_logger_level(_EVERY_LOGGER, level)  # the level is global, not of the context
         rclpy.try_shutdown()
 
 
@@ -189,14 +190,14 @@ def node_classes() -> Iterator[tuple[str, type[Node], Mapping[str, Declaration]]
 
 @cache
 def simulator_offers(machine: str, world: str) -> Endpoints:
-    """What the simulator has with a machine in one of the `WORLDS`; in one of them, cmd_vel is stamped."""
+    """Endpoints of the simulator with a machine in one of the `WORLDS`; in the first one cmd_vel is stamped."""
     arguments = [f"{name}:={value}" for name, value in ARGUMENTS.get(machine, {}).items()] or [""]
     parameters = {"machine": machine, "machine_arguments": arguments, "world": world}
     return _offers(SimulatorNode, {**parameters, "enable_stamped_cmd_vel": world == WORLDS[0]})
 
 
 def machine_names() -> list[str]:
-    """The machines that come with grouser."""
+    """Names of the shipped machines."""
     return sorted(file.name.split(".")[0] for file in share_path("urdf").glob("*.urdf.xacro"))
 
 
@@ -232,7 +233,7 @@ def _all_offers(node_class: type[Node], declarations: Mapping[str, Declaration])
 
 
 def _variants(declarations: Mapping[str, Declaration]) -> Iterator[Mapping[str, object]]:
-    """Parameters by which what a node has may differ, one at a time."""
+    """Parameter values that change the endpoints of a node, one at a time."""
     yield {}
     for name, one in declarations.items():
         yield from ({name: choice} for choice in one.choices if choice != one.default)
@@ -241,13 +242,13 @@ def _variants(declarations: Mapping[str, Declaration]) -> Iterator[Mapping[str, 
 
 
 def _offers(node_class: type[Node], parameters: Mapping[str, object]) -> Endpoints:
-    """What a node has beyond what each of its kind has."""
+    """Endpoints of a node, without those that every node has."""
     if node_class is Viewer:
         parameters = {**parameters, "port": _free_port()}
     plain = (LifecycleNode if issubclass(node_class, LifecycleNode) else Node)("plain")
     known = set(_endpoints(plain))
     plain.destroy_node()
-    make: Callable[..., Node] = node_class  # the nodes take their parameters, not a name
+    make: Callable[..., Node] = node_class  # nodes take parameters, not a name
     node = make([Parameter(name, value=value) for name, value in parameters.items()])
     _describe(node)
     offers = {key: offer for key, offer in _endpoints(node).items() if key not in known}
@@ -258,7 +259,7 @@ def _offers(node_class: type[Node], parameters: Mapping[str, object]) -> Endpoin
 
 
 def _describe(node: Node) -> None:
-    """Has a node that asks for a machine's description hear one."""
+    """Gives a machine's description to a node that subscribes to it."""
     for subscription in list(node.subscriptions):
         if subscription.topic_name.endswith(f"/{topics.ROBOT_DESCRIPTION}"):
             subscription.callback(String(data=load_machine(catalogue.machine_file("rover")).urdf))
@@ -343,7 +344,7 @@ def _rows(offers: Endpoints, key: str, simulator: bool) -> list[str]:
 
 
 def _per_machine() -> dict[str, Declaration]:
-    """Parameters that a simulator has for joints and components of its machine, by the names of their patterns."""
+    """Parameters of the simulator for joints and components of its machine, by patterns of their names."""
     faults = {
         f"faults.<component>.{fault.name}": declaration_of(fault)
         for machine in machine_names()
@@ -401,6 +402,6 @@ def _free_port() -> int:
 
 
 if __name__ == "__main__":
-    with redirect_stdout(sys.stderr):  # what the viewer's server says
+    with redirect_stdout(sys.stderr):  # output of the viewer's server
         page = interface_page()
     print(page, end="")

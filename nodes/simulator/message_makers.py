@@ -122,8 +122,9 @@ def _contact_markers(stream: Stream, source: StreamSource, item: str) -> MakeMes
 
 
 def _contacts(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
+    from ros_gz_interfaces import msg as interfaces  # not installed everywhere
+
     frame, links = _frame(stream, source, item), frozenset(link.name for link in source.machine.links)
-    interfaces = import_module("ros_gz_interfaces.msg")
     return lambda stamp, contacts, _interval: contacts_message(interfaces, frame, stamp, contacts, links)
 
 

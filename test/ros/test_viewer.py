@@ -179,18 +179,18 @@ def stands_at(viewer: Viewer, link: str, position: tuple, quaternion: tuple = NO
 
 def test_frames_compose_and_tf_wins_over_the_description() -> None:
     frames = ReceivedFrames()
-    frames.hear("base_link", "odom", Pose((1.0, 2.0, 0.0), QUARTER_TURN))
-    frames.hear("arm", "base_link", Pose((1.0, 0.0, 0.5), NO_TURN))
+    frames.receive("base_link", "odom", Pose((1.0, 2.0, 0.0), QUARTER_TURN))
+    frames.receive("arm", "base_link", Pose((1.0, 0.0, 0.5), NO_TURN))
     assert frames.world("arm").position == pytest.approx([1.0, 3.0, 0.5])
-    frames.hear("base_link", "odom", Pose((5.0, 0.0, 0.0), NO_TURN))
+    frames.receive("base_link", "odom", Pose((5.0, 0.0, 0.0), NO_TURN))
     assert frames.world("arm").position == pytest.approx([6.0, 0.0, 0.5])
     assert frames.world("nobody").position == pytest.approx([0.0, 0.0, 0.0])
 
 
 def test_a_circle_of_parents_comes_to_an_end() -> None:
     frames = ReceivedFrames()
-    frames.hear("a", "b", Pose((1.0, 0.0, 0.0), NO_TURN))
-    frames.hear("b", "a", Pose((1.0, 0.0, 0.0), NO_TURN))
+    frames.receive("a", "b", Pose((1.0, 0.0, 0.0), NO_TURN))
+    frames.receive("b", "a", Pose((1.0, 0.0, 0.0), NO_TURN))
     assert np.isfinite(frames.world("a").position).all()
 
 
@@ -212,7 +212,7 @@ def test_a_transform_that_is_no_pose_is_passed_over(theatre: Theatre) -> None:
     theatre.stage.place("base_link", "odom", (np.nan, 0, 0))
     theatre.stage.place("arm", "base_link", (0, 0, 2), (0, 0, 0, 0))
     theatre.stage.place("last", "odom", (0, 0, 0))
-    theatre.wait_for(lambda: viewer.scene.links and viewer._frames.heard("last"), "the transform after the bad ones")
+    theatre.wait_for(lambda: viewer.scene.links and viewer._frames.known("last"), "the transform after the bad ones")
     theatre.executor.spin_once(timeout_sec=0.05)
     assert stands_at(viewer, "base_link", (0, 0, 0))
     assert stands_at(viewer, "arm", (1, 0, 1))

@@ -1,4 +1,4 @@
-"""Frames of joints: where the node says they are is where the physics measures."""
+"""Frames of joints and sensors agree with the physics; frames received from TF."""
 
 import numpy as np
 import pytest
@@ -21,13 +21,13 @@ components = st.floats(-1.0, 1.0)
 
 @settings(deadline=None)
 @given(components, components, components)
-def test_the_z_axis_turns_onto_an_axis_the_shortest_way(x, y, z):
+def test_turn_from_z_is_the_smallest_rotation(x, y, z):
     length = np.sqrt(x * x + y * y + z * z)
     assume(length > 0.1)
     axis = (x / length, y / length, z / length)
     turn = turn_from_z(axis)
     np.testing.assert_allclose(matrix(turn)[:, 2], axis, atol=1e-12)
-    assert turn[2] == 0.0  # about an axis normal to z: no turn about z is added
+    assert turn[2] == 0.0  # the axis is normal to z: no rotation about z
     assert turn[3] >= 0.0  # by half a turn at most
 
 
@@ -44,7 +44,7 @@ def machine(tmp_path, joint, extension, links=""):
     "axis", ["0 0 1", "0 0 -1", "1 0 0", "0 1 0", "0 -1 0", "0.3 -0.4 0.7", "0.01 0.02 -1"], ids=lambda axis: axis
 )
 @pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "fixed"])
-def test_a_compliant_joints_frame_is_the_one_that_the_physics_measures_in(tmp_path, kind, axis):
+def test_frame_of_a_compliant_joint_is_that_of_its_reaction(tmp_path, kind, axis):
     joint = (
         f'<joint name="j" type="{kind}"><parent link="world"/><child link="arm"/>'
         f'<origin xyz="1 2 3" rpy="0.4 -0.5 0.6"/><axis xyz="{axis}"/><limit lower="-1" upper="1" effort="1"/></joint>'
@@ -57,8 +57,8 @@ def test_a_compliant_joints_frame_is_the_one_that_the_physics_measures_in(tmp_pa
     np.testing.assert_allclose(frame.pose.position, measured.position, atol=1e-12)
 
 
-def test_no_frame_takes_a_name_that_is_there(tmp_path):
-    """A link has the first name that a joint's frame would take, and the odometry frame the second."""
+def test_reaction_frame_names_are_unique(tmp_path):
+    """A link has the first choice of a frame's name, and the odometry frame the second."""
     joints = "".join(
         f'<joint name="{name}" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
         for name, parent, child in [("j", "world", "arm"), ("tag", "arm", "j_frame")]
@@ -69,7 +69,7 @@ def test_no_frame_takes_a_name_that_is_there(tmp_path):
     assert frames.still == [("world", "j_frame_3")]
 
 
-def test_a_fixed_joint_that_yields_is_no_static_transform(tmp_path):
+def test_elastic_fixed_joint_has_no_static_transform(tmp_path):
     joints = "".join(
         f'<joint name="{name}" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
         for name, parent, child in [("soft", "world", "arm"), ("hard", "arm", "tip"), ("on_beam", "tip", "end")]
@@ -85,7 +85,7 @@ def test_a_fixed_joint_that_yields_is_no_static_transform(tmp_path):
     assert frames.moving == [("world", "arm"), ("tip", "end")]
 
 
-def test_a_ball_joint_is_shown_as_it_stands(tmp_path):
+def test_spherical_joint_has_its_transform(tmp_path):
     joint = (
         '<joint name="j" type="floating"><parent link="world"/><child link="arm"/>'
         '<origin xyz="1 2 3" rpy="0.4 -0.5 0.6"/></joint>'
@@ -99,7 +99,7 @@ def test_a_ball_joint_is_shown_as_it_stands(tmp_path):
     np.testing.assert_allclose(matrix(pose[3:]), turn, atol=1e-15)
 
 
-def test_a_sensors_frame_is_fixed_to_its_link(tmp_path):
+def test_sensor_frame_is_fixed_to_its_link(tmp_path):
     joint = '<joint name="j" type="continuous"><parent link="world"/><child link="arm"/></joint>'
     sensor = '<sensor name="eye" type="imu" link="arm" xyz="1 2 3" rpy="0.1 0.2 0.3"/>'
     frames = FrameTree(machine(tmp_path, joint, sensor), Ground(), "odom", "base_footprint")
@@ -107,12 +107,12 @@ def test_a_sensors_frame_is_fixed_to_its_link(tmp_path):
     np.testing.assert_allclose(frames.still_poses, [[1.0, 2.0, 3.0, *quaternion_from_rpy(0.1, 0.2, 0.3)]])
 
 
-def test_a_machine_is_shown_where_it_really_is():
-    """TF says that it is at 1 m, by its odometry; the truth is 5 m. What hangs on it goes along, the footprint not."""
+def test_placed_frame_takes_precedence_over_tf():
+    """The pose from TF is 1 m, by odometry; the true pose is 5 m. Child links follow it, the footprint does not."""
     heard = ReceivedFrames()
-    heard.hear("base_footprint", "odom", Pose((1.0, 0.0, 0.0)))
-    heard.hear("base_link", "base_footprint", Pose((0.0, 0.0, 0.2)))
-    heard.hear("arm", "base_link", Pose((0.0, 0.3, 0.0)))
+    heard.receive("base_footprint", "odom", Pose((1.0, 0.0, 0.0)))
+    heard.receive("base_link", "base_footprint", Pose((0.0, 0.0, 0.2)))
+    heard.receive("arm", "base_link", Pose((0.0, 0.3, 0.0)))
     assert heard.world("arm").position == (1.0, 0.3, 0.2)
     heard.place("base_link", Pose((5.0, 0.0, 0.1)))
     assert heard.world("arm").position == (5.0, 0.3, 0.1)

@@ -1,4 +1,4 @@
-"""Simulation and controllers in lockstep, without ROS."""
+"""Lockstep of simulation and controllers, without ROS."""
 
 import random
 import threading
@@ -86,7 +86,7 @@ class Controlled:
         self.thread.join(DEADLINE)
 
 
-def test_it_waits_for_every_source_and_serves_calls_meanwhile(machine):
+def test_lockstep_waits_for_every_source_and_runs_calls_meanwhile(machine):
     with Controlled(machine, ("arm", "drum"), 0.0) as controlled:
         stepping = controlled.step(PERIOD)
         controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})
@@ -101,7 +101,7 @@ def test_it_waits_for_every_source_and_serves_calls_meanwhile(machine):
         assert controlled.lockstep.late == {}
 
 
-def test_an_answer_to_an_older_sample_does_not_count(machine):
+def test_command_with_an_old_stamp_does_not_end_the_wait(machine):
     with Controlled(machine, ("arm",), 0.05) as controlled:
 
         def step_late():
@@ -111,7 +111,7 @@ def test_an_answer_to_an_older_sample_does_not_count(machine):
             controlled.pass_time(0.02)
             assert stepping.result(DEADLINE).success
 
-        controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})  # no stamp: whatever it answers
+        controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})  # no stamp: counts for any sample
         assert controlled.step(PERIOD).result(DEADLINE).success
         assert controlled.lockstep.late == {}
         now = round(PERIOD * STEP * 1e9)
@@ -124,7 +124,7 @@ def test_an_answer_to_an_older_sample_does_not_count(machine):
         assert controlled.simulation.command["boom_valve"] == 0.5
 
 
-def test_who_is_late_is_named_and_the_simulation_goes_on(machine):
+def test_late_source_is_named_and_the_simulation_continues(machine):
     with Controlled(machine, ("drum", "arm"), 0.02) as controlled:
         controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})
         stepping = controlled.step(2 * PERIOD)
@@ -142,7 +142,7 @@ def test_who_is_late_is_named_and_the_simulation_goes_on(machine):
         )
 
 
-def test_who_commands_a_robot_that_is_gone_is_waited_for_no_more(machine):
+def test_source_of_a_removed_robot_is_not_waited_for(machine):
     with Controlled(machine, ("arm", "scout/arm"), 0.0) as controlled:
         stepping = controlled.step(2 * PERIOD)
         controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})
@@ -155,7 +155,7 @@ def test_who_commands_a_robot_that_is_gone_is_waited_for_no_more(machine):
         assert controlled.lockstep.late == {}
 
 
-def test_the_order_of_arrival_within_a_period_makes_no_difference(machine):
+def test_order_of_arrival_within_a_period_makes_no_difference(machine):
     values = {"arm": {"boom_valve": 0.3, "drum_joint": 1.0}, "boom": {"boom_valve": -0.2}}
     for order in (("arm", "boom"), ("boom", "arm")):
         with Controlled(machine, order, 0.0) as controlled:
@@ -165,7 +165,7 @@ def test_the_order_of_arrival_within_a_period_makes_no_difference(machine):
             assert controlled.simulation.command["boom_valve"] == -0.2
 
 
-def test_commands_within_a_period_wait_for_the_next(machine):
+def test_commands_within_a_period_wait_for_the_next_period(machine):
     with Controlled(machine, ("arm",), 0.0) as controlled:
         controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})
         assert controlled.step(1).result(DEADLINE).success
@@ -174,12 +174,12 @@ def test_commands_within_a_period_wait_for_the_next(machine):
         assert controlled.simulation.command["boom_valve"] == 0.3
 
 
-def test_two_runs_with_controllers_of_random_slowness_end_in_the_same_state(machine):
+def test_runs_with_random_controller_delays_end_in_the_same_state(machine):
     def run(seed):
         chance = random.Random(seed)
 
         def answer(sample, may_wait):
-            """Each controller answers a sample from a thread of its own, some time later."""
+            """Each controller answers a sample from its own thread after a delay."""
             for source, name in (("arm", "boom_valve"), ("drum", "drum_joint")):
                 value = 0.5 * ((sample.nanoseconds // 1_000_000) % 7 - 3) / 3.0
                 command = (source, {name: value}, sample.nanoseconds)
@@ -198,7 +198,7 @@ def test_two_runs_with_controllers_of_random_slowness_end_in_the_same_state(mach
     assert len(hashes) == 1
 
 
-def test_a_pause_is_not_lateness_and_is_followed_by_a_new_sample(machine):
+def test_pause_restarts_the_deadline_and_is_followed_by_a_sample(machine):
     samples = []
     controlled = Controlled(machine, ("arm",), 0.5, lambda sample, may_wait: samples.append(sample) or True)
     with controlled:
@@ -217,4 +217,4 @@ def test_a_pause_is_not_lateness_and_is_followed_by_a_new_sample(machine):
         controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})
         controlled.mailbox.call(lambda loop: loop.set_paused(False)).result(DEADLINE)
         wait_until(lambda: len(samples) > 3, "the next sample")
-        assert samples[3].nanoseconds > 0  # who has answered hears no sample twice
+        assert samples[3].nanoseconds > 0  # no second sample for the same period

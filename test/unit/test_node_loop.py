@@ -1,4 +1,4 @@
-"""The loop of the physics thread, without ROS: how it ends, is stepped by hand, stopped and reset."""
+"""The loop of the physics thread, without ROS: finish, single steps, emergency stop, reset, rewind."""
 
 import threading
 from pathlib import Path
@@ -48,8 +48,8 @@ def make_loop(simulation):
     return make
 
 
-def test_a_finish_just_before_the_attention_is_taken_back_is_not_lost(make_loop):
-    """The worst moment for a Ctrl-C: the loop is about to wait for the next call."""
+def test_finish_just_before_the_attention_is_cleared_is_not_lost(make_loop):
+    """The worst moment for Ctrl-C: the loop is about to wait for the next call."""
 
     class LateMailbox(Mailbox):
         def run_calls(self, loop):
@@ -63,7 +63,7 @@ def test_a_finish_just_before_the_attention_is_taken_back_is_not_lost(make_loop)
     assert not thread.is_alive()
 
 
-def test_a_finish_ends_a_loop_that_waits(make_loop):
+def test_finish_ends_a_waiting_loop(make_loop):
     mailbox = Mailbox()
     loop = make_loop(mailbox)
     thread = threading.Thread(target=loop.run, daemon=True)
@@ -74,7 +74,7 @@ def test_a_finish_ends_a_loop_that_waits(make_loop):
     assert not thread.is_alive()
 
 
-def test_an_emergency_stop_is_heard_between_the_ticks_of_a_request_for_steps(make_loop, simulation):
+def test_emergency_stop_takes_effect_between_ticks_of_a_step_request(make_loop, simulation):
     mailbox = Mailbox()
     requests = []
     stopped_at = []
@@ -103,7 +103,7 @@ def test_an_emergency_stop_is_heard_between_the_ticks_of_a_request_for_steps(mak
         assert "being carried out" in request.result(0).message
 
 
-def test_a_reset_drops_the_commands_that_wait(make_loop, simulation):
+def test_reset_drops_pending_commands(make_loop, simulation):
     mailbox = Mailbox()
     loop = make_loop(mailbox)
     mailbox.post_commands("valves", {"boom_valve": 0.5})
@@ -115,7 +115,7 @@ def test_a_reset_drops_the_commands_that_wait(make_loop, simulation):
     assert simulation.command["boom_valve"] == 0.5
 
 
-def test_steps_that_are_told_are_the_same_steps_and_can_be_ended(make_loop, simulation):
+def test_steps_with_feedback_are_the_same_steps_and_can_be_canceled(make_loop, simulation):
     loop, told = make_loop(Mailbox()), []
     assert loop.step_paused(25, lambda made: told.append((made, simulation.step_count)) or True).success
     assert told == [(n, n) for n in range(1, 26)]
@@ -129,10 +129,10 @@ def test_steps_that_are_told_are_the_same_steps_and_can_be_ended(make_loop, simu
     assert not outcome.success
     assert outcome.message.startswith("13 steps")
     assert loop.step == 38
-    assert loop.step_paused(1).success  # nothing is left behind
+    assert loop.step_paused(1).success  # no state of the canceled request remains
 
 
-def test_time_can_be_set_back_without_the_machine(make_loop, simulation):
+def test_rewind_sets_time_back_and_keeps_the_state(make_loop, simulation):
     samples = []
     loop = make_loop(Mailbox(), lambda sample, may_wait: samples.append(sample.nanoseconds) or True)
     assert loop.step_paused(25).success
@@ -150,7 +150,7 @@ def test_time_can_be_set_back_without_the_machine(make_loop, simulation):
     assert (loop.step, samples[-1]) == (10, 10_000_000)
 
 
-def test_setting_time_back_is_no_excuse_for_silence(make_loop):
+def test_rewind_does_not_restart_the_silence_watchdog(make_loop):
     mailbox = Mailbox()
     loop = make_loop(mailbox)
     loop.change_command_timeout("", 0.05, {})

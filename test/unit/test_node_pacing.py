@@ -1,4 +1,4 @@
-"""Pacing by step counts, the schedule of the streams, and the figures about both."""
+"""Pacing by step counts, the schedule of the streams, and the loop meter."""
 
 import threading
 
@@ -13,7 +13,7 @@ from grouser.runtime.schedule import StreamSchedule
 
 
 class Clock:
-    """A wall clock that stands still until it is set."""
+    """A wall clock that is set by hand."""
 
     def __init__(self):
         self.time = 100.0
@@ -23,7 +23,7 @@ class Clock:
 
 
 class Waits:
-    """Stands for an event: notes how long it was waited for, and lets that time pass."""
+    """An event that records the waiting time and advances the clock by it."""
 
     def __init__(self, clock, interrupted=False):
         self.clock = clock
@@ -43,7 +43,7 @@ def test_steps_are_due_at_products_of_the_step_size():
     clock = Clock()
     pacer = Pacer(0.001, 1.0, 0.05, clock)
     waits = Waits(clock)
-    # Computing takes 3 ms of each 10 ms tick: what is waited is the rest, for a million steps without drift.
+    # Computing takes 3 ms of each 10 ms tick: the rest is waiting time, without drift over a million steps.
     for step in range(10, 1_000_001, 10):
         assert pacer.wait(step, waits)
         assert clock.time == pytest.approx(100.0 + step * 0.001, abs=1e-9)
@@ -59,7 +59,7 @@ def test_the_real_time_factor_stretches_the_schedule(factor):
     assert clock.time == pytest.approx(100.0 + 3.0 / factor)
 
 
-def test_as_fast_as_possible_never_waits():
+def test_real_time_factor_zero_never_waits():
     clock = Clock()
     pacer = Pacer(0.001, 0.0, 0.05, clock)
     waits = Waits(clock)
@@ -68,7 +68,7 @@ def test_as_fast_as_possible_never_waits():
     assert pacer.overruns == 0
 
 
-def test_a_little_late_is_made_up_for():
+def test_small_delay_is_made_up_for():
     clock = Clock()
     pacer = Pacer(0.001, 1.0, 0.05, clock)
     waits = Waits(clock)
@@ -80,7 +80,7 @@ def test_a_little_late_is_made_up_for():
     assert pacer.overruns == 0
 
 
-def test_far_behind_is_an_overrun_that_drops_pace_and_no_steps():
+def test_large_delay_is_an_overrun_and_drops_no_steps():
     clock = Clock()
     pacer = Pacer(0.001, 1.0, 0.05, clock)
     waits = Waits(clock)
@@ -93,14 +93,14 @@ def test_far_behind_is_an_overrun_that_drops_pace_and_no_steps():
     assert pacer.overruns == 1
 
 
-def test_an_interruption_ends_the_wait():
+def test_interruption_ends_the_wait():
     clock = Clock()
     pacer = Pacer(0.001, 1.0, 0.05, clock)
     assert not pacer.wait(10_000, Waits(clock, interrupted=True))
     assert not Pacer(0.001, 0.0, 0.05, clock).wait(10, Waits(clock, interrupted=True))
 
 
-def test_a_real_event_is_waited_for():
+def test_wait_with_a_real_event():
     interruption = threading.Event()
     pacer = Pacer(0.001, 1.0, 0.05)
     assert pacer.wait(5, interruption)
@@ -108,7 +108,7 @@ def test_a_real_event_is_waited_for():
     assert not pacer.wait(1_000_000, interruption)
 
 
-def test_a_new_pace_begins_now():
+def test_new_real_time_factor_starts_now():
     clock = Clock()
     pacer = Pacer(0.001, 1.0, 0.05, clock)
     clock.time += 1.0
@@ -119,7 +119,7 @@ def test_a_new_pace_begins_now():
     assert pacer.due(1100) == pytest.approx(101.2)
 
 
-def test_rates_become_whole_steps():
+def test_rates_are_rounded_to_whole_steps():
     schedule = StreamSchedule.from_rates({"a": 100.0, "b": 30.0, "c": 0.0, "d": 5000.0}, 0.001, 0.01)
     for name, interval in {"a": 10, "b": 33, "c": 1, "d": 1}.items():
         assert [step for step in range(100) if name in schedule.due(step)] == list(range(0, 100, interval))
@@ -127,7 +127,7 @@ def test_rates_become_whole_steps():
 
 @settings(deadline=None)
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=4), st.integers(1, 60), st.integers(0, 1000))
-def test_a_tick_ends_at_the_next_sample_or_at_its_longest(intervals, longest, step):
+def test_tick_ends_at_the_next_sample_or_at_its_limit(intervals, longest, step):
     schedule = StreamSchedule({str(number): interval for number, interval in enumerate(intervals)}, longest)
     count = schedule.steps_to_next(step)
     assert 1 <= count <= longest
@@ -141,7 +141,7 @@ def test_stamps_are_exact_multiples_of_the_step(step, step_size):
     assert nanoseconds_at(step, step_size) == step * round(step_size * 1e9)
 
 
-def test_the_meter_counts_steps_against_the_wall():
+def test_meter_compares_steps_with_wall_time():
     clock = Clock()
     meter = LoopMeter(0.001, clock)
     meter.restart()
@@ -155,7 +155,7 @@ def test_the_meter_counts_steps_against_the_wall():
     assert figures["step_time_median"] == pytest.approx(0.0005)
 
 
-def test_the_meter_forgets_a_pause():
+def test_meter_ignores_a_pause():
     clock = Clock()
     meter = LoopMeter(0.001, clock)
     clock.time += 60.0
@@ -165,7 +165,7 @@ def test_the_meter_forgets_a_pause():
     assert meter.figures()["real_time_factor"] == pytest.approx(1.0)
 
 
-def test_the_meter_sees_the_worst_tick():
+def test_meter_has_the_largest_step_time():
     meter = LoopMeter(0.001, Clock())
     for _ in range(99):
         meter.add(10, 0.001)

@@ -1,4 +1,4 @@
-"""Who commands: program, sources, silence; and the mailbox between the threads."""
+"""Command supervision: program, sources, silence watchdog; and the mailbox between the threads."""
 
 import threading
 from concurrent.futures import CancelledError
@@ -9,7 +9,7 @@ from grouser.program import CommandProgram, TimedCommand
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.supervision import CommandSupervisor
 
-SAFE = {"boom": 0.0, "stick": 0.0, "drum": 0.0}  # the mast is in position mode: it holds
+SAFE = {"boom": 0.0, "stick": 0.0, "drum": 0.0}  # the mast is in position mode and holds
 
 
 @pytest.fixture
@@ -22,13 +22,13 @@ def supervisor(warnings):
     return CommandSupervisor(0.001, 0.5, SAFE, None, {}, warnings.append)
 
 
-def test_commands_pass_and_nothing_else(supervisor):
+def test_only_received_commands_pass(supervisor):
     assert supervisor.commands(0, {}) == {}
     assert supervisor.commands(10, {"valves": {"boom": 0.5}}) == {"boom": 0.5}
     assert supervisor.commands(20, {}) == {}
 
 
-def test_a_source_may_have_a_patience_of_its_own(warnings):
+def test_source_may_have_its_own_timeout(warnings):
     supervisor = CommandSupervisor(0.001, 0.5, SAFE, None, {}, warnings.append, {"joints": 0.2, "valves": 0.0})
     supervisor.commands(0, {"valves": {"boom": 0.5}, "joints": {"drum": 2.0}, "others": {"stick": 0.3}})
     assert supervisor.commands(199, {}) == {}
@@ -41,14 +41,14 @@ def test_a_source_may_have_a_patience_of_its_own(warnings):
     ]
 
 
-def test_silence_goes_on_where_time_is_set_back(supervisor):
+def test_silence_continues_after_a_rewind(supervisor):
     supervisor.commands(1000, {"valves": {"boom": 0.5}})
     supervisor.rewind(1300)
     assert supervisor.commands(199, {}) == {}
     assert supervisor.commands(200, {}) == {"boom": 0.0}
 
 
-def test_a_silent_source_loses_its_actuators_once(supervisor, warnings):
+def test_silent_source_loses_its_actuators_once(supervisor, warnings):
     supervisor.commands(0, {"valves": {"boom": 0.5}, "joints": {"mast": 1.0, "drum": 2.0}})
     supervisor.commands(400, {"valves": {"boom": 0.4}})
     assert supervisor.commands(499, {}) == {}
@@ -61,7 +61,7 @@ def test_a_silent_source_loses_its_actuators_once(supervisor, warnings):
     assert "joints" in warnings[0]
 
 
-def test_a_source_that_speaks_again_is_heard(supervisor):
+def test_source_that_commands_again_is_accepted(supervisor):
     supervisor.commands(0, {"valves": {"boom": 0.5}})
     supervisor.commands(500, {})
     assert supervisor.commands(600, {"valves": {"boom": 0.2}}) == {"boom": 0.2}
@@ -69,14 +69,14 @@ def test_a_source_that_speaks_again_is_heard(supervisor):
     assert supervisor.commands(1100, {}) == {"boom": 0.0}
 
 
-def test_an_actuator_belongs_to_who_spoke_last(supervisor):
+def test_actuator_belongs_to_the_latest_source(supervisor):
     supervisor.commands(0, {"valves": {"boom": 0.5, "stick": 0.5}})
     supervisor.commands(300, {"array": {"boom": 0.3}})
     assert supervisor.commands(500, {}) == {"stick": 0.0}
     assert supervisor.commands(800, {}) == {"boom": 0.0}
 
 
-def test_who_has_nothing_left_may_be_silent(supervisor, warnings):
+def test_source_without_actuators_may_be_silent(supervisor, warnings):
     supervisor.commands(0, {"valves": {"boom": 0.5}})
     supervisor.commands(300, {"array": {"boom": 0.3}})
     assert supervisor.commands(500, {}) == {}
@@ -93,7 +93,7 @@ def test_without_a_timeout_silence_is_allowed(supervisor):
     assert supervisor.commands(10**9, {}) == {}
 
 
-def test_a_reset_forgets_the_sources(supervisor):
+def test_reset_clears_the_sources(supervisor):
     supervisor.commands(0, {"valves": {"boom": 0.5}})
     supervisor.reset(100)
     assert supervisor.commands(700, {}) == {}
@@ -105,7 +105,7 @@ def player(warnings):
     return CommandSupervisor(0.001, 0.5, SAFE, program, {"mast": 0.5}, warnings.append)
 
 
-def test_a_program_plays_and_is_never_silent(player):
+def test_program_plays_without_timeout(player):
     assert player.commands(0, {}) == {}
     assert player.commands(1000, {}) == {"boom": 0.5}
     assert player.program_state(1000) == "playing"
@@ -114,7 +114,7 @@ def test_a_program_plays_and_is_never_silent(player):
     assert player.trips == 0
 
 
-def test_whoever_commands_takes_over(player, warnings):
+def test_any_source_takes_over_from_the_program(player, warnings):
     player.commands(1000, {})
     assert player.commands(1500, {"valves": {"stick": 0.2}}) == {"boom": 0.0, "stick": 0.2}
     assert player.program_state(1500) == "stopped"
@@ -122,21 +122,21 @@ def test_whoever_commands_takes_over(player, warnings):
     assert "valves took over" in warnings[0]
 
 
-def test_a_program_begins_again_with_a_reset(player):
+def test_program_restarts_with_a_reset(player):
     player.commands(1500, {"valves": {"stick": 0.2}})
     player.reset(2000)
     assert player.commands(2500, {}) == {}
     assert player.commands(3000, {}) == {"boom": 0.5}
 
 
-def test_a_program_goes_on_where_time_is_set_back(player):
+def test_program_continues_after_a_rewind(player):
     player.commands(900, {})
     player.rewind(900)
     assert player.commands(99, {}) == {}
     assert player.commands(100, {}) == {"boom": 0.5}
 
 
-def test_a_stopped_program_stays_stopped(player):
+def test_stopped_program_stays_stopped(player):
     player.stop_program()
     assert player.commands(1000, {}) == {}
     assert player.program_state(1000) == "stopped"
@@ -153,7 +153,7 @@ def test_later_commands_replace_earlier_ones_of_the_same_source():
     assert mailbox.take_commands() == {}
 
 
-def test_calls_run_in_the_thread_that_serves_them():
+def test_calls_run_in_the_thread_of_run_calls():
     mailbox = Mailbox()
     future = mailbox.call(lambda loop: (loop, threading.get_ident()))
     assert mailbox.attention.is_set()
@@ -166,7 +166,7 @@ def test_calls_run_in_the_thread_that_serves_them():
     assert not mailbox.attention.is_set()
 
 
-def test_a_closed_mailbox_cancels_calls():
+def test_closed_mailbox_cancels_calls():
     mailbox = Mailbox()
     early = mailbox.call(id)
     mailbox.close()
@@ -176,14 +176,14 @@ def test_a_closed_mailbox_cancels_calls():
             future.result(0)
 
 
-def test_a_closed_mailbox_calls_for_attention_for_good():
+def test_closed_mailbox_keeps_attention_set():
     mailbox = Mailbox()
     mailbox.close()
     mailbox.run_calls("loop")
     assert mailbox.attention.is_set()
 
 
-def test_a_call_that_raises_tells_who_asked_and_who_serves():
+def test_exception_of_a_call_reaches_caller_and_thread():
     mailbox = Mailbox()
     failing = mailbox.call(lambda loop: loop["missing"])
     behind = mailbox.call(len)
@@ -194,7 +194,7 @@ def test_a_call_that_raises_tells_who_asked_and_who_serves():
     assert behind.cancelled()
 
 
-def test_a_call_may_serve_those_behind_it():
+def test_call_may_run_the_calls_behind_it():
     mailbox = Mailbox()
     served = []
     mailbox.call(lambda loop: (mailbox.run_calls(loop), served.append("first")))

@@ -1,4 +1,4 @@
-"""From a joystick's samples to commands: the dead man, restart, silence, modes, speed ranges, rates, and refusals."""
+"""Operator control: dead-man button, restart, silence, modes, speed ranges, rates, invalid input."""
 
 import math
 
@@ -31,14 +31,14 @@ PATTERN = ControlMapping(
 
 
 class Joystick:
-    """Speaks to an operation every `PERIOD`."""
+    """Sends joystick input every `PERIOD`."""
 
     def __init__(self, pattern=PATTERN):
         self.operating = Operating(pattern, PATIENCE)
         self.time = 100.0
 
     def say(self, *axes, down=(), times=1):
-        """The valves' commands a period after samples with these axes; the others are 0."""
+        """Sends input with these axes, others at 0; returns the valves' commands a period later."""
         for _ in range(times):
             buttons = [int(number in down) for number in range(8)]
             self.operating.receive([*axes, *[0.0] * (4 - len(axes))], buttons, self.time)
@@ -47,12 +47,12 @@ class Joystick:
         return self.operating.commands().valves
 
     def begin(self):
-        """Presses the dead man's button with all levers in neutral."""
+        """Presses the dead-man button with all levers in neutral."""
         self.say()
         self.say(down=[DEAD_MAN])
 
     def pause(self, time):
-        """Silence; the valves' commands after it."""
+        """Sends nothing for a time; returns the valves' commands after it."""
         self.time += time
         self.operating.advance(self.time)
         return self.operating.commands().valves
@@ -66,7 +66,7 @@ def joystick():
 NEUTRAL = {"blade": 0.0, "boom": 0.0, "track": 0.0}
 
 
-def test_a_lever_moves_its_valve_while_the_dead_mans_button_is_held(joystick):
+def test_lever_commands_its_valve_while_the_dead_man_button_is_held(joystick):
     joystick.begin()
     assert joystick.operating.enabled
     assert joystick.say(1.0, down=[DEAD_MAN]) == {"blade": 0.0, "boom": 1.0, "track": 0.0}
@@ -75,12 +75,12 @@ def test_a_lever_moves_its_valve_while_the_dead_mans_button_is_held(joystick):
     assert not joystick.operating.enabled
 
 
-def test_nothing_moves_without_the_dead_mans_button(joystick):
+def test_no_motion_without_the_dead_man_button(joystick):
     joystick.say()
     assert joystick.say(1.0, 0.0, 1.0, times=5) == NEUTRAL
 
 
-def test_letting_go_is_neutral_at_once_whatever_the_rate():
+def test_releasing_the_dead_man_button_is_neutral_at_once():
     joystick = Joystick(ControlMapping((valve("boom", 0, rate=1.0),), DEAD_MAN))
     joystick.begin()
     assert joystick.say(1.0, down=[DEAD_MAN], times=30)["boom"] == 1.0
@@ -88,16 +88,16 @@ def test_letting_go_is_neutral_at_once_whatever_the_rate():
     assert joystick.operating.commands().valves == {"boom": 0.0}
 
 
-def test_a_button_that_is_down_from_the_start_enables_nothing(joystick):
+def test_button_that_is_down_from_the_start_does_not_enable(joystick):
     assert joystick.say(down=[DEAD_MAN], times=5) == NEUTRAL
     assert not joystick.operating.enabled
     assert joystick.say(1.0, down=[DEAD_MAN], times=5) == NEUTRAL
 
 
-def test_a_lever_that_is_out_of_neutral_when_the_button_is_pressed_has_no_effect_until_it_was_back(joystick):
+def test_lever_out_of_neutral_at_enabling_has_no_effect_until_neutral(joystick):
     joystick.say(1.0)
     assert joystick.say(1.0, down=[DEAD_MAN], times=5) == NEUTRAL
-    assert joystick.say(1.0, 0.0, 1.0, down=[DEAD_MAN])["blade"] == 1.0  # the others have
+    assert joystick.say(1.0, 0.0, 1.0, down=[DEAD_MAN])["blade"] == 1.0  # the other lever has one
     joystick.say(0.1, down=[DEAD_MAN])  # in the dead band
     assert joystick.say(1.0, down=[DEAD_MAN])["boom"] == 1.0
 
@@ -110,7 +110,7 @@ def test_silence_is_neutral(joystick):
     assert joystick.pause(0.02 * PATIENCE) == NEUTRAL
 
 
-def test_after_a_silence_nothing_moves_until_the_dead_mans_button_is_pressed_anew(joystick):
+def test_after_silence_the_dead_man_button_must_be_pressed_again(joystick):
     joystick.begin()
     joystick.say(1.0, down=[DEAD_MAN])
     joystick.pause(2.0 * PATIENCE)
@@ -122,7 +122,7 @@ def test_after_a_silence_nothing_moves_until_the_dead_mans_button_is_pressed_ane
 
 
 @pytest.mark.parametrize("gap", ["silence", "malformed"])
-def test_a_button_that_went_down_while_nothing_valid_was_heard_enables_nothing(joystick, gap):
+def test_button_pressed_during_silence_or_invalid_input_does_not_enable(joystick, gap):
     joystick.say()
     if gap == "silence":
         joystick.pause(2.0 * PATIENCE)
@@ -133,8 +133,8 @@ def test_a_button_that_went_down_while_nothing_valid_was_heard_enables_nothing(j
     assert not joystick.operating.enabled
 
 
-def test_a_silence_that_nobody_looked_at_is_one_nevertheless(joystick):
-    """The process may have stood still; what queued up meanwhile does not set the machine going again."""
+def test_silence_counts_even_if_advance_was_not_called(joystick):
+    """After a standstill of the process, input that was queued meanwhile does not enable motion."""
     joystick.begin()
     joystick.say(1.0, down=[DEAD_MAN])
     joystick.time += 2.0 * PATIENCE
@@ -148,12 +148,12 @@ def test_a_silence_that_nobody_looked_at_is_one_nevertheless(joystick):
         ([], []),
         ([1.0, 0.0, 0.0], [1]),
         ([math.nan, 0.0, 0.0], [1, 0, 0, 0, 0, 0]),
-        ([1.0, math.nan, 0.0], [1, 0, 0, 0, 0, 0]),  # of an axis that moves nothing
+        ([1.0, math.nan, 0.0], [1, 0, 0, 0, 0, 0]),  # of an axis that is not mapped
         ([1.0, 0.0, 7.0], [1, 0, 0, 0, 0, 0]),
         ([1.0, 0.0, 0.0], [1, 0, 0, 0, 0, 3]),
     ],
 )
-def test_a_malformed_sample_is_neutral_and_needs_the_dead_man_anew(joystick, axes, buttons):
+def test_malformed_input_is_neutral_and_disables_motion(joystick, axes, buttons):
     joystick.begin()
     joystick.say(1.0, down=[DEAD_MAN])
     with pytest.raises(ParameterError):
@@ -164,7 +164,7 @@ def test_a_malformed_sample_is_neutral_and_needs_the_dead_man_anew(joystick, axe
     assert joystick.say(1.0, down=[DEAD_MAN])["boom"] == 1.0
 
 
-def test_the_emergency_stop_is_neutral_and_stays_said_until_motion_is_enabled_again(joystick):
+def test_emergency_stop_stays_set_until_motion_is_enabled_again(joystick):
     joystick.begin()
     assert joystick.say(1.0, down=[DEAD_MAN, STOP]) == NEUTRAL
     assert joystick.operating.emergency_stop
@@ -179,7 +179,7 @@ def test_the_emergency_stop_is_neutral_and_stays_said_until_motion_is_enabled_ag
 
 
 @pytest.mark.parametrize("axes", [[0.0, 0.0, 0.0], [math.nan] * 3, []])
-def test_an_emergency_stop_is_heard_first_of_all_and_from_a_malformed_sample_too(axes):
+def test_emergency_stop_takes_effect_in_malformed_input_too(axes):
     operating = Operating(PATTERN, PATIENCE)
     try:
         operating.receive(axes, [0, 1, 0, 0, 0, 0], 1.0)
@@ -188,13 +188,13 @@ def test_an_emergency_stop_is_heard_first_of_all_and_from_a_malformed_sample_too
     assert operating.emergency_stop
 
 
-def test_modes_change_what_a_lever_moves_and_not_before_it_was_in_neutral(joystick):
+def test_mode_change_requires_neutral_of_its_levers(joystick):
     joystick.begin()
     joystick.say(1.0, 0.0, 0.7, down=[DEAD_MAN])
     at_change = joystick.say(1.0, 0.0, 0.7, down=[DEAD_MAN, TRAVEL])
     assert joystick.operating.mode == "travel"
     assert at_change["boom"] == 0.0 and at_change["track"] == 0.0
-    assert at_change["blade"] == pytest.approx((0.7 - 0.1) / 0.9)  # a lever of all modes goes on
+    assert at_change["blade"] == pytest.approx((0.7 - 0.1) / 0.9)  # a lever of all modes stays active
     assert joystick.say(1.0, down=[DEAD_MAN], times=5) == NEUTRAL
     joystick.say(0.0, down=[DEAD_MAN])
     assert joystick.say(1.0, down=[DEAD_MAN]) == {"blade": 0.0, "boom": 0.0, "track": 1.0}
@@ -202,18 +202,18 @@ def test_modes_change_what_a_lever_moves_and_not_before_it_was_in_neutral(joysti
     assert joystick.say(1.0, down=[DEAD_MAN])["boom"] == 1.0
 
 
-def test_buttons_step_through_the_speed_ranges_once_for_each_press(joystick):
+def test_speed_range_changes_once_for_each_press(joystick):
     joystick.begin()
     assert joystick.say(1.0, down=[DEAD_MAN])["boom"] == 1.0
     assert joystick.say(1.0, down=[DEAD_MAN, SLOWER], times=4)["boom"] == 0.5
     joystick.say(1.0, down=[DEAD_MAN])
     joystick.say(1.0, down=[DEAD_MAN, SLOWER])
     joystick.say(1.0, down=[DEAD_MAN])
-    assert joystick.say(1.0, down=[DEAD_MAN, SLOWER])["boom"] == 0.25  # there is none below
+    assert joystick.say(1.0, down=[DEAD_MAN, SLOWER])["boom"] == 0.25  # the lowest range
     assert joystick.say(1.0, down=[DEAD_MAN, FASTER])["boom"] == 0.5
 
 
-def test_a_rate_is_the_most_that_a_command_changes_in_a_second():
+def test_rate_limits_the_change_of_a_command():
     joystick = Joystick(ControlMapping((valve("boom", 0, rate=2.0),), DEAD_MAN))
     joystick.begin()
     said = [joystick.say(1.0, down=[DEAD_MAN])["boom"] for _ in range(11)]
@@ -224,7 +224,7 @@ def test_a_rate_is_the_most_that_a_command_changes_in_a_second():
     assert said == pytest.approx(wanted)
 
 
-def test_levers_of_one_actuator_add_up_and_a_spool_has_an_end():
+def test_levers_of_one_actuator_add_up_and_are_limited():
     joystick = Joystick(ControlMapping((valve("boom", 0), valve("boom", 1), valve("stick", 1)), DEAD_MAN))
     joystick.begin()
     assert joystick.say(1.0, -0.55, down=[DEAD_MAN]) == pytest.approx({"boom": 0.5, "stick": -0.5})
@@ -232,7 +232,7 @@ def test_levers_of_one_actuator_add_up_and_a_spool_has_an_end():
     assert both["boom"] == 1.0 and both["stick"] == pytest.approx(1.0)
 
 
-def test_joints_and_twists():
+def test_levers_of_joints_and_twists():
     pattern = ControlMapping(
         levers=(
             Lever("velocity", "drum", 3.0, 0, rate=AT_ONCE),
@@ -248,11 +248,11 @@ def test_joints_and_twists():
     joystick.say(1.0, 1.0, -1.0, 1.0, down=[DEAD_MAN])
     commands = joystick.operating.commands()
     assert commands.velocities == {"drum": 3.0} and commands.efforts == {"winch": -20.0} and commands.valves == {}
-    assert commands.twist == (-0.5, 0.0, 0.25 - 2.0 * 0.5)  # backwards a car turns the other way
+    assert commands.twist == (-0.5, 0.0, 0.25 - 2.0 * 0.5)  # in reverse a car turns the other way
     assert Joystick().operating.commands().twist is None
 
 
-def test_another_pattern_begins_in_neutral_and_with_its_own_mode_and_speed(joystick):
+def test_new_mapping_starts_in_neutral_with_its_own_mode_and_speed(joystick):
     joystick.begin()
     joystick.say(1.0, down=[DEAD_MAN, TRAVEL, SLOWER])
     joystick.operating.use(ControlMapping((valve("lift", 0),), DEAD_MAN))

@@ -1,4 +1,4 @@
-"""Control patterns: how a lever's way is bent, what their files must say, and what of a joystick is refused."""
+"""Control patterns: deflection curve of a lever, pattern files, and checks of joystick input."""
 
 import math
 
@@ -45,7 +45,7 @@ def load(tmp_path, text):
 
 
 @pytest.mark.parametrize("curve", [0.0, 1.5, 8.0])
-def test_a_lever_goes_from_nothing_to_everything_either_way(curve):
+def test_deflection_covers_the_full_range_in_both_directions(curve):
     bent = lever(dead_band=0.1, curve=curve)
     assert [bent.deflection([value], []) for value in (-1.0, -0.1, 0.0, 0.1, 1.0)] == [-1.0, 0.0, 0.0, 0.0, 1.0]
     ways = [bent.deflection([0.1 + 0.009 * count], []) for count in range(101)]
@@ -53,24 +53,24 @@ def test_a_lever_goes_from_nothing_to_everything_either_way(curve):
     assert bent.deflection([-0.7], []) == -bent.deflection([0.7], [])
 
 
-def test_beyond_the_dead_band_the_way_begins_at_nothing():
+def test_deflection_starts_at_zero_beyond_the_dead_band():
     assert lever(dead_band=0.2).deflection([0.6], []) == pytest.approx(0.5)
     assert 0.0 < lever(dead_band=0.2).deflection([0.2001], []) < 2e-4
 
 
-def test_the_curve_is_an_exponential():
+def test_deflection_curve_is_exponential():
     assert lever(curve=2.0).deflection([0.5], []) == pytest.approx((math.e - 1.0) / (math.e**2 - 1.0))
     slope = lever(curve=1.5).deflection([1e-6], []) / 1e-6
     assert slope == pytest.approx(0.43, abs=0.005)  # two digits, as the docstring has it
 
 
-def test_joy_linux_goes_a_little_beyond_one():
+def test_axes_of_joy_linux_may_exceed_one_slightly():
     assert lever().deflection([-32768 / 32767], []) == -1.0
     ControlMapping((lever(),), dead_man_button=0).check([-32768 / 32767], [0])
 
 
 @pytest.mark.parametrize(("buttons", "value"), [([0, 0], 0.0), ([1, 0], -1.0), ([0, 1], 1.0), ([1, 1], 0.0)])
-def test_two_buttons_are_a_lever(buttons, value):
+def test_two_buttons_form_a_lever(buttons, value):
     assert lever(axis=None, buttons=(0, 1), dead_band=0.1, curve=1.5).deflection([], buttons) == value
 
 
@@ -87,7 +87,7 @@ def test_two_buttons_are_a_lever(buttons, value):
         ([0.0] * 4, [0, -1, 0], r"buttons\[1\] = -1"),
     ],
 )
-def test_what_a_joystick_may_not_say(axes, buttons, words):
+def test_invalid_joystick_input_is_rejected(axes, buttons, words):
     pattern = ControlMapping((lever(axis=3), lever(axis=None, buttons=(1, 2))), dead_man_button=0)
     pattern.check([0.0] * 4, [0] * 3)
     pattern.check([0.0] * 9, [1] * 20)  # a joystick may have more than a pattern needs
@@ -95,7 +95,7 @@ def test_what_a_joystick_may_not_say(axes, buttons, words):
         pattern.check(axes, buttons)
 
 
-def test_everything_can_be_said(tmp_path):
+def test_file_with_all_keys_is_read(tmp_path):
     pattern = load(tmp_path, WHOLE)
     usual = {"dead_band": 0.2, "curve": 1.5, "rate": 4.0}
     assert pattern == ControlMapping(
@@ -115,7 +115,7 @@ def test_everything_can_be_said(tmp_path):
     )
 
 
-def test_little_need_be_said(tmp_path):
+def test_file_with_required_keys_only_is_read(tmp_path):
     pattern = load(tmp_path, "dead_man_button: 5\nlevers: [{axis: 1, twist: x}]\n")
     assert pattern == ControlMapping((Lever("twist", "x", 1.0, 1),), 5)
 
@@ -161,7 +161,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize(("change", "line", "words"), BAD_FILES.values(), ids=BAD_FILES)
-def test_what_a_file_may_not_say(tmp_path, change, line, words):
+def test_invalid_file_is_rejected_with_line_and_reason(tmp_path, change, line, words):
     assert WHOLE.count(change[0]) == 1
     with pytest.raises(MachineError) as caught:
         load(tmp_path, WHOLE.replace(*change))
@@ -171,19 +171,19 @@ def test_what_a_file_may_not_say(tmp_path, change, line, words):
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "dead_man_button: 1\n"])
-def test_a_pattern_without_levers_is_none(tmp_path, text):
+def test_pattern_without_levers_is_rejected(tmp_path, text):
     with pytest.raises(MachineError, match="empty|no levers"):
         load(tmp_path, text)
 
 
-def test_patterns_have_names():
+def test_patterns_are_found_by_name():
     with pytest.raises(MachineError, match="no control pattern called 'excavator_iso9'.*did you mean 'excavator_iso'"):
         pattern_file("excavator_iso9")
     assert set(SHIPPED) >= {"excavator_iso", "excavator_sae", "demolition_robot", "rover", "car", "tank"}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_pattern_suits_a_game_controller(name):
+def test_shipped_pattern_fits_a_game_controller(name):
     """It is documented, and needs no more than the six axes and 21 buttons of ROS's game_controller_node."""
     load_control_mapping(pattern_file(name)).check([0.0] * 6, [0] * 21)
     assert f"`{name}`" in PAGE.read_text()

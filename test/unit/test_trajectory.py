@@ -1,4 +1,4 @@
-"""Motion through waypoints, against scipy's polynomials; tolerances; trajectories and goals as messages."""
+"""Motion through waypoints against independent polynomials; tolerances; trajectories and goals as messages."""
 
 import math
 
@@ -14,8 +14,8 @@ from grouser.nodes.simulator import trajectory_messages
 from grouser.physics.base.errors import ParameterError
 from grouser.runtime.trajectory import Spline, Tolerance, Tolerances, Waypoint
 
-# Coefficients of up to a hundred, in six terms, round off by 1e-13 and the reference's as much; a derivative multiplies
-# by up to 5 and divides by 0.2 s, the shortest piece.
+# Six terms with coefficients up to 100 have rounding errors of 1e-13, and so has the reference; a derivative multiplies
+# them by up to 5 and divides by 0.2 s, the shortest piece.
 ROUNDING = 1e-12
 ROUNDING_OF_VELOCITY = 25.0 * ROUNDING
 ROUNDING_OF_ACCELERATION = 25.0 * ROUNDING_OF_VELOCITY
@@ -66,7 +66,7 @@ def test_pieces_are_the_polynomials_of_least_degree(data, given):
             np.testing.assert_array_equal(motion.acceleration, 0.0)
 
 
-def test_a_piece_is_as_smooth_as_both_of_its_ends_allow():
+def test_piece_has_the_derivatives_that_both_ends_specify():
     rest = np.zeros(1)
     waypoints = [Waypoint(0.0, rest, rest, rest), Waypoint(1.0, rest + 1.0, rest), Waypoint(2.0, rest + 2.0)]
     spline = Spline(waypoints)
@@ -75,25 +75,25 @@ def test_a_piece_is_as_smooth_as_both_of_its_ends_allow():
     assert spline.end == 2.0
 
 
-def test_what_comes_before_and_after_rests_at_the_ends():
+def test_motion_is_at_rest_before_and_after_the_trajectory():
     spline = Spline([Waypoint(1.0, np.array([3.0]), np.array([1.0])), Waypoint(2.0, np.array([5.0]), np.array([1.0]))])
     for time, position in ((0.0, 3.0), (2.0, 5.0), (9.0, 5.0)):
         motion = spline.sample(time)
         assert [motion.position, motion.velocity, motion.acceleration] == [[position], [0.0], [0.0]]
 
 
-def test_one_waypoint_is_a_place_to_be():
+def test_single_waypoint_is_a_constant_position():
     spline = Spline([Waypoint(0.0, np.array([3.0]))])
     assert [spline.sample(time).position[0] for time in (-1.0, 0.0, 1.0)] == [3.0, 3.0, 3.0]
 
 
-def test_numbers_that_cannot_be_interpolated_are_told():
+def test_overflow_of_coefficients_is_reported():
     far = np.array([1e308])
     assert Spline([Waypoint(0.0, far), Waypoint(1.0, 0.5 * far)]).finite
     assert not Spline([Waypoint(0.0, far), Waypoint(1.0, -far)]).finite
 
 
-def test_a_violation_names_the_joint_and_both_figures():
+def test_tolerance_violation_names_joint_and_values():
     tolerance = Tolerance(np.array([0.1, math.inf]), np.array([math.inf, 0.5]))
     none = np.zeros(2)
     assert tolerance.violation(["a", "b"], np.array([0.1, 1e9]), np.array([1e9, -0.5])) == ""
@@ -116,7 +116,7 @@ def message(*points: JointTrajectoryPoint, joints=("shoulder", "elbow")) -> Join
     return JointTrajectory(joint_names=list(joints), points=list(points))
 
 
-def test_a_message_becomes_waypoints():
+def test_message_becomes_waypoints():
     heard = message(point(0.0, (1.0, 2.0)), point(1.5, (3.0, 4.0), velocities=[0.0, 1e-9], accelerations=[5.0, 6.0]))
     trajectory = trajectory_messages.joint_trajectory(heard, MODES, False)
     assert trajectory.joints == ("shoulder", "elbow")
@@ -131,7 +131,7 @@ def test_a_message_becomes_waypoints():
 MOVING_AT_THE_END = message(point(1.0, velocities=[0.0, 0.1]))
 
 
-def test_a_trajectory_may_end_moving_where_that_is_allowed():
+def test_final_velocity_is_accepted_if_allowed():
     assert trajectory_messages.joint_trajectory(MOVING_AT_THE_END, MODES, True).waypoints[0].velocity.tolist() == [
         0.0,
         0.1,
@@ -161,7 +161,7 @@ def test_a_trajectory_may_end_moving_where_that_is_allowed():
         ("points[2].time_from_start = 1.5", message(point(1.0), point(2.0), point(1.5))),
     ],
 )
-def test_a_bad_trajectory_is_refused_by_field_and_value(field, bad):
+def test_invalid_trajectory_is_rejected_with_field_and_value(field, bad):
     with pytest.raises(ParameterError) as refusal:
         trajectory_messages.joint_trajectory(bad, MODES, False)
     assert str(refusal.value).startswith(field)
@@ -171,7 +171,7 @@ def goal(**parts) -> FollowJointTrajectory.Goal:
     return FollowJointTrajectory.Goal(trajectory=message(point(1.0)), **parts)
 
 
-def test_zero_is_the_default_and_less_is_none():
+def test_tolerance_zero_is_the_default_and_negative_is_no_limit():
     defaults = Tolerances(
         Tolerance(np.array([0.1, 0.2]), np.array([math.inf, math.inf])),
         Tolerance(np.array([0.3, 0.4]), np.array([0.01, 0.01])),
@@ -200,7 +200,7 @@ def test_zero_is_the_default_and_less_is_none():
     assert (
         trajectory_messages.goal_tolerances(goal(goal_time_tolerance=Duration(sec=-1)), defaults).goal_time == math.inf
     )
-    assert defaults.path.position.tolist() == [0.1, 0.2]  # as it was
+    assert defaults.path.position.tolist() == [0.1, 0.2]  # unchanged
 
 
 @pytest.mark.parametrize(
@@ -211,13 +211,13 @@ def test_zero_is_the_default_and_less_is_none():
         ("goal_tolerance[0].position = nan", {"goal_tolerance": [JointTolerance(name="elbow", position=math.nan)]}),
     ],
 )
-def test_bad_tolerances_are_refused(field, parts):
+def test_invalid_tolerances_are_rejected(field, parts):
     with pytest.raises(ParameterError) as refusal:
         trajectory_messages.goal_tolerances(goal(**parts), NO_LIMITS)
     assert str(refusal.value).startswith(field)
 
 
-def test_what_is_for_joints_with_several_coordinates_is_refused():
+def test_fields_for_multi_dof_joints_are_rejected():
     several = goal()
     several.multi_dof_trajectory.joint_names = ["base"]
     for bad in (

@@ -1,4 +1,4 @@
-"""Trajectories in the physics thread, on a real simulation: what drives are told, and how trajectories end."""
+"""Trajectories in the physics thread, on a real simulation: commands of drives, and ends of trajectories."""
 
 import math
 from pathlib import Path
@@ -16,7 +16,7 @@ TICK = 10
 
 
 class Bench:
-    """An arm, a follower, and what it tells."""
+    """An arm, a follower, and its reports."""
 
     def __init__(self, steered=()):
         self.simulation = grouser.Simulation(grouser.load_machine(MACHINE), grouser.World(), step=STEP)
@@ -30,14 +30,14 @@ class Bench:
         self.follower.follow(Order(trajectory, limits(len(joints), **parts), ticket), self.simulation.step_count)
 
     def tick(self, heard=None):
-        """One tick; returns what the drives were told by the follower."""
+        """One tick; returns the follower's commands."""
         told = self.follower.commands(self.simulation.step_count, heard or {})
         self.simulation.command.update(told)
         self.simulation.step(TICK)
         return told
 
     def run(self, seconds):
-        """What the drives were told, tick by tick."""
+        """Commands of the drives at each tick."""
         return [self.tick() for _ in range(round(seconds / (TICK * STEP)))]
 
     @property
@@ -65,36 +65,36 @@ def test_a_position_drive_gets_positions_and_a_velocity_drive_velocities(bench):
     assert bench.tick() == {"elbow": 0.5, "spindle": 0.0}
     assert bench.tick() == {}
     assert bench.endings == [("one", Ending.SUCCEEDED)]
-    # Nothing corrects a velocity drive's way: 1 s at 2 rad/s less what the start of 10 ms or so leaves out.
+    # A velocity drive has no position feedback: 1 s at 2 rad/s less the start-up of about 10 ms.
     bench.run(0.2)
     assert bench.simulation.joint_position["spindle"] == pytest.approx(2.0, abs=0.05)
     assert bench.simulation.command["elbow"] == 0.5
 
 
-def test_it_begins_where_the_drives_are_told_to_be(bench):
-    """Gravity bends a drive: to begin where the joint is would have it start with a jerk."""
+def test_trajectory_starts_at_the_commands_of_its_drives(bench):
+    """A drive sags under gravity: a start at the joint's position would be a step of its target."""
     bench.simulation.command["shoulder"] = 0.5
     bench.simulation.step(1000)
     assert bench.simulation.joint_position["shoulder"] > 0.5005
     bench.follow(["shoulder"], (1.0, [1.0], [0.0]))
     assert bench.tick() == {"shoulder": 0.5}
-    # The next has the velocity of the first to begin with: no jump in either.
+    # The next trajectory starts with the velocity of the first: no jump in either.
     bench.run(0.49)
     bench.follow(["shoulder"], (1.0, [0.0], [0.0]), ticket="two")
     told = np.array([tick["shoulder"] for tick in bench.run(0.05)])
-    # Half of the way at the largest speed, 1.5 times the mean: 0.75 m
+    # half-way, at the highest speed, 1.5 times the mean: 0.75 m
     assert told[0] == pytest.approx(0.75)
     assert (told[1] - told[0]) / (TICK * STEP) == pytest.approx(0.75, abs=0.1)
     assert bench.endings == [("one", Ending.STOPPED)]
 
 
-def test_a_velocity_drive_begins_with_the_speed_it_is_told(bench):
+def test_velocity_drive_starts_with_its_commanded_speed(bench):
     bench.simulation.command["spindle"] = 2.0
     bench.follow(["spindle"], (1.0, [1.0], [0.0]))
     assert bench.tick() == {"spindle": 2.0}
 
 
-def test_a_first_waypoint_at_the_start_is_where_it_begins(bench):
+def test_waypoint_at_time_zero_is_the_start(bench):
     bench.follow(["elbow"], (0.0, [0.3]), (1.0, [0.4]))
     assert bench.tick() == {"elbow": 0.3}
     bench.follow(["elbow"], (0.0, [0.1]), ticket="two")
@@ -102,7 +102,7 @@ def test_a_first_waypoint_at_the_start_is_where_it_begins(bench):
     assert bench.endings == [("one", Ending.STOPPED), ("two", Ending.SUCCEEDED)]
 
 
-def test_a_continuous_joint_goes_the_shorter_way(bench):
+def test_continuous_joint_takes_the_shorter_way(bench):
     bench.simulation.command["wrist"] = 6.0
     bench.follow(["wrist", "elbow"], (1.0, [0.5, 0.5]), (2.0, [1.0, 0.0]))
     told = bench.run(2.0)
@@ -111,14 +111,14 @@ def test_a_continuous_joint_goes_the_shorter_way(bench):
     assert max(tick["elbow"] for tick in told) == pytest.approx(0.5)
 
 
-def test_waypoints_of_the_past_are_left_out(bench):
+def test_past_waypoints_are_skipped(bench):
     bench.run(0.5)
     bench.follow(["elbow"], (0.2, [9.0]), (1.0, [0.5]), start=0.0)
     told = bench.run(0.5)
     np.testing.assert_allclose([tick["elbow"] for tick in told], np.linspace(0.0, 0.49, 50), atol=1e-12)
 
 
-def test_what_ends_in_the_past_is_not_followed(bench):
+def test_trajectory_that_ends_in_the_past_is_not_followed(bench):
     bench.run(0.5)
     bench.follow(["elbow"], (0.2, [9.0]), start=0.1)
     assert bench.tick() == {}
@@ -126,7 +126,7 @@ def test_what_ends_in_the_past_is_not_followed(bench):
     assert "t = 0.3 s, and now it is 0.5 s" in bench.news[0].text
 
 
-def test_a_trajectory_waits_for_its_start_while_another_goes_on(bench):
+def test_trajectory_waits_for_its_start_while_another_is_active(bench):
     bench.follow(["elbow"], (1.0, [0.5]))
     bench.follow(["elbow"], (0.5, [0.0]), start=0.3, ticket="two")
     told = [tick["elbow"] for tick in bench.run(0.8)]
@@ -136,7 +136,7 @@ def test_a_trajectory_waits_for_its_start_while_another_goes_on(bench):
     assert bench.endings == [("one", Ending.STOPPED), ("two", Ending.SUCCEEDED)]
 
 
-def test_a_newer_trajectory_replaces_the_one_that_waits(bench):
+def test_newer_trajectory_replaces_the_waiting_one(bench):
     bench.follow(["elbow"], (0.5, [0.3]), start=0.3)
     bench.follow(["elbow"], (0.5, [0.2]), start=0.4, ticket="two")
     assert bench.endings == [("one", Ending.STOPPED)]
@@ -147,14 +147,14 @@ def test_a_newer_trajectory_replaces_the_one_that_waits(bench):
     assert bench.simulation.command["elbow"] == 0.1
 
 
-def test_a_start_by_the_wall_clock_is_worth_a_warning(bench):
+def test_start_in_wall_time_causes_a_warning(bench):
     bench.follow(["elbow"], (0.5, [0.3]), start=1.7e9)
     assert "simulation time" in bench.warnings[0]
     bench.follower.cancel("one")
     assert bench.endings == [("one", Ending.CANCELED)]
 
 
-def test_joints_that_the_next_one_leaves_out_hold(bench):
+def test_joints_without_a_next_trajectory_hold(bench):
     bench.follow(["elbow", "wrist", "spindle"], (1.0, [1.0, 1.0, 3.0]))
     bench.run(0.5)
     places = {joint: bench.simulation.joint_position[joint] for joint in ("wrist", "elbow")}
@@ -165,7 +165,7 @@ def test_joints_that_the_next_one_leaves_out_hold(bench):
 
 
 @pytest.mark.parametrize("end", ["cancel", "stop"])
-def test_an_ended_trajectory_holds_where_the_joints_are(bench, end):
+def test_ended_trajectory_holds_the_joints(bench, end):
     bench.follow(["elbow", "spindle"], (1.0, [1.0, 1.0]))
     bench.run(0.5)
     place = bench.simulation.joint_position["elbow"]
@@ -180,7 +180,7 @@ def test_an_ended_trajectory_holds_where_the_joints_are(bench, end):
     assert bench.endings == [("one", Ending.CANCELED if end == "cancel" else Ending.STOPPED)]
 
 
-def test_who_commands_a_joint_takes_it_over(bench):
+def test_command_of_another_source_ends_the_trajectory(bench):
     bench.follow(["elbow", "wrist"], (1.0, [1.0, 1.0]))
     bench.run(0.5)
     assert bench.tick({"joint_commands": {"winch": 1.0}}).keys() == {"elbow", "wrist"}
@@ -189,7 +189,7 @@ def test_who_commands_a_joint_takes_it_over(bench):
     assert bench.news[-1] == Ended("one", Ending.STOPPED, "joint_commands took elbow over")
 
 
-def test_a_twist_takes_the_joints_that_it_moves():
+def test_twist_ends_trajectories_of_its_joints():
     bench = Bench(steered=["spindle"])
     bench.follow(["elbow"], (1.0, [1.0]))
     bench.tick({"cmd_vel": {"twist.x": 1.0}})
@@ -199,14 +199,14 @@ def test_a_twist_takes_the_joints_that_it_moves():
     assert bench.news[-1].text == "cmd_vel took spindle over"
 
 
-def test_the_emergency_stop_lets_nothing_begin(bench):
+def test_emergency_stop_prevents_trajectories(bench):
     bench.simulation.emergency_stop = True
     bench.follow(["elbow"], (1.0, [1.0]))
     assert bench.tick() == {}
     assert bench.endings == [("one", Ending.STOPPED)]
 
 
-def test_a_reset_commands_nothing(bench):
+def test_reset_sends_no_commands(bench):
     bench.follow(["elbow"], (1.0, [1.0]))
     bench.run(0.5)
     bench.follower.reset()
@@ -214,8 +214,8 @@ def test_a_reset_commands_nothing(bench):
     assert bench.endings == [("one", Ending.STOPPED)]
 
 
-def test_the_path_tolerance_counts_until_the_end(bench):
-    # The drive lags by its damping times the speed over its stiffness; weight and inertia add less than that.
+def test_path_tolerance_applies_until_the_end(bench):
+    # The lag of the drive is damping times speed over stiffness; weight and inertia add less than that.
     lag = 80.0 / 8000.0 * 0.75
     bench.follow(["elbow"], (1.0, [0.5], [0.0]), path=2.0 * lag)
     bench.run(1.1)
@@ -226,8 +226,8 @@ def test_the_path_tolerance_counts_until_the_end(bench):
     assert bench.simulation.command["elbow"] < 0.5
 
 
-def test_the_goal_must_be_reached_in_time(bench):
-    """The shoulder sags by far more than a micrometre's worth."""
+def test_goal_must_be_reached_in_time(bench):
+    """The shoulder sags by far more than the tolerance."""
     bench.follow(["shoulder"], (0.5, [0.5]), goal=1e-6, goal_time=0.2)
     told = bench.run(0.7)
     assert [tick["shoulder"] for tick in told[50:]] == [0.5] * 20
@@ -237,7 +237,7 @@ def test_the_goal_must_be_reached_in_time(bench):
     assert bench.simulation.command["shoulder"] != 0.5
 
 
-def test_a_goal_is_reached_when_all_stands_there(bench):
+def test_goal_is_reached_when_all_joints_are_at_rest_there(bench):
     bench.follow(["elbow"], (0.5, [0.5]), stopped=0.01)
     bench.run(0.5)
     assert abs(bench.simulation.joint_velocity["elbow"]) > 0.1
@@ -249,7 +249,7 @@ def test_a_goal_is_reached_when_all_stands_there(bench):
     assert bench.simulation.step_count * STEP < 0.8
 
 
-def test_progress_is_told_at_its_rate(bench):
+def test_progress_is_reported_at_its_rate(bench):
     trajectory = Trajectory(("elbow",), (Waypoint(1.0, np.array([0.5])),))
     bench.follower.follow(Order(trajectory, limits(1), "one", 0.05), 0)
     bench.run(1.0)
@@ -262,13 +262,13 @@ def test_progress_is_told_at_its_rate(bench):
     assert last.position == pytest.approx([0.475], abs=0.01)
 
 
-def test_numbers_too_large_to_interpolate_move_nothing(bench):
+def test_oversized_numbers_move_nothing(bench):
     bench.follow(["elbow"], (0.5, [1e308]), (1.0, [-1e308]))
     assert bench.tick() == {}
     assert bench.endings == [("one", Ending.STOPPED)]
 
 
-def test_the_same_trajectory_gives_the_same_motion_bit_by_bit(bench):
+def test_same_trajectory_gives_identical_motion(bench):
     other = Bench()
     for one in (bench, other):
         one.follow(["shoulder", "elbow"], (0.5, [0.5, -0.5], [0.0, 0.0]))

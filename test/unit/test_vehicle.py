@@ -1,4 +1,4 @@
-"""Kinematics of vehicles on wheels, there and back, and dead reckoning."""
+"""Forward and inverse kinematics of vehicles on wheels, and dead reckoning."""
 
 import math
 
@@ -63,7 +63,7 @@ def test_steered_wheels_roll_and_do_not_slip(vehicle, twist):
     allowed, steering = vehicle.steer(twist, np.zeros(len(vehicle.wheels)))
     velocities, headings = centre_velocities(vehicle, allowed, steering)
     across = velocities[:, 1] * headings[:, 0] - velocities[:, 0] * headings[:, 1]
-    np.testing.assert_allclose(across, 0.0, atol=1e-9)  # angles within the limits but for 1e-9 rad
+    np.testing.assert_allclose(across, 0.0, atol=1e-9)  # the limits have a tolerance of 1e-9 rad
     rolling = np.sum(velocities * headings, axis=1)
     speeds = [one.sense * speed / one.radius for one, speed in zip(vehicle.wheels, rolling, strict=True)]
     np.testing.assert_allclose(vehicle.wheel_speeds(allowed, steering), speeds, atol=1e-12 * 100)
@@ -71,7 +71,7 @@ def test_steered_wheels_roll_and_do_not_slip(vehicle, twist):
 
 @settings(deadline=None)
 @given(vehicles(), twists)
-def test_the_wheels_say_which_twist_they_were_steered_for(vehicle, twist):
+def test_odometry_recovers_the_twist_of_steered_wheels(vehicle, twist):
     centres = np.array([one.centre for one in vehicle.wheels])
     assume(np.linalg.norm(np.ptp(centres, axis=0)) > 0.3)
     allowed, steering = vehicle.steer(twist, np.zeros(len(vehicle.wheels)))
@@ -82,16 +82,16 @@ def test_the_wheels_say_which_twist_they_were_steered_for(vehicle, twist):
 
 @settings(deadline=None)
 @given(vehicles(), twists)
-def test_whatever_is_allowed_is_within_the_limits_and_goes_ahead_as_wanted(vehicle, twist):
+def test_allowed_twist_is_within_steering_limits_and_keeps_forward_speed(vehicle, twist):
     allowed, steering = vehicle.steer(twist, np.zeros(len(vehicle.wheels)))
     assert np.all(np.abs(steering) <= 1.7)
     assert allowed[0] in (twist[0], 0.0)
-    # turn and crab are taken back together
+    # yaw rate and lateral speed are reduced together
     assert allowed[1] * twist[2] == pytest.approx(allowed[2] * twist[1], abs=1e-12)
 
 
-def test_a_wheel_beside_its_pivot_rolls_round_it_when_it_is_steered():
-    """Forks turn at 0.5 rad/s and 0.2 m beside them their wheels roll; the body moves only as it is driven."""
+def test_wheel_beside_its_pivot_rolls_while_it_is_steered():
+    """Steering at 0.5 rad/s makes wheels 0.2 m beside their pivots roll; this is no motion of the body."""
     forks = Vehicle((wheel(1.0, 0.0, offset=0.2, turn=-1.0), wheel(-1.0, 0.0, offset=-0.2)))
     twist, steering, rates = np.array([0.4, 0.1, 0.0]), np.array([-0.3, 0.7]), np.array([0.5, 0.5])
     speeds = []
@@ -121,7 +121,7 @@ def test_ackermann_angles_meet_in_the_centre_of_the_turn():
     assert car.motion(speeds, steering).twist == pytest.approx([1.0, 0.0, 0.25], abs=1e-7)
 
 
-def test_a_car_turns_as_tightly_as_it_can():
+def test_car_turns_at_its_steering_limit():
     """Its inner wheel is steered by at most 0.5 rad: the centre of the turn is at 0.5 + 2 / tan 0.5."""
     car = Vehicle(
         (
@@ -137,7 +137,7 @@ def test_a_car_turns_as_tightly_as_it_can():
     assert car.steer(np.array([0.0, 0.0, 1.0]), np.zeros(4))[0].tolist() == [0.0, 0.0, 0.0]  # nor can it on the spot
 
 
-def test_a_wheel_rolls_backwards_rather_than_turn_about():
+def test_wheel_rolls_backwards_instead_of_turning_round():
     platform = Vehicle((wheel(1, 1), wheel(1, -1), wheel(-1, 1), wheel(-1, -1)))
     back = np.array([-1.0, 0.0, 0.0])
     allowed, steering = platform.steer(back, np.zeros(4))
@@ -149,7 +149,7 @@ def test_a_wheel_rolls_backwards_rather_than_turn_about():
     assert platform.steer(beyond, np.zeros(4))[1] == pytest.approx([math.atan(0.1) - QUARTER] * 4)
 
 
-def test_a_twist_of_zero_leaves_the_wheels_where_they_are():
+def test_zero_twist_keeps_the_steering_angles():
     platform = Vehicle((wheel(1, 1), wheel(-1, -1)))
     present = np.array([0.3, -0.2])
     allowed, steering = platform.steer(np.zeros(3), present)
@@ -159,7 +159,7 @@ def test_a_twist_of_zero_leaves_the_wheels_where_they_are():
     assert platform.steer(np.array([1.0, -1.0, 1.0]), present)[1][0] == 0.3
 
 
-def test_drives_get_there_no_faster_than_they_can():
+def test_drives_respect_their_speed_limits():
     limited = Vehicle(
         tuple(
             VehicleWheel("w", "j", 1.0, True, 0.1, 0.0, 5.0, (x, y), 0.0, "s", (x, y), 1.0, -2.0, 2.0, 0.5)
@@ -175,15 +175,15 @@ def test_drives_get_there_no_faster_than_they_can():
         steering = targets
         told.append(steering)
         speeds.append(speed)
-    assert np.all(speeds[0] == 0.0)  # a wheel at right angles to its way waits
+    assert np.all(speeds[0] == 0.0)  # no speed while the steering error is large
     assert np.abs(steering) == pytest.approx([0.5 * QUARTER] * 4)
     # a rim speed of sqrt(2) m/s would be 14 rad/s; the turn is as fast as 5 rad/s allow
     assert np.abs(speeds[-1]) == pytest.approx([5.0] * 4)
     assert limited.motion(speeds[-1], steering).twist == pytest.approx([0.0, 0.0, 0.5 / math.sqrt(2.0)], abs=1e-9)
 
 
-def test_a_vehicle_without_steering_turns_by_the_difference_of_its_sides():
-    """What its wheels scrub sideways does not slow the reckoned turn; it makes it uncertain."""
+def test_skid_steering_turns_by_the_difference_of_its_sides():
+    """Scrubbing does not bias the yaw rate by odometry; it adds to its variance."""
     skid = Vehicle(tuple(wheel(x, y, steered=False) for x in (-0.5, 0.5) for y in (-0.4, 0.4)))
     twist = np.array([0.3, 0.0, 0.7])
     speeds = skid.wheel_speeds(twist, np.zeros(4))
@@ -194,7 +194,7 @@ def test_a_vehicle_without_steering_turns_by_the_difference_of_its_sides():
     assert motion.covariance[2, 2] > 100.0 * straight.covariance[2, 2]
 
 
-def test_a_rover_crabs_while_its_middle_wheels_scrub():
+def test_rover_crabs_while_its_middle_wheels_scrub():
     rover = Vehicle(
         (
             wheel(0.7, 0.5),
@@ -211,7 +211,7 @@ def test_a_rover_crabs_while_its_middle_wheels_scrub():
     assert rover.motion(rover.wheel_speeds(twist, steering), steering).twist == pytest.approx(twist, abs=1e-7)
 
 
-def test_the_covariance_is_that_of_what_the_wheels_disagree_on():
+def test_covariance_follows_from_residuals_of_the_wheels():
     """Two wheels side by side whose speeds differ by chance: yaw is uncertain by what the assumed slip makes of it."""
     pair = Vehicle((wheel(0, 0.5, steered=False), wheel(0, -0.5, steered=False)))
     covariance = pair.motion(np.array([10.0, 10.0]), np.zeros(2)).covariance
@@ -239,8 +239,8 @@ PLATFORM = Vehicle((wheel(1, 1), wheel(1, -1), wheel(-1, 1), wheel(-1, -1)))
 
 @settings(deadline=None, max_examples=30)
 @given(twists, st.integers(1, 40))
-def test_an_arc_is_reckoned_exactly_in_any_number_of_readings(twist, steps):
-    """Against the matrix exponential of the twist over 3 s."""
+def test_arc_is_integrated_exactly_with_any_number_of_readings(twist, steps):
+    """Compared with the matrix exponential of the twist over 3 s."""
     time = 3.0
     allowed, _ = PLATFORM.steer(twist, np.zeros(4))
     forward, left, yaw = allowed * time
@@ -252,7 +252,7 @@ def test_an_arc_is_reckoned_exactly_in_any_number_of_readings(twist, steps):
     np.testing.assert_allclose(reckoning.pose, [*end, start[2] + yaw], atol=1e-6)  # 3 s of the 1e-7 of the steering
 
 
-def test_covariance_grows_with_the_way_and_not_with_the_readings():
+def test_covariance_grows_with_distance_and_not_with_readings():
     ways = [reckon(PLATFORM, (0.5, 0.0, 0.0), steps, 8.0 / steps).covariance for steps in (1000, 2000)]
     np.testing.assert_allclose(ways[0], ways[1], rtol=5e-3, atol=1e-12)  # sums of quadratic growth: 1 / readings
     # 4 m by four wheels, each with SLIP_SHARE along its heading and across it
@@ -264,7 +264,7 @@ def test_covariance_grows_with_the_way_and_not_with_the_readings():
     assert ways[1][1, 1] == pytest.approx(along + yaw * 4.0**2 / 3.0, rel=1e-3)
 
 
-def test_what_all_wheels_lose_together_grows_with_the_way():
+def test_common_slip_grows_with_distance():
     """An arc whose end is reckoned with a share of the way too little, by differences; back on it, nothing is left."""
     twist, share, h = np.array([0.5, 0.0, 0.3]), 0.15, 1e-6
     allowed, steering = PLATFORM.steer(twist, np.zeros(4))
@@ -286,7 +286,7 @@ def test_what_all_wheels_lose_together_grows_with_the_way():
     np.testing.assert_allclose(more, share**2 * np.outer(motion.twist, motion.twist), atol=1e-12)
 
 
-def test_covariance_is_that_of_differences():
+def test_covariance_agrees_with_finite_differences():
     """Propagated along an arc it is the spread of ends whose twists differ: by finite differences."""
     twist, interval = np.array([0.4, 0.2, 0.9]), 1.7
     allowed, steering = PLATFORM.steer(twist, np.zeros(4))
@@ -310,7 +310,7 @@ def test_covariance_is_that_of_differences():
     np.testing.assert_allclose(reckoning.covariance, expected, atol=1e-8)
 
 
-def test_a_vehicle_at_rest_stays_where_it_is_and_knows_it():
+def test_vehicle_at_rest_keeps_pose_and_covariance():
     reckoning = DeadReckoning(PLATFORM, np.array([1.0, 2.0, 3.0]), np.zeros(4), np.zeros(4))
     for _ in range(1000):
         reckoning.update(0.02, np.zeros(4), np.zeros(4))

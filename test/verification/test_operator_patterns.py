@@ -37,7 +37,7 @@ TOOL_TIP = (0.5, 0.0, 0.0)
 
 
 class Operator:
-    """Somebody at a joystick, and the machine."""
+    """A joystick and a machine."""
 
     def __init__(self, simulation, pattern):
         self.simulation = simulation
@@ -76,7 +76,7 @@ class Operator:
         simulation.step(PERIOD)
 
     def place(self, link, point=ORIGIN):
-        """Where a point of a link is [m]."""
+        """Position of a point of a link in the world [m]."""
         position, quaternion = self.simulation.link_pose(link)
         return position + spatial.matrix(quaternion) @ np.array(point)
 
@@ -157,7 +157,9 @@ def simulation_of():
     CASES,
     ids=[f"{pattern}-{valves[-1]}" for pattern, _, _, _, _, valves, _ in CASES],
 )
-def test_a_lever_moves_what_it_should_and_the_right_way(simulation_of, pattern, machine, mode, axis, way, valves, look):
+def test_lever_moves_its_actuator_in_the_documented_direction(
+    simulation_of, pattern, machine, mode, axis, way, valves, look
+):
     operator = Operator(simulation_of[machine], pattern)
     if mode is not None:
         operator.choose(mode)
@@ -170,7 +172,7 @@ def test_a_lever_moves_what_it_should_and_the_right_way(simulation_of, pattern, 
     assert places[2] < places[1] - LEAST
 
 
-def test_every_valve_of_every_shipped_pattern_is_tried_here():
+def test_cases_cover_every_valve_of_every_shipped_pattern():
     for pattern in {case[0] for case in CASES}:
         levers = load_control_mapping(pattern_file(pattern)).levers
         tried = {valve for name, *_, valves, _ in CASES if name == pattern for valve in valves}
@@ -194,9 +196,9 @@ DRIVES = [
 
 
 @pytest.mark.parametrize(("pattern", "levers", "way"), DRIVES, ids=[f"{case[0]}-{case[1]}" for case in DRIVES])
-def test_the_rover_drives_as_the_sticks_say(simulation_of, pattern, levers, way):
+def test_rover_drives_in_the_direction_of_the_sticks(simulation_of, pattern, levers, way):
     operator = Operator(simulation_of["rover"], pattern)
-    for _ in range(4):  # it steers before it goes
+    for _ in range(4):  # it steers before it drives
         operator.hold(levers)
     went = [*operator.simulation.base_pose()[0][:2], operator.heading("base_link")]
     assert [0 if abs(distance) < LEAST else math.copysign(1, distance) for distance in went] == list(way)
