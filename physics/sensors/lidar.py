@@ -2,7 +2,7 @@
 
 import math
 import zlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -105,7 +105,7 @@ class LidarReader:
             position = position - kinematics.origin
         crest = np.full(int(context.state.soil.tile_count[0]), np.nan)
         ranges = np.empty(lidar.beams)
-        _sweep_once(context, kinematics, self._sweep, rotation, position, crest, ranges)
+        sweep_once(context, kinematics, self._sweep, rotation, position, crest, ranges)
         if lidar.noise > 0.0:
             random = np.random.default_rng([zlib.crc32(lidar.name.encode()), step])
             ranges += lidar.noise * random.standard_normal(lidar.beams)
@@ -114,8 +114,15 @@ class LidarReader:
         return LidarScan(self._angles, ranges)
 
 
+def arguments_of_a_sweep(context: Packed, kinematics: Packed) -> tuple[Any, ...]:
+    """Arguments of `sweep_once` that have the right types, for compiling it ahead."""
+    beams, frames = np.zeros(1), np.zeros((1, 3, 3))
+    sweep = _Sweep(0.0, 0.0, beams, beams, 0.0, 0, True, frames, frames[0], beams, beams)
+    return context, kinematics, Packed(sweep), frames[0], beams, beams, beams
+
+
 @kernel
-def _sweep_once(context, kinematics, sweep, rotation, position, crest, distance):
+def sweep_once(context, kinematics, sweep, rotation, position, crest, distance):
     """Fills `distance` with how far each beam gets, infinite where nothing is in its way [m].
 
     Args:

@@ -37,7 +37,7 @@ from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.readings.flexible_links import Beam, make_beam
 from grouser.physics.readings.soil_measurements import check_soils
 from grouser.physics.simulation.compile_ahead import compile_ahead
-from grouser.physics.simulation.membership import Elements, element_names, imus_of, membership_of
+from grouser.physics.simulation.membership import Elements, element_names, imus_of, lidars_of, membership_of
 from grouser.physics.simulation.named_view import unknown_name
 from grouser.physics.soil.wheels import make_wheels
 
@@ -107,7 +107,7 @@ def set_up(
         hydraulics=Hydraulics(make_circuit(divided, names, model), network),
         contact=make_collision(divided, names, world),
     )
-    compile_ahead(system)
+    compile_ahead(system, len(lidars_of(machine)))
     start, loops, misfits = assemble(divided, model, names, system.loops)
     model = with_initial_positions(model, start)
     collision, excluded = exclude_overlaps(system.contact, divided, names, model, world)

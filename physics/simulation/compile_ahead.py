@@ -9,6 +9,7 @@ from numba import typeof, types
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.spatial import quaternions_from_matrices
 from grouser.physics.base.warm_up import Job, compile_together
+from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.compliance.springs import joint_spring_energy
 from grouser.physics.contact.collide import convex_pairs_due, touch_pairs
 from grouser.physics.hydraulics.piston_rows import cylinder_length
@@ -30,6 +31,8 @@ from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, rotor_energy
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.sensors.lidar import arguments_of_a_sweep, sweep_once
+from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 
 # Time that a kernel takes to compile, with all that it calls, on a computer of 2025 [s]; the others take less than one.
 _COSTS = {
@@ -41,6 +44,9 @@ _COSTS = {
     "soil.room.apply_forces": 12.0,
     "soil.room.commit": 9.0,
     "contact.collide.touch_pairs": 3.5,
+    "sensors.lidar.sweep_once": 3.7,
+    "soil.equilibrium.sinkage_under_load": 2.1,
+    "compliance.loops.place_loops": 1.0,
     "multibody.kinematics.update_kinematics": 3.3,
     "contact.room.open_rows": 2.6,
     "joints.room.apply_forces": 2.5,
@@ -53,17 +59,18 @@ _COSTS = {
 _SHORT = 0.5
 
 
-def compile_ahead(system: System) -> None:
+def compile_ahead(system: System, lidars: int = 0) -> None:
     """Compiles what a system needs for its steps and its readings, or loads it from the cache.
 
     Args:
         system: the arrays, as far as they are known without a kernel; only their types count.
+        lidars: number of lidars on the machine.
     """
-    compile_together(list(jobs_of(system)))
+    compile_together(list(jobs_of(system, lidars)))
 
 
-def jobs_of(system: System) -> Iterator[Job]:
-    """The kernels that Python calls for a system, with the types of their arguments."""
+def jobs_of(system: System, lidars: int = 0) -> Iterator[Job]:
+    """The kernels that Python calls for a system, with the types of their arguments; arguments as above."""
     command = make_command(valves=0, drives=0, machines=1, pumps=0, reliefs=0, leaks=0, cylinders=0)
     schedule = make_schedule(system)
     context = Packed(StepContext(system, make_state(system), command, make_workspace(system), schedule))
@@ -75,7 +82,14 @@ def jobs_of(system: System) -> Iterator[Job]:
     else:
         midpoint = system.settings.integrator == IMPLICIT_MIDPOINT
         yield _job(run_midpoint_steps if midpoint else run_variational_steps, 1, context)
-    yield from _other_jobs(context, Packed(make_kinematics(system.multibody)))
+    kinematics = Packed(make_kinematics(system.multibody))
+    yield from _other_jobs(context, kinematics)
+    if len(system.soil.body):
+        # called with the bare tuple of soils
+        rolling = steady_motion(0.0)
+        yield _job(sinkage_under_load, system.soil.soils, 0, 1.0, 1.0, 1.0, 1.0, 0.0, rolling, 1.0, 1.0)
+    if lidars:
+        yield _job(sweep_once, *arguments_of_a_sweep(context, kinematics))
 
 
 def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
@@ -97,6 +111,9 @@ def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
         found, due = work.contact.contacts, work.contact.detection
         yield _job(convex_pairs_due, contact, kinematics, 0.0, due)
         yield _job(touch_pairs, contact.shapes, contact.pairs, kinematics, 0.0, memory, due, found)
+    if len(system.loops.axis):
+        motion = Packed(make_loop_motion(system.loops, len(state.v)))
+        yield _job(place_loops, model, system.loops, state.q, kinematics, motion)
     if len(system.hydraulics.geometry.barrel_body):
         yield _job(cylinder_length, system.hydraulics.geometry, kinematics, 0, work.hydraulics.direction)
 
