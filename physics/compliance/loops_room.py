@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ANEW
@@ -99,3 +100,15 @@ def correct(context: Context):
     model = system.multibody
     correct_loop_positions(system.loops, context.workspace.loops.rows, system.settings.step, displacement)
     solve_transposed(model.pattern_start, model.pattern, context.workspace.multibody.factor, displacement)
+
+
+def open_accounts(view: AccountView) -> None:
+    """Springs of loop joints owe what they hold."""
+    view.state.loops.work[:] = -view.loop_energy
+
+
+def read_accounts(view: AccountView, ledger: Ledger) -> None:
+    """Losses in loop joints."""
+    works = zip(ledger.owners.loop_joint, view.state.loops.work, view.loop_energy, strict=True)
+    for name, work, held in works:
+        ledger.add_loss(f"loop joint {name}", -work - held)

@@ -4,13 +4,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ANEW, SPRING
+from grouser.physics.base.packed import Packed
 from grouser.physics.base.refusal import SMOOTH_TREES, Refused, present
 from grouser.physics.compliance.coordinates import apply_coordinate_springs
-from grouser.physics.compliance.springs import JointSprings, hysteresis_after
-from grouser.physics.constraints.work import account_dampers, account_springs
+from grouser.physics.compliance.springs import JointSprings, hysteresis_after, joint_spring_energy
+from grouser.physics.constraints.work import DAMPER, account_dampers, account_springs
+from grouser.physics.constraints.work import SPRING as SPRING_WORK
 from grouser.physics.model.multibody import MultibodyModel
 
 
@@ -89,3 +92,40 @@ def account(context: Context):
     for s in range(springs.rate_index.shape[0]):
         d = springs.rate_index[s]
         own.hysteresis[s] = hysteresis_after(springs, s, own.hysteresis[s], state.v[d], motion.velocity[d], step)
+
+
+def open_accounts(view: AccountView) -> None:
+    """Springs owe what they hold."""
+    model, state = view.system.multibody, view.state.springs
+    state.rate_work[...] = 0.0
+    np.add.at(state.rate_work[:, SPRING_WORK], model.spring_rate, -_coordinate_energies(model, view.state.q))
+    state.work[:] = -_spring_energies(view.system.springs, view.state.q)
+
+
+def read_accounts(view: AccountView, ledger: Ledger) -> None:
+    """Losses in dampers, and in springs: the work done on these, less the energy that they hold."""
+    system, state, names = view.system, view.state.springs, ledger.owners
+    for rate, name in enumerate(names.rate):
+        ledger.add_loss(f"damping of {name}", -state.rate_work[rate, DAMPER])
+    held = np.zeros(len(names.rate))
+    np.add.at(held, system.multibody.spring_rate, _coordinate_energies(system.multibody, view.state.q))
+    losses: dict[str, float] = {}
+    for rates, works, energies in (
+        (range(len(names.rate)), state.rate_work[:, SPRING_WORK], held),
+        (system.springs.rate_index, state.work, _spring_energies(system.springs, view.state.q)),
+    ):
+        for rate, work, energy in zip(rates, works, energies, strict=True):
+            losses[names.rate[rate]] = losses.get(names.rate[rate], 0.0) - float(work) - float(energy)
+    for name, loss in losses.items():
+        ledger.add_loss(f"elasticity of {name}", loss)
+
+
+def _coordinate_energies(model: MultibodyModel, q: np.ndarray) -> np.ndarray:
+    """Energy in each elastic coordinate [J]."""
+    return 0.5 * model.spring_stiffness * q[model.spring_position] ** 2
+
+
+def _spring_energies(springs: JointSprings, q: np.ndarray) -> np.ndarray:
+    """Energy in each spring of a joint [J]."""
+    each = [type(springs)(*[array[s : s + 1] for array in springs]) for s in range(len(springs.stiffness))]
+    return np.array([joint_spring_energy(Packed(one), q) for one in each])

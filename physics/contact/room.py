@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ANEW, SHAPE
@@ -166,3 +167,16 @@ def account(context: Context):
         *(system.contact.laws, work.contacts, work.rows, system.settings.step, motion.u_start, motion.u),
         *(context.state.contact.work, context.state.contact.energy),
     )
+
+
+def open_accounts(view: AccountView) -> None:
+    """Springs of contacts owe what they hold."""
+    state = view.state.contact
+    state.work[:] = -state.energy
+
+
+def read_accounts(view: AccountView, ledger: Ledger) -> None:
+    """Losses in the contacts of each link."""
+    state, links, names = view.state.contact, view.system.contact.shapes.link, ledger.owners.link
+    for shape, (work, held) in enumerate(zip(state.work, state.energy, strict=True)):
+        ledger.add_loss(f"contacts of {names[links[shape]]}", -work - held)

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.labels import ACTUATOR, ANEW, LINE, PUMP, VALVE
@@ -219,3 +220,14 @@ def account(context: Context):
     """Adds the work of the actuators on the machine."""
     rows, count = context.workspace.constraints.rows, context.system.hydraulics.geometry.valve.shape[0]
     account_actuator_rows(rows, count, context.workspace.multibody.velocity_mean, context.state.hydraulics.work)
+
+
+def open_accounts(view: AccountView) -> None:
+    """No work yet."""
+    view.state.hydraulics.work[...] = 0.0
+
+
+def read_accounts(view: AccountView, ledger: Ledger) -> None:
+    """Work of cylinders and motors on the mechanism; what happens in the oil is another balance."""
+    for name, work in zip(ledger.owners.actuator, view.state.hydraulics.work, strict=True):
+        ledger.add_work(name, work)

@@ -196,6 +196,10 @@ def refused_by_rooms(system: System) -> Refused:
     }
 
 
+# Rooms with accounts of energy, in the order in which these are read.
+ACCOUNTS = (joints, hydraulics, springs_room, loops_room, contact, soil)
+
+
 def entries_of(system: System) -> list[list[Any]]:
     """The entries of each phase that a system needs."""
     rooms = rooms_of(system)

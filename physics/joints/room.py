@@ -4,12 +4,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ANEW, DRIVE, LAW
 from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.constraints.diagnostics import note_unsettled
-from grouser.physics.constraints.work import account_bristles, account_drives, account_joint_rows
+from grouser.physics.constraints.work import (
+    DRIVE as DRIVE_WORK,
+)
+from grouser.physics.constraints.work import (
+    FRICTION,
+    LIMIT,
+    account_bristles,
+    account_drives,
+    account_joint_rows,
+)
 from grouser.physics.drives.electric import KEPT, SIZE
 from grouser.physics.drives.modes import EFFORT
 from grouser.physics.drives.servo import Drives
@@ -19,6 +29,7 @@ from grouser.physics.friction.joints import (
     JointFrictions,
     add_frictions,
     begin_frictions,
+    bristle_energy,
     commit_frictions,
     make_joint_frictions,
     release_frictions,
@@ -211,3 +222,22 @@ def hold(context: Context):
     for law in range(laws.rate_index.shape[0]):
         if grip[law] == HELD:
             context.workspace.multibody.displacement[laws.rate_index[law]] = 0.0
+
+
+def open_accounts(view: AccountView) -> None:
+    """Bristles owe what they hold."""
+    laws, state = view.system.joints.laws, view.state.joints
+    state.work[...] = 0.0
+    state.work[:, FRICTION] = -bristle_energy(laws.bristle_stiffness, state.bristle)
+
+
+def read_accounts(view: AccountView, ledger: Ledger) -> None:
+    """Work of the drives; losses in dry friction and at limits."""
+    laws, state, names = view.system.joints.laws, view.state.joints, ledger.owners
+    for law, drive in enumerate(laws.drive):
+        if drive >= 0:
+            ledger.add_work(names.drive[drive], state.work[law, DRIVE_WORK])
+    held = bristle_energy(laws.bristle_stiffness, state.bristle)
+    for law, rate in enumerate(laws.rate_index):
+        ledger.add_loss(f"friction of {names.rate[rate]}", -state.work[law, FRICTION] - held[law])
+        ledger.add_loss(f"limits of {names.rate[rate]}", -state.work[law, LIMIT])

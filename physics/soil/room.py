@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ANEW, WHEEL, WHOLE
@@ -74,3 +75,14 @@ def commit(context: Context):
         *(system.soil, system.multibody, system.contact.terrain, motion.kinematics, motion.velocity),
         *(system.settings.step, context.state.soil, context.workspace.soil),
     )
+
+
+def open_accounts(view: AccountView) -> None:
+    """No work yet."""
+    view.state.soil.soil_work[...] = 0.0
+
+
+def read_accounts(view: AccountView, ledger: Ledger) -> None:
+    """Losses in the soil under each wheel."""
+    for name, work in zip(ledger.owners.wheel, view.state.soil.soil_work, strict=False):
+        ledger.add_loss(f"soil under {name}", -work)

@@ -73,14 +73,14 @@ LISTENING = (
     (TFMessage, topics.TF_STATIC, topics.LATCHED),
     (String, topics.ROBOT_DESCRIPTION, topics.LATCHED),
     (Clock, topics.CLOCK, topics.CLOCK_QUALITY),
-    (DynamicInterfaceGroupValues, topics.HYDRAULICS_STATE, topics.RELIABLE),
-    (DynamicInterfaceGroupValues, topics.SLIP, topics.RELIABLE),
-    (MarkerArray, topics.CONTACT_MARKERS, topics.RELIABLE),
+    (DynamicInterfaceGroupValues, "hydraulics/state", topics.RELIABLE),
+    (DynamicInterfaceGroupValues, "slip", topics.RELIABLE),
+    (MarkerArray, "contact_markers", topics.RELIABLE),
     (Odometry, topics.ODOMETRY, topics.RELIABLE),
     (Odometry, topics.GROUND_TRUTH, topics.RELIABLE),
     (Imu, "imu/data", topics.SENSOR_DATA),
     (LaserScan, topics.SCAN, topics.SENSOR_DATA),
-    (PointCloud2, topics.TERRAIN, topics.LATCHED),
+    (PointCloud2, "terrain", topics.LATCHED),
     (OccupancyGrid, topics.RUT_DEPTH, topics.LATCHED),
 )
 

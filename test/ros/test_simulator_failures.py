@@ -70,7 +70,7 @@ def test_a_failing_request_is_answered_and_ends_the_node(peer, compiled, loader_
 )
 def test_the_process_ends_with_status_1_and_the_message(loader_file, program, call):
     code = (
-        "import sys\nfrom grouser import run\nfrom grouser.nodes.simulator import node, session\n"
+        "import sys\nfrom grouser.commands import run\nfrom grouser.nodes.simulator import node, session\n"
         "def fail(*arguments, **options): raise RuntimeError('out of oil')\n"
         f"session.simulate = fail\n{call}"
     )

@@ -18,8 +18,8 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.description.data.shapes import Box, Cylinder, Mesh, Sphere
 from grouser.physics.description.text import files as paths
+from grouser.physics.description.urdf import meshes
 from grouser.physics.description.urdf.inertial import inertial_from_density
-from grouser.physics.description.urdf.robot import meshes
 
 ONE = (1.0, 1.0, 1.0)
 

@@ -17,7 +17,7 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from grouser.physics.description.data.world import Ground, NamedPose, Obstacle, World
 from grouser.physics.description.soils import reader as soil_reader
-from grouser.physics.description.world.reader import heightfield, obstacles
+from grouser.physics.description.world import heightfield, obstacles
 
 ROOT = Path(__file__).parents[2]
 WORLDS = sorted((ROOT / "config" / "worlds").glob("*.yaml"))

@@ -21,7 +21,7 @@ _CORES = len(os.sched_getaffinity(0))
 _NAMES = ("one", "two", "three")
 _KERNEL = """
 import os, sys
-from grouser.physics.kernel import kernel
+from grouser.physics.base.kernel import kernel
 {first}
 
 @kernel
@@ -45,7 +45,7 @@ class Listener(event.Listener):
 
 started, compiled, told = [], [], []
 sys.addaudithook(lambda name, arguments: started.append(arguments) if name == "subprocess.Popen" else None)
-from grouser.physics import compilation, warm_up
+from grouser.physics.base import compilation, warm_up
 compilation._SILENT_SECONDS, compilation._PERIOD = 0.0, 0.01
 jobs = [warm_up.Job("toy." + name, name, (types.float64,), 10.0) for name in {names}]
 for job in jobs:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from grouser import DivergenceError, ParameterError, Simulation, World
+from grouser.physics.base.trees import leaves
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import Ground
 from grouser.physics.integrators.step import run_steps
@@ -26,7 +27,7 @@ def falling(parts):
 
 
 def states(simulation):
-    return np.concatenate([array.ravel().astype(float) for array in simulation.state])
+    return np.concatenate([array.ravel().astype(float) for array in leaves(simulation.state)])
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 from grouser import ParameterError, Simulation, World
+from grouser.physics.base.trees import leaves
 
 AIR = World(ground=None)
 GRAVITY, SUPPLY, TANK, BETA, DENSITY = 9.81, 10e6, 1e5, 1.4e9, 850.0
@@ -67,7 +68,7 @@ def fixed_pump(flow, more=""):
 
 
 def bits(simulation):
-    return [array.tobytes() for array in simulation.state]
+    return [array.tobytes() for array in leaves(simulation.state)]
 
 
 def mean_speed(simulation, duration=0.2):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from soil_rig import GRAVITY, LEVELS, RADIUS, SAND, WIDTH, bed, cart, drive, loose_wheel, plate, soft
 
+from grouser.physics.base.trees import leaves
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.soil import Validity, Wheel
 from grouser.physics.description.data.world import Heightfield
@@ -270,11 +271,13 @@ def run(simulation, steps, speed=8.0):
 
 def kept(simulation):
     """All of the state, without the room that no tile has taken yet."""
-    state, count = simulation.state, int(simulation.state.soil.tile_count[0])
-    tile = len(state.soil.soil_cell) // len(state.soil.tile_place)
-    fields = {name: getattr(state, name) for name in state._fields if name != "tile_table"}
-    fields |= {"tile_place": state.soil.tile_place[:count], "soil_cell": state.soil.soil_cell[: count * tile]}
-    return np.concatenate([array.ravel().astype(float) for array in fields.values()])
+    soil, count = simulation.state.soil, int(simulation.state.soil.tile_count[0])
+    tile = len(soil.soil_cell) // len(soil.tile_place)
+    taken = soil._replace(
+        tile_place=soil.tile_place[:count], soil_cell=soil.soil_cell[: count * tile], tile_table=np.zeros(0)
+    )
+    arrays = leaves(simulation.state._replace(soil=taken))
+    return np.concatenate([array.ravel().astype(float) for array in arrays])
 
 
 @pytest.fixture(scope="module", params=LEVELS)
