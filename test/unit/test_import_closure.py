@@ -16,7 +16,7 @@ _DIGESTS = """
 import gc, importlib, json, pkgutil, sys
 from pathlib import Path
 import grouser.physics
-from grouser.physics.import_closure import ImportClosures
+from grouser.physics.base.import_closure import ImportClosures
 from numba.core.dispatcher import Dispatcher
 
 for module in pkgutil.walk_packages(grouser.physics.__path__, "grouser.physics."):
