@@ -76,7 +76,8 @@ class SimulatorNode(LifecycleNode):
         self.error: BaseException | None = None
         self.exit_status = 0
         self._ended = threading.Event() if ended is None else ended
-        self._compiled = self._log_compilation if compiled is None else compiled
+        self._report_compilation = self._log_compilation if compiled is None else compiled
+        self._preparation = "getting the physics ready"
         self._session: Session | None = None
         self._standard_services: SimulationServices | None = None
         try:
@@ -140,7 +141,7 @@ class SimulatorNode(LifecycleNode):
         self.error, self.exit_status = None, 0
         self.built.clear()
         try:
-            self._session = Session(self, self.parameters, self.built, self._compiled, self._give_up)
+            self._session = Session(self, self.parameters, self.built, self._note_compilation, self._give_up)
         except BaseException as error:
             self._keep(error)
             if isinstance(error, GrouserError):
@@ -270,11 +271,16 @@ class SimulatorNode(LifecycleNode):
             self._session.change(self.parameters, changes)
 
     def _publish_diagnostics(self) -> None:
-        waiting = "getting the physics ready" if self._session is not None else _UNCONFIGURED
+        waiting = self._preparation if self._session is not None else _UNCONFIGURED
         wanted = self.parameters.real_time_factor
         self._diagnostics.publish(
             diagnostics_message(self.get_name(), self.report or waiting, wanted, self.refused_commands)
         )
+
+    def _note_compilation(self, progress: Progress) -> None:
+        """Keeps for /diagnostics how far the compiler is, and reports it."""
+        self._preparation = progress_text(progress)
+        self._report_compilation(progress)
 
     def _log_compilation(self, progress: Progress) -> None:
         if not progress.ended:

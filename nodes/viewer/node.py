@@ -1,8 +1,8 @@
 """Shows the machine that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
-Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom`` and ``contact_wrenches/<link>``;
-publishes nothing. It may start before or after the simulator, and shows the new machine when the simulator restarts
-with another one. No topic describes the world: the parameter `world` names it.
+Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``/diagnostics`` and
+``contact_wrenches/<link>``; publishes nothing. It may start before or after the simulator, and shows the new machine
+when the simulator restarts with another one. No topic describes the world: the parameter `world` names it.
 """
 
 import math
@@ -13,6 +13,7 @@ from functools import partial
 from time import monotonic
 
 import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Point, Quaternion, Vector3, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
@@ -36,6 +37,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
 
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
+PACE = ": pace"  # how the diagnostic status of a simulator's pace ends
 SMALLEST_FORCE = 1e-3  # [N], below it no arrow is drawn
 
 DECLARATIONS: dict[str, Declaration] = {
@@ -97,6 +99,7 @@ class Viewer(Node):
         self.create_subscription(TFMessage, topics.TF, self._on_moving_transforms, topics.TF_QUALITY)
         self.create_subscription(TFMessage, topics.TF_STATIC, self._on_transforms, TF_STATIC_QUALITY)
         self.create_subscription(Odometry, topics.GROUND_TRUTH, self._on_ground_truth, topics.RELIABLE)
+        self.create_subscription(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, topics.RELIABLE)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(self.period, self._draw, clock=clock)
@@ -120,6 +123,12 @@ class Viewer(Node):
         self._draw()
         self.scene.aim()
         self._aim_wanted = not self._frames.known(self._root)
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        """The simulator's state: its pace, or how far its compiler is."""
+        for status in message.status:
+            if status.name.endswith(PACE):
+                self.scene.show_state(status.message)
 
     def _warn_of(self, problems: list[str]) -> None:
         for problem in problems:

@@ -94,6 +94,7 @@ class Scene:
         gui = self.server.gui
         # Any: viser's own types call a text's value read-only, its documentation sets it.
         self._machine_text: Any = gui.add_text("machine", "waiting for robot_description", disabled=True)
+        self._state_text: Any = gui.add_text("simulator", "waiting for /diagnostics", disabled=True)
         self._time_text: Any = gui.add_text("time", "-", disabled=True)
         self._speed_text: Any = gui.add_text("real time", "-", disabled=True)
         self.forces_box = gui.add_checkbox("contact forces", True)
@@ -205,6 +206,10 @@ class Scene:
             shape.visible = self.collision_box.value
         if self._arrows is not None:
             self._arrows.visible = self.forces_box.value
+
+    def show_state(self, text: str) -> None:
+        """Shows what the simulator does, in words."""
+        self._state_text.value = text
 
     def show_time(self, time: float, speed: float) -> None:
         """Shows the simulation time [s] and how fast it runs, as a factor of real time."""

@@ -19,6 +19,7 @@ import pytest
 import rclpy
 import trimesh
 import viser
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import TransformStamped, WrenchStamped
 from matplotlib.tri import LinearTriInterpolator, Triangulation
 from patience import DEADLINE
@@ -92,6 +93,8 @@ class Stage(Node):
             link: self.create_publisher(WrenchStamped, topic, topics.SENSOR_DATA)
             for link, topic in topics.contact_wrench_topics(["base_link", "arm"]).items()
         }
+        self.state = ""
+        self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, topics.RELIABLE)
         self.create_timer(0.02, self._say)
 
     def describe(self, text: str) -> None:
@@ -108,6 +111,9 @@ class Stage(Node):
         self.transforms[child] = stamped
 
     def _say(self) -> None:
+        statuses = [DiagnosticStatus(name=f"simulator: {part}", message=self.state) for part in ("pace", "solver")]
+        statuses[1].message = "converges"
+        self._diagnostics.publish(DiagnosticArray(status=statuses))
         self._tf.publish(TFMessage(transforms=list(self.transforms.values())))
         for link, force in self.forces.items():
             message = WrenchStamped()
@@ -321,6 +327,14 @@ def test_capsules_and_points_are_drawn(theatre: Theatre) -> None:
     middle, reach = contact_ball(parse_machine(urdf.replace("</robot>", f"{points}</robot>"), file="arm").links[1])
     assert middle == pytest.approx([0.0, 0.0, 0.15])  # between the capsule's middle and the points' frame
     assert reach == pytest.approx(0.15 + 0.7)
+
+
+def test_the_page_shows_the_state_of_the_simulator(theatre: Theatre) -> None:
+    """While it compiles, how far that is; then its pace. Other statuses are not shown."""
+    viewer = theatre.open_viewer()
+    for state in ("preparing the physics for this computer: 40 %, about 12 s left", "in real time"):
+        theatre.stage.state = state
+        theatre.wait_for(lambda: viewer.scene._state_text.value == state, state)  # noqa: B023, waits at once
 
 
 @pytest.fixture
