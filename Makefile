@@ -37,7 +37,8 @@ run: ## Run a machine: MACHINE=demolition_robot WORLD=flat DURATION=seconds VIEW
 test: ## Check and test everything: TEST_ARGUMENTS='-k word' WORKERS=2
 	@$(SETUP) --purpose test
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint kernels
-	@$(IN) python -m pytest -n $(WORKERS) --dist worksteal $(TEST_ARGUMENTS)
+	@$(IN) python -m pytest -n $(WORKERS) --dist worksteal --cov --cov-report= $(TEST_ARGUMENTS)
+	@$(IN) python -m coverage report --format=total | sed 's/.*/coverage of the Python side: & %/'
 
 # What most tests need, before several processes want it at the same time; beside the checks, which need one core.
 kernels:

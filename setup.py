@@ -30,6 +30,7 @@ RUN = [
 
 TEST = [
     "pytest",
+    "pytest-cov",
     "pytest-timeout",
     "pytest-xdist",
     "hypothesis",
