@@ -1,6 +1,6 @@
 """What a simulation has compiled before it calls the first kernel: all at once, by several processes."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from grouser.physics.integrators.context import (
     make_schedule,
     make_state,
     make_workspace,
+    rooms_of,
 )
 from grouser.physics.integrators.midpoint import run_midpoint_steps
 from grouser.physics.integrators.step import run_steps
@@ -59,6 +60,10 @@ _COSTS = {
 _SHORT = 0.5
 
 
+# What has been compiled or loaded in this process: all machines with the same needs have the same types.
+_COMPILED: set[Hashable] = set()
+
+
 def compile_ahead(system: System, lidars: int = 0) -> None:
     """Compiles what a system needs for its steps and its readings, or loads it from the cache.
 
@@ -66,7 +71,17 @@ def compile_ahead(system: System, lidars: int = 0) -> None:
         system: the arrays, as far as they are known without a kernel; only their types count.
         lidars: number of lidars on the machine.
     """
-    compile_together(list(jobs_of(system, lidars)))
+    needed = _needed(system, lidars)
+    if needed not in _COMPILED:
+        compile_together(list(jobs_of(system, lidars)))
+        _COMPILED.add(needed)
+
+
+def _needed(system: System, lidars: int) -> Hashable:
+    """All that `jobs_of` depends on."""
+    rooms = tuple(room.__name__ for room in rooms_of(system))
+    parts = (system.loops.axis, system.contact.pairs.first, system.soil.body, system.hydraulics.geometry.barrel_body)
+    return rooms, system.settings.integrator, lidars > 0, *(len(part) > 0 for part in parts)
 
 
 def jobs_of(system: System, lidars: int = 0) -> Iterator[Job]:

@@ -182,7 +182,9 @@ class Engine:
         room = max(len(source.soil.tile_place), len(self.state.soil.tile_place))
         if len(self.state.soil.tile_place) < room:
             self._make_room(room)
-        copy_into(source._replace(soil=with_capacity(source.soil, room)), self.state)
+        if len(source.soil.tile_place) < room:
+            source = source._replace(soil=with_capacity(source.soil, room))
+        copy_into(source, self.state)
 
     def clear_outputs(self) -> None:
         """Clears the outputs of the last step."""
