@@ -99,7 +99,7 @@ def refused(collision: Collision) -> Refused:
 
 
 @kernel
-def ask(context: Context):
+def request(context: Context):
     """About pairs of convex solids that may touch."""
     system, work = context.system, context.workspace
     step, kinematics = system.settings.step, work.multibody.kinematics

@@ -3,19 +3,19 @@
 import math
 from functools import partial
 
-from grouser.physics.base.entry import Context, any_in_phase, ask_entry, run_phase
+from grouser.physics.base.entry import Context, any_in_phase, call_entry_for_result, run_phase
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.phases import (
     ACCOUNT,
     ADVANCE,
     APPLY_FORCES,
-    ASK,
+    REQUEST,
     ASSEMBLE,
     COMMIT,
     CORRECT,
     DETECT,
     FACTORISE,
-    FORESEE,
+    SET_ROW_LAWS,
     HOLD,
     INTEGRATE,
     NOTHING,
@@ -46,8 +46,8 @@ def run_steps(count, answered, context: Context):
     for done in range(count):
         if not (answered and done == 0):
             update_kinematics(context.system.multibody, state.q, state.v, kinematics)
-            for k in range(context.schedule.start[ASK], context.schedule.start[ASK + 1]):
-                asked = ask_entry(context.schedule.entry[k], context)
+            for k in range(context.schedule.start[REQUEST], context.schedule.start[REQUEST + 1]):
+                asked = call_entry_for_result(context.schedule.entry[k], context)
                 if asked != NOTHING:
                     return done, asked
         make_step(context)
@@ -71,7 +71,7 @@ def make_step(context):
             # it changes the state: once a step
             run_phase(context, PREDICT)
             run_phase(context, ADVANCE)
-            run_phase(context, FORESEE)
+            run_phase(context, SET_ROW_LAWS)
             first = False
         run_phase(context, SOLVE_IMPULSES)
         searching = any_in_phase(context, REVISE)
