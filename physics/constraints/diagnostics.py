@@ -4,7 +4,7 @@ from grouser.physics.base.kernel import inlined
 
 
 @inlined
-def note_unsettled(state, rate, work):
+def record_nonconvergence(state, rate, work):
     """Counts a step whose iteration did not settle, by this coordinate rate.
 
     Args:
@@ -18,7 +18,7 @@ def note_unsettled(state, rate, work):
 
 
 @inlined
-def note_convergence(sweeps, residual, work):
+def record_convergence(sweeps, residual, work):
     """Keeps the figures of a step: the last and the largest."""
     work.sweeps[0] = sweeps
     work.sweeps[1] = max(work.sweeps[1], sweeps)

@@ -8,7 +8,7 @@ from grouser.physics.base.entry import Context, any_in_phase
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ROW
 from grouser.physics.base.phases import ADJUST
-from grouser.physics.constraints.diagnostics import note_convergence
+from grouser.physics.constraints.diagnostics import record_convergence
 from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
 from grouser.physics.constraints.rows import Rows, make_rows, spring_impulse
 from grouser.physics.constraints.subspace import Subspace, make_subspace
@@ -121,7 +121,7 @@ def commit(context: Context):
     work, motion = context.workspace.constraints, context.workspace.multibody
     rows, laws = work.rows, context.system.joints.laws
     remembered = context.state.constraints.row_impulse
-    note_convergence(work.sweeps[0], work.residual[0], work)
+    record_convergence(work.sweeps[0], work.residual[0], work)
     remembered[:] = 0.0
     for r in range(rows.count[0]):
         slot = rows.slot[r]

@@ -1,4 +1,4 @@
-"""One step of the simulation, as its equations run."""
+"""One step of the simulation as a list of its phases."""
 
 import math
 from functools import partial
@@ -9,19 +9,19 @@ from grouser.physics.base.phases import (
     ACCOUNT,
     ADVANCE,
     APPLY_FORCES,
-    REQUEST,
     ASSEMBLE,
     COMMIT,
     CORRECT,
     DETECT,
     FACTORISE,
-    SET_ROW_LAWS,
     HOLD,
     INTEGRATE,
     NOTHING,
     OPEN_ROWS,
     PREDICT,
+    REQUEST,
     REVISE,
+    SET_ROW_LAWS,
     SOLVE_IMPULSES,
 )
 from grouser.physics.multibody.kinematics import update_kinematics
@@ -29,18 +29,18 @@ from grouser.physics.multibody.kinematics import update_kinematics
 
 @partial(kernel, nogil=True)
 def run_steps(count, answered, context: Context):
-    """Makes `count` steps, or stops after the first that leaves the finite numbers, or before one that has to ask.
+    """Makes `count` steps, or stops after the first with a state that is not finite, or before one with a request.
 
-    A step asks about pairs of convex solids that may touch, which `contact.convex.ConvexNarrowPhase` answers, or for
-    room for soft ground (`soil.tiles.with_capacity`); the next call goes on.
+    A step requests the manifolds of convex pairs that may touch (`contact.convex.ConvexNarrowPhase.answer`), or more
+    tiles of soft ground (`soil.tiles.with_capacity`); the next call continues.
 
     Args:
         count: number of steps.
-        answered: whether what the first step asks for has been answered.
+        answered: whether the request of the first step has been answered.
         context: the simulation's, packed (`integrators.context.StepContext`, `base.packed.Packed`).
 
     Returns:
-        Number of steps that ended well, and what the next one asks for: NOTHING, CONVEX_PAIRS or MORE_TILES.
+        Number of steps with finite results, and the request of the next one: NOTHING, CONVEX_PAIRS or MORE_TILES.
     """
     state, kinematics = context.state, context.workspace.multibody.kinematics
     for done in range(count):
@@ -59,7 +59,7 @@ def run_steps(count, answered, context: Context):
 
 @inlined
 def make_step(context):
-    """One step, with the kinematics filled; `base.phases` says what each phase is."""
+    """One step, with the kinematics filled; `base.phases` describes the phases."""
     run_phase(context, DETECT)
     run_phase(context, APPLY_FORCES)
     first, searching = True, True
@@ -68,7 +68,7 @@ def make_step(context):
         run_phase(context, FACTORISE)
         run_phase(context, OPEN_ROWS)
         if first:
-            # it changes the state: once a step
+            # these change the state, and run only once in a step
             run_phase(context, PREDICT)
             run_phase(context, ADVANCE)
             run_phase(context, SET_ROW_LAWS)
@@ -94,7 +94,7 @@ def is_finite(state):
     for line in range(state.hydraulics.pressure.shape[0]):
         if not math.isfinite(state.hydraulics.pressure[line]):
             return False
-    for d in range(state.q.shape[0]):  # noqa: SIM110, a generator is nothing for a kernel
+    for d in range(state.q.shape[0]):  # noqa: SIM110, kernels have no generators
         if not math.isfinite(state.q[d]):
             return False
     return True

@@ -9,7 +9,7 @@ from grouser.physics.multibody.kinematics import force_along
 
 @embedded
 def mass_matrix(model, kinematics, composite, mass):
-    """Lower triangle of M(q); the upper one is left as it was.
+    """Lower triangle of M(q); leaves the upper one unchanged.
 
     Args:
         model: the multibody system.
@@ -35,7 +35,7 @@ def mass_matrix(model, kinematics, composite, mass):
 
 @inlined
 def _couple_column(model, i, c, column, composite, mass):
-    """Adds the coupling of column c of body i with itself and with those before it, in the body and in all above."""
+    """Adds the coupling of column c of body i with itself, and with earlier columns of the body and its ancestors."""
     # Unsigned, as in `factorisation`.
     row = np.uintp(model.column_rate[c])
     f0, f1, f2, f3, f4, f5 = momentum(
@@ -52,7 +52,7 @@ def _couple_column(model, i, c, column, composite, mass):
             elif other > row:
                 mass[other, row] += coupling
             else:
-                # one coordinate moves both bodies: the pair counts both ways round
+                # one coordinate moves both bodies: the product counts twice
                 mass[row, row] += 2.0 * coupling
         body = model.body_parent[body]
         last = model.column_start[body + 1]

@@ -6,7 +6,7 @@ from grouser.physics.base.spatial import momentum
 
 @kernel
 def kinetic_energy(model, kinematics):
-    """Half V.I V summed over the bodies [J]."""
+    """Sum of V.I V / 2 over the bodies [J]."""
     twist = kinematics.twist
     total = 0.0
     for i in range(model.body_parent.shape[0]):
@@ -18,7 +18,7 @@ def kinetic_energy(model, kinematics):
 
 @kernel
 def rotor_energy(model, v):
-    """Of rotors that gears join to coordinates, at their rates v [J]."""
+    """Kinetic energy of rotors geared to coordinates, at the rates v [J]."""
     total = 0.0
     for d in range(v.shape[0]):
         total += 0.5 * model.rate_inertia[d] * v[d] * v[d]
@@ -27,7 +27,7 @@ def rotor_energy(model, v):
 
 @kernel
 def potential_energy(model, kinematics):
-    """Energy in the field of gravity, zero at the world's origin [J]."""
+    """Gravitational energy, zero at the world's origin [J]."""
     total = 0.0
     for i in range(model.body_parent.shape[0]):
         for k in range(3):
@@ -37,7 +37,7 @@ def potential_energy(model, kinematics):
 
 @kernel
 def elastic_energy(model, q):
-    """Energy in the elastic coordinates [J]."""
+    """Energy of the springs of elastic coordinates [J]."""
     total = 0.0
     for k in range(model.spring_rate.shape[0]):
         deflection = q[model.spring_position[k]]

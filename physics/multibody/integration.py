@@ -1,4 +1,4 @@
-"""Positions moved along a velocity on the configuration's Lie group."""
+"""Integration of positions along a velocity on the Lie group of the configuration."""
 
 import math
 
@@ -45,7 +45,7 @@ def _integrate_free(q, at, v, rate, step):
 
 @kernel
 def _turn(q, at, rx, ry, rz):
-    """Turns the unit quaternion from q[at] on by a rotation vector in its own axes."""
+    """Turns the unit quaternion at q[at] by a rotation vector in its own axes."""
     ex, ey, ez, ew = quaternion_exponential(rx, ry, rz)
     x, y, z, w = quaternion_product(q[at], q[at + 1], q[at + 2], q[at + 3], ex, ey, ez, ew)
     scale = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
