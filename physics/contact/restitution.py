@@ -1,24 +1,24 @@
-"""Bounces that win no energy.
+"""Restitution that does not increase the energy.
 
-Newton's law of restitution speaks of the normal speed alone. Where friction turns an odd-shaped body at the same time,
-it can give back more than came. A step in which the contacts together do so is solved again, each bounce that did work
-asked for the normal speed at which it would have done none.
+Newton's law of restitution concerns the normal speed alone. With friction and a body that also starts to rotate, an
+impact may return more energy than it had. Such a step is solved again: each impact that did positive work then gets the
+normal target speed at which it would have done none.
 """
 
 from grouser.physics.base.kernel import inlined, kernel
 
-# A gain of energy that is a matter of rounding and of the solver's tolerance, as a share of what there is.
+# Gain of energy that is attributed to rounding and to the solver's tolerance, as a share of the total.
 _ROUNDING = 1e-9
 
 
 @kernel
 def limit_restitution(rows, u_before, u):
-    """Lowers the targets of bounces that win energy; returns whether there are any.
+    """Lowers the restitution targets of impacts that gain energy; returns whether there are any.
 
     Args:
         rows: contact rows, solved.
-        u_before: half-solved velocity before their impulses.
-        u: half-solved velocity with them.
+        u_before: whitened velocity before the contact impulses.
+        u: whitened velocity with them.
     """
     bouncing = False
     for c in range(rows.count[0]):
@@ -43,7 +43,7 @@ def limit_restitution(rows, u_before, u):
 
 @inlined
 def _bounces(rows, c):
-    """Whether a rigid contact is asked to part; what an elastic one is asked for is its spring."""
+    """Whether a rigid contact has a separating target speed; that of an elastic one comes from its spring."""
     return rows.target[c] > 0.0 and rows.compliance[c] == 0.0
 
 

@@ -9,10 +9,10 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.contact.collide import (
     ContactWorkspace,
+    clear_convex_distances,
     convex_pairs_due,
     detect_contacts,
     exclude_overlaps,
-    forget,
     make_collision,
     make_contact_workspace,
     make_contacts,
@@ -105,9 +105,9 @@ class Scene:
         self.v[rate : rate + 6] = [*(turn.T @ linear), *(turn.T @ angular)]
         return self
 
-    def forget(self):
+    def clear_distances(self):
         """Forgets which pairs were found apart."""
-        forget(self.workspace)
+        clear_convex_distances(self.workspace)
 
     def touch(self, step=STEP, ask_all=False) -> list[Found]:
         """What touches now; coal is asked about all pairs, or about those that are due."""

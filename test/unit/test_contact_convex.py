@@ -179,14 +179,14 @@ def test_faces_and_coal_agree():
         yaw, tilt = random.uniform(0, 6), random.normal(scale=1e-3)
         turn = spatial.quaternion_product(*about_y(tilt), *(0, 0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)))
         place = (*random.uniform(-0.4, 0.4, 2), 0.7 + random.uniform(-2e-3, 1e-3))
-        scene.forget()
+        scene.clear_distances()
         scene.asked = 0
         found = scene.place(0, place, turn).place(1, (0, 0, 0)).touch()
         if not scene.asked:
             cases.append((place, turn, found))
     assert len(cases) > 150
     for place, turn, found in cases:
-        scene.forget()
+        scene.clear_distances()
         by_coal = scene.place(0, place, turn).touch(ask_all=True)
         assert sorted_points(by_coal) == pytest.approx(sorted_points(found), abs=1e-6)
         gaps = [sorted(contact.gap for contact in contacts) for contacts in (by_coal, found)]
@@ -220,7 +220,7 @@ def test_what_is_found_does_not_depend_on_when_coal_was_asked():
     runs = (tumble(scene, np.random.default_rng(21), len(solids)) for scene in (patient, eager))
     touched = 0
     for _ in zip(*runs, strict=True):
-        eager.forget()
+        eager.clear_distances()
         found = patient.touch()
         assert len(eager.touch()) == len(found)
         for column, other in zip(patient.contacts, eager.contacts, strict=True):
