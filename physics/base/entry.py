@@ -69,14 +69,14 @@ call_entry_for_result: Any = _make_caller(types.int64)
 
 
 @inlined
-def run_phase(context, phase):
+def run_phase(context: Context, phase: int):
     """Calls the entries of a phase, room by room."""
     for k in range(context.schedule.start[phase], context.schedule.start[phase + 1]):
         call_entry(context.schedule.entry[k], context)
 
 
 @inlined
-def any_in_phase(context, phase):
+def any_in_phase(context: Context, phase: int):
     """Calls the entries of a phase; returns whether one of them changed something."""
     changed = False
     for k in range(context.schedule.start[phase], context.schedule.start[phase + 1]):

@@ -3,8 +3,8 @@
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed, spring_impulse
-from grouser.physics.constraints.subspace import MOST_COORDINATES, subspace_newton_step
+from grouser.physics.constraints.rows import IMMOVABLE, Rows, add_scaled, dot, row_speed, spring_impulse
+from grouser.physics.constraints.subspace import MOST_COORDINATES, Subspace, subspace_newton_step
 
 # Cost of a Newton step, in sweeps: it is made where more sweeps are expected.
 _NEWTON_STEP_COST = 6
@@ -17,7 +17,7 @@ _CONE_ROUNDS = 20
 
 
 @kernel
-def warm_start(rows, contact_rows, u):
+def warm_start(rows: Rows, contact_rows, u):
     """Adds the initial impulses of the rows to u."""
     for r in range(rows.count[0]):
         add_scaled(u, rows.whitened_jacobian[r], rows.impulse[r])
@@ -37,7 +37,7 @@ def add_packed(u, jacobian, index, size, x, y, z):
 
 
 @kernel
-def solve_rows(rows, contact_rows, subspace, u, tolerance, most_sweeps):
+def solve_rows(rows: Rows, contact_rows, subspace: Subspace, u, tolerance: float, most_sweeps: int):
     """Sweeps until no row would change its own speed by more than the tolerance.
 
     Args:
@@ -72,7 +72,7 @@ def solve_rows(rows, contact_rows, subspace, u, tolerance, most_sweeps):
 
 
 @inlined
-def _sweep_rows(rows, u):
+def _sweep_rows(rows: Rows, u):
     """One Gauss-Seidel pass over the rows; returns the largest change of a row's own speed."""
     largest = 0.0
     for r in range(rows.count[0]):
@@ -94,7 +94,7 @@ def _sweep_rows(rows, u):
 
 
 @inlined
-def _impulse_at_rest(rows, r):
+def _impulse_at_rest(rows: Rows, r):
     """Impulse of row r on immovable coordinates: the spring's part that the hold and the stops do not carry."""
     push, hold = spring_impulse(rows, r, 0.0), rows.hold_bound[r]
     push -= min(max(push, -hold), hold)
@@ -220,7 +220,7 @@ def _resist_turning(turning, index, size, inverse, moment, most_spinning, most_r
 
 
 @kernel
-def solve_positions(rows, contact_rows, u, tolerance, most_sweeps, row_impulse, contact_impulse):
+def solve_positions(rows: Rows, contact_rows, u, tolerance: float, most_sweeps: int, row_impulse, contact_impulse):
     """The velocity that moves the positions: split impulses remove position errors without changing the momentum.
 
     Args:

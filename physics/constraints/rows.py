@@ -88,7 +88,7 @@ def add_scaled(u, row, scale):
 
 
 @inlined
-def open_row(rows, slot, impulse):
+def open_row(rows: Rows, slot, impulse):
     """Starts a row with a zero Jacobian and nothing acting along it; returns its index."""
     r = rows.count[0]
     rows.count[0] = r + 1
@@ -110,7 +110,7 @@ def open_row(rows, slot, impulse):
 
 
 @inlined
-def close_row(rows, r, start, pattern, factor):
+def close_row(rows: Rows, r, start, pattern, factor):
     """Whitens the Jacobian of row r and computes its inverse mass."""
     for d in range(rows.whitened_jacobian.shape[1]):
         rows.whitened_jacobian[r, d] = rows.jacobian[r, d]
@@ -118,14 +118,14 @@ def close_row(rows, r, start, pattern, factor):
 
 
 @kernel
-def spring_impulse(rows, r, speed):
+def spring_impulse(rows: Rows, r, speed):
     """Impulse of the spring of row r at a speed along the row [N s or N m s]."""
     bound = rows.spring_bound[r]
     return min(max(rows.conductance[r] * (rows.target[r] - speed), -bound), bound)
 
 
 @kernel
-def row_speed(rows, r, speed, inverse_mass):
+def row_speed(rows: Rows, r, speed, inverse_mass):
     """Speed along row r with everything that acts along it.
 
     Solves v = s + K (spring(v) + hold(v) + stops(v)); the right side decreases with v, so that the solution is unique.

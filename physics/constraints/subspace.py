@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed, spring_impulse
+from grouser.physics.constraints.rows import IMMOVABLE, Rows, add_scaled, dot, row_speed, spring_impulse
 from grouser.physics.multibody.elimination import eliminate
 
 # Stiffness of an equation, as a multiple of the effective mass of its row.
@@ -85,7 +85,7 @@ def make_subspace(rows: int, contacts: int, coordinates: int) -> Subspace:
 
 
 @kernel
-def subspace_newton_step(rows, contact_rows, subspace, u):
+def subspace_newton_step(rows: Rows, contact_rows, subspace: Subspace, u):
     """Solves the rows and the contacts that press; changes their impulses and u.
 
     Args:
@@ -121,7 +121,7 @@ def subspace_newton_step(rows, contact_rows, subspace, u):
 
 
 @kernel
-def _start_system(subspace, u):
+def _start_system(subspace: Subspace, u):
     """Initialises the matrix by I and the right side by u."""
     matrix, right = subspace.matrix, subspace.u
     for i in range(u.shape[0]):
@@ -132,7 +132,7 @@ def _start_system(subspace, u):
 
 
 @kernel
-def _collect_rows(rows, subspace, u):
+def _collect_rows(rows: Rows, subspace: Subspace, u):
     """Adds the equations of the rows."""
     for r in range(rows.count[0]):
         subspace.row_gain[r] = 0.0
@@ -150,7 +150,7 @@ def _collect_rows(rows, subspace, u):
 
 
 @kernel
-def _find_row_gain(rows, r, subspace, u):
+def _find_row_gain(rows: Rows, r, subspace: Subspace, u):
     """G and b of row r, and the bounds of its impulse."""
     inverse, impulse, conductance = rows.inverse_mass[r], rows.impulse[r], rows.conductance[r]
     speed = dot(rows.whitened_jacobian[r], u) - inverse * impulse
@@ -170,7 +170,7 @@ def _find_row_gain(rows, r, subspace, u):
 
 
 @kernel
-def _find_row_changes(rows, subspace):
+def _find_row_changes(rows: Rows, subspace: Subspace):
     """Changes of the rows' impulses; share of them within all bounds, and the first row that reaches its bound."""
     share, first = 1.0, -1
     for r in range(rows.count[0]):
@@ -187,7 +187,7 @@ def _find_row_changes(rows, subspace):
 
 
 @kernel
-def _move_rows(rows, subspace, share, u):
+def _move_rows(rows: Rows, subspace: Subspace, share, u):
     """Changes the rows' impulses by a share of the step."""
     for r in range(rows.count[0]):
         if subspace.row_gain[r] > 0.0:
@@ -197,7 +197,7 @@ def _move_rows(rows, subspace, share, u):
 
 
 @kernel
-def _find_contact_changes(rows, subspace):
+def _find_contact_changes(rows, subspace: Subspace):
     """Changes of the contacts' impulses; share within all cones, and the first contact that reaches its boundary."""
     share, first = 1.0, -1
     for c in range(rows.count[0]):
@@ -211,7 +211,7 @@ def _find_contact_changes(rows, subspace):
 
 
 @kernel
-def _collect_contacts(rows, subspace, u):
+def _collect_contacts(rows, subspace: Subspace, u):
     """Adds the equations of the contacts."""
     matrix, right = subspace.matrix, subspace.u
     for c in range(rows.count[0]):

@@ -4,8 +4,13 @@ With the mass matrix constant over the step, the works add up to the change of k
 the balance comes from gravity and the rotation of the bodies within a step, an error of the integrator's order.
 """
 
+from typing import TYPE_CHECKING
+
 from grouser.physics.base.kernel import kernel
-from grouser.physics.constraints.rows import dot, spring_impulse
+from grouser.physics.constraints.rows import Rows, dot, spring_impulse
+
+if TYPE_CHECKING:
+    from grouser.physics.model.multibody import MultibodyModel
 
 # Columns of the accounts of joint laws and of coordinates.
 DRIVE, FRICTION, LIMIT = range(3)
@@ -13,7 +18,7 @@ DAMPER, SPRING = range(2)
 
 
 @kernel
-def account_dampers(damping, step, end, mean, rate_work):
+def account_dampers(damping, step: float, end, mean, rate_work):
     """Adds the work of the dampers of coordinates.
 
     Args:
@@ -28,7 +33,9 @@ def account_dampers(damping, step, end, mean, rate_work):
 
 
 @kernel
-def account_springs(model, springs, q, end, mean, step, implicit_step, spring_law, rate_work, spring_work):
+def account_springs(
+    model: "MultibodyModel", springs, q, end, mean, step: float, implicit_step, spring_law, rate_work, spring_work
+):
     """Adds the work of elastic coordinates and joint springs.
 
     Args:
@@ -52,7 +59,7 @@ def account_springs(model, springs, q, end, mean, step, implicit_step, spring_la
 
 
 @kernel
-def account_drives(laws, step, effort, spring, end, mean, law_work):
+def account_drives(laws, step: float, effort, spring, end, mean, law_work):
     """Adds the work of the drives.
 
     Args:
@@ -91,7 +98,7 @@ def account_loops(row_loop, impulse, jacobian, mean, loop_work):
 
 
 @kernel
-def account_actuator_rows(rows, actuators, mean, work):
+def account_actuator_rows(rows: Rows, actuators, mean, work):
     """Adds the work of the actuators' rows, which come first.
 
     Args:
@@ -105,7 +112,7 @@ def account_actuator_rows(rows, actuators, mean, work):
 
 
 @kernel
-def account_joint_rows(rows, first, rate_index, end, mean, law_work):
+def account_joint_rows(rows: Rows, first, rate_index, end, mean, law_work):
     """Adds the work of dry friction and joint limits.
 
     Args:
@@ -125,7 +132,7 @@ def account_joint_rows(rows, first, rate_index, end, mean, law_work):
 
 
 @kernel
-def account_contacts(laws, contacts, rows, step, u_start, u, contact_work, contact_energy):
+def account_contacts(laws, contacts, rows, step: float, u_start, u, contact_work, contact_energy):
     """Adds the work of the contacts to the shape at their normal's tip, and finds the energy of their springs.
 
     Args:

@@ -34,7 +34,7 @@ from grouser.physics.contact.terrain import SPHERE_CONTACTS, Terrain, make_terra
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import MultibodyModel, Names
-from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 
 # Links that overlap by more than this at the start cannot be meant to touch [m].
 _OVERLAP = 1e-3
@@ -211,7 +211,7 @@ def clear_convex_distances(workspace: ContactWorkspace) -> None:
 
 
 @kernel
-def convex_pairs_due(collision, kinematics, step, workspace):
+def convex_pairs_due(collision: Collision, kinematics: Kinematics, step: float, workspace: ContactWorkspace):
     """Places the shapes, and lists the pairs of convex solids that `ConvexNarrowPhase.answer` must solve.
 
     It must be called first in every step, once the kinematics are filled.
@@ -245,7 +245,14 @@ def convex_pairs_due(collision, kinematics, step, workspace):
 
 
 @inlined
-def detect_contacts(collision, kinematics, step, remembered, workspace, contacts):
+def detect_contacts(
+    collision: Collision,
+    kinematics: Kinematics,
+    step: float,
+    remembered,
+    workspace: ContactWorkspace,
+    contacts: Contacts,
+):
     """Fills `contacts` with all contacts that exist or may begin within two steps.
 
     Args:
@@ -267,7 +274,14 @@ def detect_contacts(collision, kinematics, step, remembered, workspace, contacts
 
 
 @kernel
-def _touch_height_field(collision, kinematics, step, memory, workspace, contacts):
+def _touch_height_field(
+    collision: Collision,
+    kinematics: Kinematics,
+    step: float,
+    memory: tuple[np.ndarray, np.ndarray],
+    workspace: ContactWorkspace,
+    contacts: Contacts,
+):
     """Adds the contacts with a height field."""
     candidates, shapes, terrain = collision.candidates, collision.shapes, collision.terrain
     touch_field(candidates, terrain, kinematics, step, memory, workspace, contacts)
@@ -275,7 +289,15 @@ def _touch_height_field(collision, kinematics, step, memory, workspace, contacts
 
 
 @kernel
-def touch_pairs(shapes, pairs, kinematics, step, memory, workspace, contacts):
+def touch_pairs(
+    shapes: Shapes,
+    pairs: CollisionPairs,
+    kinematics: Kinematics,
+    step: float,
+    memory: tuple[np.ndarray, np.ndarray],
+    workspace: ContactWorkspace,
+    contacts: Contacts,
+):
     """Adds the contacts between shapes, pair by pair."""
     for p in range(pairs.first.shape[0]):
         a, b = pairs.first[p], pairs.second[p]
@@ -324,7 +346,7 @@ def touch_pairs(shapes, pairs, kinematics, step, memory, workspace, contacts):
 
 
 @inlined
-def _touch_points(shapes, owner, other, owner_first, slot, reach, rotation, position, found, found_slot):
+def _touch_points(shapes: Shapes, owner, other, owner_first, slot, reach, rotation, position, found, found_slot):
     """Fills `found` with the points of one shape that are within `reach` of another; returns their number.
 
     Each point stores its impulse in a slot of its own; of another point set it touches the nearest point only.

@@ -1,11 +1,15 @@
 """The contacts of a step as arrays."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.slots import claim_slots
+
+if TYPE_CHECKING:
+    from grouser.physics.contact.collide import ContactWorkspace
+    from grouser.physics.multibody.kinematics import Kinematics
 
 # A point becomes a contact while its gap is smaller than this, or will close within two steps [m].
 CONTACT_MARGIN = 2e-3
@@ -64,7 +68,9 @@ def allocate_contacts(most: int) -> Contacts:
 
 
 @inlined
-def add_contact(contacts, kinematics, slot, body, other, shape, other_shape, law, x, y, z, nx, ny, nz, gap):
+def add_contact(
+    contacts: Contacts, kinematics: "Kinematics", slot, body, other, shape, other_shape, law, x, y, z, nx, ny, nz, gap
+):
     """Appends one contact."""
     c = contacts.count[0]
     contacts.slot[c], contacts.law[c] = slot, law
@@ -84,7 +90,20 @@ def add_contact(contacts, kinematics, slot, body, other, shape, other_shape, law
 
 @inlined
 def add_found(
-    number, contacts, kinematics, step, workspace, memory, first, slots, size, body, other, shape, other_shape, law
+    number,
+    contacts: Contacts,
+    kinematics: "Kinematics",
+    step: float,
+    workspace: "ContactWorkspace",
+    memory: tuple[np.ndarray, np.ndarray],
+    first,
+    slots,
+    size,
+    body,
+    other,
+    shape,
+    other_shape,
+    law,
 ):
     """Appends the rows of `workspace.found` that touch or may do so within two steps.
 

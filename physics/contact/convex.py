@@ -6,7 +6,7 @@ direction of the largest separation of two solids; `manifold` finds the contact 
 
 import math
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from grouser.physics.contact.contacts import CONTACT_MARGIN
 from grouser.physics.contact.manifold import PREFERENCE, best_crossing, best_face, build_manifold, distance_along
 from grouser.physics.contact.pairs import CollisionPairs, may_meet
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, Shapes
+
+if TYPE_CHECKING:
+    from grouser.physics.contact.collide import ContactWorkspace
+    from grouser.physics.multibody.kinematics import Kinematics
 
 # Pairs with more faces than this are left to coal at once.
 _MOST_FACES = 64
@@ -166,7 +170,9 @@ def _geometry(coal: Any, shapes: Shapes, shape: int, less: float) -> Any:
 
 
 @kernel
-def find_due_pairs(shapes, pairs, kinematics, step, workspace):
+def find_due_pairs(
+    shapes: Shapes, pairs: CollisionPairs, kinematics: "Kinematics", step: float, workspace: "ContactWorkspace"
+):
     """Lists in `workspace.due` the pairs of convex solids that coal must solve; returns their number.
 
     A separate pair is skipped until the relative motion of its solids may exceed their last distance. The two poses
@@ -307,7 +313,7 @@ def _store_pose(r_a, at_a, r_b, at_b, solved_rotation, solved_position):
 
 
 @kernel
-def _reach(twist, body_a, body_b, place_b, bound_b, step):
+def _reach(twist, body_a, body_b, place_b, bound_b, step: float):
     """Largest gap of two solids that may close within two steps [m].
 
     Points of the second solid, or within the gap of it, approach the first at most at the relative speed of its centre
@@ -343,7 +349,7 @@ def _relative_motion(r_a, at_a, r_b, at_b, solved_rotation, solved_position):
 
 
 @kernel
-def _build_manifolds(shapes, pairs, workspace):
+def _build_manifolds(shapes: Shapes, pairs: CollisionPairs, workspace: "ContactWorkspace"):
     """Builds the manifolds of the due pairs that touch."""
     for k in range(workspace.due_count[0]):
         c = workspace.due[k]

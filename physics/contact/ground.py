@@ -10,18 +10,19 @@ press into a box, cylinder, capsule or hull between its candidates are contacts,
 """
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from grouser.physics.base import spatial
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.contact.contacts import CONTACT_MARGIN, add_contact, add_found, normal_speed
+from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_contact, add_found, normal_speed
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.narrow import point_to_shape
 from grouser.physics.contact.shapes import BOX, HULL, POINTS, Shapes, rim
 from grouser.physics.contact.terrain import (
     SPHERE_CONTACTS,
+    Terrain,
     cell_range,
     look_ahead,
     nearest_to_sphere,
@@ -32,6 +33,10 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, PointSet, Sphere
 from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import Names
+
+if TYPE_CHECKING:
+    from grouser.physics.contact.collide import ContactWorkspace
+    from grouser.physics.multibody.kinematics import Kinematics
 
 # Peaks that may press into a shape at the same time.
 PEAK_CONTACTS = 4
@@ -139,7 +144,9 @@ def _lowest_points(geometry: Geometry):
 
 
 @kernel
-def touch_plane(candidates, terrain, kinematics, step, contacts):
+def touch_plane(
+    candidates: GroundCandidates, terrain: Terrain, kinematics: "Kinematics", step: float, contacts: Contacts
+):
     """Adds the contacts of the candidates with the plane that exist or may begin within two steps."""
     normal, rotation, position, twist = terrain.normal, kinematics.rotation, kinematics.position, kinematics.twist
     nx, ny, nz = normal[0], normal[1], normal[2]
@@ -162,7 +169,15 @@ def touch_plane(candidates, terrain, kinematics, step, contacts):
 
 
 @inlined
-def touch_field(candidates, terrain, kinematics, step, memory, workspace, contacts):
+def touch_field(
+    candidates: GroundCandidates,
+    terrain: Terrain,
+    kinematics: "Kinematics",
+    step: float,
+    memory: tuple[np.ndarray, np.ndarray],
+    workspace: "ContactWorkspace",
+    contacts: Contacts,
+):
     """Adds the contacts of the candidates with the height field that exist or may begin within two steps."""
     rotation, position, found = kinematics.rotation, kinematics.position, workspace.found
     heights, cell = terrain.heights, terrain.cell[0]
@@ -199,7 +214,16 @@ def touch_field(candidates, terrain, kinematics, step, memory, workspace, contac
 
 
 @inlined
-def touch_peaks(candidates, shapes, terrain, kinematics, step, memory, workspace, contacts):
+def touch_peaks(
+    candidates: GroundCandidates,
+    shapes: Shapes,
+    terrain: Terrain,
+    kinematics: "Kinematics",
+    step: float,
+    memory: tuple[np.ndarray, np.ndarray],
+    workspace: "ContactWorkspace",
+    contacts: Contacts,
+):
     """Adds the contacts of peaks of the height field with shapes that exist or may begin within two steps."""
     ox, oy, level = _seen_from(terrain.origin, kinematics.origin)
     for p in range(candidates.peak_shape.shape[0]):
@@ -224,13 +248,13 @@ def touch_peaks(candidates, shapes, terrain, kinematics, step, memory, workspace
 
 
 @kernel
-def _is_soft(terrain, origin, x, y):
+def _is_soft(terrain: Terrain, origin, x, y):
     """Whether the ground is soft at x, y from the kinematics' origin."""
     return type_at(terrain, origin[0] + x, origin[1] + y) >= 0
 
 
 @inlined
-def _remove_soft(terrain, origin, found, number):
+def _remove_soft(terrain: Terrain, origin, found, number):
     """Removes the rows on soft ground from those found; returns the number of the others."""
     kept = 0
     for k in range(number):

@@ -212,7 +212,7 @@ def place_shapes(body, turn, offset, bound, origin, rotation, position, twist, p
 
 
 @kernel
-def may_meet(a, b, bound, place, speed, step):
+def may_meet(a, b, bound, place, speed, step: float):
     """Whether two shapes may touch within two steps, judged by their bounding spheres."""
     reach = bound[a] + bound[b] + max(CONTACT_MARGIN, 2.0 * step * (speed[a] + speed[b]))
     dx, dy, dz = place[a, 0] - place[b, 0], place[a, 1] - place[b, 1], place[a, 2] - place[b, 2]

@@ -8,7 +8,7 @@ import math
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, POINTS
-from grouser.physics.contact.terrain import BLOCK, crest_at, height_at
+from grouser.physics.contact.terrain import BLOCK, Terrain, crest_at, height_at
 
 
 @kernel
@@ -102,7 +102,7 @@ def _to_cylinder(radius, half_length, x, y, z, dx, dy, dz):
 
 
 @kernel
-def ray_to_natural_ground(terrain, x, y, z, dx, dy, dz, start, end):
+def ray_to_natural_ground(terrain: Terrain, x, y, z, dx, dy, dz, start, end):
     """Distance from `start` to `end` at which a ray first is on or below the initial ground [m]."""
     if terrain.heights.shape[0] > 0:
         return _to_field(terrain, x, y, z, dx, dy, dz, start, end)
@@ -115,7 +115,7 @@ def ray_to_natural_ground(terrain, x, y, z, dx, dy, dz, start, end):
 
 
 @kernel
-def _to_field(terrain, x, y, z, dx, dy, dz, start, end):
+def _to_field(terrain: Terrain, x, y, z, dx, dy, dz, start, end):
     """The same for a height field: walks blocks of cells, and the cells of blocks that the ray may enter."""
     start, end = behind(terrain.highest[0] - z, dz, start, end)
     ox, oy = terrain.origin[0], terrain.origin[1]
@@ -135,7 +135,7 @@ def _to_field(terrain, x, y, z, dx, dy, dz, start, end):
 
 
 @kernel
-def _to_cells(terrain, x, y, z, dx, dy, dz, near, end):
+def _to_cells(terrain: Terrain, x, y, z, dx, dy, dz, near, end):
     """The same within a block, cell by cell; x, y from the grid's first vertex."""
     heights, cell = terrain.heights, terrain.cell[0]
     i, j = cell_of(x + near * dx, cell), cell_of(y + near * dy, cell)

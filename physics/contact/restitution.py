@@ -5,14 +5,19 @@ impact may return more energy than it had. Such a step is solved again: each imp
 normal target speed at which it would have done none.
 """
 
+from typing import TYPE_CHECKING
+
 from grouser.physics.base.kernel import inlined, kernel
+
+if TYPE_CHECKING:
+    from grouser.physics.contact.rows import ContactRows
 
 # Gain of energy that is attributed to rounding and to the solver's tolerance, as a share of the total.
 _ROUNDING = 1e-9
 
 
 @kernel
-def limit_restitution(rows, u_before, u):
+def limit_restitution(rows: "ContactRows", u_before, u):
     """Lowers the restitution targets of impacts that gain energy; returns whether there are any.
 
     Args:
@@ -42,13 +47,13 @@ def limit_restitution(rows, u_before, u):
 
 
 @inlined
-def _bounces(rows, c):
+def _bounces(rows: "ContactRows", c):
     """Whether a rigid contact has a separating target speed; that of an elastic one comes from its spring."""
     return rows.target[c] > 0.0 and rows.compliance[c] == 0.0
 
 
 @kernel
-def _works(rows, c, u_before, u):
+def _works(rows: "ContactRows", c, u_before, u):
     """Work of the normal and of the tangents of contact c, and the normal speed before."""
     half, index, impulse = rows.whitened_jacobian[c], rows.index[c], rows.impulse[c]
     approach = normal = sliding = 0.0

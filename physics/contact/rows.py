@@ -5,13 +5,20 @@ with the list of their indices. The cost of a sweep depends on the bodies' chain
 """
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.factorisation import solve_transposed_three
 from grouser.physics.multibody.jacobian import list_entries, point_rows, turning_rows
+
+if TYPE_CHECKING:
+    from grouser.physics.contact.collide import Collision
+    from grouser.physics.contact.contacts import Contacts
+    from grouser.physics.contact.shapes import Shapes
+    from grouser.physics.model.multibody import MultibodyModel
+    from grouser.physics.multibody.kinematics import Kinematics
 
 # Gap and penetration that are tolerated [m]. Where a machine has more contact points than its freedom can distinguish,
 # gaps of a nanometre cannot all be closed: attempts would increase the internal forces without limit.
@@ -85,7 +92,18 @@ def make_contact_rows(most: int, coordinates: int) -> ContactRows:
 
 
 @kernel
-def open_contact_rows(model, collision, contacts, kinematics, factor, u, step, impulse, moment, rows):
+def open_contact_rows(
+    model: "MultibodyModel",
+    collision: "Collision",
+    contacts: "Contacts",
+    kinematics: "Kinematics",
+    factor,
+    u,
+    step: float,
+    impulse,
+    moment,
+    rows: ContactRows,
+):
     """Fills `rows` for the contacts found.
 
     Args:
@@ -192,7 +210,7 @@ def _contact_frame(nx, ny, nz, frame):
 
 
 @inlined
-def _move_surface(shapes, rotation, shape, body, sign, frame, dense):
+def _move_surface(shapes: "Shapes", rotation, shape, body, sign, frame, dense):
     """Adds the motion of a moving surface to the tangents: it runs backwards as its joint turns forward.
 
     Args:
@@ -214,7 +232,7 @@ def _move_surface(shapes, rotation, shape, body, sign, frame, dense):
 
 
 @inlined
-def _normal_law(gap, approach, restitution, stiffness, damping, step):
+def _normal_law(gap, approach, restitution, stiffness, damping, step: float):
     """Compliance, target speed and smallest mean speed over the step of a contact's normal."""
     if stiffness > 0.0:
         resistance = step * stiffness + damping

@@ -130,7 +130,7 @@ def height_at(heights, i, j):
 
 
 @kernel
-def type_at(terrain, x, y):
+def type_at(terrain: Terrain, x, y):
     """Index of the soil at x, y of the world, -1 for rigid ground."""
     types, cell, origin = terrain.types, terrain.types_cell[0], terrain.types_origin
     if types.shape[0] == 0:

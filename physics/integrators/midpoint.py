@@ -9,6 +9,7 @@ Nothing may start or stop acting: `smooth`.
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,6 +33,10 @@ from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import update_kinematics, update_positions
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 
+if TYPE_CHECKING:
+    from grouser.physics.integrators.context import State, StepContext, System, Workspace
+    from grouser.physics.model.command import Command
+
 # The iteration ends when no rate changes by more than this share of the largest; when the change is below the second
 # share and no longer halves, because of rounding; and after this number of rounds.
 _CONVERGED = 1e-13
@@ -43,7 +48,7 @@ _NOT_CONVERGED, _NEGLIGIBLE = 1e-6, 1e-12
 
 
 @partial(kernel, nogil=True)
-def run_midpoint_steps(count, context):
+def run_midpoint_steps(count, context: "StepContext"):
     """Makes `count` steps, or stops after the first with a state that is not finite; number of finite steps."""
     system, state, command, workspace = context.system, context.state, context.command, context.workspace
     for done in range(count):
@@ -55,7 +60,7 @@ def run_midpoint_steps(count, context):
 
 
 @inlined
-def make_midpoint_step(system, state, command, workspace):
+def make_midpoint_step(system: "System", state: "State", command: "Command", workspace: "Workspace"):
     """One step."""
     model, loops, step = system.multibody, system.loops, system.settings.step
     kinematics, loop_rows, middle = workspace.multibody.kinematics, workspace.loops.rows, workspace.multibody.velocity
@@ -119,7 +124,7 @@ def make_midpoint_step(system, state, command, workspace):
 
 
 @inlined
-def _iterate_middle(system, state, command, workspace):
+def _iterate_middle(system: "System", state: "State", command: "Command", workspace: "Workspace"):
     """One round of the iteration for the rates in the middle; largest relative change, and its coordinate."""
     model, loops, half = system.multibody, system.loops, 0.5 * system.settings.step
     kinematics, middle, mass, force = (
@@ -177,7 +182,7 @@ def _iterate_middle(system, state, command, workspace):
 
 
 @inlined
-def _project_velocity(system, state, workspace):
+def _project_velocity(system: "System", state: "State", workspace: "Workspace"):
     """Removes the speeds of the rigid loop joints at the end of the step."""
     model, kinematics, mass, force = (
         system.multibody,

@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from typing import TYPE_CHECKING
 
 from grouser.physics.base.entry import Context, any_in_phase, call_entry_for_result, run_phase
 from grouser.physics.base.kernel import inlined, kernel
@@ -25,6 +26,9 @@ from grouser.physics.base.phases import (
     SOLVE_IMPULSES,
 )
 from grouser.physics.multibody.kinematics import update_kinematics
+
+if TYPE_CHECKING:
+    from grouser.physics.integrators.context import State
 
 
 @partial(kernel, nogil=True)
@@ -58,7 +62,7 @@ def run_steps(count, answered, context: Context):
 
 
 @inlined
-def make_step(context):
+def make_step(context: Context):
     """One step, with the kinematics filled; `base.phases` describes the phases."""
     run_phase(context, DETECT)
     run_phase(context, APPLY_FORCES)
@@ -83,7 +87,7 @@ def make_step(context):
 
 
 @kernel
-def is_finite(state):
+def is_finite(state: "State"):
     """Whether positions, velocities and pressures are finite numbers."""
     for d in range(state.v.shape[0]):
         if not math.isfinite(state.v[d]):

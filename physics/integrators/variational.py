@@ -18,6 +18,7 @@ Loop joints, motors with rotors, and all that starts and stops acting are refuse
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from grouser.physics.constraints.rows import dot
 from grouser.physics.constraints.work import account_dampers, account_drives, account_springs
 from grouser.physics.drives.springs import linearise_drives
 from grouser.physics.integrators.step import is_finite
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.discrete_momentum import (
     add_momenta,
@@ -40,6 +42,10 @@ from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import update_kinematics, update_positions
 from grouser.physics.multibody.newton_euler import gather_forces
 
+if TYPE_CHECKING:
+    from grouser.physics.integrators.context import State, StepContext, System, Workspace
+    from grouser.physics.model.command import Command
+
 # The search ends when the next change would move nothing by more than positions resolve [m, rad]; or when changes no
 # longer shrink, because of rounding, and are below this share of the largest rate or move next to nothing [m, rad].
 _RESOLUTION = 1e-15
@@ -51,7 +57,7 @@ _NOT_CONVERGED = 1e-6
 
 
 @partial(kernel, nogil=True)
-def run_variational_steps(count, context):
+def run_variational_steps(count, context: "StepContext"):
     """Makes `count` steps, or stops after the first with a state that is not finite; number of finite steps."""
     system, state, command, workspace = context.system, context.state, context.command, context.workspace
     for done in range(count):
@@ -63,7 +69,7 @@ def run_variational_steps(count, context):
 
 
 @inlined
-def make_variational_step(system, state, command, workspace):
+def make_variational_step(system: "System", state: "State", command: "Command", workspace: "Workspace"):
     """One step."""
     model, step, motion, rate = (
         system.multibody,
@@ -111,7 +117,7 @@ def make_variational_step(system, state, command, workspace):
 
 
 @inlined
-def _prepare_start(system, state, command, workspace):
+def _prepare_start(system: "System", state: "State", command: "Command", workspace: "Workspace"):
     """Kinematics, factor, efforts and momenta at the start, and the first guess of the mean rates."""
     model, half, motion = system.multibody, 0.5 * system.settings.step, workspace.multibody.discrete
     kinematics, factor, force = workspace.multibody.kinematics, workspace.multibody.factor, motion.force
@@ -146,7 +152,7 @@ def _prepare_start(system, state, command, workspace):
 
 
 @inlined
-def _find_residual(system, state, workspace):
+def _find_residual(system: "System", state: "State", workspace: "Workspace"):
     """Residual of the mean rates: the momenta of the state, less those that the motion with these rates starts with."""
     model, step, motion, rate = (
         system.multibody,
@@ -170,7 +176,7 @@ def _find_residual(system, state, workspace):
 
 
 @inlined
-def _apply_coordinate_forces(system, state, workspace):
+def _apply_coordinate_forces(system: "System", state: "State", workspace: "Workspace"):
     """Efforts, dampers and springs along the coordinates, at the mean coordinate and rate of the step."""
     model, springs, motion, rate = (
         system.multibody,
@@ -195,7 +201,7 @@ def _apply_coordinate_forces(system, state, workspace):
 
 
 @inlined
-def _next_change(model, workspace, rounds):
+def _next_change(model: MultibodyModel, workspace: "Workspace", rounds):
     """Broyden's next change of the rates (Kelley, 2003, section 3.2); largest change, largest rate, changed coordinate.
 
     For whitened velocities the mass matrix is the identity, which is the first guess of the derivative.
@@ -227,7 +233,7 @@ def _next_change(model, workspace, rounds):
 
 
 @inlined
-def _find_end_rates(system, state, workspace):
+def _find_end_rates(system: "System", state: "State", workspace: "Workspace"):
     """Rates at the end from the momenta there, to which the final residual is added."""
     model, step, motion, rate = (
         system.multibody,

@@ -12,6 +12,7 @@ import numpy as np
 
 from grouser.physics.base.kernel import embedded, inlined, kernel
 from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.multibody.kinematics import Kinematics
 from grouser.physics.multibody.newton_euler import acceleration_above, required_wrench
 
 
@@ -46,7 +47,9 @@ def make_articulated_workspace(model: MultibodyModel) -> ArticulatedWorkspace:
 
 
 @embedded
-def forward_dynamics(model, kinematics, force, workspace, acceleration):
+def forward_dynamics(
+    model: MultibodyModel, kinematics: Kinematics, force, workspace: ArticulatedWorkspace, acceleration
+):
     """Coordinate accelerations from generalised forces and gravity.
 
     Args:
@@ -65,7 +68,7 @@ def forward_dynamics(model, kinematics, force, workspace, acceleration):
 
 
 @inlined
-def _start_body(model, i, kinematics, workspace):
+def _start_body(model: MultibodyModel, i, kinematics: Kinematics, workspace: ArticulatedWorkspace):
     """Starts the articulated inertia and bias of body i with its rigid ones."""
     motion, bias, inertia, joint = workspace.motion, workspace.bias, kinematics.inertia, kinematics.bias
     a0, a1, a2, a3, a4, a5 = acceleration_above(model, i, motion)
@@ -87,7 +90,7 @@ def _start_body(model, i, kinematics, workspace):
 
 
 @inlined
-def _eliminate_body(model, i, column, force, workspace):
+def _eliminate_body(model: MultibodyModel, i, column, force, workspace: ArticulatedWorkspace):
     """Eliminates the columns of body i from its articulated inertia and adds the rest to its parent."""
     a, bias, reaction, drive = workspace.inertia[i], workspace.bias, workspace.reaction, workspace.drive
     p0, p1, p2, p3, p4, p5 = bias[i, 0], bias[i, 1], bias[i, 2], bias[i, 3], bias[i, 4], bias[i, 5]
@@ -117,7 +120,7 @@ def _eliminate_body(model, i, column, force, workspace):
 
 
 @inlined
-def _accelerate_body(model, i, column, workspace, acceleration):
+def _accelerate_body(model: MultibodyModel, i, column, workspace: ArticulatedWorkspace, acceleration):
     """Accelerations of the coordinates of body i, added to its spatial acceleration."""
     motion, reaction, drive = workspace.motion, workspace.reaction, workspace.drive
     a0 = a1 = a2 = a3 = a4 = a5 = 0.0

@@ -4,11 +4,12 @@ import numpy as np
 
 from grouser.physics.base.kernel import embedded, inlined
 from grouser.physics.base.spatial import momentum
-from grouser.physics.multibody.kinematics import force_along
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.multibody.kinematics import Kinematics, force_along
 
 
 @embedded
-def mass_matrix(model, kinematics, composite, mass):
+def mass_matrix(model: MultibodyModel, kinematics: Kinematics, composite, mass):
     """Lower triangle of M(q); leaves the upper one unchanged.
 
     Args:
@@ -34,7 +35,7 @@ def mass_matrix(model, kinematics, composite, mass):
 
 
 @inlined
-def _couple_column(model, i, c, column, composite, mass):
+def _couple_column(model: MultibodyModel, i, c, column, composite, mass):
     """Adds the coupling of column c of body i with itself, and with earlier columns of the body and its ancestors."""
     # Unsigned, as in `factorisation`.
     row = np.uintp(model.column_rate[c])

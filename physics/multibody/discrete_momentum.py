@@ -66,7 +66,7 @@ def make_discrete_motion(model: MultibodyModel, rounds: int) -> DiscreteMotion:
 
 
 @embedded
-def find_momenta(model, before, after, step, result):
+def find_momenta(model: MultibodyModel, before: Kinematics, after: Kinematics, step: float, result):
     """Momentum of every body between two poses, about the origin of the first.
 
     Args:
@@ -97,7 +97,7 @@ def find_momenta(model, before, after, step, result):
 
 
 @inlined
-def _origin_shift(before, after):
+def _origin_shift(before: Kinematics, after: Kinematics):
     """Vector from the origin of the first kinematics to that of the second [m]."""
     return (
         after.origin[0] - before.origin[0],
@@ -116,7 +116,7 @@ def _moment_of_column(r, t, k, x, y, z):
 
 
 @embedded
-def momenta_at_start(model, kinematics, step, wrench, result):
+def momenta_at_start(model: MultibodyModel, kinematics: Kinematics, step: float, wrench, result):
     """Momenta of the coordinates at the present rates, with half a step of gravity.
 
     Args:
@@ -136,7 +136,7 @@ def momenta_at_start(model, kinematics, step, wrench, result):
 
 
 @embedded
-def momenta_at_end(model, before, after, step, momenta, wrench, result):
+def momenta_at_end(model: MultibodyModel, before: Kinematics, after: Kinematics, step: float, momenta, wrench, result):
     """Momenta of the coordinates at the end of the step, with half a step of gravity.
 
     Args:
@@ -157,7 +157,7 @@ def momenta_at_end(model, before, after, step, momenta, wrench, result):
 
 
 @inlined
-def _write_momentum_and_weight(model, i, inertia, step, p0, p1, p2, l0, l1, l2, wrench):
+def _write_momentum_and_weight(model: MultibodyModel, i, inertia, step: float, p0, p1, p2, l0, l1, l2, wrench):
     """Stores the momentum of body i and half a step of its weight as its wrench."""
     gx, gy, gz = 0.5 * step * model.gravity[0], 0.5 * step * model.gravity[1], 0.5 * step * model.gravity[2]
     n0, n1, n2 = cross(inertia[i, 6], inertia[i, 7], inertia[i, 8], gx, gy, gz)
@@ -167,7 +167,7 @@ def _write_momentum_and_weight(model, i, inertia, step, p0, p1, p2, l0, l1, l2, 
 
 
 @embedded
-def add_momenta(model, kinematics, rate, twist, momenta):
+def add_momenta(model: MultibodyModel, kinematics: Kinematics, rate, twist, momenta):
     """Adds the momenta that rates of the coordinates give the bodies.
 
     Args:

@@ -1,11 +1,17 @@
 """Energy and momentum of the whole tree."""
 
+from typing import TYPE_CHECKING
+
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import momentum
 
+if TYPE_CHECKING:
+    from grouser.physics.model.multibody import MultibodyModel
+    from grouser.physics.multibody.kinematics import Kinematics
+
 
 @kernel
-def kinetic_energy(model, kinematics):
+def kinetic_energy(model: "MultibodyModel", kinematics: "Kinematics"):
     """Sum of V.I V / 2 over the bodies [J]."""
     twist = kinematics.twist
     total = 0.0
@@ -17,7 +23,7 @@ def kinetic_energy(model, kinematics):
 
 
 @kernel
-def rotor_energy(model, v):
+def rotor_energy(model: "MultibodyModel", v):
     """Kinetic energy of rotors geared to coordinates, at the rates v [J]."""
     total = 0.0
     for d in range(v.shape[0]):
@@ -26,7 +32,7 @@ def rotor_energy(model, v):
 
 
 @kernel
-def potential_energy(model, kinematics):
+def potential_energy(model: "MultibodyModel", kinematics: "Kinematics"):
     """Gravitational energy, zero at the world's origin [J]."""
     total = 0.0
     for i in range(model.body_parent.shape[0]):
@@ -36,7 +42,7 @@ def potential_energy(model, kinematics):
 
 
 @kernel
-def elastic_energy(model, q):
+def elastic_energy(model: "MultibodyModel", q):
     """Energy of the springs of elastic coordinates [J]."""
     total = 0.0
     for k in range(model.spring_rate.shape[0]):
@@ -46,7 +52,7 @@ def elastic_energy(model, q):
 
 
 @kernel
-def total_momentum(model, kinematics, result):
+def total_momentum(model: "MultibodyModel", kinematics: "Kinematics", result):
     """Linear momentum [kg m/s] and angular momentum about the world's origin [kg m2/s], world axes.
 
     Args:

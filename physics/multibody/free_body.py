@@ -6,12 +6,18 @@ momentum in the world are kept, and the velocity follows from them in the new po
 step).
 """
 
+from typing import TYPE_CHECKING
+
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import cross, cross_force, momentum, rotated, rotated_back, rotation_matrix
 
+if TYPE_CHECKING:
+    from grouser.physics.model.multibody import MultibodyModel
+    from grouser.physics.multibody.kinematics import Kinematics
+
 
 @kernel
-def release_gyroscopic_force(model, kinematics, acceleration, force):
+def release_gyroscopic_force(model: "MultibodyModel", kinematics: "Kinematics", acceleration, force):
     """Removes the velocity-product force of the lone bodies from a bias force; `carry_momentum` replaces it.
 
     Args:
@@ -43,7 +49,7 @@ def release_gyroscopic_force(model, kinematics, acceleration, force):
 
 
 @kernel
-def carry_momentum(model, kinematics, displacement, step, q, v):
+def carry_momentum(model: "MultibodyModel", kinematics: "Kinematics", displacement, step: float, q, v):
     """Straightens the path of every lone body, and computes its velocity from its momentum in the new pose.
 
     Args:
@@ -61,7 +67,7 @@ def carry_momentum(model, kinematics, displacement, step, q, v):
 
 
 @kernel
-def _straighten(model, kinematics, i, displacement, step, q):
+def _straighten(model: "MultibodyModel", kinematics: "Kinematics", i, displacement, step: float, q):
     """Moves body i so that its centre of mass has moved by the step times its velocity."""
     at, rate = model.body_q[i], model.column_rate[model.column_start[i]]
     place, old, com = model.body_rotation[i], kinematics.rotation[i], model.body_com[i]
@@ -87,7 +93,7 @@ def _straighten(model, kinematics, i, displacement, step, q):
 
 
 @kernel
-def _carry(model, kinematics, i, q, v):
+def _carry(model: "MultibodyModel", kinematics: "Kinematics", i, q, v):
     """Expresses the momentum of body i, constant in the world, in its new axes."""
     at, rate = model.body_q[i], model.column_rate[model.column_start[i]]
     com, m, s = model.body_com[i], model.body_mass[i], model.body_inertia[i]
@@ -114,7 +120,7 @@ def _carry(model, kinematics, i, q, v):
 
 
 @kernel
-def _to_new_axes(model, kinematics, i, q, at, x, y, z):
+def _to_new_axes(model: "MultibodyModel", kinematics: "Kinematics", i, q, at, x, y, z):
     """Old body axes -> world -> joint frame -> new body axes."""
     x, y, z = rotated(kinematics.rotation[i], x, y, z)
     x, y, z = rotated_back(model.body_rotation[i], x, y, z)

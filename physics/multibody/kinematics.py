@@ -47,14 +47,14 @@ def make_kinematics(model: MultibodyModel) -> Kinematics:
 
 
 @embedded
-def update_kinematics(model, q, v, kinematics):
+def update_kinematics(model: MultibodyModel, q, v, kinematics: Kinematics):
     """Fills `kinematics` for the positions q and rates v."""
     update_positions(model, q, kinematics)
     update_velocities(model, v, kinematics)
 
 
 @inlined
-def update_positions(model, q, kinematics):
+def update_positions(model: MultibodyModel, q, kinematics: Kinematics):
     """Origin, rotations, positions, columns and inertias for the positions q."""
     origin, rotation, position, column = (
         kinematics.origin,
@@ -75,7 +75,7 @@ def update_positions(model, q, kinematics):
 
 
 @inlined
-def _place_body(model, i, q, origin, rotation, position, column):
+def _place_body(model: MultibodyModel, i, q, origin, rotation, position, column):
     """Pose of body i and the columns of its joint."""
     parent = model.body_parent[i]
     placement = model.body_rotation[i]
@@ -212,7 +212,7 @@ def _angular_column(column, c, px, py, pz, x, y, z, scale):
 
 
 @inlined
-def _inertia_in_world(model, i, rotation, position, inertia):
+def _inertia_in_world(model: MultibodyModel, i, rotation, position, inertia):
     """Inertia of body i about the origin: R I R^T with the parallel-axis term."""
     r = rotation[i]
     m = model.body_mass[i]
@@ -243,7 +243,7 @@ def _inertia_in_world(model, i, rotation, position, inertia):
 
 
 @inlined
-def update_velocities(model, v, kinematics):
+def update_velocities(model: MultibodyModel, v, kinematics: Kinematics):
     """Twists and bias accelerations for the rates v; positions must be up to date.
 
     A joint's columns are constant in the body or in its parent, so that the bias is V_parent x V_joint.
@@ -265,7 +265,7 @@ def update_velocities(model, v, kinematics):
 
 
 @inlined
-def joint_motion(model, i, column, rate):
+def joint_motion(model: MultibodyModel, i, column, rate):
     """Sum of the columns of body i, each times its coordinate's rate (or acceleration)."""
     # The first column is outside the loop: most joints have only one, and a vectorised loop is slower for one.
     c = model.column_start[i]

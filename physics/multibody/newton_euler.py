@@ -2,11 +2,12 @@
 
 from grouser.physics.base.kernel import embedded, inlined
 from grouser.physics.base.spatial import cross_force, momentum
-from grouser.physics.multibody.kinematics import force_along, joint_motion
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.multibody.kinematics import Kinematics, force_along, joint_motion
 
 
 @embedded
-def inverse_dynamics(model, kinematics, acceleration, wrench, spatial_acceleration, force):
+def inverse_dynamics(model: MultibodyModel, kinematics: Kinematics, acceleration, wrench, spatial_acceleration, force):
     """Generalised forces for an acceleration of the coordinates, gravity included.
 
     Damping and constraints are not included: force = M a + C(q, v) + G(q).
@@ -34,7 +35,7 @@ def inverse_dynamics(model, kinematics, acceleration, wrench, spatial_accelerati
 
 
 @inlined
-def gather_forces(model, column, wrench, force):
+def gather_forces(model: MultibodyModel, column, wrench, force):
     """Generalised forces of wrenches on the bodies.
 
     Args:
@@ -60,7 +61,7 @@ def gather_forces(model, column, wrench, force):
 
 
 @inlined
-def acceleration_above(model, i, motion):
+def acceleration_above(model: MultibodyModel, i, motion):
     """Spatial acceleration of the parent of body i; that of the world opposes gravity."""
     a0, a1, a2, a3, a4, a5 = -model.gravity[0], -model.gravity[1], -model.gravity[2], 0.0, 0.0, 0.0
     parent = model.body_parent[i]

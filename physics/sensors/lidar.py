@@ -2,7 +2,7 @@
 
 import math
 import zlib
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,10 +10,15 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.contact.pairs import place_shapes
 from grouser.physics.contact.rays import ray_to_shape
+from grouser.physics.contact.shapes import Shapes
 from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.model.multibody import Names
+from grouser.physics.multibody.kinematics import Kinematics
 from grouser.physics.sensors.imu import mounting
 from grouser.physics.soil.rays import fill_bounds, ray_to_ground
+
+if TYPE_CHECKING:
+    from grouser.physics.integrators.context import StepContext
 
 # Full turns by which the angle of a beam may differ from that of a hit point, which is from -pi to pi.
 _TURNS = 2
@@ -115,7 +120,7 @@ class LidarReader:
 
 
 @kernel
-def _sweep_once(context, kinematics, sweep, rotation, position, crest, distance):
+def _sweep_once(context: "StepContext", kinematics: Kinematics, sweep: _Sweep, rotation, position, crest, distance):
     """Fills `distance` with the distance at which each beam meets something, infinite where nothing is in its way [m].
 
     Args:
@@ -163,7 +168,7 @@ def _direction(r, cosine, sine):
 
 
 @kernel
-def _meet_shape(shapes, s, sweep, rotation, position, distance):
+def _meet_shape(shapes: Shapes, s, sweep: _Sweep, rotation, position, distance):
     """Shortens the beams that meet a shape; tries those that pass through its bounding sphere."""
     r, turn = rotation, sweep.turn[s]
     wx, wy, wz = sweep.place[s, 0] - position[0], sweep.place[s, 1] - position[1], sweep.place[s, 2] - position[2]
