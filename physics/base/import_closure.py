@@ -126,7 +126,7 @@ class ImportClosures:
         return reached
 
     def _imported(self, module: Module) -> Iterator[Module]:
-        """Modules whose names this one imports."""
+        """The modules that this one imports names from."""
         source = self._source(module)
         for name in source.imported if source else ():
             found = _find(module, name)

@@ -120,14 +120,14 @@ def commit(context: Context):
     """Stores the impulses for the next step's warm start, and the solver's figures."""
     work, motion = context.workspace.constraints, context.workspace.multibody
     rows, laws = work.rows, context.system.joints.laws
-    remembered = context.state.constraints.row_impulse
+    stored = context.state.constraints.row_impulse
     record_convergence(work.sweeps[0], work.residual[0], work)
-    remembered[:] = 0.0
+    stored[:] = 0.0
     for r in range(rows.count[0]):
         slot = rows.slot[r]
-        remembered[slot] = rows.impulse[r]
+        stored[slot] = rows.impulse[r]
         if slot < laws.rate_index.shape[0]:
-            remembered[slot] -= spring_impulse(rows, r, motion.velocity[laws.rate_index[slot]])
+            stored[slot] -= spring_impulse(rows, r, motion.velocity[laws.rate_index[slot]])
 
 
 @kernel

@@ -31,7 +31,7 @@ from grouser.physics.multibody.elimination import eliminate
 _WEIGHT = 1e7
 # A contact sticks while its friction is below this share of its limit.
 _STICKING = 1.0 - 1e-9
-# A contact whose impulse falls below this share no longer presses.
+# A contact no longer presses when its impulse falls below this share.
 _LIFTED = 1e-12
 # Limit of the rounds: each takes one contact to its cone boundary, or one row to its bound.
 _MOST_ROUNDS = 8

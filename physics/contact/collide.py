@@ -249,7 +249,7 @@ def detect_contacts(
     collision: Collision,
     kinematics: Kinematics,
     step: float,
-    remembered,
+    stored,
     workspace: ContactWorkspace,
     contacts: Contacts,
 ):
@@ -259,12 +259,12 @@ def detect_contacts(
         collision: the collision system.
         kinematics: filled for the current state.
         step: [s].
-        remembered: stored state of each slot from the last step (`contact.room.State`).
+        stored: stored state of each slot from the last step (`contact.room.State`).
         workspace: as `convex_pairs_due` has left it in this step, with its due pairs solved.
         contacts: result.
     """
     contacts.count[0] = 0
-    memory = (remembered.anchor, remembered.impulse)
+    memory = (stored.anchor, stored.impulse)
     if collision.terrain.heights.shape[0] == 0:
         touch_plane(collision.candidates, collision.terrain, kinematics, step, contacts)
     else:

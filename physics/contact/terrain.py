@@ -93,7 +93,7 @@ def _crests(heights: np.ndarray) -> np.ndarray:
 
 
 def _peaks(heights: np.ndarray) -> np.ndarray:
-    """Vertices that are not below the middle of any two opposite neighbours, and above that of some."""
+    """Vertices that are not below the middle of any two opposite neighbours, and above the middle of some."""
     around = np.pad(heights, 1, mode="edge") if heights.size else np.zeros((2, 2))
     never_below = np.ones(heights.shape, dtype=np.bool_)
     above = np.zeros(heights.shape, dtype=np.bool_)

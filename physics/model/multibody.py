@@ -122,7 +122,7 @@ class Names:
 
     Attributes:
         joints: joints with one coordinate (mimicking ones too) -> JointCoordinate, in the order of the file.
-        axes: axis of a spherical joint, "joint/x" and so on -> JointCoordinate, whose q is the first of the joint's
+        axes: axis of a spherical joint, "joint/x" and so on -> JointCoordinate; its q is the first of the joint's
             quaternion.
         compliance: compliant joint -> elastic direction (0 to 2 translation along, 3 to 5 rotation about x, y, z) ->
             index in q and in v of its coordinate.
@@ -241,7 +241,7 @@ def _shifted(about_com, mass, offset):
 
 
 def _axis_frame(axis):
-    """The rotation matrix nearest to the identity whose z axis is `axis`."""
+    """The rotation matrix with the z axis `axis` that is nearest to the identity."""
     x, y, z = axis
     if z < -1.0 + 1e-12:
         return np.diag([1.0, -1.0, -1.0])
@@ -477,7 +477,7 @@ class _Tree:
 
 
 def bodies_between(parent, body: int, other: int) -> Iterator[int]:
-    """The bodies whose joints move two bodies (-1: the world) relative to each other, deepest first."""
+    """The bodies between two bodies (-1: the world): their joints move the two relative to each other; deepest first."""
     while body != other:
         # the later body is the deeper one, or on another branch: climb from it
         climbing = int(max(body, other))

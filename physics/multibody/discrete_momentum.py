@@ -108,7 +108,7 @@ def _origin_shift(before: Kinematics, after: Kinematics):
 
 @inlined
 def _moment_of_column(r, t, k, x, y, z):
-    """Column k of R0 cross column k of (R1 - R0) J, whose own column k is (x, y, z)."""
+    """Column k of R0 cross column k of (R1 - R0) J; column k of J is (x, y, z)."""
     wx = (t[0, 0] - r[0, 0]) * x + (t[0, 1] - r[0, 1]) * y + (t[0, 2] - r[0, 2]) * z
     wy = (t[1, 0] - r[1, 0]) * x + (t[1, 1] - r[1, 1]) * y + (t[1, 2] - r[1, 2]) * z
     wz = (t[2, 0] - r[2, 0]) * x + (t[2, 1] - r[2, 1]) * y + (t[2, 2] - r[2, 2]) * z
