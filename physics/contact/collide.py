@@ -1,6 +1,6 @@
 """The collision system, and contact detection in a step."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import MultibodyModel, Names
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
+
+if TYPE_CHECKING:
+    from grouser.physics.contact.room import State
 
 # Links that overlap by more than this at the start cannot be meant to touch [m].
 _OVERLAP = 1e-3
@@ -249,7 +252,7 @@ def detect_contacts(
     collision: Collision,
     kinematics: Kinematics,
     step: float,
-    stored,
+    state: "State",
     workspace: ContactWorkspace,
     contacts: Contacts,
 ):
@@ -259,12 +262,12 @@ def detect_contacts(
         collision: the collision system.
         kinematics: filled for the current state.
         step: [s].
-        stored: stored state of each slot from the last step (`contact.room.State`).
+        state: stored impulses and anchors of the slots.
         workspace: as `convex_pairs_due` has left it in this step, with its due pairs solved.
         contacts: result.
     """
     contacts.count[0] = 0
-    memory = (stored.anchor, stored.impulse)
+    memory = (state.anchor, state.impulse)
     if collision.terrain.heights.shape[0] == 0:
         touch_plane(collision.candidates, collision.terrain, kinematics, step, contacts)
     else:

@@ -477,7 +477,7 @@ class _Tree:
 
 
 def bodies_between(parent, body: int, other: int) -> Iterator[int]:
-    """The bodies between two bodies (-1: the world): their joints move the two relative to each other; deepest first."""
+    """The bodies with joints that move two bodies (-1: the world) relative to each other, deepest first."""
     while body != other:
         # the later body is the deeper one, or on another branch: climb from it
         climbing = int(max(body, other))
