@@ -77,7 +77,7 @@ class Scene:
     Attributes:
         collision, warnings, model, names, workspace, contacts: made for the machine.
         anchor, impulse: stored state of the slots.
-        asked: number of coal's calls.
+        coal_calls: number of pairs solved by coal.
     """
 
     def __init__(self, machine, world=FREE_SPACE):
@@ -95,7 +95,7 @@ class Scene:
         self.narrow = None
         if len(self.collision.pairs.convex_pair):
             self.narrow = ConvexNarrowPhase(self.collision.shapes, self.collision.pairs)
-        self.asked = 0
+        self.coal_calls = 0
 
     def place(self, body, position, quaternion=(0.0, 0.0, 0.0, 1.0), linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0)):
         """Places a free body and sets its speeds in world axes."""
@@ -109,15 +109,15 @@ class Scene:
         """Clears the stored distances of convex pairs."""
         clear_convex_distances(self.workspace)
 
-    def touch(self, step=STEP, ask_all=False) -> list[Found]:
+    def touch(self, step=STEP, solve_all=False) -> list[Found]:
         """The present contacts; coal solves all pairs, or those that are due."""
         model, collision, kinematics, memory, workspace, contacts = self._packed
         update_kinematics(model, self.q, self.v, kinematics)
         due = convex_pairs_due(collision, kinematics, step, workspace)
-        if ask_all:
+        if solve_all:
             due = self.workspace.due_count[0] = len(self.workspace.due)
             self.workspace.due[:] = np.arange(due)
-        self.asked += due
+        self.coal_calls += due
         if due:
             self.narrow.answer(self.workspace)
         detect(collision, kinematics, step, memory, workspace, contacts)
@@ -133,7 +133,7 @@ class Scene:
             for c in range(found.count[0])
         ]
 
-    def remember(self, contacts):
+    def store_impulses(self, contacts):
         """Stores a unit impulse along its normal for every contact."""
         self.impulse[:] = 0.0
         for contact in contacts:

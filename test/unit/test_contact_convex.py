@@ -180,14 +180,14 @@ def test_manifolds_by_faces_and_by_coal_agree():
         turn = spatial.quaternion_product(*about_y(tilt), *(0, 0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)))
         place = (*random.uniform(-0.4, 0.4, 2), 0.7 + random.uniform(-2e-3, 1e-3))
         scene.clear_distances()
-        scene.asked = 0
+        scene.coal_calls = 0
         found = scene.place(0, place, turn).place(1, (0, 0, 0)).touch()
-        if not scene.asked:
+        if not scene.coal_calls:
             cases.append((place, turn, found))
     assert len(cases) > 150
     for place, turn, found in cases:
         scene.clear_distances()
-        by_coal = scene.place(0, place, turn).touch(ask_all=True)
+        by_coal = scene.place(0, place, turn).touch(solve_all=True)
         assert sorted_points(by_coal) == pytest.approx(sorted_points(found), abs=1e-6)
         gaps = [sorted(contact.gap for contact in contacts) for contacts in (by_coal, found)]
         assert gaps[0] == pytest.approx(gaps[1], abs=1e-9)
@@ -227,7 +227,7 @@ def test_contacts_do_not_depend_on_when_coal_was_called():
             assert np.array_equal(column[: len(found)], other[: len(found)])
         touched += len(found)
     assert touched > 50
-    assert patient.asked < 0.8 * eager.asked
+    assert patient.coal_calls < 0.8 * eager.coal_calls
 
 
 def test_separate_pairs_are_not_solved_again():
@@ -240,13 +240,13 @@ def test_separate_pairs_are_not_solved_again():
         # 2 mm are covered in two steps
         assert bool(found) == (height - 0.6 < 2e-3)
     # once at first, then each time the free distance may be used up
-    assert scene.asked < 30
+    assert scene.coal_calls < 30
 
 
 def test_far_pair_is_never_solved_by_coal():
     scene = Scene(free_bodies(Cylinder(0.3, 1.0), Cylinder(0.3, 1.0)))
     assert scene.place(0, (0, 0, 3.0), SIDEWAYS).place(1, (0, 0, 0)).touch() == []
-    assert scene.asked == 0
+    assert scene.coal_calls == 0
 
 
 def test_resting_boxes_are_solved_without_coal():
@@ -256,4 +256,4 @@ def test_resting_boxes_are_solved_without_coal():
             body, (0.01 * body, 0, 0.2 * body - 1e-6 * body), (0, 0, math.sin(0.1 * body), math.cos(0.1 * body))
         )
     assert len(scene.touch()) == 9 * 4
-    assert scene.asked == 0
+    assert scene.coal_calls == 0

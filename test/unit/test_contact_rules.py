@@ -295,7 +295,7 @@ def test_contacts_keep_their_slots_while_a_box_slides():
         assert len(corners) == 4
         expected = expected or corners
         assert corners == expected
-        scene.remember(found)
+        scene.store_impulses(found)
 
 
 def test_contacts_keep_their_slots_while_others_begin_and_end():
@@ -311,7 +311,7 @@ def test_contacts_keep_their_slots_while_others_begin_and_end():
             if scene.impulse[contact.slot].any():
                 assert seen[contact.slot] == tuple(np.round(contact.anchor, 9))
             seen[contact.slot] = tuple(np.round(contact.anchor, 9))
-        scene.remember(found)
+        scene.store_impulses(found)
 
 
 def test_no_two_contacts_share_a_slot():
@@ -331,4 +331,4 @@ def test_no_two_contacts_share_a_slot():
         assert [contact.other_shape < 0 for contact in found] == sorted(
             (contact.other_shape < 0 for contact in found), reverse=True
         )
-        scene.remember(found)
+        scene.store_impulses(found)

@@ -26,7 +26,7 @@ scale = st.floats(-9.0, 0.3).map(lambda power: 10.0**power)
 
 
 def chain(*joints):
-    """A machine on a fixed base whose joints all hang on it."""
+    """A machine on a fixed base with all joints attached to it."""
     links = (Link("ground"), *(Link(joint.child, BODY) for joint in joints))
     return build_model(Machine("chain", links, joints, "ground", floating_base=False))[0]
 

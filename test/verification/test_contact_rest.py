@@ -31,7 +31,7 @@ SLAB = Box((1.0, 1.0, 0.2))
 
 
 def rough_field(height):
-    """Ground whose vertices differ by up to `height` [m], every 0.1 m."""
+    """Ground with vertices every 0.1 m that differ by up to `height` [m]."""
     random = np.random.default_rng(5)
     return Ground(heightfield=Heightfield(random.uniform(0.0, height, (41, 41)), 0.1, (-2.0, -2.0)))
 

@@ -127,9 +127,9 @@ def test_midpoint_rule_warns_once_of_a_step_without_convergence(parts):
         warnings.simplefilter("error")
         simulation.step(90)
     simulation.clear_diagnostics()
-    with pytest.warns(RuntimeWarning, match=r"did not settle in the step to t = [23]\.\d\d0000 s: [abc] ") as told:
+    with pytest.warns(RuntimeWarning, match=r"did not settle in the step to t = [23]\.\d\d0000 s: [abc] ") as caught:
         simulation.step(300)
-    assert len(told) == 1
+    assert len(caught) == 1
     # much of the rates
     assert simulation.diagnostics.residual_max > 1e-3
 
@@ -145,9 +145,9 @@ def test_midpoint_rule_gives_no_warning_when_it_converges(parts):
 def test_batch_warns_of_steps_without_convergence(parts):
     batch = Simulation(parallelogram(parts), SPACE, 1e-2, integrator="implicit_midpoint").batch(2)
     batch[1].state.v[:] = [3.0, -3.0, 3.0]
-    with pytest.warns(RuntimeWarning, match="did not settle") as told:
+    with pytest.warns(RuntimeWarning, match="did not settle") as caught:
         batch.step(110)
-    assert len(told) == 1
+    assert len(caught) == 1
 
 
 def test_midpoint_rule_has_no_numerical_damping(parts):

@@ -423,9 +423,9 @@ def test_variational_integrator_warns_once_of_a_step_without_convergence(parts):
     simulation = variational(pendulum(parts), DOWN, 0.01, (200.0, -150.0, 100.0))
     with pytest.warns(
         RuntimeWarning, match=r"the variational integrator did not settle in the step to t = 0\.01\d*.*bearing"
-    ) as told:
+    ) as caught:
         simulation.step(2)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert simulation.diagnostics.residual_max > 1e-3
 
 
