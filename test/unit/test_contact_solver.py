@@ -147,7 +147,7 @@ def test_share_within_cone_ends_on_the_boundary_or_inside(share_within, impulse,
 def test_redundant_contacts_share_the_load_with_bounded_impulses():
     rows, u = problem(5, contacts=1, coordinates=6)
     many = make_contact_rows(6, 6)
-    for name in ("size", "index", "frame", "half", "inverse_mass", "friction"):
+    for name in ("size", "index", "frame", "whitened_jacobian", "inverse_mass", "friction"):
         getattr(many, name)[:] = getattr(rows, name)
     many.count[0] = 6
     u -= 3.0 * rows.whitened_jacobian[0, :, 0]
