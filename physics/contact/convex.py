@@ -124,10 +124,10 @@ class ConvexNarrowPhase:
         self._moved.setRotation(workspace.rotation[a])
         free = _LIFT * float(min(self._shapes.bound[a], self._shapes.bound[b]))
         for _ in range(_LIFTS):
-            way = (free - best) * direction
-            self._moved.setTranslation(workspace.position[a] + way)
+            offset = (free - best) * direction
+            self._moved.setTranslation(workspace.position[a] + offset)
             self._measure(self._solid, a, b, self._moved)
-            workspace.witness[c] = self._result.getNearestPoint1() - way
+            workspace.witness[c] = self._result.getNearestPoint1() - offset
             along = self._along(workspace, a, b, -self._result.normal)
             gain = along - best
             if gain > 0.0:
@@ -328,24 +328,24 @@ def _reach(twist, body_a, body_b, place_b, bound_b, step: float):
     vx, vy, vz = vx + wy * z - wz * y, vy + wz * x - wx * z, vz + wx * y - wy * x
     turning = math.sqrt(wx * wx + wy * wy + wz * wz)
     ahead = 2.0 * step * (math.sqrt(vx * vx + vy * vy + vz * vz) + turning * bound_b)
-    left = 1.0 - 2.0 * step * turning
-    return max(CONTACT_MARGIN, ahead / max(left, 0.1))
+    remaining = 1.0 - 2.0 * step * turning
+    return max(CONTACT_MARGIN, ahead / max(remaining, 0.1))
 
 
 @kernel
 def _relative_motion(r_a, at_a, r_b, at_b, solved_rotation, solved_position):
     """Motion of the second solid relative to the first: centre [m], and chord of the rotation at radius 1 [-]."""
-    way = turn = 0.0
+    moved = turned = 0.0
     for k in range(3):
         now = 0.0
         for m in range(3):
             now += r_a[m, k] * (at_b[m] - at_a[m])
-        way += (now - solved_position[k]) ** 2
+        moved += (now - solved_position[k]) ** 2
         for m in range(3):
             now = r_a[0, k] * r_b[0, m] + r_a[1, k] * r_b[1, m] + r_a[2, k] * r_b[2, m]
-            turn += (now - solved_rotation[k, m]) ** 2
+            turned += (now - solved_rotation[k, m]) ** 2
     # |R - R0| (Frobenius) is 2 sqrt(2) sin(angle / 2); points at radius 1 move by at most 2 sin(angle / 2)
-    return math.sqrt(way), math.sqrt(0.5 * turn)
+    return math.sqrt(moved), math.sqrt(0.5 * turned)
 
 
 @kernel

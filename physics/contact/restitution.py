@@ -27,7 +27,7 @@ def limit_restitution(rows: "ContactRows", u_before, u):
     """
     bouncing = False
     for c in range(rows.count[0]):
-        bouncing = bouncing or _bounces(rows, c)
+        bouncing = bouncing or _has_target(rows, c)
     if not bouncing:
         return False
     total = energy = 0.0
@@ -38,8 +38,8 @@ def limit_restitution(rows: "ContactRows", u_before, u):
         return False
     tempered = False
     for c in range(rows.count[0]):
-        normal, sliding, approach = _works(rows, c, u_before, u)
-        if _bounces(rows, c) and rows.impulse[c, 0] > 0.0 and normal + sliding > _ROUNDING * energy:
+        normal, sliding, approach = _contact_work(rows, c, u_before, u)
+        if _has_target(rows, c) and rows.impulse[c, 0] > 0.0 and normal + sliding > _ROUNDING * energy:
             target = max(0.0, -approach - 2.0 * sliding / rows.impulse[c, 0])
             tempered = tempered or target < rows.target[c]
             rows.target[c] = min(target, rows.target[c])
@@ -47,19 +47,19 @@ def limit_restitution(rows: "ContactRows", u_before, u):
 
 
 @inlined
-def _bounces(rows: "ContactRows", c):
+def _has_target(rows: "ContactRows", c):
     """Whether a rigid contact has a separating target speed; that of an elastic one comes from its spring."""
     return rows.target[c] > 0.0 and rows.compliance[c] == 0.0
 
 
 @kernel
-def _works(rows: "ContactRows", c, u_before, u):
+def _contact_work(rows: "ContactRows", c, u_before, u):
     """Work of the normal and of the tangents of contact c, and the normal speed before."""
-    half, index, impulse = rows.whitened_jacobian[c], rows.index[c], rows.impulse[c]
+    jacobian, index, impulse = rows.whitened_jacobian[c], rows.index[c], rows.impulse[c]
     approach = normal = sliding = 0.0
     for k in range(rows.size[c]):
         before, both = u_before[index[k]], u_before[index[k]] + u[index[k]]
-        approach += half[k, 0] * before
-        normal += half[k, 0] * both
-        sliding += (half[k, 1] * impulse[1] + half[k, 2] * impulse[2]) * both
+        approach += jacobian[k, 0] * before
+        normal += jacobian[k, 0] * both
+        sliding += (jacobian[k, 1] * impulse[1] + jacobian[k, 2] * impulse[2]) * both
     return 0.5 * impulse[0] * normal, 0.5 * sliding, approach

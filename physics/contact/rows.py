@@ -161,11 +161,11 @@ def _pack(dense, first, size, index, packed, squares, inverse):
 
 
 @kernel
-def _align_tangents(size, frame, half, inverse):
+def _align_tangents(size, frame, jacobian, inverse):
     """Rotates the tangents about the normal until they are decoupled, unless they nearly are."""
     coupling = 0.0
     for k in range(size):
-        coupling += half[k, 1] * half[k, 2]
+        coupling += jacobian[k, 1] * jacobian[k, 2]
     if coupling * coupling <= _UNCOUPLED * inverse[1] * inverse[2]:
         return
     # one rotation of Jacobi's method for the eigenvectors of a symmetric matrix
@@ -178,9 +178,12 @@ def _align_tangents(size, frame, half, inverse):
     # summed again: for an immovable tangent a difference would leave rounding of the other's mobility
     inverse[1] = inverse[2] = 0.0
     for k in range(size):
-        half[k, 1], half[k, 2] = cosine * half[k, 1] - sine * half[k, 2], sine * half[k, 1] + cosine * half[k, 2]
-        inverse[1] += half[k, 1] * half[k, 1]
-        inverse[2] += half[k, 2] * half[k, 2]
+        jacobian[k, 1], jacobian[k, 2] = (
+            cosine * jacobian[k, 1] - sine * jacobian[k, 2],
+            sine * jacobian[k, 1] + cosine * jacobian[k, 2],
+        )
+        inverse[1] += jacobian[k, 1] * jacobian[k, 1]
+        inverse[2] += jacobian[k, 2] * jacobian[k, 2]
     for k in range(3):
         frame[1, k], frame[2, k] = cosine * frame[1, k] - sine * frame[2, k], sine * frame[1, k] + cosine * frame[2, k]
 
@@ -240,9 +243,9 @@ def _normal_law(gap, approach, restitution, stiffness, damping, step: float):
         target = -gap / step if gap > 0.0 else -stiffness * gap / resistance
         return 1.0 / (step * resistance), target, -math.inf
     # a gap is closed to the slop, and then tolerated until it is twice as wide
-    way = gap - CONTACT_SLOP if gap > 2.0 * CONTACT_SLOP else 0.0
-    target = -way / step
-    if restitution > 0.0 and approach < -RESTITUTION_SPEED and way + step * approach <= 0.0:
+    distance = gap - CONTACT_SLOP if gap > 2.0 * CONTACT_SLOP else 0.0
+    target = -distance / step
+    if restitution > 0.0 and approach < -RESTITUTION_SPEED and distance + step * approach <= 0.0:
         target = -restitution * approach
     shift = target if gap > 0.0 else PENETRATION_RELIEF * max(-gap - CONTACT_SLOP, 0.0) / step
     return 0.0, target, shift

@@ -38,15 +38,15 @@ def test_project_to_cone_is_zero_without_normal_force():
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=50, deadline=None)
 def test_aligned_tangents_are_decoupled(seed):
-    half = np.random.default_rng(seed).normal(size=(5, 3))
-    half[3] *= 30.0
-    frame, before = np.eye(3), half.copy()
-    inverse = (half**2).sum(axis=0)
-    _align_tangents(5, frame, half, inverse)
-    assert (half[:, 1] @ half[:, 2]) ** 2 <= 1e-2 * inverse[1] * inverse[2] * (1.0 + 1e-12)
-    assert inverse == pytest.approx((half**2).sum(axis=0), rel=1e-12)
+    jacobian = np.random.default_rng(seed).normal(size=(5, 3))
+    jacobian[3] *= 30.0
+    frame, before = np.eye(3), jacobian.copy()
+    inverse = (jacobian**2).sum(axis=0)
+    _align_tangents(5, frame, jacobian, inverse)
+    assert (jacobian[:, 1] @ jacobian[:, 2]) ** 2 <= 1e-2 * inverse[1] * inverse[2] * (1.0 + 1e-12)
+    assert inverse == pytest.approx((jacobian**2).sum(axis=0), rel=1e-12)
     # the tangents rotated about the normal keep the frame's orientation
-    assert before @ frame.T == pytest.approx(half, rel=1e-12, abs=1e-12)
+    assert before @ frame.T == pytest.approx(jacobian, rel=1e-12, abs=1e-12)
     assert frame @ frame.T == pytest.approx(np.eye(3), abs=1e-14)
     assert np.linalg.det(frame) == pytest.approx(1.0)
 
