@@ -1,1 +1,1 @@
-"""What all rooms stand on: compiled functions, packed trees, rotations and spatial vectors, errors."""
+"""What all rooms are built on: compiled functions, packed trees, rotations and spatial vectors, errors."""

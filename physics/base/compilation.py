@@ -1,6 +1,6 @@
-"""How far the compiler is while somebody waits for it, in the same words for terminals, logs and scripts.
+"""Progress of the compiler, reported in the same words to terminals, logs and scripts.
 
-Nothing is said of what comes from the cache, nor of the first two seconds of compiling.
+Code from the cache is not reported, nor are the first two seconds of compiling.
 """
 
 import atexit
@@ -18,16 +18,16 @@ from grouser.physics.base.kernel_cache import KernelCache
 
 _PERIOD = 0.5  # [s]
 _SILENT_SECONDS = 2.0
-_IDLE_SECONDS = 2.0  # after which it has ended
+_IDLE_SECONDS = 2.0  # without compiling, after which the end is reported
 
 
 class Progress(NamedTuple):
-    """How far the compiler is.
+    """Progress of the compiler.
 
     Attributes:
-        seconds: that it has taken [s].
-        share: of the work that is done; None: it is not known how much there is. 1 where nothing is being compiled.
-        left: that it still takes, by what it has taken so far [s]; None: not known.
+        seconds: time that compiling has taken [s].
+        share: completed share of the work; None: the amount of work is unknown. 1 where nothing is being compiled.
+        left: estimated time to completion, from the time taken so far [s]; None: unknown.
     """
 
     seconds: float
@@ -36,7 +36,7 @@ class Progress(NamedTuple):
 
     @property
     def ended(self) -> bool:
-        """Nothing is being compiled, for now."""
+        """Whether nothing is being compiled at present."""
         return self.share == 1.0
 
 
@@ -44,7 +44,7 @@ Report = Callable[[Progress], None]
 
 
 def progress_text(progress: Progress) -> str:
-    """What is shown to whoever waits."""
+    """The progress as a message for the user."""
     if progress.ended:
         return f"the physics is prepared for this computer: it took {progress.seconds:.0f} s"
     if progress.share is None or progress.left is None:
@@ -54,32 +54,32 @@ def progress_text(progress: Progress) -> str:
 
 
 class _StandardError:
-    """One line when somebody begins to wait, and one at the end: for scripts, whatever their output goes to."""
+    """Prints one line when waiting begins and one at the end: scripts get them wherever their output goes."""
 
     def __init__(self):
-        self._said = False
+        self._printed = False
 
     def __call__(self, progress: Progress) -> None:
-        if progress.ended == self._said:
+        if progress.ended == self._printed:
             print(progress_text(progress), file=sys.stderr, flush=True)
-            self._said = not progress.ended
+            self._printed = not progress.ended
 
 
-class _Told:
-    """Somebody who is told.
+class _Receiver:
+    """A receiver of progress reports.
 
     Attributes:
-        report: how.
-        before: what had been spent when there was nothing to tell him yet [s].
-        waits: he was told that something is compiled, and not yet that it has ended.
+        report: function that is called with the progress.
+        before: compile time spent before the first report to this receiver [s].
+        waiting: whether compiling has been reported, and its end has not.
     """
 
     def __init__(self, report: Report, before: float):
-        self.report, self.before, self.waits = report, before, False
+        self.report, self.before, self.waiting = report, before, False
 
 
 class _Meter(event.Listener):
-    """Measures the time in which kernels are compiled, by this process or for it; a thread tells of it meanwhile."""
+    """Measures the time in which kernels are compiled, by this process or for it; a thread reports it meanwhile."""
 
     def __init__(self):
         self._lock = threading.RLock()
@@ -87,29 +87,29 @@ class _Meter(event.Listener):
         self._depth = 0
         self._begun = self._ended = self._spent = 0.0
         self._estimate: Callable[[], tuple[float, float]] | None = None
-        self._told = [_Told(_StandardError(), 0.0)]
+        self._receivers = [_Receiver(_StandardError(), 0.0)]
 
     def on_start(self, event: event.Event) -> None:
-        """Numba begins a function, perhaps in the middle of one that calls it."""
+        """Numba starts to compile a function, perhaps in the middle of one that calls it."""
         if isinstance(event.data["dispatcher"]._cache, KernelCache):
             self._begin()
 
     def on_end(self, event: event.Event) -> None:
-        """Numba has finished a function, and goes on with the one around it."""
+        """Numba has compiled a function, and continues with its caller."""
         if isinstance(event.data["dispatcher"]._cache, KernelCache):
             self._end()
 
     def conclude(self) -> None:
-        """Tells whoever waits that nothing is compiled any more."""
+        """Reports the end of compiling to a receiver that waits."""
         with self._lock:
-            told, total = self._told[-1], self._total()
-            if told.waits:
-                told.report(Progress(total - told.before, 1.0, 0.0))
-            told.waits, told.before = False, total
+            receiver, total = self._receivers[-1], self._total()
+            if receiver.waiting:
+                receiver.report(Progress(total - receiver.before, 1.0, 0.0))
+            receiver.waiting, receiver.before = False, total
 
     @contextmanager
     def estimating(self, estimate: Callable[[], tuple[float, float]]) -> Iterator[None]:
-        """Knows meanwhile how much there is to compile: the share that is done, and the seconds that are left."""
+        """Uses an estimate meanwhile: completed share of the work, and seconds left."""
         self._estimate = estimate
         self._begin()
         try:
@@ -120,18 +120,18 @@ class _Meter(event.Listener):
 
     @contextmanager
     def reporting(self, report: Report) -> Iterator[None]:
-        """Tells somebody else meanwhile."""
+        """Reports to another receiver meanwhile."""
         with self._lock:
-            told = _Told(report, self._total())
-            self._told.append(told)
+            receiver = _Receiver(report, self._total())
+            self._receivers.append(receiver)
         try:
             yield
         finally:
             with self._lock:
-                if self._told[-1] is told:
+                if self._receivers[-1] is receiver:
                     self.conclude()
-                self._told.remove(told)
-                self._told[-1].before = self._total()
+                self._receivers.remove(receiver)
+                self._receivers[-1].before = self._total()
 
     def _begin(self) -> None:
         with self._lock:
@@ -150,23 +150,23 @@ class _Meter(event.Listener):
                 self._spent += self._ended - self._begun
 
     def _run(self) -> None:
-        """Tells until nothing has been compiled for a while: one function often follows upon another."""
+        """Reports until nothing has been compiled for a while: one function often follows another."""
         while True:
             time.sleep(_PERIOD)
             with self._lock:
                 if self._depth:
-                    self._tell()
+                    self._report()
                 elif time.monotonic() - self._ended >= _IDLE_SECONDS:
                     self.conclude()
                     self._thread = None
                     return
 
-    def _tell(self) -> None:
-        told, estimate = self._told[-1], self._estimate
-        seconds = self._total() - told.before
+    def _report(self) -> None:
+        receiver, estimate = self._receivers[-1], self._estimate
+        seconds = self._total() - receiver.before
         if seconds >= _SILENT_SECONDS:
-            told.waits = True
-            told.report(Progress(seconds, *(estimate() if estimate else ())))
+            receiver.waiting = True
+            receiver.report(Progress(seconds, *(estimate() if estimate else ())))
 
     def _total(self) -> float:
         return self._spent + (time.monotonic() - self._begun if self._depth else 0.0)
@@ -174,7 +174,7 @@ class _Meter(event.Listener):
 
 @functools.cache
 def meter() -> _Meter:
-    """The one of this process, which numba tells from now on."""
+    """The meter of this process, which receives numba's events from the first call on."""
     measuring = _Meter()
     event.register("numba:compile", measuring)
     atexit.register(measuring.conclude)
@@ -183,10 +183,10 @@ def meter() -> _Meter:
 
 @contextmanager
 def reporting_compilation(report: Report) -> Iterator[None]:
-    """Tells how far the compiler is meanwhile, and the standard error stream no more.
+    """Reports the compiler's progress to a function meanwhile, instead of the standard error stream.
 
     Args:
-        report: told by a thread of its own, twice a second while something is compiled, and once when it has ended.
+        report: called by a thread of its own, twice a second while something is compiled, and once at the end.
     """
     with meter().reporting(report):
         yield

@@ -1,7 +1,7 @@
 """Entries: compiled functions that are called by their address.
 
-A function that calls an entry contains none of its code: entries are compiled apart, in any order and by several
-processes, and only those that a machine needs. A call costs what one through a pointer costs, a nanosecond or two.
+A function that calls an entry contains none of its code: entries are compiled separately, in any order and by several
+processes, and only those that a machine needs. A call costs as much as one through a pointer, 1 to 2 ns.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -16,7 +16,7 @@ from grouser.physics.base.packed import Packed
 
 
 class Context(Protocol):
-    """What an entry of a step gets: everything, each part nested by room (`integrators.context.StepContext`)."""
+    """Argument of a step's entries: everything, each part nested by room (`integrators.context.StepContext`)."""
 
     system: Any
     state: Any
@@ -38,15 +38,15 @@ class Schedule(NamedTuple):
 
 
 def address_of(function: Any, context: Packed) -> int:
-    """Address of a kernel's machine code for a packed tree, compiled now if it is not in the cache."""
+    """Address of a kernel's machine code for a packed tree; compiles it if it is not in the cache."""
     signature = (typeof(context),)
     function.compile(signature)
     compiled = function.overloads[signature]
     return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
 
 
-def _calling(result: types.Type) -> Any:
-    """What calls entries that return `result`."""
+def _make_caller(result: types.Type) -> Any:
+    """Makes the function that calls entries that return `result`."""
 
     def call(typing_context, address, context):
         def generate(target, builder, signature, arguments):
@@ -63,22 +63,22 @@ def _calling(result: types.Type) -> Any:
     return intrinsic(call)
 
 
-# Calls the entry at an address with a packed tree; the entry returns nothing, or a whole number.
-call_entry: Any = _calling(types.none)
-ask_entry: Any = _calling(types.int64)
+# Call the entry at an address with a packed tree; the first returns nothing, the second an integer.
+call_entry: Any = _make_caller(types.none)
+call_entry_for_result: Any = _make_caller(types.int64)
 
 
 @inlined
-def run_phase(context, phase):
+def run_phase(context: Context, phase: int):
     """Calls the entries of a phase, room by room."""
     for k in range(context.schedule.start[phase], context.schedule.start[phase + 1]):
         call_entry(context.schedule.entry[k], context)
 
 
 @inlined
-def any_in_phase(context, phase):
-    """Calls the entries of a phase; whether one of them has changed something."""
+def any_in_phase(context: Context, phase: int):
+    """Calls the entries of a phase; returns whether one of them changed something."""
     changed = False
     for k in range(context.schedule.start[phase], context.schedule.start[phase + 1]):
-        changed = ask_entry(context.schedule.entry[k], context) != 0 or changed
+        changed = call_entry_for_result(context.schedule.entry[k], context) != 0 or changed
     return changed

@@ -1,8 +1,8 @@
-"""The errors that grouser raises: each names the thing, the value and what is valid."""
+"""The errors that grouser raises: each names the subject, its value and the valid values."""
 
 
 class GrouserError(Exception):
-    """Base of every error that a user can cause and can mend."""
+    """Base of every error that a user can cause and can correct."""
 
 
 class MachineError(GrouserError):
@@ -10,10 +10,10 @@ class MachineError(GrouserError):
 
     Args:
         problem: what is wrong, with the offending value and what is valid.
-        file: path of the file that says so, when known.
+        file: path of the file with the problem, when known.
         line: 1-based line number in that file, when known.
         element: tag (and name) of the element, for instance ``<joint name="boom">``, when known.
-        remedy: what to do about it, when the problem does not say so itself.
+        remedy: how to correct it, when the problem does not say so itself.
     """
 
     def __init__(self, problem, *, file=None, line=None, element=None, remedy=None):
@@ -35,7 +35,7 @@ class MachineError(GrouserError):
 
 
 class OverlapError(MachineError):
-    """A machine that would come into being within another one or an obstacle."""
+    """A machine that would be placed inside another one or an obstacle."""
 
 
 class ParameterError(GrouserError, ValueError):
@@ -43,7 +43,7 @@ class ParameterError(GrouserError, ValueError):
 
     Args:
         name: the parameter, joint, valve or link.
-        value: what was given.
+        value: the value given.
         valid: the valid range or the valid names, in words.
     """
 
@@ -55,7 +55,7 @@ class ParameterError(GrouserError, ValueError):
 
 
 class DivergenceError(GrouserError):
-    """The simulation left the finite numbers.
+    """The state of the simulation is not finite.
 
     Args:
         time: simulation time of the step that failed [s].
@@ -74,12 +74,12 @@ class DivergenceError(GrouserError):
 
 
 class ConvergenceError(GrouserError):
-    """A step that did not converge, in whatever parts it was made.
+    """A step that did not converge, not even in shorter parts.
 
     Args:
-        time: of its start [s].
+        time: start of the step [s].
         part: length of the step, or of the shortest part that was tried [s].
-        problem: what is known of it and what to do, where the step was not made in parts.
+        problem: cause and remedy, where the step was not divided into parts.
     """
 
     def __init__(self, time, part, problem=None):

@@ -1,8 +1,8 @@
-"""The files that a function's compiled code may depend on: its own and all that it imports, read from the sources.
+"""Import closures: the files that a function's compiled code may depend on, found by reading the sources.
 
-Nothing is imported for that. A closure has files of this package, of the package that the function itself belongs to,
-and, for a function outside this package, those beside its file. What else is imported (numpy, the standard library) is
-left out. The `__init__.py` of each package on the way counts, but what it imports only where a name is taken from it.
+Nothing is imported to find them. A closure has files of this package, of the package that the function itself belongs
+to, and, for a function outside this package, those beside its file. Other imports (numpy, the standard library) are
+left out. The `__init__.py` of each package on the path counts; its own imports only where a name is taken from it.
 """
 
 import ast
@@ -22,17 +22,17 @@ from typing import NamedTuple
 _PACKAGE = __name__.partition(".")[0]
 _ROOT = str(Path(__file__).absolute().parents[__name__.count(".")])
 _INSTALLED = ("site-packages", "dist-packages")
-_MOST_REMEMBERED = 4_000_000  # [bytes]; then all is read anew
-# Modules are read before they run: a later edit is not what this process has in memory.
+_MOST_REMEMBERED = 4_000_000  # [bytes]; a larger file is discarded and all sources are parsed again
+# Modules are read before they run: this process does not run an edit made later.
 _STARTED = time.time()
 
 
 class Module(NamedTuple):
-    """A module by its place.
+    """A module by its location.
 
     Attributes:
         root: folder that holds the module, or its outermost package.
-        name: with the packages that it is in.
+        name: its dotted name, packages included.
     """
 
     root: str
@@ -41,7 +41,7 @@ class Module(NamedTuple):
 
 @functools.cache
 def _file(module: Module) -> Path | None:
-    """Of the source; None where there is none."""
+    """The module's source file; None where there is none."""
     stem = os.path.join(module.root, *module.name.split("."))  # noqa: PTH118  (many: a path is slow)
     for file in (os.path.join(stem, "__init__.py"), f"{stem}.py"):  # noqa: PTH118
         if os.path.isfile(file):  # noqa: PTH113
@@ -68,11 +68,11 @@ class _Source(NamedTuple):
 
 
 class ImportClosures:
-    """Reads sources once.
+    """Finds import closures; reads each source once.
 
     Args:
-        memory: file that remembers, by the digest of a source, what it imports: to parse all sources takes longer than
-            a warm start. Not written if it cannot be.
+        memory: file that stores, by the digest of a source, what it imports: parsing all sources takes longer than a
+            warm start. Not written if it cannot be.
     """
 
     def __init__(self, memory: Path):
@@ -84,14 +84,14 @@ class ImportClosures:
         self._digests: dict[Module, str | None] = {}
 
     def digest(self, function: Callable, further: tuple[str, ...] = ()) -> str | None:
-        """Of names and contents of all files that a function may depend on.
+        """Digest of the names and contents of all files that a function may depend on.
 
         Args:
             function: a Python function.
             further: modules of this package that count as imported.
 
         Returns:
-            None: the function has no source file, or one of the files was edited after this process had read it.
+            None if the function has no source file, or one of the files was edited after this process had read it.
         """
         module = _home(function)
         if module is None:
@@ -114,7 +114,7 @@ class ImportClosures:
         return hashlib.sha256(repr(sorted(parts)).encode()).hexdigest()
 
     def _reach(self, modules: list[Module]) -> set[Module]:
-        """These modules, and those that they import, and so on."""
+        """These modules and, recursively, those that they import."""
         reached: set[Module] = set()
         while modules:
             module = modules.pop()
@@ -126,7 +126,7 @@ class ImportClosures:
         return reached
 
     def _imported(self, module: Module) -> Iterator[Module]:
-        """Modules that this one takes names from."""
+        """The modules that this one imports names from."""
         source = self._source(module)
         for name in source.imported if source else ():
             found = _find(module, name)
@@ -144,7 +144,7 @@ class ImportClosures:
     def _read(self, file: Path) -> _Source | None:
         try:
             text = file.read_bytes()
-            # a time in the future is no edit, but another computer's clock
+            # a modification time in the future is another computer's clock, not an edit
             edited = _STARTED < file.stat().st_mtime <= time.time()
         except OSError:
             return None
@@ -172,7 +172,7 @@ class ImportClosures:
 
 
 def write_whole(file: Path, content: bytes) -> None:
-    """Writes a file so that others see all of it or nothing.
+    """Writes a file atomically: other processes see all of it or nothing.
 
     Raises:
         OSError: it cannot be written.
@@ -199,7 +199,7 @@ def _home(function: Callable) -> Module | None:
 
 
 def _find(importer: Module, name: str) -> Module | None:
-    """The module that a name in an import may stand for; None: it is left out."""
+    """The module that an imported name refers to; None: it is left out."""
     if name.startswith("."):
         return _find_relative(importer, name)
     package, first = importer.name.split("."), name.partition(".")[0]
@@ -225,16 +225,16 @@ def _find_relative(importer: Module, name: str) -> Module | None:
 
 
 def imported_names(source: bytes) -> list[str]:
-    """What the imports of a source name: modules, and names in modules that may be modules themselves.
+    """Names in the imports of a source: modules, and names in modules that may be modules themselves.
 
-    Relative ones keep their dots. What is imported for type checkers alone does not count.
+    Relative names keep their dots. Imports under `TYPE_CHECKING` are left out.
     """
     names: dict[str, None] = {}
     for node in _statements(ast.parse(source)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 names[alias.name] = None
-                if alias.asname is None:  # the outermost package is bound, with all that is in it
+                if alias.asname is None:  # the outermost package is bound, with everything in it
                     names[alias.name.partition(".")[0]] = None
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")

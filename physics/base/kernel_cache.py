@@ -1,9 +1,9 @@
 """Keeps the machine code of kernels on disk, in a folder for each source file.
 
-Numba links machine code of the functions that a function calls into it, and its own cache notices an edit of the
-function's file only. A folder here is named after the contents of all files that its code may come from
-(`import_closure`): an edit never runs stale code and compiles again only what it concerns, and copies of the same
-sources share one folder wherever they lie.
+Numba links the machine code of called functions into a function, but its own cache checks the function's own file
+only. A folder here is named after the contents of all files that its code may come from (`import_closure`): stale
+code never runs after an edit, only what the edit concerns is compiled again, and copies of the same sources share one
+folder wherever they are.
 """
 
 import contextlib
@@ -33,12 +33,12 @@ from grouser.physics.base.import_closure import ImportClosures, write_whole
 _KEPT_SECONDS = 7 * 24 * 3600
 _PRUNED_EVERY = 24 * 3600
 _COMPILER = f"{numba.__version__} {llvmlite.__version__} {sys.implementation.cache_tag}"
-# What teaches numba types of ours: kernels that are given such a type need not import it.
+# Modules that define numba types of this package: kernels that take such a type need not import them.
 _EXTENSIONS = (__name__.rpartition(".")[0] + ".packed",)
 
 
 def cache_home() -> Path:
-    """Where the folders of compiled kernels are: NUMBA_CACHE_DIR, or grouser's among the user's caches."""
+    """The folder of all compiled kernels: NUMBA_CACHE_DIR, or grouser's folder in the user's cache."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "grouser"
 
@@ -50,7 +50,7 @@ def _closures() -> ImportClosures:
 
 @functools.cache
 def _use(folder: Path) -> None:
-    """Marks a folder as used, and once a day deletes those that nobody has used for a week."""
+    """Marks a folder as used, and once a day deletes those that were not used for a week."""
     with contextlib.suppress(OSError):
         os.utime(folder)
     mark = folder.parent / "kernels-pruned"
@@ -64,23 +64,23 @@ def _use(folder: Path) -> None:
 
 @functools.cache
 def _measure() -> None:
-    """Has compiling measured from now on.
+    """Starts to measure compiling.
 
-    Not imported above: it knows this module, and how progress is shown is no source of compiled code.
+    The import is not above: `compilation` imports this module, and is no source of compiled code.
     """
     import_module(__name__.rpartition(".")[0] + ".compilation").meter()
 
 
 @functools.cache
-def _complain(home: Path, reason: str) -> None:
+def _warn(home: Path, reason: str) -> None:
     warnings.warn(f"compiled kernels cannot be kept in {home} ({reason}): each start compiles anew", stacklevel=2)
 
 
 class KernelCache(_Cache):
-    """What numba asks for the compiled code of one function. Until it does, nothing is read or made.
+    """Numba's cache of one function. Nothing is read or made before numba uses it.
 
-    Each overload is a file of its own: processes that compile the same function for other types at the same time do not
-    meet.
+    Each overload is a file of its own: processes that compile the same function for other types at the same time write
+    different files.
     """
 
     def __init__(self, function: Callable):
@@ -89,7 +89,7 @@ class KernelCache(_Cache):
 
     @functools.cached_property
     def _folder(self) -> Path | None:
-        """None: the code of this function is not kept."""
+        """The folder; None: the code of this function is not kept."""
         if self._function.__closure__ is not None:
             return None
         digest = _closures().digest(self._function, _EXTENSIONS)
@@ -104,25 +104,25 @@ class KernelCache(_Cache):
         return None if self._folder is None else str(self._folder)
 
     def enable(self) -> None:
-        """Reads and writes from now on."""
+        """Allows reading and writing from now on."""
         self._enabled = True
 
     def disable(self) -> None:
-        """Neither reads nor writes from now on."""
+        """Prevents reading and writing from now on."""
         self._enabled = False
 
     def flush(self) -> None:
-        """Forgets all overloads of the function."""
+        """Deletes all overloads of the function."""
         if self._folder is not None:
             for file in self._folder.glob(f"{self._stem}-*"):
                 file.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """The compiled code for a signature; None: not kept."""
+        """The compiled code for a signature; None: not in the cache."""
         target_context.refresh()
         found = self._load(self._folder_for(sig), sig, target_context)
         if found is None:
-            _measure()  # it is compiled now
+            _measure()  # numba compiles it next
         return found
 
     def _load(self, folder: Path | None, sig: Any, target_context: Any) -> CompileResult | None:
@@ -131,18 +131,18 @@ class KernelCache(_Cache):
         try:
             content = self._file(folder, sig, target_context.codegen()).read_bytes()
             rebuilt = CompileResult._rebuild(target_context, *pickle.loads(content))
-        except (OSError, EOFError, pickle.UnpicklingError):  # not there, or lost with the power
+        except (OSError, EOFError, pickle.UnpicklingError):  # missing, or damaged by a loss of power
             return None
         _use(folder)
         return rebuilt
 
     def holds(self, sig: Any, target_context: Any) -> bool:
-        """Whether there is compiled code for a signature, without loading it."""
+        """Whether the cache has code for a signature; does not load it."""
         folder = self._folder_for(sig)
         return folder is not None and self._file(folder, sig, target_context.codegen()).exists()
 
     def save_overload(self, sig: Any, data: CompileResult) -> None:
-        """Keeps compiled code for a signature."""
+        """Stores the compiled code for a signature."""
         folder = self._folder_for(sig)
         if folder is None:
             return
@@ -154,12 +154,12 @@ class KernelCache(_Cache):
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(self._file(folder, sig, data.codegen), dumps(data._reduce()))
         except OSError as error:
-            _complain(folder.parent, error.strerror)
+            _warn(folder.parent, error.strerror)
             return
         _use(folder)
 
     def _folder_for(self, sig: Any) -> Path | None:
-        """Functions that are arguments may come from any file."""
+        """The folder for a signature; None if an argument is a function, which may come from any file."""
         arguments = getattr(sig, "args", sig)
         if not self._enabled or any(
             isinstance(part, CallableType | FunctionType) for one in arguments for part in _parts(one)
@@ -173,13 +173,13 @@ class KernelCache(_Cache):
         return f"{name}-{self._function.__code__.co_firstlineno}"
 
     def _file(self, folder: Path, sig: Any, codegen: Any) -> Path:
-        """Of an overload for this processor. Numba tells types apart by their names, and so does this."""
+        """The file of an overload for this processor. Types are told apart by their names, as numba does."""
         digest = hashlib.sha256(repr((sig, codegen.magic_tuple())).encode()).hexdigest()[:32]
         return folder / f"{self._stem}-{digest}"
 
 
 def _parts(numba_type: Type) -> Iterator[Type]:
-    """A type and, of a tuple, the types in it."""
+    """A type and, of a tuple, its element types."""
     yield numba_type
     for part in getattr(numba_type, "types", ()):
         yield from _parts(part)

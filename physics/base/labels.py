@@ -1,14 +1,14 @@
-"""Whose the rows of a room's state are, so that they find their place when machines come and go.
+"""Labels of a state's arrays: what each row belongs to, so that `transfer_state` can move it.
 
 A room's `LABELS` is its `State` with one of these words for each array.
 """
 
 from typing import Any
 
-# The whole array goes over as it is, or begins anew.
+# The whole array is copied, or starts anew.
 WHOLE: Any = "whole"
 ANEW: Any = "anew"
-# A row of the array belongs to one of these.
+# Each row of the array belongs to one of these.
 POSITION: Any = "position"
 RATE: Any = "coordinate rate"
 LAW: Any = "joint law"

@@ -1,8 +1,8 @@
-"""Packed trees: nested named tuples of arrays and numbers, handed to compiled code as one address.
+"""Packed trees: nested named tuples of arrays and numbers, passed to compiled code as one address.
 
-Numba takes a named tuple apart into an argument for each array's address, lengths and strides: for a whole simulation
-thousands of them, on each call from Python and between compiled functions. A packed tree keeps them as words in memory,
-in the order of the fields, and compiled code reads those that it needs. There it is used like the named tuple itself.
+Numba expands a named tuple into an argument for each array's address, lengths and strides: thousands of them for a
+whole simulation, on each call from Python and between compiled functions. A packed tree keeps them as words in memory,
+in the order of the fields; compiled code reads those that it needs, and uses the tree like the named tuple itself.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ class PackedType(types.Type):
     """Numba's type of a packed tree.
 
     Attributes:
-        fields: name -> place among the words, and type.
+        fields: name -> position among the words, and type.
         size: number of words.
     """
 
@@ -47,8 +47,8 @@ class PackedType(types.Type):
                 size = 1 + 2 * part.ndim if isinstance(part, types.Array) else 1
             self.fields[name] = self.size, part
             self.size += size
-        # The name goes into those of all functions that take one: numba's own would fill pages. It tells trees of the
-        # same types apart by their class and their fields.
+        # The names of all functions that take a tree contain this name: numba's own would be pages long. It tells trees
+        # with the same types apart by their class and their fields.
         kind = tree.instance_class
         parts = [f"{name} {part}" for name, (_, part) in self.fields.items()]
         digest = hashlib.sha256("\n".join([kind.__module__, *parts]).encode()).hexdigest()[:16]
@@ -56,9 +56,9 @@ class PackedType(types.Type):
 
 
 class Packed:
-    """A tree as compiled functions take it; its fields are those of the tree, named tuples packed in turn.
+    """A tree as compiled functions take it; its fields are those of the tree, with named tuples packed in turn.
 
-    The arrays are those of the tree, not copies. What the tree's fields are must not change any more.
+    The arrays are those of the tree, not copies. The tree's fields must not be replaced afterwards.
     """
 
     def __init__(self, tree):
@@ -81,7 +81,7 @@ class Packed:
 
 
 def _words(tree):
-    """All words of a tree: of an array its address, lengths and strides."""
+    """All words of a tree: a number itself; of an array its address, lengths and strides."""
     words = []
     for part in tree:
         if hasattr(part, "_fields"):
@@ -121,7 +121,7 @@ def _read_field(context, builder, packed, pointer, name):
     def word(number, kind):
         address = cgutils.pointer_add(builder, pointer, _WORD * (place + number), kind.as_pointer())
         value = builder.load(address)
-        # words never change: whatever is written meanwhile, one reading of each does
+        # words never change: one read of each is enough, whatever is written meanwhile
         value.set_metadata("invariant.load", builder.module.add_metadata([]))
         return value
 

@@ -1,25 +1,25 @@
-"""The phases of a step by the semi-implicit integrator, in order; a room's function of a phase's name takes part in it.
+"""The phases of a step of the semi-implicit integrator, in order; a room's function with a phase's name is its entry.
 
-What a room gives, each of one packed argument, the step's context:
+Each entry takes one packed argument, the step's context:
 
-- `ask`: what has to be done outside of compiled code before the step: NOTHING, CONVEX_PAIRS or MORE_TILES.
+- `request`: what Python must do before the step: NOTHING, CONVEX_PAIRS or MORE_TILES.
 - `detect`: finds what is near.
-- `apply_forces`: adds to the mass matrix and to the force what acts implicitly.
-- `assemble`, `factorise`: what may change while the step is searched for; the factor, and the half-solved velocity.
-- `open_rows`: its rows, half-solved.
-- `predict`, `advance`, `foresee`: once a step, what moves the mechanism is measured, integrated by itself, and gives
-  its rows their law.
-- `solve_impulses`: of all rows, and the velocity that they lead to; each time, `adjust` may change rows.
-- `revise`: what has to be assembled otherwise at the velocity found.
-- `commit`: takes the velocity over into the room's state.
+- `apply_forces`: adds the implicit terms to the mass matrix and to the force.
+- `assemble`, `factorise`: terms that may change between attempts; the factor, and the whitened velocity.
+- `open_rows`: opens the room's rows, whitened.
+- `predict`, `advance`, `set_row_laws`: once a step: actuators' loads are measured, their circuits are integrated, and
+  the result becomes the law of their rows.
+- `solve_impulses`: solves all rows and finds the velocity; after each solution `adjust` may change rows.
+- `revise`: chooses what must be assembled differently at the velocity found.
+- `commit`: stores the results of the velocity in the room's state.
 - `account`: adds the work of the step to the accounts of energy.
-- `correct`, `hold`, `integrate`: the displacement without position errors, what does not move, and the new positions.
+- `correct`, `hold`, `integrate`: displacement without position errors, coordinates at rest, new positions.
 
-`adjust` and `revise` say whether they changed anything: 1 or 0.
+`adjust` and `revise` return 1 if they changed anything, else 0.
 """
 
 PHASES = (
-    "ask",
+    "request",
     "detect",
     "apply_forces",
     "assemble",
@@ -27,7 +27,7 @@ PHASES = (
     "open_rows",
     "predict",
     "advance",
-    "foresee",
+    "set_row_laws",
     "solve_impulses",
     "adjust",
     "revise",
@@ -38,7 +38,7 @@ PHASES = (
     "integrate",
 )
 (
-    ASK,
+    REQUEST,
     DETECT,
     APPLY_FORCES,
     ASSEMBLE,
@@ -46,7 +46,7 @@ PHASES = (
     OPEN_ROWS,
     PREDICT,
     ADVANCE,
-    FORESEE,
+    SET_ROW_LAWS,
     SOLVE_IMPULSES,
     ADJUST,
     REVISE,
@@ -56,5 +56,5 @@ PHASES = (
     HOLD,
     INTEGRATE,
 ) = range(len(PHASES))
-# What a step may ask for before it is made.
+# What a step may request before it starts.
 NOTHING, CONVEX_PAIRS, MORE_TILES = range(3)

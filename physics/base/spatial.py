@@ -1,4 +1,4 @@
-"""Rotations and spatial vectors: compiled leaves on bare numbers.
+"""Rotations and spatial vectors: compiled functions on plain numbers.
 
 Conventions, fixed here once: quaternions are (x, y, z, w); spatial vectors are linear first, then angular (Pinocchio's
 order). A twist is (velocity of the point at the origin, angular velocity), a wrench is (force, moment about the
@@ -117,7 +117,7 @@ def rotation_matrix(x, y, z, w):
 
 @kernel
 def quaternion_from_matrix(m):
-    """Unit quaternion, w >= 0, of the rotation matrix m (3 x 3); Shepperd's choice of the largest element."""
+    """Unit quaternion, w >= 0, of the rotation matrix m (3 x 3); Shepperd's method by the largest element."""
     trace = m[0, 0] + m[1, 1] + m[2, 2]
     if trace >= m[0, 0] and trace >= m[1, 1] and trace >= m[2, 2]:
         w = 1.0 + trace
@@ -175,7 +175,7 @@ def momentum(inertia, i, vx, vy, vz, wx, wy, wz):
 
 @kernel
 def cross_motion(vx, vy, vz, wx, wy, wz, ax, ay, az, bx, by, bz):
-    """Rate of a twist (a, b) that is carried along by the twist (v, w) (Featherstone's crm)."""
+    """Rate of a twist (a, b) fixed to a body with the twist (v, w) (Featherstone's crm)."""
     return (
         wy * az - wz * ay + vy * bz - vz * by,
         wz * ax - wx * az + vz * bx - vx * bz,
@@ -188,7 +188,7 @@ def cross_motion(vx, vy, vz, wx, wy, wz, ax, ay, az, bx, by, bz):
 
 @kernel
 def cross_force(vx, vy, vz, wx, wy, wz, fx, fy, fz, nx, ny, nz):
-    """Rate of a wrench (f, n) that is carried along by the twist (v, w) (Featherstone's crf)."""
+    """Rate of a wrench (f, n) fixed to a body with the twist (v, w) (Featherstone's crf)."""
     return (
         wy * fz - wz * fy,
         wz * fx - wx * fz,
@@ -205,12 +205,12 @@ def matrix(quaternion):
 
 
 def cross_product(a, b):
-    """a x b, (3,); numpy's own takes ten times as long for one pair."""
+    """a x b, (3,); numpy's own is ten times slower for a single product."""
     return np.array(cross(*a, *b))
 
 
 def velocity_at(twist, place):
-    """Velocity of the point of a body at a place, (3,), for its twist, (6,), about the origin."""
+    """Velocity of a body's point at `place`, (3,), from its twist about the origin, (6,)."""
     return twist[:3] + cross_product(twist[3:], place)
 
 

@@ -1,4 +1,4 @@
-"""Nested named tuples of arrays: copied, stacked and taken apart."""
+"""Nested named tuples of arrays: copying, stacking, elements."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def leaves(tree: Any) -> Iterator[Any]:
-    """All that is in nested tuples, in its order."""
+    """All leaves of nested tuples, in order."""
     if not isinstance(tree, tuple):
         yield tree
     else:

@@ -1,7 +1,7 @@
-"""Compiles kernels that do not depend on each other in several processes at once, and loads them from the cache.
+"""Compiles independent kernels in several processes at once, and loads them from the cache.
 
-A process gets one job after the other, the longest first. Whatever goes wrong with it, this process compiles what is
-left by itself.
+Each process gets one job after the other, the longest first. If a process fails, this process compiles the remaining
+jobs itself.
 """
 
 import contextlib
@@ -24,20 +24,19 @@ from numba.core.serialize import dumps
 from grouser.physics.base.compilation import meter
 from grouser.physics.base.kernel_cache import KernelCache
 
-# Expected time below which a process of its own is not worth its start [s].
+# Expected time below which starting more processes costs more than it saves [s].
 _WORTHWHILE = 3.0
 _WORKER = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {module} import work; work()"
 
 
 class Job(NamedTuple):
-    """A kernel that is to be compiled for certain arguments.
+    """A kernel to compile for certain argument types.
 
     Attributes:
-        module: that has the kernel.
+        module: module of the kernel.
         function: its name there.
-        arguments: numba's types of what it is called with.
-        cost: time that it takes to compile it, with all that it calls, in relation to other jobs: seconds on some
-            computer [s].
+        arguments: numba's types of its arguments.
+        cost: time to compile it with all that it calls, relative to other jobs: seconds on a reference computer [s].
     """
 
     module: str
@@ -47,32 +46,32 @@ class Job(NamedTuple):
 
     @property
     def kernel(self) -> Any:
-        """The kernel itself."""
+        """The kernel."""
         return getattr(import_module(self.module), self.function)
 
 
 def compile_together(jobs: Sequence[Job]) -> None:
-    """Compiles what is not in the cache, and loads everything; whoever `reporting_compilation` names is told.
+    """Compiles what is not in the cache, and loads everything; reports to the receiver set by `reporting_compilation`.
 
-    With all jobs in the cache this takes what loading them takes.
+    With all jobs in the cache, this takes only the time to load them.
 
     Raises:
         numba.core.errors.NumbaError: of a kernel that cannot be compiled.
     """
-    missing = sorted((job for job in jobs if not _is_there(job)), key=lambda job: -job.cost)
+    missing = sorted((job for job in jobs if not _is_cached(job)), key=lambda job: -job.cost)
     if missing:
-        _Crew(missing).work_off()
+        _WorkerPool(missing).compile_all()
     for job in jobs:
         job.kernel.compile(job.arguments)
 
 
-def _is_there(job: Job) -> bool:
+def _is_cached(job: Job) -> bool:
     kernel = job.kernel
     return tuple(job.arguments) in kernel.overloads or kernel._cache.holds(job.arguments, kernel.targetctx)
 
 
-class _Crew:
-    """Processes, a thread for each, and the jobs that nobody has begun."""
+class _WorkerPool:
+    """Processes, a thread for each, and the queue of jobs."""
 
     def __init__(self, jobs: list[Job]):
         self._waiting = queue.SimpleQueue()
@@ -81,24 +80,24 @@ class _Crew:
         self._plan = Plan([job.cost for job in jobs], _size(jobs))
         self._failed: list[Job] = []
         self._processes: list[subprocess.Popen] = []
-        self._threads = [threading.Thread(target=self._employ, daemon=True) for _ in range(_size(jobs))]
+        self._threads = [threading.Thread(target=self._run_worker, daemon=True) for _ in range(_size(jobs))]
 
-    def work_off(self) -> None:
+    def compile_all(self) -> None:
         """Compiles all jobs."""
         with meter().estimating(self._plan.estimate):
             if len(self._threads) > 1:
-                self._wait_for_others()
+                self._run_workers()
             while job := self._failed.pop() if self._failed else self._next():
                 with self._plan.working_on(job.cost):
                     job.kernel.compile(job.arguments)
 
-    def _wait_for_others(self) -> None:
+    def _run_workers(self) -> None:
         try:
             for thread in self._threads:
                 thread.start()
             for thread in self._threads:
                 thread.join()
-        finally:  # whoever interrupts this wants nothing compiled any more
+        finally:  # after an interrupt nothing more need be compiled
             for process in self._processes:
                 process.kill()
 
@@ -107,8 +106,8 @@ class _Crew:
             return self._waiting.get_nowait()
         return None
 
-    def _employ(self) -> None:
-        """Has one process compile until nothing is left, or it fails: then nothing more is asked of it."""
+    def _run_worker(self) -> None:
+        """Runs one process until the queue is empty or the process fails."""
         path = json.dumps([str(Path(folder).absolute()) for folder in sys.path])
         command = [sys.executable, "-c", _WORKER.format(module=__name__), path]
         try:
@@ -121,7 +120,7 @@ class _Crew:
         with process:
             while job := self._next():
                 with self._plan.working_on(job.cost):
-                    done = _hand_over(job, process)
+                    done = _compile_in(job, process)
                 if not done:
                     self._failed.append(job)
                     break
@@ -129,15 +128,15 @@ class _Crew:
 
 
 def _size(jobs: list[Job]) -> int:
-    """How many processes compile; 1: this one alone."""
+    """Number of processes that compile; 1: this one alone."""
     if not sys.executable or sum(job.cost for job in jobs) < _WORTHWHILE:
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, len(jobs))
 
 
-def _hand_over(job: Job, process: subprocess.Popen) -> bool:
-    """Whether a process has compiled a job, and kept the code."""
+def _compile_in(job: Job, process: subprocess.Popen) -> bool:
+    """Compiles a job in another process; returns whether it did and stored the code."""
     assert process.stdin is not None and process.stdout is not None
     try:
         process.stdin.write(dumps(tuple(job)))
@@ -148,11 +147,11 @@ def _hand_over(job: Job, process: subprocess.Popen) -> bool:
 
 
 class Plan:
-    """How much of some jobs is done, and how long the rest takes.
+    """Completed share of some jobs, and time left.
 
     Args:
-        costs: of all jobs.
-        workers: how many are done at once.
+        costs: cost of each job.
+        workers: number of jobs done at once.
     """
 
     def __init__(self, costs: Sequence[float], workers: int):
@@ -165,7 +164,7 @@ class Plan:
 
     @contextlib.contextmanager
     def working_on(self, cost: float):
-        """A job is worked on meanwhile."""
+        """Counts a job as running meanwhile."""
         key, begun = object(), time.monotonic()
         with self._lock:
             self._running[key] = cost, begun
@@ -177,15 +176,15 @@ class Plan:
             self._taken += time.monotonic() - begun
 
     def estimate(self) -> tuple[float, float]:
-        """Share of the work that is done, and seconds that are left; the share never shrinks."""
+        """Completed share of the work, which never decreases, and seconds left."""
         now = time.monotonic()
         with self._lock:
             elapsed = [(cost, now - begun) for cost, begun in self._running.values()]
             taken, expected = self._taken, self._expected
-            if not expected:  # no job to judge by but those that go on: a minute for a job of ten seconds tells
+            if not expected:  # no job has ended: one that runs longer than its cost gives the pace
                 taken, expected = max([(time, cost) for cost, time in elapsed if time > cost], default=(1.0, 1.0))
             pace = taken / expected
-            # a job that takes longer than expected is nearly done
+            # a job that takes longer than expected is assumed to be nearly done
             rest = [max(cost * pace - time, 0.05 * cost * pace) for cost, time in elapsed]
             seconds = sum(rest) + self._ahead * pace
             left = max([seconds / self._workers, *rest])
@@ -194,10 +193,10 @@ class Plan:
 
 
 def work() -> None:
-    """A process of a crew: compiles the jobs that come in by the standard input, one byte in answer to each."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: the one who employs it decides
+    """Main loop of a worker process: compiles jobs from the standard input, and answers each with one byte."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: the parent process handles it
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)  # whatever else is printed is no answer
+    os.dup2(2, 1)  # keeps other output out of the answers
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(sys.stdin.buffer, jobs), daemon=True).start()
     while True:
@@ -205,7 +204,7 @@ def work() -> None:
 
 
 def _receive(stream: IO[bytes], jobs: queue.SimpleQueue) -> None:
-    """Reads jobs; when whoever sends them is gone, the process ends, whatever it is compiling."""
+    """Reads jobs; ends this process, even while it compiles, when the parent has ended."""
     try:
         while True:
             jobs.put(Job(*pickle.load(stream)))

@@ -1,14 +1,14 @@
-"""What the solver says of a step."""
+"""Records of the solver's convergence."""
 
 from grouser.physics.base.kernel import inlined
 
 
 @inlined
-def note_unsettled(state, rate, work):
-    """Counts a step whose iteration did not settle, by this coordinate rate.
+def record_nonconvergence(state, rate, work):
+    """Counts a step whose iteration did not converge.
 
     Args:
-        state: whose step it is.
+        state: of the step.
         rate: coordinate rate that still changed.
         work: the solver's (`constraints.room.Workspace`).
     """
@@ -18,8 +18,8 @@ def note_unsettled(state, rate, work):
 
 
 @inlined
-def note_convergence(sweeps, residual, work):
-    """Keeps the figures of a step: the last and the largest."""
+def record_convergence(sweeps, residual, work):
+    """Records the solver's figures of a step: the last and the largest since cleared."""
     work.sweeps[0] = sweeps
     work.sweeps[1] = max(work.sweeps[1], sweeps)
     work.residual[0] = residual

@@ -1,24 +1,24 @@
-"""Sequential impulses: Gauss-Seidel over all rows and contacts, in the half-solved velocity u = L v."""
+"""Sequential impulses: Gauss-Seidel over all rows and contacts, for the whitened velocity u = L v."""
 
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed, spring_impulse
-from grouser.physics.constraints.subspace import MOST_COORDINATES, subspace_newton_step
+from grouser.physics.constraints.rows import IMMOVABLE, Rows, add_scaled, dot, row_speed, spring_impulse
+from grouser.physics.constraints.subspace import MOST_COORDINATES, Subspace, subspace_newton_step
 
-# A leap costs about as much as so many sweeps: it is made where more are to come.
-_SWEEPS_OF_A_LEAP = 6
-# Sweeps before the first leap; they double from leap to leap, so that in the end sweeps have the last word.
+# Cost of a Newton step, in sweeps: it is made where more sweeps are expected.
+_NEWTON_STEP_COST = 6
+# Sweeps before the first Newton step; the number doubles from one to the next, so that sweeps end the solution.
 _FIRST_SWEEPS = 3
-# A sweep that changes hardly less than the one before, or more, is taken to change so much of it.
-_SLOWEST = 0.99
-# Newton's rounds that a slipping contact takes at most: four where the mobilities differ a hundredfold.
-_RIM_ROUNDS = 20
+# Largest rate of convergence that is assumed for a sweep.
+_LARGEST_RATE = 0.99
+# Limit of Newton's rounds for a slipping contact: it takes four where the mobilities differ a hundredfold.
+_CONE_ROUNDS = 20
 
 
 @kernel
-def warm_start(rows, contact_rows, u):
-    """Gives u the impulses that the rows begin with."""
+def warm_start(rows: Rows, contact_rows, u):
+    """Adds the initial impulses of the rows to u."""
     for r in range(rows.count[0]):
         add_scaled(u, rows.whitened_jacobian[r], rows.impulse[r])
     for c in range(contact_rows.count[0]):
@@ -30,23 +30,23 @@ def warm_start(rows, contact_rows, u):
 
 
 @kernel
-def add_packed(u, half, index, size, x, y, z):
+def add_packed(u, jacobian, index, size, x, y, z):
     """u <- u + the three packed rows times x, y, z."""
     for k in range(size):
-        u[index[k]] += half[k, 0] * x + half[k, 1] * y + half[k, 2] * z
+        u[index[k]] += jacobian[k, 0] * x + jacobian[k, 1] * y + jacobian[k, 2] * z
 
 
 @kernel
-def solve_rows(rows, contact_rows, subspace, u, tolerance, most_sweeps):
-    """Sweeps until no row would change its own speed by more than the tolerance any more.
+def solve_rows(rows: Rows, contact_rows, subspace: Subspace, u, tolerance: float, most_sweeps: int):
+    """Sweeps until no row would change its own speed by more than the tolerance.
 
     Args:
         rows: with impulses already in u.
         contact_rows: the same.
-        subspace: buffers of the leaps that follow sweeps.
-        u: half-solved velocity, changed in place.
-        tolerance: largest change of speed of a row, in the last sweep and in all that would follow it, that counts as
-            converged [m/s or rad/s].
+        subspace: buffers of the Newton steps between sweeps.
+        u: whitened velocity, changed in place.
+        tolerance: converged when the largest change of a row's speed, in the last sweep and in all sweeps that would
+            follow, is below this [m/s or rad/s].
         most_sweeps: limit.
 
     Returns:
@@ -54,17 +54,17 @@ def solve_rows(rows, contact_rows, subspace, u, tolerance, most_sweeps):
     """
     sweeps, due = 0, _FIRST_SWEEPS
     change = before = math.inf
-    leaps = contact_rows.count[0] > 0 and u.shape[0] <= MOST_COORDINATES
+    newton = contact_rows.count[0] > 0 and u.shape[0] <= MOST_COORDINATES
     while sweeps < most_sweeps:
         sweeps += 1
         change = max(_sweep_rows(rows, u), _sweep_contacts(contact_rows, u))
-        # each sweep to come is taken to change as much less as this one did; the first after a leap knows no better
-        rate = min(change / before, _SLOWEST)
-        to_come = max(change, change * rate / (1.0 - rate))
+        # geometric extrapolation from the last two sweeps; the first after a Newton step has no predecessor
+        rate = min(change / before, _LARGEST_RATE)
+        remaining = max(change, change * rate / (1.0 - rate))
         before = change
-        if to_come <= tolerance:
+        if remaining <= tolerance:
             break
-        if leaps and due <= sweeps <= most_sweeps // 2 and to_come > tolerance * rate**-_SWEEPS_OF_A_LEAP:
+        if newton and due <= sweeps <= most_sweeps // 2 and remaining > tolerance * rate**-_NEWTON_STEP_COST:
             subspace_newton_step(rows, contact_rows, subspace, u)
             due = 2 * sweeps
             before = math.inf
@@ -72,30 +72,30 @@ def solve_rows(rows, contact_rows, subspace, u, tolerance, most_sweeps):
 
 
 @inlined
-def _sweep_rows(rows, u):
-    """One Gauss-Seidel pass over the rows; the largest change of a row's own speed."""
+def _sweep_rows(rows: Rows, u):
+    """One Gauss-Seidel pass over the rows; returns the largest change of a row's own speed."""
     largest = 0.0
     for r in range(rows.count[0]):
         inverse_mass = rows.inverse_mass[r]
-        half = rows.whitened_jacobian[r]
+        jacobian = rows.whitened_jacobian[r]
         if inverse_mass < IMMOVABLE:
-            impulse = _push_at_rest(rows, r)
-            add_scaled(u, half, impulse - rows.impulse[r])
+            impulse = _impulse_at_rest(rows, r)
+            add_scaled(u, jacobian, impulse - rows.impulse[r])
             rows.impulse[r] = impulse
             continue
-        speed = dot(half, u) - inverse_mass * rows.impulse[r]
+        speed = dot(jacobian, u) - inverse_mass * rows.impulse[r]
         impulse = (row_speed(rows, r, speed, inverse_mass) - speed) / inverse_mass
         step = impulse - rows.impulse[r]
         if step != 0.0:
             rows.impulse[r] = impulse
-            add_scaled(u, half, step)
+            add_scaled(u, jacobian, step)
             largest = max(largest, abs(step) * inverse_mass)
     return largest
 
 
 @inlined
-def _push_at_rest(rows, r):
-    """Impulse of row r on what cannot move along it: what its hold and its stops leave of its spring."""
+def _impulse_at_rest(rows: Rows, r):
+    """Impulse of row r on immovable coordinates: the spring's part that the hold and the stops do not carry."""
     push, hold = spring_impulse(rows, r, 0.0), rows.hold_bound[r]
     push -= min(max(push, -hold), hold)
     if rows.fastest[r] <= 0.0:
@@ -110,15 +110,15 @@ def _sweep_contacts(rows, u):
     """One pass over the contacts: each normal, then its two tangents inside the friction cone, then its moments."""
     largest = 0.0
     for c in range(rows.count[0]):
-        half, index, size, impulse = rows.whitened_jacobian[c], rows.index[c], rows.size[c], rows.impulse[c]
+        jacobian, index, size, impulse = rows.whitened_jacobian[c], rows.index[c], rows.size[c], rows.impulse[c]
         mobility, mobility_x, mobility_y = rows.inverse_mass[c, 0], rows.inverse_mass[c, 1], rows.inverse_mass[c, 2]
         if mobility < IMMOVABLE:
-            # between what stands as it is, a contact need not press
-            _let_go(rows, c, u)
+            # between immovable bodies a contact carries no load
+            _release_contact(rows, c, u)
             continue
         speed = 0.0
         for k in range(size):
-            speed += half[k, 0] * u[index[k]]
+            speed += jacobian[k, 0] * u[index[k]]
         compliance = rows.compliance[c]
         before = impulse[0]
         after = max(before + (rows.target[c] - speed - compliance * before) / (mobility + compliance), 0.0)
@@ -127,11 +127,11 @@ def _sweep_contacts(rows, u):
         largest = max(largest, abs(step) * (mobility + compliance))
         speed_x = speed_y = 0.0
         for k in range(size):
-            moved = u[index[k]] + half[k, 0] * step
+            moved = u[index[k]] + jacobian[k, 0] * step
             u[index[k]] = moved
-            speed_x += half[k, 1] * moved
-            speed_y += half[k, 2] * moved
-        # the tangents hardly move each other: `contact_rows` has aligned them; one may be immovable
+            speed_x += jacobian[k, 1] * moved
+            speed_y += jacobian[k, 2] * moved
+        # the tangents are nearly decoupled: `contact_rows` has aligned them; one may be immovable
         x = impulse[1] - speed_x / mobility_x if mobility_x >= IMMOVABLE else 0.0
         y = impulse[2] - speed_y / mobility_y if mobility_y >= IMMOVABLE else 0.0
         most = rows.friction[c] * after
@@ -140,21 +140,21 @@ def _sweep_contacts(rows, u):
         dx, dy = x - impulse[1], y - impulse[2]
         impulse[1], impulse[2] = x, y
         for k in range(size):
-            u[index[k]] += half[k, 1] * dx + half[k, 2] * dy
+            u[index[k]] += jacobian[k, 1] * dx + jacobian[k, 2] * dy
         largest = max(largest, mobility_x * abs(dx), mobility_y * abs(dy))
         if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
             change = _resist_turning(
                 *(rows.turning[c], index, size, rows.turning_inverse[c], rows.moment[c]),
                 *(rows.spinning[c] * after, rows.rolling[c] * after, u),
             )
-            # as the speed of a point at the radius of gyration
+            # converted to the speed of a point at the radius of gyration
             largest = max(largest, change * math.sqrt(mobility / max(rows.turning_inverse[c, 1], IMMOVABLE)))
     return largest
 
 
 @kernel
-def _let_go(rows, c, u):
-    """Takes the impulses of contact c back."""
+def _release_contact(rows, c, u):
+    """Removes the impulses of contact c."""
     impulse, moment = rows.impulse[c], rows.moment[c]
     add_packed(u, rows.whitened_jacobian[c], rows.index[c], rows.size[c], -impulse[0], -impulse[1], -impulse[2])
     if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
@@ -165,21 +165,21 @@ def _let_go(rows, c, u):
 
 @kernel
 def _project_to_cone(x, y, mobility_x, mobility_y, radius):
-    """The friction of a contact that slips: within the disk of the radius, that which leaves the least energy.
+    """Friction impulse of a slipping contact: the one on the cone boundary that leaves the least energy.
 
-    It is found where its pull, K (p0 - p) with the diagonal mobility K and the impulse p0 that would stop the contact,
-    points along p: p = K p0 / (K + s). Newton's method on 1 / |p(s)|, which is nearly straight and bent one way.
+    There K (p0 - p), with the diagonal mobility K and the impulse p0 that would stop the contact, is parallel to p:
+    p = K p0 / (K + s). Newton's method finds s from 1 / |p(s)|, which is nearly straight and has no inflection.
 
     Args:
-        x, y: p0, outside of the disk [N s].
+        x, y: p0, outside the boundary [N s].
         mobility_x, mobility_y: K [1/kg].
-        radius: greatest friction [N s].
+        radius: largest friction impulse [N s].
     """
     if radius <= 0.0:
         return 0.0, 0.0
     pull_x, pull_y = mobility_x * x, mobility_y * y
     shift = max(math.sqrt(pull_x * pull_x + pull_y * pull_y) / radius - max(mobility_x, mobility_y), 0.0)
-    for _ in range(_RIM_ROUNDS):
+    for _ in range(_CONE_ROUNDS):
         x, y = pull_x / (mobility_x + shift), pull_y / (mobility_y + shift)
         square = x * x + y * y
         size = math.sqrt(square)
@@ -191,7 +191,7 @@ def _project_to_cone(x, y, mobility_x, mobility_y, radius):
 
 @kernel
 def _in_disk(x, y, radius):
-    """The point of a disk about zero that is nearest to (x, y)."""
+    """The point of a disk about zero nearest to (x, y)."""
     size = math.sqrt(x * x + y * y)
     if size > radius:
         return x * radius / size, y * radius / size
@@ -200,13 +200,13 @@ def _in_disk(x, y, radius):
 
 @kernel
 def _resist_turning(turning, index, size, inverse, moment, most_spinning, most_rolling, u):
-    """Moments about the normal and the tangents, each as far as it goes; the largest change of angular speed."""
+    """Moments about the normal and the tangents, within their limits; returns the largest change of angular speed."""
     spin = roll_x = roll_y = 0.0
     for k in range(size):
         spin += turning[k, 0] * u[index[k]]
         roll_x += turning[k, 1] * u[index[k]]
         roll_y += turning[k, 2] * u[index[k]]
-    # one step of all three, none longer than any two of them allow together
+    # one common step length, safe for all three coupled directions
     slack = inverse[0] + inverse[1] + inverse[2]
     if slack < IMMOVABLE:
         return 0.0
@@ -220,14 +220,13 @@ def _resist_turning(turning, index, size, inverse, moment, most_spinning, most_r
 
 
 @kernel
-def solve_positions(rows, contact_rows, u, tolerance, most_sweeps, row_impulse, contact_impulse):
-    """The velocity that positions are moved with: split impulses take position errors away without touching the
-    momentum.
+def solve_positions(rows: Rows, contact_rows, u, tolerance: float, most_sweeps: int, row_impulse, contact_impulse):
+    """The velocity that moves the positions: split impulses remove position errors without changing the momentum.
 
     Args:
         rows: with shift and its bounds.
         contact_rows: with shift.
-        u: a copy of the half-solved velocity, on return the one that moves the positions.
+        u: a copy of the whitened velocity, on return the one that moves the positions.
         tolerance: as in `solve_rows`.
         most_sweeps: limit.
         row_impulse, contact_impulse: workspace, at least as long as the rows and the contacts.
@@ -250,19 +249,19 @@ def solve_positions(rows, contact_rows, u, tolerance, most_sweeps, row_impulse, 
             add_scaled(u, rows.whitened_jacobian[r], step)
             largest = max(largest, abs(step) * inverse_mass)
         for c in range(contact_rows.count[0]):
-            half, index, size = contact_rows.whitened_jacobian[c], contact_rows.index[c], contact_rows.size[c]
+            jacobian, index, size = contact_rows.whitened_jacobian[c], contact_rows.index[c], contact_rows.size[c]
             mobility = contact_rows.inverse_mass[c, 0]
             if mobility < IMMOVABLE:
                 continue
             speed = 0.0
             for k in range(size):
-                speed += half[k, 0] * u[index[k]]
+                speed += jacobian[k, 0] * u[index[k]]
             wanted = max(contact_impulse[c] + (contact_rows.shift[c] - speed) / mobility, 0.0)
             step = wanted - contact_impulse[c]
             if step != 0.0:
                 contact_impulse[c] = wanted
                 for k in range(size):
-                    u[index[k]] += half[k, 0] * step
+                    u[index[k]] += jacobian[k, 0] * step
                 largest = max(largest, abs(step) * mobility)
         if largest <= tolerance:
             break

@@ -1,4 +1,4 @@
-"""The rows of a step and the impulses that satisfy them all."""
+"""The rows of a step and the impulses that satisfy all of them."""
 
 from typing import Any, NamedTuple
 
@@ -8,22 +8,22 @@ from grouser.physics.base.entry import Context, any_in_phase
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ROW
 from grouser.physics.base.phases import ADJUST
-from grouser.physics.constraints.diagnostics import note_convergence
+from grouser.physics.constraints.diagnostics import record_convergence
 from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
 from grouser.physics.constraints.rows import Rows, make_rows, spring_impulse
 from grouser.physics.constraints.subspace import Subspace, make_subspace
 from grouser.physics.multibody.factorisation import solve
 
-# Sweeps of the position pass; what is left of an error is corrected in the next step.
+# Sweeps of the position pass; the next step corrects the remaining error.
 _POSITION_SWEEPS = 20
 
 
 class State(NamedTuple):
-    """What a restart needs.
+    """State of the solver for a restart.
 
     Attributes:
-        row_impulse: impulse of every possible row in the last step, by slot: joint laws, without their drives' and
-            bristles', then cylinders and motors [N s or N m s].
+        row_impulse: impulse of every possible row in the last step, by slot: joint laws, without those of drives and
+            bristles, then cylinders and motors [N s or N m s].
     """
 
     row_impulse: np.ndarray
@@ -36,13 +36,13 @@ class Workspace(NamedTuple):
     """Buffers of the solver.
 
     Attributes:
-        rows: of actuators and joints; those of contacts are the contacts'.
-        subspace: of Newton's steps.
+        rows: of actuators and joints; those of contacts belong to `contact`.
+        subspace: buffers of the Newton steps.
         row_shift, contact_shift: impulses of the position pass.
         sweeps: of the last step, most since cleared, (2,).
         residual: of the last step, largest since cleared [m/s or rad/s], (2,).
-        unsettled: number of the first step whose iteration did not settle, 0 for none, -1 when it has been told; the
-            coordinate rate that changed most in its last round; how many such steps there were, (3,).
+        unsettled: number of the first step that did not converge, 0 for none, -1 once it has been reported; the
+            coordinate rate that changed most in its last round; the number of such steps, (3,).
     """
 
     rows: Rows
@@ -55,7 +55,7 @@ class Workspace(NamedTuple):
 
 
 def make_state(rows: int) -> State:
-    """No impulses.
+    """A state without impulses.
 
     Args:
         rows: number of joint laws and actuators.
@@ -64,7 +64,7 @@ def make_state(rows: int) -> State:
 
 
 def make_workspace(rows: int, slots: int, coordinates: int) -> Workspace:
-    """Buffers for so many joint laws and actuators, contacts and coordinates."""
+    """Buffers for numbers of joint laws and actuators, of contact slots and of coordinates."""
     return Workspace(
         rows=make_rows(rows, coordinates),
         subspace=make_subspace(rows, slots, coordinates),
@@ -78,7 +78,7 @@ def make_workspace(rows: int, slots: int, coordinates: int) -> Workspace:
 
 @kernel
 def detect(context: Context):
-    """No rows yet."""
+    """Clears the rows and the number of sweeps."""
     work = context.workspace.constraints
     work.rows.count[0] = 0
     work.sweeps[0] = 0
@@ -86,19 +86,19 @@ def detect(context: Context):
 
 @kernel
 def assemble(context: Context):
-    """The first rows are those of the actuators; all others are opened anew."""
+    """Keeps the actuators' rows, which come first; all others are opened again."""
     context.workspace.constraints.rows.count[0] = context.system.hydraulics.geometry.valve.shape[0]
 
 
 @kernel
 def open_rows(context: Context):
-    """Gives the velocity the impulses of the last step."""
+    """Adds the impulses of the last step to the velocity."""
     warm_start(context.workspace.constraints.rows, context.workspace.contact.rows, context.workspace.multibody.u)
 
 
 @kernel
 def solve_impulses(context: Context):
-    """Impulses of all rows, and the rates that they lead to."""
+    """Solves the impulses of all rows, and the coordinate rates with them."""
     model, settings = context.system.multibody, context.system.settings
     work, motion = context.workspace.constraints, context.workspace.multibody
     searching = True
@@ -117,22 +117,22 @@ def solve_impulses(context: Context):
 
 @kernel
 def commit(context: Context):
-    """Keeps the impulses for the next step's warm start, and the solver's figures."""
+    """Stores the impulses for the next step's warm start, and the solver's figures."""
     work, motion = context.workspace.constraints, context.workspace.multibody
     rows, laws = work.rows, context.system.joints.laws
-    remembered = context.state.constraints.row_impulse
-    note_convergence(work.sweeps[0], work.residual[0], work)
-    remembered[:] = 0.0
+    stored = context.state.constraints.row_impulse
+    record_convergence(work.sweeps[0], work.residual[0], work)
+    stored[:] = 0.0
     for r in range(rows.count[0]):
         slot = rows.slot[r]
-        remembered[slot] = rows.impulse[r]
+        stored[slot] = rows.impulse[r]
         if slot < laws.rate_index.shape[0]:
-            remembered[slot] -= spring_impulse(rows, r, motion.velocity[laws.rate_index[slot]])
+            stored[slot] -= spring_impulse(rows, r, motion.velocity[laws.rate_index[slot]])
 
 
 @kernel
 def correct(context: Context):
-    """The displacement: with the velocity, and without the position errors of all rows."""
+    """Displacement: adds the velocity, and removes the position errors of all rows."""
     model, settings = context.system.multibody, context.system.settings
     work, motion = context.workspace.constraints, context.workspace.multibody
     for d in range(motion.u.shape[0]):

@@ -1,6 +1,6 @@
-"""Rows: what may act along one direction of motion, and the impulse that satisfies it.
+"""Rows: all that acts along one direction of motion, and the impulse that satisfies it.
 
-A row with Jacobian J knows the speed J v. Along it may act, together,
+Along a row with Jacobian J and speed J v there may be, together,
 
 - a *spring*: impulse g (b - J v), limited to [-spring_bound, spring_bound], where g is the inverse of the compliance
   C. A spring k with damper d and gap phi is g = h (h k + d), b = -k phi / (h k + d); a mass m of its own speed w (a
@@ -8,10 +8,10 @@ A row with Jacobian J knows the speed J v. Along it may act, together,
 - a *hold*: any impulse within [-hold_bound, hold_bound] that keeps J v at hold_speed (dry friction, a brake);
 - *stops*: any impulse that keeps J v within [slowest, fastest].
 
-They share their direction, so that they are solved together in closed form: separate rows would be as many Gauss-Seidel
-unknowns that fight each other whenever the spring is stiffer than the load is heavy.
+They share their direction, so that they are solved together in closed form. Separate rows would be as many Gauss-Seidel
+unknowns, which converge slowly whenever the spring is stiff compared to the mass of the load.
 
-Rows live in the half-solved space of `multibody.factorisation`: W = L^-T J^T acts on u = L v, and J M^-1 J^T = W.W.
+Rows act on the whitened velocity u = L v by the whitened Jacobian W = L^-T J^T: see `multibody.factorisation`.
 """
 
 from typing import NamedTuple
@@ -21,16 +21,16 @@ import numpy as np
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.factorisation import solve_transposed_row
 
-# A row with less inverse mass than this points where the machine cannot move: no impulse along it does anything [1/kg].
+# A row with less inverse mass than this is immovable: an impulse along it changes nothing [1/kg].
 IMMOVABLE = 1e-14
 
 
 class Rows(NamedTuple):
-    """Rows of the current step; the first `count[0]` hold.
+    """Rows of the current step; the first `count[0]` are valid.
 
     Attributes:
         count: number of rows, (1,).
-        slot: where the impulse is remembered between steps.
+        slot: index of the stored impulse between steps.
         jacobian: J, (rows, coordinates).
         whitened_jacobian: W, (rows, coordinates).
         inverse_mass: W.W [1/kg or 1/(kg m2)].
@@ -38,8 +38,8 @@ class Rows(NamedTuple):
         hold_bound, hold_speed: of the hold; bound 0 for none.
         slowest, fastest: speeds that the stops allow; infinite for none.
         impulse: the total impulse along the row [N s or N m s].
-        shift: mean speed over the step that leaves the row without position error.
-        shift_lower, shift_upper: bounds of the position pass's impulse; both 0: the row has no position to keep.
+        shift: mean speed over the step that leaves no position error.
+        shift_lower, shift_upper: bounds of the impulse in the position pass; both 0: the row has no position error.
     """
 
     count: np.ndarray
@@ -61,7 +61,7 @@ class Rows(NamedTuple):
 
 
 def make_rows(most: int, coordinates: int) -> Rows:
-    """Room for `most` rows over `coordinates` coordinate rates."""
+    """Arrays for `most` rows over `coordinates` coordinate rates."""
     return Rows(
         np.zeros(1, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
@@ -73,7 +73,7 @@ def make_rows(most: int, coordinates: int) -> Rows:
 
 @kernel
 def dot(a, b):
-    """Sum of products of two vectors of one length."""
+    """Scalar product of two vectors."""
     total = 0.0
     for d in range(a.shape[0]):
         total += a[d] * b[d]
@@ -88,8 +88,8 @@ def add_scaled(u, row, scale):
 
 
 @inlined
-def open_row(rows, slot, impulse):
-    """Starts a row with an empty Jacobian and nothing acting along it; returns its index."""
+def open_row(rows: Rows, slot, impulse):
+    """Starts a row with a zero Jacobian and nothing acting along it; returns its index."""
     r = rows.count[0]
     rows.count[0] = r + 1
     rows.slot[r] = slot
@@ -110,25 +110,25 @@ def open_row(rows, slot, impulse):
 
 
 @inlined
-def close_row(rows, r, start, pattern, factor):
-    """Half-solves the Jacobian of row r and finds its inverse mass."""
+def close_row(rows: Rows, r, start, pattern, factor):
+    """Whitens the Jacobian of row r and computes its inverse mass."""
     for d in range(rows.whitened_jacobian.shape[1]):
         rows.whitened_jacobian[r, d] = rows.jacobian[r, d]
     rows.inverse_mass[r] = solve_transposed_row(start, pattern, factor, rows.whitened_jacobian, r)
 
 
 @kernel
-def spring_impulse(rows, r, speed):
-    """Impulse of the spring of row r at a speed along it [N s or N m s]."""
+def spring_impulse(rows: Rows, r, speed):
+    """Impulse of the spring of row r at a speed along the row [N s or N m s]."""
     bound = rows.spring_bound[r]
     return min(max(rows.conductance[r] * (rows.target[r] - speed), -bound), bound)
 
 
 @kernel
-def row_speed(rows, r, speed, inverse_mass):
-    """Speed along row r, once all that acts along it has acted.
+def row_speed(rows: Rows, r, speed, inverse_mass):
+    """Speed along row r with everything that acts along it.
 
-    Solves v = s + K (spring(v) + hold(v) + stops(v)), whose right side falls with v: the answer is unique.
+    Solves v = s + K (spring(v) + hold(v) + stops(v)); the right side decreases with v, so that the solution is unique.
 
     Args:
         rows: the rows.

@@ -1,20 +1,21 @@
-"""Leaps: the impulses of all rows, and of all contacts that press, found at once.
+"""Subspace Newton steps: solve the impulses of all rows, and of all contacts that press, at once.
 
-Sweeps settle quickly which contacts press, and which slip, but slowly how they share the load. Between sweeps these
-answers are therefore taken for given, and what is left are equations (a step of Newton's method; compare Silcowitz,
-Niebe and Erleben, Projected Gauss-Seidel Subspace Minimization Method for Interactive Rigid Body Dynamics, 2010, and
-Alart and Curnier, A mixed formulation for frictional contact problems prone to Newton like solution methods, 1991):
+Sweeps quickly find which contacts press and which slip, but are slow to distribute the load between them. Between
+sweeps these states are therefore kept, and the remaining equations are solved by a step of Newton's method (compare
+Silcowitz, Niebe and Erleben, Projected Gauss-Seidel Subspace Minimization Method for Interactive Rigid Body Dynamics,
+2010, and Alart and Curnier, A mixed formulation for frictional contact problems prone to Newton like solution methods,
+1991):
 
 - a contact that presses has its normal speed, J_n v = b;
 - one that sticks does not slide, J_t v = 0;
-- one that slips has the friction mu p_n d, and turns its direction d against its slip: across d, by e, it feels the
-  compliance that its slip speed gives it, J_e v + |J_d v| / (mu p_n) dp_e = 0;
-- a row that is held or stopped has that speed, and one on its spring obeys it.
+- one that slips has the friction mu p_n d, with the direction d against its slip: the slip speed gives the direction e
+  across d a compliance, J_e v + |J_d v| / (mu p_n) dp_e = 0;
+- a row that is held or stopped has that speed, and one on its spring obeys its law.
 
-They may say the same many times over. Each is met by a spring as stiff as the numbers allow, dp = G (b - J v) with a
-small matrix G for each contact, so that what is solved is as large as the machine has coordinates,
-(I + W^T G W) u' = u + W^T G b. A leap goes as far as the first contact that comes to the edge of its cone; from there
-on that one slips, or no longer presses, and the leap goes on without it. Then the sweeps go on.
+The equations may be redundant. Each one is met by a very stiff spring, dp = G (b - J v) with a small matrix G for each
+contact, so that the system is as large as the machine's number of coordinates, (I + W^T G W) u' = u + W^T G b. A step
+ends at the first contact that reaches its cone boundary; that contact then slips, or no longer presses, and another
+round follows without it. Then the sweeps continue.
 """
 
 import math
@@ -23,36 +24,36 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.constraints.rows import IMMOVABLE, add_scaled, dot, row_speed, spring_impulse
+from grouser.physics.constraints.rows import IMMOVABLE, Rows, add_scaled, dot, row_speed, spring_impulse
 from grouser.physics.multibody.elimination import eliminate
 
-# Stiffness of an equation, as a multiple of the mass that its row feels.
+# Stiffness of an equation, as a multiple of the effective mass of its row.
 _WEIGHT = 1e7
 # A contact sticks while its friction is below this share of its limit.
-_STICKS = 1.0 - 1e-9
-# A contact that keeps less than this share of its impulse no longer presses.
+_STICKING = 1.0 - 1e-9
+# A contact no longer presses when its impulse falls below this share.
 _LIFTED = 1e-12
-# Contacts that a leap takes to the edge of their cones, and rows to their bounds, at most.
-_MOST_TURNS = 8
-# Without slip, no pivot is below one; less than this says that friction jams.
+# Limit of the rounds: each takes one contact to its cone boundary, or one row to its bound.
+_MOST_ROUNDS = 8
+# Without slip every pivot is at least one; a smaller one than this means that friction jams.
 _LEAST_PIVOT = 1e-3
-# Machines with more coordinates do without: the matrix is dense.
+# Machines with more coordinates use sweeps alone: the matrix is dense.
 MOST_COORDINATES = 200
 
 
 class Subspace(NamedTuple):
-    """Buffers.
+    """Buffers of a Newton step.
 
     Attributes:
         matrix: I + W^T G W, (coordinates, coordinates).
-        u: half-solved velocity, (coordinates,).
+        u: whitened velocity, (coordinates,).
         slips: whether a contact slips.
         gain: G of each contact, (contacts, 3, 3) [kg].
         wanted: b of each contact's normal [m/s].
         change: dp of each contact, (contacts, 3) [N s].
-        row_acts: whether a row is part of the leap.
-        row_gain, row_wanted, row_change: the same of each row.
-        row_lower, row_upper: bounds of its impulse while it is held or stopped [N s].
+        row_acts: whether a row takes part in the step.
+        row_gain, row_wanted, row_change: G, b and dp of each row.
+        row_lower, row_upper: bounds of a row's impulse while it is held or stopped [N s].
     """
 
     matrix: np.ndarray
@@ -84,33 +85,33 @@ def make_subspace(rows: int, contacts: int, coordinates: int) -> Subspace:
 
 
 @kernel
-def subspace_newton_step(rows, contact_rows, subspace, u):
-    """Solves for the rows and the contacts that press; changes their impulses and u.
+def subspace_newton_step(rows: Rows, contact_rows, subspace: Subspace, u):
+    """Solves the rows and the contacts that press; changes their impulses and u.
 
     Args:
-        rows, contact_rows: their impulses in u.
+        rows, contact_rows: with impulses already in u.
         subspace: buffers.
-        u: half-solved velocity.
+        u: whitened velocity.
     """
     slips = subspace.slips
     for r in range(rows.count[0]):
         subspace.row_acts[r] = rows.inverse_mass[r] >= IMMOVABLE
     for c in range(contact_rows.count[0]):
         impulse = contact_rows.impulse[c]
-        slips[c] = math.sqrt(impulse[1] ** 2 + impulse[2] ** 2) >= _STICKS * contact_rows.friction[c] * impulse[0]
-    for _ in range(_MOST_TURNS):
-        _begin(subspace, u)
+        slips[c] = math.sqrt(impulse[1] ** 2 + impulse[2] ** 2) >= _STICKING * contact_rows.friction[c] * impulse[0]
+    for _ in range(_MOST_ROUNDS):
+        _start_system(subspace, u)
         _collect_rows(rows, subspace, u)
         _collect_contacts(contact_rows, subspace, u)
         if not eliminate(subspace.matrix, subspace.u, u.shape[0], _LEAST_PIVOT):
             return
-        share, first = _way_of_contacts(contact_rows, subspace)
-        row_share, first_row = _way_of_rows(rows, subspace)
+        share, first = _find_contact_changes(contact_rows, subspace)
+        row_share, first_row = _find_row_changes(rows, subspace)
         share = min(share, row_share)
         _move_rows(rows, subspace, share, u)
         for c in range(contact_rows.count[0]):
             if contact_rows.impulse[c, 0] > 0.0:
-                _take_over(contact_rows, c, share, subspace.change[c], u)
+                _move_contact(contact_rows, c, share, subspace.change[c], u)
         if share == 1.0:
             return
         if share == row_share:
@@ -120,8 +121,8 @@ def subspace_newton_step(rows, contact_rows, subspace, u):
 
 
 @kernel
-def _begin(subspace, u):
-    """I and u, to which the equations are added."""
+def _start_system(subspace: Subspace, u):
+    """Initialises the matrix by I and the right side by u."""
     matrix, right = subspace.matrix, subspace.u
     for i in range(u.shape[0]):
         for j in range(u.shape[0]):
@@ -131,7 +132,7 @@ def _begin(subspace, u):
 
 
 @kernel
-def _collect_rows(rows, subspace, u):
+def _collect_rows(rows: Rows, subspace: Subspace, u):
     """Adds the equations of the rows."""
     for r in range(rows.count[0]):
         subspace.row_gain[r] = 0.0
@@ -139,17 +140,17 @@ def _collect_rows(rows, subspace, u):
             _find_row_gain(rows, r, subspace, u)
         gain = subspace.row_gain[r]
         if gain > 0.0:
-            half = rows.whitened_jacobian[r]
+            jacobian = rows.whitened_jacobian[r]
             for i in range(u.shape[0]):
-                pull = gain * half[i]
+                pull = gain * jacobian[i]
                 if pull != 0.0:
                     subspace.u[i] += pull * subspace.row_wanted[r]
                     for j in range(u.shape[0]):
-                        subspace.matrix[i, j] += pull * half[j]
+                        subspace.matrix[i, j] += pull * jacobian[j]
 
 
 @kernel
-def _find_row_gain(rows, r, subspace, u):
+def _find_row_gain(rows: Rows, r, subspace: Subspace, u):
     """G and b of row r, and the bounds of its impulse."""
     inverse, impulse, conductance = rows.inverse_mass[r], rows.impulse[r], rows.conductance[r]
     speed = dot(rows.whitened_jacobian[r], u) - inverse * impulse
@@ -169,8 +170,8 @@ def _find_row_gain(rows, r, subspace, u):
 
 
 @kernel
-def _way_of_rows(rows, subspace):
-    """Changes of the rows' impulses, the share of them within all bounds, and the row that ends it."""
+def _find_row_changes(rows: Rows, subspace: Subspace):
+    """Changes of the rows' impulses; share of them within all bounds, and the first row that reaches its bound."""
     share, first = 1.0, -1
     for r in range(rows.count[0]):
         if subspace.row_gain[r] > 0.0:
@@ -179,15 +180,15 @@ def _way_of_rows(rows, subspace):
             bound = subspace.row_upper[r] if change > 0.0 else subspace.row_lower[r]
             room = (bound - rows.impulse[r]) * (1.0 if change > 0.0 else -1.0)
             if abs(change) > room:
-                way = max(room, 0.0) / abs(change)
-                if way < share:
-                    share, first = way, r
+                within = max(room, 0.0) / abs(change)
+                if within < share:
+                    share, first = within, r
     return share, first
 
 
 @kernel
-def _move_rows(rows, subspace, share, u):
-    """Changes the rows' impulses by a share."""
+def _move_rows(rows: Rows, subspace: Subspace, share, u):
+    """Changes the rows' impulses by a share of the step."""
     for r in range(rows.count[0]):
         if subspace.row_gain[r] > 0.0:
             step = share * subspace.row_change[r]
@@ -196,34 +197,34 @@ def _move_rows(rows, subspace, share, u):
 
 
 @kernel
-def _way_of_contacts(rows, subspace):
-    """Changes of the contacts' impulses, the share of them within all cones, and the contact that ends it."""
+def _find_contact_changes(rows, subspace: Subspace):
+    """Changes of the contacts' impulses; share within all cones, and the first contact that reaches its boundary."""
     share, first = 1.0, -1
     for c in range(rows.count[0]):
         if rows.impulse[c, 0] > 0.0:
             change = subspace.change[c]
             _find_change(rows, c, subspace.gain[c], subspace.wanted[c], subspace.u, change)
-            way = _share_within_cone(rows.impulse[c], change, rows.friction[c], subspace.slips[c])
-            if way < share:
-                share, first = way, c
+            within = _share_within_cone(rows.impulse[c], change, rows.friction[c], subspace.slips[c])
+            if within < share:
+                share, first = within, c
     return share, first
 
 
 @kernel
-def _collect_contacts(rows, subspace, u):
+def _collect_contacts(rows, subspace: Subspace, u):
     """Adds the equations of the contacts."""
     matrix, right = subspace.matrix, subspace.u
     for c in range(rows.count[0]):
         impulse = rows.impulse[c]
         if impulse[0] <= 0.0:
             continue
-        half, index, gain = rows.whitened_jacobian[c], rows.index[c], subspace.gain[c]
+        jacobian, index, gain = rows.whitened_jacobian[c], rows.index[c], subspace.gain[c]
         wanted = rows.target[c] - rows.compliance[c] * impulse[0]
         subspace.wanted[c] = wanted
         _find_gain(rows, c, subspace.slips[c], u, gain)
         for a in range(rows.size[c]):
             i = index[a]
-            x, y, z = half[a, 0], half[a, 1], half[a, 2]
+            x, y, z = jacobian[a, 0], jacobian[a, 1], jacobian[a, 2]
             n = x * gain[0, 0] + y * gain[1, 0] + z * gain[2, 0]
             x, y, z = (
                 n,
@@ -232,7 +233,7 @@ def _collect_contacts(rows, subspace, u):
             )
             right[i] += n * wanted
             for b in range(rows.size[c]):
-                matrix[i, index[b]] += x * half[b, 0] + y * half[b, 1] + z * half[b, 2]
+                matrix[i, index[b]] += x * jacobian[b, 0] + y * jacobian[b, 1] + z * jacobian[b, 2]
 
 
 @kernel
@@ -247,11 +248,11 @@ def _find_gain(rows, c, slips, u, gain):
     if not slips:
         gain[1, 1], gain[2, 2] = _stiffness(inverse[1], 0.0), _stiffness(inverse[2], 0.0)
     elif friction > 0.0:
-        half, index = rows.whitened_jacobian[c], rows.index[c]
+        jacobian, index = rows.whitened_jacobian[c], rows.index[c]
         x, y = impulse[1] / friction, impulse[2] / friction
         slip = 0.0
         for k in range(rows.size[c]):
-            slip -= (half[k, 1] * x + half[k, 2] * y) * u[index[k]]
+            slip -= (jacobian[k, 1] * x + jacobian[k, 2] * y) * u[index[k]]
         across = _stiffness(inverse[1] * y * y + inverse[2] * x * x, max(slip, 0.0) / friction)
         gain[1, 0], gain[2, 0] = rows.friction[c] * x * gain[0, 0], rows.friction[c] * y * gain[0, 0]
         gain[1, 1], gain[1, 2] = across * y * y, -across * x * y
@@ -260,7 +261,7 @@ def _find_gain(rows, c, slips, u, gain):
 
 @kernel
 def _stiffness(inverse_mass, compliance):
-    """Of an equation; none where the machine cannot move."""
+    """Stiffness of an equation; zero for an immovable row."""
     if inverse_mass < IMMOVABLE:
         return 0.0
     return 1.0 / (inverse_mass / _WEIGHT + compliance)
@@ -268,30 +269,30 @@ def _stiffness(inverse_mass, compliance):
 
 @kernel
 def _find_change(rows, c, gain, wanted, u, change):
-    """dp of contact c from the velocity after the leap."""
-    half, index = rows.whitened_jacobian[c], rows.index[c]
+    """dp of contact c from the velocity after the step."""
+    jacobian, index = rows.whitened_jacobian[c], rows.index[c]
     x, y, z = wanted, 0.0, 0.0
     for k in range(rows.size[c]):
         d = index[k]
-        x -= half[k, 0] * u[d]
-        y -= half[k, 1] * u[d]
-        z -= half[k, 2] * u[d]
+        x -= jacobian[k, 0] * u[d]
+        y -= jacobian[k, 1] * u[d]
+        z -= jacobian[k, 2] * u[d]
     for i in range(3):
         change[i] = gain[i, 0] * x + gain[i, 1] * y + gain[i, 2] * z
 
 
 @kernel
 def _share_within_cone(impulse, change, friction, slips):
-    """Share of a change with which a contact still presses, and, if it sticks, still does."""
+    """Share of a change within which a contact still presses and, if it sticks, still sticks."""
     share = 1.0
     if impulse[0] + change[0] < 0.0:
         share = -impulse[0] / change[0]
     if not slips:
-        # along the way, friction^2 - limit^2 is a s^2 + 2 b s + c
+        # along the step, friction^2 - limit^2 is a s^2 + 2 b s + c
         most, growth = friction * impulse[0], friction * change[0]
         a = change[1] * change[1] + change[2] * change[2] - growth * growth
         b = impulse[1] * change[1] + impulse[2] * change[2] - most * growth
-        # two contacts may come to the edge at once: one that is on it, but for rounding, is taken to be
+        # several contacts may reach their boundary at once: rounding must not put one outside
         c = min(impulse[1] * impulse[1] + impulse[2] * impulse[2] - most * most, 0.0)
         if (a * share + 2.0 * b) * share + c > 0.0:
             root = math.sqrt(max(b * b - a * c, 0.0))
@@ -300,9 +301,9 @@ def _share_within_cone(impulse, change, friction, slips):
 
 
 @kernel
-def _take_over(rows, c, share, change, u):
-    """Changes the impulses of contact c by a share, friction put back to its limit."""
-    impulse, half, index = rows.impulse[c], rows.whitened_jacobian[c], rows.index[c]
+def _move_contact(rows, c, share, change, u):
+    """Changes the impulses of contact c by a share of the step; limits its friction."""
+    impulse, jacobian, index = rows.impulse[c], rows.whitened_jacobian[c], rows.index[c]
     normal = impulse[0] + share * change[0]
     if normal < _LIFTED * impulse[0]:
         normal = 0.0
@@ -313,4 +314,4 @@ def _take_over(rows, c, share, change, u):
     dn, dx, dy = normal - impulse[0], x - impulse[1], y - impulse[2]
     impulse[0], impulse[1], impulse[2] = normal, x, y
     for k in range(rows.size[c]):
-        u[index[k]] += half[k, 0] * dn + half[k, 1] * dx + half[k, 2] * dy
+        u[index[k]] += jacobian[k, 0] * dn + jacobian[k, 1] * dx + jacobian[k, 2] * dy

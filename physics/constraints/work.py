@@ -1,25 +1,30 @@
-"""Work that everything does on the machine, impulse times mean speed of the step.
+"""Work on the machine by everything that acts on it: impulse times mean speed of the step.
 
-With the mass matrix held, the works of a step add up to the change of kinetic energy to the last digit; what is left
-over in the balance is what the step makes of gravity and of the turning of the bodies, an error of its own order.
+With the mass matrix constant over the step, the works add up to the change of kinetic energy exactly. The residual of
+the balance comes from gravity and the rotation of the bodies within a step, an error of the integrator's order.
 """
 
-from grouser.physics.base.kernel import kernel
-from grouser.physics.constraints.rows import dot, spring_impulse
+from typing import TYPE_CHECKING
 
-# Columns of the accounts of joint laws, and of coordinates.
+from grouser.physics.base.kernel import kernel
+from grouser.physics.constraints.rows import Rows, dot, spring_impulse
+
+if TYPE_CHECKING:
+    from grouser.physics.model.multibody import MultibodyModel
+
+# Columns of the accounts of joint laws and of coordinates.
 DRIVE, FRICTION, LIMIT = range(3)
 DAMPER, SPRING = range(2)
 
 
 @kernel
-def account_dampers(damping, step, end, mean, rate_work):
-    """Adds the work of the dampers along coordinates.
+def account_dampers(damping, step: float, end, mean, rate_work):
+    """Adds the work of the dampers of coordinates.
 
     Args:
         damping: of each coordinate rate [N m s/rad or N s/m].
         step: [s].
-        end: rates at which the dampers were taken implicitly.
+        end: rates in the implicit damping forces.
         mean: mean rates over the step.
         rate_work: account.
     """
@@ -28,38 +33,40 @@ def account_dampers(damping, step, end, mean, rate_work):
 
 
 @kernel
-def account_springs(model, axial, q, end, mean, step, implicit_step, axial_spring, rate_work, axial_work):
-    """Adds the work of elastic coordinates and axial laws.
+def account_springs(
+    model: "MultibodyModel", springs, q, end, mean, step: float, implicit_step, spring_law, rate_work, spring_work
+):
+    """Adds the work of elastic coordinates and joint springs.
 
     Args:
-        model, axial: the machine.
+        model, springs: of the machine.
         q: positions at the start of the step.
-        end: rates at which the springs were taken implicitly.
+        end: rates in the implicit spring forces.
         mean: mean rates over the step.
         step: [s].
-        implicit_step: [s] over which they were.
-        axial_spring: conductance and target of the axial laws over that step, (laws, 2).
-        rate_work, axial_work: accounts.
+        implicit_step: interval of the implicit forces [s].
+        spring_law: conductance and target of the joint springs over that interval, (laws, 2).
+        rate_work, spring_work: accounts.
     """
     for k in range(model.spring_rate.shape[0]):
         d = model.spring_rate[k]
         deflection = q[model.spring_position[k]] + implicit_step * end[d]
         rate_work[d, SPRING] -= step * model.spring_stiffness[k] * deflection * mean[d]
     scale = step / implicit_step
-    for law in range(axial.rate_index.shape[0]):
-        d = axial.rate_index[law]
-        axial_work[law] += scale * axial_spring[law, 0] * (axial_spring[law, 1] - end[d]) * mean[d]
+    for law in range(springs.rate_index.shape[0]):
+        d = springs.rate_index[law]
+        spring_work[law] += scale * spring_law[law, 0] * (spring_law[law, 1] - end[d]) * mean[d]
 
 
 @kernel
-def account_drives(laws, step, effort, spring, end, mean, law_work):
+def account_drives(laws, step: float, effort, spring, end, mean, law_work):
     """Adds the work of the drives.
 
     Args:
         laws: of the joints.
         step: [s].
         effort: of the effort drives on each coordinate [N or N m].
-        spring: conductance and target of each law's drive, and its greatest impulse, (laws, 3).
+        spring: conductance, target and largest impulse of each law's drive, (laws, 3).
         end, mean: rates at the end of the step, and their mean over it.
         law_work: account.
     """
@@ -71,11 +78,11 @@ def account_drives(laws, step, effort, spring, end, mean, law_work):
 
 @kernel
 def account_bristles(rate_index, impulse, mean, law_work):
-    """Adds the work of the dry friction that has no row: that of bristles.
+    """Adds the work of dry friction without rows: that of bristles.
 
     Args:
         rate_index: coordinate rate of each joint law.
-        impulse: of each [N s or N m s].
+        impulse: of each law [N s or N m s].
         mean: mean rates over the step.
         law_work: account.
     """
@@ -84,19 +91,19 @@ def account_bristles(rate_index, impulse, mean, law_work):
 
 
 @kernel
-def account_loops(row_pair, impulse, jacobian, mean, pair_work):
-    """Adds the work of the loop joints: rows with their impulses and Jacobians."""
-    for r in range(row_pair.shape[0]):
-        pair_work[row_pair[r]] += impulse[r] * dot(jacobian[r], mean)
+def account_loops(row_loop, impulse, jacobian, mean, loop_work):
+    """Adds the work of the loop joints, from their rows' impulses and Jacobians."""
+    for r in range(row_loop.shape[0]):
+        loop_work[row_loop[r]] += impulse[r] * dot(jacobian[r], mean)
 
 
 @kernel
-def account_actuator_rows(rows, actuators, mean, work):
-    """Adds the work of the actuators' rows, which are the first.
+def account_actuator_rows(rows: Rows, actuators, mean, work):
+    """Adds the work of the actuators' rows, which come first.
 
     Args:
         rows: solved.
-        actuators: number of them.
+        actuators: number of actuators.
         mean: mean rates over the step.
         work: account.
     """
@@ -105,12 +112,12 @@ def account_actuator_rows(rows, actuators, mean, work):
 
 
 @kernel
-def account_joint_rows(rows, first, rate_index, end, mean, law_work):
+def account_joint_rows(rows: Rows, first, rate_index, end, mean, law_work):
     """Adds the work of dry friction and joint limits.
 
     Args:
         rows: solved.
-        first: first row of a joint.
+        first: index of the first row of a joint.
         rate_index: coordinate rate of each joint law.
         end, mean: rates at the end of the step, and their mean over it.
         law_work: account.
@@ -118,23 +125,23 @@ def account_joint_rows(rows, first, rate_index, end, mean, law_work):
     for r in range(first, rows.count[0]):
         law = rows.slot[r]
         d = rate_index[law]
-        others = rows.impulse[r] - spring_impulse(rows, r, end[d])
-        held = min(max(others, -rows.hold_bound[r]), rows.hold_bound[r])
+        remaining = rows.impulse[r] - spring_impulse(rows, r, end[d])
+        held = min(max(remaining, -rows.hold_bound[r]), rows.hold_bound[r])
         law_work[law, FRICTION] += held * mean[d]
-        law_work[law, LIMIT] += (others - held) * mean[d]
+        law_work[law, LIMIT] += (remaining - held) * mean[d]
 
 
 @kernel
-def account_contacts(laws, contacts, rows, step, u_start, u, contact_work, contact_energy):
-    """Adds the work of the contacts, to the shape that each normal points to, and finds what their springs hold.
+def account_contacts(laws, contacts, rows, step: float, u_start, u, contact_work, contact_energy):
+    """Adds the work of the contacts to the shape at their normal's tip, and finds the energy of their springs.
 
     Args:
-        laws: of contact.
+        laws: contact laws.
         contacts, rows: solved.
         step: [s].
-        u_start, u: half-solved velocity at the start and at the end of the step.
+        u_start, u: whitened velocity at the start and at the end of the step.
         contact_work: account.
-        contact_energy: in the springs at the end of the step [J].
+        contact_energy: in the contacts' springs at the end of the step [J].
     """
     contact_energy[:] = 0.0
     for c in range(contacts.count[0]):
@@ -151,11 +158,11 @@ def account_contacts(laws, contacts, rows, step, u_start, u, contact_work, conta
 
 
 @kernel
-def _packed_work(half, index, size, impulse, u_start, u):
+def _packed_work(jacobian, index, size, impulse, u_start, u):
     """Work of the impulses along three packed rows."""
     x, y, z = impulse[0], impulse[1], impulse[2]
     work = 0.0
     for k in range(size):
-        along = half[k, 0] * x + half[k, 1] * y + half[k, 2] * z
+        along = jacobian[k, 0] * x + jacobian[k, 1] * y + jacobian[k, 2] * z
         work += 0.5 * along * (u_start[index[k]] + u[index[k]])
     return work

@@ -1,4 +1,4 @@
-"""How far shapes reach."""
+"""Bounding boxes of collision shapes."""
 
 from collections.abc import Iterable
 
@@ -14,8 +14,8 @@ def bounds_of(
 
     Args:
         shapes: all of them.
-        chosen: numbers of those that count.
-        rotation, position: of the bodies in the world, (bodies, 3, 3) and (bodies, 3) [m]; the last is the world's.
+        chosen: indices of those to include.
+        rotation, position: of the bodies in the world, (bodies, 3, 3) and (bodies, 3) [m]; the last entry is the world.
     """
     lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
     for s in chosen:

@@ -1,6 +1,6 @@
-"""Everything that may touch, and how contacts are found in a step."""
+"""The collision system, and contact detection in a step."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -34,14 +34,17 @@ from grouser.physics.contact.terrain import SPHERE_CONTACTS, Terrain, make_terra
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import MultibodyModel, Names
-from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 
-# Shapes that overlap by more than this do not just touch; links that do so at the start cannot be meant to [m].
+if TYPE_CHECKING:
+    from grouser.physics.contact.room import State
+
+# Links that overlap by more than this at the start cannot be meant to touch [m].
 _OVERLAP = 1e-3
 
 
 class Collision(NamedTuple):
-    """All that touching needs and that does not change."""
+    """All constant data of contact detection."""
 
     shapes: Shapes
     candidates: GroundCandidates
@@ -51,27 +54,27 @@ class Collision(NamedTuple):
 
 
 class ContactWorkspace(NamedTuple):
-    """Buffers of the detection. Nothing in them changes what is found, only how soon.
+    """Buffers of contact detection. They store results of earlier steps to save time; the contacts do not depend on it.
 
     Attributes:
         rotation, position: poses of the shapes, from the kinematics' origin, (shapes, 3, 3) and (shapes, 3) [m].
-        speed: that no point of a shape exceeds [m/s].
-        found: point, normal and gap of what was found for one pair, (rows, 7).
-        found_slot: slot of each of these where that is settled, else -1.
+        speed: upper bound of the speeds of a shape's points [m/s].
+        found: point, normal and gap of each contact point of one pair, (rows, 7).
+        found_slot: slot of each of these where it is fixed, else -1.
         near: directions and distances of a sphere above a height field, (SPHERE_CONTACTS, 4).
-        claimed: of each slot, whether a contact has taken it.
-        due: pairs of convex solids to be asked about, by their number among these; the first `due_count[0]` hold.
-        reach: of each such pair, largest gap of interest [m].
-        distance: found when it was last asked about; it may be less than the true one, but not more [m].
-        asked_rotation, asked_position: pose of its second shape in the frame of the first when it was asked about.
+        claimed: whether a contact has taken each slot.
+        due: pairs of convex solids to solve, as indices into `convex_pair`; the first `due_count[0]` are valid.
+        reach: largest relevant gap of each convex pair [m].
+        distance: lower bound of its distance when it was last solved [m].
+        solved_rotation, solved_position: pose of its second shape in the frame of the first when it was last solved.
         touching: whether it was found within reach.
-        direction: along which its shapes are farthest apart, from the second to the first.
+        direction: direction of its largest separation, from the second shape to the first.
         witness: point of the first shape that is nearest to the second, from the kinematics' origin [m].
-        manifold: points at which it touches: as `found`, (convex pairs, CONVEX_CONTACTS, 7).
-        manifold_count: number of them in this step.
+        manifold: its contact points as in `found`, (convex pairs, CONVEX_CONTACTS, 7).
+        manifold_count: number of its contact points in this step.
         buffer: four lists of points in the plane, (4, points, 4).
         frame: two tangents and the normal, (3, 3).
-        settled: direction of a manifold, (3,).
+        manifold_direction: direction of a manifold, (3,).
     """
 
     rotation: np.ndarray
@@ -85,8 +88,8 @@ class ContactWorkspace(NamedTuple):
     due_count: np.ndarray
     reach: np.ndarray
     distance: np.ndarray
-    asked_rotation: np.ndarray
-    asked_position: np.ndarray
+    solved_rotation: np.ndarray
+    solved_position: np.ndarray
     touching: np.ndarray
     direction: np.ndarray
     witness: np.ndarray
@@ -94,15 +97,15 @@ class ContactWorkspace(NamedTuple):
     manifold_count: np.ndarray
     buffer: np.ndarray
     frame: np.ndarray
-    settled: np.ndarray
+    manifold_direction: np.ndarray
 
 
 class Overlap(NamedTuple):
-    """Two shapes that are in each other.
+    """Two overlapping shapes.
 
     Attributes:
         shape, other: their indices.
-        depth: [m].
+        depth: of the overlap [m].
     """
 
     shape: int
@@ -111,11 +114,11 @@ class Overlap(NamedTuple):
 
 
 def make_collision(machine: Machine, names: Names, world: World) -> Collision:
-    """What may touch what, and how.
+    """Collision system of a machine and its world.
 
     Raises:
-        MachineError: a surface is moved by a joint that has not one coordinate of its own, an obstacle is a point set,
-            or pairs of convex solids may touch and coal is not installed.
+        MachineError: the joint that moves a surface does not have one coordinate of its own, an obstacle is a point
+            set, or pairs of convex solids may touch and coal is not installed.
     """
     return _assemble(machine, names, world, make_shapes(machine, names, world), CollisionRules(machine, names))
 
@@ -123,7 +126,7 @@ def make_collision(machine: Machine, names: Names, world: World) -> Collision:
 def exclude_overlaps(
     collision: Collision, machine: Machine, names: Names, model: MultibodyModel, world: World
 ) -> tuple[Collision, tuple[str, ...]]:
-    """Without the pairs of links of one object that overlap at the start; and in words, all that overlaps there."""
+    """Removes the pairs of an object's links that overlap at the start; returns warnings about all overlaps."""
     shapes, rules = collision.shapes, CollisionRules(machine, names)
     within: dict[frozenset[str], float] = {}
     between: dict[frozenset[str], float] = {}
@@ -145,7 +148,7 @@ def exclude_overlaps(
 
 
 def shape_name(machine: Machine, world: World, shapes: Shapes, shape: int) -> str:
-    """The link or obstacle that a shape belongs to; "ground" for -1."""
+    """Name of a shape's link or obstacle; "ground" for -1."""
     if shape < 0:
         return "ground"
     if shapes.link[shape] >= 0:
@@ -154,13 +157,13 @@ def shape_name(machine: Machine, world: World, shapes: Shapes, shape: int) -> st
 
 
 def slot_count(collision: Collision) -> int:
-    """Number of slots in which impulses are remembered."""
+    """Number of slots that store impulses."""
     candidates, pairs = collision.candidates, collision.pairs
     return int(candidates.slots.sum() + PEAK_CONTACTS * len(candidates.peak_shape) + pairs.slots.sum())
 
 
 def slot_shapes(collision: Collision) -> np.ndarray:
-    """The two shapes whose contact each slot remembers, -1 for the ground, (slots, 2)."""
+    """The two shapes of each slot's contact, -1 for the ground, (slots, 2)."""
     candidates, pairs = collision.candidates, collision.pairs
     ground = np.concatenate(
         [np.repeat(candidates.shape, candidates.slots), np.repeat(candidates.peak_shape, PEAK_CONTACTS)]
@@ -171,7 +174,7 @@ def slot_shapes(collision: Collision) -> np.ndarray:
 
 
 def make_contacts(collision: Collision) -> Contacts:
-    """Room for a contact in every slot."""
+    """Arrays for a contact in every slot."""
     return allocate_contacts(slot_count(collision))
 
 
@@ -192,8 +195,8 @@ def make_contact_workspace(collision: Collision) -> ContactWorkspace:
         due_count=np.zeros(1, dtype=np.int64),
         reach=np.zeros(convex),
         distance=np.full(convex, -np.inf),
-        asked_rotation=np.zeros((convex, 3, 3)),
-        asked_position=np.zeros((convex, 3)),
+        solved_rotation=np.zeros((convex, 3, 3)),
+        solved_position=np.zeros((convex, 3)),
         touching=np.zeros(convex, dtype=np.bool_),
         direction=np.zeros((convex, 3)),
         witness=np.zeros((convex, 3)),
@@ -201,29 +204,29 @@ def make_contact_workspace(collision: Collision) -> ContactWorkspace:
         manifold_count=np.zeros(convex, dtype=np.int64),
         buffer=np.zeros((4, 2 * vertices + 8, 4)),
         frame=np.zeros((3, 3)),
-        settled=np.zeros(3),
+        manifold_direction=np.zeros(3),
     )
 
 
-def forget(workspace: ContactWorkspace) -> None:
-    """Forgets which pairs were found apart; it does not change what is found, only how soon."""
+def clear_convex_distances(workspace: ContactWorkspace) -> None:
+    """Clears the stored distances of convex pairs; the contacts found do not depend on them."""
     workspace.distance[:] = -np.inf
 
 
 @kernel
-def convex_pairs_due(collision, kinematics, step, workspace):
-    """Places the shapes, and lists the pairs of convex solids that `ConvexNarrowPhase.answer` must answer for.
+def convex_pairs_due(collision: Collision, kinematics: Kinematics, step: float, workspace: ContactWorkspace):
+    """Places the shapes, and lists the pairs of convex solids that `ConvexNarrowPhase.answer` must solve.
 
-    To be called first in every step, once the kinematics are filled.
+    It must be called first in every step, once the kinematics are filled.
 
     Args:
-        collision: what may touch.
+        collision: the collision system.
         kinematics: filled for the current state.
         step: [s].
         workspace: result.
 
     Returns:
-        Number of pairs that are due; at zero `detect_contacts` may follow at once.
+        Number of due pairs; if it is zero, `detect_contacts` may follow at once.
     """
     shapes = collision.shapes
     if collision.pairs.first.shape[0] == 0 and collision.candidates.peak_shape.shape[0] == 0:
@@ -245,29 +248,43 @@ def convex_pairs_due(collision, kinematics, step, workspace):
 
 
 @inlined
-def detect_contacts(collision, kinematics, step, remembered, workspace, contacts):
-    """Fills `contacts` with everything that touches or may do so within two steps.
+def detect_contacts(
+    collision: Collision,
+    kinematics: Kinematics,
+    step: float,
+    state: "State",
+    workspace: ContactWorkspace,
+    contacts: Contacts,
+):
+    """Fills `contacts` with all contacts that exist or may begin within two steps.
 
     Args:
-        collision: what may touch.
+        collision: the collision system.
         kinematics: filled for the current state.
         step: [s].
-        remembered: what each slot has of the last step (`contact.room.State`).
-        workspace: as `convex_pairs_due` has left it in this step, its due pairs answered.
+        state: stored impulses and anchors of the slots.
+        workspace: as `convex_pairs_due` has left it in this step, with its due pairs solved.
         contacts: result.
     """
     contacts.count[0] = 0
-    memory = (remembered.anchor, remembered.impulse)
+    memory = (state.anchor, state.impulse)
     if collision.terrain.heights.shape[0] == 0:
         touch_plane(collision.candidates, collision.terrain, kinematics, step, contacts)
     else:
-        _touch_uneven_ground(collision, kinematics, step, memory, workspace, contacts)
+        _touch_height_field(collision, kinematics, step, memory, workspace, contacts)
     if collision.pairs.first.shape[0] > 0:
         touch_pairs(collision.shapes, collision.pairs, kinematics, step, memory, workspace, contacts)
 
 
 @kernel
-def _touch_uneven_ground(collision, kinematics, step, memory, workspace, contacts):
+def _touch_height_field(
+    collision: Collision,
+    kinematics: Kinematics,
+    step: float,
+    memory: tuple[np.ndarray, np.ndarray],
+    workspace: ContactWorkspace,
+    contacts: Contacts,
+):
     """Adds the contacts with a height field."""
     candidates, shapes, terrain = collision.candidates, collision.shapes, collision.terrain
     touch_field(candidates, terrain, kinematics, step, memory, workspace, contacts)
@@ -275,8 +292,16 @@ def _touch_uneven_ground(collision, kinematics, step, memory, workspace, contact
 
 
 @kernel
-def touch_pairs(shapes, pairs, kinematics, step, memory, workspace, contacts):
-    """Adds the contacts of shapes with each other, pair by pair."""
+def touch_pairs(
+    shapes: Shapes,
+    pairs: CollisionPairs,
+    kinematics: Kinematics,
+    step: float,
+    memory: tuple[np.ndarray, np.ndarray],
+    workspace: ContactWorkspace,
+    contacts: Contacts,
+):
+    """Adds the contacts between shapes, pair by pair."""
     for p in range(pairs.first.shape[0]):
         a, b = pairs.first[p], pairs.second[p]
         if not may_meet(a, b, shapes.bound, workspace.position, workspace.speed, step):
@@ -324,10 +349,10 @@ def touch_pairs(shapes, pairs, kinematics, step, memory, workspace, contacts):
 
 
 @inlined
-def _touch_points(shapes, owner, other, owner_first, slot, reach, rotation, position, found, found_slot):
-    """Fills `found` with the points of one shape that are within `reach` of another; their number.
+def _touch_points(shapes: Shapes, owner, other, owner_first, slot, reach, rotation, position, found, found_slot):
+    """Fills `found` with the points of one shape that are within `reach` of another; returns their number.
 
-    Each point remembers its impulse in a slot of its own, so that it touches the nearest of another set's points only.
+    Each point stores its impulse in a slot of its own; of another point set it touches the nearest point only.
     """
     count = 0
     r_o, r = rotation[owner], rotation[other]
@@ -377,7 +402,7 @@ def _touch_points(shapes, owner, other, owner_first, slot, reach, rotation, posi
 
 
 def _assemble(machine, names, world, shapes, rules, excluded=frozenset()) -> Collision:
-    """The collision system without the pairs of links that are excluded."""
+    """The collision system without the excluded pairs of links."""
     laws = LawTable(machine, world)
     candidates, slots = make_ground_candidates(machine, names, world, shapes, laws)
     pairs, _ = make_collision_pairs(machine, rules, shapes, laws, slots, excluded)
@@ -385,7 +410,7 @@ def _assemble(machine, names, world, shapes, rules, excluded=frozenset()) -> Col
 
 
 def find_overlaps(collision: Collision, model: MultibodyModel, q: np.ndarray) -> list[Overlap]:
-    """Shapes that may touch and overlap by more than a little in some positions; the ground does not count."""
+    """Pairs that overlap by more than the tolerance at given positions; the ground does not count."""
     if len(collision.pairs.first) == 0:
         return []
     kinematics = Packed(make_kinematics(model))

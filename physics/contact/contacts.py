@@ -1,34 +1,38 @@
-"""Contacts of a step, and how what was found becomes one of them."""
+"""The contacts of a step as arrays."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.slots import claim_slots
 
-# A point is handed to the solver while it is closer than this, or will be within two steps [m].
+if TYPE_CHECKING:
+    from grouser.physics.contact.collide import ContactWorkspace
+    from grouser.physics.multibody.kinematics import Kinematics
+
+# A point becomes a contact while its gap is smaller than this, or will close within two steps [m].
 CONTACT_MARGIN = 2e-3
-# A contact is the same as before if it moved by less than this on its body, as a share of the shape's size [-].
+# A contact continues one of the last step within this distance on its body, as a share of the shape's size [-].
 SAME_PLACE = 0.1
 
 
 class Contacts(NamedTuple):
-    """Contacts of the current step; the first `count[0]` rows hold.
+    """Contacts of the current step; the first `count[0]` rows are valid.
 
     Attributes:
         count: number of contacts, (1,).
-        slot: where the impulse is remembered between steps.
-        body: that the normal points to.
-        other: body that the normal points from, -1 for the world.
+        slot: index of the stored impulse between steps.
+        body: body at the tip of the normal.
+        other: body at the base of the normal, -1 for the world.
         shape: of `body`, index into the shapes.
         other_shape: of `other`, -1 for the ground.
         law: index into the laws.
-        point: of `body`'s surface, from the kinematics' origin, world axes [m], (contacts, 3).
+        point: on the surface of `body`, from the kinematics' origin, world axes [m], (contacts, 3).
         normal: unit normal from `other` to `body`, (contacts, 3).
         gap: distance along the normal, negative when penetrating [m].
         anchor: the point in the frame of `body` [m], (contacts, 3).
-        impulse: what `other` gave `body` in this step, world axes [N s], (contacts, 3).
+        impulse: on `body` by `other` in this step, world axes [N s], (contacts, 3).
     """
 
     count: np.ndarray
@@ -46,7 +50,7 @@ class Contacts(NamedTuple):
 
 
 def allocate_contacts(most: int) -> Contacts:
-    """Room for `most` contacts."""
+    """Arrays for `most` contacts."""
     return Contacts(
         count=np.zeros(1, dtype=np.int64),
         slot=np.zeros(most, dtype=np.int64),
@@ -64,7 +68,9 @@ def allocate_contacts(most: int) -> Contacts:
 
 
 @inlined
-def add_contact(contacts, kinematics, slot, body, other, shape, other_shape, law, x, y, z, nx, ny, nz, gap):
+def add_contact(
+    contacts: Contacts, kinematics: "Kinematics", slot, body, other, shape, other_shape, law, x, y, z, nx, ny, nz, gap
+):
     """Appends one contact."""
     c = contacts.count[0]
     contacts.slot[c], contacts.law[c] = slot, law
@@ -84,17 +90,30 @@ def add_contact(contacts, kinematics, slot, body, other, shape, other_shape, law
 
 @inlined
 def add_found(
-    number, contacts, kinematics, step, workspace, memory, first, slots, size, body, other, shape, other_shape, law
+    number,
+    contacts: Contacts,
+    kinematics: "Kinematics",
+    step: float,
+    workspace: "ContactWorkspace",
+    memory: tuple[np.ndarray, np.ndarray],
+    first,
+    slots,
+    size,
+    body,
+    other,
+    shape,
+    other_shape,
+    law,
 ):
-    """Appends those of the rows in `workspace.found` that touch or may do so within two steps.
+    """Appends the rows of `workspace.found` that touch or may do so within two steps.
 
     Args:
-        number: of rows; each is point, normal and gap.
+        number: number of rows; each is point, normal and gap.
         contacts: result.
         kinematics: filled for the current state.
         step: [s].
-        workspace: holds the rows, and the slot of each where that is settled (else -1).
-        memory: anchors and impulses that the slots remember, each (slots, 3).
+        workspace: holds the rows, and the slot of each where it is fixed (else -1).
+        memory: stored anchors and impulses of the slots, each (slots, 3).
         first, slots: the slots of this pair of shapes.
         size: of the smaller shape [m].
         body, other, shape, other_shape, law: see `Contacts`.
@@ -124,7 +143,7 @@ def add_found(
 
 @kernel
 def normal_speed(twist, body, other, x, y, z, nx, ny, nz):
-    """Speed along the normal at a point of `body` against `other` (-1: the world) [m/s]; negative when approaching."""
+    """Normal speed of a point of `body` relative to `other` (-1: the world) [m/s]; negative when approaching."""
     vx = twist[body, 0] + twist[body, 4] * z - twist[body, 5] * y
     vy = twist[body, 1] + twist[body, 5] * x - twist[body, 3] * z
     vz = twist[body, 2] + twist[body, 3] * y - twist[body, 4] * x

@@ -1,12 +1,12 @@
 """Distances between boxes, cylinders, capsules and convex meshes, by the library coal.
 
-Coal is asked outside of the compiled step, and only for pairs that may be near: see `find_due_pairs`. It gives the
-direction in which two solids are farthest apart; the points at which they touch are then those of `manifold`.
+Coal is called outside of the compiled step, and only for pairs that may be near: see `find_due_pairs`. It gives the
+direction of the largest separation of two solids; `manifold` finds the contact points along it.
 """
 
 import math
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,28 +17,32 @@ from grouser.physics.contact.manifold import PREFERENCE, best_crossing, best_fac
 from grouser.physics.contact.pairs import CollisionPairs, may_meet
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, Shapes
 
-# Solids with more faces than this together are left to coal at once.
+if TYPE_CHECKING:
+    from grouser.physics.contact.collide import ContactWorkspace
+    from grouser.physics.multibody.kinematics import Kinematics
+
+# Pairs with more faces than this are left to coal at once.
 _MOST_FACES = 64
-# Of the faces next to the direction that coal finds, only those are tried that look this much along it: cosine.
+# Only the faces next to coal's direction are tried: minimum cosine between face normal and direction.
 _SAME_SIDE = 0.9
 _NO_DIRECTION = (0.0, 0.0, 0.0)
-# How far coal iterates [m]. The direction is known to about the root of its share of the size.
+# Tolerance of coal's iterations [m]. The direction's error is about the square root of tolerance / size.
 _TOLERANCE = 1e-10
-# How much smaller the solids are made that are still apart, how far a solid is moved away at first, as shares of the
-# size, how much less each next time, and how often.
+# Shrinkage of the solids that keeps them apart; initial separation, both as shares of the size; factor of the
+# separation from one attempt to the next; number of attempts.
 _CORE, _LIFT, _LOWERING, _LIFTS = 0.05, 0.05, 0.1, 3
-# A distance counts as so much less than coal says, as its iterations, and those of `manifold`, end somewhere [m].
+# Margin below coal's distance, for the tolerances of its iterations and of `manifold` [m].
 _DISTANCE_ERROR = 1e-5
 
 
 class ConvexNarrowPhase:
-    """Answers for the pairs of convex solids that are due.
+    """Solves the pairs of convex solids that are due.
 
-    Coal's iterations find the direction between solids well when these are apart. When they touch it has no digits
-    left, and when they overlap by little the expanding polytope often ends on a wrong side. Solids that are not apart
-    are therefore asked about with the first one moved away along the best direction that is known, and again at smaller
-    distances. The directions to begin with are coal's own, that of solids made a little smaller, which are still apart,
-    and that between the middles.
+    Coal's iterations find the direction well for separate solids. For touching solids it has no accurate digits, and
+    for slightly overlapping ones the expanding polytope often ends on a wrong side. For solids that are not apart the
+    first one is therefore moved away along the best known direction, and coal is called again at decreasing
+    separations. The search starts from coal's own direction, that of slightly shrunk solids, and that between the
+    centres.
 
     Args:
         shapes, pairs: of the collision system.
@@ -69,7 +73,7 @@ class ConvexNarrowPhase:
         self._result = coal.DistanceResult()
 
     def prepare(self, workspace) -> None:
-        """Has all that an answer takes compiled now: the first contact must not wait for it."""
+        """Compiles everything that an answer needs: the first contact must not wait for the compiler."""
         workspace.due_count[0] = 0
         self._along(workspace, self._first[0], self._second[0], np.array([0.0, 0.0, 1.0]))
         _build_manifolds(self._shapes, self._pairs, workspace)
@@ -78,7 +82,7 @@ class ConvexNarrowPhase:
         """Writes the manifold of every pair in `workspace.due`.
 
         Args:
-            workspace: in which `find_due_pairs` has just listed them.
+            workspace: after `find_due_pairs` in this step.
         """
         due = workspace.due[: workspace.due_count[0]].tolist()
         for shape in {*[self._first[c] for c in due], *[self._second[c] for c in due]}:
@@ -86,30 +90,30 @@ class ConvexNarrowPhase:
             self._pose[shape].setTranslation(workspace.position[shape])
         for c in due:
             a, b = self._first[c], self._second[c]
-            distance = self._ask(self._solid, a, b, self._pose[a])
+            distance = self._measure(self._solid, a, b, self._pose[a])
             workspace.touching[c] = not distance > workspace.reach[c]
             workspace.distance[c] = distance
             if workspace.touching[c]:
                 self._find_direction(workspace, c, a, b)
         _build_manifolds(self._shapes, self._pairs, workspace)
 
-    def _ask(self, solids: dict[int, Any], a: int, b: int, pose: Any) -> float:
-        """Distance of two solids [m], the first in some pose; fills the result."""
+    def _measure(self, solids: dict[int, Any], a: int, b: int, pose: Any) -> float:
+        """Distance of two solids [m], the first at a given pose; fills the result."""
         self._result.clear()
         return self._distance(solids[a], pose, solids[b], self._pose[b], self._request, self._result)
 
     def _find_direction(self, workspace, c: int, a: int, b: int) -> None:
-        """Writes the direction from the second solid to the first along which they are farthest apart.
+        """Writes the direction of the largest separation, from the second solid to the first.
 
-        Coal has just been asked about the pair; its normals point from the first solid to the second.
+        Coal's last result must be that of the pair; its normals point from the first solid to the second.
         """
         direction = -self._result.normal
         best = self._along(workspace, a, b, direction)
-        # no direction between solids that are apart is longer than their distance: one that is as long is the best
+        # the separation along any direction is at most the distance: a direction that reaches it is the best
         if not best >= workspace.distance[c] - PREFERENCE > 0.0:
             between = workspace.position[a] - workspace.position[b]
             starts = [self._result.normal, between / max(np.linalg.norm(between), 1e-300)]
-            self._ask(self._core, a, b, self._pose[a])
+            self._measure(self._core, a, b, self._pose[a])
             for start in (*starts, -self._result.normal):
                 along = self._along(workspace, a, b, start)
                 if along > best:
@@ -120,10 +124,10 @@ class ConvexNarrowPhase:
         self._moved.setRotation(workspace.rotation[a])
         free = _LIFT * float(min(self._shapes.bound[a], self._shapes.bound[b]))
         for _ in range(_LIFTS):
-            way = (free - best) * direction
-            self._moved.setTranslation(workspace.position[a] + way)
-            self._ask(self._solid, a, b, self._moved)
-            workspace.witness[c] = self._result.getNearestPoint1() - way
+            offset = (free - best) * direction
+            self._moved.setTranslation(workspace.position[a] + offset)
+            self._measure(self._solid, a, b, self._moved)
+            workspace.witness[c] = self._result.getNearestPoint1() - offset
             along = self._along(workspace, a, b, -self._result.normal)
             gain = along - best
             if gain > 0.0:
@@ -135,7 +139,7 @@ class ConvexNarrowPhase:
         workspace.distance[c] = best
 
     def _along(self, workspace, a: int, b: int, direction: np.ndarray) -> float:
-        """Distance of two solids along a direction [m], -inf for none."""
+        """Separation of two solids along a direction [m], -inf if it is not a unit vector."""
         if not abs(direction @ direction - 1.0) < 1e-6:
             return -math.inf
         shapes = self._shapes
@@ -146,7 +150,7 @@ class ConvexNarrowPhase:
 
 
 def _geometry(coal: Any, shapes: Shapes, shape: int, less: float) -> Any:
-    """A shape as coal knows it, smaller by a share of its size."""
+    """A shape as a geometry of coal, shrunk by a share of its size."""
     kind, size = shapes.kind[shape], shapes.size[shape]
     if kind == BOX:
         return coal.Box(*(2.0 * (size - less * size.min())).tolist())
@@ -166,13 +170,15 @@ def _geometry(coal: Any, shapes: Shapes, shape: int, less: float) -> Any:
 
 
 @kernel
-def find_due_pairs(shapes, pairs, kinematics, step, workspace):
-    """Lists in `workspace.due` the pairs of convex solids that coal must be asked about; their number.
+def find_due_pairs(
+    shapes: Shapes, pairs: CollisionPairs, kinematics: "Kinematics", step: float, workspace: "ContactWorkspace"
+):
+    """Lists in `workspace.due` the pairs of convex solids that coal must solve; returns their number.
 
-    A pair that was found apart is left alone until one solid may have moved, as seen from the other, by what was free
-    between them. How far it has moved is read off the two poses: no more than its middle has, and the chord of its
-    rotation at its radius. Where faces touch, coal is not needed either: see `_solve_by_faces`. The answer is the same
-    as if every pair were solved in every step.
+    A separate pair is skipped until the relative motion of its solids may exceed their last distance. The two poses
+    bound that motion by the displacement of the centre and the chord of the rotation at the bounding radius. Pairs with
+    touching faces need no coal either: see `_solve_by_faces`. The result equals that of solving every pair in every
+    step.
     """
     due = 0
     rotation, place = workspace.rotation, workspace.position
@@ -183,14 +189,14 @@ def find_due_pairs(shapes, pairs, kinematics, step, workspace):
         if not may_meet(a, b, shapes.bound, place, workspace.speed, step):
             continue
         reach = _reach(kinematics.twist, shapes.body[a], shapes.body[b], place[b], shapes.bound[b], step)
-        moved, turned = _moved(
-            rotation[a], place[a], rotation[b], place[b], workspace.asked_rotation[c], workspace.asked_position[c]
+        moved, turned = _relative_motion(
+            rotation[a], place[a], rotation[b], place[b], workspace.solved_rotation[c], workspace.solved_position[c]
         )
         if workspace.distance[c] - _DISTANCE_ERROR - moved - turned * shapes.bound[b] > reach:
             continue
         workspace.reach[c] = reach
-        _keep_pose(
-            rotation[a], place[a], rotation[b], place[b], workspace.asked_rotation[c], workspace.asked_position[c]
+        _store_pose(
+            rotation[a], place[a], rotation[b], place[b], workspace.solved_rotation[c], workspace.solved_position[c]
         )
         if shapes.part[a, 3] - shapes.part[a, 2] + shapes.part[b, 3] - shapes.part[b, 2] > _MOST_FACES:
             solved = False
@@ -243,17 +249,17 @@ def _solve_by_faces(
     manifold,
     count,
 ):
-    """Solves a pair by the normals of its faces, if that gives the answer for certain.
+    """Solves a pair by its face normals, if they prove the result.
 
-    The distance along a direction is never more than the distance itself. So two solids are apart if they are along the
-    normal of a face; and if along it there is a point at which they are no farther apart than that, it is the distance.
-    Solids that overlap must do so along every other direction, too, by no less: it is certain if they overlap by next
-    to nothing, or if they are boxes, for which all directions in question are known (Gottschalk et al. 1996).
+    The separation along a direction is at most the distance. Two solids are therefore apart if they are apart along a
+    face normal; if a contact point along it has no larger gap than that, it is the distance. Overlapping solids must
+    overlap as much along every other direction, too. This is certain if the overlap is negligible, or for boxes, for
+    which all candidate directions are known (Gottschalk et al. 1996).
 
     Args:
         kind, size, bound, part, vertex, face, rotation, position, a, b: see `build_manifold`.
         reach, most, buffer, frame: see there.
-        direction, distance, manifold, count: results; the last three also if the pair is apart.
+        direction, distance, manifold, count: results; the last three also for a separate pair.
 
     Returns:
         Whether the pair is solved.
@@ -269,7 +275,7 @@ def _solve_by_faces(
             return False
     if along == -math.inf:
         return False
-    # the middle of the first solid serves as origin; as a point of contact it does not count
+    # the centre of the first solid serves as witness; it must not become a contact point
     number, least = build_manifold(
         kind,
         size,
@@ -297,21 +303,21 @@ def _solve_by_faces(
 
 
 @kernel
-def _keep_pose(r_a, at_a, r_b, at_b, asked_rotation, asked_position):
-    """Keeps the pose of the second solid as seen from the first."""
+def _store_pose(r_a, at_a, r_b, at_b, solved_rotation, solved_position):
+    """Stores the pose of the second solid in the frame of the first."""
     for i in range(3):
-        asked_position[i] = 0.0
+        solved_position[i] = 0.0
         for j in range(3):
-            asked_position[i] += r_a[j, i] * (at_b[j] - at_a[j])
-            asked_rotation[i, j] = r_a[0, i] * r_b[0, j] + r_a[1, i] * r_b[1, j] + r_a[2, i] * r_b[2, j]
+            solved_position[i] += r_a[j, i] * (at_b[j] - at_a[j])
+            solved_rotation[i, j] = r_a[0, i] * r_b[0, j] + r_a[1, i] * r_b[1, j] + r_a[2, i] * r_b[2, j]
 
 
 @kernel
-def _reach(twist, body_a, body_b, place_b, bound_b, step):
-    """How far apart two solids may be that touch within two steps [m].
+def _reach(twist, body_a, body_b, place_b, bound_b, step: float):
+    """Largest gap of two solids that may close within two steps [m].
 
-    Points of the second solid, or no farther from it than that, approach the first at most by their middle's speed and
-    that of turning about it.
+    Points of the second solid, or within the gap of it, approach the first at most at the relative speed of its centre
+    plus that of the rotation about it.
     """
     x, y, z = place_b[0], place_b[1], place_b[2]
     vx, vy, vz = twist[body_a, 0], twist[body_a, 1], twist[body_a, 2]
@@ -322,34 +328,34 @@ def _reach(twist, body_a, body_b, place_b, bound_b, step):
     vx, vy, vz = vx + wy * z - wz * y, vy + wz * x - wx * z, vz + wx * y - wy * x
     turning = math.sqrt(wx * wx + wy * wy + wz * wz)
     ahead = 2.0 * step * (math.sqrt(vx * vx + vy * vy + vz * vz) + turning * bound_b)
-    left = 1.0 - 2.0 * step * turning
-    return max(CONTACT_MARGIN, ahead / max(left, 0.1))
+    remaining = 1.0 - 2.0 * step * turning
+    return max(CONTACT_MARGIN, ahead / max(remaining, 0.1))
 
 
 @kernel
-def _moved(r_a, at_a, r_b, at_b, asked_rotation, asked_position):
-    """How far the second solid has moved as seen from the first: its middle [m], and the chord of its turn [-]."""
-    way = turn = 0.0
+def _relative_motion(r_a, at_a, r_b, at_b, solved_rotation, solved_position):
+    """Motion of the second solid relative to the first: centre [m], and chord of the rotation at radius 1 [-]."""
+    moved = turned = 0.0
     for k in range(3):
         now = 0.0
         for m in range(3):
             now += r_a[m, k] * (at_b[m] - at_a[m])
-        way += (now - asked_position[k]) ** 2
+        moved += (now - solved_position[k]) ** 2
         for m in range(3):
             now = r_a[0, k] * r_b[0, m] + r_a[1, k] * r_b[1, m] + r_a[2, k] * r_b[2, m]
-            turn += (now - asked_rotation[k, m]) ** 2
-    # |R - R0| (Frobenius) is 2 sqrt(2) sin(angle / 2); no point at radius 1 moves by more than 2 sin(angle / 2)
-    return math.sqrt(way), math.sqrt(0.5 * turn)
+            turned += (now - solved_rotation[k, m]) ** 2
+    # |R - R0| (Frobenius) is 2 sqrt(2) sin(angle / 2); points at radius 1 move by at most 2 sin(angle / 2)
+    return math.sqrt(moved), math.sqrt(0.5 * turned)
 
 
 @kernel
-def _build_manifolds(shapes, pairs, workspace):
-    """Manifolds of the due pairs that touch."""
+def _build_manifolds(shapes: Shapes, pairs: CollisionPairs, workspace: "ContactWorkspace"):
+    """Builds the manifolds of the due pairs that touch."""
     for k in range(workspace.due_count[0]):
         c = workspace.due[k]
         p = pairs.convex_pair[c]
         if workspace.touching[c]:
-            workspace.manifold_count[c] = _settle(
+            workspace.manifold_count[c] = _build_pair_manifold(
                 shapes.kind,
                 shapes.size,
                 shapes.bound,
@@ -361,7 +367,7 @@ def _build_manifolds(shapes, pairs, workspace):
                 pairs.first[p],
                 pairs.second[p],
                 workspace.direction[c],
-                workspace.settled,
+                workspace.manifold_direction,
                 workspace.witness[c],
                 workspace.reach[c],
                 pairs.slots[p],
@@ -372,7 +378,7 @@ def _build_manifolds(shapes, pairs, workspace):
 
 
 @kernel
-def _settle(
+def _build_pair_manifold(
     kind,
     size,
     bound,
@@ -384,7 +390,7 @@ def _settle(
     a,
     b,
     direction,
-    settled,
+    manifold_direction,
     witness,
     reach,
     most,
@@ -392,27 +398,29 @@ def _settle(
     frame,
     manifold,
 ):
-    """Manifold of a pair along the direction that coal has found, or along the normal of a face that touches.
+    """Manifold of a pair along coal's direction, or along the normal of a touching face.
 
-    Where solids touch, the direction between their nearest points has no digits left. The distance along a face's
-    normal is exact, and no smaller than along others if it is a face that touches.
+    For touching solids the direction between their nearest points has no accurate digits. The separation along a face
+    normal is exact, and no smaller than along other directions if that face touches.
 
     Args:
         kind, size, bound, part, vertex, face, rotation, position, a, b: see `build_manifold`.
         direction: from the second solid to the first.
-        settled: result, the direction of the manifold.
+        manifold_direction: result, the direction of the manifold.
         witness, reach, most, buffer, frame, manifold: see `build_manifold`.
 
     Returns:
         Number of points.
     """
     given = distance_along(kind, size, part, vertex, rotation, position, a, b, direction[0], direction[1], direction[2])
-    distance = best_face(kind, size, part, vertex, face, rotation, position, a, b, direction, _SAME_SIDE, settled)
+    distance = best_face(
+        kind, size, part, vertex, face, rotation, position, a, b, direction, _SAME_SIDE, manifold_direction
+    )
     for by_face in (True, False):
         if not by_face:
             distance = given
             for i in range(3):
-                settled[i] = direction[i]
+                manifold_direction[i] = direction[i]
         if distance < given - PREFERENCE:
             continue
         number, least = build_manifold(
@@ -426,7 +434,7 @@ def _settle(
             position,
             a,
             b,
-            settled,
+            manifold_direction,
             distance,
             witness,
             reach,

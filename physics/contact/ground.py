@@ -1,27 +1,28 @@
 """Contacts of the shapes with the ground.
 
-Against the ground a convex shape touches with its lowest points. A sphere has one candidate, a capsule the spheres at
-its ends, a box its corners, a mesh the vertices of its hull, a point set its points. A cylinder has the lowest point of
-each rim, which moves round as it rolls, and four fixed points on each rim, so that it stands firmly on a face.
+A convex shape touches the ground with its lowest points. A sphere has one candidate, a capsule the spheres at its ends,
+a box its corners, a mesh the vertices of its hull, a point set its points. A cylinder has the lowest point of each rim,
+which changes as it rolls, and four fixed points on each rim, so that it rests stably on a face.
 
-A candidate keeps its slots for good: contact impulses are remembered by them. Above a height field a sphere has several
-slots, as it touches both sides of a valley at once (with one contact it would be thrown from side to side); and the
-peaks of the field that press into a box, cylinder, capsule or hull between its candidates are contacts, too.
+A candidate has permanent slots, which store its contact impulses. Above a height field a sphere has several slots, as
+it touches both sides of a valley at once (with one contact it would bounce from side to side). Peaks of the field that
+press into a box, cylinder, capsule or hull between its candidates are contacts, too.
 """
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from grouser.physics.base import spatial
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.contact.contacts import CONTACT_MARGIN, add_contact, add_found, normal_speed
+from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_contact, add_found, normal_speed
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.narrow import point_to_shape
 from grouser.physics.contact.shapes import BOX, HULL, POINTS, Shapes, rim
 from grouser.physics.contact.terrain import (
     SPHERE_CONTACTS,
+    Terrain,
     cell_range,
     look_ahead,
     nearest_to_sphere,
@@ -33,25 +34,29 @@ from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geom
 from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import Names
 
-# Peaks that may press into a shape at once.
+if TYPE_CHECKING:
+    from grouser.physics.contact.collide import ContactWorkspace
+    from grouser.physics.multibody.kinematics import Kinematics
+
+# Peaks that may press into a shape at the same time.
 PEAK_CONTACTS = 4
 _RIM_POINTS = 4
 
 
 class GroundCandidates(NamedTuple):
-    """Points that may touch the ground, and the shapes that its peaks may touch.
+    """Points that may touch the ground, and the shapes that peaks of the ground may touch.
 
     Attributes:
         shape: index into the shapes, (candidates,).
-        body: that carries it.
+        body: body of the candidate.
         point: centre in the body frame [m], (candidates, 3).
         radius: of the sphere around `point` that touches, or of the rim [m].
         axis: unit axis of the rim in the body frame, (candidates, 3); zero for a point or a sphere.
         law: index into the laws.
-        wheel: whether it is a wheel's: what is soft under one is no matter of contacts.
+        wheel: whether it belongs to a wheel: contacts of wheels ignore soft ground.
         slot, slots: first slot and number of slots.
         peak_shape: shapes that peaks of a height field may touch, (peak shapes,).
-        peak_wheel: whether each is a wheel's.
+        peak_wheel: whether each belongs to a wheel.
         peak_law, peak_slot: law and first slot of each; they have PEAK_CONTACTS slots.
     """
 
@@ -73,7 +78,7 @@ class GroundCandidates(NamedTuple):
 def make_ground_candidates(
     machine: Machine, names: Names, world: World, shapes: Shapes, laws: LawTable
 ) -> tuple[GroundCandidates, int]:
-    """Candidates of every collision shape on a moving body, none without a ground; and the number of their slots."""
+    """Candidates of every collision shape on a moving body, none without a ground; number of their slots."""
     on_field = world.ground is not None and world.ground.heightfield is not None
     shape, point, radius, axis, slots = [], [], [], [], []
     peak_shape = []
@@ -139,8 +144,10 @@ def _lowest_points(geometry: Geometry):
 
 
 @kernel
-def touch_plane(candidates, terrain, kinematics, step, contacts):
-    """Adds the contacts of the candidates with the plane that there are, or may be within two steps."""
+def touch_plane(
+    candidates: GroundCandidates, terrain: Terrain, kinematics: "Kinematics", step: float, contacts: Contacts
+):
+    """Adds the contacts of the candidates with the plane that exist or may begin within two steps."""
     normal, rotation, position, twist = terrain.normal, kinematics.rotation, kinematics.position, kinematics.twist
     nx, ny, nz = normal[0], normal[1], normal[2]
     level = 0.0
@@ -162,11 +169,19 @@ def touch_plane(candidates, terrain, kinematics, step, contacts):
 
 
 @inlined
-def touch_field(candidates, terrain, kinematics, step, memory, workspace, contacts):
-    """Adds the contacts of the candidates with the height field that there are, or may be within two steps."""
+def touch_field(
+    candidates: GroundCandidates,
+    terrain: Terrain,
+    kinematics: "Kinematics",
+    step: float,
+    memory: tuple[np.ndarray, np.ndarray],
+    workspace: "ContactWorkspace",
+    contacts: Contacts,
+):
+    """Adds the contacts of the candidates with the height field that exist or may begin within two steps."""
     rotation, position, found = kinematics.rotation, kinematics.position, workspace.found
     heights, cell = terrain.heights, terrain.cell[0]
-    # the grid as seen from the kinematics' origin
+    # the grid relative to the kinematics' origin
     ox, oy, level = _seen_from(terrain.origin, kinematics.origin)
     for c in range(candidates.body.shape[0]):
         body = candidates.body[c]
@@ -199,8 +214,17 @@ def touch_field(candidates, terrain, kinematics, step, memory, workspace, contac
 
 
 @inlined
-def touch_peaks(candidates, shapes, terrain, kinematics, step, memory, workspace, contacts):
-    """Adds the contacts of peaks of the height field that press into shapes, or may do so within two steps."""
+def touch_peaks(
+    candidates: GroundCandidates,
+    shapes: Shapes,
+    terrain: Terrain,
+    kinematics: "Kinematics",
+    step: float,
+    memory: tuple[np.ndarray, np.ndarray],
+    workspace: "ContactWorkspace",
+    contacts: Contacts,
+):
+    """Adds the contacts of peaks of the height field with shapes that exist or may begin within two steps."""
     ox, oy, level = _seen_from(terrain.origin, kinematics.origin)
     for p in range(candidates.peak_shape.shape[0]):
         s = candidates.peak_shape[p]
@@ -214,7 +238,7 @@ def touch_peaks(candidates, shapes, terrain, kinematics, step, memory, workspace
             *(workspace.rotation[s], workspace.position[s], ahead, workspace.found),
         )
         if candidates.peak_wheel[p]:
-            number = _keep_rigid(terrain, kinematics.origin, workspace.found, number)
+            number = _remove_soft(terrain, kinematics.origin, workspace.found, number)
         for k in range(number):
             workspace.found_slot[k] = -1
         first, size, body, law = candidates.peak_slot[p], shapes.bound[s], shapes.body[s], candidates.peak_law[p]
@@ -224,14 +248,14 @@ def touch_peaks(candidates, shapes, terrain, kinematics, step, memory, workspace
 
 
 @kernel
-def _is_soft(terrain, origin, x, y):
-    """Whether the ground at x, y from the kinematics' origin gives way."""
+def _is_soft(terrain: Terrain, origin, x, y):
+    """Whether the ground is soft at x, y from the kinematics' origin."""
     return type_at(terrain, origin[0] + x, origin[1] + y) >= 0
 
 
 @inlined
-def _keep_rigid(terrain, origin, found, number):
-    """Takes the rows on soft ground out of those found; how many are left."""
+def _remove_soft(terrain: Terrain, origin, found, number):
+    """Removes the rows on soft ground from those found; returns the number of the others."""
     kept = 0
     for k in range(number):
         if not _is_soft(terrain, origin, found[k, 0], found[k, 1]):
@@ -259,7 +283,7 @@ def _seen_from(grid_origin, origin):
 
 @kernel
 def _speed(twist, body, x, y, z, radius):
-    """No point of the sphere or rim around x, y, z on the body is faster [m/s]."""
+    """Upper bound of the speeds of the sphere or rim around x, y, z on the body [m/s]."""
     wx, wy, wz = twist[body, 3], twist[body, 4], twist[body, 5]
     vx = twist[body, 0] + wy * z - wz * y
     vy = twist[body, 1] + wz * x - wx * z
@@ -285,11 +309,11 @@ def _way_down(axis, r, nx, ny, nz):
 
 @kernel
 def _lowest_above_field(heights, cell, ox, oy, level, x, y, z, radius, axis, r):
-    """Point of a rim that is lowest above the surface under it (the point itself without a radius), normal and gap."""
+    """Point of a rim with the smallest gap to the surface (the point itself without a radius), normal and gap."""
     px, py, pz = x, y, z
     height, nx, ny, nz = surface_below(heights, cell, ox, oy, px, py)
     if radius > 0.0:
-        # the lowest point depends on the slope under it: once from the slope under the centre, once from its own
+        # the lowest point depends on the slope below it: two iterations, the first with the slope below the centre
         for _ in range(2):
             dx, dy, dz = _way_down(axis, r, nx, ny, nz)
             px, py, pz = x + radius * dx, y + radius * dy, z + radius * dz
@@ -325,7 +349,7 @@ def _deepest_peaks(
         ox, oy, level: its first vertex and height zero, from the kinematics' origin.
         kind, size, bound, vertex, face, face_corner, face_first, face_end: the shape.
         r, at: its pose.
-        ahead: how far from the shape they may be [m].
+        ahead: largest gap [m].
         found: result, point of the shape, normal from the ground to it and gap, (PEAK_CONTACTS or more, 7).
 
     Returns:
@@ -368,10 +392,10 @@ def _deepest_peaks(
 
 @kernel
 def _half_extent(kind, size, bound, r, k):
-    """Half of the extent of a shape along world axis k [m]; of a hull, a bound."""
+    """Half of the extent of a shape along world axis k [m]; an upper bound for a hull."""
     if kind == BOX:
         return abs(r[k, 0]) * size[0] + abs(r[k, 1]) * size[1] + abs(r[k, 2]) * size[2]
     if kind == HULL:
         return bound
-    # no cylinder reaches farther than the capsule around it
+    # a cylinder is inside the capsule around it
     return abs(r[k, 2]) * size[1] + size[0]

@@ -1,4 +1,4 @@
-"""How surfaces touch: one law for each combination of materials that can meet."""
+"""Contact laws: one for each combination of materials that can touch."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from grouser.physics.description.data.contact import ContactMaterial, MaterialPa
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import Ground, Obstacle, World
 
-# Friction where neither side gives one [-].
+# Friction where neither material gives one [-].
 _DEFAULT_FRICTION = Ground().friction
 
 
@@ -17,7 +17,7 @@ class ContactLaws(NamedTuple):
 
     Attributes:
         friction, restitution: [-].
-        rolling, spinning: levers of the moments against rolling and spinning, per normal force [m].
+        rolling, spinning: lever arms of the rolling and spinning resistance, moment per normal force [m].
         stiffness, damping: of a contact point [N/m, N s/m]; stiffness 0 means rigid.
     """
 
@@ -39,10 +39,10 @@ class _Law(NamedTuple):
 
 
 class LawTable:
-    """Collects laws, each once.
+    """Collects laws without duplicates.
 
     Args:
-        machine: gives the materials of links, and the pairs that say how two materials touch each other.
+        machine: gives the materials of links, and the material pairs with laws of their own.
         world: gives the materials of the ground and of obstacles.
     """
 
@@ -65,7 +65,7 @@ class LawTable:
         return self._index.setdefault(law, len(self._index))
 
     def arrays(self) -> ContactLaws:
-        """The laws found so far."""
+        """The laws collected so far."""
         table = np.array(list(self._index), dtype=float).reshape(-1, len(_Law._fields))
         laws = ContactLaws(*[np.array(column) for column in table.T])
         for array in laws:
@@ -74,11 +74,11 @@ class LawTable:
 
 
 def combine(one: ContactMaterial, other: ContactMaterial) -> _Law:
-    """How two materials touch when nothing is said about the pair.
+    """Law of two materials without a law for the pair.
 
-    The lesser friction counts, and the larger restitution and resistances. Two springs stand in series; the damping
-    beside them, c = c1 (k/k1)^2 + c2 (k/k2)^2, dissipates as much as the two dampers do while both springs carry the
-    same load. What is soft does not bounce.
+    The smaller friction counts, and the larger restitution and resistances. Two springs act in series; the damping
+    beside them, c = c1 (k/k1)^2 + c2 (k/k2)^2, dissipates as much as the two dampers at the same spring force.
+    Compliant contacts have no restitution.
     """
     frictions = [material.friction for material in (one, other) if material.friction is not None]
     soft = [(material.stiffness, material.damping) for material in (one, other) if material.stiffness]
@@ -94,7 +94,7 @@ def combine(one: ContactMaterial, other: ContactMaterial) -> _Law:
 
 
 def _overridden(law: _Law, pair: MaterialPair) -> _Law:
-    """The law with the values that a pair gives; a pair's stiffness comes with its own damping."""
+    """The law with the values of a material pair; a pair's stiffness comes with its own damping."""
     given = {
         "friction": pair.friction,
         "restitution": pair.restitution,
@@ -110,5 +110,5 @@ def _overridden(law: _Law, pair: MaterialPair) -> _Law:
 
 
 def _still_material(thing: Ground | Obstacle) -> ContactMaterial:
-    """The material of what stands still, as a link's would be."""
+    """The material of the ground or an obstacle in the form of a link's."""
     return ContactMaterial("", material=thing.material, friction=thing.friction, restitution=thing.restitution)

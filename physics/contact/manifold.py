@@ -1,11 +1,11 @@
-"""The points at which two convex solids touch, once the direction is known in which they are farthest apart.
+"""Contact points of two convex solids along the direction of their largest separation.
 
 Seen along that direction, the corners of each solid that are near enough to the other one span a polygon, a line or a
-point. The solids touch where the two polygons overlap: in its corners, each with its own gap. Where the overlap misses
-the nearest points (an edge across an edge, a rim), those are a contact, too.
+point. The corners of the two polygons' overlap are the contact points, each with its own gap. Where the overlap does
+not contain the nearest points (an edge across an edge, a rim), those are a contact, too.
 
-The first solid lies on the side to which the normal points. Coordinates are those of a frame whose third axis is the
-normal and whose origin is the nearest point of the first solid.
+The normal points to the first solid. Coordinates are those of a frame with the normal as its third axis and the nearest
+point of the first solid as its origin.
 """
 
 import math
@@ -14,27 +14,27 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import rotated, rotated_back
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER
 
-# A face's normal is preferred while the solids are no farther apart along another direction by more than this [m], and
-# so is a corner of the overlap to the nearest points.
+# A face normal is preferred over another direction while its separation is smaller by at most this [m]; so is a corner
+# of the overlap over the nearest points.
 PREFERENCE = 1e-5
-# Cosine of normal and axis above which a cylinder touches with its end, not with its side; and sine above which it does
-# so with one point of its rim.
+# Cosine of normal and axis above which a cylinder touches with its end, not with its side; sine above which it touches
+# with one point of its rim.
 _ON_END = 0.7
 _TILTED = 1e-3
-# Faces whose normal has less than this along the line of sight are seen edge-on.
+# Faces are seen edge-on when their normal's component along the contact normal is below this.
 _EDGE_ON = 1e-6
-# Sine between two edges of boxes below which no direction is normal to both alone.
+# Sine between two edges of boxes below which their cross product is no direction to test.
 _PARALLEL_EDGES = 1e-6
 # Sine between two edges below which they touch along a line.
 _PARALLEL = 0.05
-# Points nearer than this share of the smaller solid are one.
+# Points closer than this share of the smaller solid are merged.
 _SAME_POINT = 1e-3
-# Corners that are nearer than this, seen along the normal, are one above the other [m].
+# Corners closer than this in the contact plane lie on the same line along the normal [m].
 _ROUNDING = 1e-9
-# A direction in the first solid's frame that is along no edge of common solids; where all corners are as deep, the one
-# farthest along it is taken first, so that rounding does not choose.
+# A direction in the first solid's frame that is parallel to no edge of common solids. Among equally deep corners the
+# one farthest along it is taken first, so that rounding does not decide.
 _FIRST_CORNER = (0.36, 0.48, 0.8)
-# Of two that are as good but for rounding, the one that was found first is taken.
+# Of two candidates that are equal but for rounding, the first one is taken.
 _TIE = 1.0 + 1e-6
 # Columns of a point of the overlap: coordinates and gap.
 _X, _Y, _Z, _GAP = range(4)
@@ -61,22 +61,22 @@ def build_manifold(
     frame,
     manifold,
 ):
-    """Fills `manifold` with the points at which two convex solids touch along a direction.
+    """Fills `manifold` with the contact points of two convex solids along a direction.
 
     Args:
         kind, size, bound, part, vertex, face: of all shapes.
         rotation, position: their poses.
         a, b: the two solids.
         direction: unit vector from the second solid to the first, (3,).
-        distance: of the solids along it [m].
+        distance: separation of the solids along it [m].
         witness: point of the first solid that is nearest to the second, (3,).
-        reach: largest gap of interest [m].
+        reach: largest relevant gap [m].
         most: largest number of points.
         buffer, frame: see `ContactWorkspace`.
         manifold: result: point of the first solid, normal and gap, (most, 7).
 
     Returns:
-        Number of points, and the least gap of those that do not come from the witness [m].
+        Number of points, and the smallest gap of those that do not come from the witness [m].
     """
     _fill_frame(direction, frame)
     nearest, same = max(reach - distance, PREFERENCE), _SAME_POINT * min(bound[a], bound[b])
@@ -109,7 +109,7 @@ def build_manifold(
 
 @kernel
 def support(kind, size, part, vertex, s, x, y, z):
-    """How far solid s reaches along the unit vector x, y, z of its own frame [m]."""
+    """Support function of solid s along the unit vector x, y, z of its own frame [m]."""
     if kind[s] == BOX:
         return abs(x) * size[s, 0] + abs(y) * size[s, 1] + abs(z) * size[s, 2]
     if kind[s] == CYLINDER:
@@ -124,9 +124,9 @@ def support(kind, size, part, vertex, s, x, y, z):
 
 @kernel
 def distance_along(kind, size, part, vertex, rotation, position, a, b, nx, ny, nz):
-    """Distance of two solids along a unit vector from the second to the first [m], negative where they overlap.
+    """Separation of two solids along a unit vector from the second to the first [m], negative where they overlap.
 
-    It is never more than their distance, and as much along the direction between their nearest points.
+    It is at most their distance, and equal to it along the direction between their nearest points.
     """
     centres = (
         nx * (position[a, 0] - position[b, 0])
@@ -141,12 +141,12 @@ def distance_along(kind, size, part, vertex, rotation, position, a, b, nx, ny, n
 
 @kernel
 def best_face(kind, size, part, vertex, face, rotation, position, a, b, near, least, direction):
-    """Largest distance of two solids along the normal of a face of either [m], -inf without any; fills `direction`.
+    """Largest separation of two solids along a face normal of either [m], -inf without any; fills `direction`.
 
     Args:
         kind, size, part, vertex, face, rotation, position, a, b: see `build_manifold`.
-        near, least: only normals are tried that have at least `least` along the vector `near`.
-        direction: result, from the second solid to the first; left alone if there is none.
+        near, least: only normals with a component of at least `least` along the vector `near` are tried.
+        direction: result, from the second solid to the first; unchanged if there is none.
     """
     nx, ny, nz = near[0], near[1], near[2]
     best, faces_a = -math.inf, part[a, 3] - part[a, 2]
@@ -168,7 +168,7 @@ def best_face(kind, size, part, vertex, face, rotation, position, a, b, near, le
 
 @kernel
 def best_crossing(kind, size, part, vertex, rotation, position, a, b):
-    """Largest distance of two boxes along a direction that is normal to an edge of each [m]."""
+    """Largest separation of two boxes along a cross product of their edges [m]."""
     best = -math.inf
     for i in range(3):
         ux, uy, uz = rotation[a, 0, i], rotation[a, 1, i], rotation[a, 2, i]
@@ -187,7 +187,7 @@ def best_crossing(kind, size, part, vertex, rotation, position, a, b):
 
 @kernel
 def _fill_frame(direction, frame):
-    """Two tangents and the normal; the same for the same normal."""
+    """Two tangents and the normal; a function of the normal alone."""
     nx, ny, nz = direction[0], direction[1], direction[2]
     if abs(nx) < 0.7:
         scale = 1.0 / math.sqrt(ny * ny + nz * nz)
@@ -222,7 +222,7 @@ def _outline(kind, size, part, vertex, rotation, position, s, witness, frame, si
     across = math.sqrt(lx * lx + ly * ly)
     fixed, lowest = part[s, 1] - first, 0
     if kind[s] == CYLINDER:
-        # on its side a cylinder touches along the line that is nearest to the other solid, tilted with an end of it
+        # on its side a cylinder touches along its line nearest to the other solid, tilted with an end of that line
         fixed, lowest = 0 if abs(lz) < _ON_END else fixed, 2 if across > _TILTED else 0
     count = 0
     for k in range(fixed + lowest):
@@ -269,20 +269,20 @@ def _convex_outline(points, count, outline):
             kept -= 1
         outline[kept, _X], outline[kept, _Y] = point[_X], point[_Y]
         kept += 1
-    # the chain ends where it began
+    # the chain ends at its first point
     return kept - 1 if kept > 1 else kept
 
 
 @kernel
 def _turns_left(a, b, c):
-    """Whether the way from a over b to c turns left by more than rounding."""
+    """Whether the path a, b, c turns left by more than rounding."""
     ux, uy, vx, vy = b[_X] - a[_X], b[_Y] - a[_Y], c[_X] - a[_X], c[_Y] - a[_Y]
     return ux * vy - uy * vx > 1e-7 * math.sqrt((ux * ux + uy * uy) * (vx * vx + vy * vy))
 
 
 @kernel
 def _overlap(a, count_a, b, count_b, overlap, spare):
-    """Corners of the overlap of two convex outlines; a single point overlaps nothing. Their number."""
+    """Corners of the overlap of two convex outlines, none for a single point; returns their number."""
     if count_a < 2 or count_b < 2:
         return 0
     if count_a == 2 and count_b == 2:
@@ -294,7 +294,7 @@ def _overlap(a, count_a, b, count_b, overlap, spare):
 
 @kernel
 def _common_stretch(a, b, overlap):
-    """Ends of the stretch that two parallel lines have in common; nothing if they cross."""
+    """Ends of the common part of two parallel lines; nothing if the lines cross."""
     ux, uy = a[1, _X] - a[0, _X], a[1, _Y] - a[0, _Y]
     vx, vy = b[1, _X] - b[0, _X], b[1, _Y] - b[0, _Y]
     square = ux * ux + uy * uy
@@ -312,7 +312,7 @@ def _common_stretch(a, b, overlap):
 
 @kernel
 def _clip(subject, count, clipper, sides, overlap, spare):
-    """Part of an outline that lies inside a convex one (Sutherland and Hodgman 1974); its number of corners."""
+    """Part of an outline inside a convex one (Sutherland and Hodgman 1974); returns its number of corners."""
     for k in range(count):
         spare[k, _X], spare[k, _Y] = subject[k, _X], subject[k, _Y]
     source, target = spare, overlap
@@ -337,7 +337,7 @@ def _clip(subject, count, clipper, sides, overlap, spare):
         count = kept
         if count == 0:
             return 0
-    # after an even number of sides the result is where it began
+    # after an even number of sides the result is in the first buffer
     if sides % 2 == 0:
         for k in range(count):
             overlap[k, _X], overlap[k, _Y] = source[k, _X], source[k, _Y]
@@ -346,7 +346,7 @@ def _clip(subject, count, clipper, sides, overlap, spare):
 
 @kernel
 def _is_there(points, count, x, y, same):
-    """Whether one of the points is nearer to x, y than `same`."""
+    """Whether one of the points is closer to x, y than `same`."""
     there = False
     for k in range(count):
         there |= (points[k, _X] - x) ** 2 + (points[k, _Y] - y) ** 2 < same * same
@@ -376,7 +376,7 @@ def _surface(kind, size, part, face, rotation, position, s, witness, frame, x, y
 
 @kernel
 def _surface_of_cylinder(size, px, py, pz, nx, ny, nz, side):
-    """Where the line p + h n enters (side -1) or leaves (1) a cylinder along z; beside it, where it is nearest."""
+    """Where the line p + h n enters (side -1) or leaves (1) a cylinder along z; the nearest point if it misses."""
     height = side * math.inf
     if abs(nz) > _EDGE_ON:
         height = (side * math.copysign(size[1], nz) - pz) / nz
@@ -391,7 +391,7 @@ def _surface_of_cylinder(size, px, py, pz, nx, ny, nz, side):
 
 @kernel
 def _surface_of_capsule(size, px, py, pz, nx, ny, nz, side):
-    """Where the line p + h n enters (side -1) or leaves (1) a capsule along z; beside it, where it is nearest."""
+    """Where the line p + h n enters (side -1) or leaves (1) a capsule along z; the nearest point if it misses."""
     end = side * math.copysign(size[1], nz)
     square = nx * nx + ny * ny
     if square > _EDGE_ON * _EDGE_ON:
@@ -410,7 +410,7 @@ def _surface_of_capsule(size, px, py, pz, nx, ny, nz, side):
 
 @kernel
 def _spread(points, count, most, frame, r_a):
-    """Leaves the deepest point and those that are farthest from each other, at most `most` (2 or 4), in front.
+    """Moves the deepest point and those farthest from each other, at most `most` (2 or 4), to the front.
 
     Returns:
         Their number.
@@ -437,7 +437,7 @@ def _spread(points, count, most, frame, r_a):
     _swap(points, 1, choice)
     if most == 2:
         return 2
-    # the third makes the largest triangle with them, the fourth adds most to it
+    # the third makes the largest triangle with the first two, the fourth adds the largest area
     best, choice = -math.inf, 2
     for k in range(2, count):
         area = abs(_area(points, 0, 1, k))

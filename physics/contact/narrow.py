@@ -1,4 +1,4 @@
-"""Distances between simple shapes, in closed form: points and spheres to anything, capsule to capsule.
+"""Distances between simple shapes in closed form: points and spheres to any shape, capsule to capsule.
 
 Distances are signed: inside a shape they are negative, and the normal is that of the nearest face.
 """
@@ -8,9 +8,9 @@ import math
 from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, HULL
 
-# Capsules whose axes cross by less than this touch along a line: square of the sine (0.1 rad).
+# Square of the sine of the angle between axes below which capsules touch along a line (0.1 rad).
 _PARALLEL = 0.01
-# A crossing of nearly parallel capsules counts beside their ends if it is deeper by this [m].
+# Depth by which a crossing of nearly parallel capsules must exceed that of their ends to be a contact [m].
 _DEEPER = 1e-5
 
 
@@ -37,18 +37,18 @@ def point_to_shape(kind, size, vertex, face, face_corner, face_first, face_end, 
 
 @kernel
 def point_to_capsule(x, y, z, radius, half_length):
-    """Distance from a capsule along z, and outward normal; a sphere when the half length is 0."""
+    """Distance from a capsule along z, and outward normal; from a sphere when the half length is 0."""
     z -= min(max(z, -half_length), half_length)
     distance = math.sqrt(x * x + y * y + z * z)
     if distance == 0.0:
-        # on the axis every direction across it leads out the same way
+        # on the axis every perpendicular direction is equivalent
         return -radius, 1.0, 0.0, 0.0
     return distance - radius, x / distance, y / distance, z / distance
 
 
 @kernel
 def nearest_point(vertex, first, end, x, y, z):
-    """Distance of a point from the nearest of the vertices first to end - 1, and unit vector from that."""
+    """Distance of a point from the nearest of the vertices first to end - 1, and unit vector from that vertex."""
     square, wx, wy, wz = math.inf, 0.0, 0.0, 0.0
     for v in range(first, end):
         dx, dy, dz = x - vertex[v, 0], y - vertex[v, 1], z - vertex[v, 2]
@@ -150,10 +150,10 @@ def _from_triangle(vertex, corner, x, y, z):
 
 @kernel
 def nearest_on_segments(rx, ry, rz, ux, uy, uz, half_u, vx, vy, vz, half_v):
-    """Where two segments are nearest: coordinates s and t from their middles along their unit directions u and v.
+    """Nearest points of two segments: coordinates s and t from their centres along their unit directions u and v.
 
     Args:
-        rx, ry, rz: from the first middle to the second [m].
+        rx, ry, rz: from the first centre to the second [m].
         ux, uy, uz, half_u, vx, vy, vz, half_v: directions and half lengths.
     """
     b = ux * vx + uy * vy + uz * vz
@@ -167,7 +167,7 @@ def nearest_on_segments(rx, ry, rz, ux, uy, uz, half_u, vx, vy, vz, half_v):
 
 @kernel
 def capsule_to_capsule(size_a, r_a, at_a, size_b, r_b, at_b, found):
-    """Where two capsules touch: their nearest points, or the ends of the stretch along which they are parallel.
+    """Contact points of two capsules: their nearest points, or the ends of the part where they are parallel.
 
     Args:
         size_a, r_a, at_a, size_b, r_b, at_b: the two capsules and their poses.
@@ -199,7 +199,7 @@ def capsule_to_capsule(size_a, r_a, at_a, size_b, r_b, at_b, found):
 
 @kernel
 def _capsule_point(size_a, r_a, at_a, size_b, r_b, at_b, s, t, row):
-    """Fills a row with the contact between the points s and t of the axes of two capsules."""
+    """Fills a row with the contact between the points s and t of two capsules' axes."""
     dx = at_a[0] + s * r_a[0, 2] - at_b[0] - t * r_b[0, 2]
     dy = at_a[1] + s * r_a[1, 2] - at_b[1] - t * r_b[1, 2]
     dz = at_a[2] + s * r_a[2, 2] - at_b[2] - t * r_b[2, 2]

@@ -1,8 +1,8 @@
-"""Which pairs of shapes may touch each other, and which of them are near enough to be looked at.
+"""Which pairs of shapes may touch, and which of them are near enough to be solved.
 
-An *object* is what joints hold together. Links of different objects, and links and obstacles, always touch. Within an
-object two links do not touch if a joint connects their bodies, if the machine says so, or if it says that no two of
-them do. Machines that share a simulation are different objects.
+An *object* is a set of links held together by joints. Links of different objects may touch, and so may links and
+obstacles. Within an object two links may not touch if a joint connects their bodies, if the machine excludes the pair,
+or if it excludes all pairs of its links. Machines in a shared simulation are different objects.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from grouser.physics.contact.shapes import CAPSULE, POINTS, Shapes
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.model.multibody import Names
 
-# How a pair is solved: points of the first or second shape against the other, two capsules, two convex solids.
+# Methods for a pair: points of the first or second shape against the other, two capsules, two convex solids.
 POINTS_OF_FIRST, POINTS_OF_SECOND, CAPSULES, CONVEX = range(4)
 _CAPSULE_CONTACTS = 3
 # Contacts of two convex solids, and of a convex solid and a capsule.
@@ -27,15 +27,15 @@ _LINE_CONTACTS = 2
 
 
 class CollisionPairs(NamedTuple):
-    """CollisionPairs of shapes that may touch, in the order in which their contacts are listed.
+    """Pairs of shapes that may touch, in the order in which their contacts are listed.
 
     Attributes:
         first, second: the two shapes; the first one's body moves.
         kind: POINTS_OF_FIRST, POINTS_OF_SECOND, CAPSULES or CONVEX.
         law: index into the laws.
-        slot, slots: first slot and number of slots; of points one for each point.
+        slot, slots: first slot and number of slots; for points one slot each.
         size: bound of the smaller shape [m].
-        convex: number of the pair among those of convex solids, -1 for others.
+        convex: index of the pair among those of convex solids, -1 for others.
         convex_pair: the pairs of convex solids, (convex pairs,).
     """
 
@@ -54,14 +54,14 @@ class CollisionRules:
     """Which links may touch each other.
 
     Args:
-        machine: its joints, loop joints and exclusions count.
+        machine: provides joints, loop joints and exclusions.
         names: of its bodies.
     """
 
     def __init__(self, machine: Machine, names: Names):
         self._member = {link.name: machine.member_of(link.name) for link in machine.links}
         bodies = zip(machine.links, names.link_body.tolist(), strict=True)
-        # what stands still is one body of each machine
+        # all fixed links are one body of each machine
         self._body = {link.name: (self._member[link.name], body) for link, body in bodies}
         roots = [(member.prefix, member.machine) for member in machine.members] or [("", machine)]
         self._worlds = {f"{prefix}{one.root}" for prefix, one in roots if one.root == "world" and not one.floating_base}
@@ -79,7 +79,7 @@ class CollisionRules:
         self._object = self._find_objects(machine, held)
 
     def same_object(self, one: str, other: str) -> bool:
-        """Whether joints hold two links together; the link `world` holds nothing."""
+        """Whether joints hold two links together; the link `world` connects nothing."""
         return self._object[one] == self._object[other]
 
     def may_touch(self, one: str, other: str) -> bool:
@@ -92,7 +92,7 @@ class CollisionRules:
         return self._enabled[self._member[one]] or not self.same_object(one, other)
 
     def _find_objects(self, machine: Machine, held: list[tuple[str, str]]) -> dict[str, str]:
-        """Of each link, the link that stands for its object."""
+        """The representative link of each link's object."""
         leader = {link.name: link.name for link in machine.links}
 
         def find(name: str) -> str:
@@ -117,12 +117,12 @@ def make_collision_pairs(
     """All pairs of shapes that may touch, and the number of slots up to their last one.
 
     Args:
-        machine: gives the links' names.
-        rules: say which links may touch.
+        machine: provides the links' names.
+        rules: decide which links may touch.
         shapes: of links and obstacles.
-        laws: collects how they touch.
-        first_slot: number of slots before.
-        excluded: links that do not touch besides.
+        laws: collects the contact laws.
+        first_slot: number of slots before the pairs.
+        excluded: further pairs of links that may not touch.
     """
     links = [machine.links[link].name if link >= 0 else "" for link in shapes.link]
     rows, sizes = [], []
@@ -167,7 +167,7 @@ def make_collision_pairs(
 
 
 def _kind_and_slots(shapes: Shapes, first: int, second: int) -> tuple[int, int]:
-    """How a pair is solved, and at how many points it may touch."""
+    """Method for a pair, and its largest number of contacts."""
     kind, other = shapes.kind[first], shapes.kind[second]
     points = [int(shapes.vertex_start[s + 1] - shapes.vertex_start[s]) for s in (first, second)]
     if kind == POINTS and (other != POINTS or points[0] >= points[1]):
@@ -181,11 +181,11 @@ def _kind_and_slots(shapes: Shapes, first: int, second: int) -> tuple[int, int]:
 
 @kernel
 def place_shapes(body, turn, offset, bound, origin, rotation, position, twist, placed, place, speed):
-    """Places all shapes, and finds for each a speed that none of its points exceeds.
+    """Places all shapes, and finds an upper bound of the speeds of each one's points.
 
     Args:
         body, turn, offset, bound: of the shapes.
-        origin, rotation, position, twist: of the kinematics.
+        origin, rotation, position, twist: from the kinematics.
         placed: result, world from shape, (shapes, 3, 3).
         place: result, from the kinematics' origin [m], (shapes, 3).
         speed: result [m/s], (shapes,).
@@ -212,8 +212,8 @@ def place_shapes(body, turn, offset, bound, origin, rotation, position, twist, p
 
 
 @kernel
-def may_meet(a, b, bound, place, speed, step):
-    """Whether two shapes may touch within two steps, judged by the spheres around them."""
+def may_meet(a, b, bound, place, speed, step: float):
+    """Whether two shapes may touch within two steps, judged by their bounding spheres."""
     reach = bound[a] + bound[b] + max(CONTACT_MARGIN, 2.0 * step * (speed[a] + speed[b]))
     dx, dy, dz = place[a, 0] - place[b, 0], place[a, 1] - place[b, 1], place[a, 2] - place[b, 2]
     return dx * dx + dy * dy + dz * dz < reach * reach

@@ -1,22 +1,22 @@
-"""Where rays meet what may be touched: shapes in closed form, the ground cell by cell.
+"""Intersections of rays with shapes, in closed form, and with the ground, cell by cell.
 
-A ray is a point and a unit direction. Where it meets something is told by the distance from that point: infinity if it
-does not. A ray that begins inside of something meets it at once.
+A ray is a point and a unit direction. The result is the distance from that point to the first hit, infinity without
+one. A ray that starts inside a shape hits it at distance zero.
 """
 
 import math
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, POINTS
-from grouser.physics.contact.terrain import BLOCK, crest_at, height_at
+from grouser.physics.contact.terrain import BLOCK, Terrain, crest_at, height_at
 
 
 @kernel
 def ray_to_shape(kind, size, vertex, first, end, face, face_first, face_end, x, y, z, dx, dy, dz):
-    """Distance at which a ray meets a shape [m].
+    """Distance at which a ray hits a shape [m].
 
     Args:
-        kind, size, vertex, face: of `Shapes`.
+        kind, size, vertex, face: see `Shapes`.
         first, end, face_first, face_end: the shape's vertices and faces.
         x, y, z, dx, dy, dz: the ray in the shape's frame.
     """
@@ -48,15 +48,15 @@ def ray_to_shape(kind, size, vertex, first, end, face, face_first, face_end, x, 
 
 @kernel
 def _entry(near, far):
-    """Where a ray gets into what it is in from `near` to `far`."""
+    """Start of a ray's part from `near` to `far` inside a shape."""
     return max(near, 0.0) if near <= far and far >= 0.0 else math.inf
 
 
 @kernel
 def behind(space, rate, near, far):
-    """The part from `near` to `far` of a ray in which it is behind a plane, `space` away and nearing at `rate`.
+    """The part from `near` to `far` of a ray behind a plane at the distance `space`, approached at `rate`.
 
-    `far` comes first if there is none.
+    `far` is less than `near` if there is none.
     """
     if rate > 0.0:
         return near, min(far, space / rate)
@@ -67,16 +67,16 @@ def behind(space, rate, near, far):
 
 @kernel
 def between(low, high, x, dx, near, far):
-    """The part from `near` to `far` of a ray in which its coordinate x is between two numbers, as of `behind`."""
+    """The part from `near` to `far` of a ray where its coordinate x is between two values; as for `behind`."""
     near, far = behind(high - x, dx, near, far)
     return behind(x - low, -dx, near, far)
 
 
 @kernel
 def _to_sphere(radius, x, y, z, dx, dy, dz):
-    """Distance at which a ray meets a sphere about the origin."""
+    """Distance at which a ray hits a sphere about the origin."""
     along = -(x * dx + y * dy + z * dz)
-    # its point nearest to the middle
+    # its point nearest to the centre
     wx, wy, wz = x + along * dx, y + along * dy, z + along * dz
     square = radius * radius - wx * wx - wy * wy - wz * wz
     if square < 0.0:
@@ -87,7 +87,7 @@ def _to_sphere(radius, x, y, z, dx, dy, dz):
 
 @kernel
 def _to_cylinder(radius, half_length, x, y, z, dx, dy, dz):
-    """Distance at which a ray meets a cylinder about the z axis."""
+    """Distance at which a ray hits a cylinder about the z axis."""
     near, far = between(-half_length, half_length, z, dz, -math.inf, math.inf)
     across = dx * dx + dy * dy
     along = 0.0 if across == 0.0 else -(x * dx + y * dy) / across
@@ -102,8 +102,8 @@ def _to_cylinder(radius, half_length, x, y, z, dx, dy, dz):
 
 
 @kernel
-def ray_to_natural_ground(terrain, x, y, z, dx, dy, dz, start, end):
-    """Distance from `start` to `end` at which a ray is first on or below the ground as it was at the beginning [m]."""
+def ray_to_natural_ground(terrain: Terrain, x, y, z, dx, dy, dz, start, end):
+    """Distance from `start` to `end` at which a ray first is on or below the initial ground [m]."""
     if terrain.heights.shape[0] > 0:
         return _to_field(terrain, x, y, z, dx, dy, dz, start, end)
     point, normal = terrain.point, terrain.normal
@@ -115,8 +115,8 @@ def ray_to_natural_ground(terrain, x, y, z, dx, dy, dz, start, end):
 
 
 @kernel
-def _to_field(terrain, x, y, z, dx, dy, dz, start, end):
-    """The same for a height field: from block to block of cells, and through those that the ray may get into."""
+def _to_field(terrain: Terrain, x, y, z, dx, dy, dz, start, end):
+    """The same for a height field: walks blocks of cells, and the cells of blocks that the ray may enter."""
     start, end = behind(terrain.highest[0] - z, dz, start, end)
     ox, oy = terrain.origin[0], terrain.origin[1]
     side = BLOCK * terrain.cell[0]
@@ -135,8 +135,8 @@ def _to_field(terrain, x, y, z, dx, dy, dz, start, end):
 
 
 @kernel
-def _to_cells(terrain, x, y, z, dx, dy, dz, near, end):
-    """The same from cell to cell; x, y from the grid's first vertex."""
+def _to_cells(terrain: Terrain, x, y, z, dx, dy, dz, near, end):
+    """The same within a block, cell by cell; x, y from the grid's first vertex."""
     heights, cell = terrain.heights, terrain.cell[0]
     i, j = cell_of(x + near * dx, cell), cell_of(y + near * dy, cell)
     while True:
@@ -155,13 +155,13 @@ def _to_cells(terrain, x, y, z, dx, dy, dz, near, end):
 
 @kernel
 def cell_of(x, cell):
-    """Number of the cell that x from the first one's border lies in."""
+    """Index of the cell that contains x, measured from the border of the first cell."""
     return int(math.floor(x / cell))
 
 
 @kernel
 def border(x, dx, i, cell):
-    """Distance at which a ray from x along dx leaves cell i, infinite where it never does."""
+    """Distance at which a ray from x along dx leaves cell i, infinite if it never does."""
     if dx > 0.0:
         return ((i + 1) * cell - x) / dx
     return (i * cell - x) / dx if dx < 0.0 else math.inf
@@ -169,7 +169,7 @@ def border(x, dx, i, cell):
 
 @kernel
 def next_cell(far_x, far_y, dx, dy, i, j):
-    """The cell beyond the border of cell (i, j) that a ray comes to first, at `far_x` or `far_y`."""
+    """The next cell of a ray that leaves cell (i, j) at the distance `far_x` or `far_y`."""
     if far_x <= far_y:
         return i + (1 if dx > 0.0 else -1), j
     return i, j + (1 if dy > 0.0 else -1)
@@ -177,14 +177,14 @@ def next_cell(far_x, far_y, dx, dy, i, j):
 
 @kernel
 def meet_cell(h00, h10, h01, h11, u, v, z, du, dv, dz, near, far):
-    """Distance at which a ray is first on or below the two triangles of a cell, infinite if it stays above them.
+    """Distance at which a ray first is on or below the two triangles of a cell, infinite if it stays above them.
 
-    Its height above them changes at a constant rate up to the diagonal and from there on.
+    Its height above them changes at a constant rate on each side of the diagonal.
 
     Args:
         h00, h10, h01, h11: heights of the cell's corners [m].
         u, v, z, du, dv, dz: the ray; u and v from the corner, in cells.
-        near, far: the part of it that is over the cell.
+        near, far: the part of the ray over the cell.
     """
     above = _above_cell(h00, h10, h01, h11, u + near * du, v + near * dv, z + near * dz)
     if above <= 0.0:
@@ -201,7 +201,7 @@ def meet_cell(h00, h10, h01, h11, u, v, z, du, dv, dz, near, far):
 
 @kernel
 def _above_cell(h00, h10, h01, h11, u, v, z):
-    """Height above the triangle of a cell that holds u, v."""
+    """Height above the triangle of a cell that contains u, v."""
     if v <= u:
         return z - h00 - u * (h10 - h00) - v * (h11 - h10)
     return z - h00 - v * (h01 - h00) - u * (h11 - h01)

@@ -1,28 +1,33 @@
-"""Bounces that win no energy.
+"""Restitution that does not increase the energy.
 
-Newton's law of restitution speaks of the normal speed alone. Where friction turns an odd-shaped body at the same time,
-it can give back more than came. A step in which the contacts together do so is solved again, each bounce that did work
-asked for the normal speed at which it would have done none.
+Newton's law of restitution concerns the normal speed alone. With friction and a body that also starts to rotate, an
+impact may return more energy than it had. Such a step is solved again: each impact that did positive work then gets the
+normal target speed at which it would have done none.
 """
+
+from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import inlined, kernel
 
-# A gain of energy that is a matter of rounding and of the solver's tolerance, as a share of what there is.
+if TYPE_CHECKING:
+    from grouser.physics.contact.rows import ContactRows
+
+# Gain of energy that is attributed to rounding and to the solver's tolerance, as a share of the total.
 _ROUNDING = 1e-9
 
 
 @kernel
-def limit_restitution(rows, u_before, u):
-    """Lowers the targets of bounces that win energy; returns whether there are any.
+def limit_restitution(rows: "ContactRows", u_before, u):
+    """Lowers the restitution targets of impacts that gain energy; returns whether there are any.
 
     Args:
         rows: contact rows, solved.
-        u_before: half-solved velocity before their impulses.
-        u: half-solved velocity with them.
+        u_before: whitened velocity before the contact impulses.
+        u: whitened velocity with them.
     """
     bouncing = False
     for c in range(rows.count[0]):
-        bouncing = bouncing or _bounces(rows, c)
+        bouncing = bouncing or _has_target(rows, c)
     if not bouncing:
         return False
     total = energy = 0.0
@@ -33,8 +38,8 @@ def limit_restitution(rows, u_before, u):
         return False
     tempered = False
     for c in range(rows.count[0]):
-        normal, sliding, approach = _works(rows, c, u_before, u)
-        if _bounces(rows, c) and rows.impulse[c, 0] > 0.0 and normal + sliding > _ROUNDING * energy:
+        normal, sliding, approach = _contact_work(rows, c, u_before, u)
+        if _has_target(rows, c) and rows.impulse[c, 0] > 0.0 and normal + sliding > _ROUNDING * energy:
             target = max(0.0, -approach - 2.0 * sliding / rows.impulse[c, 0])
             tempered = tempered or target < rows.target[c]
             rows.target[c] = min(target, rows.target[c])
@@ -42,19 +47,19 @@ def limit_restitution(rows, u_before, u):
 
 
 @inlined
-def _bounces(rows, c):
-    """Whether a rigid contact is asked to part; what an elastic one is asked for is its spring."""
+def _has_target(rows: "ContactRows", c):
+    """Whether a rigid contact has a separating target speed; that of an elastic one comes from its spring."""
     return rows.target[c] > 0.0 and rows.compliance[c] == 0.0
 
 
 @kernel
-def _works(rows, c, u_before, u):
+def _contact_work(rows: "ContactRows", c, u_before, u):
     """Work of the normal and of the tangents of contact c, and the normal speed before."""
-    half, index, impulse = rows.whitened_jacobian[c], rows.index[c], rows.impulse[c]
+    jacobian, index, impulse = rows.whitened_jacobian[c], rows.index[c], rows.impulse[c]
     approach = normal = sliding = 0.0
     for k in range(rows.size[c]):
         before, both = u_before[index[k]], u_before[index[k]] + u[index[k]]
-        approach += half[k, 0] * before
-        normal += half[k, 0] * both
-        sliding += (half[k, 1] * impulse[1] + half[k, 2] * impulse[2]) * both
+        approach += jacobian[k, 0] * before
+        normal += jacobian[k, 0] * both
+        sliding += (jacobian[k, 1] * impulse[1] + jacobian[k, 2] * impulse[2]) * both
     return 0.5 * impulse[0] * normal, 0.5 * sliding, approach

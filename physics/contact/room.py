@@ -1,4 +1,4 @@
-"""Contacts in a step: found, opened as rows, and remembered where they are found again."""
+"""Contacts in a step: detection, rows, and the stored impulses."""
 
 from typing import Any, NamedTuple
 
@@ -26,14 +26,14 @@ from grouser.physics.contact.rows import ContactRows, make_contact_rows, open_co
 
 
 class State(NamedTuple):
-    """What a restart needs.
+    """Contact state for a restart.
 
     Attributes:
         count: number of contacts in the last step, (1,).
-        slot: their slots; the first `count[0]` hold.
-        impulse: impulse that each slot's contact gave in the last step, world axes [N s], (slots, 3).
-        moment: impulse of its moment against turning, world axes [N m s], (slots, 3).
-        anchor: where it was, in the frame of its first body [m], (slots, 3).
+        slot: slots of these contacts; the first `count[0]` are valid.
+        impulse: contact impulse of each slot in the last step, world axes [N s], (slots, 3).
+        moment: impulse of its resistance against rotation, world axes [N m s], (slots, 3).
+        anchor: contact point in the frame of its first body [m], (slots, 3).
         work: by the contacts of each shape [J].
         energy: in the springs of these contacts at the end of the last step [J].
     """
@@ -47,7 +47,7 @@ class State(NamedTuple):
     energy: np.ndarray
 
 
-# What slots remember goes over by pairs of shapes (`simulation.transfer`).
+# The slots' data are moved by pairs of shapes (`simulation.transfer`).
 LABELS: Any = State(count=ANEW, slot=ANEW, impulse=ANEW, moment=ANEW, anchor=ANEW, work=ANEW, energy=SHAPE)
 
 
@@ -55,9 +55,9 @@ class Workspace(NamedTuple):
     """Buffers of a step.
 
     Attributes:
-        detection: what may touch.
-        contacts: what does.
-        rows: of the contacts.
+        detection: buffers of contact detection.
+        contacts: contacts of the step.
+        rows: their rows.
     """
 
     detection: ContactWorkspace
@@ -66,7 +66,7 @@ class Workspace(NamedTuple):
 
 
 def make_state(collision: Collision) -> State:
-    """No contacts."""
+    """A state without contacts."""
     slots, shapes = slot_count(collision), len(collision.shapes.kind)
     return State(
         count=np.zeros(1, dtype=np.int64),
@@ -91,7 +91,7 @@ def acts(collision: Collision) -> bool:
 
 
 def refused(collision: Collision) -> Refused:
-    """Contacts start and stop."""
+    """Contacts, which start and stop acting."""
     things = {
         "contacts with the ground": len(collision.candidates.body) > 0,
         "contacts of links with each other or with obstacles": len(collision.pairs.first) > 0,
@@ -100,8 +100,8 @@ def refused(collision: Collision) -> Refused:
 
 
 @kernel
-def ask(context: Context):
-    """About pairs of convex solids that may touch."""
+def request(context: Context):
+    """Requests the manifolds of convex pairs that may touch."""
     system, work = context.system, context.workspace
     step, kinematics = system.settings.step, work.multibody.kinematics
     due = convex_pairs_due(system.contact, kinematics, step, work.contact.detection)
@@ -129,14 +129,14 @@ def open_rows(context: Context):
 
 @kernel
 def adjust(context: Context):
-    """Lowers the restitution of contacts that win energy."""
+    """Lowers the restitution of contacts that gain energy."""
     motion = context.workspace.multibody
     return 1 if limit_restitution(context.workspace.contact.rows, motion.u_before, motion.u) else 0
 
 
 @kernel
 def commit(context: Context):
-    """Keeps the contacts' impulses by their slots, and forgets those of the step before."""
+    """Stores the contacts' impulses in their slots, and clears those of the last step."""
     memory, rows, contacts = context.state.contact, context.workspace.contact.rows, context.workspace.contact.contacts
     for c in range(memory.count[0]):
         slot = memory.slot[c]

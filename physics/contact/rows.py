@@ -1,11 +1,11 @@
-"""Contacts -> rows: a unilateral normal, two tangents inside a friction cone, and resistance against turning.
+"""Rows of contacts: a unilateral normal, two tangents inside a friction cone, and resistance against rotation.
 
-A contact moves the coordinates between its two bodies only. Its rows are kept for these alone, packed, with the list of
-their numbers; sweeping over them is then as long as the bodies' chains and not as the machine.
+A contact moves only the coordinates between its two bodies. Its rows are packed: they have entries for these alone,
+with the list of their indices. The cost of a sweep depends on the bodies' chains and not on the size of the machine.
 """
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,38 +13,45 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.factorisation import solve_transposed_three
 from grouser.physics.multibody.jacobian import list_entries, point_rows, turning_rows
 
-# Gap and penetration that are left alone [m]. Where more points touch than can be told apart by the machine's freedom,
-# gaps of a nanometre cannot all be closed: to try would pump stress into the machine without end.
+if TYPE_CHECKING:
+    from grouser.physics.contact.collide import Collision
+    from grouser.physics.contact.contacts import Contacts
+    from grouser.physics.contact.shapes import Shapes
+    from grouser.physics.model.multibody import MultibodyModel
+    from grouser.physics.multibody.kinematics import Kinematics
+
+# Gap and penetration that are tolerated [m]. Where a machine has more contact points than its freedom can distinguish,
+# gaps of a nanometre cannot all be closed: attempts would increase the internal forces without limit.
 CONTACT_SLOP = 1e-5
-# Share of the remaining penetration that a step takes away.
+# Share of the remaining penetration that is corrected in a step.
 PENETRATION_RELIEF = 0.2
-# Slower impacts do not bounce [m/s].
+# Slower impacts have no restitution [m/s].
 RESTITUTION_SPEED = 1e-2
-# Tangents are left as they are when the square of their coupling is below this share of their mobilities' product.
+# Tangents are not aligned when the square of their coupling is below this share of their mobilities' product.
 _UNCOUPLED = 1e-2
 
 
 class ContactRows(NamedTuple):
-    """Rows of contacts: normal, first and second tangent, and turning about these; the first `count[0]` contacts hold.
+    """Rows of contacts: normal, two tangents, and rotation about these; the first `count[0]` contacts are valid.
 
     Attributes:
         count: number of contacts, (1,).
         size: number of coordinates that the contact moves.
-        index: their numbers, (contacts, coordinates).
+        index: indices of these coordinates, (contacts, coordinates).
         frame: normal, first and second tangent, world axes, (contacts, 3, 3).
         whitened_jacobian: W of normal and tangents, packed, (contacts, coordinates, 3).
-        turning: W of turning about normal and tangents; only for contacts that resist it.
+        turning: W of rotation about normal and tangents; only for contacts that resist it.
         dense: buffer for six rows, (6, coordinates).
         squares: buffer, (6,).
         inverse_mass: W.W of normal and tangents [1/kg], (contacts, 3).
-        turning_inverse: W.W of turning [1/(kg m2)], (contacts, 3).
+        turning_inverse: W.W of rotation [1/(kg m2)], (contacts, 3).
         impulse: along normal and tangents [N s], (contacts, 3).
         moment: impulse of the moments about normal and tangents [N m s], (contacts, 3).
         compliance: of the normal [1/kg].
-        target: normal speed wanted [m/s].
+        target: target normal speed [m/s].
         friction: coefficient [-].
-        spinning, rolling: levers of the moments against turning [m].
-        shift: least mean normal speed over the step that the position allows [m/s].
+        spinning, rolling: lever arms of the resistance against rotation [m].
+        shift: smallest mean normal speed over the step that the gap allows [m/s].
     """
 
     count: np.ndarray
@@ -68,7 +75,7 @@ class ContactRows(NamedTuple):
 
 
 def make_contact_rows(most: int, coordinates: int) -> ContactRows:
-    """Room for `most` contacts."""
+    """Arrays for `most` contacts."""
     vectors, numbers = ContactRows._fields[8:12], ContactRows._fields[12:]
     return ContactRows(
         np.zeros(1, dtype=np.int64),
@@ -85,17 +92,28 @@ def make_contact_rows(most: int, coordinates: int) -> ContactRows:
 
 
 @kernel
-def open_contact_rows(model, collision, contacts, kinematics, factor, u, step, impulse, moment, rows):
+def open_contact_rows(
+    model: "MultibodyModel",
+    collision: "Collision",
+    contacts: "Contacts",
+    kinematics: "Kinematics",
+    factor,
+    u,
+    step: float,
+    impulse,
+    moment,
+    rows: ContactRows,
+):
     """Fills `rows` for the contacts found.
 
     Args:
-        model, collision: the machine.
-        contacts: found in this step.
+        model, collision: of the machine.
+        contacts: of this step.
         kinematics: filled for the current state.
         factor: of the mass matrix.
-        u: half-solved velocity at the start of the step, for the speed of approach.
+        u: whitened velocity at the start of the step, for the speed of approach.
         step: [s].
-        impulse, moment: that each slot remembers of the last step, world axes [N s, N m s], (slots, 3).
+        impulse, moment: stored in each slot in the last step, world axes [N s, N m s], (slots, 3).
         rows: result.
     """
     parent, column_start, column_rate = model.body_parent, model.column_start, model.column_rate
@@ -135,7 +153,7 @@ def open_contact_rows(model, collision, contacts, kinematics, factor, u, step, i
 
 @kernel
 def _pack(dense, first, size, index, packed, squares, inverse):
-    """Keeps entries of three rows from `first` on at the numbers in `index`, and the squares of their lengths."""
+    """Packs three rows from `first` on to the indices in `index`; squares of their lengths."""
     for k in range(size):
         d = index[k]
         packed[k, 0], packed[k, 1], packed[k, 2] = dense[first, d], dense[first + 1, d], dense[first + 2, d]
@@ -143,11 +161,11 @@ def _pack(dense, first, size, index, packed, squares, inverse):
 
 
 @kernel
-def _align_tangents(size, frame, half, inverse):
-    """Turns the tangents about the normal until a push along one does not move the other, unless it hardly does."""
+def _align_tangents(size, frame, jacobian, inverse):
+    """Rotates the tangents about the normal until they are decoupled, unless they nearly are."""
     coupling = 0.0
     for k in range(size):
-        coupling += half[k, 1] * half[k, 2]
+        coupling += jacobian[k, 1] * jacobian[k, 2]
     if coupling * coupling <= _UNCOUPLED * inverse[1] * inverse[2]:
         return
     # one rotation of Jacobi's method for the eigenvectors of a symmetric matrix
@@ -157,12 +175,15 @@ def _align_tangents(size, frame, half, inverse):
     )
     cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
     sine = tangent * cosine
-    # summed anew: where nothing moves along a tangent, a difference would leave rounding of the other's mobility
+    # summed again: for an immovable tangent a difference would leave rounding of the other's mobility
     inverse[1] = inverse[2] = 0.0
     for k in range(size):
-        half[k, 1], half[k, 2] = cosine * half[k, 1] - sine * half[k, 2], sine * half[k, 1] + cosine * half[k, 2]
-        inverse[1] += half[k, 1] * half[k, 1]
-        inverse[2] += half[k, 2] * half[k, 2]
+        jacobian[k, 1], jacobian[k, 2] = (
+            cosine * jacobian[k, 1] - sine * jacobian[k, 2],
+            sine * jacobian[k, 1] + cosine * jacobian[k, 2],
+        )
+        inverse[1] += jacobian[k, 1] * jacobian[k, 1]
+        inverse[2] += jacobian[k, 2] * jacobian[k, 2]
     for k in range(3):
         frame[1, k], frame[2, k] = cosine * frame[1, k] - sine * frame[2, k], sine * frame[1, k] + cosine * frame[2, k]
 
@@ -177,7 +198,7 @@ def _recall(vector, frame, components):
 
 @kernel
 def _contact_frame(nx, ny, nz, frame):
-    """The normal and two tangents that complete it to a right-handed frame; the same for the same normal."""
+    """The normal and two tangents that complete it to a right-handed frame; a function of the normal alone."""
     if abs(nx) < 0.7:
         scale = 1.0 / math.sqrt(ny * ny + nz * nz)
         tx, ty, tz = 0.0, nz * scale, -ny * scale
@@ -192,14 +213,14 @@ def _contact_frame(nx, ny, nz, frame):
 
 
 @inlined
-def _move_surface(shapes, rotation, shape, body, sign, frame, dense):
-    """Takes the speed of a moving surface into the tangents: it runs backwards as its joint turns forward.
+def _move_surface(shapes: "Shapes", rotation, shape, body, sign, frame, dense):
+    """Adds the motion of a moving surface to the tangents: it runs backwards as its joint turns forward.
 
     Args:
         shapes: all shapes.
         rotation: of the bodies, world from body.
-        shape, body: whose surface it is; -1 for the ground, the world.
-        sign: 1 for the body that the normal points to, -1 for the other.
+        shape, body: shape and body of the surface; -1 for the ground, the world.
+        sign: 1 for the body at the tip of the normal, -1 for the other.
         frame: of the contact.
         dense: normal and tangents, changed in place.
     """
@@ -214,17 +235,17 @@ def _move_surface(shapes, rotation, shape, body, sign, frame, dense):
 
 
 @inlined
-def _normal_law(gap, approach, restitution, stiffness, damping, step):
-    """Compliance, target speed and least mean speed over the step of a contact's normal."""
+def _normal_law(gap, approach, restitution, stiffness, damping, step: float):
+    """Compliance, target speed and smallest mean speed over the step of a contact's normal."""
     if stiffness > 0.0:
         resistance = step * stiffness + damping
-        # above the ground neither spring nor damper acts until the gap is closed
+        # without contact, neither spring nor damper acts until the gap is closed
         target = -gap / step if gap > 0.0 else -stiffness * gap / resistance
         return 1.0 / (step * resistance), target, -math.inf
-    # a gap is closed down to the slop, and then left alone until it is twice as wide
-    way = gap - CONTACT_SLOP if gap > 2.0 * CONTACT_SLOP else 0.0
-    target = -way / step
-    if restitution > 0.0 and approach < -RESTITUTION_SPEED and way + step * approach <= 0.0:
+    # a gap is closed to the slop, and then tolerated until it is twice as wide
+    distance = gap - CONTACT_SLOP if gap > 2.0 * CONTACT_SLOP else 0.0
+    target = -distance / step
+    if restitution > 0.0 and approach < -RESTITUTION_SPEED and distance + step * approach <= 0.0:
         target = -restitution * approach
     shift = target if gap > 0.0 else PENETRATION_RELIEF * max(-gap - CONTACT_SLOP, 0.0) / step
     return 0.0, target, shift

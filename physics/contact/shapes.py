@@ -1,6 +1,6 @@
 """Collision shapes of the links and of the world's obstacles, as arrays.
 
-A shape's frame has its origin in the middle of the shape, so that a sphere around the origin bounds it tightly. Point
+A shape's frame has its origin at the shape's centre, so that the bounding sphere around the origin is tight. Point
 sets and spheres are one kind: a sphere is a set of one point.
 """
 
@@ -17,10 +17,10 @@ from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import Names
 
 POINTS, CAPSULE, BOX, CYLINDER, HULL = range(5)
-# A mesh that is thinner than this share of its largest extent is flat, and taken to be as thick as _FLAT_THICKNESS [m].
+# A mesh thinner than this share of its largest extent is flat, and gets the thickness _FLAT_THICKNESS [m].
 _FLATNESS = 1e-6
 _FLAT_THICKNESS = 1e-3
-# Corners of the polygon that stands for a cylinder's face.
+# Corners of the polygon that approximates a cylinder's face.
 _RIM_POINTS = 8
 
 
@@ -29,11 +29,11 @@ class Shapes(NamedTuple):
 
     Attributes:
         kind: POINTS, CAPSULE, BOX, CYLINDER or HULL.
-        body: that carries it, -1 for the world.
+        body: body of the shape, -1 for the world.
         link: index into the machine's links, -1 for an obstacle.
         rotation, position: shape frame in the body frame, (shapes, 3, 3) and (shapes, 3) [m].
         size: half extents of a box; radius and half length of a cylinder or capsule; radius of points, (shapes, 3) [m].
-        bound: radius of the sphere about the shape's origin that holds it [m].
+        bound: radius of the bounding sphere about the shape's origin [m].
         vertex_start: vertices of shape s are vertex_start[s] to vertex_start[s + 1].
         vertex: in the shape frame [m]: points of a set, corners of a box or hull, points on the rims of a cylinder.
         face_start: faces of shape s are face_start[s] to face_start[s + 1].
@@ -62,7 +62,7 @@ class Shapes(NamedTuple):
 
 
 class _Solid(NamedTuple):
-    """A geometry about its middle."""
+    """A geometry about its centre."""
 
     kind: int
     size: tuple[float, float, float]
@@ -76,7 +76,7 @@ def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
     """Shapes of a machine and its world.
 
     Raises:
-        MachineError: a surface is moved by a joint that has not one coordinate of its own, or an obstacle is a point
+        MachineError: the joint that moves a surface does not have one coordinate of its own, or an obstacle is a point
             set.
     """
     materials = {material.link: material for material in machine.contacts}
@@ -169,7 +169,7 @@ def _points(points: np.ndarray, radius: float) -> _Solid:
 
 
 def _hull(mesh: Mesh) -> _Solid:
-    """Vertices and triangles of a mesh's hull; a flat one is given a thickness, a line or a point is its ends."""
+    """Vertices and triangles of a mesh's hull; a flat one gets a thickness, a line or a point becomes its ends."""
     from scipy.spatial import ConvexHull
 
     points = np.asarray(mesh.hull, dtype=float)
@@ -183,7 +183,7 @@ def _hull(mesh: Mesh) -> _Solid:
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     hull = ConvexHull(points - middle)
     corners = hull.simplices.astype(np.int64)
-    # wind every triangle so that its normal points outward
+    # orient every triangle so that its normal points outward
     first, second, third = (hull.points[corners[:, k]] for k in range(3))
     inward = np.einsum("ij,ij->i", np.cross(second - first, third - first), hull.equations[:, :3]) < 0.0
     corners[inward] = corners[inward][:, ::-1]
@@ -192,7 +192,7 @@ def _hull(mesh: Mesh) -> _Solid:
 
 
 def _bound(solid: _Solid) -> float:
-    """Radius of the sphere about the origin that holds the solid."""
+    """Radius of the bounding sphere about the origin."""
     farthest = float(np.linalg.norm(solid.vertices, axis=1).max()) if len(solid.vertices) else 0.0
     return farthest + solid.size[0] if solid.kind in (POINTS, CAPSULE) else farthest
 

@@ -1,7 +1,7 @@
-"""Where a contact's impulse is remembered from one step to the next.
+"""Slots: storage of the contacts' impulses from one step to the next.
 
-Each pair of shapes has a few slots. A contact takes the slot whose remembered anchor, a point of the body, is nearest:
-it continues the contact that was there in the last step.
+Each pair of shapes has a few slots. A contact takes the slot with the nearest stored anchor, a point of the body: it
+continues the contact of the last step at that place.
 """
 
 from grouser.physics.base.kernel import kernel
@@ -9,17 +9,17 @@ from grouser.physics.base.kernel import kernel
 
 @kernel
 def claim_slots(first, slots, count, anchor, tolerance, memory_anchor, memory_impulse, claimed, slot):
-    """Gives each of `count` contacts a slot of its own.
+    """Assigns a slot of its own to each of `count` contacts.
 
-    A contact takes the free slot that carried an impulse and whose anchor is nearest, within `tolerance`; if there is
-    none, a slot without impulse; if there is none either, any.
+    A contact takes the free slot with an impulse and the nearest anchor within `tolerance`; without such a slot, a free
+    one without impulse; otherwise any free one.
 
     Args:
         first, slots: the slots are first to first + slots - 1.
         count: number of contacts, at most `slots`.
         anchor: of each contact in the frame of its body [m], (contacts, 3).
-        tolerance: how far the contact may have moved on the body [m].
-        memory_anchor, memory_impulse: what each slot remembers, (slots, 3).
+        tolerance: largest motion of a contact on the body [m].
+        memory_anchor, memory_impulse: stored anchors and impulses of the slots, (slots, 3).
         claimed: buffer, one flag for each slot.
         slot: result, (contacts,).
     """
@@ -47,7 +47,7 @@ def claim_slots(first, slots, count, anchor, tolerance, memory_anchor, memory_im
 
 @kernel
 def _remembers(memory_impulse, s):
-    """Whether the slot carried an impulse in the last step."""
+    """Whether the slot had an impulse in the last step."""
     return memory_impulse[s, 0] != 0.0 or memory_impulse[s, 1] != 0.0 or memory_impulse[s, 2] != 0.0
 
 

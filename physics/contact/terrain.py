@@ -1,8 +1,8 @@
 """The ground: a plane, or the surface over a grid of heights.
 
 Each cell of the grid is two triangles, split by the diagonal from its corner (i, j) to (i + 1, j + 1). Beyond the grid
-the border's heights go on outward: an index outside is the nearest one inside, so that nothing else needs to know where
-the grid ends.
+the border's heights continue outward: an index outside is replaced by the nearest one inside, so that no other code
+handles the border.
 """
 
 import math
@@ -14,15 +14,15 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.world import Ground
 
-# How far beyond a shape, in cells, the surface is searched at most [-].
+# Limit of the search for the surface beyond a shape, in cells [-].
 _FARTHEST = 64
-# Nearest points this close to the border of their triangle, edge or range count as inside, as a share of the cell [-].
+# Tolerance for nearest points at the border of their triangle, edge or range, as a share of the cell [-].
 _BORDER = 1e-9
-# Cells to a side of the blocks whose highest vertex is kept.
+# Cells along a side of the blocks with a stored maximum height.
 BLOCK = 4
-# Directions to the surface that are closer than this (about one degree) are one contact: cosine.
+# Directions to the surface within this angle (about one degree) are one contact: cosine.
 _SAME_DIRECTION = 0.9998
-# Points of the surface that a sphere may touch at once.
+# Points of the surface that a sphere may touch at the same time.
 SPHERE_CONTACTS = 3
 
 
@@ -34,8 +34,8 @@ class Terrain(NamedTuple):
         heights: over the grid [m], (n_x, n_y); empty for a plane.
         cell: spacing of the grid [m], (1,).
         origin: x and y of heights[0, 0] [m], (2,).
-        highest: the greatest height [m], (1,).
-        crest: the greatest height of each block of cells, borders included [m], (blocks, blocks).
+        highest: maximum height [m], (1,).
+        crest: maximum height of each block of cells, borders included [m], (blocks, blocks).
         peak: whether a flat face could rest on a vertex of the grid, (n_x, n_y).
         types: index of the soil over a grid, -1 where the ground is rigid, (n_x, n_y); empty for rigid ground.
         types_cell: spacing of that grid [m], (1,).
@@ -56,7 +56,7 @@ class Terrain(NamedTuple):
 
 
 def make_terrain(ground: Ground | None) -> Terrain:
-    """The ground as arrays; without a ground, a plane that nothing asks about."""
+    """The ground as arrays; without a ground, a plane that no other code uses."""
     point: Vector3
     point, normal = (ground.point, ground.normal) if ground else ((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     field = ground.heightfield if ground else None
@@ -82,7 +82,7 @@ def make_terrain(ground: Ground | None) -> Terrain:
 
 
 def _crests(heights: np.ndarray) -> np.ndarray:
-    """Greatest height of each block of cells."""
+    """Maximum height of each block of cells."""
     crest = heights
     for axis in (0, 1):
         starts = np.arange(0, max(crest.shape[axis] - 1, 1), BLOCK)
@@ -93,11 +93,11 @@ def _crests(heights: np.ndarray) -> np.ndarray:
 
 
 def _peaks(heights: np.ndarray) -> np.ndarray:
-    """Vertices that do not lie below the middle of any two opposite neighbours, and lie above that of some."""
+    """Vertices that are not below the middle of any two opposite neighbours, and above the middle of some."""
     around = np.pad(heights, 1, mode="edge") if heights.size else np.zeros((2, 2))
     never_below = np.ones(heights.shape, dtype=np.bool_)
     above = np.zeros(heights.shape, dtype=np.bool_)
-    # a vertex of an even slope differs from its neighbours' middle by rounding only
+    # on an even slope a vertex differs from its neighbours' middle by rounding only
     rounding = 1e-12 * max(1.0, float(np.abs(heights).max(initial=0.0)))
     for i, j in ((1, 0), (0, 1), (1, 1)):
         n_x, n_y = heights.shape
@@ -111,13 +111,13 @@ def _peaks(heights: np.ndarray) -> np.ndarray:
 
 @kernel
 def cell_range(low, high, start, cell):
-    """First and last index of the cells that [low, high] touches."""
+    """First and last index of the cells that overlap [low, high]."""
     return int(math.floor((low - start) / cell)), int(math.floor((high - start) / cell))
 
 
 @kernel
 def look_ahead(ahead, cell):
-    """The distance to be searched, of which no more than a number of cells is granted; NaN gives that number, too."""
+    """The distance to search, limited to a number of cells; NaN gives the limit."""
     if ahead < _FARTHEST * cell:
         return ahead
     return _FARTHEST * cell
@@ -125,12 +125,12 @@ def look_ahead(ahead, cell):
 
 @kernel
 def height_at(heights, i, j):
-    """Height of a vertex [m], that of the nearest one where the grid has ended."""
+    """Height of a vertex [m]; beyond the grid that of the nearest one."""
     return heights[min(max(i, 0), heights.shape[0] - 1), min(max(j, 0), heights.shape[1] - 1)]
 
 
 @kernel
-def type_at(terrain, x, y):
+def type_at(terrain: Terrain, x, y):
     """Index of the soil at x, y of the world, -1 for rigid ground."""
     types, cell, origin = terrain.types, terrain.types_cell[0], terrain.types_origin
     if types.shape[0] == 0:
@@ -140,7 +140,7 @@ def type_at(terrain, x, y):
 
 
 def ground_surface(ground: Ground | None, x: float, y: float) -> tuple[float, float, float, float]:
-    """Height [m] and upward unit normal of the natural ground at a place; without one those of the plane z = 0."""
+    """Height [m] and upward unit normal of the natural ground at a place; without a ground those of the plane z = 0."""
     if ground is None:
         return 0.0, 0.0, 0.0, 1.0
     if ground.heightfield is not None:
@@ -171,7 +171,7 @@ def surface_below(heights, cell, origin_x, origin_y, x, y):
 
 @kernel
 def crest_of(crest, i_first, i_last, j_first, j_last):
-    """No vertex of the cells in a range is higher than this [m]."""
+    """Upper bound of the heights of the vertices in a range of cells [m]."""
     highest = -math.inf
     for i in range(_block_of(i_first, crest.shape[0]), _block_of(i_last, crest.shape[0]) + 1):
         for j in range(_block_of(j_first, crest.shape[1]), _block_of(j_last, crest.shape[1]) + 1):
@@ -181,28 +181,28 @@ def crest_of(crest, i_first, i_last, j_first, j_last):
 
 @kernel
 def crest_at(crest, a, b):
-    """No surface over a block is higher than this [m]; beyond the grid that of the nearest block."""
+    """Upper bound of the surface over a block [m]; beyond the grid that of the nearest block."""
     return crest[min(max(a, 0), crest.shape[0] - 1), min(max(b, 0), crest.shape[1] - 1)]
 
 
 @kernel
 def _block_of(cell, blocks):
-    """Block that a cell lies in."""
+    """Block that contains a cell."""
     return min(max(cell, 0) // BLOCK, blocks - 1)
 
 
 @kernel
 def nearest_to_sphere(heights, crest, cell, origin_x, origin_y, x, y, z, span, near):
-    """Points of the surface that are nearer to a point above it than all of the surface around them.
+    """Local minima of the distance from a point above the surface.
 
-    On flat ground there is one, in a valley there are two or more. As each is a minimum of the distance over the whole
-    surface, not over one triangle, the borders between triangles give no points of their own unless they are ridges.
-    Below the surface the triangle above the point counts, as if it went on for ever.
+    On flat ground there is one, in a valley there are two or more. As each is a minimum over the whole surface, not
+    over one triangle, the borders between triangles give no points of their own unless they are ridges. Below the
+    surface the triangle above the point counts, extended to a plane.
 
     Args:
         heights, crest, cell, origin_x, origin_y: the grid.
         x, y, z: the point.
-        span: how far to look [m]; some points may be farther.
+        span: radius of the search [m]; some points may be farther.
         near: result, unit vector from the surface to the point and distance along it, nearest first,
             (SPHERE_CONTACTS, 4).
 
@@ -213,7 +213,7 @@ def nearest_to_sphere(heights, crest, cell, origin_x, origin_y, x, y, z, span, n
     if z <= height:
         near[0, 0], near[0, 1], near[0, 2], near[0, 3] = nx, ny, nz, (z - height) * nz
         return 1
-    # surface that is so near lies within a circle that is the smaller the lower all of the surface there is
+    # the search radius: surface within `span` lies in a circle that shrinks with the height above the whole surface
     i_first, i_last = cell_range(x - span, x + span, origin_x, cell)
     j_first, j_last = cell_range(y - span, y + span, origin_y, cell)
     above = max(z - crest_of(crest, i_first, i_last, j_first, j_last), 0.0)
@@ -239,7 +239,7 @@ def nearest_to_sphere(heights, crest, cell, origin_x, origin_y, x, y, z, span, n
             a, b, c = h10 - h00, h01 - h00, h11 - h00
             count = _face(px, py, pz, a, c - a, cell, True, near, count)
             count = _face(px, py, pz, c - b, b, cell, False, near, count)
-            # the edges from the corner along x, along y and along the diagonal, with the third vertices at either side
+            # the edges from the corner along x, along y and along the diagonal, with the third vertices on both sides
             if _on_edge(px, py, pz, cell, 0.0, a):
                 below = height_at(heights, i, j - 1) - h00
                 count = _edge(px, py, pz, cell, 0.0, a, cell, cell, c, 0.0, -cell, below, cell, near, count)
@@ -255,7 +255,7 @@ def nearest_to_sphere(heights, crest, cell, origin_x, origin_y, x, y, z, span, n
 
 @kernel
 def _face(px, py, pz, along_x, along_y, cell, lower, near, count):
-    """Keeps the foot of the point on a triangle, if it lies inside; number of points kept.
+    """Keeps the foot of the point on a triangle if it lies inside; returns the number of points kept.
 
     Args:
         px, py, pz: the point, from the cell's corner (i, j).
@@ -282,11 +282,11 @@ def _on_edge(px, py, pz, ex, ey, ez):
 
 @kernel
 def _edge(px, py, pz, ex, ey, ez, lx, ly, lz, rx, ry, rz, cell, near, count):
-    """Keeps the foot of the point on an edge from the corner, if the triangles at both sides lead away from the point.
+    """Keeps the foot of the point on an edge from the corner, if the triangles on both sides lead away from the point.
 
     Args:
         px, py, pz: the point, from the cell's corner (i, j).
-        ex, ey, ez: the edge's other end; lx, ly, lz and rx, ry, rz: third vertices of the triangles at either side.
+        ex, ey, ez: the edge's other end; lx, ly, lz and rx, ry, rz: third vertices of the triangles on both sides.
         cell, near, count: see `nearest_to_sphere`.
     """
     along = (px * ex + py * ey + pz * ez) / (ex * ex + ey * ey + ez * ez)
@@ -301,7 +301,7 @@ def _edge(px, py, pz, ex, ey, ez, lx, ly, lz, rx, ry, rz, cell, near, count):
 
 @kernel
 def _is_corner_nearest(heights, i, j, px, py, pz, cell, h00, a, b, c):
-    """Whether all six edges from vertex (i, j) lead away from the point."""
+    """Whether the distance increases along all six edges from vertex (i, j)."""
     border = _BORDER * cell * cell
     if px * cell + pz * a > border or py * cell + pz * b > border or (px + py) * cell + pz * c > border:
         return False
@@ -314,9 +314,9 @@ def _is_corner_nearest(heights, i, j, px, py, pz, cell, h00, a, b, c):
 
 @kernel
 def _keep(wx, wy, wz, near, count):
-    """Sorts the vector w from the surface to the point in among the nearest ones; number of those.
+    """Inserts the vector w from the surface to the point into the sorted nearest ones; returns their number.
 
-    Of two in nearly the same direction the nearer one stays.
+    Of two in nearly the same direction only the nearer one is kept.
     """
     distance = math.sqrt(wx * wx + wy * wy + wz * wz)
     if distance == 0.0:

@@ -194,7 +194,7 @@ def predict(context: Context):
 
 
 @kernel
-def foresee(context: Context):
+def set_row_laws(context: Context):
     """Gives the actuators' rows the law that follows from their oil."""
     settings, work = context.system.settings, context.workspace.hydraulics
     give_rows_their_law(

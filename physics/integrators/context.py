@@ -1,4 +1,4 @@
-"""All that a step reads and writes, nested by room, and the rooms that take part in it."""
+"""All that a step reads and writes, nested by room, and the rooms that take part in a step."""
 
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -36,13 +36,13 @@ INTEGRATORS = {
 
 
 class Settings(NamedTuple):
-    """How steps are made.
+    """Settings of the steps.
 
     Attributes:
-        step: [s].
+        step: length of a step [s].
         scheme: of the hydraulics (`hydraulics.cylinder.SCHEMES`).
-        tolerance: of the impulses: largest change of a row's speed in the last sweep, and in all that would follow it
-            [m/s or rad/s].
+        tolerance: of the impulses: largest change of a row's speed in the last sweep, and in all sweeps that would
+            follow [m/s or rad/s].
         most_sweeps: limit of the sweeps.
         integrator: of the motion (`INTEGRATORS`).
     """
@@ -55,7 +55,7 @@ class Settings(NamedTuple):
 
 
 class System(NamedTuple):
-    """All that does not change: settings, and read-only arrays of each room."""
+    """All that is constant: settings, and read-only arrays of each room."""
 
     settings: Settings
     multibody: MultibodyModel
@@ -68,14 +68,14 @@ class System(NamedTuple):
 
 
 class State(NamedTuple):
-    """Exactly what a bit-exact restart needs, nothing derived.
+    """Exactly the data that a bit-exact restart needs, nothing derived.
 
     Attributes:
         step_count: steps since the start, (1,).
-        q: positions, in the order of `Model` [m, rad, unit quaternion].
+        q: positions, in the order of `MultibodyModel` [m, rad, unit quaternion].
         v: coordinate rates [m/s, rad/s].
         energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
-        springs, joints, loops, soil, hydraulics, contact, constraints: of the rooms.
+        springs, joints, loops, soil, hydraulics, contact, constraints: states of the rooms.
     """
 
     step_count: np.ndarray
@@ -91,7 +91,7 @@ class State(NamedTuple):
     constraints: constraints.State
 
 
-# Whose the rows of each array are (`base.labels`).
+# What the rows of each array belong to (`base.labels`).
 LABELS: Any = State(
     step_count=WHOLE,
     q=POSITION,
@@ -165,7 +165,7 @@ def make_workspace(system: System) -> Workspace:
 
 
 def rooms_of(system: System) -> tuple[ModuleType, ...]:
-    """The rooms that take part in the steps of a system, in the order in which they do in each phase."""
+    """The rooms that take part in the steps of a system, in their order in each phase."""
     oil = hydraulics.acts(system.hydraulics)
     implicit = system.settings.scheme == IMPLICIT
     rooms = {
@@ -185,7 +185,7 @@ def rooms_of(system: System) -> tuple[ModuleType, ...]:
 
 
 def refused_by_rooms(system: System) -> Refused:
-    """What there is in a system that some integrators have no place for."""
+    """What is present in a system that some integrators cannot simulate."""
     return {
         **contact.refused(system.contact),
         **hydraulics.refused(system.hydraulics),
@@ -207,17 +207,17 @@ def entries_of(system: System) -> list[list[Any]]:
 
 
 def make_schedule(system: System) -> Schedule:
-    """Room for the addresses of the entries of a system, 0 each; `fill_schedule` finds them."""
+    """Arrays for the addresses of a system's entries, 0 each; `fill_schedule` fills them."""
     counts = [len(entries) for entries in entries_of(system)]
     return Schedule(np.concatenate([[0], np.cumsum(counts)]), np.zeros(sum(counts), dtype=np.int64))
 
 
 def fill_schedule(system: System, context: Packed) -> None:
-    """Compiles the entries of a system, if they are not in the cache, and enters their addresses."""
+    """Compiles the entries of a system, if they are not in the cache, and writes their addresses."""
     entries = [entry for phase in entries_of(system) for entry in phase]
     context.schedule.entry[:] = [address_of(entry, context) for entry in entries]
 
 
 def _row_count(system: System) -> int:
-    """Number of joint laws and actuators, which have a row each at most."""
+    """Number of joint laws and actuators; each has one row at most."""
     return len(system.joints.laws.rate_index) + len(system.hydraulics.geometry.valve)

@@ -1,14 +1,15 @@
 """The implicit midpoint rule: second order, time-reversible, without damping of its own, for smooth mechanisms.
 
 A step is an implicit Euler half step to its middle, v_m = v + h/2 M(q_m)^-1 F(q_m, v_m) with q_m = q + h/2 v_m on the
-Lie group, iterated until it stands, and the same again by extrapolation: v' = 2 v_m - v, q' = q + h v_m. Springs and
-dampers are part of the half step's matrix. Rigid pairs close over the whole step, and their speed at its end is taken
-away by a projection, without which their reactions would swing from step to step (compare RATTLE, Andersen 1983).
+Lie group, iterated to convergence, and an extrapolation to its end: v' = 2 v_m - v, q' = q + h v_m. Springs and dampers
+are part of the half step's matrix. Rigid loop joints close over the whole step. A projection removes their speed at
+its end, without which their reactions would oscillate from step to step (compare RATTLE, Andersen 1983).
 
-Nothing that starts and stops acting has a place here: `smooth`.
+Nothing may start or stop acting: `smooth`.
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from grouser.physics.compliance.loop_rows import (
 )
 from grouser.physics.compliance.loops import measure_loops
 from grouser.physics.compliance.springs import hysteresis_after
-from grouser.physics.constraints.diagnostics import note_convergence, note_unsettled
+from grouser.physics.constraints.diagnostics import record_convergence, record_nonconvergence
 from grouser.physics.constraints.work import account_dampers, account_drives, account_loops, account_springs
 from grouser.physics.drives.springs import linearise_drives
 from grouser.physics.integrators.step import is_finite
@@ -32,19 +33,23 @@ from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import update_kinematics, update_positions
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 
-# The iteration ends when no rate changes by more than this share of the largest; when it changes by less than that
-# share and gains nothing more, for rounding; and after so many rounds anyway.
-_SETTLED = 1e-13
+if TYPE_CHECKING:
+    from grouser.physics.integrators.context import State, StepContext, System, Workspace
+    from grouser.physics.model.command import Command
+
+# The iteration ends when no rate changes by more than this share of the largest; when the change is below the second
+# share and no longer halves, because of rounding; and after this number of rounds.
+_CONVERGED = 1e-13
 _ROUNDING = 1e-8
 _MOST_ROUNDS = 30
-# A step has not settled when its last round changes a rate by more than this share of the largest, and what it moves by
-# more than rounding in stiff springs, which is all that a machine at rest does [m, rad].
-_UNSETTLED, _NEGLIGIBLE = 1e-6, 1e-12
+# A step has not converged when its last round changes a rate by more than this share of the largest, and a position by
+# more than rounding in stiff springs, which is all that moves a machine at rest [m, rad].
+_NOT_CONVERGED, _NEGLIGIBLE = 1e-6, 1e-12
 
 
 @partial(kernel, nogil=True)
-def run_midpoint_steps(count, context):
-    """Makes `count` steps, or stops after the first that leaves the finite numbers; how many ended well."""
+def run_midpoint_steps(count, context: "StepContext"):
+    """Makes `count` steps, or stops after the first with a state that is not finite; number of finite steps."""
     system, state, command, workspace = context.system, context.state, context.command, context.workspace
     for done in range(count):
         make_midpoint_step(system, state, command, workspace)
@@ -55,32 +60,32 @@ def run_midpoint_steps(count, context):
 
 
 @inlined
-def make_midpoint_step(system, state, command, workspace):
+def make_midpoint_step(system: "System", state: "State", command: "Command", workspace: "Workspace"):
     """One step."""
-    model, pairs, step = system.multibody, system.loops, system.settings.step
-    kinematics, pair_rows, middle = workspace.multibody.kinematics, workspace.loops.rows, workspace.multibody.velocity
+    model, loops, step = system.multibody, system.loops, system.settings.step
+    kinematics, loop_rows, middle = workspace.multibody.kinematics, workspace.loops.rows, workspace.multibody.velocity
     update_positions(model, state.q, kinematics)
-    measure_loops(model, pairs, kinematics, pair_rows.motion)
+    measure_loops(model, loops, kinematics, loop_rows.motion)
     for p in range(workspace.loops.deflection_start.shape[0]):
         for k in range(6):
-            workspace.loops.deflection_start[p, k] = pair_rows.motion.deflection[p, k]
+            workspace.loops.deflection_start[p, k] = loop_rows.motion.deflection[p, k]
     for d in range(middle.shape[0]):
         workspace.multibody.velocity_start[d] = state.v[d]
         middle[d] = state.v[d]
-    rounds, change, gains, worst = 0, np.inf, True, 0
-    while rounds < _MOST_ROUNDS and change > _SETTLED and (gains or change > _ROUNDING):
+    rounds, change, shrinks, worst = 0, np.inf, True, 0
+    while rounds < _MOST_ROUNDS and change > _CONVERGED and (shrinks or change > _ROUNDING):
         rounds += 1
         before = change
-        change, worst = _improve_middle(system, state, command, workspace)
-        gains = change < 0.5 * before
-    if change > _UNSETTLED:
+        change, worst = _iterate_middle(system, state, command, workspace)
+        shrinks = change < 0.5 * before
+    if change > _NOT_CONVERGED:
         largest = 0.0
         for d in range(middle.shape[0]):
             largest = max(largest, abs(middle[d]))
         if step * change * largest > _NEGLIGIBLE:
-            note_unsettled(state, worst, workspace.constraints)
-    pair_rows.impulse[:] = 0.0
-    commit_loop_impulses(middle, 2.0, pair_rows)
+            record_nonconvergence(state, worst, workspace.constraints)
+    loop_rows.impulse[:] = 0.0
+    commit_loop_impulses(middle, 2.0, loop_rows)
     for law in range(system.springs.rate_index.shape[0]):
         speed = middle[system.springs.rate_index[law]]
         state.springs.hysteresis[law] = hysteresis_after(
@@ -108,20 +113,20 @@ def make_midpoint_step(system, state, command, workspace):
         middle,
         state.joints.work,
     )
-    account_loops(pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, middle, state.loops.work)
+    account_loops(loops.row_pair, loop_rows.impulse, loop_rows.motion.jacobian, middle, state.loops.work)
     for d in range(middle.shape[0]):
         state.v[d] = 2.0 * middle[d] - state.v[d]
     integrate_positions(model, state.q, middle, step)
-    _still_rigid_pairs(system, state, workspace)
-    note_convergence(rounds, change, workspace.constraints)
+    _project_velocity(system, state, workspace)
+    record_convergence(rounds, change, workspace.constraints)
     for d in range(middle.shape[0]):
         middle[d] = state.v[d]
 
 
 @inlined
-def _improve_middle(system, state, command, workspace):
-    """Finds the rates in the middle again from the place that they lead to; largest relative change, and whose."""
-    model, pairs, half = system.multibody, system.loops, 0.5 * system.settings.step
+def _iterate_middle(system: "System", state: "State", command: "Command", workspace: "Workspace"):
+    """One round of the iteration for the rates in the middle; largest relative change, and its coordinate."""
+    model, loops, half = system.multibody, system.loops, 0.5 * system.settings.step
     kinematics, middle, mass, force = (
         workspace.multibody.kinematics,
         workspace.multibody.velocity,
@@ -156,29 +161,29 @@ def _improve_middle(system, state, command, workspace):
         workspace.joints.effort,
         workspace.joints.drive_buffer,
     )
-    measure_loops(model, pairs, kinematics, workspace.loops.rows.motion)
+    measure_loops(model, loops, kinematics, workspace.loops.rows.motion)
     linearise_loops_at_middle(
-        model, pairs, kinematics, workspace.loops.deflection_start, mass, middle, half, workspace.loops.rows
+        model, loops, kinematics, workspace.loops.deflection_start, mass, middle, half, workspace.loops.rows
     )
-    add_loop_rows(pairs, state.v, half, workspace.loops.rows, mass, force)
-    stuck = factorise(model.pattern_start, model.pattern, mass)
-    if stuck >= 0:
-        force[stuck] = np.nan
+    add_loop_rows(loops, state.v, half, workspace.loops.rows, mass, force)
+    singular = factorise(model.pattern_start, model.pattern, mass)
+    if singular >= 0:
+        force[singular] = np.nan
     solve_transposed(model.pattern_start, model.pattern, mass, force)
     solve(model.pattern_start, model.pattern, mass, force)
     change, largest, worst = 0.0, 0.0, 0
     for d in range(middle.shape[0]):
-        better = state.v[d] + half * force[d]
-        if abs(better - middle[d]) > change:
-            change, worst = abs(better - middle[d]), d
-        largest = max(largest, abs(better))
-        middle[d] = better
+        rate = state.v[d] + half * force[d]
+        if abs(rate - middle[d]) > change:
+            change, worst = abs(rate - middle[d]), d
+        largest = max(largest, abs(rate))
+        middle[d] = rate
     return change / largest if largest > 0.0 else change, worst
 
 
 @inlined
-def _still_rigid_pairs(system, state, workspace):
-    """Takes the rigid pairs' speeds at the end of the step away."""
+def _project_velocity(system: "System", state: "State", workspace: "Workspace"):
+    """Removes the speeds of the rigid loop joints at the end of the step."""
     model, kinematics, mass, force = (
         system.multibody,
         workspace.multibody.kinematics,

@@ -1,53 +1,57 @@
-"""One step of the simulation, as its equations run."""
+"""One step of the simulation as a list of its phases."""
 
 import math
 from functools import partial
+from typing import TYPE_CHECKING
 
-from grouser.physics.base.entry import Context, any_in_phase, ask_entry, run_phase
+from grouser.physics.base.entry import Context, any_in_phase, call_entry_for_result, run_phase
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.phases import (
     ACCOUNT,
     ADVANCE,
     APPLY_FORCES,
-    ASK,
     ASSEMBLE,
     COMMIT,
     CORRECT,
     DETECT,
     FACTORISE,
-    FORESEE,
     HOLD,
     INTEGRATE,
     NOTHING,
     OPEN_ROWS,
     PREDICT,
+    REQUEST,
     REVISE,
+    SET_ROW_LAWS,
     SOLVE_IMPULSES,
 )
 from grouser.physics.multibody.kinematics import update_kinematics
 
+if TYPE_CHECKING:
+    from grouser.physics.integrators.context import State
+
 
 @partial(kernel, nogil=True)
 def run_steps(count, answered, context: Context):
-    """Makes `count` steps, or stops after the first that leaves the finite numbers, or before one that has to ask.
+    """Makes `count` steps, or stops after the first with a state that is not finite, or before one with a request.
 
-    A step asks about pairs of convex solids that may touch, which `contact.convex.ConvexNarrowPhase` answers, or for
-    room for soft ground (`soil.tiles.with_capacity`); the next call goes on.
+    A step requests the manifolds of convex pairs that may touch (`contact.convex.ConvexNarrowPhase.answer`), or more
+    tiles of soft ground (`soil.tiles.with_capacity`); the next call continues.
 
     Args:
         count: number of steps.
-        answered: whether what the first step asks for has been answered.
+        answered: whether the request of the first step has been answered.
         context: the simulation's, packed (`integrators.context.StepContext`, `base.packed.Packed`).
 
     Returns:
-        Number of steps that ended well, and what the next one asks for: NOTHING, CONVEX_PAIRS or MORE_TILES.
+        Number of steps with finite results, and the request of the next one: NOTHING, CONVEX_PAIRS or MORE_TILES.
     """
     state, kinematics = context.state, context.workspace.multibody.kinematics
     for done in range(count):
         if not (answered and done == 0):
             update_kinematics(context.system.multibody, state.q, state.v, kinematics)
-            for k in range(context.schedule.start[ASK], context.schedule.start[ASK + 1]):
-                asked = ask_entry(context.schedule.entry[k], context)
+            for k in range(context.schedule.start[REQUEST], context.schedule.start[REQUEST + 1]):
+                asked = call_entry_for_result(context.schedule.entry[k], context)
                 if asked != NOTHING:
                     return done, asked
         make_step(context)
@@ -58,8 +62,8 @@ def run_steps(count, answered, context: Context):
 
 
 @inlined
-def make_step(context):
-    """One step, with the kinematics filled; `base.phases` says what each phase is."""
+def make_step(context: Context):
+    """One step, with the kinematics filled; `base.phases` describes the phases."""
     run_phase(context, DETECT)
     run_phase(context, APPLY_FORCES)
     first, searching = True, True
@@ -68,10 +72,10 @@ def make_step(context):
         run_phase(context, FACTORISE)
         run_phase(context, OPEN_ROWS)
         if first:
-            # it changes the state: once a step
+            # these change the state, and run only once in a step
             run_phase(context, PREDICT)
             run_phase(context, ADVANCE)
-            run_phase(context, FORESEE)
+            run_phase(context, SET_ROW_LAWS)
             first = False
         run_phase(context, SOLVE_IMPULSES)
         searching = any_in_phase(context, REVISE)
@@ -83,7 +87,7 @@ def make_step(context):
 
 
 @kernel
-def is_finite(state):
+def is_finite(state: "State"):
     """Whether positions, velocities and pressures are finite numbers."""
     for d in range(state.v.shape[0]):
         if not math.isfinite(state.v[d]):
@@ -94,7 +98,7 @@ def is_finite(state):
     for line in range(state.hydraulics.pressure.shape[0]):
         if not math.isfinite(state.hydraulics.pressure[line]):
             return False
-    for d in range(state.q.shape[0]):  # noqa: SIM110, a generator is nothing for a kernel
+    for d in range(state.q.shape[0]):  # noqa: SIM110, kernels have no generators
         if not math.isfinite(state.q[d]):
             return False
     return True

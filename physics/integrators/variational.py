@@ -4,31 +4,32 @@ The motion makes the sum of a discrete Lagrangian stationary,
 
     L_d(q0, q1) = sum over the bodies of (1/2h) sum m |x1 - x0|^2  -  h/2 (U(q0) + U(q1)),
 
-in which every point of a body goes straight on, while the joints hold at both ends exactly: RATTLE (Andersen, 1983) on
-the points of matter. For one body it is the integrator of Moser and Veselov (1991), with gravity that of Lee, Leok and
-McClamroch (2005). Efforts, dampers and springs along coordinates join as forces of d'Alembert, half of their impulse at
-either end; springs and dampers as they are in the middle of the coordinates' way, so that stiff ones are stable.
+where the points of each body move in straight lines, while the joints hold exactly at both ends: RATTLE (Andersen,
+1983) on material points. For one body it is the integrator of Moser and Veselov (1991), with gravity that of Lee, Leok
+and McClamroch (2005). Efforts, dampers and springs along coordinates are forces of d'Alembert, half of their impulse at
+each end; springs and dampers act at the mean coordinate of the step, so that stiff ones are stable.
 
-A step looks for the mean rates w whose way, q1 = q0 (+) h w, begins with the momenta that the state has. What is
-missing takes linear time to find (`multibody.discrete_momentum`; compare Lee, Liu, Park and Srinivasa, 2016). The mass
-matrix of the start stands for its derivative, and Broyden's updates improve on it as the rounds go. What is missing in
-the end, less than positions resolve, goes into the momenta, so that they gather no error.
+A step searches for the mean rates w for which the motion to q1 = q0 (+) h w starts with the momenta of the state. The
+residual is found in linear time (`multibody.discrete_momentum`; compare Lee, Liu, Park and Srinivasa, 2016). The mass
+matrix of the start approximates its derivative, and Broyden's updates improve the approximation. The final residual,
+below the resolution of positions, is added to the momenta, so that they accumulate no error.
 
-Pairs that close loops, and all that starts and stops acting, have no place here, nor have motors with their rotors:
-`smooth`.
+Loop joints, motors with rotors, and all that starts and stops acting are refused: `smooth`.
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.compliance.coordinates import apply_coordinate_springs
-from grouser.physics.constraints.diagnostics import note_convergence, note_unsettled
+from grouser.physics.constraints.diagnostics import record_convergence, record_nonconvergence
 from grouser.physics.constraints.rows import dot
 from grouser.physics.constraints.work import account_dampers, account_drives, account_springs
 from grouser.physics.drives.springs import linearise_drives
 from grouser.physics.integrators.step import is_finite
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.discrete_momentum import (
     add_momenta,
@@ -41,19 +42,23 @@ from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import update_kinematics, update_positions
 from grouser.physics.multibody.newton_euler import gather_forces
 
-# The rounds end when the next change would move nothing by more than positions resolve [m, rad]; or when changes do not
-# shrink any more, for rounding, where they are below this share of the largest rate or move next to nothing [m, rad].
+if TYPE_CHECKING:
+    from grouser.physics.integrators.context import State, StepContext, System, Workspace
+    from grouser.physics.model.command import Command
+
+# The search ends when the next change would move nothing by more than positions resolve [m, rad]; or when changes no
+# longer shrink, because of rounding, and are below this share of the largest rate or move next to nothing [m, rad].
 _RESOLUTION = 1e-15
 _ROUNDING, _NEGLIGIBLE = 1e-8, 1e-12
-# A change that took away no more than this share of what was missing says little of the next one, at rounding nothing.
-_FURTHEST = 0.5
-# A step has not settled when its last round would change a rate by more than this share of the largest.
-_UNSETTLED = 1e-6
+# Limit of the extrapolation: a change that removed less than half of the residual predicts the next one poorly.
+_MOST_REMAINING = 0.5
+# A step has not converged when its last round would change a rate by more than this share of the largest.
+_NOT_CONVERGED = 1e-6
 
 
 @partial(kernel, nogil=True)
-def run_variational_steps(count, context):
-    """Makes `count` steps, or stops after the first that leaves the finite numbers; how many ended well."""
+def run_variational_steps(count, context: "StepContext"):
+    """Makes `count` steps, or stops after the first with a state that is not finite; number of finite steps."""
     system, state, command, workspace = context.system, context.state, context.command, context.workspace
     for done in range(count):
         make_variational_step(system, state, command, workspace)
@@ -64,7 +69,7 @@ def run_variational_steps(count, context):
 
 
 @inlined
-def make_variational_step(system, state, command, workspace):
+def make_variational_step(system: "System", state: "State", command: "Command", workspace: "Workspace"):
     """One step."""
     model, step, motion, rate = (
         system.multibody,
@@ -72,22 +77,22 @@ def make_variational_step(system, state, command, workspace):
         workspace.multibody.discrete,
         workspace.multibody.velocity_mean,
     )
-    _set_out(system, state, command, workspace)
+    _prepare_start(system, state, command, workspace)
     rounds, change, largest, worst, searching = 0, np.inf, 0.0, 0, True
     while searching:
         before = change
-        _find_missing(system, state, workspace)
+        _find_residual(system, state, workspace)
         change, largest, worst = _next_change(model, workspace, rounds)
         rounds += 1
         small = step * change <= _RESOLUTION
-        stuck = change > 0.5 * before and (change <= _ROUNDING * largest or step * change <= _NEGLIGIBLE)
-        searching = not (small or stuck) and rounds < motion.direction.shape[0]
+        stalled = change > 0.5 * before and (change <= _ROUNDING * largest or step * change <= _NEGLIGIBLE)
+        searching = not (small or stalled) and rounds < motion.direction.shape[0]
         if searching:
             for d in range(rate.shape[0]):
                 rate[d] += motion.change[d]
-    if change > _UNSETTLED * largest and step * change > _NEGLIGIBLE:
-        note_unsettled(state, worst, workspace.constraints)
-    _arrive(system, state, workspace)
+    if change > _NOT_CONVERGED * largest and step * change > _NEGLIGIBLE:
+        record_nonconvergence(state, worst, workspace.constraints)
+    _find_end_rates(system, state, workspace)
     account_dampers(model.rate_damping, step, rate, rate, state.springs.rate_work)
     account_springs(
         model,
@@ -108,12 +113,12 @@ def make_variational_step(system, state, command, workspace):
         state.q[k] = motion.q[k]
     for d in range(rate.shape[0]):
         state.v[d] = workspace.multibody.velocity[d]
-    note_convergence(rounds, change / largest if largest > 0.0 else change, workspace.constraints)
+    record_convergence(rounds, change / largest if largest > 0.0 else change, workspace.constraints)
 
 
 @inlined
-def _set_out(system, state, command, workspace):
-    """Kinematics, factor and efforts at the start, the momenta to begin with, and the first guess of the rates."""
+def _prepare_start(system: "System", state: "State", command: "Command", workspace: "Workspace"):
+    """Kinematics, factor, efforts and momenta at the start, and the first guess of the mean rates."""
     model, half, motion = system.multibody, 0.5 * system.settings.step, workspace.multibody.discrete
     kinematics, factor, force = workspace.multibody.kinematics, workspace.multibody.factor, motion.force
     update_kinematics(model, state.q, state.v, kinematics)
@@ -135,20 +140,20 @@ def _set_out(system, state, command, workspace):
         workspace.joints.effort,
         workspace.joints.drive_buffer,
     )
-    # of this only the terms of the matrix are wanted: the forces are taken where the step leads
+    # only the matrix terms are used here: `_apply_coordinate_forces` finds the forces
     apply_coordinate_springs(
         model, system.springs, state.q, state.v, state.springs.hysteresis, half, factor, force, workspace.springs.law
     )
-    stuck = factorise(model.pattern_start, model.pattern, factor)
+    singular = factorise(model.pattern_start, model.pattern, factor)
     for d in range(force.shape[0]):
         workspace.multibody.velocity_start[d] = workspace.multibody.velocity_mean[d] = state.v[d]
-    if stuck >= 0:
-        motion.target[stuck] = np.nan
+    if singular >= 0:
+        motion.target[singular] = np.nan
 
 
 @inlined
-def _find_missing(system, state, workspace):
-    """Follows the way of the mean rates; the momenta that it should begin with, less those that it does."""
+def _find_residual(system: "System", state: "State", workspace: "Workspace"):
+    """Residual of the mean rates: the momenta of the state, less those that the motion with these rates starts with."""
     model, step, motion, rate = (
         system.multibody,
         system.settings.step,
@@ -164,16 +169,16 @@ def _find_missing(system, state, workspace):
         for k in range(6):
             motion.wrench[i, k] = motion.momentum[i, k]
     gather_forces(model, workspace.multibody.kinematics.column, motion.wrench, motion.missing)
-    _push_along(system, state, workspace)
+    _apply_coordinate_forces(system, state, workspace)
     for d in range(rate.shape[0]):
         motion.missing[d] = motion.target[d] + 0.5 * step * motion.force[d] - motion.missing[d]
     solve_transposed(model.pattern_start, model.pattern, workspace.multibody.factor, motion.missing)
 
 
 @inlined
-def _push_along(system, state, workspace):
-    """Efforts, dampers and springs along the coordinates, in the middle of the way."""
-    model, axial, motion, rate = (
+def _apply_coordinate_forces(system: "System", state: "State", workspace: "Workspace"):
+    """Efforts, dampers and springs along the coordinates, at the mean coordinate and rate of the step."""
+    model, springs, motion, rate = (
         system.multibody,
         system.springs,
         workspace.multibody.discrete,
@@ -185,39 +190,39 @@ def _push_along(system, state, workspace):
     for k in range(model.spring_rate.shape[0]):
         d = model.spring_rate[k]
         force[d] -= model.spring_stiffness[k] * (state.q[model.spring_position[k]] + half * rate[d])
-    for law in range(axial.rate_index.shape[0]):
-        d = axial.rate_index[law]
-        bent = state.q[axial.position_index[law]] + half * rate[d] - axial.rest_position[law]
-        stiffness = axial.stiffness[law] + axial.cubic_stiffness[law] * bent * bent
-        push = -stiffness * bent - axial.damping[law] * rate[d]
-        force[d] += push
+    for law in range(springs.rate_index.shape[0]):
+        d = springs.rate_index[law]
+        deflection = state.q[springs.position_index[law]] + half * rate[d] - springs.rest_position[law]
+        stiffness = springs.stiffness[law] + springs.cubic_stiffness[law] * deflection * deflection
+        effort = -stiffness * deflection - springs.damping[law] * rate[d]
+        force[d] += effort
         # for the account: half a step's impulse, as of a spring of conductance one
-        workspace.springs.law[law, 0], workspace.springs.law[law, 1] = 1.0, rate[d] + half * push
+        workspace.springs.law[law, 0], workspace.springs.law[law, 1] = 1.0, rate[d] + half * effort
 
 
 @inlined
-def _next_change(model, workspace, rounds):
-    """Broyden's next change of the rates (Kelley, 2003, section 3.2); largest change, largest rate, and whose change.
+def _next_change(model: MultibodyModel, workspace: "Workspace", rounds):
+    """Broyden's next change of the rates (Kelley, 2003, section 3.2); largest change, largest rate, changed coordinate.
 
-    In half-solved velocities the mass matrix is one, and so the first guess of the derivative.
+    For whitened velocities the mass matrix is the identity, which is the first guess of the derivative.
     """
     motion, rate = workspace.multibody.discrete, workspace.multibody.velocity_mean
     direction, change = motion.direction, motion.change
-    here = direction[rounds]
+    step_direction = direction[rounds]
     for d in range(rate.shape[0]):
-        here[d] = motion.missing[d]
+        step_direction[d] = motion.missing[d]
     for k in range(rounds):
-        gone = direction[k]
-        share = dot(gone, here) / dot(gone, gone)
+        taken = direction[k]
+        share = dot(taken, step_direction) / dot(taken, taken)
         if k < rounds - 1:
-            gone = direction[k + 1]
+            taken = direction[k + 1]
             for d in range(rate.shape[0]):
-                here[d] += share * gone[d]
+                step_direction[d] += share * taken[d]
         else:
             for d in range(rate.shape[0]):
-                here[d] /= 1.0 - min(share, _FURTHEST)
+                step_direction[d] /= 1.0 - min(share, _MOST_REMAINING)
     for d in range(rate.shape[0]):
-        change[d] = here[d]
+        change[d] = step_direction[d]
     solve(model.pattern_start, model.pattern, workspace.multibody.factor, change)
     most, largest, worst = 0.0, 0.0, 0
     for d in range(rate.shape[0]):
@@ -228,8 +233,8 @@ def _next_change(model, workspace, rounds):
 
 
 @inlined
-def _arrive(system, state, workspace):
-    """Rates at the end from the momenta there, to which goes what is still missing."""
+def _find_end_rates(system: "System", state: "State", workspace: "Workspace"):
+    """Rates at the end from the momenta there, to which the final residual is added."""
     model, step, motion, rate = (
         system.multibody,
         system.settings.step,
@@ -241,13 +246,13 @@ def _arrive(system, state, workspace):
     add_momenta(model, workspace.multibody.kinematics, motion.missing, motion.twist, motion.momentum)
     for d in range(rate.shape[0]):
         rate[d] += motion.missing[d]
-    _push_along(system, state, workspace)
+    _apply_coordinate_forces(system, state, workspace)
     momenta_at_end(model, workspace.multibody.kinematics, motion.ahead, step, motion.momentum, motion.wrench, velocity)
     for d in range(rate.shape[0]):
         velocity[d] += 0.5 * step * motion.force[d]
     mass_matrix(model, motion.ahead, workspace.multibody.composite, factor)
-    stuck = factorise(model.pattern_start, model.pattern, factor)
-    if stuck >= 0:
-        velocity[stuck] = np.nan
+    singular = factorise(model.pattern_start, model.pattern, factor)
+    if singular >= 0:
+        velocity[singular] = np.nan
     solve_transposed(model.pattern_start, model.pattern, factor, velocity)
     solve(model.pattern_start, model.pattern, factor, velocity)

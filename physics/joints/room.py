@@ -9,7 +9,7 @@ from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ANEW, DRIVE, LAW
 from grouser.physics.base.refusal import SMOOTH, Refused, present
-from grouser.physics.constraints.diagnostics import note_unsettled
+from grouser.physics.constraints.diagnostics import record_nonconvergence
 from grouser.physics.constraints.work import (
     DRIVE as DRIVE_WORK,
 )
@@ -191,7 +191,7 @@ def commit(context: Context):
     )
     lost = work.frictions.unsettled[0]
     if lost >= 0:
-        note_unsettled(state, system.laws.rate_index[lost], context.workspace.constraints)
+        record_nonconvergence(state, system.laws.rate_index[lost], context.workspace.constraints)
     if rested:
         multiply(model.pattern_start, model.pattern, motion.factor, motion.velocity, motion.u)
     commit_drives(

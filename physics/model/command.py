@@ -1,4 +1,4 @@
-"""What a machine is told."""
+"""Commands and faults of a machine."""
 
 from typing import NamedTuple
 
@@ -6,19 +6,19 @@ import numpy as np
 
 
 class Command(NamedTuple):
-    """What the machine is told, and which of its components fail; held until told otherwise.
+    """Commands of a machine, and faults of its components; kept until changed.
 
     Attributes:
         valve: spool command of each valve [-], -1 to 1.
-        drive: position, speed or effort wanted of each drive [rad, m, rad/s, m/s, N m or N].
+        drive: setpoint of each drive: position, speed or effort [rad, m, rad/s, m/s, N m or N].
         emergency_stop: of each machine: valves to neutral, holding brakes on, drives braked, (machines,).
-        stuck_spool: whether the spool of each valve stays where it is.
-        slow_spool: share of its speed that each spool has lost [-].
-        stopped_pump: whether each pump stands still; displacement pumps before supplies of constant pressure.
-        relief_drop: how much too low each relief valve, then each counterbalance valve is set [Pa].
+        stuck_spool: whether the spool of each valve is stuck.
+        slow_spool: loss of speed of each spool, as a share [-].
+        stopped_pump: whether each pump is stopped; displacement pumps before supplies of constant pressure.
+        relief_drop: drop of the setting of each relief valve, then of each counterbalance valve [Pa].
         leak: by `hydraulics.faults.leaks`, area of a tear [m2], or leakage past a piston or rotor [m3/(s Pa)].
-        entrained_air: in addition to what the oil has, at 1e5 Pa as a share of its volume [-], (1,).
-        sensor_offset: what the sensors on the piston and rod side of each cylinder show too much [Pa], (cylinders, 2).
+        entrained_air: added to that of the oil, volume at 1e5 Pa as a share of the oil's volume [-], (1,).
+        sensor_offset: errors of the pressure sensors on the piston and rod side of each cylinder [Pa], (cylinders, 2).
     """
 
     valve: np.ndarray
@@ -36,7 +36,7 @@ class Command(NamedTuple):
 def make_command(
     *, valves: int, drives: int, machines: int, pumps: int, reliefs: int, leaks: int, cylinders: int
 ) -> Command:
-    """Everything in neutral and healthy."""
+    """Everything in neutral, without faults."""
     return Command(
         valve=np.zeros(valves),
         drive=np.zeros(drives),

@@ -1,19 +1,19 @@
 """Description -> arrays: bodies, joints and coordinates as a struct of arrays, and the names of their indices.
 
 Links joined by fixed joints are lumped into one *body*. A body's own frame has its origin at its joint and its z axis
-along the joint's axis, so that a revolute joint is a turn about z and a prismatic one a shift along z; the pose of each
+along the joint's axis: a revolute joint is a rotation about z, a prismatic one a translation along z. The pose of each
 link in its body undoes the difference. Bodies are numbered depth first, parents before children; -1 is the world.
 
 Coordinates follow Pinocchio: a floating joint has q = (x, y, z, quaternion x y z w) and v = (linear, angular) in the
-body frame, a spherical one only what turns; a planar one q = (x, y, angle) in its plane and v = (vx, vy, angular) in
-the body frame; the others are one number. A continuous joint is one unbounded angle. Each coordinate rate of a body's
-joint is a *column*: the twist that it gives the body. A mimicking joint has its own columns and shares the coordinate
-of the joint that it follows.
+body frame, a spherical one only the quaternion and the angular velocity; a planar one q = (x, y, angle) in its plane
+and v = (vx, vy, angular) in the body frame; the others are one number. A continuous joint is one unbounded angle. Each
+coordinate rate of a body's joint is a *column*: the twist that it gives the body. A mimicking joint has its own columns
+and shares the coordinate of the joint that it follows.
 
-A link may carry elastic coordinates. Whatever is joined to it stands on a chain of *twist* bodies, one for each of
-them: a displacement by the exponential of coordinate times shape. The chains of one link share its coordinates as
-mimicking joints do, and the masses that they carry make its modal mass matrix. A compliant joint stands on such a chain
-of its own, with a spring in each direction that it blocks elastically.
+A link may carry elastic coordinates. Each joint on such a link is attached through a chain of *twist* bodies, one for
+each coordinate: a displacement by the exponential of coordinate times shape. The chains of one link share its
+coordinates as mimicking joints do, and the masses that they carry make its modal mass matrix. A compliant joint is
+attached through such a chain of its own, with a spring in each direction that it blocks elastically.
 """
 
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ class MultibodyModel(NamedTuple):
         body_twist: of a TWIST body, per unit of its coordinate, linear then angular in the joint's axes, (bodies, 6).
         body_rotation, body_position: joint frame in the parent body's frame, (bodies, 3, 3) and (bodies, 3) [m].
         body_q: first index of the joint's position in q.
-        body_alone: whether the body floats in the world with no other hanging on it; loop joints may hold it.
+        body_alone: whether the body floats in the world and carries no other; loop joints may hold it.
         body_mimics: whether the joint follows another one's coordinate.
         body_multiplier, body_offset: a joint's position is multiplier * q + offset; 1 and 0 unless it mimics.
         body_mass: [kg].
@@ -61,12 +61,12 @@ class MultibodyModel(NamedTuple):
         body_inertia: xx xy xz yy yz zz about the centre of mass in body axes [kg m2], (bodies, 6).
         column_start: columns of body i are column_start[i] to column_start[i + 1].
         column_rate: index in v of the column's coordinate rate.
-        rate_inertia: of rotors that gears join to each coordinate, at it [kg m2 or kg], (coordinates,).
+        rate_inertia: of rotors geared to each coordinate, reduced to it [kg m2 or kg], (coordinates,).
         rate_damping: viscous damping of each coordinate [N m s/rad or N s/m], (coordinates,).
         spring_position, spring_rate, spring_stiffness: elastic coordinates: index in q and in v, stiffness.
         pattern_start, pattern: row k of the factor has off-diagonal entries pattern[pattern_start[k]:pattern_start[k +
             1]], ascending, all below k.
-        q_initial: positions at the start.
+        q_initial: positions at the start, in the order of q.
         gravity: [m/s2], world frame.
     """
 
@@ -98,7 +98,7 @@ class MultibodyModel(NamedTuple):
 
 @dataclass(frozen=True)
 class JointCoordinate:
-    """Where a joint with one coordinate is found: its body, its index in q and in v, and how it follows them."""
+    """A joint with one coordinate: its body, its index in q and in v, and its relation to them."""
 
     body: int
     q: int
@@ -108,7 +108,7 @@ class JointCoordinate:
 
 
 class FrameOfJoint(NamedTuple):
-    """A joint's frame, its z along the axis, in the frame of body `parent` (-1: the world), and the body it moves."""
+    """A joint's frame, z along the axis, in the frame of body `parent` (-1: the world), and the body that it moves."""
 
     body: int
     parent: int
@@ -118,15 +118,15 @@ class FrameOfJoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Names:
-    """What the indices of a MultibodyModel mean.
+    """Names of the indices of a MultibodyModel.
 
     Attributes:
         joints: joints with one coordinate (mimicking ones too) -> JointCoordinate, in the order of the file.
-        axes: axis of a spherical joint, "joint/x" and so on -> JointCoordinate, whose q is the first of the joint's
+        axes: axis of a spherical joint, "joint/x" and so on -> JointCoordinate; its q is the first of the joint's
             quaternion.
         compliance: compliant joint -> elastic direction (0 to 2 translation along, 3 to 5 rotation about x, y, z) ->
             index in q and in v of its coordinate.
-        frames: joint with a body of its own, or with compliance -> where it stands.
+        frames: joint with a body of its own, or with compliance -> its frame.
         links: link names in the order of the file.
         link_body: body of each link (-1: the world).
         link_rotation, link_position: link frame in its body's frame, (links, 3, 3) and (links, 3) [m].
@@ -155,8 +155,8 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
 
     Args:
         machine: the validated description.
-        spawn: pose of the root link in the world at the start; for good when the base is fixed. Members of a machine
-            made of several stand where they say.
+        spawn: initial pose of the root link in the world; it is permanent when the base is fixed. Members of a fleet
+            have their own poses in the description.
         gravity: acceleration in the world frame [m/s2].
 
     Raises:
@@ -201,7 +201,7 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
 
 
 def with_initial_positions(model: MultibodyModel, q: np.ndarray) -> MultibodyModel:
-    """The same system, started elsewhere."""
+    """The same model with other initial positions."""
     q = np.array(q)
     q.flags.writeable = False
     return model._replace(q_initial=q)
@@ -241,7 +241,7 @@ def _shifted(about_com, mass, offset):
 
 
 def _axis_frame(axis):
-    """The rotation matrix nearest to the identity whose z axis is `axis`."""
+    """The rotation matrix with the z axis `axis` that is nearest to the identity."""
     x, y, z = axis
     if z < -1.0 + 1e-12:
         return np.diag([1.0, -1.0, -1.0])
@@ -250,7 +250,7 @@ def _axis_frame(axis):
 
 
 class _Tree:
-    """The bodies, as lists that grow while the machine's joints are walked from the root."""
+    """The bodies as lists, filled by walking the machine's joints from the root."""
 
     def __init__(self, machine: Machine, spawn: Pose):
         self.machine = machine
@@ -347,7 +347,7 @@ class _Tree:
         return parent
 
     def _add_compliance(self, joint: Joint, parent, rotation, position):
-        """Chain of bodies, one for each elastic direction of a compliant joint; where the joint stands on it."""
+        """Chain of bodies, one for each elastic direction of a compliant joint; returns the pose at its end."""
         law = self.compliant[joint.name]
         stiffness, damping = (*law.stiffness, *law.rotational_stiffness), (*law.damping, *law.rotational_damping)
         places = self.compliance[joint.name] = {}
@@ -378,7 +378,7 @@ class _Tree:
         return joint.damping + sum(law.viscous for law in self.machine.frictions if law.joint == joint.name)
 
     def _append(self, name, kind, twist, parent, rotation, position, mimics):
-        """One more body, whose coordinate is the next new one until told otherwise."""
+        """Adds a body; its coordinate is the next new one unless it is set otherwise."""
         self.parent.append(parent)
         self.kind.append(kind)
         self.twist.append(twist)
@@ -393,7 +393,7 @@ class _Tree:
         self.v_start.append(self.rate_count)
 
     def _add_coordinate(self, start, damping, name, rates=1):
-        """One more coordinate: its positions at the start, and its rates' damping and name."""
+        """Adds a coordinate: its initial positions, and its rates' damping and name."""
         self.q_initial.extend(start)
         self.damping.extend([damping] * rates)
         self.rate_joint.extend([name] * rates)
@@ -405,7 +405,7 @@ class _Tree:
             )
 
     def check_masses(self):
-        """Refuses a coordinate that moves neither mass nor anything heavy beyond it: its acceleration is undefined."""
+        """Rejects a coordinate that moves no mass: its acceleration is undefined."""
         heavy = [inertia.mass > 0.0 or np.any(inertia.about_com) for inertia in self.inertia]
         moved = set()
         for body in range(len(self.parent) - 1, -1, -1):
@@ -423,7 +423,7 @@ class _Tree:
                 )
 
     def alone(self):
-        """Of each body, whether it floats in the world and carries no other."""
+        """Whether each body floats in the world and carries no other."""
         carriers = set(self.parent)
         return [
             kind == FREE and parent < 0 and body not in carriers
@@ -435,7 +435,7 @@ class _Tree:
         return [(self.pose[loop.parent.link][0], self.pose[loop.child.link][0]) for loop in self.machine.loop_joints]
 
     def rotors(self):
-        """Inertia of rotors that gears join to each coordinate rate."""
+        """Inertia of rotors geared to each coordinate rate."""
         inertia, joints = np.zeros(self.rate_count), self.names().joints
         for drive in self.machine.drives:
             if drive.rotor_inertia > 0.0:
@@ -477,7 +477,7 @@ class _Tree:
 
 
 def bodies_between(parent, body: int, other: int) -> Iterator[int]:
-    """The bodies whose joints move two bodies (-1: the world) against each other, deepest first."""
+    """The bodies with joints that move two bodies (-1: the world) relative to each other, deepest first."""
     while body != other:
         # the later body is the deeper one, or on another branch: climb from it
         climbing = int(max(body, other))
@@ -486,7 +486,7 @@ def bodies_between(parent, body: int, other: int) -> Iterator[int]:
 
 
 def moving_rates(parent, column_start, column_rate, body: int, other: int) -> list[int]:
-    """Coordinate rates that move two bodies (-1: the world) against each other, ascending."""
+    """Coordinate rates that move two bodies (-1: the world) relative to each other, ascending."""
     return sorted(
         {
             int(rate)
@@ -497,7 +497,7 @@ def moving_rates(parent, column_start, column_rate, body: int, other: int) -> li
 
 
 def _elimination_pattern(parent, column_start, column_rate, rate_count, loops):
-    """Off-diagonal pattern of L in L^T L = M, row by row, with the fill that elimination makes.
+    """Off-diagonal pattern of L in L^T L = M, row by row, with the fill-in of the elimination.
 
     A coordinate is coupled with those of its own body and of every body between it and the world (Featherstone 2008,
     section 6.5); a coordinate that moves several bodies couples all of their chains, which elimination from the last

@@ -1,7 +1,6 @@
 """Dynamics of the tree of bodies in generalised coordinates.
 
 After Featherstone, Rigid Body Dynamics Algorithms (2008). Everything is expressed in world axes about one inertial
-point, the *origin*: where the first body's frame is at that instant if it floats, the world's origin otherwise.
-Inertias then add to their parents without any transformation, and digits are kept however far the machine has
-travelled.
+point, the *origin*: the current origin of the first body's frame if that body floats, the world's origin otherwise.
+Inertias then add to their parents without any transformation, and no digits are lost far from the world's origin.
 """

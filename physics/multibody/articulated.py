@@ -1,9 +1,9 @@
 """Articulated body algorithm: accelerations from forces in linear time (Featherstone 2008, table 7.1).
 
 A joint with several coordinates is eliminated one column at a time, as a chain of joints without masses between them:
-no small matrix is inverted. What the velocities and gravity ask for by themselves goes into the bodies' own wrenches
-beforehand, so that it need not pass through the articulated inertias. Coordinates that move more than one body
-(mimicking joints) are outside this algorithm; factorise the mass matrix for them.
+no small matrix is inverted. The wrenches that velocities and gravity require are added to the bodies' own beforehand,
+so that they need not pass through the articulated inertias. Coordinates that move more than one body (mimicking joints)
+are outside this algorithm; factorise the mass matrix for them.
 """
 
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 
 from grouser.physics.base.kernel import embedded, inlined, kernel
 from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.multibody.kinematics import Kinematics
 from grouser.physics.multibody.newton_euler import acceleration_above, required_wrench
 
 
@@ -21,9 +22,9 @@ class ArticulatedWorkspace(NamedTuple):
     Attributes:
         inertia: articulated inertias, lower triangles row by row, (bodies, 21).
         bias: articulated bias wrenches, (bodies, 6).
-        motion: spatial accelerations: first those at zero coordinate acceleration, then what is added, (bodies, 6).
+        motion: spatial accelerations: first those at zero coordinate acceleration, then the total, (bodies, 6).
         reaction: articulated inertia times column, (columns, 6).
-        drive: force left for each column and the inverse of its inertia, (columns, 2).
+        drive: remaining force of each column and the inverse of its inertia, (columns, 2).
     """
 
     inertia: np.ndarray
@@ -46,8 +47,10 @@ def make_articulated_workspace(model: MultibodyModel) -> ArticulatedWorkspace:
 
 
 @embedded
-def forward_dynamics(model, kinematics, force, workspace, acceleration):
-    """Coordinate accelerations that generalised forces and gravity give.
+def forward_dynamics(
+    model: MultibodyModel, kinematics: Kinematics, force, workspace: ArticulatedWorkspace, acceleration
+):
+    """Coordinate accelerations from generalised forces and gravity.
 
     Args:
         model: the multibody system, without mimicking joints.
@@ -65,8 +68,8 @@ def forward_dynamics(model, kinematics, force, workspace, acceleration):
 
 
 @inlined
-def _start_body(model, i, kinematics, workspace):
-    """Starts the articulated inertia and bias of body i with its own."""
+def _start_body(model: MultibodyModel, i, kinematics: Kinematics, workspace: ArticulatedWorkspace):
+    """Starts the articulated inertia and bias of body i with its rigid ones."""
     motion, bias, inertia, joint = workspace.motion, workspace.bias, kinematics.inertia, kinematics.bias
     a0, a1, a2, a3, a4, a5 = acceleration_above(model, i, motion)
     a0, a1, a2 = a0 + joint[i, 0], a1 + joint[i, 1], a2 + joint[i, 2]
@@ -87,8 +90,8 @@ def _start_body(model, i, kinematics, workspace):
 
 
 @inlined
-def _eliminate_body(model, i, column, force, workspace):
-    """Takes the columns of body i out of its articulated inertia and hands the rest to its parent."""
+def _eliminate_body(model: MultibodyModel, i, column, force, workspace: ArticulatedWorkspace):
+    """Eliminates the columns of body i from its articulated inertia and adds the rest to its parent."""
     a, bias, reaction, drive = workspace.inertia[i], workspace.bias, workspace.reaction, workspace.drive
     p0, p1, p2, p3, p4, p5 = bias[i, 0], bias[i, 1], bias[i, 2], bias[i, 3], bias[i, 4], bias[i, 5]
     for c in range(model.column_start[i + 1] - 1, model.column_start[i] - 1, -1):
@@ -117,8 +120,8 @@ def _eliminate_body(model, i, column, force, workspace):
 
 
 @inlined
-def _accelerate_body(model, i, column, workspace, acceleration):
-    """Accelerations of the coordinates of body i, and what they add to its own."""
+def _accelerate_body(model: MultibodyModel, i, column, workspace: ArticulatedWorkspace, acceleration):
+    """Accelerations of the coordinates of body i, added to its spatial acceleration."""
     motion, reaction, drive = workspace.motion, workspace.reaction, workspace.drive
     a0 = a1 = a2 = a3 = a4 = a5 = 0.0
     parent = model.body_parent[i]
@@ -139,7 +142,7 @@ def _accelerate_body(model, i, column, workspace, acceleration):
 
 @kernel
 def _symmetric_times(a, x0, x1, x2, x3, x4, x5):
-    """The symmetric 6 x 6 matrix, whose lower triangle a holds row by row, times the vector x."""
+    """The symmetric 6 x 6 matrix, stored as its lower triangle a, row by row, times the vector x."""
     return (
         a[0] * x0 + a[1] * x1 + a[3] * x2 + a[6] * x3 + a[10] * x4 + a[15] * x5,
         a[1] * x0 + a[2] * x1 + a[4] * x2 + a[7] * x3 + a[11] * x4 + a[16] * x5,
@@ -152,7 +155,7 @@ def _symmetric_times(a, x0, x1, x2, x3, x4, x5):
 
 @kernel
 def _subtract_square(a, scale, x0, x1, x2, x3, x4, x5):
-    """Takes scale x x^T from the symmetric 6 x 6 matrix, whose lower triangle a holds row by row."""
+    """Subtracts scale x x^T from the symmetric 6 x 6 matrix, stored as its lower triangle a, row by row."""
     y0, y1, y2, y3, y4, y5 = scale * x0, scale * x1, scale * x2, scale * x3, scale * x4, scale * x5
     a[0] -= y0 * x0
     a[1] -= y1 * x0

@@ -4,12 +4,13 @@ import numpy as np
 
 from grouser.physics.base.kernel import embedded, inlined
 from grouser.physics.base.spatial import momentum
-from grouser.physics.multibody.kinematics import force_along
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.multibody.kinematics import Kinematics, force_along
 
 
 @embedded
-def mass_matrix(model, kinematics, composite, mass):
-    """Lower triangle of M(q); the upper one is left as it was.
+def mass_matrix(model: MultibodyModel, kinematics: Kinematics, composite, mass):
+    """Lower triangle of M(q); leaves the upper one unchanged.
 
     Args:
         model: the multibody system.
@@ -34,8 +35,8 @@ def mass_matrix(model, kinematics, composite, mass):
 
 
 @inlined
-def _couple_column(model, i, c, column, composite, mass):
-    """Adds the coupling of column c of body i with itself and with those before it, in the body and in all above."""
+def _couple_column(model: MultibodyModel, i, c, column, composite, mass):
+    """Adds the coupling of column c of body i with itself, and with earlier columns of the body and its ancestors."""
     # Unsigned, as in `factorisation`.
     row = np.uintp(model.column_rate[c])
     f0, f1, f2, f3, f4, f5 = momentum(
@@ -52,7 +53,7 @@ def _couple_column(model, i, c, column, composite, mass):
             elif other > row:
                 mass[other, row] += coupling
             else:
-                # one coordinate moves both bodies: the pair counts both ways round
+                # one coordinate moves both bodies: the product counts twice
                 mass[row, row] += 2.0 * coupling
         body = model.body_parent[body]
         last = model.column_start[body + 1]

@@ -1,13 +1,13 @@
-"""Momenta of a discrete motion: what a body has on its way between two poses, and what the coordinates get of it.
+"""Momenta of a discrete motion: of each body between two poses, and of the coordinates.
 
-A body that goes from the pose R0, c0 (c its centre of mass) to R1, c1 in a step h, each of its points straight on, has
-the action (1/2h) sum m |x1 - x0|^2 = (1/2h) (m |c1 - c0|^2 + tr((R1 - R0) J (R1 - R0)^T)), with its second moments J
-about c (Moser and Veselov, 1991). The wrench that its derivative at the end is for a twist there equals, the action not
-changing when both poses are moved alike, the one at the start with its sign turned: it is *the* momentum on the way,
+A body moves from the pose R0, c0 (c its centre of mass) to R1, c1 in a step h, each of its points in a straight line.
+Its action is (1/2h) sum m |x1 - x0|^2 = (1/2h) (m |c1 - c0|^2 + tr((R1 - R0) J (R1 - R0)^T)), with its second moments J
+about c (Moser and Veselov, 1991). The derivative of the action by a twist of the end pose is a wrench. The one by a
+twist of the start pose is its negative, as moving both poses alike does not change the action. The body's momentum is
 
     force m (c1 - c0) / h,  moment vee((R1 - R0) J R0^T - R0 J (R1 - R0)^T) / h + c0 x m (c1 - c0) / h,
 
-about a fixed point. The columns of the poses at the start and at the end make coordinates' momenta of it.
+about a fixed point. The columns of the start and end poses project it to the coordinates' momenta there.
 """
 
 from typing import NamedTuple
@@ -22,18 +22,18 @@ from grouser.physics.multibody.newton_euler import gather_forces
 
 
 class DiscreteMotion(NamedTuple):
-    """A step on its way from the present positions to the next ones.
+    """A step of the variational integrator, from the present positions to the next ones.
 
     Attributes:
-        q: positions at its end.
+        q: positions at the end of the step.
         ahead: kinematics there.
-        momentum: of each body on the way, about the origin of the kinematics at the start, (bodies, 6).
+        momentum: of each body over the step, about the origin of the kinematics at the start, (bodies, 6).
         wrench, twist: buffers, (bodies, 6).
-        target: momentum of the coordinates that the step has to begin with, (coordinates,).
+        target: momentum of the coordinates at the start, from the state, (coordinates,).
         force: along the coordinates, (coordinates,).
-        missing: momentum that the step does not begin with yet, half-solved, (coordinates,).
+        missing: residual: `target` less the momentum of the present mean rates, whitened, (coordinates,).
         change: of the mean rates, (coordinates,).
-        direction: changes of the mean rates in all rounds so far, half-solved, (rounds, coordinates).
+        direction: changes of the mean rates in all rounds so far, whitened, (rounds, coordinates).
     """
 
     q: np.ndarray
@@ -49,7 +49,7 @@ class DiscreteMotion(NamedTuple):
 
 
 def make_discrete_motion(model: MultibodyModel, rounds: int) -> DiscreteMotion:
-    """Zeroed arrays of the right sizes, for so many rounds of an iteration."""
+    """Zeroed arrays for an iteration of at most `rounds` rounds."""
     bodies, coordinates = len(model.body_parent), len(model.rate_damping)
     return DiscreteMotion(
         q=np.zeros(len(model.q_initial)),
@@ -66,8 +66,8 @@ def make_discrete_motion(model: MultibodyModel, rounds: int) -> DiscreteMotion:
 
 
 @embedded
-def find_momenta(model, before, after, step, result):
-    """Momentum of every body on the way between two poses, about the origin of the first.
+def find_momenta(model: MultibodyModel, before: Kinematics, after: Kinematics, step: float, result):
+    """Momentum of every body between two poses, about the origin of the first.
 
     Args:
         model: the multibody system.
@@ -75,8 +75,8 @@ def find_momenta(model, before, after, step, result):
         step: h [s].
         result: linear, then angular, (bodies, 6) [kg m/s, kg m2/s].
     """
-    # the origin moves with the first body where it floats
-    ox, oy, oz = _way_of_origin(before, after)
+    # the origin moves with the first body if that floats
+    ox, oy, oz = _origin_shift(before, after)
     for i in range(model.body_parent.shape[0]):
         a, b, m, s = before.inertia[i], after.inertia[i], model.body_mass[i], model.body_inertia[i]
         px, py, pz = (b[6] - a[6] + m * ox) / step, (b[7] - a[7] + m * oy) / step, (b[8] - a[8] + m * oz) / step
@@ -97,8 +97,8 @@ def find_momenta(model, before, after, step, result):
 
 
 @inlined
-def _way_of_origin(before, after):
-    """From the origin of the first kinematics to that of the second [m]."""
+def _origin_shift(before: Kinematics, after: Kinematics):
+    """Vector from the origin of the first kinematics to that of the second [m]."""
     return (
         after.origin[0] - before.origin[0],
         after.origin[1] - before.origin[1],
@@ -108,7 +108,7 @@ def _way_of_origin(before, after):
 
 @inlined
 def _moment_of_column(r, t, k, x, y, z):
-    """Column k of R0 cross column k of (R1 - R0) J, whose own column k is (x, y, z)."""
+    """Column k of R0 cross column k of (R1 - R0) J; column k of J is (x, y, z)."""
     wx = (t[0, 0] - r[0, 0]) * x + (t[0, 1] - r[0, 1]) * y + (t[0, 2] - r[0, 2]) * z
     wy = (t[1, 0] - r[1, 0]) * x + (t[1, 1] - r[1, 1]) * y + (t[1, 2] - r[1, 2]) * z
     wz = (t[2, 0] - r[2, 0]) * x + (t[2, 1] - r[2, 1]) * y + (t[2, 2] - r[2, 2]) * z
@@ -116,7 +116,7 @@ def _moment_of_column(r, t, k, x, y, z):
 
 
 @embedded
-def momenta_at_start(model, kinematics, step, wrench, result):
+def momenta_at_start(model: MultibodyModel, kinematics: Kinematics, step: float, wrench, result):
     """Momenta of the coordinates at the present rates, with half a step of gravity.
 
     Args:
@@ -131,34 +131,34 @@ def momenta_at_start(model, kinematics, step, wrench, result):
         p0, p1, p2, l0, l1, l2 = momentum(
             inertia, i, twist[i, 0], twist[i, 1], twist[i, 2], twist[i, 3], twist[i, 4], twist[i, 5]
         )
-        _put_with_gravity(model, i, inertia, step, p0, p1, p2, l0, l1, l2, wrench)
+        _write_momentum_and_weight(model, i, inertia, step, p0, p1, p2, l0, l1, l2, wrench)
     gather_forces(model, kinematics.column, wrench, result)
 
 
 @embedded
-def momenta_at_end(model, before, after, step, momenta, wrench, result):
-    """Momenta of the coordinates at the end of the way, with half a step of gravity.
+def momenta_at_end(model: MultibodyModel, before: Kinematics, after: Kinematics, step: float, momenta, wrench, result):
+    """Momenta of the coordinates at the end of the step, with half a step of gravity.
 
     Args:
         model: the multibody system.
         before, after: kinematics with positions filled.
         step: h [s].
-        momenta: of the bodies, about the origin of the first, (bodies, 6).
+        momenta: of the bodies over the step, about the origin of the first, (bodies, 6).
         wrench: buffer, (bodies, 6).
         result: (coordinates,).
     """
-    ox, oy, oz = _way_of_origin(before, after)
+    ox, oy, oz = _origin_shift(before, after)
     for i in range(model.body_parent.shape[0]):
         p0, p1, p2 = momenta[i, 0], momenta[i, 1], momenta[i, 2]
         l0, l1, l2 = cross(ox, oy, oz, p0, p1, p2)
         l0, l1, l2 = momenta[i, 3] - l0, momenta[i, 4] - l1, momenta[i, 5] - l2
-        _put_with_gravity(model, i, after.inertia, step, p0, p1, p2, l0, l1, l2, wrench)
+        _write_momentum_and_weight(model, i, after.inertia, step, p0, p1, p2, l0, l1, l2, wrench)
     gather_forces(model, after.column, wrench, result)
 
 
 @inlined
-def _put_with_gravity(model, i, inertia, step, p0, p1, p2, l0, l1, l2, wrench):
-    """Momentum of body i and half a step of its weight as its wrench."""
+def _write_momentum_and_weight(model: MultibodyModel, i, inertia, step: float, p0, p1, p2, l0, l1, l2, wrench):
+    """Stores the momentum of body i and half a step of its weight as its wrench."""
     gx, gy, gz = 0.5 * step * model.gravity[0], 0.5 * step * model.gravity[1], 0.5 * step * model.gravity[2]
     n0, n1, n2 = cross(inertia[i, 6], inertia[i, 7], inertia[i, 8], gx, gy, gz)
     m = inertia[i, 9]
@@ -167,7 +167,7 @@ def _put_with_gravity(model, i, inertia, step, p0, p1, p2, l0, l1, l2, wrench):
 
 
 @embedded
-def add_momenta(model, kinematics, rate, twist, momenta):
+def add_momenta(model: MultibodyModel, kinematics: Kinematics, rate, twist, momenta):
     """Adds the momenta that rates of the coordinates give the bodies.
 
     Args:

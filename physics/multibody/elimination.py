@@ -1,20 +1,20 @@
-"""Small dense systems that are neither symmetric nor follow the branches of a machine."""
+"""Gaussian elimination for small dense systems without symmetry."""
 
 from grouser.physics.base.kernel import inlined, kernel
 
 
 @kernel
 def eliminate(matrix, right, size, least_pivot):
-    """Gauss's elimination with row pivoting, in place.
+    """Gaussian elimination with row pivoting, in place.
 
     Args:
         matrix: its first `size` rows and columns are the system; destroyed.
         right: the right side, then the solution.
         size: number of unknowns.
-        least_pivot: a smaller pivot says that there is no solution.
+        least_pivot: with a smaller pivot there is no solution.
 
     Returns:
-        Whether there is one.
+        Whether there is a solution.
     """
     for k in range(size):
         pivot = _largest_below(matrix, k, size)
@@ -41,14 +41,14 @@ def eliminate(matrix, right, size, least_pivot):
 
 @kernel
 def eliminate_columns(matrix, right):
-    """Gauss's elimination with row pivoting for several right sides, in place.
+    """Gaussian elimination with row pivoting for several right sides, in place.
 
     Args:
         matrix: of the system, (n, n); destroyed.
         right: the right sides in columns, then the solutions, (n, columns).
 
     Returns:
-        Whether there is one.
+        Whether there is a solution.
     """
     n, columns = right.shape
     for k in range(n):
@@ -87,16 +87,16 @@ def _largest_below(matrix, k, size):
 
 @kernel
 def eliminate_in_order(matrix, right, size, first, below_start, below, beside_start, beside):
-    """Gauss's elimination in a given order, without pivoting, in place.
+    """Gaussian elimination in a given order, without pivoting, in place.
 
     Args:
         matrix, right, size: as for `eliminate`.
-        first: place of the first unknown in `below_start` and `beside_start`.
-        below_start, below: for each unknown, the rows after its own with an entry in its column, fill included.
-        beside_start, beside: likewise the columns after its own with an entry in its row.
+        first: index of the first unknown in `below_start` and `beside_start`.
+        below_start, below: for each unknown, the later rows with an entry in its column, fill-in included.
+        beside_start, beside: likewise the later columns with an entry in its row.
 
     Returns:
-        Whether every pivot was a number and not zero.
+        Whether every pivot was finite and not zero.
     """
     for k in range(size):
         if not abs(matrix[k, k]) > 0.0:

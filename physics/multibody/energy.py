@@ -1,12 +1,18 @@
 """Energy and momentum of the whole tree."""
 
+from typing import TYPE_CHECKING
+
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import momentum
 
+if TYPE_CHECKING:
+    from grouser.physics.model.multibody import MultibodyModel
+    from grouser.physics.multibody.kinematics import Kinematics
+
 
 @kernel
-def kinetic_energy(model, kinematics):
-    """Half V.I V summed over the bodies [J]."""
+def kinetic_energy(model: "MultibodyModel", kinematics: "Kinematics"):
+    """Sum of V.I V / 2 over the bodies [J]."""
     twist = kinematics.twist
     total = 0.0
     for i in range(model.body_parent.shape[0]):
@@ -17,8 +23,8 @@ def kinetic_energy(model, kinematics):
 
 
 @kernel
-def rotor_energy(model, v):
-    """Of rotors that gears join to coordinates, at their rates v [J]."""
+def rotor_energy(model: "MultibodyModel", v):
+    """Kinetic energy of rotors geared to coordinates, at the rates v [J]."""
     total = 0.0
     for d in range(v.shape[0]):
         total += 0.5 * model.rate_inertia[d] * v[d] * v[d]
@@ -26,8 +32,8 @@ def rotor_energy(model, v):
 
 
 @kernel
-def potential_energy(model, kinematics):
-    """Energy in the field of gravity, zero at the world's origin [J]."""
+def potential_energy(model: "MultibodyModel", kinematics: "Kinematics"):
+    """Gravitational energy, zero at the world's origin [J]."""
     total = 0.0
     for i in range(model.body_parent.shape[0]):
         for k in range(3):
@@ -36,8 +42,8 @@ def potential_energy(model, kinematics):
 
 
 @kernel
-def elastic_energy(model, q):
-    """Energy in the elastic coordinates [J]."""
+def elastic_energy(model: "MultibodyModel", q):
+    """Energy of the springs of elastic coordinates [J]."""
     total = 0.0
     for k in range(model.spring_rate.shape[0]):
         deflection = q[model.spring_position[k]]
@@ -46,7 +52,7 @@ def elastic_energy(model, q):
 
 
 @kernel
-def total_momentum(model, kinematics, result):
+def total_momentum(model: "MultibodyModel", kinematics: "Kinematics", result):
     """Linear momentum [kg m/s] and angular momentum about the world's origin [kg m2/s], world axes.
 
     Args:

@@ -1,10 +1,10 @@
 """Branch-sparse factorisation M = L^T L and the triangular products with it (Featherstone 2008, section 6.5).
 
-Elimination runs from the last coordinate to the first, so that a tree makes no fill. The inverse of the diagonal of L
-is stored in its place. The half-solved velocity u = L v has the metric of kinetic energy: 2 T = u.u, and a row with
-Jacobian J acts on it by W = L^-T J^T.
+Elimination runs from the last coordinate to the first, so that a tree makes no fill-in. The inverse of the diagonal of
+L is stored in its place. The *whitened* velocity is u = L v: the kinetic energy is T = u.u / 2. A row with Jacobian J
+acts on u by the whitened Jacobian W = L^-T J^T, and its inverse mass is J M^-1 J^T = W.W.
 
-Indices from the pattern are read as unsigned: a signed one might count from the end, and asking takes half of the time.
+Indices from the pattern are read as unsigned: numba tests signed ones for wrap-around, which takes half of the time.
 """
 
 import math
@@ -16,7 +16,7 @@ from grouser.physics.base.kernel import inlined, kernel
 
 @kernel
 def copy_lower(matrix, result):
-    """The lower triangle of `matrix`; the upper one of `result` is left as it was."""
+    """Copies the lower triangle of `matrix`; leaves the upper one of `result` unchanged."""
     for i in range(matrix.shape[0]):
         for j in range(i + 1):
             result[i, j] = matrix[i, j]
@@ -27,7 +27,7 @@ def factorise(start, pattern, matrix):
     """Factorises the lower triangle of `matrix` in place.
 
     Returns:
-        -1, or the first coordinate met whose pivot is not positive (the matrix is then spoilt).
+        -1, or the first coordinate found whose pivot is not positive (the matrix is then invalid).
     """
     for k in range(matrix.shape[0] - 1, -1, -1):
         pivot = matrix[k, k]
@@ -42,7 +42,7 @@ def factorise(start, pattern, matrix):
                 j = np.uintp(pattern[b])
                 matrix[i, j] -= x * matrix[k, j]
             matrix[i, i] -= x * matrix[k, i]
-        # The roots last: the next pivot does not wait for them.
+        # The roots last: the next pivot does not depend on them.
         inverse = math.sqrt(inverse)
         matrix[k, k] = inverse
         for a in range(first, last):
@@ -80,7 +80,7 @@ def solve_transposed_row(start, pattern, factor, rows, r):
 
 @inlined
 def solve_transposed_three(start, pattern, factor, rows, r, squares):
-    """Rows r, r + 1, r + 2 <- L^-T of them in one pass; the squares of their lengths into squares[r], ..."""
+    """Rows r, r + 1, r + 2 <- L^-T of them in one pass; writes the squares of their lengths to squares[r] and on."""
     square_x = square_y = square_z = 0.0
     for k in range(rows.shape[1] - 1, -1, -1):
         x, y, z = rows[r, k], rows[r + 1, k], rows[r + 2, k]

@@ -1,25 +1,31 @@
-"""Free bodies that carry no other: their momentum is carried along exactly, instead of by a gyroscopic force.
+"""Lone free bodies: the integration keeps their momentum exactly and needs no gyroscopic force.
 
-Moving the pose with the exponential map of SE(3) while the velocity stays in the body frame would turn the momentum a
-little at every step. A body that nothing hangs on can do better: its centre of mass moves straight on, its linear and
-angular momentum in the world are what they were, and its new velocity is what they ask for in the new pose (a
-momentum-preserving Lie-Euler step).
+If the pose moved by the exponential map of SE(3) and the velocity stayed in the body frame, each step would turn the
+momentum a little. For a body that carries no other, the centre of mass moves straight on, the linear and angular
+momentum in the world are kept, and the velocity follows from them in the new pose (a momentum-preserving Lie-Euler
+step).
 """
+
+from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import cross, cross_force, momentum, rotated, rotated_back, rotation_matrix
 
+if TYPE_CHECKING:
+    from grouser.physics.model.multibody import MultibodyModel
+    from grouser.physics.multibody.kinematics import Kinematics
+
 
 @kernel
-def release_gyroscopic_force(model, kinematics, acceleration, force):
-    """Takes the velocity-product force of the lone bodies out of a bias force; `carry_momentum` stands in for it.
+def release_gyroscopic_force(model: "MultibodyModel", kinematics: "Kinematics", acceleration, force):
+    """Removes the velocity-product force of the lone bodies from a bias force; `carry_momentum` replaces it.
 
     Args:
         model: the multibody system.
         kinematics: filled for the current state.
-        acceleration: spatial accelerations of the bodies while no coordinate accelerates, (bodies, 6); those of the
-            lone bodies become that of a body whose centre of mass goes straight on while it turns evenly.
-        force: generalised bias force with the velocity products in it, changed in place.
+        acceleration: spatial accelerations of the bodies at zero coordinate acceleration, (bodies, 6); those of lone
+            bodies become the accelerations of straight motion at a constant rotation rate.
+        force: generalised bias force with the velocity products, changed in place.
     """
     twist, column = kinematics.twist, kinematics.column
     for i in range(model.body_parent.shape[0]):
@@ -27,7 +33,7 @@ def release_gyroscopic_force(model, kinematics, acceleration, force):
             v0, v1, v2, w0, w1, w2 = twist[i, 0], twist[i, 1], twist[i, 2], twist[i, 3], twist[i, 4], twist[i, 5]
             p0, p1, p2, l0, l1, l2 = momentum(kinematics.inertia, i, v0, v1, v2, w0, w1, w2)
             f0, f1, f2, n0, n1, n2 = cross_force(v0, v1, v2, w0, w1, w2, p0, p1, p2, l0, l1, l2)
-            # that of the body's point at the origin is -w x v there, beside the way of its points round the centre
+            # the acceleration of the body's point at the origin is -w x v
             a0, a1, a2 = cross(p0, p1, p2, w0, w1, w2)
             for k, a in ((0, a0), (1, a1), (2, a2)):
                 acceleration[i, k] = a / model.body_mass[i] - model.gravity[k]
@@ -43,13 +49,13 @@ def release_gyroscopic_force(model, kinematics, acceleration, force):
 
 
 @kernel
-def carry_momentum(model, kinematics, displacement, step, q, v):
-    """Straightens the path of every lone body, and gives it the velocity that has its momentum in its new pose.
+def carry_momentum(model: "MultibodyModel", kinematics: "Kinematics", displacement, step: float, q, v):
+    """Straightens the path of every lone body, and computes its velocity from its momentum in the new pose.
 
     Args:
         model: the multibody system.
         kinematics: filled for the poses before the positions moved.
-        displacement: rates that the positions were moved with, in the old poses.
+        displacement: rates that moved the positions, in the old poses.
         step: [s].
         q: positions after; those of lone bodies are corrected.
         v: rates, in the old poses on entry, in the new ones on return.
@@ -61,12 +67,12 @@ def carry_momentum(model, kinematics, displacement, step, q, v):
 
 
 @kernel
-def _straighten(model, kinematics, i, displacement, step, q):
-    """Puts body i where its centre of mass has moved by the step times its velocity."""
+def _straighten(model: "MultibodyModel", kinematics: "Kinematics", i, displacement, step: float, q):
+    """Moves body i so that its centre of mass has moved by the step times its velocity."""
     at, rate = model.body_q[i], model.column_rate[model.column_start[i]]
     place, old, com = model.body_rotation[i], kinematics.rotation[i], model.body_com[i]
     tx, ty, tz = cross(displacement[rate + 3], displacement[rate + 4], displacement[rate + 5], com[0], com[1], com[2])
-    # from the joint frame's origin to the old body frame's, and on to the new centre of mass, world axes
+    # from the joint frame's origin to the old body frame's, and to the new centre of mass, world axes
     wx, wy, wz = rotated(
         old,
         step * (displacement[rate] + tx) + com[0],
@@ -87,12 +93,12 @@ def _straighten(model, kinematics, i, displacement, step, q):
 
 
 @kernel
-def _carry(model, kinematics, i, q, v):
-    """Turns the momentum of body i, which the world keeps, from its old into its new axes."""
+def _carry(model: "MultibodyModel", kinematics: "Kinematics", i, q, v):
+    """Expresses the momentum of body i, constant in the world, in its new axes."""
     at, rate = model.body_q[i], model.column_rate[model.column_start[i]]
     com, m, s = model.body_com[i], model.body_mass[i], model.body_inertia[i]
     wx, wy, wz = v[rate + 3], v[rate + 4], v[rate + 5]
-    # momentum about the centre of mass, old body axes; about that point it does not change as the body moves on
+    # momentum about the centre of mass, old body axes; the body's motion does not change it
     tx, ty, tz = cross(wx, wy, wz, com[0], com[1], com[2])
     px, py, pz = _to_new_axes(
         model, kinematics, i, q, at, m * (v[rate] + tx), m * (v[rate + 1] + ty), m * (v[rate + 2] + tz)
@@ -114,7 +120,7 @@ def _carry(model, kinematics, i, q, v):
 
 
 @kernel
-def _to_new_axes(model, kinematics, i, q, at, x, y, z):
+def _to_new_axes(model: "MultibodyModel", kinematics: "Kinematics", i, q, at, x, y, z):
     """Old body axes -> world -> joint frame -> new body axes."""
     x, y, z = rotated(kinematics.rotation[i], x, y, z)
     x, y, z = rotated_back(model.body_rotation[i], x, y, z)

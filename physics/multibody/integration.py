@@ -1,14 +1,14 @@
-"""Positions moved along a velocity on the configuration's Lie group."""
+"""Integration of positions along a velocity on the Lie group of the configuration."""
 
 import math
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import quaternion_exponential, quaternion_product, rotation_matrix, screw_displacement
-from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL
+from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL, MultibodyModel
 
 
 @kernel
-def integrate_positions(model, q, v, step):
+def integrate_positions(model: MultibodyModel, q, v, step: float):
     """q <- q (+) step * v, exact for a velocity that is constant in the body frame.
 
     Floating joints follow the exponential map of SE(3), spherical ones that of SO(3), planar ones that of SE(2), the
@@ -31,7 +31,7 @@ def integrate_positions(model, q, v, step):
 
 
 @kernel
-def _integrate_free(q, at, v, rate, step):
+def _integrate_free(q, at, v, rate, step: float):
     rx, ry, rz = step * v[rate + 3], step * v[rate + 4], step * v[rate + 5]
     tx, ty, tz = step * v[rate], step * v[rate + 1], step * v[rate + 2]
     dx, dy, dz = screw_displacement(rx, ry, rz, tx, ty, tz)
@@ -45,7 +45,7 @@ def _integrate_free(q, at, v, rate, step):
 
 @kernel
 def _turn(q, at, rx, ry, rz):
-    """Turns the unit quaternion from q[at] on by a rotation vector in its own axes."""
+    """Turns the unit quaternion at q[at] by a rotation vector in its own axes."""
     ex, ey, ez, ew = quaternion_exponential(rx, ry, rz)
     x, y, z, w = quaternion_product(q[at], q[at + 1], q[at + 2], q[at + 3], ex, ey, ez, ew)
     scale = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
@@ -53,7 +53,7 @@ def _turn(q, at, rx, ry, rz):
 
 
 @kernel
-def _integrate_planar(q, at, v, rate, step):
+def _integrate_planar(q, at, v, rate, step: float):
     tx, ty, turn = step * v[rate], step * v[rate + 1], step * v[rate + 2]
     if abs(turn) < 1e-3:
         a = 1.0 - turn * turn / 6.0

@@ -1,7 +1,7 @@
-"""Jacobians: the coordinates' share in the velocity of one body against another.
+"""Jacobians of the velocity of one body relative to another.
 
-These run many times a step. They take the arrays that they use, and a row by its number: handing over whole named
-tuples or array views would cost more than the work.
+These run many times a step. They take the arrays that they use, and a row by its index: passing whole named tuples or
+array views would cost more than the work.
 """
 
 from grouser.physics.base.kernel import inlined, kernel
@@ -9,7 +9,7 @@ from grouser.physics.base.kernel import inlined, kernel
 
 @inlined
 def point_rows(parent, column_start, column_rate, column, body, other, x, y, z, frame, rows, first):
-    """Rows first, first + 1, first + 2: velocity of a point of a body against another body along three axes.
+    """Rows first, first + 1, first + 2: velocity of a point of a body relative to another body along three axes.
 
     Args:
         parent, column_start, column_rate: of the model.
@@ -18,7 +18,7 @@ def point_rows(parent, column_start, column_rate, column, body, other, x, y, z, 
         x, y, z: the point, from the origin, world axes [m].
         frame: the axes, world axes, (3, 3) row by row.
         rows: result, (rows, coordinates).
-        first: number of the first row.
+        first: index of the first row.
     """
     for d in range(rows.shape[1]):
         rows[first, d] = 0.0
@@ -43,7 +43,7 @@ def point_rows(parent, column_start, column_rate, column, body, other, x, y, z, 
 
 @inlined
 def turning_rows(parent, column_start, column_rate, column, body, other, frame, rows, first):
-    """Rows first, first + 1, first + 2: angular velocity of a body against another body about three axes.
+    """Rows first, first + 1, first + 2: angular velocity of a body relative to another body about three axes.
 
     Args: as for `point_rows`.
     """
@@ -67,7 +67,7 @@ def turning_rows(parent, column_start, column_rate, column, body, other, frame, 
 
 @kernel
 def list_entries(dense, count, index):
-    """Numbers of the coordinates in which one of the first `count` rows is not zero; how many they are."""
+    """Indices of the coordinates where one of the first `count` rows is not zero; returns their number."""
     size = 0
     for d in range(dense.shape[1]):
         for k in range(count):
@@ -80,9 +80,9 @@ def list_entries(dense, count, index):
 
 @kernel
 def wrench_row(parent, column_start, column_rate, column, body, other, fx, fy, fz, mx, my, mz, rows, r):
-    """Row r: speed of `body` against `other` along a wrench, the power of the wrench on the one and against the other.
+    """Row r: speed of `body` relative to `other` along a wrench; the wrench acts on `body`, its reaction on `other`.
 
-    The bodies that both hang on are left out: they move both alike, and their entries are exactly zero.
+    Bodies that carry both are skipped: their entries are exactly zero.
 
     Args:
         parent, column_start, column_rate: of the model.
@@ -90,12 +90,12 @@ def wrench_row(parent, column_start, column_rate, column, body, other, fx, fy, f
         body, other: the bodies, -1 for the world.
         fx, fy, fz, mx, my, mz: force, and moment about the origin, world axes.
         rows: result, (rows, coordinates).
-        r: number of the row.
+        r: index of the row.
     """
     for d in range(rows.shape[1]):
         rows[r, d] = 0.0
     while body != other:
-        # the later body is the deeper one, or on another branch: climb from it
+        # the body with the higher number is deeper or on another branch: climb from it
         climbing = max(body, other)
         sign = 1.0 if body == climbing else -1.0
         for c in range(column_start[climbing], column_start[climbing + 1]):

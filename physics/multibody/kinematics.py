@@ -11,15 +11,15 @@ from grouser.physics.model.multibody import FREE, PLANAR, PRISMATIC, REVOLUTE, S
 
 
 class Kinematics(NamedTuple):
-    """What the dynamics routines read; made once, filled at every step.
+    """Kinematics of all bodies; allocated once, filled at every step.
 
     Attributes:
-        origin: the inertial point that everything is about, world frame [m], (3,).
+        origin: the inertial reference point, world frame [m], (3,).
         rotation: world from body, (bodies, 3, 3).
         position: origin of the body frame, from `origin`, world axes [m], (bodies, 3).
         column: twist per unit of coordinate rate, (columns, 6).
         twist: of each body, (bodies, 6).
-        bias: spatial acceleration at zero coordinate acceleration, without its parent's, (bodies, 6).
+        bias: spatial acceleration at zero coordinate acceleration, without that of the parent, (bodies, 6).
         inertia: about `origin` in world axes, (bodies, 10), in the order of `spatial`.
     """
 
@@ -47,14 +47,14 @@ def make_kinematics(model: MultibodyModel) -> Kinematics:
 
 
 @embedded
-def update_kinematics(model, q, v, kinematics):
+def update_kinematics(model: MultibodyModel, q, v, kinematics: Kinematics):
     """Fills `kinematics` for the positions q and rates v."""
     update_positions(model, q, kinematics)
     update_velocities(model, v, kinematics)
 
 
 @inlined
-def update_positions(model, q, kinematics):
+def update_positions(model: MultibodyModel, q, kinematics: Kinematics):
     """Origin, rotations, positions, columns and inertias for the positions q."""
     origin, rotation, position, column = (
         kinematics.origin,
@@ -75,7 +75,7 @@ def update_positions(model, q, kinematics):
 
 
 @inlined
-def _place_body(model, i, q, origin, rotation, position, column):
+def _place_body(model: MultibodyModel, i, q, origin, rotation, position, column):
     """Pose of body i and the columns of its joint."""
     parent = model.body_parent[i]
     placement = model.body_rotation[i]
@@ -104,7 +104,7 @@ def _place_body(model, i, q, origin, rotation, position, column):
     kind = model.body_kind[i]
     at = model.body_q[i]
     if kind == FREE:
-        # The joint frame's axes carry the position; the quaternion turns the body in them.
+        # The position is in the joint frame's axes; the quaternion turns the body in them.
         x, y, z = q[at], q[at + 1], q[at + 2]
         if parent < 0 and i == 0:
             px, py, pz = 0.0, 0.0, 0.0
@@ -204,7 +204,7 @@ def _linear_column(column, c, x, y, z, scale):
 
 @kernel
 def _angular_column(column, c, px, py, pz, x, y, z, scale):
-    """Column c: turn about the axis (x, y, z) through the point p."""
+    """Column c: rotation about the axis (x, y, z) through the point p."""
     column[c, 0] = scale * (py * z - pz * y)
     column[c, 1] = scale * (pz * x - px * z)
     column[c, 2] = scale * (px * y - py * x)
@@ -212,8 +212,8 @@ def _angular_column(column, c, px, py, pz, x, y, z, scale):
 
 
 @inlined
-def _inertia_in_world(model, i, rotation, position, inertia):
-    """Inertia of body i about the origin: R I R^T with Steiner's term."""
+def _inertia_in_world(model: MultibodyModel, i, rotation, position, inertia):
+    """Inertia of body i about the origin: R I R^T with the parallel-axis term."""
     r = rotation[i]
     m = model.body_mass[i]
     c = model.body_com[i]
@@ -243,7 +243,7 @@ def _inertia_in_world(model, i, rotation, position, inertia):
 
 
 @inlined
-def update_velocities(model, v, kinematics):
+def update_velocities(model: MultibodyModel, v, kinematics: Kinematics):
     """Twists and bias accelerations for the rates v; positions must be up to date.
 
     A joint's columns are constant in the body or in its parent, so that the bias is V_parent x V_joint.
@@ -265,9 +265,9 @@ def update_velocities(model, v, kinematics):
 
 
 @inlined
-def joint_motion(model, i, column, rate):
+def joint_motion(model: MultibodyModel, i, column, rate):
     """Sum of the columns of body i, each times its coordinate's rate (or acceleration)."""
-    # The first column stands outside the loop: most joints have no other, and vectors do not pay for one.
+    # The first column is outside the loop: most joints have only one, and a vectorised loop is slower for one.
     c = model.column_start[i]
     amount = rate[model.column_rate[c]]
     x0, x1, x2 = column[c, 0] * amount, column[c, 1] * amount, column[c, 2] * amount
@@ -288,7 +288,7 @@ def force_along(column, c, fx, fy, fz, nx, ny, nz):
 
 @kernel
 def body_twist(twist, body):
-    """Six numbers of a body; zeros for the world, -1."""
+    """Twist of a body, (6,); zeros for the world, -1."""
     if body < 0:
         return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     t = twist[body]
@@ -297,7 +297,7 @@ def body_twist(twist, body):
 
 @kernel
 def body_acceleration(acceleration, body, gravity):
-    """Spatial acceleration of a body less that of gravity."""
+    """Spatial acceleration of a body minus that of gravity."""
     if body < 0:
         return -gravity[0], -gravity[1], -gravity[2], 0.0, 0.0, 0.0
     a = acceleration[body]

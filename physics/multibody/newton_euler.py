@@ -1,15 +1,16 @@
-"""Recursive Newton-Euler: forces that give an acceleration (Featherstone 2008, table 5.1)."""
+"""Recursive Newton-Euler: forces from an acceleration (Featherstone 2008, table 5.1)."""
 
 from grouser.physics.base.kernel import embedded, inlined
 from grouser.physics.base.spatial import cross_force, momentum
-from grouser.physics.multibody.kinematics import force_along, joint_motion
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.multibody.kinematics import Kinematics, force_along, joint_motion
 
 
 @embedded
-def inverse_dynamics(model, kinematics, acceleration, wrench, spatial_acceleration, force):
-    """Generalised forces that give the coordinates an acceleration, gravity included.
+def inverse_dynamics(model: MultibodyModel, kinematics: Kinematics, acceleration, wrench, spatial_acceleration, force):
+    """Generalised forces for an acceleration of the coordinates, gravity included.
 
-    Damping and constraints are not part of it: force = M a + C(q, v) + G(q).
+    Damping and constraints are not included: force = M a + C(q, v) + G(q).
 
     Args:
         model: the multibody system.
@@ -34,13 +35,13 @@ def inverse_dynamics(model, kinematics, acceleration, wrench, spatial_accelerati
 
 
 @inlined
-def gather_forces(model, column, wrench, force):
+def gather_forces(model: MultibodyModel, column, wrench, force):
     """Generalised forces of wrenches on the bodies.
 
     Args:
         model: the multibody system.
         column: of its kinematics.
-        wrench: on each body, becomes that on all beyond its joint, (bodies, 6).
+        wrench: on each body; on return, that on all bodies beyond its joint, (bodies, 6).
         force: result, (coordinates,).
     """
     for d in range(force.shape[0]):
@@ -60,8 +61,8 @@ def gather_forces(model, column, wrench, force):
 
 
 @inlined
-def acceleration_above(model, i, motion):
-    """Spatial acceleration of the parent of body i; the world's pushes against gravity."""
+def acceleration_above(model: MultibodyModel, i, motion):
+    """Spatial acceleration of the parent of body i; that of the world opposes gravity."""
     a0, a1, a2, a3, a4, a5 = -model.gravity[0], -model.gravity[1], -model.gravity[2], 0.0, 0.0, 0.0
     parent = model.body_parent[i]
     if parent >= 0:
@@ -72,7 +73,7 @@ def acceleration_above(model, i, motion):
 
 @inlined
 def required_wrench(inertia, twist, i, a0, a1, a2, a3, a4, a5):
-    """Wrench I a + V x* I V that body i needs for the acceleration a."""
+    """Wrench I a + V x* I V that gives body i the acceleration a."""
     vx, vy, vz, wx, wy, wz = twist[i, 0], twist[i, 1], twist[i, 2], twist[i, 3], twist[i, 4], twist[i, 5]
     m0, m1, m2, m3, m4, m5 = momentum(inertia, i, vx, vy, vz, wx, wy, wz)
     c0, c1, c2, c3, c4, c5 = cross_force(vx, vy, vz, wx, wy, wz, m0, m1, m2, m3, m4, m5)

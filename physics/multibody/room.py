@@ -1,4 +1,4 @@
-"""The tree of bodies in a step: equations of motion, their factor, and the new positions."""
+"""The tree of bodies in a step: equations of motion, factorisation, and the new positions."""
 
 import math
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 
-# Rounds in which a step of the variational integrator has to settle.
+# Limit of the rounds in a step of the variational integrator.
 _MOST_ROUNDS = 30
 
 
@@ -25,18 +25,18 @@ class Workspace(NamedTuple):
     """Buffers of the equations of motion.
 
     Attributes:
-        kinematics: of the start of the step.
+        kinematics: at the start of the step.
         composite, wrench, motion: buffers of the dynamics, (bodies, ...).
-        mass: lower triangle of the mass matrix with all that acts implicitly but what `assemble` adds, (coordinates,
+        mass: lower triangle of the mass matrix with the implicit terms that are constant in a step, (coordinates,
             coordinates).
-        factor: of it with that, (coordinates, coordinates).
+        factor: factor of `mass` with the terms that `assemble` adds, (coordinates, coordinates).
         still: zeros, (coordinates,).
         force: of the equations of motion, (coordinates,).
-        u_start, u_before, u: half-solved velocity at the start of the step, without the rows' impulses, and with them.
+        u_start, u_before, u: whitened velocity at the start of the step, without the rows' impulses, and with them.
         velocity_start, velocity, velocity_mean: rates at the start and at the end of the last step, and their mean, in
             the poses of its start.
-        displacement: rates that the positions are moved with.
-        q_middle: positions amid a step, of the midpoint rule.
+        displacement: rates that move the positions.
+        q_middle: positions in the middle of a step, for the midpoint rule.
         discrete: of the variational integrator.
     """
 
@@ -78,7 +78,7 @@ def make_workspace(model: MultibodyModel) -> Workspace:
 
 @kernel
 def apply_forces(context: Context):
-    """Mass matrix, and gravity and what turns bodies as the force."""
+    """Mass matrix; gravity and velocity products as the force."""
     model, state, work = context.system.multibody, context.state, context.workspace.multibody
     mass_matrix(model, work.kinematics, work.composite, work.mass)
     inverse_dynamics(model, work.kinematics, work.still, work.wrench, work.motion, work.force)
@@ -90,7 +90,7 @@ def apply_forces(context: Context):
 
 @kernel
 def assemble(context: Context):
-    """The mass matrix and the force, to which others add."""
+    """Starts the mass matrix and the force, to which other rooms add."""
     work = context.workspace.multibody
     copy_lower(work.mass, work.factor)
     for d in range(work.u.shape[0]):
@@ -99,13 +99,13 @@ def assemble(context: Context):
 
 @kernel
 def factorise(context: Context):
-    """Factorises the mass matrix, and half-solves the velocity that the forces alone lead to."""
+    """Factorises the mass matrix, and finds the whitened velocity from the forces alone."""
     model, work, step = context.system.multibody, context.workspace.multibody, context.system.settings.step
     start, pattern, u = model.pattern_start, model.pattern, work.u
-    stuck = factorise_in_place(start, pattern, work.factor)
-    if stuck >= 0:
-        # more stiffness than the digits hold beside the masses: the check at the end names the joint
-        u[stuck] = math.nan
+    singular = factorise_in_place(start, pattern, work.factor)
+    if singular >= 0:
+        # the stiffness exceeds the precision of the masses: the finite check names the joint
+        u[singular] = math.nan
     multiply(start, pattern, work.factor, context.state.v, work.u_start)
     solve_transposed(start, pattern, work.factor, u)
     for d in range(u.shape[0]):
@@ -115,7 +115,7 @@ def factorise(context: Context):
 
 @kernel
 def account(context: Context):
-    """The mean rates, along which the others find their work."""
+    """The mean rates, along which other rooms find their work."""
     work = context.workspace.multibody
     for d in range(work.velocity_mean.shape[0]):
         work.velocity_mean[d] = 0.5 * (work.velocity_start[d] + work.velocity[d])
@@ -123,7 +123,7 @@ def account(context: Context):
 
 @kernel
 def correct(context: Context):
-    """A displacement of nothing, to which others add."""
+    """Sets the displacement to zero; other rooms add to it."""
     displacement = context.workspace.multibody.displacement
     for d in range(displacement.shape[0]):
         displacement[d] = 0.0
@@ -131,7 +131,7 @@ def correct(context: Context):
 
 @kernel
 def integrate(context: Context):
-    """The new velocities, and the positions that the displacement leads to."""
+    """The new velocities, and the positions after the displacement."""
     model, state, work = context.system.multibody, context.state, context.workspace.multibody
     step = context.system.settings.step
     for d in range(work.velocity.shape[0]):

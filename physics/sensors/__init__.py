@@ -1,1 +1,1 @@
-"""What sensors measure, one file a sensor."""
+"""Sensors, one file for each."""

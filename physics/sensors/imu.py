@@ -1,4 +1,4 @@
-"""What sensors measure, from how their body was before and after the last step."""
+"""Inertial measurement units, read from the body's motion at the start and at the end of the last step."""
 
 from typing import NamedTuple
 
@@ -19,8 +19,8 @@ class ImuReading(NamedTuple):
     Attributes:
         orientation: of its frame in the world, quaternion x y z w.
         angular_velocity: in its frame [rad/s], (3,).
-        specific_force: what an accelerometer shows, in its frame, mean over the step [m/s2], (3,): acceleration less
-            gravity, so that at rest it points up.
+        specific_force: reading of the accelerometer, in its frame, mean over the step [m/s2], (3,): acceleration minus
+            gravity, so that it points up at rest.
     """
 
     orientation: np.ndarray
@@ -29,7 +29,7 @@ class ImuReading(NamedTuple):
 
 
 def mounting(sensor: Sensor, names: Names) -> tuple[int, np.ndarray, np.ndarray]:
-    """Body that a sensor is fixed to, -1 for the world; rotation (3, 3) and origin [m] of its frame in the body's."""
+    """Body that carries a sensor, -1 for the world; rotation (3, 3) and origin [m] of its frame in the body's."""
     link = names.link_index(sensor.link)
     turn = names.link_rotation[link]
     rotation, position = turn @ matrix(quaternion_from_rpy(*sensor.rpy)), names.link_position[link] + turn @ sensor.xyz
@@ -47,11 +47,11 @@ def read_imu(
     """Reads an inertial measurement unit.
 
     Args:
-        imu: the unit.
-        names: where the machine's links are.
+        imu: description of the unit.
+        names: of the machine's links.
         gravity: in the world [m/s2].
-        before, after: the machine at the start and at the end of the step.
-        step: its length [s].
+        before, after: kinematics at the start and at the end of the step.
+        step: length of the step [s].
     """
     body, rotation, position = mounting(imu, names)
     if body < 0:
@@ -68,5 +68,5 @@ def read_imu(
 
 
 def _velocity(kinematics: Kinematics | Packed, body: int, position: np.ndarray) -> np.ndarray:
-    """Of a point of a body in the world [m/s], (3,)."""
+    """Velocity of a point of a body in the world [m/s], (3,)."""
     return velocity_at(kinematics.twist[body], kinematics.position[body] + kinematics.rotation[body] @ position)

@@ -1,8 +1,8 @@
-"""Planar lidars: how far it is to what their beams meet, all of a sweep at one instant."""
+"""Planar lidars: distances along their beams; all beams of a scan are measured at one instant."""
 
 import math
 import zlib
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,22 +10,27 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.contact.pairs import place_shapes
 from grouser.physics.contact.rays import ray_to_shape
+from grouser.physics.contact.shapes import Shapes
 from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.model.multibody import Names
+from grouser.physics.multibody.kinematics import Kinematics
 from grouser.physics.sensors.imu import mounting
 from grouser.physics.soil.rays import fill_bounds, ray_to_ground
 
-# Full turns that the angle of a beam may differ by from that of what it meets, which is from -pi to pi.
+if TYPE_CHECKING:
+    from grouser.physics.integrators.context import StepContext
+
+# Full turns by which the angle of a beam may differ from that of a hit point, which is from -pi to pi.
 _TURNS = 2
 
 
 class LidarScan(NamedTuple):
-    """What a lidar measures at one instant.
+    """Measurement of a lidar at one instant.
 
     Attributes:
         angles: of the beams, from the x axis of its frame about the z axis [rad], (beams,).
-        ranges: distances [m], (beams,): infinite where there is nothing within the greatest one, minus infinity where
-            something is nearer than the least one (REP-117).
+        ranges: distances [m], (beams,): infinite where nothing is within the maximum range, minus infinity where
+            something is nearer than the minimum range (REP-117).
     """
 
     angles: np.ndarray
@@ -33,16 +38,16 @@ class LidarScan(NamedTuple):
 
 
 class _Sweep(NamedTuple):
-    """How a lidar sweeps, and buffers for it.
+    """Constants and buffers of a lidar's scan.
 
     Attributes:
-        first, between: angle of the first beam, and from each to the next [rad].
+        first, between: angle of the first beam, and angle between beams [rad].
         cosine, sine: of their angles, (beams,).
-        reach: how far they go [m].
-        link: whose shapes they pass.
+        reach: maximum range [m].
+        link: link whose shapes the beams ignore.
         on_ground: whether there is ground.
-        turn, place, speed: where the collision shapes are, see `place_shapes`.
-        bounds: of what soft ground has been opened, (4,).
+        turn, place, speed: poses and speeds of the collision shapes, see `place_shapes`.
+        bounds: of the opened tiles of soft ground, (4,).
     """
 
     first: float
@@ -59,11 +64,11 @@ class _Sweep(NamedTuple):
 
 
 class LidarReader:
-    """Reads one lidar. Its beams meet the ground with its ruts, obstacles, and all links but the one that it is on.
+    """Reads one lidar. Its beams meet the ground with its ruts, obstacles, and all links except its own.
 
     Args:
         lidar: its description.
-        names: where the machine's links are.
+        names: of the machine's links.
         shapes: number of collision shapes.
         on_ground: whether the world has ground.
     """
@@ -90,12 +95,12 @@ class LidarReader:
         )
 
     def read(self, context: Packed, kinematics: Packed, step: int) -> LidarScan:
-        """Sweeps once.
+        """Makes one scan.
 
         Args:
             context: of the simulation.
-            kinematics: where the machine is.
-            step: number of the step: of it alone the noise depends, which so is the same again after a restart.
+            kinematics: of the machine.
+            step: number of the step; the noise depends on it alone, so that a restart reproduces it.
         """
         lidar, (body, rotation, position) = self._lidar, self._mounting
         if body >= 0:
@@ -122,15 +127,15 @@ def arguments_of_a_sweep(context: Packed, kinematics: Packed) -> tuple[Any, ...]
 
 
 @kernel
-def sweep_once(context, kinematics, sweep, rotation, position, crest, distance):
-    """Fills `distance` with how far each beam gets, infinite where nothing is in its way [m].
+def sweep_once(context: "StepContext", kinematics: Kinematics, sweep: _Sweep, rotation, position, crest, distance):
+    """Fills `distance` with the distance at which each beam meets something, infinite where nothing is in its way [m].
 
     Args:
         context: of the simulation.
-        kinematics: where the machine is.
+        kinematics: of the machine.
         sweep: see `_Sweep`.
         rotation, position: of the lidar's frame in the world, from the kinematics' origin [m].
-        crest: one number for each opened tile, NaN.
+        crest: buffer, one number for each opened tile, NaN.
         distance: result, (beams,).
     """
     if not math.isfinite(position.sum() + rotation.sum()):
@@ -161,7 +166,7 @@ def sweep_once(context, kinematics, sweep, rotation, position, crest, distance):
 
 @kernel
 def _direction(r, cosine, sine):
-    """A beam's direction in the frame that r turns the lidar's into."""
+    """A beam's direction in the target frame of the lidar's rotation r."""
     return (
         r[0, 0] * cosine + r[0, 1] * sine,
         r[1, 0] * cosine + r[1, 1] * sine,
@@ -170,17 +175,17 @@ def _direction(r, cosine, sine):
 
 
 @kernel
-def _meet_shape(shapes, s, sweep, rotation, position, distance):
-    """Shortens the beams that meet a shape: of all those that pass through the ball around it."""
+def _meet_shape(shapes: Shapes, s, sweep: _Sweep, rotation, position, distance):
+    """Shortens the beams that meet a shape; tries those that pass through its bounding sphere."""
     r, turn = rotation, sweep.turn[s]
     wx, wy, wz = sweep.place[s, 0] - position[0], sweep.place[s, 1] - position[1], sweep.place[s, 2] - position[2]
-    # its middle in the lidar's frame, and the circle in which its ball cuts the plane of the beams
+    # its centre in the lidar's frame, and the circle where its bounding sphere cuts the plane of the beams
     x = r[0, 0] * wx + r[1, 0] * wy + r[2, 0] * wz
     y = r[0, 1] * wx + r[1, 1] * wy + r[2, 1] * wz
     z = r[0, 2] * wx + r[1, 2] * wy + r[2, 2] * wz
     square = shapes.bound[s] * shapes.bound[s] - z * z
     radius, away = math.sqrt(max(square, 0.0)), math.sqrt(x * x + y * y)
-    # not so where anything is NaN
+    # false where anything is NaN
     if not (square >= 0.0 and away - radius <= sweep.reach):
         return
     # the lidar in the shape's frame

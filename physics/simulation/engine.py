@@ -10,7 +10,7 @@ from grouser.physics.base.packed import Packed
 from grouser.physics.base.phases import CONVEX_PAIRS, NOTHING
 from grouser.physics.base.trees import copied, copy_into
 from grouser.physics.compliance.loops import make_loop_motion, place_loops
-from grouser.physics.contact.collide import forget
+from grouser.physics.contact.collide import clear_convex_distances
 from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.integrators.context import (
     State,
@@ -203,7 +203,7 @@ class Engine:
         work.hydraulics.brake[:] = False
         work.loops.rows.impulse[:] = 0.0
         work.multibody.velocity[:] = work.multibody.velocity_start[:] = self.state.v
-        forget(work.contact.detection)
+        clear_convex_distances(work.contact.detection)
         self.update_kinematics()
         copy_into(self._present, work.multibody.kinematics)
         self.clear_diagnostics()

@@ -52,7 +52,7 @@ def refused(wheels: Wheels) -> Refused:
 
 
 @kernel
-def ask(context: Context):
+def request(context: Context):
     """For room, when a step might open more tiles than there is room for."""
     return MORE_TILES if tiles_short(context.system.soil, context.state.soil) else NOTHING
 

@@ -1,13 +1,13 @@
-"""The same machine in Pinocchio, and the way from our coordinates to its own.
+"""The same machine in Pinocchio, and the map from our coordinates to Pinocchio's.
 
-Pinocchio reads the machine's URDF by itself. Four things are then brought into line, none of them by code of ours:
+Pinocchio reads the machine's URDF itself. Four differences are then removed, without the code under test:
 
-- Pinocchio's URDF reader puts every planar joint into the x-y plane of its frame; its frame is turned here so that z
-  lies along the URDF's axis, by the smallest turn.
-- URDF has no spherical joint: the floating joint that it stands for gives way to Pinocchio's own.
-- A mimicking joint is a joint of its own there. With pv = G v, where G is constant, M = G^T M_pin G and
+- Pinocchio's URDF reader puts every planar joint into the x-y plane of its frame; its frame is turned here by the
+  smallest rotation so that z is along the URDF's axis.
+- URDF has no spherical joint: Pinocchio's own replaces the floating joint that describes it.
+- A mimicking joint is an independent joint in Pinocchio. With pv = G v, where G is constant, M = G^T M_pin G and
   forces = G^T forces_pin.
-- A link whose mass properties come from a density has none in the URDF: they are taken from the description.
+- A link with mass properties from a density has none in the URDF: they are taken from the description.
 """
 
 from xml.etree import ElementTree
@@ -24,11 +24,11 @@ _SPHERICAL = pin.JointModelSpherical().shortname()
 
 
 class PinocchioTwin:
-    """A machine as Pinocchio sees it.
+    """A machine in Pinocchio.
 
     Args:
         machine: the machine.
-        model, names: what `build_model` made of it: only the meaning of its coordinates is used.
+        model, names: from `build_model`; only the meaning of its coordinates is used.
 
     Attributes:
         model, data: Pinocchio's.
@@ -56,20 +56,20 @@ class PinocchioTwin:
             for k in range(joint.nv):
                 rate = model.column_rate[model.column_start[source]] + k
                 self.rate_map[joint.idx_v + k, rate] = multiplier
-        assert self.rate_map.any(axis=1).all(), "a joint of Pinocchio's is moved by none of ours"
+        assert self.rate_map.any(axis=1).all(), "no joint of ours moves one of Pinocchio's"
 
     @property
     def has_mimics(self) -> bool:
-        """Whether a joint follows another one."""
+        """Whether the machine has mimicking joints."""
         return any(joint.mimic for joint in self._joints.values())
 
     def joint(self, name: str):
-        """Pinocchio's joint of a name of ours (that of the free base included)."""
+        """Pinocchio's joint with our name (that of the free base included)."""
         known = self.model.existJointName(name)
         return self.model.joints[self.model.getJointId(name if known else FREE_BASE)]
 
     def positions(self, q: np.ndarray) -> np.ndarray:
-        """Pinocchio's q of ours: angles without bounds become cosine and sine."""
+        """Pinocchio's q for our q: unbounded angles become cosine and sine."""
         result = np.zeros(self.model.nq)
         for name in self._own_q:
             joint = self.joint(name)
@@ -90,7 +90,7 @@ class PinocchioTwin:
         return result
 
     def frame(self, link: str) -> int:
-        """Number of the frame of a link."""
+        """Index of the frame of a link."""
         number = self.model.getFrameId(link, pin.FrameType.BODY)
         assert number < self.model.nframes, f"no link {link}"
         return number
@@ -125,7 +125,7 @@ class PinocchioTwin:
         return (full[:3] - pin.skew(arm) @ full[3:]) @ self.rate_map
 
     def _followed(self, name: str) -> tuple[str, float, float]:
-        """The joint that another one follows in the end, with the multiplier and offset of the whole chain."""
+        """The independent joint that a mimicking one follows, with the multiplier and offset of the whole chain."""
         multiplier, offset = 1.0, 0.0
         joint = self._joints.get(name)
         while joint is not None and joint.mimic is not None:
@@ -136,7 +136,7 @@ class PinocchioTwin:
         return name, multiplier, offset
 
     def _turn_frame(self, joint: int, turn: np.ndarray) -> None:
-        """Turns the frame of a joint, and leaves in place all that is fixed to it."""
+        """Turns the frame of a joint; the poses of everything fixed to it stay the same."""
         there, back = pin.SE3(turn, np.zeros(3)), pin.SE3(turn.T, np.zeros(3))
         model = self.model
         model.jointPlacements[joint] = model.jointPlacements[joint] * there
@@ -150,12 +150,12 @@ class PinocchioTwin:
 
 
 def placement(pose: Pose) -> pin.SE3:
-    """A pose of the description as Pinocchio's."""
+    """A pose of the description in Pinocchio."""
     return pin.XYZQUATToSE3(np.array([*pose.position, *pose.quaternion]))
 
 
 def _with_spherical_joints(model: pin.Model, names: list[str]) -> pin.Model:
-    """The same model with spherical joints in the place of some of its floating ones."""
+    """The model with spherical joints instead of the named floating ones."""
     if not names:
         return model
     result = pin.Model()
@@ -170,7 +170,7 @@ def _with_spherical_joints(model: pin.Model, names: list[str]) -> pin.Model:
 
 
 def _with_every_inertia(machine: Machine) -> str:
-    """The URDF, with the description's mass properties where it gives none."""
+    """The URDF, with the description's mass properties where it has none."""
     root = ElementTree.fromstring(machine.urdf)
     for link in machine.links:
         element = root.find(f"link[@name='{link.name}']")

@@ -1,4 +1,4 @@
-"""Two whole machines against MuJoCo: mass matrix and bias forces exactly, settling on the ground closely."""
+"""Two machines against MuJoCo: mass matrix and bias forces exactly, rest on the ground approximately."""
 
 from pathlib import Path
 
@@ -19,11 +19,11 @@ MODELS = ROOT / "test" / "data" / "models"
 DRIVEN = ROOT / "benchmarks" / "data"
 
 STATES = 200
-TOLERANCE = 1e-9  # relative; the models' texts round inertias to nine digits
+TOLERANCE = 1e-9  # relative; the models' files round inertias to nine digits
 
 
 @pytest.mark.parametrize("name", ["excavator", "excavator_box", "rover", "rover_cyl"])
-def test_mass_matrix_and_bias(name):
+def test_mass_matrix_and_bias_against_mujoco(name):
     """M and C + G; MuJoCo's free joint has its linear velocity in world axes, ours in those of the body.
 
     With v_mj = T v and T = diag(R, 1): M = T^T M_mj T. At zero acceleration of ours, MuJoCo's is R (w x v).
@@ -69,10 +69,10 @@ def test_mass_matrix_and_bias(name):
 
 
 @pytest.mark.parametrize(("name", "height"), [("excavator", 0.62), ("rover", 0.81)])
-def test_settling(name, height):
+def test_machine_comes_to_rest_as_in_mujoco(name, height):
     """Dropped by one or two centimetres, the machine comes to rest where MuJoCo's does.
 
-    The drives sag alike under the same load. MuJoCo's contacts are soft and sink by some tenths of a millimetre.
+    The drives deflect equally under the same load. MuJoCo's contacts are soft and sink by some tenths of a millimetre.
     """
     theirs = mujoco.MjModel.from_xml_path(str(MODELS / f"{name}.xml"))
     data = mujoco.MjData(theirs)

@@ -1,4 +1,4 @@
-"""What a lidar sees against MuJoCo's rays: obstacles of all kinds and rough ground; and hulls against its meshes."""
+"""Lidar ranges against MuJoCo's rays: obstacles of all kinds and rough ground; hulls against its meshes."""
 
 import math
 
@@ -12,11 +12,11 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.data.world import Ground, Obstacle, World
 
-FLOAT = 2.0**-24  # MuJoCo keeps heights and vertices in single precision
+FLOAT = 2.0**-24  # MuJoCo stores heights and vertices in single precision
 
 
 @pytest.mark.parametrize("rough", [False, True])
-def test_obstacles_and_ground(rough):
+def test_lidar_against_mujoco_on_obstacles_and_ground(rough):
     field = rough_ground() if rough else None
     world = scene(Ground(heightfield=field))
     scan, theirs = watching(world).lidar["eye"], MuJoCoRays(mujoco, world).sweep()
@@ -26,16 +26,16 @@ def test_obstacles_and_ground(rough):
         @ matrix(quaternion_from_rpy(*TILT)).T
         * np.where(np.isfinite(scan.ranges), scan.ranges, 0.0)[:, np.newaxis]
     )
-    # their height field ends, ours goes on
+    # MuJoCo's height field ends, ours continues
     known = np.abs(ends[:, :2]).max(axis=1) < (-field.origin[0] if rough else np.inf)
     assert known.sum() > 700
-    # a height that is off by its rounding moves where a beam that comes down at 1 in 50 meets it by as much times 50
+    # the rounding of a height is multiplied by 50 along a beam that descends at 1 in 50
     tolerance = 50.0 * FLOAT if rough else 1e-12
     np.testing.assert_allclose(scan.ranges[known], theirs[known], rtol=1e-12, atol=tolerance)
     assert np.isfinite(scan.ranges).sum() > 400
 
 
-def test_hulls():
+def test_lidar_against_mujoco_on_hulls():
     """Hulls of random points around the lidar."""
     random, assets, bodies, obstacles = np.random.default_rng(9), [], [], []
     for number in range(16):
@@ -61,8 +61,8 @@ def test_hulls():
     mujoco.mj_multiRay(model, data, np.array(PLACE), ways, None, True, -1, geometry, theirs, None, beams, REACH)
     theirs = np.where(geometry < 0, np.inf, theirs)
     assert 300 < np.isfinite(theirs).sum() < beams
-    # beams that pass a corner by its rounding may be seen by one only
+    # a beam within rounding of a corner may be a hit for one of the two only
     both = np.isfinite(scan.ranges) & np.isfinite(theirs)
     assert (np.isfinite(scan.ranges) != np.isfinite(theirs)).sum() <= 1
-    # vertices at up to 10 m are rounded by 6e-7 m, which a beam that grazes a face at 1 in 16 sees as much larger
+    # vertices at up to 10 m are rounded by 6e-7 m, multiplied by 16 along a beam that grazes a face at 1 in 16
     np.testing.assert_allclose(scan.ranges[both], theirs[both], rtol=0.0, atol=10.0 * FLOAT * 16.0)

@@ -25,11 +25,11 @@ ALL_JOINTS = ROOT / "test" / "data" / "machines" / "all_joints.urdf"
 MACHINES = [*sorted((ROOT / "urdf").glob("*.xacro")), *sorted((ROOT / "test" / "data" / "models").glob("*.urdf"))]
 CASES = [(path, None) for path in MACHINES] + [(ALL_JOINTS, "floating"), (ALL_JOINTS, "fixed")]
 
-# Where the quaternion begins among the positions of a joint.
+# First index of the quaternion among the positions of a joint.
 QUATERNION = {FREE: 3, SPHERICAL: 0}
 STATES = 1000
 TOLERANCE = 1e-10  # of the largest component
-GRAVITY = (0.7, -1.3, -9.6)  # slanting, so that no component hides
+GRAVITY = (0.7, -1.3, -9.6)  # oblique, so that every component acts
 
 
 class Case:
@@ -95,13 +95,13 @@ def case(request):
 
 
 class Worst:
-    """Largest relative error so far; a test that compared nothing fails."""
+    """Largest relative error so far; a test without comparisons fails."""
 
     def __init__(self):
         self.error, self.count = 0.0, 0
 
     def add(self, ours, reference, scale=None):
-        """Compares, relative to the largest component of the reference (or to `scale`, if that is larger)."""
+        """Compares relative to the largest component of the reference (or to `scale`, if that is larger)."""
         reference = np.asarray(reference)
         size = max(np.abs(reference).max(initial=0.0), scale or 0.0)
         error = np.abs(np.asarray(ours) - reference).max(initial=0.0)
@@ -113,8 +113,8 @@ class Worst:
         assert self.error < TOLERANCE
 
 
-def test_machines_are_there():
-    """The list is found by name, and must not be empty."""
+def test_machines_are_found():
+    """The machines are found by name; the list must not be empty."""
     names = {path.name for path, _ in CASES}
     assert {"excavator.urdf", "rover.urdf", "all_joints.urdf", "hydraulic_lift.urdf.xacro"} <= names
 
@@ -149,9 +149,9 @@ def test_inverse_dynamics(case):
 
 
 def test_forward_dynamics(case):
-    """The articulated body algorithm finds the accelerations whose forces Pinocchio gives.
+    """The articulated body algorithm finds the accelerations from Pinocchio's forces.
 
-    It does not take mimicking joints: then the factorised mass matrix must do it, which the step uses always.
+    It does not handle mimicking joints: for these the factorised mass matrix is used, as in every step.
     """
     worst = Worst()
     workspace = make_articulated_workspace(case.model)
@@ -194,7 +194,7 @@ def test_energies(case):
         kinetic = pin.computeKineticEnergy(case.twin.model, case.twin.data, pq, case.twin.rate_map @ v)
         worst.add(kinetic_energy(case.model, case.kinematics), kinetic)
         potential = pin.computePotentialEnergy(case.twin.model, case.twin.data, pq)
-        # heights of either sign cancel: relative to the mass lifted by a metre
+        # heights of both signs cancel: relative to the mass lifted by a metre
         scale = case.model.body_mass.sum() * np.linalg.norm(GRAVITY)
         worst.add(potential_energy(case.model, case.kinematics), potential, scale=scale)
     worst.check()
@@ -257,7 +257,7 @@ def test_wrench_row(case):
             case.twin.point_jacobian(pq, case.names.links[index], point)
             for index, point in zip(ends, points, strict=True)
         ]
-        # what both points share cancels in the reference: relative to the larger of the two
+        # the points' common motion cancels in the reference: relative to the larger of the two
         scale = max(np.abs(jacobian).max() for jacobian in jacobians)
         worst.add(rows[1], normal @ (jacobians[0] - jacobians[1]), scale=scale)
     assert np.isnan(rows[[0, 2]]).all()
@@ -266,7 +266,7 @@ def test_wrench_row(case):
 
 @pytest.mark.parametrize("step", [1e-4, 0.3])
 def test_integration(case, step):
-    """Ours and Pinocchio's end in the same place on the Lie group, for small and for large turns."""
+    """Our integration and Pinocchio's end at the same point of the Lie group, for small and large rotations."""
     worst = Worst()
     for q, v, _, pq in case.each():
         moved = q.copy()
@@ -281,8 +281,8 @@ def test_integration(case, step):
     worst.check()
 
 
-def test_the_case_has_what_it_is_for():
-    """The machine of all joints has every kind, deep in the tree, and a coordinate that moves several bodies."""
+def test_case_machine_has_every_joint_type():
+    """The machine has every kind of joint, deep in the tree, and a coordinate that moves several bodies."""
     model, names = build_model(grouser.load_machine(ALL_JOINTS, base="fixed"))
     kinds = dict(zip(names.body_joint, model.body_kind, strict=True))
     assert kinds["table"] == PLANAR
@@ -295,8 +295,8 @@ def test_the_case_has_what_it_is_for():
     assert len(set(rates)) == 1
 
 
-def test_spawn_places_a_fixed_base():
-    """A fixed base stands where it is put: as if Pinocchio's first joints were moved there."""
+def test_spawn_pose_of_a_fixed_base():
+    """A fixed base is at its spawn pose: as if Pinocchio's first joints were moved there."""
     machine = grouser.load_machine(ALL_JOINTS, base="fixed")
     spawn = Pose((1.0, -2.0, 0.5), (0.5, 0.5, -0.5, 0.5))
     model, names = build_model(machine, spawn)

@@ -1,7 +1,8 @@
-"""The spring four-bar linkage against its references: an index-1 constraint solution that an independent closed-loop
-ordinary differential equation confirms to 5.5e-12 m, and spring joints integrated to a relative tolerance of 1e-9.
+"""The spring four-bar linkage against its references.
 
-Tolerances are those of the published case's description.
+The references are an index-1 constraint solution, confirmed by an independent closed-loop ordinary differential
+equation to 5.5e-12 m, and spring joints integrated to a relative tolerance of 1e-9. The published case's description
+gives the tolerances.
 """
 
 import math
@@ -18,7 +19,7 @@ from grouser.resources import share_path
 
 LARGEST_REACTION = 2.448177  # [N]
 DEFAULTS = {name: parameter.default for name, parameter in spring_four_bar.PARAMETERS.items()}
-# Mass with which a damper of sqrt(stiffness mass) is laid out [kg].
+# Mass for the design of a damper of sqrt(stiffness mass) [kg].
 DAMPED_MASS = 0.05
 
 
@@ -44,7 +45,7 @@ def constraint():
 
 
 def at_reference(result, name, reference):
-    """A result at the times of the reference, every one of which is the end of a step."""
+    """A result at the times of the reference; each is the end of a step."""
     step = result["time"][1]
     index = np.round(reference["t"] / step).astype(int)
     assert np.abs(index * step - reference["t"]).max() < 1e-9
@@ -67,7 +68,7 @@ def lengths(differences):
     return np.linalg.norm(differences, axis=1)
 
 
-def test_the_constraint(constraint, reference):
+def test_four_bar_constraint_against_the_reference(constraint, reference):
     assert lengths(at_reference(constraint, "point_c", reference) - points(reference)).max() < 1e-4
     angles = at_reference(constraint, "crank_angle", reference)
     assert np.abs(angles - reference["theta1_minus_theta10"]).max() < 1e-3
@@ -77,27 +78,27 @@ def test_the_constraint(constraint, reference):
     assert constraint["natural_frequencies"] is None
 
 
-def test_the_constraint_is_of_second_order(reference):
-    """Halving the step quarters the error of the crank's angle at the end; 0.1 s is a whole number of either step."""
+def test_four_bar_constraint_is_of_second_order(reference):
+    """Half the step gives a quarter of the error of the crank's final angle; both steps divide 0.1 s."""
     last = reference["theta1_minus_theta10"][-1]
     coarse, fine = (experiments.run("spring_four_bar", step=step)["crank_angle"][-1] - last for step in (2e-3, 1e-3))
     assert math.log2(abs(coarse / fine)) == pytest.approx(2.0, abs=0.2)
 
 
-def test_the_loop_stays_closed(constraint):
-    """What the description of the multibody core asks of a four-bar loop at 1 ms, at either step."""
+def test_four_bar_loop_stays_closed(constraint):
+    """The accuracy required of a four-bar loop at 1 ms, at either step."""
     assert constraint["max_gap"] < 1e-6
     assert experiments.run("spring_four_bar", step=1e-3)["max_gap"] < 1e-6
 
 
 @pytest.mark.parametrize("integrator", ["implicit_midpoint", "semi_implicit"])
-def test_the_constraint_in_steps_of_a_millisecond(integrator, reference):
+def test_four_bar_constraint_in_steps_of_a_millisecond(integrator, reference):
     result = experiments.run("spring_four_bar", step=1e-3, integrator=integrator)
     assert lengths(at_reference(result, "point_c", reference) - points(reference)).max() < 1e-3
 
 
 @pytest.mark.parametrize("stiffness", [1e4, 1e5, 1e6, 1e7, 1e8])
-def test_a_spring_joint_moves_as_the_constraint_up_to_one_over_its_stiffness(stiffness, reference, springs):
+def test_spring_joint_error_is_inverse_to_its_stiffness(stiffness, reference, springs):
     result = experiments.run("spring_four_bar", joint="spring", stiffness=stiffness)
     errors = lengths(at_reference(result, "point_c", reference) - points(reference))
     table = springs[stiffness]
@@ -106,7 +107,7 @@ def test_a_spring_joint_moves_as_the_constraint_up_to_one_over_its_stiffness(sti
 
 
 @pytest.mark.parametrize("stiffness", [1e5, 1e6, 1e7, 1e8])
-def test_a_damped_spring_joint_has_the_reaction_too(stiffness, reference):
+def test_damped_spring_joint_has_the_reference_reaction(stiffness, reference):
     damping = math.sqrt(stiffness * DAMPED_MASS)
     result = experiments.run("spring_four_bar", joint="spring", stiffness=stiffness, joint_damping=damping)
     errors = lengths(at_reference(result, "reaction", reference) - reactions(reference))
@@ -115,15 +116,15 @@ def test_a_damped_spring_joint_has_the_reaction_too(stiffness, reference):
     assert errors[~after].max() < 0.01 * LARGEST_REACTION
 
 
-def test_natural_frequencies_of_the_flexible_variant():
+def test_natural_frequencies_of_the_flexible_four_bar():
     result = experiments.run("spring_four_bar", variant="flexible", duration=1e-3)
     expected = [70.002, 137.561, 255.633, 261.855, 503.893]
     assert result["natural_frequencies"][:5] == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize("arguments", [{"variant": "flexible"}, {"variant": "flexible", "joint": "spring"}, {}])
-def test_energy_comes_from_the_torque_and_only_the_rods_lose_it(arguments):
-    """The rods' damping takes little in a tenth of a second; after the drop it goes on taking, and nothing gives."""
+def test_four_bar_energy_balance_with_damped_rods(arguments):
+    """The rods' damping takes little in a tenth of a second; after the drop it continues, and nothing adds energy."""
     machine = grouser.load_machine(share_path("urdf", "four_bar.urdf.xacro"), arguments)
     simulation = grouser.Simulation(machine, World(gravity=(0.0, 0.0, 0.0), ground=None), step=1e-4)
     work = 0.0
@@ -133,7 +134,7 @@ def test_energy_comes_from_the_torque_and_only_the_rods_lose_it(arguments):
         simulation.step()
         work += torque * (simulation.joint_position["crank"] - angle)
     energies = [total(simulation.energy())]
-    # the midpoint rule's own error is of the second order, 1e-7 in the crank's angle at this step
+    # the midpoint rule's own error is of second order, 1e-7 in the crank's angle at this step
     assert energies[0] == pytest.approx(work, rel=1e-6)
     simulation.command["crank"] = 0.0
     for _ in range(100):
@@ -149,25 +150,25 @@ def total(energy):
     return energy.kinetic + energy.potential + energy.elastic
 
 
-def test_a_hinge_carries_moments_and_stiffens_the_flexible_variant():
-    """Its springs are as good as rigid: 1e8 N/m and 1e5 N m/rad on rods of 42 N m2 and a third of a metre."""
+def test_hinge_carries_moments_and_stiffens_the_flexible_four_bar():
+    """Its springs are nearly rigid: 1e8 N/m and 1e5 N m/rad on rods of 42 N m2 and a third of a metre."""
     ball, rigid, spring = (
         experiments.run("spring_four_bar", variant="flexible", duration=0.05, cut_joint=cut_joint, joint=joint)
         for cut_joint, joint in (("spherical", "constraint"), ("revolute", "constraint"), ("revolute", "spring"))
     )
-    # a constraint only ever raises frequencies (Rayleigh), a spring in its place a little less
+    # a constraint can only raise frequencies (Rayleigh), a stiff spring a little less
     assert (rigid["natural_frequencies"][:5] > ball["natural_frequencies"][:5]).all()
     assert (rigid["natural_frequencies"][:5] > spring["natural_frequencies"][:5]).all()
     assert spring["natural_frequencies"][:5] == pytest.approx(rigid["natural_frequencies"][:5], rel=1e-3)
-    # a ball joint carries no moment
+    # a ball joint transmits no moment
     assert np.abs(ball["reaction_moment"]).max() < 1e-9
     assert np.abs(rigid["reaction_moment"]).max() > 1e-3
     scale = np.abs(rigid["reaction_moment"]).max()
     assert spring["reaction_moment"] == pytest.approx(rigid["reaction_moment"], abs=0.02 * scale)
 
 
-def test_a_sweep_shows_what_converges_and_what_does_not():
-    """Distances go as one over the stiffness; the undamped reaction rings on at any stiffness, with the load itself."""
+def test_stiffness_sweep_converges_except_the_undamped_reaction():
+    """Distances are inverse to the stiffness; the undamped reaction oscillates at any stiffness, as does the load."""
     sweep = [1e4, 1e5, 1e6]
     result = experiments.run("spring_four_bar", sweep=sweep, duration=0.3)
     assert result["sweep_stiffness"].tolist() == sweep
@@ -183,8 +184,8 @@ def test_a_sweep_shows_what_converges_and_what_does_not():
 
 
 @pytest.mark.parametrize("torque_time", [0.0105, 0.02, 0.0213])
-def test_the_impulse_of_the_torque_is_that_of_the_ramp(torque_time):
-    """Also when the drop falls within a step; in a time so short that the linkage, starting at rest, hardly moves."""
+def test_torque_impulse_is_that_of_the_ramp(torque_time):
+    """Also when the drop is within a step; the time is so short that the linkage, initially at rest, hardly moves."""
     torque = 1e-3
     result = experiments.run("spring_four_bar", torque=torque, torque_time=torque_time, duration=0.05, step=1e-3)
     speed = result["crank_speed"]
@@ -193,7 +194,7 @@ def test_the_impulse_of_the_torque_is_that_of_the_ramp(torque_time):
     assert speed[-1] == pytest.approx(0.5 * torque * torque_time / inertia, rel=1e-3)
 
 
-def test_the_plot_has_the_papers_axes_and_a_sweep_adds_its_own(constraint, reference):
+def test_four_bar_plot_has_the_published_axes(constraint, reference):
     columns = {name: reference[name] for name in reference.dtype.names}
     figure = matplotlib.figure.Figure()
     spring_four_bar.plot(DEFAULTS, constraint, figure, columns)
@@ -218,6 +219,6 @@ def test_the_plot_has_the_papers_axes_and_a_sweep_adds_its_own(constraint, refer
         ("sweep", ["x"]),
     ],
 )
-def test_what_makes_no_sense_is_refused(name, value):
+def test_bad_four_bar_parameters_are_rejected(name, value):
     with pytest.raises(ParameterError, match=name):
         experiments.run("spring_four_bar", **{name: value})

@@ -1,4 +1,4 @@
-"""Scenes that the tests of contact share: free bodies and obstacles, placed anywhere, and what touches in them."""
+"""Scenes for the tests of contact: free bodies and obstacles at any poses, and their contacts."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.contact.collide import (
     ContactWorkspace,
+    clear_convex_distances,
     convex_pairs_due,
     detect_contacts,
     exclude_overlaps,
-    forget,
     make_collision,
     make_contact_workspace,
     make_contacts,
@@ -33,12 +33,12 @@ STEP = 1e-3
 
 
 def hull_mesh(points) -> Mesh:
-    """A mesh of which only the hull counts."""
+    """A mesh for contact: only its hull is used."""
     return Mesh("test", "test", (1.0, 1.0, 1.0), np.asarray(points, dtype=float))
 
 
 def free_bodies(*geometries, **attributes) -> Machine:
-    """A machine of loose bodies b0, b1, ... with one shape each, or several when given a tuple of geometries."""
+    """A machine of free bodies b0, b1, ... with one shape each, or several for a tuple of geometries."""
     inertial = Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
     links, joints = [Link("world")], []
     for number, shapes in enumerate(geometries):
@@ -50,7 +50,7 @@ def free_bodies(*geometries, **attributes) -> Machine:
 
 
 def random_quaternion(random) -> np.ndarray:
-    """A unit quaternion, each rotation as likely as any other."""
+    """A unit quaternion, uniformly distributed over the rotations."""
     q = random.normal(size=4)
     return q / np.linalg.norm(q)
 
@@ -72,12 +72,12 @@ class Found:
 
 
 class Scene:
-    """A machine in a world, its positions q and speeds v, and what its slots remember.
+    """A machine in a world, with positions q, speeds v and the stored state of its slots.
 
     Attributes:
         collision, warnings, model, names, workspace, contacts: made for the machine.
-        anchor, impulse: memory of the slots.
-        asked: how often coal was asked.
+        anchor, impulse: stored state of the slots.
+        coal_calls: number of pairs solved by coal.
     """
 
     def __init__(self, machine, world=FREE_SPACE):
@@ -95,29 +95,29 @@ class Scene:
         self.narrow = None
         if len(self.collision.pairs.convex_pair):
             self.narrow = ConvexNarrowPhase(self.collision.shapes, self.collision.pairs)
-        self.asked = 0
+        self.coal_calls = 0
 
     def place(self, body, position, quaternion=(0.0, 0.0, 0.0, 1.0), linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0)):
-        """Places a loose body and gives it speeds in world axes."""
+        """Places a free body and sets its speeds in world axes."""
         first, rate = self.model.body_q[body], self.model.column_rate[self.model.column_start[body]]
         self.q[first : first + 7] = [*position, *quaternion]
         turn = spatial.matrix(quaternion)
         self.v[rate : rate + 6] = [*(turn.T @ linear), *(turn.T @ angular)]
         return self
 
-    def forget(self):
-        """Forgets which pairs were found apart."""
-        forget(self.workspace)
+    def clear_distances(self):
+        """Clears the stored distances of convex pairs."""
+        clear_convex_distances(self.workspace)
 
-    def touch(self, step=STEP, ask_all=False) -> list[Found]:
-        """What touches now; coal is asked about all pairs, or about those that are due."""
+    def touch(self, step=STEP, solve_all=False) -> list[Found]:
+        """The present contacts; coal solves all pairs, or those that are due."""
         model, collision, kinematics, memory, workspace, contacts = self._packed
         update_kinematics(model, self.q, self.v, kinematics)
         due = convex_pairs_due(collision, kinematics, step, workspace)
-        if ask_all:
+        if solve_all:
             due = self.workspace.due_count[0] = len(self.workspace.due)
             self.workspace.due[:] = np.arange(due)
-        self.asked += due
+        self.coal_calls += due
         if due:
             self.narrow.answer(self.workspace)
         detect(collision, kinematics, step, memory, workspace, contacts)
@@ -133,8 +133,8 @@ class Scene:
             for c in range(found.count[0])
         ]
 
-    def remember(self, contacts):
-        """Every contact carries an impulse along its normal."""
+    def store_impulses(self, contacts):
+        """Stores a unit impulse along its normal for every contact."""
         self.impulse[:] = 0.0
         for contact in contacts:
             self.impulse[contact.slot] = contact.normal
@@ -143,5 +143,5 @@ class Scene:
 
 @kernel
 def detect(collision, kinematics, step, memory, workspace, contacts):
-    """`detect_contacts` is made to be inlined: here it is called by itself."""
+    """`detect_contacts` is inlined in the step: here it is compiled alone."""
     detect_contacts(collision, kinematics, step, memory, workspace, contacts)

@@ -1,4 +1,4 @@
-"""Boxes, cylinders, capsules and meshes that touch each other: manifolds, and when coal is asked."""
+"""Contacts between boxes, cylinders, capsules and meshes: manifolds, and calls of coal."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ from grouser.physics.description.data.world import Obstacle, World
 
 # Sums of a dozen products of numbers about one.
 ROUND_OFF = 1e-12
-# A face counts as touching while another direction is not better by more (`manifold.PREFERENCE`) [m].
+# A touching face is preferred unless another direction is better by more than this (`manifold.PREFERENCE`) [m].
 PREFERENCE = 1e-5
 
 CUBE = hull_mesh(list(itertools.product((-0.5, 0.5), repeat=3)))
@@ -39,7 +39,7 @@ def sorted_points(found):
 
 
 def surface_distance(scene, shape, point):
-    """Distance of a point in the world from one of the scene's shapes."""
+    """Distance of a point in the world from the surface of one of the scene's shapes."""
     shapes, workspace = scene.collision.shapes, scene.workspace
     local = workspace.rotation[shape].T @ (point - scene.kinematics.origin - workspace.position[shape])
     faces = shapes.face_start[shape], shapes.face_start[shape + 1]
@@ -52,7 +52,7 @@ def surface_distance(scene, shape, point):
 
 @pytest.mark.parametrize("gap", [1e-3, 1e-7, 0.0, -1e-7, -1e-3, -0.05])
 @pytest.mark.parametrize("below", [Box((1.0, 1.0, 1.0)), CUBE], ids=["box", "mesh"])
-def test_a_box_rests_on_the_corners_of_what_it_covers(gap, below):
+def test_box_on_box_touches_at_the_corners_of_the_overlap(gap, below):
     scene = Scene(free_bodies(Box((1.0, 1.0, 1.0)), below))
     found = scene.place(0, (0.1, 0.2, 1.0 + gap)).place(1, (0, 0, 0)).touch()
     height = 0.5 + gap
@@ -82,7 +82,7 @@ def test_every_corner_of_a_tilted_box_has_its_own_gap(angle):
         assert contact.gap == pytest.approx(expected[round(contact.point[0], 6), round(contact.point[1], 6)], abs=1e-9)
 
 
-def test_a_box_on_its_edge_touches_along_the_edge():
+def test_box_on_its_edge_touches_along_the_edge():
     scene = Scene(free_bodies(Box((1.0, 0.6, 1.0)), Box((4.0, 4.0, 1.0))))
     found = scene.place(0, (0, 0, 0.5 + math.sqrt(0.5)), about_y(math.pi / 4)).place(1, (0, 0, 0)).touch()
     assert sorted_points(found) == pytest.approx(np.array([[0, -0.3, 0.5], [0, 0.3, 0.5]]), abs=1e-9)
@@ -91,18 +91,18 @@ def test_a_box_on_its_edge_touches_along_the_edge():
 
 @pytest.mark.parametrize("gap", [1e-3, -1e-3])
 def test_crossing_edges_touch_in_one_point(gap):
-    # two cubes on edge, the upper one turned by a right angle: their edges cross over each other
+    # two cubes on edge, the upper one turned by a right angle: their edges cross
     scene = Scene(free_bodies(Box((1.0, 1.0, 1.0)), Box((1.0, 1.0, 1.0))))
     upper = spatial.quaternion_product(*(0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)), *about_y(math.pi / 4))
     scene.place(0, (0.1, 0.2, 2.0 * math.sqrt(0.5) + gap), upper).place(1, (0, 0, 0), about_y(math.pi / 4))
     (contact,) = scene.touch()
-    assert contact.gap == pytest.approx(gap, abs=1e-6)  # coal's tolerance
+    assert contact.gap == pytest.approx(gap, abs=1e-6)  # tolerance of coal
     assert contact.normal == pytest.approx([0, 0, 1], abs=1e-5)
     assert contact.point == pytest.approx([0.0, 0.2, math.sqrt(0.5) + gap], abs=2e-3)
 
 
 @pytest.mark.parametrize("depth", [0.0, 1e-6, 1e-3])
-def test_a_cylinder_stands_on_four_points_of_its_rim(depth):
+def test_standing_cylinder_touches_at_four_points_of_its_rim(depth):
     scene = Scene(free_bodies(Cylinder(0.3, 1.0), Box((4.0, 4.0, 1.0))))
     found = scene.place(0, (0.1, 0.2, 1.0 - depth)).place(1, (0, 0, 0)).touch()
     assert len(found) == 4
@@ -114,7 +114,7 @@ def test_a_cylinder_stands_on_four_points_of_its_rim(depth):
 
 
 @pytest.mark.parametrize("solid", [Cylinder(0.3, 1.0), Capsule(0.3, 1.0)], ids=["cylinder", "capsule"])
-def test_what_is_round_lies_on_the_ends_of_a_line(solid):
+def test_lying_cylinder_or_capsule_touches_at_the_ends_of_a_line(solid):
     scene = Scene(free_bodies(solid, Box((1.0, 1.0, 1.0))))
     found = scene.place(0, (0.2, 0.1, 0.8), SIDEWAYS).place(1, (0, 0, 0)).touch()
     assert sorted_points(found) == pytest.approx(np.array([[-0.3, 0.1, 0.5], [0.5, 0.1, 0.5]]), abs=1e-9)
@@ -122,7 +122,7 @@ def test_what_is_round_lies_on_the_ends_of_a_line(solid):
 
 
 def test_the_lowest_point_of_a_tilted_rim_is_a_contact():
-    # tilted about an axis that has no corner of the rim's polygon below it
+    # tilted about an axis with no corner of the rim's polygon below it
     angle, heading = 0.1, 0.3
     turn = spatial.quaternion_product(*(0, 0, math.sin(0.5 * heading), math.cos(0.5 * heading)), *about_y(angle))
     lowest = 0.5 * math.cos(angle) + 0.3 * math.sin(angle)
@@ -132,15 +132,15 @@ def test_the_lowest_point_of_a_tilted_rim_is_a_contact():
     deepest = min(scene.touch(), key=lambda contact: contact.gap)
     assert deepest.gap == pytest.approx(-1e-3, abs=1e-6)
     across = 0.3 * math.cos(angle) - 0.5 * math.sin(angle)
-    # where the rim is lowest it is flat: a depth known to 1e-6 tells the place to sqrt(2 r 1e-6 / sin(angle))
+    # the rim is level at its lowest point: a depth error of 1e-6 is a position error of sqrt(2 r 1e-6 / sin(angle))
     expected = [across * math.cos(heading), across * math.sin(heading), 0.499]
     assert deepest.point == pytest.approx(expected, abs=math.sqrt(2 * 0.3 * 1e-6 / math.sin(angle)))
 
 
-# capsules among themselves are no business of coal
+# coal does not solve pairs of capsules
 @pytest.mark.parametrize("one, other", [pair for pair in itertools.product(SOLIDS, SOLIDS) if {*pair} != {"capsule"}])
 @pytest.mark.parametrize("gap", [1e-3, 0.0, -1e-6, -1e-3])
-def test_solids_brought_together_along_their_nearest_points_touch_there(one, other, gap):
+def test_touching_solids_meet_at_their_nearest_points(one, other, gap):
     random = np.random.default_rng(list(SOLIDS).index(one) * 10 + list(SOLIDS).index(other))
     scene = Scene(free_bodies(SOLIDS[one], SOLIDS[other]))
     geometry = [scene.narrow._solid[shape] for shape in (0, 1)]
@@ -154,13 +154,13 @@ def test_solids_brought_together_along_their_nearest_points_touch_there(one, oth
         request, result = coal.DistanceRequest(True), coal.DistanceResult()
         request.gjk_tolerance = 1e-10
         distance = coal.distance(geometry[0], poses[0], geometry[1], poses[1], request, result)
-        # moved along the line between their nearest points, they meet in these
+        # moved along the line between their nearest points, they touch at these
         normal = -result.normal
         scene.place(0, away - (distance - gap) * normal, turns[0]).place(1, np.zeros(3), turns[1])
         found = scene.touch()
         assert found
         least = min(contact.gap for contact in found)
-        # where they overlap, another direction can be better than this one
+        # for overlapping solids another direction can be better than this one
         assert least >= gap - PREFERENCE
         if gap >= 0.0:
             assert least <= gap + PREFERENCE
@@ -170,8 +170,8 @@ def test_solids_brought_together_along_their_nearest_points_touch_there(one, oth
             assert surface_distance(scene, 1, opposite) == pytest.approx(0.0, abs=PREFERENCE)
 
 
-def test_faces_and_coal_agree():
-    """Where a pair is solved by its faces alone, coal gives the same manifold."""
+def test_manifolds_by_faces_and_by_coal_agree():
+    """A pair that is solved by its faces alone has the same manifold from coal."""
     random = np.random.default_rng(12)
     scene = Scene(free_bodies(Box((1.0, 0.6, 0.4)), Box((0.8, 1.0, 1.0))))
     cases = []
@@ -179,21 +179,21 @@ def test_faces_and_coal_agree():
         yaw, tilt = random.uniform(0, 6), random.normal(scale=1e-3)
         turn = spatial.quaternion_product(*about_y(tilt), *(0, 0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)))
         place = (*random.uniform(-0.4, 0.4, 2), 0.7 + random.uniform(-2e-3, 1e-3))
-        scene.forget()
-        scene.asked = 0
+        scene.clear_distances()
+        scene.coal_calls = 0
         found = scene.place(0, place, turn).place(1, (0, 0, 0)).touch()
-        if not scene.asked:
+        if not scene.coal_calls:
             cases.append((place, turn, found))
     assert len(cases) > 150
     for place, turn, found in cases:
-        scene.forget()
-        by_coal = scene.place(0, place, turn).touch(ask_all=True)
+        scene.clear_distances()
+        by_coal = scene.place(0, place, turn).touch(solve_all=True)
         assert sorted_points(by_coal) == pytest.approx(sorted_points(found), abs=1e-6)
         gaps = [sorted(contact.gap for contact in contacts) for contacts in (by_coal, found)]
         assert gaps[0] == pytest.approx(gaps[1], abs=1e-9)
 
 
-# --- when coal is asked -----------------------------------------------------------------------------------------------
+# --- calls of coal ----------------------------------------------------------------------------------------------------
 
 
 def tumble(scene, random, bodies):
@@ -212,25 +212,25 @@ def tumble(scene, random, bodies):
         yield
 
 
-def test_what_is_found_does_not_depend_on_when_coal_was_asked():
-    # long and thin: often near each other, seldom touching
+def test_contacts_do_not_depend_on_when_coal_was_called():
+    # long and thin: often near each other, seldom in contact
     solids = (Box((1.6, 0.2, 0.2)), Cylinder(0.1, 1.5), Capsule(0.1, 1.4), hull_mesh(GEM.hull * [0.3, 3.0, 0.3]))
     world = World(ground=None, obstacles=(Obstacle("block", Box((0.4, 0.4, 0.4)), Pose((0.3, 0.1, -0.2))),))
     patient, eager = Scene(free_bodies(*solids), world), Scene(free_bodies(*solids), world)
     runs = (tumble(scene, np.random.default_rng(21), len(solids)) for scene in (patient, eager))
     touched = 0
     for _ in zip(*runs, strict=True):
-        eager.forget()
+        eager.clear_distances()
         found = patient.touch()
         assert len(eager.touch()) == len(found)
         for column, other in zip(patient.contacts, eager.contacts, strict=True):
             assert np.array_equal(column[: len(found)], other[: len(found)])
         touched += len(found)
     assert touched > 50
-    assert patient.asked < 0.8 * eager.asked
+    assert patient.coal_calls < 0.8 * eager.coal_calls
 
 
-def test_pairs_that_are_apart_are_not_asked_about_again():
+def test_separate_pairs_are_not_solved_again():
     scene = Scene(free_bodies(Cylinder(0.3, 1.0), Cylinder(0.3, 1.0)))
     # crossed cylinders, 5 cm apart, that approach by 1 mm each step
     for step in range(60):
@@ -239,21 +239,21 @@ def test_pairs_that_are_apart_are_not_asked_about_again():
         found = scene.place(1, (0, 0, 0), SIDEWAYS).touch()
         # 2 mm are covered in two steps
         assert bool(found) == (height - 0.6 < 2e-3)
-    # once at first, then as often as it takes for the free distance to be used up
-    assert scene.asked < 30
+    # once at first, then each time the free distance may be used up
+    assert scene.coal_calls < 30
 
 
-def test_a_far_pair_is_never_asked_about():
+def test_far_pair_is_never_solved_by_coal():
     scene = Scene(free_bodies(Cylinder(0.3, 1.0), Cylinder(0.3, 1.0)))
     assert scene.place(0, (0, 0, 3.0), SIDEWAYS).place(1, (0, 0, 0)).touch() == []
-    assert scene.asked == 0
+    assert scene.coal_calls == 0
 
 
-def test_boxes_that_rest_on_each_other_need_no_coal():
+def test_resting_boxes_are_solved_without_coal():
     scene = Scene(free_bodies(*[Box((1.0, 1.0, 0.2))] * 10))
     for body in range(10):
         scene.place(
             body, (0.01 * body, 0, 0.2 * body - 1e-6 * body), (0, 0, math.sin(0.1 * body), math.cos(0.1 * body))
         )
     assert len(scene.touch()) == 9 * 4
-    assert scene.asked == 0
+    assert scene.coal_calls == 0

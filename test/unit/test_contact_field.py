@@ -1,4 +1,4 @@
-"""Contacts with a height field, against a search over all of its triangles, and with a plane."""
+"""Contacts with a height field against a search over all of its triangles, and against a plane."""
 
 import itertools
 import math
@@ -23,7 +23,7 @@ def field(heights, cell=CELL, origin=ORIGIN, **ground):
 
 
 def slope(x_slope, y_slope=0.0, kink=0.0, cell=0.25, count=21):
-    """A field about the origin, y_slope along y, x_slope along x; for positive x, `kink` is added to that."""
+    """A field about the origin with slopes x_slope and y_slope; for positive x, `kink` is added to x_slope."""
     x = cell * (np.arange(count) - count // 2)
     heights = np.where(x > 0.0, (x_slope + kink) * x, x_slope * x)[:, np.newaxis] + y_slope * x
     return field(heights, cell, (x[0], x[0]))
@@ -39,7 +39,7 @@ def triangles(heights, cell=CELL, origin=ORIGIN):
 
 
 def nearest_of_all(corners, point):
-    """Nearest of the nearest points of triangles: inside, or on one of the sides."""
+    """Nearest of the nearest points of triangles: inside or on one of the sides."""
     best = (math.inf, None)
     for a, b, c in corners:
         normal = np.cross(b - a, c - a)
@@ -58,7 +58,7 @@ def nearest_of_all(corners, point):
 
 
 @BOTH
-def test_the_nearest_point_is_that_of_all_triangles(of):
+def test_nearest_point_of_the_field_is_that_of_all_triangles(of):
     terrain, corners = make_terrain(field(HILLS).ground), triangles(HILLS)
     random, near = np.random.default_rng(3), np.zeros((3, 4))
     for _ in range(60):
@@ -72,8 +72,8 @@ def test_the_nearest_point_is_that_of_all_triangles(of):
         assert point - near[0, 3] * near[0, :3] == pytest.approx(np.array(foot), abs=1e-9)
 
 
-def test_all_contacts_are_minima_of_the_distance():
-    """Around every point found, the surface is farther away."""
+def test_sphere_contacts_are_local_minima_of_the_distance():
+    """The surface around every point found is farther away."""
     terrain = make_terrain(field(HILLS).ground)
     random, near = np.random.default_rng(4), np.zeros((3, 4))
     several = 0
@@ -93,7 +93,7 @@ def test_all_contacts_are_minima_of_the_distance():
 
 
 @pytest.mark.parametrize("tilt", [(0.0, 0.0), (0.3, -0.2)], ids=["level", "tilted"])
-def test_an_even_field_is_a_plane(tilt):
+def test_flat_height_field_gives_the_contacts_of_a_plane(tilt):
     normal = np.array([-tilt[0], -tilt[1], 1.0]) / math.hypot(*tilt, 1.0)
     machine = free_bodies(Sphere(0.2), Box((0.3, 0.4, 0.2)), Cylinder(0.2, 0.3), Capsule(0.1, 0.4), hull_mesh(HULL))
     plane, even = Scene(machine, World(ground=Ground(normal=tuple(normal)))), Scene(machine, slope(*tilt))
@@ -120,20 +120,20 @@ def test_an_even_field_is_a_plane(tilt):
 HULL = np.random.default_rng(7).normal(size=(10, 3)) * 0.15
 
 
-def test_a_ball_rolls_over_the_cells_of_even_ground_without_other_contacts():
+def test_ball_on_a_flat_field_has_one_contact_across_cell_borders():
     scene = Scene(free_bodies(Sphere(0.01)), slope(0.0))
-    # a small ball at speed looks 20 mm ahead, twice its radius: the triangles' borders must not be in its way
+    # a small fast ball searches 20 mm ahead, twice its radius: borders of triangles must give no contacts
     for step in range(700):
         (contact,) = scene.place(0, (1e-3 * step - 0.35, 3e-4 * step, 0.01), linear=(10.0, 3.0, 0.0)).touch()
         assert contact.normal == pytest.approx([0, 0, 1], abs=1e-9)
         assert contact.gap == pytest.approx(0.0, abs=ROUND_OFF)
 
 
-def test_a_ball_rolls_smoothly_over_a_ridge():
+def test_normal_of_a_ball_is_continuous_over_a_ridge():
     scene, radius = Scene(free_bodies(Sphere(0.2)), slope(0.5, kink=-1.0)), 0.2
     steep = math.atan(0.5)
     for angle in np.linspace(-1.5 * steep, 1.5 * steep, 61):
-        # on the ridge, or on the slope at either side of it
+        # on the ridge, or on the slope on either side
         tilt = np.clip(angle, -steep, steep)
         slid = 0.3 * (angle - tilt)
         middle = radius * np.array([math.sin(tilt), 0, math.cos(tilt)])
@@ -144,7 +144,7 @@ def test_a_ball_rolls_smoothly_over_a_ridge():
         assert contact.point == pytest.approx(foot, abs=1e-9)
 
 
-def test_a_ball_in_a_valley_touches_both_sides():
+def test_ball_in_a_valley_touches_both_sides():
     steep = math.atan(0.5)
     scene = Scene(free_bodies(Sphere(0.2)), slope(-0.5, kink=1.0))
     found = scene.place(0, (0, 0.1, 0.2 / math.cos(steep))).touch()
@@ -155,7 +155,7 @@ def test_a_ball_in_a_valley_touches_both_sides():
     assert len({contact.slot for contact in found}) == 2
 
 
-def test_a_ball_that_is_pressed_under_the_surface_is_pushed_out():
+def test_ball_below_the_surface_is_pushed_out():
     scene = Scene(free_bodies(Sphere(0.2)), slope(0.5))
     (contact,) = scene.place(0, (0.1, 0.1, -1.0)).touch()
     assert contact.normal == pytest.approx(np.array([-0.5, 0, 1]) / math.hypot(0.5, 1), abs=ROUND_OFF)
@@ -165,7 +165,7 @@ def test_a_ball_that_is_pressed_under_the_surface_is_pushed_out():
 # --- points, rims and peaks -------------------------------------------------------------------------------------------
 
 
-def test_beyond_its_border_the_field_goes_on_level():
+def test_field_continues_level_beyond_its_border():
     scene = Scene(free_bodies(PointSet(np.zeros((1, 3)))), field([[0.0, 0.0], [1.0, 1.0]], cell=1.0, origin=(0.0, 0.0)))
     for x, height, rise in ((-50.0, 0.0, 0.0), (0.25, 0.25, 1.0), (1.0 + 1e-9, 1.0, 0.0), (70.0, 1.0, 0.0)):
         (contact,) = scene.place(0, (x, 30.0, height)).touch()
@@ -173,7 +173,7 @@ def test_beyond_its_border_the_field_goes_on_level():
         assert contact.normal == pytest.approx(np.array([-rise, 0.0, 1.0]) / math.hypot(rise, 1.0))
 
 
-def test_points_are_as_far_as_the_plane_of_the_triangle_below():
+def test_point_gap_is_the_distance_to_the_triangle_below():
     scene, random = Scene(free_bodies(PointSet(np.zeros((1, 3)))), field(HILLS)), np.random.default_rng(8)
     for _ in range(50):
         i, j = random.integers(0, 8), random.integers(0, 16)
@@ -191,7 +191,7 @@ def test_points_are_as_far_as_the_plane_of_the_triangle_below():
         assert contact.gap == pytest.approx(5e-4 * normal[2], abs=ROUND_OFF)
 
 
-def test_a_wheel_on_a_slope_touches_with_the_lowest_points_of_its_rims():
+def test_wheel_on_a_slope_touches_with_the_lowest_points_of_its_rims():
     scene = Scene(free_bodies(Cylinder(0.3, 0.2)), slope(0.4))
     normal = np.array([-0.4, 0.0, 1.0]) / math.hypot(0.4, 1.0)
     lying = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))
@@ -207,7 +207,7 @@ PLATE = hull_mesh(list(itertools.product((-1, 1), (-1, 1), (-0.1, 0.1))))
 
 
 @pytest.mark.parametrize("solid", [Box((1.0, 1.0, 0.2)), Cylinder(0.5, 0.2), PLATE], ids=["box", "cylinder", "mesh"])
-def test_a_peak_does_not_pass_through_a_face(solid):
+def test_peak_is_a_contact_of_a_face(solid):
     heights = np.zeros((21, 21))
     heights[10, 10] = 0.5
     scene = Scene(free_bodies(solid), field(heights, 0.1, (-1.0, -1.0)))
@@ -218,7 +218,7 @@ def test_a_peak_does_not_pass_through_a_face(solid):
     assert (contact.body, contact.other, contact.other_shape) == (0, -1, -1)
 
 
-def test_a_capsule_lies_on_peaks_between_its_ends():
+def test_capsule_lies_on_peaks_between_its_ends():
     heights = np.zeros((21, 21))
     heights[10, 10] = 0.5
     scene = Scene(free_bodies(Capsule(0.1, 1.0)), field(heights, 0.1, (-1.0, -1.0)))
@@ -227,7 +227,7 @@ def test_a_capsule_lies_on_peaks_between_its_ends():
     assert contact.point == pytest.approx([0.0, 0.0, 0.5], abs=ROUND_OFF)
 
 
-def test_the_deepest_peaks_are_kept():
+def test_deepest_peaks_are_kept():
     heights = np.zeros((21, 21))
     places = [(4, 4), (4, 16), (16, 4), (16, 16), (10, 10), (10, 4)]
     for depth, place in enumerate(places):
@@ -238,7 +238,7 @@ def test_the_deepest_peaks_are_kept():
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e300])
-def test_a_state_without_numbers_finds_nothing(bad):
+def test_nan_state_gives_no_contacts(bad):
     scene = Scene(free_bodies(Sphere(0.2), Cylinder(0.3, 0.2)), field(HILLS))
     scene.place(0, (bad, 0.0, 0.1)).place(1, (0.0, 0.0, 0.1))
     scene.v[6:] = bad

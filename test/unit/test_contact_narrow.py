@@ -1,4 +1,4 @@
-"""Distances between simple shapes, against the library coal on random poses, and where they touch."""
+"""Distances and contact points of simple shapes, against the library coal on random poses."""
 
 import coal
 import numpy as np
@@ -20,7 +20,7 @@ from grouser.physics.model.multibody import build_model
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
 ROUND_OFF = 1e-12
-# coal iterates until it is this sure of a distance [m]
+# tolerance of coal's iterations [m]
 COAL = 1e-6
 
 GEM = hull_mesh(np.random.default_rng(5).normal(size=(12, 3)) * [0.5, 0.3, 0.4] + [0.2, -0.1, 0.3])
@@ -34,7 +34,7 @@ SOLIDS = {
 
 
 def in_coal(geometry):
-    """The geometry as coal knows it."""
+    """The geometry in coal."""
     if isinstance(geometry, Sphere):
         return coal.Sphere(geometry.radius)
     if isinstance(geometry, Capsule):
@@ -63,7 +63,7 @@ def coal_distance(one, pose, other, other_pose):
 
 @pytest.mark.parametrize("name", SOLIDS)
 @pytest.mark.parametrize("turned", [False, True], ids=["first", "second"])
-def test_a_sphere_is_as_far_from_a_solid_as_coal_says(name, turned):
+def test_sphere_to_solid_distance_agrees_with_coal(name, turned):
     random = np.random.default_rng(3)
     ball, solid = Sphere(0.3), SOLIDS[name]
     scene = Scene(free_bodies(*((solid, ball) if turned else (ball, solid))))
@@ -80,17 +80,17 @@ def test_a_sphere_is_as_far_from_a_solid_as_coal_says(name, turned):
             touching += 1
             assert (contact.body, contact.other) == (0, 1)
             if name == "cylinder" and contact.gap < -0.3:
-                # the middle is inside: on a round wall coal stops before it has found the shortest way out
+                # the centre is inside: at a curved wall coal stops before the nearest point
                 assert contact.gap >= distance - COAL
                 continue
             assert contact.gap == pytest.approx(distance, abs=COAL)
-            # where two faces are as near, either normal is right; a ball's middle near a solid's surface has none
+            # between equally near faces either normal is right; a centre near a solid's surface has no accurate normal
             if contact.gap > -0.25:
                 assert contact.normal @ normal == pytest.approx(1.0, abs=1e-5)
     assert touching > 50
 
 
-def test_capsules_are_as_far_apart_as_coal_says():
+def test_capsule_to_capsule_distance_agrees_with_coal():
     random = np.random.default_rng(4)
     one, other = Capsule(0.2, 0.7), Capsule(0.3, 1.5)
     scene = Scene(free_bodies(one, other))
@@ -106,13 +106,13 @@ def test_capsules_are_as_far_apart_as_coal_says():
             touching += 1
             deepest = min(found, key=lambda contact: contact.gap)
             assert deepest.gap == pytest.approx(distance, abs=COAL)
-            # an axis that comes within a millimetre of the other has a normal of few digits in coal
+            # axes within a millimetre of each other have an inaccurate normal in coal
             if distance > -0.499:
                 assert deepest.normal @ normal == pytest.approx(1.0, abs=1e-5)
     assert touching > 50
 
 
-def test_parallel_capsules_touch_at_both_ends_of_their_common_stretch():
+def test_parallel_capsules_touch_at_both_ends_of_their_overlap():
     scene = Scene(free_bodies(Capsule(0.1, 1.0), Capsule(0.1, 1.0)))
     half = np.sqrt(0.5)
     found = scene.place(0, (0, 0, 0.2), (0, half, 0, half)).place(1, (0.3, 0, 0), (0, half, 0, half)).touch()
@@ -123,9 +123,9 @@ def test_parallel_capsules_touch_at_both_ends_of_their_common_stretch():
         assert contact.point[2] == pytest.approx(0.1, abs=ROUND_OFF)
 
 
-def test_crossed_capsules_touch_once_between_their_ends():
+def test_crossed_capsules_have_one_contact_between_their_ends():
     scene = Scene(free_bodies(Capsule(0.1, 1.0), Capsule(0.1, 1.0)))
-    # 0.05 rad: counted as parallel, but the ends are 1.5 mm higher than the crossing
+    # 0.05 rad: treated as parallel, but the ends are 1.5 mm higher than the crossing
     half, turn = np.sqrt(0.5), spatial.quaternion_exponential(0.0, 0.0, 0.05)
     lying = (0.0, half, 0.0, half)
     found = scene.place(0, (0, 0, 0.2), spatial.quaternion_product(*turn, *lying)).place(1, (0, 0, 0), lying).touch()
@@ -140,7 +140,7 @@ def test_points_without_radius_never_touch_each_other():
     assert len(Scene(free_bodies(cloud, PointSet(np.zeros((3, 3)), 0.1))).collision.pairs.first) == 1
 
 
-def test_every_point_of_a_set_touches_by_itself():
+def test_every_point_of_a_set_is_a_contact():
     points = np.array([[-0.3, -0.2, 0.0], [0.3, -0.2, 0.0], [0.0, 0.3, 0.0], [5.0, 0.0, 0.0]])
     scene = Scene(free_bodies(Box((1.0, 1.0, 1.0)), PointSet(points, 0.05)))
     found = scene.place(0, (0, 0, 0)).place(1, (0, 0, 0.549)).touch()
@@ -152,7 +152,7 @@ def test_every_point_of_a_set_touches_by_itself():
 
 
 @BOTH
-def test_distances_of_points_against_their_definitions(of):
+def test_point_to_shape_distances_against_their_definitions(of):
     random = np.random.default_rng(6)
     box, cylinder, capsule = np.array([0.3, 0.5, 0.4]), (0.4, 0.5), (0.2, 0.6)
     for point in random.uniform(-1.0, 1.0, (60, 3)):
@@ -177,7 +177,7 @@ def check_distance(distance, normal, expected):
 
 
 @BOTH
-def test_points_lie_a_distance_along_the_normal_from_a_hull(of):
+def test_point_to_hull_distance_and_normal_lead_to_the_surface(of):
     machine = free_bodies(GEM)
     shapes = make_shapes(machine, build_model(machine)[1], World())
     faces = (shapes.vertex, shapes.face, shapes.face_corner, 0, len(shapes.face))
@@ -185,7 +185,7 @@ def test_points_lie_a_distance_along_the_normal_from_a_hull(of):
     for point in random.uniform(-1.0, 1.0, (40, 3)):
         distance, *normal = of(point_to_hull)(*point, *faces)
         heights = shapes.face[:, :3] @ (point - distance * np.array(normal)) - shapes.face[:, 3]
-        # the foot is on the surface; and no face's plane is farther away than the hull
+        # the foot is on the surface; no face's plane is farther away than the hull
         assert heights.max() == pytest.approx(0.0, abs=ROUND_OFF)
         assert (shapes.face[:, :3] @ point - shapes.face[:, 3]).max() <= distance + ROUND_OFF
 
@@ -208,7 +208,7 @@ def test_nearest_points_of_segments_are_perpendicular_or_at_their_ends(of):
     assert inside > 20
 
 
-def test_coincident_middles_still_give_a_normal():
+def test_coincident_centres_give_a_unit_normal():
     scene = Scene(free_bodies(Sphere(0.4), Sphere(0.3)))
     (contact,) = scene.place(0, (1, 2, 3)).place(1, (1, 2, 3)).touch()
     assert contact.gap == pytest.approx(-0.7)

@@ -1,4 +1,4 @@
-"""What may touch what, and how: exclusions, laws of contact, moving surfaces, slots."""
+"""Rules of contact: excluded pairs, contact laws, moving surfaces, slots."""
 
 import math
 import sys
@@ -33,7 +33,7 @@ def chain(*joints, geometry=BALL, root="l0", floating_base=True, **attributes):
         "chain",
         tuple(links),
         tuple(
-            # branches side by side
+            # branches from one link
             Joint(f"j{child}", kind, names[parent], names[child], Pose((1.0, 0.3 * (child - parent - 1), 0.0)))
             for parent, child, kind in joints
         ),
@@ -58,13 +58,13 @@ def sets(*words):
 # --- exclusions -------------------------------------------------------------------------------------------------------
 
 
-def test_links_that_a_joint_connects_do_not_touch():
+def test_links_connected_by_a_joint_do_not_touch():
     machine = chain((0, 1, "revolute"), (1, 2, "revolute"), (2, 3, "revolute"))
     assert pairs(machine) == sets("l0 l2", "l0 l3", "l1 l3")
 
 
 def test_fixed_joints_make_one_body():
-    # l1 is part of l0, l3 of l2: all are as near as the joint between l1 and l2
+    # l1 is part of l0, l3 of l2: the joint between l1 and l2 connects all of them
     machine = chain((0, 1, "fixed"), (1, 2, "revolute"), (2, 3, "fixed"), (3, 4, "revolute"))
     assert pairs(machine) == sets("l0 l4", "l1 l4")
 
@@ -75,13 +75,13 @@ def test_links_of_a_fixed_base_touch_no_obstacle_and_not_each_other():
     assert pairs(machine, world) == sets("l0 l3", "l1 l3", "l2 wall", "l3 wall")
 
 
-def test_disabled_collisions_count_in_either_order():
+def test_disabled_collisions_apply_in_either_order():
     machine = chain((0, 1, "revolute"), (1, 2, "revolute"), (2, 3, "revolute"))
     disabled = (DisabledCollision("l2", "l0"), DisabledCollision("l1", "l3"))
     assert pairs(replace(machine, disabled_collisions=disabled)) == sets("l0 l3")
 
 
-def test_loop_joints_connect():
+def test_links_connected_by_a_loop_joint_do_not_touch():
     machine = chain((0, 1, "revolute"), (0, 2, "revolute"), (1, 3, "revolute"), (2, 4, "revolute"))
     zero = (0.0, 0.0, 0.0)
     loop = LoopJoint("loop", "revolute", "z", None, zero, None, zero, JointFrame("l3"), JointFrame("l4"))
@@ -94,7 +94,7 @@ def test_without_self_collision_separate_objects_and_obstacles_still_touch():
     assert pairs(machine, world) == sets("l0 l3", "l1 l3", "l2 l3", "l0 wall", "l1 wall", "l2 wall", "l3 wall")
 
 
-def test_a_compliant_joint_holds_even_if_it_is_free_to_move():
+def test_links_connected_by_a_compliant_joint_do_not_touch():
     zero = (0.0, 0.0, 0.0)
     compliant = (CompliantJoint("j3", zero, zero, zero, zero),)
     machine = chain((0, 1, "revolute"), (1, 2, "revolute"), (0, 3, "floating"), self_collision=SelfCollision(False))
@@ -103,14 +103,14 @@ def test_a_compliant_joint_holds_even_if_it_is_free_to_move():
     assert pairs(touching) == sets("l0 l2", "l1 l3", "l2 l3")
 
 
-def test_what_hangs_on_the_world_is_separate():
+def test_links_with_joints_to_the_world_are_separate_objects():
     joints = ((0, 1, "prismatic"), (0, 2, "prismatic"))
     apart = {"self_collision": SelfCollision(False), "floating_base": False}
     assert pairs(chain(*joints, root="world", **apart)) == sets("l1 l2")
     assert pairs(chain(*joints, **apart)) == set()
 
 
-def test_links_that_overlap_at_the_start_never_touch_and_are_named():
+def test_links_overlapping_at_the_start_do_not_touch_and_are_named():
     machine = chain((0, 1, "revolute"), (1, 2, "revolute"), geometry=Box((1.0, 1.0, 2.5)))
     scene = Scene(machine)
     # boxes 2 m apart, 1 m wide: no overlap
@@ -120,7 +120,7 @@ def test_links_that_overlap_at_the_start_never_touch_and_are_named():
     assert Scene(wide).warnings == (
         'links "l0" and "l2" overlap by 10.0 mm at the start: they do not touch each other',
     )
-    # less than a millimetre is a contact
+    # an overlap of less than a millimetre is a contact
     assert pairs(chain((0, 1, "revolute"), (1, 2, "revolute"), geometry=Box((2.0009, 1.0, 1.0)))) == sets("l0 l2")
 
 
@@ -137,19 +137,19 @@ def test_contacts_are_between_the_bodies_of_the_links():
     assert contact.normal == pytest.approx([0, 0, 1])
 
 
-def test_point_sets_are_no_obstacles():
+def test_point_set_obstacles_are_rejected():
     with pytest.raises(MachineError, match='obstacle "cloud": a point set'):
         Scene(free_bodies(BALL), World(obstacles=(Obstacle("cloud", PointSet(np.zeros((1, 3)))),)))
 
 
-def test_without_coal_only_convex_pairs_are_refused(monkeypatch):
+def test_without_coal_only_convex_pairs_are_rejected(monkeypatch):
     monkeypatch.setitem(sys.modules, "coal", None)
     Scene(free_bodies(BALL, Box((1.0, 1.0, 1.0))))
     with pytest.raises(MachineError, match="package coal"):
         Scene(free_bodies(Cylinder(1.0, 1.0), Box((1.0, 1.0, 1.0))))
 
 
-def test_flat_meshes_touch_like_thin_plates():
+def test_flat_mesh_is_a_thin_plate():
     scene = Scene(free_bodies(BALL, hull_mesh([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)])))
     (contact,) = scene.place(0, (0.2, 0.3, 0.101)).place(1, (0, 0, 0)).touch()
     assert contact.gap == pytest.approx(0.5e-3)  # the plate is a millimetre thick
@@ -184,16 +184,16 @@ PLAIN = ContactMaterial("")
         ({"stiffness": 3e5, "damping": 9.0}, {"stiffness": 6e5, "damping": 18.0}, {"stiffness": 2e5, "damping": 6.0}),
     ],
 )
-def test_how_materials_combine(one, other, expected):
+def test_materials_combine_to_a_contact_law(one, other, expected):
     for first, second in ((one, other), (other, one)):
         law = combine(replace(PLAIN, **first), replace(PLAIN, **second))._asdict()
         assert {name: law[name] for name in expected} == pytest.approx(expected)
 
 
-def test_dampers_in_series_dissipate_as_much_as_the_two():
+def test_combined_damper_dissipates_as_much_as_two_in_series():
     one, other = (replace(PLAIN, stiffness=k, damping=c) for k, c in ((3e5, 9.0), (6e5, 4.0)))
     law = combine(one, other)
-    # under the same load the springs share the speed of approach as their flexibilities
+    # under the same load the springs divide the speed of approach in proportion to their flexibilities
     speeds = [law.stiffness / material.stiffness for material in (one, other)]
     assert sum(speeds) == pytest.approx(1.0)
     assert law.damping == pytest.approx(one.damping * speeds[0] ** 2 + other.damping * speeds[1] ** 2)
@@ -217,20 +217,20 @@ RUBBER = ContactMaterial("b0", "rubber", friction=1.2, restitution=0.5)
 STEEL = ContactMaterial("b1", "steel", friction=0.4)
 
 
-def test_a_pair_of_materials_overrides_what_it_gives():
+def test_material_pair_overrides_the_values_it_gives():
     machine = free_bodies(BALL, BALL, contacts=(RUBBER, STEEL))
     assert law_between(machine, FREE_SPACE, 0, 1)["friction"] == 0.4
     for names in (("rubber", "steel"), ("steel", "rubber")):
         pair = MaterialPair(*names, friction=0.9, rolling_resistance=0.01)
         law = law_between(replace(machine, material_pairs=(pair,)), FREE_SPACE, 0, 1)
         assert (law["friction"], law["restitution"], law["rolling"]) == (0.9, 0.5, 0.01)
-    # a stiffness comes with its damping, and without bouncing
+    # a stiffness comes with its own damping, and without restitution
     soft = MaterialPair("rubber", "steel", stiffness=2e5, damping=3.0)
     law = law_between(replace(machine, material_pairs=(soft,)), FREE_SPACE, 0, 1)
     assert (law["stiffness"], law["damping"], law["restitution"], law["friction"]) == (2e5, 3.0, 0.0, 0.4)
 
 
-def test_the_world_has_materials_too():
+def test_ground_and_obstacles_have_materials():
     ice = Obstacle("floe", BALL, Pose((9.0, 0.0, 0.0)), friction=0.1, material="ice")
     world = World(ground=Ground(friction=0.7, material="sand"), obstacles=(ice,))
     machine = free_bodies(BALL, BALL, contacts=(RUBBER, STEEL))
@@ -243,7 +243,7 @@ def test_the_world_has_materials_too():
     assert law_between(machine, world, 0, 2)["friction"] == 0.1
 
 
-def test_a_material_may_be_paired_with_itself_but_not_without_a_name():
+def test_material_pair_needs_names_and_may_name_one_material_twice():
     machine = free_bodies(BALL, BALL, contacts=(RUBBER, replace(RUBBER, link="b1")))
     machine = replace(machine, material_pairs=(MaterialPair("rubber", "rubber", friction=0.11),))
     assert law_between(machine, FREE_SPACE, 0, 1)["friction"] == 0.11
@@ -251,7 +251,7 @@ def test_a_material_may_be_paired_with_itself_but_not_without_a_name():
     assert law_between(nameless, FREE_SPACE, 0, 1)["friction"] == Ground().friction
 
 
-def test_equal_combinations_share_a_law():
+def test_equal_material_combinations_share_a_contact_law():
     scene = Scene(free_bodies(*[BALL] * 4), World())
     assert len(scene.collision.laws.friction) == 1
 
@@ -259,7 +259,7 @@ def test_equal_combinations_share_a_law():
 # --- moving surfaces --------------------------------------------------------------------------------------------------
 
 
-def test_a_belt_moves_the_surface_of_its_link():
+def test_surface_joint_moves_the_surface_of_its_link():
     belt = ContactMaterial("l0", surface_joint="j1", surface_radius=0.2, surface_direction=(0.0, 1.0, 0.0))
     scene = Scene(chain((0, 1, "revolute"), contacts=(belt,)))
     shapes = scene.collision.shapes
@@ -273,14 +273,14 @@ def test_a_belt_moves_the_surface_of_its_link():
 
 
 @pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
-def test_contacts_take_the_nearest_slot_then_an_empty_one_then_any(of):
+def test_contact_takes_the_nearest_slot_then_an_empty_one_then_any(of):
     memory_anchor, memory_impulse = np.zeros((2, 6, 3))
     memory_anchor[1:5, 0] = [0.0, 1.0, 2.0, 3.0]
     memory_impulse[[1, 2, 4], 2] = 1.0
     anchor = np.array([[1.02, 0, 0], [0.97, 0, 0], [0.02, 0, 0], [9.0, 0, 0]])
     claimed, slot = np.ones(6, dtype=bool), np.zeros(4, dtype=np.int64)
     of(claim_slots)(1, 4, 4, anchor, 0.1, memory_anchor, memory_impulse, claimed, slot)
-    # slot 3 is empty; slot 4 remembers a contact that is gone; slots 0 and 5 belong to others
+    # slot 3 is empty; slot 4 stores a contact that has ended; slots 0 and 5 belong to other pairs
     assert slot.tolist() == [2, 3, 1, 4]
 
 
@@ -295,10 +295,10 @@ def test_contacts_keep_their_slots_while_a_box_slides():
         assert len(corners) == 4
         expected = expected or corners
         assert corners == expected
-        scene.remember(found)
+        scene.store_impulses(found)
 
 
-def test_contacts_keep_their_slots_while_some_come_and_go():
+def test_contacts_keep_their_slots_while_others_begin_and_end():
     scene = Scene(free_bodies(Box((0.6, 0.4, 0.2)), Box((4.0, 4.0, 1.0))))
     lift = 0.3 * math.sin(0.05) + 0.1 * math.cos(0.05)
     seen: dict[int, tuple] = {}
@@ -311,7 +311,7 @@ def test_contacts_keep_their_slots_while_some_come_and_go():
             if scene.impulse[contact.slot].any():
                 assert seen[contact.slot] == tuple(np.round(contact.anchor, 9))
             seen[contact.slot] = tuple(np.round(contact.anchor, 9))
-        scene.remember(found)
+        scene.store_impulses(found)
 
 
 def test_no_two_contacts_share_a_slot():
@@ -331,4 +331,4 @@ def test_no_two_contacts_share_a_slot():
         assert [contact.other_shape < 0 for contact in found] == sorted(
             (contact.other_shape < 0 for contact in found), reverse=True
         )
-        scene.remember(found)
+        scene.store_impulses(found)

@@ -1,4 +1,4 @@
-"""Momenta of a discrete motion against the discrete Lagrangian, written with poses and pseudo-inertias."""
+"""Momenta of a discrete motion against the discrete Lagrangian, formed with poses and pseudo-inertias."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -23,13 +23,13 @@ from grouser.physics.multibody.newton_euler import gather_forces, inverse_dynami
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
 ALL_JOINTS = Path(__file__).parents[1] / "data" / "machines" / "all_joints.urdf"
 STEP = 0.02
-# Central differences: an error of EPSILON squared, and round-off over EPSILON, of momenta of some 100 kg m/s.
+# Central differences: a truncation error of EPSILON squared, and round-off over EPSILON, for momenta of 100 kg m/s.
 EPSILON = 1e-5
 DIFFERENCE = 1e-7
 
 
-class Way:
-    """Two positions of the machine with every kind of joint, a step of random rates apart."""
+class DiscreteStep:
+    """Two positions of the machine with every kind of joint, one step of random rates apart."""
 
     def __init__(self, base):
         machine = grouser.load_machine(ALL_JOINTS, base=base)
@@ -59,7 +59,7 @@ class Way:
         return np.concatenate([kinematics.rotation, place[:, :, np.newaxis]], axis=2)
 
     def lagrangian(self, first, second):
-        """L_d of the head of `variational`, over its bodies' second moments about their own frames."""
+        """L_d of the head of `variational`, with the bodies' second moments about their own frames."""
         model, total = self.model, 0.0
         for before, after, mass, com, s in zip(
             self.poses(first), self.poses(second), model.body_mass, model.body_com, model.body_inertia, strict=True
@@ -69,55 +69,55 @@ class Way:
             pseudo[:3, :3] = 0.5 * np.trace(inertia) * np.eye(3) - inertia + mass * np.outer(com, com)
             pseudo[:3, 3] = pseudo[3, :3] = mass * com
             pseudo[3, 3] = mass
-            way = after - before
-            total += np.trace(way @ pseudo @ way.T) / (2.0 * STEP)
+            change = after - before
+            total += np.trace(change @ pseudo @ change.T) / (2.0 * STEP)
             heights = [mass * model.gravity @ (pose[:, :3] @ com + pose[:, 3]) for pose in (before, after)]
             total += 0.5 * STEP * sum(heights)
         return total
 
-    def slopes(self, of_end):
-        """Derivatives of L_d along every coordinate rate at the end of the way, or at its start."""
-        slopes = np.zeros(self.rates)
+    def derivatives(self, of_end):
+        """Derivatives of L_d along every coordinate rate at the end of the step, or at its start."""
+        derivatives = np.zeros(self.rates)
         for d, unit in enumerate(np.eye(self.rates)):
             for sign in (1.0, -1.0):
                 aside = self.moved(self.end if of_end else self.q, sign * unit, EPSILON)
                 ends = (self.q, aside) if of_end else (aside, self.end)
-                slopes[d] += sign * self.lagrangian(*ends) / (2.0 * EPSILON)
-        return slopes
+                derivatives[d] += sign * self.lagrangian(*ends) / (2.0 * EPSILON)
+        return derivatives
 
 
 @pytest.fixture(scope="module", params=["fixed", "floating"])
-def way(request):
-    return Way(request.param)
+def discrete(request):
+    return DiscreteStep(request.param)
 
 
 @BOTH
-def test_momenta_are_the_slopes_of_the_discrete_lagrangian(way, of):
-    before, after = way.kinematics(way.q), way.kinematics(way.end)
-    momenta, wrench = np.zeros((2, way.bodies, 6))
-    start, end, weight, none = np.zeros((4, way.rates))
-    of(find_momenta)(way.model, before, after, STEP, momenta)
-    of(momenta_at_end)(way.model, before, after, STEP, momenta, wrench, end)
-    gather_forces(way.model, before.column, momenta.copy(), start)
-    # at rest what is left of the momenta at the start is half a step of weight
-    of(momenta_at_start)(way.model, before, STEP, wrench, weight)
-    inverse_dynamics(way.model, before, none.copy(), wrench, np.zeros((way.bodies, 6)), none)
+def test_discrete_momenta_are_the_derivatives_of_the_discrete_lagrangian(discrete, of):
+    before, after = discrete.kinematics(discrete.q), discrete.kinematics(discrete.end)
+    momenta, wrench = np.zeros((2, discrete.bodies, 6))
+    start, end, weight, none = np.zeros((4, discrete.rates))
+    of(find_momenta)(discrete.model, before, after, STEP, momenta)
+    of(momenta_at_end)(discrete.model, before, after, STEP, momenta, wrench, end)
+    gather_forces(discrete.model, before.column, momenta.copy(), start)
+    # at zero rates the momenta at the start are half a step of weight
+    of(momenta_at_start)(discrete.model, before, STEP, wrench, weight)
+    inverse_dynamics(discrete.model, before, none.copy(), wrench, np.zeros((discrete.bodies, 6)), none)
     assert weight == pytest.approx(-0.5 * STEP * none, abs=1e-12)
-    assert end == pytest.approx(way.slopes(of_end=True), abs=DIFFERENCE)
-    assert start - weight == pytest.approx(-way.slopes(of_end=False), abs=DIFFERENCE)
+    assert end == pytest.approx(discrete.derivatives(of_end=True), abs=DIFFERENCE)
+    assert start - weight == pytest.approx(-discrete.derivatives(of_end=False), abs=DIFFERENCE)
 
 
 @BOTH
-def test_momenta_of_rates_are_those_of_the_mass_matrix(way, of):
-    before = way.kinematics(way.q, way.v)
-    momenta, wrench = np.zeros((2, way.bodies, 6))
-    gathered, weight, start = np.zeros((3, way.rates))
-    of(add_momenta)(way.model, before, way.v, np.zeros((way.bodies, 6)), momenta)
-    of(gather_forces)(way.model, before.column, momenta, gathered)
-    of(momenta_at_start)(way.model, way.kinematics(way.q), STEP, wrench, weight)
-    of(momenta_at_start)(way.model, before, STEP, wrench, start)
-    lower = np.zeros((way.rates, way.rates))
-    mass_matrix(way.model, before, np.zeros((way.bodies, 10)), lower)
-    expected = lower @ way.v + np.tril(lower, -1).T @ way.v
+def test_added_momenta_agree_with_the_mass_matrix(discrete, of):
+    before = discrete.kinematics(discrete.q, discrete.v)
+    momenta, wrench = np.zeros((2, discrete.bodies, 6))
+    gathered, weight, start = np.zeros((3, discrete.rates))
+    of(add_momenta)(discrete.model, before, discrete.v, np.zeros((discrete.bodies, 6)), momenta)
+    of(gather_forces)(discrete.model, before.column, momenta, gathered)
+    of(momenta_at_start)(discrete.model, discrete.kinematics(discrete.q), STEP, wrench, weight)
+    of(momenta_at_start)(discrete.model, before, STEP, wrench, start)
+    lower = np.zeros((discrete.rates, discrete.rates))
+    mass_matrix(discrete.model, before, np.zeros((discrete.bodies, 10)), lower)
+    expected = lower @ discrete.v + np.tril(lower, -1).T @ discrete.v
     assert gathered == pytest.approx(expected, rel=1e-12, abs=1e-12)
     assert start - weight == pytest.approx(expected, rel=1e-12, abs=1e-12)

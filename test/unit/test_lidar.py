@@ -1,4 +1,4 @@
-"""What a lidar measures: of rooms that are known, of anything at random beside dense sampling, and of ruts."""
+"""Lidar ranges: in known rooms, for random shapes against dense sampling, and over ruts."""
 
 import math
 
@@ -24,14 +24,14 @@ TREE = """<robot name="r"><link name="world"/><link name="mast"/>
 EMPTY = World(ground=None)
 
 
-def watch(world, xyz="0 0 0", rpy="0 0 0", link="mast", arm="", more=""):
-    """A lidar on a mast, beside which an arm turns."""
+def mounted_lidar(world, xyz="0 0 0", rpy="0 0 0", link="mast", arm="", more=""):
+    """A simulation of a lidar on a mast, with an arm that turns beside it."""
     text = TREE.format(xyz=xyz, rpy=rpy, link=link, arm=arm, more=more)
     return Simulation(parse_machine(text, "r.urdf"), world)
 
 
 def ranges_of(*arguments, **attributes):
-    return watch(*arguments, **attributes).lidar["eye"].ranges
+    return mounted_lidar(*arguments, **attributes).lidar["eye"].ranges
 
 
 def obstacles(*shapes):
@@ -40,24 +40,24 @@ def obstacles(*shapes):
 
 
 def directions(scan, rotation):
-    """Of the beams in the world, (beams, 3)."""
+    """Directions of the beams in the world, (beams, 3)."""
     return np.column_stack([np.cos(scan.angles), np.sin(scan.angles), np.zeros(len(scan.angles))]) @ rotation.T
 
 
-def test_beams_go_anticlockwise_from_the_first_angle_to_the_last():
-    scan = watch(EMPTY, more='beams="5" angle_min="-1" angle_max="1"').lidar["eye"]
+def test_lidar_beams_run_counter_clockwise_between_their_angles():
+    scan = mounted_lidar(EMPTY, more='beams="5" angle_min="-1" angle_max="1"').lidar["eye"]
     np.testing.assert_allclose(scan.angles, [-1.0, -0.5, 0.0, 0.5, 1.0])
     assert np.all(scan.ranges == np.inf)
 
 
-def test_a_full_turn_has_no_beam_twice():
-    scan = watch(EMPTY, more='beams="4"').lidar["eye"]
+def test_full_turn_of_a_lidar_has_no_duplicate_beam():
+    scan = mounted_lidar(EMPTY, more='beams="4"').lidar["eye"]
     np.testing.assert_allclose(scan.angles, math.pi * np.array([-1.0, -0.5, 0.0, 0.5]))
 
 
-def test_a_box_at_three_metres_is_seen_at_its_face():
-    """Its face at x = 2.5 m, 1 m wide, is met at 2.5 m / cos a, and by no beam beyond atan(0.5 / 2.5)."""
-    scan = watch(obstacles((Box((1.0, 1.0, 1.0)), Pose((3.0, 0.0, 0.0)))), more='beams="721"').lidar["eye"]
+def test_lidar_ranges_of_a_box():
+    """Its face at x = 2.5 m, 1 m wide, is hit at 2.5 m / cos a, and by no beam beyond atan(0.5 / 2.5)."""
+    scan = mounted_lidar(obstacles((Box((1.0, 1.0, 1.0)), Pose((3.0, 0.0, 0.0)))), more='beams="721"').lidar["eye"]
     meets = np.abs(np.tan(scan.angles)) < 0.2
     meets &= np.cos(scan.angles) > 0.0
     expected = np.where(meets, 2.5 / np.cos(scan.angles), np.inf)
@@ -66,11 +66,11 @@ def test_a_box_at_three_metres_is_seen_at_its_face():
 
 
 @pytest.mark.parametrize("span", [(-1.5, 4.7), (0.1, 6.2), (-6.2, 0.0)])
-def test_round_things_are_seen_as_circles(span):
+def test_lidar_ranges_of_spheres_cylinders_and_capsules(span):
     """A sphere, an upright cylinder and capsule of 0.4 m, at 2 m: d cos a - sqrt(r2 - d2 sin2 a)."""
     places = {0.0: Sphere(0.4), 0.5 * math.pi: Cylinder(0.4, 1.0), math.pi: Capsule(0.4, 1.0)}
     world = obstacles(*((shape, Pose((2.0 * math.cos(at), 2.0 * math.sin(at), 0.0))) for at, shape in places.items()))
-    scan = watch(world, more=f'beams="1440" angle_min="{span[0]}" angle_max="{span[1]}"').lidar["eye"]
+    scan = mounted_lidar(world, more=f'beams="1440" angle_min="{span[0]}" angle_max="{span[1]}"').lidar["eye"]
     expected = np.full(1440, np.inf)
     for at in places:
         off = scan.angles - at
@@ -81,16 +81,16 @@ def test_round_things_are_seen_as_circles(span):
     assert np.isfinite(expected).sum() > 200
 
 
-def test_level_ground_is_met_where_the_beams_go_down_to_it():
+def test_lidar_ranges_of_level_ground():
     """Pitched down by 0.3 rad, 1 m above the plane: 1 m / (sin 0.3 cos a), and nothing on the other side."""
-    scan = watch(World(), xyz="0 0 1", rpy="0 0.3 0", more='range_max="50"').lidar["eye"]
+    scan = mounted_lidar(World(), xyz="0 0 1", rpy="0 0.3 0", more='range_max="50"').lidar["eye"]
     down = math.sin(0.3) * np.cos(scan.angles)
     expected = np.where(down > 1.0 / 50.0, 1.0 / np.where(down > 0.0, down, 1.0), np.inf)
     np.testing.assert_allclose(scan.ranges, expected, rtol=1e-13)
 
 
-def test_what_is_too_near_is_minus_infinity_and_what_is_too_far_infinity():
-    """REP-117. Inside of a thing, and under ground, there is nothing but it."""
+def test_lidar_ranges_beyond_the_limits_are_infinite():
+    """REP-117. Inside a shape and under the ground every range is too short."""
     wall = (Box((1.0, 1.0, 1.0)), Pose((3.0, 0.0, 0.0)))
     for more, expected in (
         ('range_min="2.49"', 2.5),
@@ -107,11 +107,11 @@ def test_what_is_too_near_is_minus_infinity_and_what_is_too_far_infinity():
 ARM = '<collision><origin xyz="1 0 0"/><geometry><box size="0.2 0.2 0.2"/></geometry></collision>'
 
 
-def test_it_sees_the_other_links_where_they_are_but_not_its_own():
+def test_lidar_measures_other_links_but_not_its_own():
     ahead = 'beams="5" angle_min="-1.5" angle_max="1.5"'
-    turned = watch(EMPTY, arm=ARM, more=ahead)
+    turned = mounted_lidar(EMPTY, arm=ARM, more=ahead)
     assert turned.lidar["eye"].ranges[2] == pytest.approx(0.9, rel=1e-14)
-    turned.state.q[:] = 0.75  # one coordinate; the box then stands in the next beam
+    turned.state.q[:] = 0.75  # one coordinate; the box is then in the next beam
     assert list(np.isfinite(turned.lidar["eye"].ranges)) == [False, False, False, True, False]
     assert turned.lidar["eye"].ranges[3] == pytest.approx(0.9, rel=1e-14)
     assert np.all(ranges_of(EMPTY, arm=ARM, link="arm") == np.inf)
@@ -133,8 +133,8 @@ def surface_distance(shape, p):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_shapes_anywhere_are_met_on_their_surface_and_not_passed(seed):
-    """Beams end on a surface, and are outside of all shapes before that."""
+def test_lidar_ranges_of_random_shapes(seed):
+    """Beams end on a surface, and are outside all shapes before that."""
     random = np.random.default_rng(seed)
     kinds = (
         lambda: Box(tuple(random.uniform(0.2, 1.5, 3))),
@@ -147,7 +147,7 @@ def test_shapes_anywhere_are_met_on_their_surface_and_not_passed(seed):
         angle, away = random.uniform(-np.pi, np.pi), random.uniform(3.0, 12.0)
         place = (away * math.cos(angle), away * math.sin(angle), random.uniform(-0.6, 0.6))
         shapes.append((kinds[number % 4](), Pose(place, quaternion_from_rpy(*random.uniform(-3.0, 3.0, 3)))))
-    scan = watch(obstacles(*shapes), more='beams="360" range_max="20"').lidar["eye"]
+    scan = mounted_lidar(obstacles(*shapes), more='beams="360" range_max="20"').lidar["eye"]
     way = directions(scan, np.eye(3))
     met = np.isfinite(scan.ranges)
     assert 90 < met.sum() < 360
@@ -158,7 +158,7 @@ def test_shapes_anywhere_are_met_on_their_surface_and_not_passed(seed):
             axis=0,
         )
 
-    # coordinates of up to 15 m are rounded to 2e-15 m, which grazing beams make to the root of that, times 1 m
+    # coordinates of up to 15 m are rounded to 2e-15 m; grazing beams turn that into its root times 1 m
     np.testing.assert_allclose(clearance(way[met] * scan.ranges[met, np.newaxis]), 0.0, atol=1e-13)
     for share in np.linspace(0.0, 1.0, 400, endpoint=False):
         ends = np.where(met, scan.ranges, 20.0)
@@ -166,7 +166,7 @@ def test_shapes_anywhere_are_met_on_their_surface_and_not_passed(seed):
 
 
 def field_height(field, points):
-    """Height of the surface at points (n, 2): of the triangles of each cell; the border goes on outward."""
+    """Height of the surface at points (n, 2): of the triangles of each cell; the border continues outward."""
     u = (points - np.array(field.origin)) / field.cell
     i = np.floor(u).astype(int)
     u = u - i
@@ -182,7 +182,7 @@ def field_height(field, points):
 
 
 def check_against_samples(scan, rotation, eye, reach, height_of, samples=3000, rounding=1e-12):
-    """Beams end on the ground, and are above it before; those that meet nothing are above it all along."""
+    """Beams end on the ground and are above it before; beams without a hit are above it all along."""
     way, met = directions(scan, rotation), np.isfinite(scan.ranges)
     ends = eye + way[met] * scan.ranges[met, np.newaxis]
     np.testing.assert_allclose(ends[:, 2] - height_of(ends[:, :2]), 0.0, atol=rounding)
@@ -194,8 +194,8 @@ def check_against_samples(scan, rotation, eye, reach, height_of, samples=3000, r
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_height_field_is_met_where_it_is(seed):
-    """Rough ground within a patch, whose border goes on outward; the lidar is tilted, once all the way to the side."""
+def test_lidar_ranges_of_a_height_field(seed):
+    """Rough ground within a patch that continues at its border; the lidar is tilted, once by a right angle."""
     random = np.random.default_rng(seed)
     heights = random.uniform(-0.3, 0.3, (23, 31)) + 0.3 * np.sin(np.arange(23) / 3.0)[:, np.newaxis]
     field = Heightfield(heights, 0.25, (-2.0, -3.0))
@@ -203,14 +203,14 @@ def test_a_height_field_is_met_where_it_is(seed):
     eye = np.array([0.2, -0.1, 1.0])
     place = {"xyz": "0.2 -0.1 1.0", "rpy": " ".join(map(repr, rpy))}
     world = World(ground=Ground(heightfield=field))
-    scan = watch(world, **place, more='beams="360" range_max="12"').lidar["eye"]
+    scan = mounted_lidar(world, **place, more='beams="360" range_max="12"').lidar["eye"]
     rotation = matrix(quaternion_from_rpy(*rpy))
     met = check_against_samples(scan, rotation, eye, 12.0, lambda points: field_height(field, points))
     assert 50 < met.sum() < 360
 
 
-def test_ruts_are_seen_as_they_are():
-    """A fan across the ruts of the rover on sand: between the middles of the cells that are published."""
+def test_lidar_ranges_of_ruts():
+    """A fan of beams across the ruts of the rover on sand: between the centres of the published cells."""
     rover = load_machine(machine_file("rover"), {"lidar": "false"})
     mounted = (0.1, 0.5 * math.pi - 0.2, 0.3)
     place = f'xyz="-0.4 0 -1" rpy="{" ".join(map(repr, mounted))}" angle_min="-1.4" angle_max="1.4"'
@@ -222,7 +222,7 @@ def test_ruts_are_seen_as_they_are():
     for wheel in machine.wheels:
         simulation.command[turning[wheel.link]] = 3.0
     simulation.step(1500)
-    # the rover is taken off its ruts, which stay, to look at them
+    # the rover is lifted off its ruts, which remain, to measure them
     simulation.state.q[2] += 2.5
     scan = simulation.lidar["eye"]
     position, quaternion = simulation.link_pose("base_link")
@@ -237,12 +237,12 @@ def test_ruts_are_seen_as_they_are():
     met = check_against_samples(scan, rotation, eye, 30.0, lambda points: field_height(field, points), samples=300)
     ends = eye + directions(scan, rotation)[met] * scan.ranges[met, np.newaxis]
     heights = field_height(field, ends[:, :2])
-    # ruts, what was heaped up beside them, and ground that is as it was
+    # ruts, heaps beside them, and undisturbed ground
     assert (heights < -0.01).sum() > 10 and (heights > 0.001).sum() > 5 and (heights == 0.0).sum() > 100
 
 
-def test_soft_ground_is_met_across_its_tiles():
-    """Six tiles around the world's origin, all of their cells at random but those of the border; else level ground."""
+def test_lidar_ranges_of_soft_ground_across_tiles():
+    """Six tiles around the world's origin with random cells except at the border; level ground elsewhere."""
     tree = TREE.format(xyz="-1.1 -0.2 0.2", rpy="0.08 0.05 0.4", link="mast", arm="", more='range_max="6"')
     world = World(ground=Ground(soil=SoilGround((load_soil("dry_sand"),), "deformable", 0.05)))
     simulation = Simulation(parse_machine(tree, "r.urdf"), world)
@@ -254,7 +254,7 @@ def test_soft_ground_is_met_across_its_tiles():
     low, size = np.array([-2, -1]) * SIDE, np.array([3, 2]) * SIDE
     heights = np.zeros(size + 1)
     heights[1:-2, 1:-2] = np.random.default_rng(3).uniform(-0.15, 0.15, size - 2)
-    heights[SIDE : 2 * SIDE] *= 0.1  # beside higher tiles, to which the ground rises in its last cells
+    heights[SIDE : 2 * SIDE] *= 0.1  # next to higher tiles: the ground rises in its last cells
     for tile, (a, b) in enumerate(simulation.state.soil.tile_place[:6]):
         i, j = np.array([a, b]) * SIDE - low
         start = tile * TILE + SURFACE
@@ -267,11 +267,11 @@ def test_soft_ground_is_met_across_its_tiles():
     assert 200 < met.sum() < 720
 
 
-def test_noise_is_normal_and_that_of_the_step():
+def test_lidar_noise_is_normal_and_depends_on_the_step():
     """Ten thousand beams at a wall all around: the standard deviation is 1 cm, within 4 / sqrt(2 n) of itself."""
     world = obstacles(*((Box((0.2, 9.0, 1.0)), Pose((x, 0.0, 0.0))) for x in (-2.1, 2.1)))
     more = 'beams="10000" angle_min="-1" angle_max="1" noise="0.01"'
-    noisy = watch(world, more=more)
+    noisy = mounted_lidar(world, more=more)
     exact = ranges_of(world, more=more.replace("0.01", "0"))
     first = noisy.lidar["eye"].ranges
     off = first - exact
@@ -288,7 +288,7 @@ def test_noise_is_normal_and_that_of_the_step():
     np.testing.assert_array_equal(noisy.lidar["eye"].ranges, later)
 
 
-def test_the_midpoint_rule_may_have_one():
+def test_lidar_with_the_midpoint_rule():
     text = TREE.format(xyz="0 0 0", rpy="0 0 0", link="mast", arm="", more="")
     text = text.replace("</grouser>", '<integrator method="implicit_midpoint"/></grouser>')
     simulation = Simulation(parse_machine(text, "r.urdf"), EMPTY)
@@ -296,8 +296,8 @@ def test_the_midpoint_rule_may_have_one():
     assert np.all(simulation.lidar["eye"].ranges == np.inf)
 
 
-def test_a_copy_in_a_batch_sees_its_own_machine():
-    two = watch(EMPTY, arm=ARM, more='beams="3" angle_min="-1" angle_max="1"').batch(2)
+def test_lidar_in_a_batch_measures_its_own_machine():
+    two = mounted_lidar(EMPTY, arm=ARM, more='beams="3" angle_min="-1" angle_max="1"').batch(2)
     two[1].state.q[:] = 1.0
     assert [list(np.isfinite(copy.lidar["eye"].ranges)) for copy in (two[0], two[1])] == [
         [False, True, False],
@@ -319,7 +319,7 @@ def test_a_copy_in_a_batch_sees_its_own_machine():
         ('type="radar"', "type = 'radar' is not valid"),
     ],
 )
-def test_bad_values_are_refused(more, message):
+def test_bad_lidar_values_are_rejected(more, message):
     text = TREE.format(xyz="0 0 0", rpy="0 0 0", link="mast", arm="", more=more)
     if "type=" in more:
         text = text.replace(' type="lidar"', "")

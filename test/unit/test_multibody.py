@@ -1,4 +1,4 @@
-"""Kinematics and dynamics of a machine with every kind of joint, compiled and not, against their definitions."""
+"""Kinematics and dynamics of a machine with every kind of joint, compiled and interpreted, by their definitions."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ ALL_JOINTS, ROVER = MACHINES / "machines" / "all_joints.urdf", MACHINES / "model
 
 
 def elastic_machine():
-    """The machine of all joints, of which the base (three branches), the mast and the slide deform."""
+    """The machine with all kinds of joints, with elastic base (three branches), mast and slide."""
     machine = grouser.load_machine(ALL_JOINTS, base="fixed")
     elastic = {"mast": (ElasticCoordinate("sway", 1.0),)}
     elastic["slide"] = (ElasticCoordinate("bending", 1.0), ElasticCoordinate("torsion", 2.0))
@@ -47,7 +47,7 @@ CASES = {
     "elastic": elastic_machine,
 }
 
-# Central differences: an error of STEP squared, and round-off by STEP.
+# Central differences: a truncation error of STEP squared, and round-off over STEP.
 STEP = 1e-5
 DIFFERENCE = 2e-9
 ROUND_OFF = 1e-11
@@ -81,11 +81,11 @@ class Case:
         return q
 
     def slope(self, measure, rates):
-        """Rate of `measure(q)` along coordinate rates, by central differences."""
+        """Derivative of `measure(q)` along coordinate rates, by central differences."""
         return (measure(self.moved(rates, STEP)) - measure(self.moved(rates, -STEP))) / (2.0 * STEP)
 
     def path(self, body):
-        """The body and all above it."""
+        """The body and all its ancestors."""
         while body >= 0:
             yield body
             body = self.model.body_parent[body]
@@ -120,13 +120,13 @@ def case(request):
 
 
 def close(value, expected, tolerance):
-    """Within a tolerance relative to the largest number expected."""
+    """Equal within a tolerance relative to the largest expected number."""
     np.testing.assert_allclose(value, expected, rtol=0.0, atol=tolerance * max(1.0, np.abs(expected).max()))
 
 
 @BOTH
-def test_columns_are_the_rates_of_the_poses(case, of):
-    """Each coordinate's column gives the velocity of a point of every body that it moves, and of no other."""
+def test_columns_are_the_derivatives_of_the_poses(case, of):
+    """Each coordinate's column gives the velocity of a point of every body that it moves, and of no other one."""
 
     def world_points(q):
         here = make_kinematics(case.model)
@@ -168,7 +168,7 @@ def test_bias_is_the_acceleration_at_constant_rates(case, of):
 
 
 @BOTH
-def test_inertias_in_the_world(case, of):
+def test_inertia_in_world_axes(case, of):
     kinematics = case.kinematics(of=of)
     for body in range(case.bodies):
         full = case.inertia(kinematics, body)
@@ -186,7 +186,7 @@ def test_mass_matrix(case, of):
     expected = sum(j.T @ case.inertia(kinematics, body) @ j for body, j in enumerate(jacobians))
 
     close(np.tril(found), np.tril(expected), ROUND_OFF)
-    assert (found[np.triu_indices(case.rates, 1)] == 7.0).all()  # the upper triangle is nobody's business
+    assert (found[np.triu_indices(case.rates, 1)] == 7.0).all()  # the upper triangle is left unchanged
 
 
 @BOTH
@@ -223,7 +223,7 @@ def test_forward_dynamics_undoes_inverse_dynamics(of):
 
 
 @BOTH
-def test_energies_are_their_integrals(case, of):
+def test_kinetic_and_potential_energy(case, of):
     kinematics = case.kinematics()
     twists = [case.jacobian(kinematics, body) @ case.v for body in range(case.bodies)]
     kinetic = sum(0.5 * t @ case.inertia(kinematics, body) @ t for body, t in enumerate(twists))
@@ -237,7 +237,7 @@ def test_energies_are_their_integrals(case, of):
 
 @BOTH
 def test_elastic_energy(of):
-    """Half k q^2 of each elastic coordinate, however many branches share it; none where nothing is elastic."""
+    """Half k q^2 of each elastic coordinate, however many branches share it; zero without elastic links."""
     case = Case(elastic_machine())
     stiffness = {"base.sagging": 3.0, "mast.sway": 1.0, "slide.bending": 1.0, "slide.torsion": 2.0}
     q, deflections = np.array(case.model.q_initial), np.linspace(0.1, 1.0, case.rates)
@@ -252,7 +252,7 @@ def test_elastic_energy(of):
     assert of(elastic_energy)(rover.model, rover.q) == 0.0
 
 
-def test_weight_is_the_slope_of_the_potential_energy(case):
+def test_weight_is_the_gradient_of_the_potential_energy(case):
     at_rest = case.kinematics(v=np.zeros(case.rates))
     weight = case.forces(np.zeros(case.rates), kinematics=at_rest)
     for d in range(case.rates):
@@ -260,12 +260,12 @@ def test_weight_is_the_slope_of_the_potential_energy(case):
         assert slope == pytest.approx(weight[d], abs=1e-6 * np.abs(weight).max())
 
 
-def test_power_is_the_rate_of_the_energy(case):
-    """With the forces that give an acceleration: v . force = dE/dt along the motion."""
+def test_power_is_the_time_derivative_of_the_energy(case):
+    """For the forces of an acceleration: v . force = dE/dt along the motion."""
 
     def energy(sign):
         after = case.v + sign * STEP * case.acceleration
-        # the mean rate of the step carries the positions, exact to second order
+        # positions move along the mean rate of the step, exact to second order
         there = case.kinematics(q=case.moved(0.5 * (case.v + after), sign * STEP), v=after)
         return kinetic_energy(case.model, there) + potential_energy(case.model, there)
 
@@ -303,7 +303,7 @@ def test_point_rows(case, of):
 
 @BOTH
 def test_wrench_row_of_a_line_is_the_rate_of_the_distance(case, of):
-    """Between points of any two bodies, the world among them; zero between points of one body."""
+    """Between points of any two bodies, the world included; zero between points of one body."""
     here = case.kinematics()
     model, random = case.model, np.random.default_rng(6)
     arrays = model.body_parent, model.column_start, model.column_rate, here.column
@@ -333,7 +333,7 @@ def test_wrench_row_of_a_line_is_the_rate_of_the_distance(case, of):
             assert not row.any()
 
 
-# --- what the arrays are made from ------------------------------------------------------------------------------------
+# --- building of the arrays -------------------------------------------------------------------------------------------
 
 
 def two_links(inertials, joints, base="floating"):
@@ -341,8 +341,8 @@ def two_links(inertials, joints, base="floating"):
     return Machine("two", links, joints, "link0", floating_base=base == "floating")
 
 
-def test_links_on_fixed_joints_become_one_body():
-    """Two points of mass: their centre, and the reduced mass times the square of their distance."""
+def test_links_on_fixed_joints_are_lumped_into_one_body():
+    """Two point masses: their centre, and the reduced mass times the square of their distance."""
     point = (0.0,) * 6
     machine = two_links(
         (Inertial(Pose((1.0, 0.0, 0.0)), 3.0, point), Inertial(Pose((0.0, 0.0, 0.0)), 1.0, point)),
@@ -357,12 +357,12 @@ def test_links_on_fixed_joints_become_one_body():
     assert names.link_position[1].tolist() == [5.0, 0.0, 0.0]
 
 
-def test_the_arrays_are_read_only(case):
+def test_model_arrays_are_read_only(case):
     with pytest.raises(ValueError, match="read-only"):
         case.model.body_mass[0] = 1.0
 
 
-def test_a_joint_that_moves_no_mass_is_refused():
+def test_massless_joint_is_rejected():
     machine = two_links(
         (Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)), None),
         (Joint("idle", "revolute", "link0", "link1"),),
@@ -371,7 +371,7 @@ def test_a_joint_that_moves_no_mass_is_refused():
         build_model(machine)
 
 
-def test_too_many_coordinates_are_refused():
+def test_too_many_coordinates_are_rejected():
     inertial = Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
     joints = tuple(Joint(f"joint{i}", "continuous", f"link{i}", f"link{i + 1}") for i in range(1001))
 

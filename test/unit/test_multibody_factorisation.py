@@ -21,7 +21,7 @@ from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
-ROUND_OFF = 1e-11  # of matrices whose largest entry is one
+ROUND_OFF = 1e-11  # for matrices with a largest entry of one
 
 ONE = ("revolute", "continuous", "prismatic")
 KINDS = (*ONE, "planar", "floating", "spherical", "fixed")
@@ -29,12 +29,12 @@ KINDS = (*ONE, "planar", "floating", "spherical", "fixed")
 
 @st.composite
 def random_models(draw):
-    """A tree of up to nine joints of any kind on random parents, with elastic links and joints that follow others."""
+    """A tree of up to nine joints of any kind on random parents, with elastic links and mimicking joints."""
     count = draw(st.integers(1, 9))
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     kinds = [draw(st.sampled_from(KINDS)) for _ in range(count)]
     parents = [draw(st.integers(0, i)) for i in range(count)]
-    # a free body on an elastic link would move in more ways than it has
+    # a free body on an elastic link would have redundant coordinates
     stiff = {parent for parent, kind in zip(parents, kinds, strict=True) if kind == "floating"}
     elastic = [0 if i in stiff else draw(st.sampled_from((0, 0, 1, 2))) for i in range(count + 1)]
     leaders = [i for i, kind in enumerate(kinds) if kind in ONE and draw(st.booleans())]
@@ -91,7 +91,7 @@ def own_mass_matrix(of, model, q):
 
 
 def expanded(factor):
-    """L with its diagonal, of which `factorise` keeps the inverse."""
+    """L with its diagonal; `factorise` stores the inverse of the diagonal."""
     lower = np.tril(factor)
     np.fill_diagonal(lower, 1.0 / np.diag(factor))
     return lower
@@ -109,8 +109,8 @@ def test_mass_matrix_is_the_sum_over_bodies(of, case):
 @BOTH
 @settings(deadline=None)
 @given(case=random_models())
-def test_factors_and_pattern(of, case):
-    """M = L^T L, and L has nothing outside the pattern, fill included."""
+def test_factorise_and_elimination_pattern(of, case):
+    """M = L^T L, and L has no entries outside the pattern, fill-in included."""
     model, q = case
     lower, reference = own_mass_matrix(lambda leaf: leaf, model, q)
     assert of(factorise)(model.pattern_start, model.pattern, lower) == -1
@@ -128,7 +128,7 @@ def test_factors_and_pattern(of, case):
 @BOTH
 @settings(deadline=None)
 @given(case=random_models(), seed=st.integers(0, 1000))
-def test_products_with_the_factors(of, case, seed):
+def test_triangular_solves_and_products(of, case, seed):
     model, q = case
     factored, reference = own_mass_matrix(lambda leaf: leaf, model, q)
     start, pattern = model.pattern_start, model.pattern
@@ -170,7 +170,7 @@ def test_multiply_in_place(of):
 
 @BOTH
 @pytest.mark.parametrize("pivot", [0.0, -1.0, np.nan])
-def test_a_bad_pivot_is_named(of, pivot):
+def test_factorise_returns_the_coordinate_of_a_bad_pivot(of, pivot):
     matrix = np.diag([1.0, pivot, 1.0])
 
     assert of(factorise)(np.array([0, 0, 1, 3]), np.array([0, 0, 1]), matrix) == 1

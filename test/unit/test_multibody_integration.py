@@ -1,4 +1,4 @@
-"""Positions moved along a velocity: against matrix exponentials, and the exactness that they promise."""
+"""Integration of positions along a velocity: against matrix exponentials, and where it is exact."""
 
 from pathlib import Path
 
@@ -21,12 +21,12 @@ ALL_JOINTS = Path(__file__).parents[1] / "data" / "machines" / "all_joints.urdf"
 
 BODY = Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
 speeds = st.floats(-3.0, 3.0)
-# from far below to far above the bound of the series
+# from far below to far above the limit of the series
 scale = st.floats(-9.0, 0.3).map(lambda power: 10.0**power)
 
 
 def chain(*joints):
-    """A machine on a fixed base whose joints all hang on it."""
+    """A machine on a fixed base with all joints attached to it."""
     links = (Link("ground"), *(Link(joint.child, BODY) for joint in joints))
     return build_model(Machine("chain", links, joints, "ground", floating_base=False))[0]
 
@@ -50,7 +50,7 @@ def pose(q):
 @BOTH
 @settings(deadline=None)
 @given(v=st.lists(speeds, min_size=6, max_size=6).map(np.array), h=scale)
-def test_a_free_body_follows_the_exponential_map(of, v, h):
+def test_floating_joint_integrates_by_the_exponential_map_of_se3(of, v, h):
     q = np.array([0.0, 0.0, 0.0, 0.5, -0.5, 0.1, 0.7])
     q[3:] /= np.linalg.norm(q[3:])
     twist = np.zeros((4, 4))
@@ -61,7 +61,7 @@ def test_a_free_body_follows_the_exponential_map(of, v, h):
 
     assert np.linalg.norm(moved[3:]) == pytest.approx(1.0, abs=4e-16)
     end = pose(q) @ expm(h * twist)
-    # the reference's own repeated squaring costs it three digits
+    # the reference loses three digits by its repeated squaring
     np.testing.assert_allclose(pose(moved)[:3, :3], end[:3, :3], rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(moved[:3], end[:3, 3], rtol=0.0, atol=1e-12 * h * max(np.abs(v[:3]).max(), 1e-9))
 
@@ -69,7 +69,7 @@ def test_a_free_body_follows_the_exponential_map(of, v, h):
 @BOTH
 @settings(deadline=None)
 @given(v=st.lists(speeds, min_size=3, max_size=3).map(np.array), h=scale)
-def test_a_ball_joint_follows_the_exponential_map(of, v, h):
+def test_spherical_joint_integrates_by_the_exponential_map_of_so3(of, v, h):
     q = np.array([0.5, -0.5, 0.1, 0.7])
     q /= np.linalg.norm(q)
     moved = q.copy()
@@ -77,7 +77,7 @@ def test_a_ball_joint_follows_the_exponential_map(of, v, h):
     of(integrate_positions)(BALL, moved, v, h)
 
     assert np.linalg.norm(moved) == pytest.approx(1.0, abs=4e-16)
-    # the reference's own repeated squaring costs it three digits
+    # the reference loses three digits by its repeated squaring
     end = spatial.matrix(q) @ expm(h * spatial.skew(v))
     np.testing.assert_allclose(spatial.matrix(moved), end, rtol=0.0, atol=1e-12)
 
@@ -85,7 +85,7 @@ def test_a_ball_joint_follows_the_exponential_map(of, v, h):
 @BOTH
 @settings(deadline=None)
 @given(v=st.lists(speeds, min_size=3, max_size=3).map(np.array), h=scale)
-def test_a_puck_follows_the_exponential_map(of, v, h):
+def test_planar_joint_integrates_by_the_exponential_map_of_se2(of, v, h):
     q = np.array([0.3, -0.2, 0.7])
     twist = h * np.array([[0.0, -v[2], v[0]], [v[2], 0.0, v[1]], [0.0, 0.0, 0.0]])
     cosine, sine = np.cos(q[2]), np.sin(q[2])
@@ -95,14 +95,14 @@ def test_a_puck_follows_the_exponential_map(of, v, h):
 
     of(integrate_positions)(PUCK, moved, v, h)
 
-    # round-off of the reference's repeated squaring, in terms of the way travelled
+    # round-off of the reference's repeated squaring, relative to the distance travelled
     np.testing.assert_allclose(moved[:2], end[:2, 2], rtol=0.0, atol=2e-14 * (1.0 + h * np.abs(v).max()))
-    assert moved[2] == q[2] + h * v[2]  # an angle that may turn on and on
+    assert moved[2] == q[2] + h * v[2]  # an unbounded angle
 
 
 @BOTH
 @pytest.mark.parametrize("turn", [1e-3 * (1.0 - 1e-9), 1e-3 * (1.0 + 1e-9)])
-def test_both_sides_of_the_series_meet(of, turn):
+def test_planar_integration_is_continuous_at_its_series(of, turn):
     """A quarter of an arc of unit speed: chord and sagitta in closed form."""
     for model, q, v in (
         (PUCK, np.zeros(3), np.array([1.0, 0.0, turn])),
@@ -114,8 +114,8 @@ def test_both_sides_of_the_series_meet(of, turn):
 
 
 @BOTH
-def test_a_constant_velocity_is_followed_exactly(of):
-    """One large step ends where many small ones do, for every kind of joint together."""
+def test_integration_of_a_constant_velocity_is_exact(of):
+    """One large step ends where many small ones do, for all kinds of joints together."""
     model, _ = build_model(grouser.load_machine(ALL_JOINTS))
     random = np.random.default_rng(3)
     v = random.normal(size=len(model.rate_damping))
@@ -133,7 +133,7 @@ def test_a_constant_velocity_is_followed_exactly(of):
 
 
 @BOTH
-def test_one_coordinate_adds_and_a_mimicking_joint_has_none(of):
+def test_one_coordinate_joints_add_and_mimicking_joints_have_no_position(of):
     model = chain(
         joint("follower", "revolute", Mimic("leader", 3.0, 1.0)),
         joint("leader", "revolute"),

@@ -1,4 +1,4 @@
-"""Packed trees: what compiled functions read of them is what the named tuples hold."""
+"""Packed trees: compiled functions read the contents of the named tuples."""
 
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ class Tree(NamedTuple):
 def tree():
     numbers = np.arange(24.0).reshape(2, 3, 4)
     first = Leaf(np.arange(6.0).reshape(2, 3), np.array([True, False]), -7, -0.125, True)
-    # every other row backwards, which an array of its own would not be
+    # every other row in reverse order: strides differ from those of a contiguous array
     second = Leaf(np.arange(12.0).reshape(4, 3)[::-2], np.zeros(0, dtype=np.bool_), 2**40, 1e300, False)
     return Tree(first, numbers, second)
 
@@ -46,28 +46,28 @@ def read(tree, i, j):
 
 @numba.njit
 def write(tree, value):
-    """Into an array of a leaf."""
+    """Writes to an array of a leaf."""
     tree.second.matrix[0, 1] = value
 
 
 @numba.njit
 def read_at(tree, address):
-    """The same field elsewhere."""
+    """Reads the same field at another address."""
     return packed_at(tree, address).first.length
 
 
-def test_compiled_code_reads_what_the_tree_holds():
+def test_compiled_code_reads_packed_fields():
     given = tree()
     assert read(Packed(given), 1, 2) == read.py_func(given, 1, 2)
 
 
-def test_the_arrays_are_those_of_the_tree():
+def test_packed_arrays_are_those_of_the_tree():
     given = tree()
     write(Packed(given), 5.5)
     assert given.second.matrix[0, 1] == 5.5
 
 
-def test_a_part_is_packed_and_a_leaf_is_itself():
+def test_packed_subtrees_and_leaves():
     given = tree()
     packed = Packed(given)
     assert packed.numbers is given.numbers
@@ -77,12 +77,12 @@ def test_a_part_is_packed_and_a_leaf_is_itself():
         getattr(packed, "third")  # noqa: B009
 
 
-def test_trees_of_one_kind_are_told_apart_by_address():
+def test_packed_trees_of_one_type_are_read_by_address():
     packed = [Packed(tree()._replace(first=tree().first._replace(length=length))) for length in (1.0, 2.0)]
     assert [read_at(packed[0], other.address) for other in packed] == [1.0, 2.0]
     assert packed[0]._numba_type_ == packed[1]._numba_type_
 
 
-def test_an_unknown_field_is_refused_when_it_is_compiled():
+def test_unknown_packed_field_is_a_compile_error():
     with pytest.raises(numba.TypingError, match="third"):
         numba.njit(lambda tree: tree.third)(Packed(tree()))

@@ -1,4 +1,4 @@
-"""The rooms of the physics: each has the same few names, and stands in the same few lists."""
+"""The rooms of the physics: each has the same few names, and is in the same few lists."""
 
 import ast
 import inspect
@@ -31,7 +31,7 @@ ROOMS = (
     contact,
     constraints,
 )
-# Rooms with a part of the system of their own, and where `context` lists them: a new one is a line in each.
+# Rooms with a part of the system of their own, and the definitions of `context` that list them.
 OWNERS = ("springs", "joints", "loops", "soil", "hydraulics", "contact")
 LISTS = (
     "ACCOUNTS",
@@ -60,13 +60,13 @@ def test_entries_of_a_room_are_phases_that_take_the_context(room):
         assert list(inspect.signature(kernel.py_func).parameters) == ["context"]
 
 
-def test_every_phase_has_a_room():
+def test_every_phase_has_an_entry():
     taken = {name for room in ROOMS for name in entries(room)}
     assert set(PHASES) <= taken
 
 
-def test_a_room_stands_in_the_same_few_lists():
-    """Of the definitions of `context`, those that name a room; imports apart."""
+def test_rooms_are_in_the_lists_of_context():
+    """Checks which definitions of `context` name a room; imports do not count."""
     tree = ast.parse(inspect.getsource(context))
     mentions = {owner: set() for owner in OWNERS}
     for node in tree.body:
@@ -92,7 +92,7 @@ def test_a_room_stands_in_the_same_few_lists():
         assert lists <= {*LISTS, "_row_count"}, f"{owner} stands in more lists than it needs"
 
 
-def test_labels_name_every_array_of_the_state():
+def test_every_state_array_has_a_label():
     def shape(tree):
         return {name: shape(part) for name, part in tree._asdict().items()} if hasattr(tree, "_asdict") else None
 

@@ -1,4 +1,4 @@
-"""Leaves of the constraint rows and of the hydraulics, compiled and interpreted, against plain lines of their own."""
+"""Kernels of the constraint rows and of the hydraulics, compiled and interpreted, against plain formulas."""
 
 import math
 
@@ -31,12 +31,12 @@ from grouser.physics.hydraulics.valve import (
 )
 
 SUPPLY, TANK = 1e7, 1e5
-# Width [Pa] of the laminar middle.
+# Width [Pa] of the laminar range.
 MIDDLE = 1e3
 
 
 def both(function):
-    """The compiled function and the Python that it was compiled from."""
+    """The compiled function and its Python source."""
     return pytest.mark.parametrize("leaf", [function, function.py_func], ids=["compiled", "interpreted"])
 
 
@@ -58,7 +58,7 @@ row_laws = st.fixed_dictionaries(
 
 
 def speed_by_bisection(law, speed, inverse_mass):
-    """The root of v - s - K (spring + hold + stops), which rises with v and jumps where a hold or stop acts."""
+    """The root of v - s - K (spring + hold + stops), which increases with v and jumps where a hold or stop acts."""
 
     def excess(v):
         if v > law["fastest"]:
@@ -70,7 +70,7 @@ def speed_by_bisection(law, speed, inverse_mass):
         hold = -law["hold_bound"] * np.sign(v - law["hold_speed"])
         return v - speed - inverse_mass * (spring + hold)
 
-    # signs alone: the jumps of a set-valued law have no values to interpolate between
+    # by signs alone: at a jump a set-valued law has no values to interpolate
     return brentq(lambda v: math.copysign(1.0, excess(v)), -1e5, 1e5, xtol=1e-13, maxiter=500)
 
 
@@ -82,14 +82,14 @@ def test_row_speed_is_the_root_of_its_law(leaf, law, speed, inverse_mass):
     assert open_row(rows, 0, 0.0) == 0
     for name, value in law.items():
         getattr(rows, name)[0] = value
-    # K (spring bound + hold bound) < 1.1e5 moves the answer out of the bracket only at the extremes of both
+    # K (spring bound + hold bound) < 1.1e5 moves the solution out of the bracket only at the extremes of both
     assume(law["conductance"] == 0.0 or inverse_mass * min(law["spring_bound"], 1e3) < 5e4)
     found = leaf(rows, 0, speed, inverse_mass)
     # round-off: terms of 1e5 at most cancel to leave the speed
     assert found == pytest.approx(speed_by_bisection(law, speed, inverse_mass), abs=1e-9)
 
 
-def test_an_open_row_does_nothing():
+def test_open_row_has_no_impulse():
     rows = make_rows(1, 2)
     open_row(rows, 0, 0.0)
     assert row_speed(rows, 0, 3.7, 2.0) == 3.7
@@ -99,13 +99,17 @@ def test_an_open_row_does_nothing():
 
 
 @both(_normal_law)
-def test_rigid_normal_closes_the_gap_and_no_more(leaf):
+def test_rigid_normal_law_closes_the_gap_exactly(leaf):
     step, gap = 1e-3, 0.004
-    for approach in (0.0, -1.0, -10.0):  # the last one arrives within the step: without a bounce it ends on the ground
+    for approach in (
+        0.0,
+        -1.0,
+        -10.0,
+    ):  # the last one arrives within the step: without restitution it ends on the ground
         compliance, target, shift = leaf(gap, approach, 0.0, 0.0, 0.0, step)
         assert compliance == 0.0
         assert target == shift == pytest.approx(-(gap - CONTACT_SLOP) / step)
-    # inside the slop it must not approach at all; beyond it a share of the depth comes back without momentum
+    # inside the slop it must not approach at all; beyond it a share of the depth is corrected without momentum
     assert leaf(0.5 * CONTACT_SLOP, -10.0, 0.0, 0.0, 0.0, step)[1:] == (0.0, 0.0)
     _, target, shift = leaf(-0.004, -10.0, 0.0, 0.0, 0.0, step)
     assert target == 0.0
@@ -113,7 +117,7 @@ def test_rigid_normal_closes_the_gap_and_no_more(leaf):
 
 
 @both(_normal_law)
-def test_rigid_normal_bounces_only_when_it_arrives(leaf):
+def test_rigid_normal_law_has_restitution_only_on_impact(leaf):
     step = 1e-3
     assert leaf(0.0, -2.0, 0.6, 0.0, 0.0, step)[1] == pytest.approx(1.2)
     assert leaf(0.003, -2.0, 0.6, 0.0, 0.0, step)[1] < 0.0, "it arrives in the next step"
@@ -123,11 +127,11 @@ def test_rigid_normal_bounces_only_when_it_arrives(leaf):
 @both(_normal_law)
 @given(gap=st.floats(-0.01, 0.01), stiffness=st.floats(1.0, 1e9), damping=st.floats(0.0, 1e6), speed=numbers)
 @settings(deadline=None)
-def test_compliant_normal_is_a_spring_at_the_end_of_the_step(leaf, gap, stiffness, damping, speed):
+def test_compliant_normal_law_is_an_implicit_spring(leaf, gap, stiffness, damping, speed):
     step = 1e-3
     compliance, target, _ = leaf(gap, -1.0, 0.5, stiffness, damping, step)
     impulse = (target - speed) / compliance
-    # above the ground the damper counts from the touch on, like the spring
+    # above the ground the damper acts from the touch on, like the spring
     damped = speed + max(gap, 0.0) / step
     expected = -step * (stiffness * (gap + step * speed) + damping * damped)
     assert impulse == pytest.approx(expected, rel=1e-9, abs=1e-12 * step * (stiffness + damping))
@@ -135,8 +139,8 @@ def test_compliant_normal_is_a_spring_at_the_end_of_the_step(leaf, gap, stiffnes
 
 @given(heading=st.floats(-math.pi, math.pi), friction=st.floats(0.05, 1.5), inertia_ratio=st.floats(0.2, 5.0))
 @settings(deadline=None)
-def test_sliding_friction_opposes_the_slip_from_every_side(heading, friction, inertia_ratio):
-    # normal and tangents of a point whose mass differs along both tangents: the cone must not favour an axis
+def test_sliding_friction_opposes_the_slip_in_every_direction(heading, friction, inertia_ratio):
+    # normal and tangents of a point with different masses along the tangents: no axis of the cone is preferred
     contacts, rows = make_contact_rows(1, 3), make_rows(0, 3)
     contacts.count[0] = 1
     contacts.size[0], contacts.index[0] = 3, range(3)
@@ -161,17 +165,17 @@ def test_sliding_friction_opposes_the_slip_from_every_side(heading, friction, in
 
 @both(edge_openings)
 @given(spool=st.floats(-1.0, 1.0))
-def test_edges_open_by_their_laps(leaf, spool):
+def test_metering_edges_open_by_their_laps(leaf, spool):
     supply_a, tank_a, supply_b, tank_b = leaf(spool, 0.05, 0.03)
     assert (supply_a, tank_b) == (max(0.0, spool - 0.05), max(0.0, spool + 0.03))
-    # the valve is symmetric: what feeds A at +x feeds B at -x
+    # the valve is symmetric: the edge that feeds A at +x feeds B at -x
     mirrored = leaf(-spool, 0.05, 0.03)
     assert (supply_b, tank_a) == (mirrored[0], mirrored[3])
 
 
 @both(conductance)
 @given(drop=st.one_of(st.floats(-1e7, 1e7), st.floats(-2e3, 2e3)))
-def test_conductance_makes_the_square_root_with_a_laminar_middle(leaf, drop):
+def test_orifice_conductance_is_a_square_root_with_a_laminar_range(leaf, drop):
     flow = leaf(drop, MIDDLE, False) * drop
     assert leaf(-drop, MIDDLE, False) == leaf(drop, MIDDLE, False)
     # between the turbulent law and the laminar slope at zero, 1 / sqrt(e)
@@ -182,7 +186,7 @@ def test_conductance_makes_the_square_root_with_a_laminar_middle(leaf, drop):
 
 
 @both(conductance)
-def test_linear_middle_meets_the_square_root(leaf):
+def test_linear_range_meets_the_square_root(leaf):
     for drop in (1e-3, 1e5, 1.999e5):
         assert leaf(drop, 2e5, True) == 1.0 / math.sqrt(2e5)
     for drop in (-2e5, 3e5, 1e7):
@@ -191,7 +195,7 @@ def test_linear_middle_meets_the_square_root(leaf):
 
 @both(fill_chamber)
 @pytest.mark.parametrize("implicit", [False, True])
-def test_closed_chamber_is_compressed_by_its_bulk_modulus(leaf, implicit):
+def test_closed_chamber_pressure_follows_the_bulk_modulus(leaf, implicit):
     pressure, flow, from_supply = leaf(2e6, SUPPLY, TANK, 0.0, 0.0, -1e-5, 1e9, MIDDLE, False, implicit)
     assert pressure == pytest.approx(2e6 + 1e4)
     assert flow == from_supply == 0.0
@@ -199,8 +203,8 @@ def test_closed_chamber_is_compressed_by_its_bulk_modulus(leaf, implicit):
 
 
 @both(fill_chamber)
-def test_stiff_chamber_follows_the_flow_without_oscillating(leaf):
-    # a hundred times the stiffness at which the explicit form would swing about the supply's pressure without end
+def test_stiff_chamber_pressure_does_not_oscillate(leaf):
+    # a hundred times the stiffness at which the explicit form would oscillate about the supply's pressure
     pressure, flow = SUPPLY - 0.5 * MIDDLE, 0.0
     assert 1e-6 * 1e10 * conductance(0.0, MIDDLE, False) > 100 * 2.0
     for _ in range(20):
@@ -214,8 +218,8 @@ def test_stiff_chamber_follows_the_flow_without_oscillating(leaf):
 @both(fill_chamber)
 @given(pressure=st.floats(TANK, SUPPLY), stiffness=st.floats(1e6, 1e13), opening=st.floats(1e-9, 1e-5))
 @settings(deadline=None)
-def test_still_chamber_stays_between_tank_and_supply(leaf, pressure, stiffness, opening):
-    # nothing moves: oil flows down the pressure drop and can at most level it
+def test_chamber_pressure_at_rest_stays_between_tank_and_supply(leaf, pressure, stiffness, opening):
+    # without motion, oil flows down the pressure drop and can at most equalise it
     filled = leaf(pressure, SUPPLY, TANK, opening, 0.0, 0.0, stiffness, MIDDLE, False, True)[0]
     assert filled <= SUPPLY * (1 + 1e-9)
     emptied = leaf(pressure, SUPPLY, TANK, 0.0, opening, 0.0, stiffness, MIDDLE, False, True)[0]
@@ -241,7 +245,7 @@ def test_spool_converges_to_the_second_order_response(leaf, damping):
         sway = math.cos(root * phase) + damping / root * math.sin(root * phase)
         exact = final * (1.0 - math.exp(-damping * phase) * sway)
     coarse, fine = (abs(spool_response(leaf, damping, time, steps) - exact) for steps in (120, 480))
-    # semi-implicit Euler is of first order; with sub-steps of 0.1 ms it misses by less than w h = 1.2 % of the way
+    # semi-implicit Euler is of first order; with sub-steps of 0.1 ms its error is below w h = 1.2 % of the travel
     assert math.log(coarse / fine, 4) == pytest.approx(1.0, abs=0.1)
     assert coarse < 0.012 * final
 
@@ -255,7 +259,7 @@ def test_spool_stops_at_its_end(leaf):
 # --- the chambers -----------------------------------------------------------------------------------------------------
 
 
-def test_chambers_share_the_stroke():
+def test_chamber_volumes_follow_the_stroke():
     machine = parse_machine(
         """<robot name="rig"><link name="world"/>
         <link name="load"><inertial><mass value="1"/>
@@ -270,7 +274,7 @@ def test_chambers_share_the_stroke():
         "rig.urdf",
     )
     network, _, _ = make_network(machine)
-    area_a, area_b = 1.2566371e-3, 7.6576321e-4  # of the published case, to its digits
+    area_a, area_b = 1.2566371e-3, 7.6576321e-4  # of the published case, with its digits
     for leaf in (chamber_compliances, chamber_compliances.py_func):
         for position, volumes in (
             (0.0, (1e-4, 2e-4 + 0.5 * area_b)),

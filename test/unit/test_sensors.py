@@ -1,4 +1,4 @@
-"""What an inertial measurement unit shows."""
+"""Readings of an inertial measurement unit."""
 
 import math
 
@@ -25,7 +25,7 @@ def simulate(root="base", joint="fixed", world=World(), more=""):
     return Simulation(parse_machine(BODY.format(root=root, joint=joint, more=more), "r.urdf"), world, step=STEP)
 
 
-def test_at_rest_it_shows_what_holds_it_up():
+def test_imu_at_rest_measures_the_reaction_to_gravity():
     resting = simulate(root="world")
     resting.step(3)
     (reading,) = resting.imu.values()
@@ -35,15 +35,15 @@ def test_at_rest_it_shows_what_holds_it_up():
     np.testing.assert_allclose(rotation(reading.orientation), turn, atol=1e-12)
 
 
-def test_in_free_fall_it_shows_nothing_but_that_it_turns_about_the_centre_of_mass():
-    """Thrown and spinning about a principal axis: the sensor, off the centre, feels w x (w x r)."""
+def test_imu_in_free_fall_measures_the_centripetal_acceleration():
+    """Thrown and spinning about a principal axis: the sensor, off the centre, measures w x (w x r)."""
     falling = simulate(world=World(ground=None, spawn=Pose((0.0, 0.0, 5.0))))
     falling.state.v[:] = [1.0, 2.0, 3.0, 0.0, 0.0, 4.0]
     falling.step(500)
     reading = falling.imu["unit"]
     turn = rotation(quaternion_from_rpy(0.4, -0.2, 0.9))
     np.testing.assert_allclose(reading.angular_velocity, np.array([0.0, 0.0, 4.0]) @ turn, atol=1e-9)
-    # the mean over a step of an acceleration that turns by 4 mrad in it: half of that aside, (4 mrad)^2 / 24 too short
+    # mean over a step of an acceleration that turns by 4 mrad: turned by half of that, and (4 mrad)^2 / 24 too short
     half = 0.5 * 4.0 * STEP
     centripetal = -16.0 * np.array([0.3, 0.1, 0.0])
     mean = np.array(
@@ -52,7 +52,7 @@ def test_in_free_fall_it_shows_nothing_but_that_it_turns_about_the_centre_of_mas
     np.testing.assert_allclose(reading.specific_force, mean @ turn, atol=1e-9)
 
 
-def test_on_a_turntable_that_speeds_up_it_shows_the_tangential_acceleration():
+def test_imu_on_an_accelerating_turntable_measures_the_tangential_acceleration():
     table = simulate(
         root="world", joint="continuous", more='<servo_drive joint="hinge" mode="effort" effort_limit="9"/>'
     )
@@ -68,26 +68,26 @@ def test_on_a_turntable_that_speeds_up_it_shows_the_tangential_acceleration():
     np.testing.assert_allclose(reading.specific_force, expected @ turn, atol=2e-5)
 
 
-def test_after_a_restart_it_begins_anew():
+def test_imu_is_cleared_by_a_restart():
     falling = simulate(world=World(ground=None, spawn=Pose((0.0, 0.0, 5.0))))
     falling.step(10)
     saved = falling.snapshot()
     falling.step(1)
     shown = falling.imu["unit"].specific_force
     falling.restore(saved)
-    # no step has been made: nothing accelerates yet
+    # before the first step there is no acceleration
     np.testing.assert_allclose(np.linalg.norm(falling.imu["unit"].specific_force), 9.81)
     falling.step(1)
     np.testing.assert_array_equal(falling.imu["unit"].specific_force, shown)
 
 
-def test_the_midpoint_rule_has_none():
+def test_imu_is_rejected_with_the_midpoint_rule():
     with pytest.raises(ParameterError, match="imu"):
         simulate(root="world", joint="continuous", more='<integrator method="implicit_midpoint"/>')
 
 
 @pytest.mark.parametrize("name", ["body", "hinge"])
-def test_its_frame_needs_a_name_of_its_own(name):
+def test_imu_frame_needs_a_unique_name(name):
     text = BODY.format(root="base", joint="fixed", more="").replace('name="unit"', f'name="{name}"')
     with pytest.raises(MachineError, match="is that of a link or joint"):
         parse_machine(text, "r.urdf")

@@ -1,4 +1,4 @@
-"""Rotations and spatial vectors, compiled and not, against scipy and plain matrices."""
+"""Rotations and spatial vectors, compiled and interpreted, against scipy and plain matrices."""
 
 import math
 
@@ -24,7 +24,7 @@ def given(**strategies):
 number = st.floats(-10.0, 10.0)
 vector = st.lists(number, min_size=3, max_size=3).map(np.array)
 twist = st.lists(number, min_size=6, max_size=6).map(np.array)
-# turns up to half a circle, tiny ones as likely as large ones
+# rotations up to half a circle, tiny ones as likely as large ones
 turn = st.builds(
     lambda axis, log_angle: (axis, 10.0**log_angle),
     vector.filter(lambda axis: np.linalg.norm(axis) > 0.1),
@@ -57,7 +57,7 @@ def test_skew_is_the_cross_product(a, b):
 
 @BOTH
 @given(a=unit_quaternion, b=unit_quaternion)
-def test_product_is_composition(of, a, b):
+def test_quaternion_product_is_composition(of, a, b):
     product = np.array(of(spatial.quaternion_product)(*a, *b))
 
     close(np.linalg.norm(product), 1.0)
@@ -67,30 +67,30 @@ def test_product_is_composition(of, a, b):
 
 @BOTH
 @given(a=unit_quaternion)
-def test_conjugate_is_the_inverse(of, a):
+def test_quaternion_conjugate_is_the_inverse(of, a):
     close(of(spatial.quaternion_product)(*a, *(-a[:3]), a[3]), (0.0, 0.0, 0.0, 1.0))
 
 
 @BOTH
 @given(r=turn)
-def test_exponential(of, r):
+def test_quaternion_exponential(of, r):
     q = np.array(of(spatial.quaternion_exponential)(*r))
 
     close(np.linalg.norm(q), 1.0)
     assert q[3] >= 0.0  # up to half a circle
-    # relative, so that tiny turns keep their digits
+    # relative, so that tiny rotations keep their digits
     np.testing.assert_allclose(q[:3], Rotation.from_rotvec(r).as_quat()[:3], rtol=1e-12, atol=0.0)
     close(spatial.matrix(q), expm(spatial.skew(r)), tolerance=1e-12)
 
 
 @BOTH
-def test_exponential_of_nothing(of):
+def test_quaternion_exponential_of_zero(of):
     assert of(spatial.quaternion_exponential)(0.0, 0.0, 0.0) == (0.0, 0.0, 0.0, 1.0)
 
 
 @BOTH
 @pytest.mark.parametrize("angle", [1e-3 * (1.0 - 1e-9), 1e-3 * (1.0 + 1e-9)])
-def test_exponential_on_either_side_of_its_series(of, angle):
+def test_quaternion_exponential_is_continuous_at_its_series(of, angle):
     _, _, z, w = of(spatial.quaternion_exponential)(0.0, 0.0, angle)
 
     assert z == pytest.approx(math.sin(angle / 2), rel=4e-16)
@@ -99,7 +99,7 @@ def test_exponential_on_either_side_of_its_series(of, angle):
 
 @BOTH
 @given(r=turn)
-def test_logarithm_inverts_the_exponential(of, r):
+def test_quaternion_logarithm_inverts_the_exponential(of, r):
     found = of(spatial.quaternion_logarithm)(*spatial.quaternion_exponential(*r))
 
     np.testing.assert_allclose(found, r, rtol=1e-12, atol=1e-12 * np.linalg.norm(r))
@@ -107,7 +107,7 @@ def test_logarithm_inverts_the_exponential(of, r):
 
 @BOTH
 @given(q=unit_quaternion)
-def test_logarithm_takes_the_short_way_round(of, q):
+def test_quaternion_logarithm_is_at_most_pi(of, q):
     found = np.array(of(spatial.quaternion_logarithm)(*q))
 
     assert np.linalg.norm(found) <= math.pi + ROUND_OFF
@@ -118,7 +118,7 @@ def test_logarithm_takes_the_short_way_round(of, q):
 
 @BOTH
 @pytest.mark.parametrize("sine", [1e-4 * (1.0 - 1e-9), 1e-4 * (1.0 + 1e-9)])
-def test_logarithm_on_either_side_of_its_series(of, sine):
+def test_quaternion_logarithm_is_continuous_at_its_series(of, sine):
     found = of(spatial.quaternion_logarithm)(sine, 0.0, 0.0, math.sqrt(1.0 - sine * sine))
 
     # the series' next term is sine^4 / 5
@@ -127,7 +127,7 @@ def test_logarithm_on_either_side_of_its_series(of, sine):
 
 @BOTH
 @given(r=vector)
-def test_cayley(of, r):
+def test_quaternion_cayley(of, r):
     q = of(spatial.quaternion_cayley)(*r)
     half = spatial.skew(r) / 2.0
 
@@ -215,5 +215,5 @@ def test_cross_force_is_the_dual(of, v, f):
 
 @BOTH
 @given(v=twist)
-def test_nothing_is_carried_along_itself(of, v):
+def test_cross_motion_of_a_twist_with_itself_is_zero(of, v):
     close(of(spatial.cross_motion)(*v, *v), np.zeros(6), tolerance=1e-12)

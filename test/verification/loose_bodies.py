@@ -1,4 +1,4 @@
-"""Solid bodies that nothing holds, for the closed forms of contact."""
+"""Free solid bodies for the closed forms of contact."""
 
 import math
 
@@ -14,12 +14,12 @@ from grouser.physics.description.data.world import Ground
 
 GRAVITY = 9.81
 UPRIGHT = (0.0, 0.0, 0.0, 1.0)
-# Turns the axis z of a cylinder or capsule to y.
+# Rotates the axis z of a cylinder or capsule to y.
 LYING = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))
 
 
 def principal_inertia(geometry: Geometry, mass: float) -> tuple[float, float, float]:
-    """Moments of inertia of a solid about its axes [kg m2]; of a mesh or point set, those of the box around it."""
+    """Moments of inertia of a solid about its axes [kg m2]; of a mesh or point set, those of its bounding box."""
     if isinstance(geometry, Sphere):
         return (0.4 * mass * geometry.radius**2,) * 3
     if isinstance(geometry, Cylinder | Capsule):
@@ -35,37 +35,37 @@ def _points(geometry):
 
 
 def solid(name: str, geometry: Geometry, mass: float = 1.0) -> Link:
-    """A homogeneous body of one shape."""
+    """A homogeneous body with one shape."""
     x, y, z = principal_inertia(geometry, mass)
     return Link(name, Inertial(Pose(), mass, (x, 0.0, 0.0, y, 0.0, z)), (Collision("", Pose(), geometry),))
 
 
 def loose(*links: Link, **attributes) -> Machine:
-    """A machine of links that nothing holds together."""
+    """A machine of links without joints."""
     joints = [Joint(f"free_{link.name}", "floating", "world", link.name) for link in links]
     return Machine("loose", (Link("world"), *links), tuple(joints), "world", floating_base=False, **attributes)
 
 
 def place(simulation: Simulation, body: int, position, quaternion=UPRIGHT, linear=(0.0,) * 3, angular=(0.0,) * 3):
-    """Places a loose body, counted from 0, and gives it speeds in world axes."""
+    """Places a free body, counted from 0, and sets its speeds in world axes."""
     simulation.state.q[7 * body : 7 * body + 7] = [*position, *quaternion]
     turn = spatial.matrix(quaternion)
     simulation.state.v[6 * body : 6 * body + 6] = [*(turn.T @ linear), *(turn.T @ angular)]
 
 
 def velocity_of(simulation: Simulation, body: int) -> np.ndarray:
-    """Linear velocity of a loose body in world axes [m/s]."""
+    """Linear velocity of a free body in world axes [m/s]."""
     turn = spatial.matrix(simulation.state.q[7 * body + 3 : 7 * body + 7])
     return turn @ simulation.state.v[6 * body : 6 * body + 3]
 
 
 def spin_of(simulation: Simulation, body: int) -> np.ndarray:
-    """Angular velocity of a loose body in world axes [rad/s]."""
+    """Angular velocity of a free body in world axes [rad/s]."""
     turn = spatial.matrix(simulation.state.q[7 * body + 3 : 7 * body + 7])
     return turn @ simulation.state.v[6 * body + 3 : 6 * body + 6]
 
 
 def leaning_world(slope: float, heading: float = 0.0, **ground) -> World:
-    """Level ground in a gravity that leans by `slope` towards `heading` [rad]."""
+    """Level ground with gravity inclined by `slope` towards `heading` [rad]."""
     down = (math.sin(slope) * math.cos(heading), math.sin(slope) * math.sin(heading), -math.cos(slope))
     return World(gravity=tuple(GRAVITY * part for part in down), ground=Ground(**ground))

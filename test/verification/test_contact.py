@@ -15,12 +15,12 @@ BOX_INERTIA = (10 * (0.16 + 0.04) / 12, 10 * (0.16 + 0.04) / 12, 10 * 0.32 / 12)
 
 
 def heading_turn(angle):
-    """Quaternion of a turn about z."""
+    """Quaternion of a rotation about z."""
     return (0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2))
 
 
 def box_on_incline(parts, slope, friction, heading=0.0):
-    """A box that rests on level ground, in a gravity that leans by `slope` towards `heading`."""
+    """A box at rest on level ground, with gravity inclined by `slope` towards `heading`."""
     gravity = GRAVITY * np.array(
         [math.sin(slope) * math.cos(heading), math.sin(slope) * math.sin(heading), -math.cos(slope)]
     )
@@ -31,7 +31,7 @@ def box_on_incline(parts, slope, friction, heading=0.0):
 @pytest.mark.parametrize("heading", [0.0, 0.3, math.pi / 4, 2.0])
 @pytest.mark.parametrize("friction", [0.3, 0.7])
 def test_box_slips_at_atan_of_friction(parts, friction, heading):
-    # 0.1 degree either side of the cone: a four-sided pyramid would miss it by degrees at 45 degrees
+    # 0.1 degree on either side of the cone: a four-sided pyramid would be wrong by degrees at 45 degrees
     angle = math.atan(friction)
     held = box_on_incline(parts, angle - math.radians(0.1), friction, heading)
     held.step(1000)
@@ -39,7 +39,7 @@ def test_box_slips_at_atan_of_friction(parts, friction, heading):
     slipping = box_on_incline(parts, angle + math.radians(0.1), friction, heading)
     slipping.step(1000)
     acceleration = GRAVITY * (math.sin(angle + math.radians(0.1)) - friction * math.cos(angle + math.radians(0.1)))
-    # the speed after 1 s, less what the first step takes to settle
+    # the speed after 1 s, less what the first step takes to converge
     assert np.linalg.norm(slipping.base_twist()[0]) == pytest.approx(acceleration, rel=0.02)
 
 
@@ -99,7 +99,7 @@ def test_solid_sphere_rolls_down_an_incline(parts, slope_deg):
         ('<sphere radius="0.1"/>', (0.008,) * 3),
     ],
 )
-def test_body_at_rest_stays(parts, shape, inertia):
+def test_body_at_rest_does_not_creep(parts, shape, inertia):
     simulation = Simulation(parts.machine(parts.link("body", 2.0, inertia, shape)), World(spawn=Pose((0, 0, 0.1))))
     simulation.step(1000)
     start = simulation.base_pose()[0]
@@ -111,7 +111,7 @@ def test_body_at_rest_stays(parts, shape, inertia):
     assert weight == pytest.approx(2.0 * GRAVITY, rel=1e-4)
 
 
-def test_lying_cylinder_rolls_with_its_moving_line_of_contact(parts):
+def test_lying_cylinder_rolls_down_an_incline(parts):
     mass, radius = 4.0, 0.1
     about_axis = 0.5 * mass * radius**2
     cylinder = parts.machine(
@@ -129,18 +129,18 @@ def test_lying_cylinder_rolls_with_its_moving_line_of_contact(parts):
     assert velocity_world == pytest.approx(0.5 * 2 / 3 * GRAVITY * math.sin(slope), rel=0.01)
 
 
-def test_wrench_of_a_resting_link_carries_its_weight(parts):
+def test_contact_wrench_of_a_resting_link_carries_its_weight(parts):
     simulation = Simulation(
         parts.machine(parts.link("box", 10, BOX_INERTIA, BOX, com=(0.05, 0.0, 0.0))), World(spawn=Pose((0, 0, 0.1)))
     )
     simulation.step(2000)
     force, moment = np.split(simulation.contact_wrench["box"], 2)
     assert force == pytest.approx([0.0, 0.0, 98.1], abs=0.01)
-    # the ground's pressure acts under the centre of mass
+    # the resultant of the ground pressure acts under the centre of mass
     assert moment == pytest.approx([0.0, -98.1 * 0.05, 0.0], abs=0.01)
 
 
-def test_compliant_contact_sinks_by_its_stiffness(parts):
+def test_compliant_contact_sinks_by_load_over_stiffness(parts):
     stiffness = 5e4
     ball = parts.machine(
         parts.link("ball", 2.0, (0.008,) * 3, '<sphere radius="0.1"/>'),
@@ -151,8 +151,8 @@ def test_compliant_contact_sinks_by_its_stiffness(parts):
     assert 0.1 - simulation.base_pose()[0][2] == pytest.approx(2.0 * GRAVITY / stiffness, rel=1e-3)
 
 
-def test_impulses_never_add_energy(parts):
-    # a tumbling box without gravity loses kinetic energy at each contact, or keeps it
+def test_contact_impulses_never_add_energy(parts):
+    # a tumbling box without gravity keeps or loses kinetic energy at each contact
     world = World(gravity=(0.0, 0.0, 0.0), spawn=Pose((0.0, 0.0, 0.3)))
     simulation = Simulation(parts.machine(parts.link("box", 10, BOX_INERTIA, BOX)), world)
     simulation.state.v[:] = [0.5, 0.2, -1.0, 3.0, -2.0, 1.0]
@@ -163,13 +163,13 @@ def test_impulses_never_add_energy(parts):
         now = simulation.energy().kinetic
         if any(np.linalg.norm(contact.force_world) > 0.0 for contact in simulation.contacts()):
             touched = True
-            # Lie-Euler transport of the free motion is first order: its share in a step is below 1e-4
+            # the Lie-Euler integration of the free motion is of first order: its share in a step is below 1e-4
             assert now <= energy * (1.0 + 2e-4)
         energy = now
     assert touched
 
 
-def test_surface_drives_the_body_and_is_driven_by_it(parts):
+def test_moving_surface_drives_the_body_and_is_driven_by_it(parts):
     belt = parts.machine(
         parts.link("chassis", 50, (2.0, 2.0, 2.0), '<box size="1 0.6 0.2"/>'),
         parts.link("sprocket", 1, (0.02, 0.02, 0.02)),
@@ -189,7 +189,7 @@ def test_surface_drives_the_body_and_is_driven_by_it(parts):
     assert simulation.joint_velocity["drive"] == pytest.approx(5.0, rel=1e-3)
 
 
-# the ground's push has no way to move these: along a guide, about a pin, in a plane
+# the contact force cannot move these bodies: along a guide, about a pin, in a plane
 @pytest.mark.parametrize(
     "kind, axis, height",
     [
@@ -199,7 +199,7 @@ def test_surface_drives_the_body_and_is_driven_by_it(parts):
         ("planar", (0, 0, 1), 0.1),
     ],
 )
-def test_guided_body_may_touch_the_ground(parts, kind, axis, height):
+def test_guided_body_touches_the_ground(parts, kind, axis, height):
     guided = parts.machine(
         '<link name="world"/>',
         parts.link("body", 2.0, (0.01, 0.01, 0.01), '<box size="0.2 0.2 0.2"/>'),
@@ -214,7 +214,7 @@ def test_guided_body_may_touch_the_ground(parts, kind, axis, height):
         assert weight == pytest.approx(2.0 * GRAVITY, rel=1e-6)
 
 
-def test_soft_contact_does_nothing_before_it_is_touched(parts):
+def test_compliant_contact_has_no_force_before_touch(parts):
     ball = parts.machine(
         parts.link("ball", 2.0, (0.008,) * 3, '<sphere radius="0.1"/>'),
         extension='<contact link="ball" stiffness="1e5" damping="1e4"/>',
@@ -225,7 +225,7 @@ def test_soft_contact_does_nothing_before_it_is_touched(parts):
         simulation.step()
         assert simulation.base_twist()[0][2] == pytest.approx(-1.3, rel=1e-12)
     simulation.step(2)
-    assert simulation.base_twist()[0][2] > -0.5, "it has touched by now"
+    assert simulation.base_twist()[0][2] > -0.5, "the ball has touched the ground by now"
 
 
 @pytest.mark.parametrize("slope_deg", [10.0])

@@ -1,4 +1,4 @@
-"""Motion over a height field: flat tessellated ground is a plane."""
+"""Motion over a height field: a flat field moves bodies as a plane does."""
 
 import math
 
@@ -24,7 +24,7 @@ def field(slope=0.0, cell=0.07):
     "geometry, turn",
     [(Sphere(RADIUS), None), (Box((0.2, 0.2, 0.2)), None), (Capsule(0.1, 0.2), LYING), (Cylinder(0.1, 0.2), LYING)],
 )
-def test_flat_field_is_a_plane(geometry, turn, heading):
+def test_motion_on_a_flat_height_field_is_that_on_a_plane(geometry, turn, heading):
     turn = turn or (0.0, 0.0, 0.0, 1.0)
     along = np.array([math.cos(heading), math.sin(heading), 0.0])
     ways = []
@@ -33,7 +33,7 @@ def test_flat_field_is_a_plane(geometry, turn, heading):
         place(simulation, 0, (0.01, 0.02, 0.1), turn, 2.0 * along)
         simulation.step(1000)
         ways.append(simulation.link_pose("body")[0])
-    # the same contacts but for rounding, and the solver's tolerance of 1e-6 m/s over 1 s
+    # the same contacts except for rounding, and the solver's tolerance of 1e-6 m/s over 1 s
     assert ways[0] == pytest.approx(ways[1], abs=1e-6)
 
 
@@ -43,15 +43,15 @@ def test_sphere_rolls_down_a_tessellated_slope(heading):
     simulation = Simulation(loose(solid("ball", Sphere(RADIUS), 2.0)), World(ground=field(math.tan(slope))))
     place(simulation, 0, (1.0, 0.0, math.tan(slope) * 1.0 + RADIUS / math.cos(slope)), linear=(0.0, heading, 0.0))
     simulation.step(500)
-    # a = 5/7 g sin(slope) down the slope; 1e-6 m/s of the solver's in each of 500 steps
+    # a = 5/7 g sin(slope) down the slope; the solver's tolerance of 1e-6 m/s in each of 500 steps
     down = np.array([-math.cos(slope), 0.0, -math.sin(slope)])
     assert velocity_of(simulation, 0) @ down == pytest.approx(0.5 * 5 / 7 * GRAVITY * math.sin(slope), abs=5e-4)
-    # it lifts off at no edge between triangles
+    # it does not lift off at the edges between triangles
     x, _, z = simulation.link_pose("ball")[0]
     assert z == pytest.approx(math.tan(slope) * x + RADIUS / math.cos(slope), abs=2e-5)
 
 
-def test_sphere_keeps_to_a_valley():
+def test_sphere_rolls_along_a_valley():
     # a V-shaped valley along y: the sphere touches both sides and rolls along it
     x = np.arange(41) * 0.1 - 2.0
     valley = Heightfield(np.repeat(0.5 * np.abs(x)[:, np.newaxis], 41, axis=1), 0.1, (-2.0, -2.0))
@@ -63,6 +63,6 @@ def test_sphere_keeps_to_a_valley():
     simulation.step(2000)
     position = simulation.link_pose("ball")[0]
     assert abs(position[0]) < 1e-5
-    # it rolls on without loss: at its two contacts its speed is v = w r cos(side); 1e-6 m/s in each of 2000 steps
+    # it rolls without loss: at its two contacts v = w r cos(side); 1e-6 m/s in each of 2000 steps
     assert position[1] == pytest.approx(0.0, abs=4e-3)
     assert position[2] == pytest.approx(0.2 / math.cos(side), abs=3e-5)

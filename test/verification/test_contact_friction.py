@@ -1,4 +1,4 @@
-"""Friction, rolling and spinning against closed forms."""
+"""Friction, rolling resistance and spinning resistance against closed forms."""
 
 import math
 
@@ -20,7 +20,7 @@ STEP = 1e-3
 
 
 def block_on(base, friction, world):
-    """A block that lies on a body that lies on the ground, or on an obstacle, with friction between the two."""
+    """A block on a body that lies on the ground, or on an obstacle, with friction between the two."""
     block, rough = solid("block", BLOCK, 10.0), ContactMaterial("block", friction=friction)
     if base == "body":
         slab = ContactMaterial("slab", friction=2.0)
@@ -47,15 +47,15 @@ def test_block_slips_at_atan_of_friction(base, heading):
     slipping.step(1000)
     expected = GRAVITY * (math.sin(slope) - friction * math.cos(slope))
     velocity = velocity_of(slipping, 0)
-    # the corners take a few steps to share the load as they do later; in each the speed may err by g sin(slope) h
+    # the corners take a few steps to distribute the load; in each the speed may err by g sin(slope) h
     assert velocity[:2] == pytest.approx(expected * np.array([math.cos(heading), math.sin(heading)]), abs=5e-4)
 
 
 @pytest.mark.parametrize("heading", [0.0, 0.4, math.pi / 4, 2.3])
 @pytest.mark.parametrize("mass", [1e-3, 10.0])
-def test_body_that_slides_in_a_plane_feels_friction(parts, mass, heading):
+def test_friction_brakes_a_body_on_a_planar_joint(parts, mass, heading):
     friction, speed, steps = 0.4, 1.0, 200
-    # nothing moves across the plane: there the contact has no mobility
+    # nothing moves across the plane: the contact has no mobility there
     machine = parts.machine(
         '<link name="world"/>',
         *[parts.link(name, mass, (mass,) * 3, shape) for name, shape in (("sledge", None), ("foot", SPHERE))],
@@ -85,14 +85,14 @@ def test_sliding_block_stops_after_its_braking_distance(base, heading):
     way = simulation.link_pose("block")[0] - start
     # semi-implicit steps brake at the start of each step: v h / 2 is lost
     assert way @ along == pytest.approx(speed**2 / (2 * friction * GRAVITY) - speed * STEP / 2, abs=1e-4)
-    # its direction is kept: a pyramid of friction would turn it by degrees
+    # its direction is kept: a friction pyramid would turn it by degrees
     assert np.linalg.norm(way - (way @ along) * along) < 1e-4
     assert np.linalg.norm(velocity_of(simulation, 0)) < 1e-6
 
 
 @pytest.mark.parametrize("heading", [0.0, 0.6, 2.5])
 def test_rolling_resistance_stops_a_sphere(heading):
-    # 7/10 m v^2 of energy, lever N of moment: it stops after 7 r v^2 / (10 lever g), by 5/7 lever g / r
+    # energy 7/10 m v^2, moment lever N: it stops after 7 r v^2 / (10 lever g), by 5/7 lever g / r
     speed, lever = 0.5, 0.004
     ball = loose(solid("ball", Sphere(RADIUS), 2.0), contacts=(ContactMaterial("ball", rolling_resistance=lever),))
     simulation = Simulation(ball)
@@ -101,7 +101,7 @@ def test_rolling_resistance_stops_a_sphere(heading):
     place(simulation, 0, (0.0, 0.0, RADIUS), linear=speed * along, angular=speed / RADIUS * axis)
     deceleration = 5 / 7 * lever * GRAVITY / RADIUS
     simulation.step(round(0.5 * speed / deceleration / STEP))
-    # the speed is exact for a constant force; 1e-6 m/s of the solver's in each of 900 steps
+    # the speed is exact for a constant force; the solver's tolerance of 1e-6 m/s in each of 900 steps
     assert velocity_of(simulation, 0) @ along == pytest.approx(0.5 * speed, abs=1e-3)
     simulation.step(round(0.6 * speed / deceleration / STEP))
     way = simulation.link_pose("ball")[0][:2]
@@ -111,7 +111,7 @@ def test_rolling_resistance_stops_a_sphere(heading):
 
 
 def test_spinning_resistance_stops_a_sphere():
-    # 2/5 m r^2 of inertia, lever m g of moment: it stops after 2 r^2 w / (5 lever g)
+    # inertia 2/5 m r^2, moment lever m g: it stops after 2 r^2 w / (5 lever g)
     spin, lever = 10.0, 0.002
     ball = loose(solid("ball", Sphere(RADIUS), 2.0), contacts=(ContactMaterial("ball", spinning_resistance=lever),))
     simulation = Simulation(ball)
@@ -123,14 +123,14 @@ def test_spinning_resistance_stops_a_sphere():
     simulation.step(math.ceil(0.5 * duration / STEP) - 3)
     assert spin_of(simulation, 0)[2] > 0.0
     simulation.step(5)
-    # what the solver leaves at the ball's surface: 1e-6 m/s
+    # the solver's tolerance at the ball's surface: 1e-6 m/s
     assert abs(spin_of(simulation, 0)[2]) * RADIUS < 1e-6
-    # it spun on its spot
+    # the centre did not move
     assert np.abs(simulation.link_pose("ball")[0][:2]).max() < 1e-6
 
 
-def test_spinning_resistance_lasts_between_two_bodies():
-    # one sphere spins on top of a slab that is free to turn: what it loses, the slab gains
+def test_spinning_resistance_between_two_bodies_keeps_angular_momentum():
+    # one sphere spins on a slab that is free to rotate: the slab gains the angular momentum that the sphere loses
     lever = 0.002
     slab = Box((1.0, 1.0, 0.1))
     machine = loose(
@@ -147,7 +147,7 @@ def test_spinning_resistance_lasts_between_two_bodies():
     simulation.step(200)
     of_ball, of_slab = 0.4 * 2.0 * RADIUS**2, 5.0 * (1.0 + 1.0) / 12
     lost = lever * 2.0 * GRAVITY * 0.2
-    # 1e-6 rad/s of the solver's in each of 200 steps
+    # the solver's tolerance of 1e-6 rad/s in each of 200 steps
     assert spin_of(simulation, 0)[2] == pytest.approx(10.0 - lost / of_ball, abs=2e-4)
     assert spin_of(simulation, 1)[2] == pytest.approx(lost / of_slab, abs=2e-4)
 
@@ -165,26 +165,26 @@ def test_sphere_rolls_or_slips_on_an_incline(share, heading):
     if share < 1.0:
         acceleration = GRAVITY * (math.sin(slope) - friction * math.cos(slope))
         turning = 2.5 * friction * GRAVITY * math.cos(slope) / RADIUS
-    # constant forces are integrated exactly; 1e-6 m/s of the solver's in each of 500 steps
+    # constant forces are integrated exactly; the solver's tolerance of 1e-6 m/s in each of 500 steps
     along = np.array([math.cos(heading), math.sin(heading), 0.0])
     assert velocity_of(simulation, 0) == pytest.approx(0.5 * acceleration * along, abs=5e-4)
     assert spin_of(simulation, 0) == pytest.approx(0.5 * turning * np.cross([0, 0, 1], along), abs=5e-3)
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.3])
-def test_falling_rod_keeps_the_place_of_its_centre(friction):
-    # without friction nothing pushes the centre sideways; with friction it is pushed
+def test_centre_of_a_falling_rod_moves_straight_down_without_friction(friction):
+    # without friction no force moves the centre sideways; with friction there is one
     rod = solid("rod", Box((1.0, 0.04, 0.04)), 1.0)
     simulation = Simulation(loose(rod), World(ground=Ground(friction=friction)))
     lean = math.radians(60)
-    # stands on its lower edge
+    # the rod stands on its lower edge
     height = 0.5 * math.sin(lean) + 0.02 * math.cos(lean)
     place(simulation, 0, (0.0, 0.0, height), (0.0, math.sin(lean / 2), 0.0, math.cos(lean / 2)))
     aside = 0.0
     for _ in range(40):
         simulation.step(20)
         aside = max(aside, float(np.abs(simulation.link_pose("rod")[0][:2]).max()))
-    assert simulation.link_pose("rod")[0][2] == pytest.approx(0.02, abs=2e-4), "it lies by now"
+    assert simulation.link_pose("rod")[0][2] == pytest.approx(0.02, abs=2e-4), "the rod lies by now"
     if friction == 0.0:
         # forces are along z to rounding, over 800 steps
         assert aside < 1e-10

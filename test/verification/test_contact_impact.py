@@ -16,13 +16,13 @@ FREE_SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
 
 
 def balls(*masses, **material):
-    """Equal balls of some masses, all of one material."""
+    """Equal balls of given masses and one material."""
     links = [solid(f"ball{k}", Sphere(RADIUS), mass) for k, mass in enumerate(masses)]
     return loose(*links, contacts=tuple(ContactMaterial(link.name, **material) for link in links))
 
 
 def ball_above(what, restitution):
-    """A ball over something flat that does not bounce by itself."""
+    """A ball over something flat without restitution of its own."""
     machine = balls(2.0, restitution=restitution)
     if what == "plane":
         return Simulation(machine)
@@ -34,7 +34,7 @@ def ball_above(what, restitution):
 
 @pytest.mark.parametrize("what", ["plane", "field", "obstacle"])
 @pytest.mark.parametrize("restitution", [0.3, 0.6, 0.9])
-def test_ball_bounces_to_the_share_of_its_height(what, restitution):
+def test_ball_rebounds_to_its_height_times_restitution_squared(what, restitution):
     simulation = ball_above(what, restitution)
     drop = 0.5
     place(simulation, 0, (0.0, 0.0, RADIUS + drop))
@@ -44,17 +44,17 @@ def test_ball_bounces_to_the_share_of_its_height(what, restitution):
         speeds.append(velocity_of(simulation, 0)[2])
         heights.append(simulation.link_pose("ball0")[0][2] - RADIUS)
     impact = next(k for k in range(len(speeds) - 1) if speeds[k + 1] > 0.0 > speeds[k])
-    # the step in which it touches ends with -e times the speed of its start; gravity acts within: g h of 3 m/s
+    # the step of the impact ends with -e times the speed of its start; gravity within it: g h of 3 m/s
     assert speeds[impact + 1] == pytest.approx(-restitution * speeds[impact], rel=0.01)
-    # e^2 h, and the first-order steps' share of it: v h of 3 mm at the impact
+    # e^2 h, and the error of the first-order steps: v h of 3 mm at the impact
     assert max(heights[impact + 1 :]) == pytest.approx(restitution**2 * drop, abs=4e-3)
 
 
 @pytest.mark.parametrize("mass", [1.0, 3.0])
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
-def test_two_balls_part_by_their_restitution(restitution, mass):
+def test_two_balls_separate_by_their_restitution(restitution, mass):
     simulation = Simulation(balls(1.0, mass, restitution=restitution, friction=0.0), FREE_SPACE)
-    # off the axes of the world
+    # not along the axes of the world
     along = np.array([2.0, -1.0, 2.0]) / 3.0
     place(simulation, 0, -0.15 * along, linear=1.3 * along)
     place(simulation, 1, 0.15 * along, linear=-0.7 * along)
@@ -65,7 +65,7 @@ def test_two_balls_part_by_their_restitution(restitution, mass):
     assert first + mass * second == pytest.approx(1.3 - 0.7 * mass, abs=1e-12)
 
 
-def test_cradle_of_two_hands_the_motion_on():
+def test_newtons_cradle_of_two_balls():
     simulation = Simulation(balls(1.0, 1.0, restitution=1.0, friction=0.0), FREE_SPACE)
     place(simulation, 0, (0.0, 0.0, 0.0), linear=(1.0, 0.0, 0.0))
     place(simulation, 1, (0.35, 0.0, 0.0))
@@ -75,8 +75,8 @@ def test_cradle_of_two_hands_the_motion_on():
     assert velocity_of(simulation, 1) == pytest.approx([1.0, 0.0, 0.0], abs=2e-6)
 
 
-def test_cradle_of_three_hands_the_motion_through():
-    # a gap between the balls: the impacts come one after the other
+def test_newtons_cradle_of_three_balls():
+    # with a gap between the balls: the impacts are one after the other
     simulation = Simulation(balls(1.0, 1.0, 1.0, restitution=1.0, friction=0.0), FREE_SPACE)
     for body, (x, speed) in enumerate(((0.0, 1.0), (0.3, 0.0), (0.52, 0.0))):
         place(simulation, body, (x, 0.0, 0.0), linear=(speed, 0.0, 0.0))
@@ -87,9 +87,10 @@ def test_cradle_of_three_hands_the_motion_through():
 
 
 def momentum(simulation, geometries, masses, start):
-    """Linear momentum, angular momentum about the world's origin and kinetic energy that loose bodies have, had they
-    stayed in the poses `start`: what impulses keep is what they have before they move on, and lone bodies take their
-    momentum with them."""
+    """Linear momentum, angular momentum about the world's origin and kinetic energy of free bodies.
+
+    The bodies are in the poses `start`: impulses keep the momenta there, and lone bodies move on with them.
+    """
     linear, angular, energy = np.zeros(3), np.zeros(3), 0.0
     for body, (geometry, mass) in enumerate(zip(geometries, masses, strict=True)):
         principal = np.diag(principal_inertia(geometry, mass))
@@ -132,6 +133,6 @@ def test_collisions_keep_momentum_and_add_no_energy(seed, friction, restitution)
         # round-off of momenta of up to 30 N s and 20 N m s
         assert new_linear == pytest.approx(linear, abs=1e-12)
         assert new_angular == pytest.approx(angular, abs=1e-12)
-        # the solver leaves 1e-6 m/s at contacts that give up to 10 N s
+        # the solver's residual is 1e-6 m/s at contacts with impulses of up to 10 N s
         assert new_energy <= energy + 1e-5
     assert hits > 3

@@ -1,4 +1,4 @@
-"""What a description says about touching: pairs of materials, moving surfaces, self-collision."""
+"""Contact elements of a description: material pairs, moving surfaces, self-collision."""
 
 import math
 
@@ -25,18 +25,18 @@ def sliding_speed(pairs, friction=0.8):
     return velocity_of(simulation, 0)[0]
 
 
-def test_pair_of_materials_overrides_friction():
+def test_material_pair_overrides_friction():
     assert sliding_speed(()) == pytest.approx(0.0, abs=1e-6)
     for pair in (MaterialPair("steel", "ice", friction=0.1), MaterialPair("ice", "steel", friction=0.1)):
         expected = 0.5 * GRAVITY * (math.sin(math.radians(30)) - 0.1 * math.cos(math.radians(30)))
-        # the corners share the load anew in the first steps; each may err by mu g h
+        # the corners distribute the load anew in the first steps; each may err by mu g h
         assert sliding_speed((pair,)) == pytest.approx(expected, rel=1e-3)
-    # more than either side has by itself
+    # more than the friction of either material
     assert sliding_speed((MaterialPair("steel", "ice", friction=2.0),), friction=0.1) == pytest.approx(0.0, abs=1e-6)
     assert sliding_speed((MaterialPair("steel", "wood", friction=0.1),)) == pytest.approx(0.0, abs=1e-6)
 
 
-def test_pair_of_materials_overrides_restitution_between_bodies():
+def test_material_pair_overrides_restitution_between_bodies():
     rubber = [ContactMaterial(f"b{k}", material="rubber", restitution=0.2) for k in (0, 1)]
     machine = loose(
         *[solid(f"b{k}", Sphere(0.1)) for k in (0, 1)],
@@ -52,7 +52,7 @@ def test_pair_of_materials_overrides_restitution_between_bodies():
 
 
 def tracked(parts, world, friction=0.8):
-    """A chassis whose underside a joint moves."""
+    """A chassis with an underside that a joint moves."""
     machine = parts.machine(
         parts.link("chassis", 50, (2.0, 2.0, 2.0), '<box size="1 0.6 0.2"/>'),
         parts.link("sprocket", 1, (0.02, 0.02, 0.02)),
@@ -64,7 +64,7 @@ def tracked(parts, world, friction=0.8):
     return Simulation(machine, world)
 
 
-def test_belt_drives_over_an_obstacle(parts):
+def test_moving_surface_drives_over_an_obstacle(parts):
     slab = Obstacle("slab", Box((6.0, 3.0, 0.4)), Pose((1.0, 0.0, 0.2)))
     simulation = tracked(parts, World(ground=None, obstacles=(slab,), spawn=Pose((0.0, 0.0, 0.5))))
     simulation.step(200)
@@ -72,13 +72,13 @@ def test_belt_drives_over_an_obstacle(parts):
     simulation.step(2000)
     speed = 0.1 * simulation.joint_velocity["drive"]
     assert speed == pytest.approx(0.5, rel=1e-3)
-    # without slip, to the solver's tolerance and that of the drive
+    # without slip, to the tolerance of the solver and the lag of the drive
     assert simulation.base_twist()[0][0] == pytest.approx(speed, rel=1e-4)
     assert simulation.link_pose("chassis")[0][2] == pytest.approx(0.5, abs=2e-5)
 
 
-def test_belt_carries_what_lies_on_it(parts):
-    # a conveyor: the belt is fixed, the box on it goes with the top of the surface, against the way of travel
+def test_conveyor_carries_a_parcel(parts):
+    # a conveyor: the belt is fixed, the box on it moves with the upper surface, against the direction of travel
     machine = parts.machine(
         '<link name="world"/>',
         parts.link("frame", 50, (2.0, 2.0, 2.0), '<box size="6 0.6 0.2"/>'),
@@ -96,7 +96,7 @@ def test_belt_carries_what_lies_on_it(parts):
     start = simulation.link_pose("parcel")[0][0]
     simulation.step(1000)
     way = simulation.link_pose("parcel")[0][0] - start
-    # 1 s at r w; it has caught up by 64 ms at mu g, and creeps by the drive's lag of m g mu / d
+    # 1 s at r w; the box reaches that speed by 64 ms at mu g, and creeps by the drive's lag of m g mu / d
     assert way == pytest.approx(-0.5, rel=2e-3)
 
 
@@ -121,14 +121,14 @@ def folding_arm(parts, extension=""):
     return simulation
 
 
-def test_folding_arm_stops_at_its_own_base(parts):
+def test_self_collision_stops_a_folding_arm_at_its_base(parts):
     stopped = folding_arm(parts)
-    # its ball lies on the base's top at 0.2 m
+    # its ball rests on the base's top at 0.2 m
     assert stopped.link_pose("fore")[0][2] == pytest.approx(0.26, abs=1e-4)
     assert [{contact.link, contact.other} for contact in stopped.contacts()] == [{"fore", "base"}]
     assert np.abs(stopped.state.v).max() < 1e-3
     through = folding_arm(parts, '<disable_collisions link1="fore" link2="base" />')
-    # a swinging pendulum that passes below it
+    # a pendulum that swings past the base
     lowest = min(_heights_of_fore(through))
     assert lowest < 0.2
     off = folding_arm(parts, '<self_collision enabled="false"/>')
@@ -141,7 +141,7 @@ def _heights_of_fore(simulation):
         yield simulation.link_pose("fore")[0][2]
 
 
-def test_neighbours_do_not_touch(parts):
+def test_links_at_a_common_joint_do_not_touch(parts):
     # two boxes that overlap at their hinge
     machine = parts.machine(
         '<link name="world"/>',
@@ -155,7 +155,7 @@ def test_neighbours_do_not_touch(parts):
     assert simulation.contacts() == []
 
 
-def test_friction_of_body_on_body_is_the_lesser():
+def test_friction_between_bodies_is_the_smaller_one():
     machine = loose(
         solid("block", BLOCK, 5.0),
         solid("slab", Box((4.0, 4.0, 0.2)), 200.0),
@@ -165,7 +165,7 @@ def test_friction_of_body_on_body_is_the_lesser():
     place(simulation, 0, (0.0, 0.0, 0.3), linear=(1.0, 0.0, 0.0))
     place(simulation, 1, (0.0, 0.0, 0.1))
     simulation.step(200)
-    # a constant force is integrated exactly; the corners share the load anew in the first steps
+    # a constant force is integrated exactly; the corners distribute the load anew in the first steps
     assert velocity_of(simulation, 0)[0] == pytest.approx(1.0 - 0.2 * 0.2 * GRAVITY, abs=1e-3)
-    # the slab stays
+    # the slab does not move
     assert abs(velocity_of(simulation, 1)[0]) < 1e-6

@@ -1,4 +1,4 @@
-"""Stacks, large ratios of mass, and restarts in the middle of them."""
+"""Stacks, large mass ratios, and restarts during contact."""
 
 import numpy as np
 import pytest
@@ -22,15 +22,15 @@ def stack(boxes=10):
 
 
 def heights(simulation):
-    """Heights of all loose bodies [m]."""
+    """Heights of all free bodies [m]."""
     return simulation.link_poses()[1:, 2]
 
 
-def test_stack_of_ten_stays_up():
+def test_stack_of_ten_boxes_stands():
     simulation = stack()
     start = simulation.link_poses()[1:]
     simulation.step(10_000)
-    # 10 s; gaps and overlaps of up to 10 um are left alone at each of ten contacts
+    # 10 s; gaps and overlaps of up to 10 um are tolerated at each of ten contacts
     assert np.abs(simulation.link_poses()[1:] - start)[:, :3].max() < 1e-4
     settled = simulation.link_poses()
     simulation.step(1000)
@@ -44,7 +44,7 @@ def test_heavy_box_rests_on_a_light_one():
     place(simulation, 0, (0.0, 0.0, 0.1))
     place(simulation, 1, (0.0, 0.0, 0.4))
     simulation.step(10_000)
-    # gaps and overlaps of up to 10 um are left alone at each of two contacts
+    # gaps and overlaps of up to 10 um are tolerated at each of two contacts
     assert heights(simulation) == pytest.approx([0.1, 0.4], abs=2e-5)
     assert np.abs(simulation.link_poses()[1:, :2]).max() < 1e-5
     assert np.abs(simulation.state.v).max() < 1e-6
@@ -72,14 +72,14 @@ def test_chain_carries_a_thousand_times_its_mass(parts, links):
     start = simulation.energy()
     simulation.step(10_000)
     end = simulation.energy()
-    # the chain hangs together: its joints hold exactly, and its first-order steps let the energy of its
-    # swing waver by h w, which is 0.3 %
+    # the chain stays connected: its joints hold exactly; the energy of its swing oscillates by h w = 0.3 %
+    # because of the first-order steps
     assert np.abs(simulation.state.q).max() < 0.5
     assert end.kinetic + end.potential == pytest.approx(start.kinetic + start.potential, abs=0.01 * start.kinetic)
 
 
 def heap():
-    """Solids of all kinds that fall onto a rough field and onto each other: coal's pairs, spheres, points, peaks."""
+    """Solids of all kinds that fall onto a rough field and onto each other: convex pairs, spheres, points, peaks."""
     random = np.random.default_rng(11)
     hull = random.normal(size=(12, 3))
     hull *= 0.12 / np.linalg.norm(hull, axis=1, keepdims=True)
@@ -101,12 +101,12 @@ def heap():
 
 
 def bits(simulation):
-    """All that a step leaves."""
+    """All of the state after a step."""
     return b"".join(array.tobytes() for array in leaves(simulation.state))
 
 
 @pytest.mark.parametrize("make, steps", [(stack, 40), (heap, 150), (heap, 400), (heap, 900)])
-def test_restart_in_the_middle_of_contact_is_exact(make, steps):
+def test_restart_during_contact_is_bit_exact(make, steps):
     simulation = make()
     simulation.step(steps)
     assert simulation.diagnostics.contact_count > 0
@@ -118,13 +118,13 @@ def test_restart_in_the_middle_of_contact_is_exact(make, steps):
     other.step(200)
     assert bits(other) == after
     simulation.restore(saved)
-    # one at a time, as a node does
+    # step by step, as a node does
     for _ in range(200):
         simulation.step()
     assert bits(simulation) == after
 
 
-def test_two_runs_give_the_same_bits():
+def test_two_runs_of_a_heap_give_the_same_bits():
     first, second = heap(), heap()
     first.step(700)
     second.step(300)

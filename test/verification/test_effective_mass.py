@@ -45,7 +45,7 @@ def swung_arm(parts, step, scheme):
 
 @pytest.fixture(scope="module")
 def finest():
-    """The run with steps as short as the sub-steps, made once."""
+    """The run with steps as short as the sub-steps, computed once."""
     runs = {}
 
     def run(parts, scheme="semi_implicit"):
@@ -56,21 +56,21 @@ def finest():
     return run
 
 
-def test_the_arm_really_moves(parts, finest):
+def test_arm_moves_to_the_stop_and_supply_pressure(parts, finest):
     angles, pressures = finest(parts)
     assert (np.ptp(angles, axis=0) > [0.05, 0.4]).all()
-    assert pressures.max() > 0.9, "the stick's cylinder reaches its end and the supply's pressure"
+    assert pressures.max() > 0.9, "the stick's cylinder reaches the end of its stroke and the supply's pressure"
 
 
 @pytest.mark.parametrize("scheme", ["implicit", "semi_implicit"])
 @pytest.mark.parametrize("step", [1e-3, 2e-3, 5e-3, 1e-2])
-def test_effective_mass_makes_the_step_harmless(parts, finest, step, scheme):
+def test_result_with_effective_mass_is_independent_of_the_step(parts, finest, step, scheme):
     angles, pressures = swung_arm(parts, step, scheme)
-    # each scheme against its own: the plain one does not know of the cavity that a sinking arm leaves in a chamber
+    # each scheme against itself: the plain one does not model the cavity in a chamber under a sinking arm
     reference_angles, reference_pressures = finest(parts, scheme)
     # the mechanism's own integrator is of first order: half a step of travel at the arm's highest speed, 1 rad/s
     assert np.abs(angles - reference_angles).max() < 0.5 * step * 1.0
-    # pressures follow the speed, which half a step of the changing geometry alters: 1 % of the supply at 10 ms
+    # pressures follow the speed, which half a step of changing geometry alters: 1 % of the supply at 10 ms
     assert np.abs(pressures - reference_pressures).max() < 1.0 * step
 
 
@@ -81,7 +81,7 @@ def test_split_scheme_agrees_at_its_sub_step(parts, finest):
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
-def test_split_scheme_loses_the_arm(parts, finest, step):
+def test_split_scheme_without_effective_mass_drops_the_arm(parts, finest, step):
     # without the load in its sub-steps the light piston runs ahead, fills its chamber and carries no weight
     angles, _ = swung_arm(parts, step, "split")
     lost = finest(parts)[0][:, 0] - angles[:, 0]

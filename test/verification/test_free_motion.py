@@ -21,7 +21,7 @@ def momentum_of(simulation):
     return result
 
 
-# hung on the world by a floating joint, whose frame is turned and shifted
+# attached to the world by a floating joint with a rotated and shifted frame
 HUNG = (
     '<link name="world"/>',
     '<joint name="free" type="floating"><parent link="world"/><child link="wing"/>'
@@ -41,15 +41,15 @@ def test_lone_body_keeps_its_momentum_through_flips(parts, com, frame):
     for _ in range(40):
         simulation.step(50)
         lowest = min(lowest, simulation.state.v[4])
-        # round-off of 2000 steps; a turned frame's matrix is orthonormal to 1e-16 only, which every step repeats
+        # round-off of 2000 steps; the rotated frame's matrix is orthonormal to 1e-16 only, and acts in every step
         change = momentum_of(simulation) - start
         assert np.linalg.norm(change[:3]) < limit * np.linalg.norm(start[:3])
         assert np.linalg.norm(change[3:]) < limit * np.linalg.norm(start[3:])
-    assert lowest < -15.0, "it should have flipped"
+    assert lowest < -15.0, "the body should have flipped"
 
 
 def drift(parts, step):
-    """Angular momentum that a free double pendulum loses in 1 s, as the step's error."""
+    """Loss of angular momentum of a free double pendulum in 1 s."""
     chain = parts.machine(
         parts.link("base", 3.0, (0.1, 0.2, 0.25)),
         parts.link("arm", 2.0, (0.05, 0.3, 0.3), com=(0.5, 0, 0)),
@@ -62,7 +62,7 @@ def drift(parts, step):
     return np.abs(momentum_of(simulation) - start).max()
 
 
-def test_articulated_momentum_drifts_with_the_first_order_of_the_integrator(parts):
+def test_momentum_drift_of_a_double_pendulum_is_of_first_order(parts):
     coarse, fine = drift(parts, 1e-3), drift(parts, 2.5e-4)
     assert math.log(coarse / fine, 4) == pytest.approx(1.0, abs=0.15)
 
@@ -88,7 +88,7 @@ def test_pendulum_period(parts):
     assert crossings[2] - crossings[0] == pytest.approx(period, rel=1e-6)
 
 
-def test_double_pendulum_keeps_its_energy_in_bounds(parts):
+def test_energy_of_a_double_pendulum_is_bounded(parts):
     chain = parts.machine(
         '<link name="world"/>',
         parts.link("upper", 1.0, (0.01, 0.01, 0.01), com=(0, 0, -0.5)),
@@ -110,12 +110,12 @@ def test_double_pendulum_keeps_its_energy_in_bounds(parts):
 
     coarse, fine = worst(1e-3), worst(2.5e-4)
     assert math.log(coarse / fine, 4) == pytest.approx(1.0, abs=0.2)
-    # of the 12 J that the drop of both bobs sets free
+    # relative to the 12 J of potential energy that both bobs release
     assert fine < 2e-3 * 12.0
 
 
-def test_far_from_the_origin_nothing_is_lost(parts):
-    # the same tumble at the origin and 100 km away, where world coordinates alone would cost ten digits of the inertia
+def test_motion_far_from_the_origin_keeps_its_precision(parts):
+    # the same tumble at the origin and 100 km away, where world coordinates would lose ten digits of the inertia
     chain = (
         parts.link("base", 3.0, (0.1, 0.2, 0.25)),
         parts.link("arm", 2.0, (0.05, 0.3, 0.3), com=(0.5, 0, 0)),

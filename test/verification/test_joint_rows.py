@@ -1,4 +1,4 @@
-"""Joint limits, friction, mimicking joints and joints with more coordinates, against closed forms."""
+"""Joint limits, dry friction, mimicking joints and joints with several coordinates, against closed forms."""
 
 import math
 
@@ -22,7 +22,7 @@ def bounded(name, kind, child, lower, upper, axis, inside=""):
 
 
 def slider(parts, mass, extension="", inside="", axis=(1, 0, 0), kind="prismatic", step=1e-3):
-    """A body of this mass, and this inertia about its axis, on one joint."""
+    """A body with this mass, and this inertia about its axis, on one joint."""
     machine = parts.machine(
         '<link name="world"/>',
         parts.link("body", mass, (mass, mass, mass)),
@@ -56,21 +56,21 @@ def test_falling_arm_comes_to_rest_on_its_limit(parts, side, step):
         # the stop lets a step end at the limit, not beyond it
         assert side * simulation.joint_position["hinge"] < 0.4 + 1e-9
     assert max(falling) > 2.0
-    # no bounce: the speed never turns round by more than the solver's tolerance
+    # no restitution: the rebound speed is within the solver's tolerance
     assert min(falling) > -1e-6
     assert side * simulation.joint_position["hinge"] == pytest.approx(0.4, abs=1e-9)
     torque = 2.0 * GRAVITY * 0.5 * math.cos(0.4)
     assert simulation.joint_effort["hinge"] == pytest.approx(-side * torque, rel=1e-6)
 
 
-def test_joint_pressed_beyond_its_limit_returns_without_speed(parts):
+def test_joint_beyond_its_limit_returns_without_momentum(parts):
     machine = parts.machine(
         '<link name="world"/>', parts.link("body", 2.0), bounded("slide", "prismatic", "body", 0, 0.1, axis="1 0 0")
     )
     simulation = Simulation(machine, AIR)
     simulation.state.q[0] = 0.102
     simulation.step()
-    # a share of the violation goes each step; the momentum stays untouched
+    # each step corrects a share of the violation; the momentum does not change
     assert 0.1 < simulation.joint_position["slide"] < 0.102
     assert simulation.state.v[0] == 0.0
     simulation.step(100)
@@ -79,7 +79,7 @@ def test_joint_pressed_beyond_its_limit_returns_without_speed(parts):
 
 
 @pytest.mark.parametrize("multiplier, lower, upper", [(-2.0, -0.1, 0.3), (0.5, -1.2, 0.4), (-0.25, -0.8, 2.4)])
-def test_limits_of_a_mimicking_joint_bind_the_one_it_follows(parts, multiplier, lower, upper):
+def test_limits_of_a_mimicking_joint_limit_its_leader(parts, multiplier, lower, upper):
     # the follower may go from -0.5 to 0.3 and has an offset of 0.1
     follow = f'<mimic joint="lead" multiplier="{multiplier}" offset="0.1"/>'
     machine = parts.machine(
@@ -102,7 +102,7 @@ def test_limits_of_a_mimicking_joint_bind_the_one_it_follows(parts, multiplier, 
 # --- dry and viscous friction -----------------------------------------------------------------------------------------
 
 
-def test_friction_sticks_below_its_static_level_and_slides_above(parts):
+def test_dry_friction_sticks_below_its_static_level_and_slides_above(parts):
     friction = '<joint_friction joint="slide" static="20" kinetic="14"/>'
     simulation = slider(parts, 2.0, friction + effort_drive("slide"))
     for share in (0.99, -0.99):
@@ -113,10 +113,10 @@ def test_friction_sticks_below_its_static_level_and_slides_above(parts):
         assert simulation.joint_effort["slide"] == pytest.approx(0.0, abs=1e-12)
     simulation.command["slide"] = 1.01 * 20
     simulation.step(500)
-    # from the step in which it breaks away, it is the kinetic level that it meets
+    # from the step of breakaway on, the kinetic level acts
     expected = (20.2 - 14) * 0.5 / 2.0
     assert simulation.joint_velocity["slide"] == pytest.approx(expected, rel=1e-9)
-    # between both levels it goes on sliding, but does not start
+    # between both levels it continues to slide, but does not start
     simulation.command["slide"] = 16.0
     simulation.step(500)
     assert simulation.joint_velocity["slide"] == pytest.approx(expected + (16 - 14) / 2.0 * 0.5, rel=1e-9)
@@ -133,7 +133,7 @@ def test_friction_sticks_below_its_static_level_and_slides_above(parts):
         ('<dynamics friction="0.4"/>', ""),
     ],
 )
-def test_flywheel_stops_after_inertia_times_speed_over_friction(parts, inside, extension):
+def test_dry_friction_stops_a_flywheel_in_time(parts, inside, extension):
     inertia, speed, torque = 0.05, 30.0, 0.4
     simulation = slider(parts, inertia, extension, inside, (0, 0, 1), "continuous")
     simulation.state.v[0] = speed
@@ -172,12 +172,12 @@ def test_viscous_friction_decays_exponentially(parts, inside, extension):
     assert 0.0 < fine < 10.0 * math.exp(-1.25) * 0.5 * 2.5e-3 * (damping / inertia) ** 2 * 1.05
 
 
-# --- joints that follow and joints with more coordinates --------------------------------------------------------------
+# --- mimicking joints and joints with several coordinates -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["prismatic", "continuous"])
 @pytest.mark.parametrize("multiplier", [-1.0, 0.5, -2.0])
-def test_mimicking_pair_has_the_inertia_of_both(parts, kind, multiplier):
+def test_mimicking_joint_adds_its_inertia_to_the_leader(parts, kind, multiplier):
     follow = f'<mimic joint="lead" multiplier="{multiplier}"/>'
     machine = parts.machine(
         '<link name="world"/>',
@@ -195,7 +195,7 @@ def test_mimicking_pair_has_the_inertia_of_both(parts, kind, multiplier):
     assert simulation.joint_velocity["follow"] == multiplier * simulation.joint_velocity["lead"]
 
 
-def test_friction_and_damping_of_a_mimicking_joint_are_felt(parts):
+def test_mimicking_joint_adds_its_friction_and_damping_to_the_leader(parts):
     # through a gear of 2, a coefficient d at the follower is 4 d at the leader and a dry torque T is 2 T
     follow = '<mimic joint="lead" multiplier="2"/><dynamics damping="0.1" friction="0.5"/>'
     machine = parts.machine(
@@ -208,10 +208,10 @@ def test_friction_and_damping_of_a_mimicking_joint_are_felt(parts):
     simulation = Simulation(machine, AIR)
     simulation.command["lead"] = 0.9
     simulation.step(100)
-    assert simulation.joint_velocity["lead"] == 0.0, "2 * 0.5 N m hold it"
+    assert simulation.joint_velocity["lead"] == 0.0, "2 * 0.5 N m hold the joint"
     simulation.command["lead"] = 5.0
     simulation.step(10_000)
-    # towards (5 - 1) / 0.4 with the time constant (1 + 4) / 0.4 s; implicit Euler is off by a step's share of it
+    # towards (5 - 1) / 0.4 with the time constant (1 + 4) / 0.4 s; implicit Euler errs by a step's share of it
     expected = (5.0 - 1.0) / 0.4 * (1.0 - math.exp(-10.0 * 0.4 / 5.0))
     assert simulation.joint_velocity["lead"] == pytest.approx(expected, rel=1e-3)
 
@@ -226,8 +226,8 @@ def test_prismatic_joint_slides_down_its_slope(parts):
     )
 
 
-def straight_way_error(parts, kind, step):
-    """How far a spinning body on a planar or floating joint has left its straight way through free space after 1 s."""
+def straight_line_error(parts, kind, step):
+    """Deviation of a spinning body on a planar or floating joint from a straight line through free space after 1 s."""
     machine = parts.machine(
         '<link name="world"/>',
         parts.link("plate", 2.0, (0.1, 0.1, 0.2)),
@@ -243,16 +243,16 @@ def straight_way_error(parts, kind, step):
 
 
 @pytest.mark.parametrize("kind", ["planar", "floating"])
-def test_spinning_body_keeps_its_straight_way_in_a_tree(parts, kind):
-    coarse, fine = straight_way_error(parts, kind, 1e-3), straight_way_error(parts, kind, 2.5e-4)
-    # body-fixed velocities turn with the body: semi-implicit Euler misses it with the first order, w^2 v h / 2 at most
+def test_spinning_body_on_a_joint_moves_in_a_straight_line(parts, kind):
+    coarse, fine = straight_line_error(parts, kind, 1e-3), straight_line_error(parts, kind, 2.5e-4)
+    # body-fixed velocities turn with the body: semi-implicit Euler errs in first order, by w^2 v h / 2 at most
     assert math.log(coarse / fine, 4) == pytest.approx(1.0, abs=0.1)
     assert coarse < 3.0**2 * 0.36 * 1e-3
 
 
 @pytest.mark.parametrize("kind", ["planar", "floating"])
-def test_free_coordinates_fall_and_land(parts, kind):
-    # the planar joint's plane is upright; its frame is turned, so that "down" is no axis of it
+def test_planar_and_floating_joints_fall_and_land(parts, kind):
+    # the planar joint's plane is upright; its frame is turned, so that "down" is none of its axes
     turn = "0.4 0 0" if kind == "floating" else "0 0.4 0"
     machine = parts.machine(
         '<link name="world"/>',

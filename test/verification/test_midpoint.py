@@ -1,4 +1,4 @@
-"""The implicit midpoint rule: its order, its energy over long runs, and what it refuses."""
+"""The implicit midpoint rule: order, energy over long runs, and rejected machines."""
 
 import warnings
 
@@ -13,7 +13,7 @@ GROUND_LINK = '<link name="world"/>'
 
 
 def double_pendulum(parts, extension=""):
-    """Two bodies of no symmetry on two axes that are skew to each other."""
+    """Two asymmetric bodies on two skew axes."""
     return parts.machine(
         GROUND_LINK,
         parts.link("upper", 1.0, (0.02, 0.03, 0.04), com=(0.2, 0.05, -0.1)),
@@ -25,7 +25,7 @@ def double_pendulum(parts, extension=""):
 
 
 def chain(parts, springs=""):
-    """Three bars whose last tip a pair holds to the world: a closed loop in the plane, gravity in it."""
+    """Three bars in a plane under gravity; a loop joint connects the last tip to the world."""
     bars = [
         parts.link(name, 1.0, (1e-3, length**2 / 12.0, length**2 / 12.0), com=(0.5 * length, 0.0, 0.0))
         for name, length in (("crank", 0.3), ("coupler", 0.5), ("rocker", 0.4))
@@ -57,19 +57,19 @@ def state_after(machine, integrator, step, duration=0.4):
 
 @pytest.mark.parametrize(("integrator", "order"), [("semi_implicit", 1), ("implicit_midpoint", 2)])
 @pytest.mark.parametrize("name", ["tree", "loop", "spring"])
-def test_order_of_convergence(parts, name, integrator, order):
+def test_midpoint_rule_order_of_convergence(parts, name, integrator, order):
     machine = machines(parts, name)
     exact = state_after(machine, "implicit_midpoint", 2e-5)
     steps = np.array([4e-3, 2e-3, 1e-3, 5e-4])
     errors = [np.abs(state_after(machine, integrator, step) - exact).max() for step in steps]
     slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
-    # The next power of the error's series is a tenth of the leading one at the largest step (w h = 0.1, for w of the
-    # spring pair 50 rad/s), and changes the fitted slope by as much.
+    # The next term of the error's series is a tenth of the leading one at the largest step (w h = 0.1, for the loop
+    # joint's spring with w = 50 rad/s), and changes the fitted slope by as much.
     assert slope == pytest.approx(order, abs=0.15)
 
 
 @pytest.mark.parametrize("name", ["tree", "loop", "spring"])
-def test_energy_stays_bounded_over_a_hundred_thousand_steps(parts, name):
+def test_midpoint_rule_energy_is_bounded_over_a_hundred_thousand_steps(parts, name):
     simulation = Simulation(machines(parts, name), EARTH, 1e-3, integrator="implicit_midpoint")
     balance = []
     for _ in range(1000):
@@ -78,23 +78,23 @@ def test_energy_stays_bounded_over_a_hundred_thousand_steps(parts, name):
         balance.append(energy.kinetic + energy.potential + energy.elastic)
     balance = np.array(balance)
     scale = np.ptp(balance[:100])
-    # The motion is chaotic and the error walks at random: in ten times the time about sqrt(10) times as far, seldom
-    # twice that. A drift would lead ten times as far.
+    # The motion is chaotic and the error is a random walk: over ten times the time it grows about sqrt(10) times,
+    # seldom twice that. A drift would grow ten times.
     assert np.ptp(balance) < 2.0 * np.sqrt(10.0) * scale
     assert scale < 0.05
 
 
-def test_the_step_of_the_midpoint_rule_can_be_taken_back(parts):
+def test_midpoint_rule_is_time_reversible(parts):
     simulation = Simulation(double_pendulum(parts), EARTH, 1e-2, integrator="implicit_midpoint")
     start = np.array(simulation.state.q)
     simulation.step(50)
     simulation.state.v[:] *= -1.0
     simulation.step(50)
-    # the iteration stops at 1e-13 of the rates, fifty steps out and back
+    # the iteration stops at 1e-13 of the rates; fifty steps forward and back
     assert simulation.state.q == pytest.approx(start, abs=1e-10)
 
 
-def test_rigid_loops_stay_closed(parts):
+def test_midpoint_rule_keeps_rigid_loops_closed(parts):
     simulation = Simulation(chain(parts), EARTH, 1e-3, integrator="implicit_midpoint")
     for _ in range(100):
         simulation.step(100)
@@ -117,8 +117,8 @@ def parallelogram(parts):
     )
 
 
-def test_a_step_that_does_not_settle_is_told_once(parts):
-    """At its dead points a parallelogram can go two ways: it starts in one, and comes to the next after a turn."""
+def test_midpoint_rule_warns_once_of_a_step_without_convergence(parts):
+    """At its dead points a parallelogram has two branches: it starts in one, and reaches the next after a turn."""
     simulation = Simulation(parallelogram(parts), SPACE, 1e-2, integrator="implicit_midpoint")
     simulation.state.v[:] = [3.0, -3.0, 3.0]
     with pytest.warns(RuntimeWarning, match=r"did not settle in the step to t = 0\.010000 s: [abc] "):
@@ -127,30 +127,30 @@ def test_a_step_that_does_not_settle_is_told_once(parts):
         warnings.simplefilter("error")
         simulation.step(90)
     simulation.clear_diagnostics()
-    with pytest.warns(RuntimeWarning, match=r"did not settle in the step to t = [23]\.\d\d0000 s: [abc] ") as told:
+    with pytest.warns(RuntimeWarning, match=r"did not settle in the step to t = [23]\.\d\d0000 s: [abc] ") as caught:
         simulation.step(300)
-    assert len(told) == 1
+    assert len(caught) == 1
     # much of the rates
     assert simulation.diagnostics.residual_max > 1e-3
 
 
-def test_machines_that_settle_say_nothing(parts):
-    """Nor do those at rest, in which only rounding moves."""
+def test_midpoint_rule_gives_no_warning_when_it_converges(parts):
+    """Nor for machines at rest, where only rounding moves."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Simulation(chain(parts), EARTH, integrator="implicit_midpoint").step(500)
         Simulation(chain(parts, ' stiffness="1e8"'), SPACE, integrator="implicit_midpoint").step(10)
 
 
-def test_copies_tell_of_steps_that_do_not_settle(parts):
+def test_batch_warns_of_steps_without_convergence(parts):
     batch = Simulation(parallelogram(parts), SPACE, 1e-2, integrator="implicit_midpoint").batch(2)
     batch[1].state.v[:] = [3.0, -3.0, 3.0]
-    with pytest.warns(RuntimeWarning, match="did not settle") as told:
+    with pytest.warns(RuntimeWarning, match="did not settle") as caught:
         batch.step(110)
-    assert len(told) == 1
+    assert len(caught) == 1
 
 
-def test_the_midpoint_rule_damps_nothing(parts):
+def test_midpoint_rule_has_no_numerical_damping(parts):
     machine = chain(parts, ' stiffness="1e7"')
     (damped,) = {one.part: one for one in Simulation(machine, EARTH).numerical_damping()}.values()
     (free,) = Simulation(machine, EARTH, integrator="implicit_midpoint").numerical_damping()
@@ -160,13 +160,13 @@ def test_the_midpoint_rule_damps_nothing(parts):
 
 
 def test_reaction_of_a_loop_under_the_midpoint_rule(parts):
-    """Mean reactions of both integrators agree with the first order of the step."""
+    """Mean reactions of both integrators agree to first order in the step."""
     reactions = []
     for integrator in ("semi_implicit", "implicit_midpoint"):
         simulation = Simulation(chain(parts), EARTH, 1e-4, integrator=integrator)
         simulation.step(3000)
         reactions.append(simulation.joint_reaction["pair"][:3])
-    # w = 10 rad/s: w h = 1e-3 in 0.3 s, with the angle's error a few times that
+    # w = 10 rad/s: w h = 1e-3 in 0.3 s, with an error of the angle of a few times that
     assert reactions[0] == pytest.approx(reactions[1], abs=1e-2 * np.linalg.norm(reactions[1]))
 
 
@@ -177,12 +177,12 @@ def test_reaction_of_a_loop_under_the_midpoint_rule(parts):
         ('<servo_drive joint="elbow" mode="velocity" damping="1" effort_limit="1"/>', "drive that is not commanded"),
     ],
 )
-def test_what_is_not_smooth_is_refused(parts, extension, words):
+def test_midpoint_rule_rejects_machines_that_are_not_smooth(parts, extension, words):
     with pytest.raises(MachineError, match=f"implicit_midpoint.*{words}.*semi_implicit"):
         Simulation(double_pendulum(parts, extension), EARTH, integrator="implicit_midpoint")
 
 
-def test_limits_and_contacts_are_refused(parts):
+def test_midpoint_rule_rejects_limits_and_contacts(parts):
     limited = parts.machine(GROUND_LINK, parts.link("bar", 1.0), parts.joint("hinge", "revolute", "world", "bar"))
     with pytest.raises(MachineError, match="limits of a joint"):
         Simulation(limited, EARTH, integrator="implicit_midpoint")
@@ -191,7 +191,7 @@ def test_limits_and_contacts_are_refused(parts):
         Simulation(ball, World(), integrator="implicit_midpoint")
 
 
-def test_the_machine_names_its_integrator(parts):
+def test_machine_description_selects_the_midpoint_rule(parts):
     machine = double_pendulum(parts, '<integrator method="implicit_midpoint"/>')
     assert Simulation(machine, EARTH).integrator == "implicit_midpoint"
     assert Simulation(machine, EARTH, integrator="semi_implicit").integrator == "semi_implicit"
@@ -200,7 +200,7 @@ def test_the_machine_names_its_integrator(parts):
 
 
 @pytest.mark.parametrize("name", ["loop", "spring"])
-def test_restart_is_exact(parts, name):
+def test_midpoint_rule_restart_is_bit_exact(parts, name):
     machine = machines(parts, name)
     simulation = Simulation(machine, EARTH, integrator="implicit_midpoint")
     simulation.step(150)

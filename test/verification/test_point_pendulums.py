@@ -1,4 +1,4 @@
-"""Pendulums of a mass on a rod, in a plane and round: elliptic integrals, quadrature, order, what is kept."""
+"""Pendulums of a point mass on a rod, planar and spherical: elliptic integrals, quadrature, order, invariants."""
 
 import math
 
@@ -15,16 +15,16 @@ def exact_period(length, gravity, amplitude_deg):
     return 4.0 * math.sqrt(length / gravity) * ellipk(math.sin(0.5 * math.radians(amplitude_deg)) ** 2)
 
 
-def test_the_elliptic_integral_meets_the_reference():
+def test_period_by_the_elliptic_integral():
     assert exact_period(1.0, 9.81, 60.0) == pytest.approx(2.152874666881, rel=1e-12)
 
 
 @pytest.mark.parametrize(
     ("length", "gravity", "amplitude"), [(1.0, 9.81, 60.0), (0.3, 1.62, 5.0), (2.0, 9.81, 120.0), (1.0, 9.81, 179.0)]
 )
-def test_periods_in_a_plane(length, gravity, amplitude):
-    """Of second order. A step takes the kinetic energy for smaller by the share (rate h)^2 / 12, and the force, of
-    frequency omega, for larger by (omega h)^2 / 12 at most: no more than both together is the period off."""
+def test_planar_pendulum_periods(length, gravity, amplitude):
+    """Second order. A step underestimates the kinetic energy by the share (rate h)^2 / 12, and overestimates the force,
+    of frequency omega, by (omega h)^2 / 12 at most: the period's error is at most the sum of both."""
     exact = exact_period(length, gravity, amplitude)
     case = {"length": length, "gravity": gravity, "amplitude_deg": amplitude, "duration": 4.5 * exact}
     errors = [experiments.run("planar_pendulum", step=step, **case)["period"] - exact for step in (0.02, 0.01)]
@@ -37,15 +37,15 @@ def test_periods_in_a_plane(length, gravity, amplitude):
     assert fine["energy"][0] == pytest.approx(-gravity * length * math.cos(highest), rel=1e-12)
 
 
-def test_the_energy_of_a_planar_pendulum_swings_and_stays():
+def test_planar_pendulum_energy_error_is_bounded():
     errors = [experiments.run("planar_pendulum", step=step)["max_energy_error"] for step in (0.02, 0.01)]
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.01)
     long = experiments.run("planar_pendulum", step=0.01, duration=10_000.0)
-    # one swing has met the largest value to within the distance of its points
+    # one swing contains the largest value to within the spacing of its points
     assert long["max_energy_error"] == pytest.approx(errors[1], rel=0.01)
 
 
-def test_a_pendulum_in_a_plane_stays_there_to_the_bit():
+def test_planar_pendulum_stays_exactly_in_its_plane():
     motion = simulate_pendulum([0.6, 0.0, -0.8], [0.8, 0.0, 0.6], 0.01, 10_000)
     assert (motion.position[:, 1] == 0.0).all() and motion.max_vertical_momentum_error == 0.0
     assert np.linalg.norm(motion.position, axis=1) == pytest.approx(1.0, abs=1e-15)
@@ -59,7 +59,7 @@ def conserved(length, gravity, polar_angle_deg, azimuth_rate):
 
 
 def round_trip(length, gravity, polar_angle_deg, azimuth_rate):
-    """Period of the height, its other bound, and the azimuth in a period, by quadrature.
+    """Period of the height, its other bound, and the change of azimuth in a period, by quadrature.
 
     With u = z / l: u'^2 = 2 (E / l^2 - g u / l) (1 - u^2) - (M / l^2)^2, a cubic; the azimuth's rate is
     M / (l^2 (1 - u^2)).
@@ -88,8 +88,8 @@ CASES = [
 
 
 @pytest.mark.parametrize("parameters", CASES)
-def test_a_pendulum_that_goes_round(parameters):
-    """Heights between the bounds of the quadrature; after ten periods of the height, at its azimuth; second order."""
+def test_spherical_pendulum_against_quadrature(parameters):
+    """Heights within the bounds of the quadrature; the azimuth after ten periods of the height; second order."""
     period, low, high, azimuth = round_trip(**parameters)
     errors = []
     for steps in (4000, 8000):
@@ -109,21 +109,21 @@ def test_a_pendulum_that_goes_round(parameters):
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)
 
 
-def test_a_conical_pendulum_keeps_its_height():
-    """At the rate sqrt(g / (l cos)) it goes round at one height; the scheme's rate for that differs by second order."""
+def test_conical_pendulum_keeps_its_height():
+    """At the rate sqrt(g / (l cos)) the height is constant; the scheme's rate for that differs in second order."""
     angle = math.radians(40.0)
     rate = math.sqrt(9.81 / math.cos(angle))
     motion = experiments.run("spherical_pendulum", polar_angle_deg=40.0, azimuth_rate=rate, step=1e-4)
     assert np.ptp(motion["position"][:, 2]) < 1e-7
 
 
-def test_curves_beside_dop853():
+def test_pendulum_curves_against_dop853():
     start, velocity = np.array([0.6, 0.0, -0.8]), np.array([0.4, 1.5, 0.3])
 
     def slope(time, y):
         position, speed = y[:3], y[3:]
         weight = np.array([0.0, 0.0, -9.81])
-        # what the rod pulls with keeps the length
+        # the rod's tension keeps the length
         return np.concatenate([speed, weight - (speed @ speed + weight @ position) * position])
 
     exact = solve_ivp(slope, (0.0, 3.0), np.concatenate([start, velocity]), method="DOP853", rtol=1e-12, atol=1e-13)
@@ -135,7 +135,7 @@ def test_curves_beside_dop853():
     assert np.abs(4.0 * errors[1] - errors[0]).max() / 3.0 < 0.01 * np.abs(errors[1]).max()
 
 
-def test_bad_parameters_are_refused():
+def test_bad_pendulum_parameters_are_rejected():
     for experiment, name, value in (
         ("planar_pendulum", "length", 0.0),
         ("planar_pendulum", "gravity", 0.0),
@@ -153,12 +153,12 @@ def test_bad_parameters_are_refused():
         experiments.run("planar_pendulum", step=0.5)
 
 
-def test_no_period_in_a_short_time():
+def test_no_pendulum_period_in_a_short_time():
     assert experiments.run("planar_pendulum", duration=2.0)["period"] is None
 
 
 @pytest.mark.parametrize("experiment", ["planar_pendulum", "spherical_pendulum"])
-def test_the_plots(experiment, tmp_path):
+def test_pendulum_plots(experiment, tmp_path):
     plot, reference = tmp_path / "out.png", tmp_path / "reference.csv"
     reference.write_text("t,angle,x,y,z\n0,1,0,0,-1\n1,-1,0.5,0.5,-0.7\n")
     assert cli.main(["reproduce", experiment, "--plot", str(plot), "--reference", str(reference)]) == 0

@@ -1,4 +1,4 @@
-"""The same inputs give the same bits, in the process that compiles the kernels and in one that finds them compiled."""
+"""The same inputs give the same bits, in the process that compiles the kernels and in one that loads them."""
 
 import os
 import subprocess
@@ -31,8 +31,8 @@ for name, world in zip(sys.argv[1::2], sys.argv[2::2]):
 
 
 @pytest.mark.soak  # of two minutes: everything is compiled anew
-def test_compiling_does_not_change_the_bits(tmp_path):
-    """Numba links copies of functions into others: what a process runs is not the same code in both."""
+def test_same_bits_with_and_without_compiling(tmp_path):
+    """Numba links copies of functions into others: the two processes run different copies."""
     arguments = [word for pair in _MACHINES.items() for word in pair]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     first, second = (

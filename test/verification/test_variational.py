@@ -1,4 +1,4 @@
-"""The variational integrator: against Lie-group integrators written on their own, converged references, invariants."""
+"""The variational integrator: against independent Lie-group integrators, converged references and invariants."""
 
 import math
 import warnings
@@ -25,7 +25,7 @@ EARTH = World(ground=None)
 SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
 GROUND_LINK = '<link name="world"/>'
 ALL_JOINTS = Path(__file__).parents[1] / "data" / "machines" / "all_joints.urdf"
-# The 3D pendulum of the literature's comparisons: inertia about the pivot, z downwards.
+# The 3D pendulum of the published comparisons: inertia about the pivot, z downwards.
 MASS, ARM, INERTIA, GRAVITY = 1.0, np.array([0.0, 0.0, 0.3]), np.array([0.13, 0.28, 0.17]), 9.81
 RATE = 4.14
 DOWN = World(gravity=(0.0, 0.0, GRAVITY), ground=None)
@@ -49,7 +49,7 @@ def variational(machine, world, step, v=None):
     return simulation
 
 
-# --- against integrators on their own groups ------------------------------------------------------------------------
+# --- against Lie-group integrators ------------------------------------------------------------------------------------
 
 
 def rodrigues(f):
@@ -58,7 +58,7 @@ def rodrigues(f):
     return np.eye(3) + a * skew(f) + b * skew(f) @ skew(f)
 
 
-def turn_of(momentum, inertia, step):
+def rotation_of(momentum, inertia, step):
     """F in SO(3) of h momentum^ = F J_d - J_d F^T (Lee, Leok and McClamroch, 2005), by scipy."""
     moments = 0.5 * np.trace(inertia) * np.eye(3) - inertia
 
@@ -73,7 +73,7 @@ def turn_of(momentum, inertia, step):
 
 
 class LieGroupPendulum:
-    """The integrator of Lee, Leok and McClamroch for a body on a pivot, with a torque in its axes."""
+    """The integrator of Lee, Leok and McClamroch for a body on a pivot, with a torque in body axes."""
 
     def __init__(self, inertia, arm, gravity, rate, torque):
         self.inertia, self.arm, self.gravity, self.torque = inertia, arm, gravity, torque
@@ -84,7 +84,7 @@ class LieGroupPendulum:
 
     def step(self, h):
         half = self.momentum + 0.5 * h * self.moment()
-        turn = turn_of(half, self.inertia, h)
+        turn = rotation_of(half, self.inertia, h)
         self.rotation = self.rotation @ turn
         self.momentum = turn.T @ half + 0.5 * h * self.moment()
 
@@ -94,8 +94,8 @@ class LieGroupPendulum:
 
 
 @pytest.mark.parametrize("torque", [(0.0, 0.0, 0.0), (0.3, -0.2, 0.5)])
-def test_a_body_on_a_ball_joint_moves_as_on_its_group(parts, torque):
-    """A hundred steps, of a body without symmetry, to rounding: the motion spreads errors by e^0.9 in a second."""
+def test_variational_ball_joint_agrees_with_the_lie_group_integrator(parts, torque):
+    """A hundred steps of an asymmetric body, to rounding: the motion amplifies errors by e^0.9 in a second."""
     arm, about_pivot = np.array([0.1, -0.2, 0.3]), np.array([0.33, 0.28, 0.27])
     simulation = variational(pendulum(parts, 'effort_limit="1"', about_pivot, arm), EARTH, 0.01, (4.0, -3.0, 5.0))
     simulation.command.update({f"bearing/{axis}": value for axis, value in zip("xyz", torque, strict=True)})
@@ -109,8 +109,8 @@ def test_a_body_on_a_ball_joint_moves_as_on_its_group(parts, torque):
         assert simulation.spherical_joint["bearing"].angular_velocity == pytest.approx(alone.rate, abs=1e-11)
 
 
-def test_first_steps_of_the_published_pendulum(parts):
-    """Angular velocities of an integrator of the group that was written elsewhere, to their fifteen digits."""
+def test_variational_first_steps_of_the_published_pendulum(parts):
+    """Angular velocities of an independent Lie-group integrator, to their fifteen digits."""
     simulation = variational(pendulum(parts), DOWN, 0.01, (RATE, RATE, RATE))
     for expected in (
         (4.27806355408695, 4.16233745321447, 3.98550388639643),
@@ -121,8 +121,8 @@ def test_first_steps_of_the_published_pendulum(parts):
         assert simulation.state.v == pytest.approx(expected, abs=2e-14)
 
 
-def test_a_free_body_moves_as_on_its_group(parts):
-    """Its centre of mass as a parabola's, by the steps of Verlet; its turning as a free top's; frame off the centre."""
+def test_variational_free_body_agrees_with_the_lie_group_integrator(parts):
+    """Centre of mass against a parabola by Verlet's steps; rotation against a free top; frame off the centre."""
     com, inertia = np.array([0.2, -0.1, 0.3]), np.diag([0.1, 0.2, 0.25])
     machine = parts.machine(parts.link("body", 2.0, np.diag(inertia), com=com))
     h, turning, moving = 0.01, np.array([3.0, -4.0, 5.0]), np.array([1.0, 2.0, 3.0])
@@ -131,7 +131,7 @@ def test_a_free_body_moves_as_on_its_group(parts):
     speed, start = moving + np.cross(turning, com), np.array(com)
     for k in range(1, 101):
         simulation.step()
-        turn = turn_of(momentum, inertia, h)
+        turn = rotation_of(momentum, inertia, h)
         rotation, momentum = rotation @ turn, turn.T @ momentum
         position, quaternion = simulation.base_pose()
         assert matrix(quaternion) == pytest.approx(rotation, abs=1e-12)
@@ -143,7 +143,7 @@ def test_a_free_body_moves_as_on_its_group(parts):
 
 
 def chain(parts):
-    """Three bodies on ball joints."""
+    """Three bodies on ball joints in series."""
     return parts.machine(
         GROUND_LINK,
         *(parts.link(name, 1.0, (0.05, 0.04, 0.03), com=(0.05, -0.02, -0.2)) for name in "abc"),
@@ -155,14 +155,14 @@ def chain(parts):
 
 
 def arm(parts):
-    """Six joints, one of them a slide, with dampers and efforts; two springs, one of them stiffening."""
+    """Six joints, one of them prismatic, with dampers and efforts; two springs, one of them stiffening."""
     axes = [(0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 1, 0), (0, 0.6, 0.8), (0, 0, 1)]
     bodies, joints, above = [], [], "world"
     for k, axis in enumerate(axes):
         bodies.append(parts.link(f"l{k}", 2.0 - 0.2 * k, (0.02, 0.03, 0.025), com=(0.02, 0.01, -0.15)))
         inside = f'<dynamics damping="{0.05 * (k + 1)}"/>'
         joint = parts.joint(f"j{k}", "continuous", above, f"l{k}", axis=axis, xyz=(0.01, 0.02, -0.3), inside=inside)
-        # a slide without limits
+        # a prismatic joint without limits
         joints.append(joint.replace("continuous", "prismatic") if k == 2 else joint)
         above = f"l{k}"
     return parts.machine(
@@ -187,7 +187,7 @@ def double_pendulum(parts):
 
 
 def every_joint(base):
-    """The test machine with every kind of joint, without its limits."""
+    """The test machine with every kind of joint, without joint limits."""
     machine = grouser.load_machine(ALL_JOINTS, base=base)
     return replace(machine, joints=tuple(replace(joint, limit=JointLimit()) for joint in machine.joints))
 
@@ -202,7 +202,7 @@ EFFORTS = {"j1": 2.0, "j4": -0.5}
 
 
 class Reference:
-    """q' and v' of a machine from its mass matrix and inverse dynamics, which Pinocchio vouches for."""
+    """q' and v' of a machine from its mass matrix and inverse dynamics, both verified against Pinocchio."""
 
     def __init__(self, simulation):
         self.system, self.effort = simulation.system, np.zeros(len(simulation.state.v))
@@ -264,8 +264,8 @@ def started(parts, name, step):
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_it_is_of_second_order(parts, name):
-    """Of everything: trees of all joints, dampers, springs, efforts. Half the step, a quarter of the error."""
+def test_variational_integrator_is_of_second_order(parts, name):
+    """Trees of all joints, dampers, springs and efforts: half the step gives a quarter of the error."""
     simulation, duration = started(parts, name, 2e-3), 0.3
     start = np.concatenate([simulation.state.q, simulation.state.v])
     exact = solve_ivp(Reference(simulation), (0.0, duration), start, method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
@@ -274,18 +274,18 @@ def test_it_is_of_second_order(parts, name):
         simulation = started(parts, name, step)
         simulation.step(round(duration / step))
         errors.append(np.linalg.norm(np.concatenate([simulation.state.q, simulation.state.v]) - exact))
-    # a scheme symmetric in time has even powers only: the next is (w h)^2 of the first, w up to 40 rad/s of the spring
+    # a time-symmetric scheme has even powers only: the next is (w h)^2 of the first, w up to 40 rad/s of the spring
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=(40.0 * 2e-3) ** 2)
     assert errors[0] > 1e-7
 
 
 def slide(parts, inside="", extension=""):
-    """A mass on a slide without ends: the one joint along which momentum is mass times mean rate."""
+    """A mass on a prismatic joint without limits: its momentum is mass times mean rate."""
     rail = parts.joint("rail", "continuous", "world", "mass", inside=inside).replace("continuous", "prismatic")
     return parts.machine(GROUND_LINK, parts.link("mass", 0.2), rail, extension=extension)
 
 
-def test_a_damper_decays_by_cayleys_rule(parts):
+def test_variational_damper_decays_by_the_cayley_map(parts):
     """A step multiplies the speed by (1 - h d/2m)/(1 + h d/2m), the exponential to second order."""
     machine = slide(parts, '<dynamics damping="0.3"/>')
     for step, count in ((1e-2, 100), (0.1, 10)):
@@ -298,20 +298,20 @@ def test_a_damper_decays_by_cayleys_rule(parts):
         assert math.log(2.0 / simulation.state.v[0]) / exponent - 1.0 == pytest.approx(half**2 / 3.0, rel=half**2)
 
 
-def test_springs_of_any_stiffness_are_stable(parts):
-    """h w = 141, where springs at the ends of the step would be unstable beyond 2."""
+def test_variational_springs_are_stable_at_any_stiffness(parts):
+    """h w = 141; springs at the ends of the step would be unstable beyond 2."""
     machine = slide(parts, extension='<compliant_joint joint="rail" axial_stiffness="4e9"/>')
     simulation = variational(machine, SPACE, 1e-3, 2.0)
     energy = simulation.energy().kinetic
     for _ in range(100):
         simulation.step(10)
         now = simulation.energy()
-        # a linear oscillator's energy is kept to rounding: of a speed that is (h w)^2/4 = 5000 times a resolved one
+        # the energy of a linear oscillator is kept to rounding, of a speed (h w)^2/4 = 5000 times a resolved one
         assert now.kinetic + now.elastic == pytest.approx(energy, rel=1000 * 5000 * 2.2e-16)
 
 
-def test_work_and_energy_agree(parts):
-    """Efforts and dampers by name; what is left is the integrator's own error, of second order."""
+def test_variational_work_and_energy_agree(parts):
+    """Efforts and dampers by name; the residual is the integrator's own error, of second order."""
     residuals = []
     for step in (2e-3, 1e-3):
         simulation = started(parts, "arm", step)
@@ -339,7 +339,7 @@ def total_energy(simulation):
     return energy.kinetic + energy.potential
 
 
-def test_a_million_steps_keep_momentum_and_energy(parts):
+def test_variational_momentum_and_energy_over_a_million_steps(parts):
     """2.8 hours of the pendulum at 10 ms."""
     simulation = variational(pendulum(parts), DOWN, 0.01, (RATE, RATE, RATE))
     energy, momentum, samples, every = total_energy(simulation), vertical_momentum(simulation), 10_000, 100
@@ -347,21 +347,21 @@ def test_a_million_steps_keep_momentum_and_energy(parts):
     for k in range(samples):
         simulation.step(every)
         errors[k] = total_energy(simulation) - energy
-    # a step rounds the momentum by no more than the last digit of what it is made of: its length, 1.3 at most
+    # a step rounds the momentum by at most the last digit of its components: its length, 1.3 at most
     assert abs(vertical_momentum(simulation) - momentum) < 1e6 * 2.2e-16 * 1.3
-    # the error is a function of the place: that of 100 s, 2.9e-3 J, bounds all of them but for rarer places
+    # the error depends on the position: that of 100 s, 2.9e-3 J, bounds all but rare positions
     assert np.abs(errors).max() < 1.5 * 2.94e-3
     halves = [np.abs(part).max() for part in np.split(errors, 2)]
     assert halves[1] < 1.2 * halves[0]
-    # no drift: the slope through the means of 100 blocks, 100 s each and so apart, against their scatter
+    # no drift: the slope through the means of 100 blocks, 100 s each and so independent, against their scatter
     means, times = errors.reshape(100, -1).mean(axis=1), np.linspace(-1.0, 1.0, 100)
     slope = times @ means / (times @ times)
     scatter = np.std(means - slope * times) / np.sqrt(times @ times)
     assert abs(slope) < 4.0 * scatter
 
 
-def test_others_gain_or_lose_energy(parts):
-    """What the semi-implicit scheme makes of the same twenty seconds."""
+def test_other_integrators_gain_or_lose_energy(parts):
+    """The energy of the semi-implicit scheme in the same twenty seconds."""
     worst = {}
     for integrator in ("variational", "semi_implicit"):
         simulation = Simulation(pendulum(parts), DOWN, 0.01, integrator=integrator)
@@ -374,7 +374,7 @@ def test_others_gain_or_lose_energy(parts):
     assert worst["semi_implicit"] > 100.0 * worst["variational"]
 
 
-def test_a_free_machine_keeps_its_momenta(parts):
+def test_variational_free_machine_keeps_its_momenta(parts):
     """Linear and angular momentum of a floating tree of every kind of joint, in space."""
     simulation = variational(every_joint("floating"), SPACE, 2e-3)
     simulation.state.v[:] = np.random.default_rng(4).uniform(-2.0, 2.0, len(simulation.state.v))
@@ -385,24 +385,24 @@ def test_a_free_machine_keeps_its_momenta(parts):
         total_momentum(simulation.model, kinematics, momentum)
         momenta.append(momentum)
         simulation.step(500)
-    # a last digit a step
+    # one last digit a step
     assert momenta[1] == pytest.approx(momenta[0], abs=500 * 2.2e-16 * np.abs(momenta[0]).max())
 
 
-def test_a_step_can_be_taken_back(parts):
+def test_variational_integrator_is_time_reversible(parts):
     simulation = variational(chain(parts), EARTH, 1e-2, np.linspace(-2.0, 2.0, 9))
     start = np.array(simulation.state.q)
     simulation.step(50)
     simulation.state.v[:] *= -1.0
     simulation.step(50)
-    # 1e-15 a step, and what half a second out and back makes of it: less than e^5 for rates of 10 1/s
+    # 1e-15 a step, amplified over half a second forward and back by less than e^5 for rates of 10 1/s
     assert simulation.state.q == pytest.approx(start, abs=100 * 1e-15 * math.exp(5.0))
 
 
-# --- as a peer of the other integrators -----------------------------------------------------------------------------
+# --- with the other parts of the simulation ---------------------------------------------------------------------------
 
 
-def test_restart_is_exact(parts):
+def test_variational_restart_is_bit_exact(parts):
     simulation = started(parts, "arm", 2e-3)
     simulation.step(150)
     saved = simulation.snapshot()
@@ -418,19 +418,19 @@ def test_restart_is_exact(parts):
     assert np.array_equal(batch[1].state.v, simulation.state.v)
 
 
-def test_a_step_that_is_too_long_is_told_once(parts):
-    """At 200 rad/s and 10 ms no turn in a step gives the body its momentum."""
+def test_variational_integrator_warns_once_of_a_step_without_convergence(parts):
+    """At 200 rad/s and 10 ms no rotation within a step gives the body its momentum."""
     simulation = variational(pendulum(parts), DOWN, 0.01, (200.0, -150.0, 100.0))
     with pytest.warns(
         RuntimeWarning, match=r"the variational integrator did not settle in the step to t = 0\.01\d*.*bearing"
-    ) as told:
+    ) as caught:
         simulation.step(2)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert simulation.diagnostics.residual_max > 1e-3
 
 
-def test_machines_that_settle_say_nothing(parts):
-    """Nor do those at rest, in which only rounding moves."""
+def test_variational_integrator_gives_no_warning_when_it_converges(parts):
+    """Nor for machines at rest, where only rounding moves."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         moving = started(parts, "arm", 1e-3)
@@ -442,7 +442,7 @@ def test_machines_that_settle_say_nothing(parts):
         assert resting.diagnostics.iterations_max < 10
 
 
-def test_an_imu_measures_under_it(parts):
+def test_variational_integrator_with_an_imu(parts):
     machine = parts.machine(
         GROUND_LINK,
         parts.link("bob", 1.0, (0.1, 0.1, 0.1), com=(0.0, 0.0, -0.5)),
@@ -454,10 +454,10 @@ def test_an_imu_measures_under_it(parts):
     simulation.step(500)
     reading = simulation.imu["unit"]
     assert reading.angular_velocity == pytest.approx(simulation.state.v, abs=1e-15)
-    # along the rod: its weight and what turns it, in the middle of the step
+    # along the rod: its weight and the centripetal force, in the middle of the step
     angle = 2.0 * math.atan2(simulation.state.q[0], simulation.state.q[3])
     along = GRAVITY * math.cos(angle) + 0.5 * simulation.state.v[0] ** 2
-    # w h = 4e-3 of a step's half on the way
+    # w h = 4e-3, over half a step
     assert reading.specific_force[2] == pytest.approx(along, rel=4e-3)
 
 
@@ -484,7 +484,7 @@ def test_an_imu_measures_under_it(parts):
         ),
     ],
 )
-def test_what_it_has_no_place_for_is_refused(parts, extension, words, other):
+def test_variational_integrator_rejects_machines_it_cannot_simulate(parts, extension, words, other):
     machine = parts.machine(
         GROUND_LINK,
         *(parts.link(name, 1.0, (0.01, 0.03, 0.03), com=(0.25, 0.0, 0.0)) for name in ("upper", "lower")),
@@ -496,7 +496,7 @@ def test_what_it_has_no_place_for_is_refused(parts, extension, words, other):
         Simulation(machine, EARTH, integrator="variational")
 
 
-def test_the_machine_names_it(parts):
+def test_machine_description_selects_the_variational_integrator(parts):
     machine = pendulum(parts, '/><integrator method="variational"')
     assert Simulation(machine, EARTH).integrator == "variational"
     ball = parts.machine(parts.link("ball", 1.0, shape='<sphere radius="0.1"/>'))
