@@ -1,4 +1,4 @@
-"""From accounts of work to a balance of energy, by name."""
+"""Balance of mechanical energy by name, from the accounts of work."""
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def balance_energy(
         book(lost, f"limits of {names.rate_joint[rate]}", -state.joints.work[law, LIMIT])
     for rate, name in enumerate(names.rate_joint):
         book(lost, f"damping of {name}", -state.springs.rate_work[rate, DAMPER])
-    # what the springs took in and do not hold any more
+    # Energy that the springs took in and no longer hold.
     for name, loss in _spring_losses(system, names, state).items():
         book(lost, f"elasticity of {name}", loss)
     for joint, work, held in zip(machine.loop_joints, state.loops.work, pair_energy, strict=True):
@@ -58,7 +58,7 @@ def balance_energy(
 
 
 def open_accounts(system: System, state: State, now: Energy, pair_energy: np.ndarray) -> None:
-    """Opens the accounts of work: springs owe what they hold, so that only their losses are left in the end.
+    """Opens the accounts of work. Those of springs start with the energy that they hold, so that only losses remain.
 
     Args: as for `balance_energy`.
     """
@@ -81,7 +81,7 @@ def open_accounts(system: System, state: State, now: Energy, pair_energy: np.nda
 
 
 def _spring_losses(system: System, names: Names, state: State) -> dict[str, float]:
-    """Of each elastic joint: work done on its springs, less the energy that they hold."""
+    """Losses of each elastic joint: work done on its springs, less the energy that they hold."""
     losses: dict[str, float] = {}
     for rates, works, energies in (
         (range(len(names.rate_joint)), state.springs.rate_work[:, SPRING], _rate_energies(system.multibody, state)),

@@ -1,4 +1,4 @@
-"""What a simulation has compiled before it calls the first kernel: all at once, by several processes."""
+"""Kernels that a simulation compiles before its first step, by several processes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -54,7 +54,7 @@ _SHORT = 0.5
 
 
 def compile_ahead(system: System) -> None:
-    """Compiles what a system needs for its steps and its readings, or loads it from the cache.
+    """Compiles the kernels that a system needs for its steps and readings, or loads them from the cache.
 
     Args:
         system: the arrays, as far as they are known without a kernel; only their types count.
@@ -79,7 +79,7 @@ def jobs_of(system: System) -> Iterator[Job]:
 
 
 def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
-    """What is called to build and to read a simulation."""
+    """Kernels that build and read a simulation."""
     system, state, work = context.system, context.state, context.workspace
     model, contact = system.multibody, system.contact
     matrix = np.zeros((1, 1))
