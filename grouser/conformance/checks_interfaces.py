@@ -1,4 +1,4 @@
-"""The services of `simulation_interfaces`, where they are offered: what is promised is answered, by the book."""
+"""The services of `simulation_interfaces`, where they are offered: every supported feature answers as specified."""
 
 import itertools
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from grouser.conformance.subject import Subject
 
 _NOBODY = "no_such_entity"
 _STEPS = 7
-# [s] of wall time for a sample to come after the step that it is of: one that was lost is sent again after three.
+# [s] of wall time for a sample to arrive after its step: a lost one is sent again after three.
 _ARRIVAL = 4.0
-_ROUNDED = 2  # [ns]: both stamps are rounded
+_ROUNDED = 2  # [ns] tolerance: both stamps are rounded
 
 
 def check_interfaces(subject: Subject, section: Section) -> None:
-    """Asks for features, states, entities and steps."""
+    """Requests features, states, entities and steps."""
     offered = subject.control.interfaces
     if not offered:
         section.absent("services", standard.SIMULATION_INTERFACES)
@@ -27,7 +27,7 @@ def check_interfaces(subject: Subject, section: Section) -> None:
         return
     strange = sorted(name for name in offered.values() if not name.startswith(f"{subject.offer.node}/"))
     section.check("names", "under the node's name", ", ".join(strange) or "so", not strange)
-    runs = subject.watch()  # before that it may be getting ready
+    runs = subject.watch()  # It may be starting before that.
     features = _check_features(subject, section)
     if not runs:
         section.skip("entities and states", "as they are", f"no time is heard: {subject.silence}")
@@ -88,7 +88,7 @@ def _check_states(subject: Subject, section: Section, features: set[str]) -> Non
     check_state("state while running", state.STATE_PLAYING)
     if "StepSimulation" in control.interfaces:
         answer, refusal = control.ask("StepSimulation", steps=1)
-        # the service says that it failed, the result's own text that the state was wrong
+        # The service fails, and the result has the code of a wrong state.
         refused = answer is not None and answer.result.result in (
             result.RESULT_OPERATION_FAILED,
             result.RESULT_INCORRECT_STATE,
@@ -105,7 +105,7 @@ def _check_states(subject: Subject, section: Section, features: set[str]) -> Non
     same = answer is not None and answer.result.result == already
     section.check("pausing once more", f"result {already}", refusal or "result OK", same)
     if "StepSimulation" in control.interfaces:
-        control.ask("StepSimulation", steps=1)  # to where every stream is sampled
+        control.ask("StepSimulation", steps=1)  # To a step at which every stream is sampled.
         _check_steps(subject, section, "StepSimulation", lambda: control.ask("StepSimulation", steps=_STEPS)[1])
     if "SimulateSteps" in control.interfaces:
         _check_steps(subject, section, "SimulateSteps", lambda: _act(subject, section))
@@ -141,7 +141,7 @@ def _check_steps(subject: Subject, section: Section, service: str, step: Any) ->
 
 
 def _act(subject: Subject, section: Section) -> str:
-    """Has the action step; looks at its feedback; returns what was said against it."""
+    """Steps by the action and checks its feedback; returns the error message."""
     kind = interface(f"{standard.SIMULATION_INTERFACES}/action/SimulateSteps")
     name = subject.control.interfaces["SimulateSteps"]
     told = subject.client.act(name, kind, kind.Goal(steps=_STEPS), lambda told: told.remaining_steps == 0)
@@ -154,7 +154,7 @@ def _act(subject: Subject, section: Section) -> str:
 
 
 def _check_feedback(section: Section, told: Sequence[tuple[int, int]]) -> None:
-    """Looks at what came: more and more steps, up to all."""
+    """Checks that the feedback counts up to all steps."""
     label, expected = "SimulateSteps: feedback", f"up to {_STEPS} completed, 0 remain"
     if not told:
         section.check(label, expected, "none", False)
@@ -167,5 +167,5 @@ def _check_feedback(section: Section, told: Sequence[tuple[int, int]]) -> None:
 
 
 def _result_kind() -> Any:
-    """The class of results, which is there."""
+    """The message class of results, which is installed."""
     return interface(f"{standard.SIMULATION_INTERFACES}/Result")

@@ -1,4 +1,4 @@
-"""docs/conform.md, made from the tables that the checks work by."""
+"""docs/conform.md, made from the tables that the checks use."""
 
 import sys
 from collections.abc import Iterator, Sequence

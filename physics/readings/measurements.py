@@ -187,7 +187,8 @@ class SolverDiagnostics:
 
     Attributes:
         iterations, residual: of the last step; the residual is the largest change of a row's speed in the last sweep
-            [m/s or rad/s]; for iterative integrators the largest change of a coordinate's rate in the last iteration, as a share of the largest rate.
+            [m/s or rad/s]; for iterative integrators the largest change of a coordinate's rate in the last iteration,
+            as a share of the largest rate.
         iterations_max, residual_max: largest since the last call of `Simulation.clear_diagnostics`.
         unsettled_steps: since then, in which the iteration of dry friction or of the integrator did not converge.
         contact_count, row_count: of the last step.

@@ -59,7 +59,8 @@ def pair_reactions(system: System, workspace: Workspace) -> np.ndarray:
 def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
     """Mean wrench over the last step that each body got through its joint, about the kinematics' origin.
 
-    The Newton-Euler equations give the force on the bodies beyond a joint; contacts, loop joints and cylinders contribute a part of it.
+    The Newton-Euler equations give the force on the bodies beyond a joint; contacts, loop joints and cylinders
+    contribute a part of it.
 
     Returns:
         Force and moment of each body, world axes, (bodies, 6) [N, N m].

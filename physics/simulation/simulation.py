@@ -181,7 +181,7 @@ class Simulation(MachineView):
         self._engine.clear_outputs()
 
     def use_state(self, state: State) -> None:
-        """Continues with the arrays of another state of the same simulation, which may have more tiles of soft ground."""
+        """Continues with the arrays of another state of this simulation, which may have more tiles of soft ground."""
         self._engine.use_state(state)
 
     # --- members ----------------------------------------------------------------------------------------------------

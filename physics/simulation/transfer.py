@@ -50,8 +50,8 @@ def transfer_state(source: Simulation, target: Simulation) -> None:
     """Moves state, commands and faults of all machines that are in both simulations into the new one.
 
     A machine is in both if a member of the same name has the same `Machine`; one by itself is the member "". The
-    others begin in their initial state. The count of steps goes on, and soft ground keeps its ruts; the accounts of energy are
-    opened anew, and measurements of the last step are empty until the next.
+    others begin in their initial state. The count of steps goes on, and soft ground keeps its ruts; the accounts of
+    energy are opened anew, and measurements of the last step are empty until the next.
 
     Args:
         source: no longer used afterwards.
@@ -59,7 +59,8 @@ def transfer_state(source: Simulation, target: Simulation) -> None:
 
     Raises:
         ParameterError: step or ground differ.
-        OverlapError: a machine that was not there before overlaps another one or an obstacle; `target` must be discarded.
+        OverlapError: a machine that was not there before overlaps another one or an obstacle; `target` must be
+            discarded.
     """
     if source.step_size != target.step_size:
         raise ParameterError("step", target.step_size, f"that of the simulation that goes on, {source.step_size:g} s")
