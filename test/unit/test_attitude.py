@@ -26,7 +26,7 @@ def random_inertia(random):
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(1e-6, 0.8))
-def test_the_turn_of_a_step_solves_the_equation_in_matrices(seed, angle):
+def test_rotation_of_a_step_solves_the_matrix_equation(seed, angle):
     """c^ = F J_d - J_d F^T, for the momentum that turns a body by about an angle."""
     random = np.random.default_rng(seed)
     inertia, axis = random_inertia(random), random.normal(size=3)
@@ -41,7 +41,7 @@ def test_the_turn_of_a_step_solves_the_equation_in_matrices(seed, angle):
     assert turning @ nonstandard - nonstandard @ turning.T == pytest.approx(skew(c), rel=0.0, abs=scale)
 
 
-def test_a_slender_body_settles_as_well():
+def test_rotation_of_a_slender_body_converges():
     """One moment up to 1e10 times smaller than the others: rounding keeps its component from settling to all digits."""
     random, rough = np.random.default_rng(0), 0
     for turned in Rotation.random(50, random_state=1).as_matrix():
@@ -57,7 +57,7 @@ def test_a_slender_body_settles_as_well():
     assert rough > 10
 
 
-def test_a_turn_beyond_a_right_angle_has_no_solution():
+def test_rotation_beyond_a_right_angle_has_no_solution():
     """About a principal axis c = J sin(angle), which has none above J."""
     inertia = np.diag([1.0, 2.0, 2.5])
     assert solve_turn(inertia, 0.999, 0.0, 0.0, 0.0, 0.0, 0.0)[3] > 0
@@ -70,7 +70,7 @@ def pendulum(**changes):
     return RigidBody(**({"mass": 1.0, "inertia": [0.13, 0.28, 0.17], "offset": [0.0, 0.0, 0.3]} | changes))
 
 
-def test_a_step_without_compilation_is_the_same():
+def test_uncompiled_step_equals_the_compiled_step():
     body, rotation = pendulum(), Rotation.from_rotvec([0.3, -0.2, 0.5]).as_matrix()
     numbers, rate = body.numbers(), np.array([1.0, -2.0, 3.0])
     ends = []
@@ -81,7 +81,7 @@ def test_a_step_without_compilation_is_the_same():
     assert ends[0] == pytest.approx(ends[1], rel=1e-14, abs=1e-15)
 
 
-def test_invariants_by_matrices():
+def test_invariants_equal_matrix_formulas():
     """With a rotation that is none, to see that its distance is Frobenius's."""
     random = np.random.default_rng(4)
     inertia, rotation, rate = random_inertia(random), random.normal(size=(3, 3)), random.normal(size=3)
@@ -95,7 +95,7 @@ def test_invariants_by_matrices():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_so_many_steps(method):
+def test_output_interval_does_not_change_the_motion(method):
     """The same motion, to the bit, with fewer points; what is largest is so of all steps."""
     start = Rotation.from_rotvec([0.5, 0.2, 0.0]).as_matrix()
     every, some = (simulate_body(pendulum(), start, [1.0, 2.0, 3.0], 0.01, 100, method=method, every=n) for n in (1, 7))
@@ -117,7 +117,7 @@ def test_position_and_velocity_are_those_of_the_centre_of_mass(method):
     assert motion.velocity[1:-1] == pytest.approx(slope, abs=1e-3)
 
 
-def test_a_free_body_falls_and_turns_independently():
+def test_translation_and_rotation_of_a_free_body_are_independent():
     body = RigidBody(2.0, [1.0, 2.0, 2.5], gravity=[0.0, 3.0, -4.0], free=True)
     motion = simulate_body(
         body, np.eye(3), [0.3, 2.0, 0.1], 0.01, 1000, position=[1.0, 2.0, 3.0], velocity=[5.0, 0.0, 20.0]
@@ -132,7 +132,7 @@ def test_a_free_body_falls_and_turns_independently():
     assert momentum == pytest.approx(np.tile(body.inertia @ [0.3, 2.0, 0.1], (1001, 1)), abs=3e-14)
 
 
-def test_a_torque_acts_by_half_at_each_end():
+def test_half_of_the_torque_acts_at_each_end_of_a_step():
     """Discrete Lagrange-d'Alembert: the change of momentum in the world is h/2 (R + R') torque, to round-off."""
     random, step = np.random.default_rng(2), 0.02
     torque = random.normal(size=(200, 3))
@@ -192,7 +192,7 @@ def test_the_action_of_two_steps_is_stationary(method, action):
     assert slopes == pytest.approx([0.0, 0.0, 0.0], abs=1e-8 * scale)
 
 
-def test_without_gravity_a_body_at_rest_stays():
+def test_body_at_rest_without_gravity_stays_at_rest():
     for method in METHODS:
         motion = simulate_body(
             pendulum(gravity=(0.0, 0.0, 0.0)), Rotation.from_rotvec([1.0, 0, 0]).as_matrix(), [0, 0, 0], 0.1, 5, method
@@ -200,7 +200,7 @@ def test_without_gravity_a_body_at_rest_stays():
         assert motion.max_energy_error == 0.0 and (motion.angular_velocity == 0.0).all()
 
 
-def test_a_step_too_long_is_told_of():
+def test_step_too_long_raises_convergence_error():
     words = r"the step at t = 0.000000 s of 0.5 s .* is 3.46 rad; .* try a step of 0.072 s"
     with pytest.raises(ConvergenceError, match=words):
         simulate_body(pendulum(), np.eye(3), [4.0, 4.0, 4.0], 0.5, 10)
@@ -214,7 +214,7 @@ def test_a_step_too_long_is_told_of():
 
 @pytest.mark.parametrize("method", ["lie_group_variational", "quaternion_variational"])
 @pytest.mark.parametrize("rate", [[4.0, 4.0, 4.0], [1e-3, 0.0, 0.0], [0.0, 0.0, 0.0]])
-def test_a_step_that_is_advised_has_a_solution(method, rate):
+def test_recommended_step_has_a_solution(method, rate):
     """Too long by the angular velocity, or by what the weight makes of it within the step."""
     start = Rotation.from_rotvec([1.5, 0.0, 0.0]).as_matrix()
     with pytest.raises(ConvergenceError) as caught:
@@ -224,7 +224,7 @@ def test_a_step_that_is_advised_has_a_solution(method, rate):
     simulate_body(pendulum(), start, rate, advised, 1, method)
 
 
-def test_the_remedy_helps():
+def test_recommended_step_converges_in_a_simulation():
     with pytest.raises(ConvergenceError) as caught:
         simulate_body(pendulum(), np.eye(3), [4.0, 4.0, 4.0], 0.5, 10)
     advised = float(str(caught.value).split()[-2])
@@ -233,7 +233,7 @@ def test_the_remedy_helps():
     assert np.linalg.norm(motion.angular_velocity, axis=1).max() < 2.0 * np.linalg.norm([4.0, 4.0, 4.0])
 
 
-def test_what_leaves_the_numbers_is_told_of():
+def test_divergence_of_a_body_raises_divergence_error():
     with pytest.raises(DivergenceError, match="the body's motion"):
         simulate_body(pendulum(), np.eye(3), [4.0, 4.0, 4.0], 3.0, 100, method="rk4")
     # the rotation alone: of a body that spins upright the energy stays
@@ -241,7 +241,7 @@ def test_what_leaves_the_numbers_is_told_of():
         simulate_body(pendulum(), np.eye(3), [0.0, 0.0, 100.0], 5.0, 20, method="rk4")
 
 
-def test_euler_angles_tell_of_their_singularity():
+def test_euler_angles_warn_of_their_singularity():
     """Hanging, turned by 0.5 rad about x and let go, the axis goes through the vertical."""
     start = Rotation.from_rotvec([0.5, 0.0, 0.0]).as_matrix()
     with pytest.warns(RuntimeWarning, match="singularity at t = 0"):

@@ -82,13 +82,13 @@ def test_action_has_its_error_codes():
     )
 
 
-def test_messages_and_services_of_one_name_are_told_apart():
+def test_messages_and_services_of_one_name_are_distinguished():
     assert "entity_resource" in simulation_interfaces.msg.SpawnEntity.get_fields_and_field_types()
     fields = simulation_interfaces.srv.SpawnEntity.Request.get_fields_and_field_types()
     assert {"uri", "entity_resource"} & set(fields)
 
 
-def test_what_can_be_imported_is_not_built_again(tmp_path):
+def test_importable_interfaces_are_not_built_again(tmp_path):
     result = build(DEFINITIONS, tmp_path / "prefix", PATH="/nowhere")
 
     assert result.returncode == 0, result.stderr
@@ -148,7 +148,7 @@ def test_builds_and_loads_a_package(definitions, tmp_path):
 
 @needs_generators
 @pytest.mark.parametrize("line", ["float64[ depths", "nowhere_msgs/Nothing it", "Missing missing", "Float64 depth"])
-def test_wrong_definition_is_named_and_nothing_is_left(definitions, tmp_path, line):
+def test_invalid_definition_is_named_and_nothing_is_left(definitions, tmp_path, line):
     (definitions / "probe_msgs" / "msg" / "Probe.msg").write_text(f"{line}\n")
 
     result = build(definitions, tmp_path / "prefix")

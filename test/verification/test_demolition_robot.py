@@ -110,7 +110,7 @@ def chisel_height(simulation):
 # --- the drawing ----------------------------------------------------------------------------------------------------
 
 
-def test_it_is_a_two_tonne_machine_without_warnings(machine):
+def test_demolition_robot_mass_and_no_warnings(machine):
     assert 1900 < sum(link.inertial.mass for link in machine.links if link.inertial) < 2100
     assert machine.warnings == ()
     assert {cylinder.name for cylinder in machine.cylinders} == {*ARM, *OUTRIGGERS}
@@ -139,7 +139,7 @@ def test_cylinder_spans_exactly_the_range_of_its_joint(machine, name):
 
 
 @pytest.mark.parametrize("name", ARM)
-def test_cylinder_holds_the_worst_pose_with_a_third_in_hand(machine, name):
+def test_cylinder_holds_the_worst_pose_with_a_third_in_reserve(machine, name):
     # the arm's functions on level ground; the swing, which carries no weight there, across a slope of 10 degrees
     slope = math.radians(10) if name == "swing" else 0.0
     gravity = GRAVITY * np.array([0.0, math.sin(slope), -math.cos(slope)])
@@ -155,7 +155,7 @@ def test_cylinder_holds_the_worst_pose_with_a_third_in_hand(machine, name):
 
 
 @pytest.mark.parametrize("name", OUTRIGGERS)
-def test_outrigger_bears_half_of_the_machine(machine, name):
+def test_outrigger_cylinder_bears_half_of_the_weight(machine, name):
     start = initial_positions(machine)
     load = 0.5 * GRAVITY * sum(link.inertial.mass for link in machine.links)
     lowest, _ = stroke_ends(machine, name)
@@ -194,7 +194,7 @@ def test_function_runs_from_end_to_end_in_seconds(name):
 # --- the whole machine ----------------------------------------------------------------------------------------------
 
 
-def test_stands_on_its_outriggers_and_holds_its_arm(machine):
+def test_demolition_robot_stands_on_its_outriggers_and_holds_its_arm(machine):
     simulation = Simulation(machine)
     simulation.step(500)
     position, angles = simulation.base_pose()[0], simulation.joint_position.values()
@@ -212,7 +212,7 @@ def test_stands_on_its_outriggers_and_holds_its_arm(machine):
     assert engaged == set(HELD_BY_BRAKE)
 
 
-def test_program_moves_every_function_and_does_not_tip(machine, program, standing):
+def test_demolition_robot_program_moves_every_function_without_tipping(machine, program, standing):
     program.check([valve.name for valve in machine.valves], ())
     assert set(program.actuators) == {f"{name}_valve" for name in ARM}
     assert program.repeat
@@ -248,7 +248,7 @@ def test_program_moves_every_function_and_does_not_tip(machine, program, standin
 
 
 @pytest.mark.parametrize("moment", [2.0, 5.0, 15.0, 26.8])
-def test_emergency_stop_stops_and_holds_everything(program, standing, moment):
+def test_emergency_stop_holds_all_functions(program, standing, moment):
     simulation = standing()
     began = simulation.time
     while simulation.time - began < moment:
@@ -285,7 +285,7 @@ def on_tracks(machine):
     return stand
 
 
-def test_folds_its_outriggers_and_stands_on_its_tracks(on_tracks):
+def test_demolition_robot_folds_its_outriggers_and_stands_on_its_tracks(on_tracks):
     simulation = on_tracks()
     simulation.step(1)
     loaded = {contact.link for contact in simulation.contacts() if contact.force_world[2] > 1.0}
@@ -294,7 +294,7 @@ def test_folds_its_outriggers_and_stands_on_its_tracks(on_tracks):
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0])
-def test_drives_as_far_as_its_tracks_roll(on_tracks, direction):
+def test_demolition_robot_travels_as_far_as_its_tracks_roll(on_tracks, direction):
     simulation = on_tracks()
     for name in TRACK_VALVES:
         simulation.command[name] = direction
@@ -311,7 +311,7 @@ def test_drives_as_far_as_its_tracks_roll(on_tracks, direction):
     assert np.abs(travelled[1:]).max() < 2e-3
 
 
-def test_turns_left_with_its_right_tracks(on_tracks):
+def test_demolition_robot_turns_left_with_its_right_tracks(on_tracks):
     simulation = on_tracks()
     simulation.command["track_right_valve"], simulation.command["track_left_valve"] = 1.0, -1.0
     simulation.step(3000)

@@ -42,7 +42,7 @@ def changed(source, members, world):
 # --- what stays -----------------------------------------------------------------------------------------------------
 
 
-def test_a_standing_robot_does_not_notice_a_newcomer(robot, rover):
+def test_added_machine_does_not_change_a_standing_robot(robot, rover):
     flat = load_world(world_file("flat"))
     alone = Simulation(robot, flat)
     alone.step(1500)
@@ -63,7 +63,7 @@ def test_a_standing_robot_does_not_notice_a_newcomer(robot, rover):
     np.testing.assert_allclose(part.link_poses(), alone.link_poses(), atol=1e-6)
 
 
-def test_a_rover_keeps_its_speed_and_its_ruts(rover, sand):
+def test_transfer_keeps_speed_and_ruts_of_a_rover(rover, sand):
     alone = Simulation(rover, sand)
     drive(alone, 1.0)
     alone.step(2000)
@@ -79,7 +79,7 @@ def test_a_rover_keeps_its_speed_and_its_ruts(rover, sand):
     np.testing.assert_allclose(part.terrain_patch(1.0).rut, alone.terrain_patch(1.0).rut, atol=1e-9)
 
 
-def test_whoever_stays_stays_in_any_order_and_company():
+def test_transfer_is_independent_of_the_order_of_members():
     """Boxes on each other: which of them comes first is the other way round in the new simulation."""
     a, b, c = box(), box(mass=5.0), box()
     before = Simulation(combine({"a": Member(a, Pose((0, 0, 0.2))), "b": Member(b, Pose((0.1, 0, 0.6)))}), HALL)
@@ -98,7 +98,7 @@ def test_whoever_stays_stays_in_any_order_and_company():
         np.testing.assert_allclose(after.part(name).link_poses(), before.part(name).link_poses(), atol=1e-6)
 
 
-def test_contacts_go_on_with_their_impulses():
+def test_transfer_keeps_contact_impulses():
     members = {"a": Member(box(), Pose((0, 0, 0.2))), "b": Member(box(mass=5.0), Pose((0.1, 0, 0.6)))}
     before = Simulation(combine(members), HALL)
     before.step(500)
@@ -110,7 +110,7 @@ def test_contacts_go_on_with_their_impulses():
         assert after.diagnostics.contact_count == before.diagnostics.contact_count == 8
 
 
-def test_who_leaves_leaves_the_others_alone(rover, sand):
+def test_removed_machine_does_not_change_the_others(rover, sand):
     pose = Pose((0.0, 3.0, sand.spawn.position[2]))
     both = Simulation(combine({"": Member(rover), "b": Member(rover, pose)}, sand.spawn), sand)
     drive(both.part(""), 1.0)
@@ -129,7 +129,7 @@ def test_who_leaves_leaves_the_others_alone(rover, sand):
     again.step(100)
 
 
-def test_commands_faults_and_stops_go_on(robot):
+def test_transfer_keeps_commands_faults_and_emergency_stops(robot):
     free = World("hanging", ground=None)
     hanging = replace(robot, floating_base=False)
     names = {"a": Member(hanging), "b": Member(hanging, Pose((9.0, 0.0, 0.0)))}
@@ -144,7 +144,7 @@ def test_commands_faults_and_stops_go_on(robot):
     assert after.faults.active == {("a/boom_valve", "stuck_spool"): True, ("oil", "entrained_air"): 0.02}
 
 
-def test_another_machine_of_the_same_name_begins_anew():
+def test_another_machine_of_the_same_name_begins_in_its_initial_state():
     first, second = box(), box()
     before = Simulation(combine({"a": Member(first, Pose((0.0, 0.0, 5.0)))}), HALL)
     before.step(100)
@@ -152,7 +152,7 @@ def test_another_machine_of_the_same_name_begins_anew():
     assert after.part("a").base_pose()[0][2] == 5.0 and after.step_count == 100
 
 
-def test_accounts_of_energy_are_opened_anew(rover, sand):
+def test_transfer_opens_the_accounts_of_energy(rover, sand):
     before = Simulation(rover, sand)
     drive(before, 1.0)
     before.step(500)
@@ -162,7 +162,7 @@ def test_accounts_of_energy_are_opened_anew(rover, sand):
     assert balance.dissipation == pytest.approx({}) and balance.residual == pytest.approx(0.0, abs=1e-12)
 
 
-def test_another_step_or_ground_is_refused(rover, sand):
+def test_transfer_to_another_step_or_ground_is_refused(rover, sand):
     source = Simulation(rover, sand)
     with pytest.raises(ParameterError, match="step = 0.002"):
         carry_over(source, Simulation(rover, sand, step=0.002))
@@ -173,7 +173,7 @@ def test_another_step_or_ground_is_refused(rover, sand):
 # --- who cannot come ------------------------------------------------------------------------------------------------
 
 
-def test_a_newcomer_within_another_one_is_refused():
+def test_added_machine_that_overlaps_another_is_refused():
     present = box()
     source = Simulation(combine({"a": Member(present, Pose((0.0, 0.0, 0.2)))}), HALL)
     members = {"a": Member(present, Pose((0.0, 0.0, 0.2))), "b": Member(box(), Pose((0.3, 0.0, 0.2)))}
@@ -189,7 +189,7 @@ def test_a_newcomer_within_another_one_is_refused():
     )
 
 
-def test_a_newcomer_within_an_obstacle_is_refused():
+def test_added_machine_that_overlaps_an_obstacle_is_refused():
     walled = replace(HALL, obstacles=(Obstacle("wall", Box((1.0, 1.0, 1.0)), Pose((3.0, 0.0, 0.5))),))
     source = Simulation(combine({}), walled)
     with pytest.raises(MachineError, match="'b/box' and 'wall' overlap by 50.0 mm"):
@@ -199,7 +199,7 @@ def test_a_newcomer_within_an_obstacle_is_refused():
 # --- put elsewhere --------------------------------------------------------------------------------------------------
 
 
-def test_a_machine_that_is_put_elsewhere_moves_as_told(rover):
+def test_placed_machine_has_the_given_pose_and_velocity(rover):
     both = Simulation(combine({"": Member(rover), "b": Member(rover, FAR)}), World("x", (0.0, 0.0, 0.0), None))
     both.step(10)
     part, joints = both.part("b"), both.part("b").joint_position.values()
@@ -217,7 +217,7 @@ def test_a_machine_that_is_put_elsewhere_moves_as_told(rover):
     np.testing.assert_allclose((part.base_pose()[0] - before) / 0.01, linear, atol=0.02)
 
 
-def test_what_is_put_elsewhere_goes_on_the_same_after_a_restart(rover, sand):
+def test_placed_machine_restarts_bit_for_bit(rover, sand):
     simulation = Simulation(rover, sand)
     drive(simulation, 1.0)
     simulation.step(1000)
@@ -233,7 +233,7 @@ def test_what_is_put_elsewhere_goes_on_the_same_after_a_restart(rover, sand):
     assert np.array_equal(again.state.q, there)
 
 
-def test_what_is_put_elsewhere_forgets_what_it_touched():
+def test_placing_clears_the_contacts_of_the_machine():
     members = {"a": Member(box(), Pose((0, 0, 0.2))), "b": Member(box(mass=5.0), Pose((0.1, 0, 0.6)))}
     simulation = Simulation(combine(members), HALL)
     simulation.step(500)
@@ -246,7 +246,7 @@ def test_what_is_put_elsewhere_forgets_what_it_touched():
     assert simulation.part("a").base_pose()[0][2] == pytest.approx(0.2, abs=1e-5)
 
 
-def test_putting_elsewhere_is_no_work():
+def test_placing_does_no_work_in_the_balance_of_energy():
     simulation = Simulation(box(), World("space", ground=None))
     simulation.step(100)
     simulation.place((0.0, 0.0, 100.0), turned(0.0), linear=(0.0, 0.0, 50.0))
@@ -268,7 +268,7 @@ def test_putting_elsewhere_is_no_work():
         (((0.0, 0.0, 0.0), turned(0.0), (0.0, 0.0, 0.0), ("a", 0.0, 0.0)), "angular = "),
     ],
 )
-def test_impossible_places_are_refused(arguments, message):
+def test_invalid_poses_are_refused(arguments, message):
     simulation = Simulation(box(), HALL)
     before = simulation.state.q.copy()
     with pytest.raises(ParameterError, match=message):
@@ -276,7 +276,7 @@ def test_impossible_places_are_refused(arguments, message):
     assert np.array_equal(simulation.state.q, before)
 
 
-def test_a_fixed_base_is_not_put_elsewhere(robot):
+def test_placing_a_fixed_base_is_refused(robot):
     fixed = replace(robot, floating_base=False)
     fleet = Simulation(combine({"a": Member(fixed)}), World("hanging", ground=None))
     for one in (fleet, fleet.part("a"), Simulation(fixed, World("hanging", ground=None))):

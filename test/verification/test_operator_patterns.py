@@ -157,7 +157,9 @@ def simulation_of():
     CASES,
     ids=[f"{pattern}-{valves[-1]}" for pattern, _, _, _, _, valves, _ in CASES],
 )
-def test_a_lever_moves_what_it_should_and_the_right_way(simulation_of, pattern, machine, mode, axis, way, valves, look):
+def test_control_pattern_lever_moves_its_function_in_the_right_direction(
+    simulation_of, pattern, machine, mode, axis, way, valves, look
+):
     operator = Operator(simulation_of[machine], pattern)
     if mode is not None:
         operator.choose(mode)
@@ -170,7 +172,7 @@ def test_a_lever_moves_what_it_should_and_the_right_way(simulation_of, pattern, 
     assert places[2] < places[1] - LEAST
 
 
-def test_every_valve_of_every_shipped_pattern_is_tried_here():
+def test_every_valve_of_every_control_pattern_is_tested():
     for pattern in {case[0] for case in CASES}:
         levers = load_control_mapping(pattern_file(pattern)).levers
         tried = {valve for name, *_, valves, _ in CASES if name == pattern for valve in valves}
@@ -194,7 +196,7 @@ DRIVES = [
 
 
 @pytest.mark.parametrize(("pattern", "levers", "way"), DRIVES, ids=[f"{case[0]}-{case[1]}" for case in DRIVES])
-def test_the_rover_drives_as_the_sticks_say(simulation_of, pattern, levers, way):
+def test_rover_follows_the_sticks_of_its_control_patterns(simulation_of, pattern, levers, way):
     operator = Operator(simulation_of["rover"], pattern)
     for _ in range(4):  # it steers before it goes
         operator.hold(levers)

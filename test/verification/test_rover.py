@@ -36,7 +36,7 @@ def machine():
     return load_machine(machine_file("rover"))
 
 
-def test_mass_and_size_are_those_of_spirit_and_opportunity(machine):
+def test_rover_mass_and_size_are_those_of_spirit_and_opportunity(machine):
     poses = link_poses(machine, initial_positions(machine))
     whole = subtree_masses(machine, poses)["base_link"]
     assert machine.warnings == ()
@@ -50,12 +50,12 @@ def test_mass_and_size_are_those_of_spirit_and_opportunity(machine):
     assert abs(whole.centre[1]) < 1e-9
 
 
-def test_corner_wheels_are_steered_and_all_are_driven(machine):
+def test_rover_steers_its_corner_wheels_and_drives_all(machine):
     assert [wheel.link for wheel in machine.wheels if not wheel.steering] == ["middle_left_wheel", "middle_right_wheel"]
     assert all(wheel.driven and wheel.sense == 1.0 for wheel in make_vehicle(machine).wheels)
 
 
-def test_it_stands_still_on_six_wheels_that_bear_alike(standing):
+def test_rover_at_rest_loads_its_six_wheels_equally(standing):
     simulation = standing()
     place = simulation.base_pose()[0]
     simulation.step(2000)
@@ -71,7 +71,7 @@ def test_it_stands_still_on_six_wheels_that_bear_alike(standing):
         assert abs(wheel.slip_ratio) < 1e-2 and wheel.sinkage == 0.0
 
 
-def test_it_parks_on_a_slope(machine):
+def test_rover_parks_on_a_slope(machine):
     """Ten degrees: what holds it is the friction of the gears."""
     simulation = Simulation(machine, load_world(world_file("slope")))
     simulation.step(1000)
@@ -82,7 +82,7 @@ def test_it_parks_on_a_slope(machine):
     assert pull == pytest.approx(MASS * GRAVITY * math.sin(math.radians(10.0)), rel=1e-3)
 
 
-def test_the_chassis_pitches_by_the_mean_of_its_rockers(machine):
+def test_rover_chassis_pitch_is_the_mean_of_its_rockers(machine):
     """Its left front wheel is on a block of 0.2 m: that rocker pitches, the other and the chassis less."""
     block = Obstacle("block", Box((0.6, 0.3, 0.2)), Pose((0.67, 0.51, 0.1)))
     simulation = Simulation(machine, World(obstacles=(block,), spawn=Pose((0.0, 0.0, 0.21))))
@@ -104,7 +104,7 @@ def test_the_chassis_pitches_by_the_mean_of_its_rockers(machine):
 
 
 @pytest.mark.parametrize("height", [0.5 * STEP_HEIGHT, STEP_HEIGHT])
-def test_it_climbs_a_step_as_high_as_its_wheels(machine, height):
+def test_rover_climbs_a_step_of_its_wheel_diameter(machine, height):
     """Straight up, both front wheels at once; the friction of rock and ground is 0.8."""
     step = Obstacle("step", Box((3.0, 3.0, height)), Pose((2.6, 0.0, 0.5 * height)), friction=0.8)
     simulation = Simulation(machine, World(ground=Ground(friction=0.8), obstacles=(step,)))
@@ -158,7 +158,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_it_goes_where_it_is_told_and_knows_it(machine, standing, way):
+def test_rover_follows_a_twist_and_its_odometry_agrees(machine, standing, way):
     """Eight seconds on hard ground. The wheels' turning says where it is, within what it says of its own error."""
     simulation = standing()
     vehicle = make_vehicle(machine)
@@ -188,7 +188,7 @@ def test_it_goes_where_it_is_told_and_knows_it(machine, standing, way):
 
 
 @pytest.mark.parametrize("twist", [(0.2, 0.0, 0.0), (0.2, 0.0, 0.1), (0.0, 0.0, 0.3)])
-def test_on_sand_it_knows_how_little_it_knows(machine, twist):
+def test_rover_odometry_covariance_on_sand(machine, twist):
     """Its wheels all slip alike there: dead reckoning is too far ahead, by no more than three of its deviations."""
     simulation = Simulation(machine, load_world(world_file("sand")))
     vehicle = make_vehicle(machine)
@@ -202,7 +202,7 @@ def test_on_sand_it_knows_how_little_it_knows(machine, twist):
     assert np.all(np.abs(error) < 3.0 * deviation)
 
 
-def test_wheels_slip_by_what_they_are_held_back(machine, standing):
+def test_rover_wheels_spin_against_a_wall(machine, standing):
     """Against a wall all wheels spin: friction pulls with 0.8 of their load."""
     simulation = standing()
     wall = Obstacle("wall", Box((0.2, 3.0, 3.0)), Pose((0.95, 0.0, 1.5)), friction=0.0)
@@ -216,7 +216,7 @@ def test_wheels_slip_by_what_they_are_held_back(machine, standing):
     assert simulation.wheel["rear_right_wheel"].slip_ratio < 0.01
 
 
-def test_the_demonstration_comes_back(machine, standing):
+def test_rover_demonstration_returns_to_its_start(machine, standing):
     """A round: it ends near its start, and the program asks no wheel for more than it can."""
     simulation = standing()
     program = load_program(program_file("rover"))
