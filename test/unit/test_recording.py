@@ -203,7 +203,7 @@ def test_changed_command_bit_is_found_in_its_second(recorded, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("kind", "time"), [(Stopped, 1.803), (WasReset, 2.0), (FaultsChanged, 1.803)])
-def test_added_and_removed_events_are_found(recorded, tmp_path, kind, time):
+def test_removed_events_are_found(recorded, tmp_path, kind, time):
     changed = tmp_path / "changed.mcap"
     rewrite(recorded, changed, lambda events: [event for event in events if not isinstance(event, kind)])
     result = replay(Recording(changed))

@@ -52,7 +52,7 @@ def test_soft_contact_returns_its_stored_energy(parts):
     assert simulation.energy_balance().residual == pytest.approx(0.0, abs=1e-3 * fall)
 
 
-def test_drive_work_equals_dry_friction_loss(parts):
+def test_drive_work_against_dry_friction(parts):
     effort, level, inertia = 3.0, 1.0, 2.0
     machine = parts.machine(
         '<link name="world"/>',

@@ -62,7 +62,7 @@ def test_soil_cells_agree_with_the_converged_wheel(cells, load):
         assert cells[load][name] == pytest.approx([math.radians(row[column]) for row in expected], abs=half_a_cell)
 
 
-def test_soil_cells_resistance_falls_with_slip(cells):
+def test_soil_cells_trends_over_slip_and_load(cells):
     """As eqs (1) to (10) have it: resistance falls with slip, by what the shear carries of the load."""
     for result in cells.values():
         assert (np.diff(result["torque"]) > 0.0).all()
@@ -131,7 +131,7 @@ def test_every_slip_has_a_fresh_bed():
         assert both[name][1] == alone[name][0], name
 
 
-def test_grousers_increase_the_thrust():
+def test_grousers_increase_the_torque():
     plain, grousers = (
         experiments.run("wheel_soil_bin", model="stress", slip=[-0.3, 0.3], grouser_count=12, grouser_height=height)
         if height
