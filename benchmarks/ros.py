@@ -1,4 +1,4 @@
-"""What the ROS side of the simulator costs, and how it keeps time, at real-time factor 1, over DDS on the loopback."""
+"""Cost and timing of the ROS side of the simulator, at real-time factor 1, over DDS on the loopback."""
 
 import itertools
 import json
@@ -24,13 +24,13 @@ DESCRIPTION = "publishing all of the demolition robot, jitter of /clock, cmd_vel
 
 _MACHINE = "demolition_robot"
 _DOMAIN = "101"
-_SETTLING = 3.0  # [s], after which all have found each other
+_SETTLING = 3.0  # [s] time for discovery
 _WINDOWS, _WINDOW = 10, 1.0  # [s]
 _TWISTS = 9
 
 
 def run() -> list[Figure]:
-    """Starts simulators and those who hear them."""
+    """Starts simulators and subscribers."""
     if os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp") != "rmw_fastrtps_cpp":
         raise SkippedError("is measured with Fast DDS; RMW_IMPLEMENTATION says otherwise")
     physics = _physics_alone()
@@ -186,7 +186,7 @@ def _share(
 
 
 def _jitter(name: str, lateness: list[float], wakings: list[float], details: Mapping[str, Any]) -> Figure:
-    """How far the times between messages are from what the messages say; beside it, what the machine makes of sleep.
+    """Jitter of message intervals against their stamps; beside it, that of sleep on this machine.
 
     Where the simulation falls behind and gives up pace, that is one late message and no more.
     """
@@ -203,7 +203,7 @@ def _jitter(name: str, lateness: list[float], wakings: list[float], details: Map
 
 
 def _first_motion() -> list[Figure]:
-    """From a twist to the first turning of a wheel that stood."""
+    """Delay from a twist to the first motion of a wheel at rest."""
     figures = []
     for rate, words in (("100.0", "joint_states at 100 Hz"), ("0.0", "joint_states at every step")):
         with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""The processes that the benchmark of the ROS side consists of: each obeys words on its standard input, one a line.
+"""Processes of the benchmark of the ROS side: each obeys commands on its standard input, one a line.
 
     python -m grouser.benchmarks.ros_processes simulate demolition_robot [name=number ...]
 
@@ -30,7 +30,7 @@ from grouser.nodes.simulator.node import SimulatorNode, spinning
 from grouser.nodes.simulator.publishing import PublishingThread
 from grouser.runtime.sampling import Moment
 
-_ROOM = 10_000  # messages that a listener may be behind
+_ROOM = 10_000  # queue of a listener
 _PUBLISHED_OFTEN = 300  # times that the peer sends each message for one figure
 # Largest speed of a joint of a rover that stands, and smallest of one that moves [rad/s].
 _STANDS, _MOVES = 1e-3, 5e-3
@@ -78,7 +78,7 @@ def simulate(machine: str, *settings: str) -> None:
 
 
 def listen() -> None:
-    """Hears everything that the simulator publishes. ``measure``: messages by topic."""
+    """Subscribes to everything that the simulator publishes. ``measure``: messages by topic."""
     node, counts = Node("listener"), {}
 
     def hear(topic: str) -> Callable[[bytes], None]:
@@ -96,7 +96,7 @@ def listen() -> None:
 
 
 def watch_clock() -> None:
-    """Hears /clock. ``measure``: when by the wall clock, less the time that it says [s]."""
+    """Subscribes to /clock. ``measure``: wall time of arrival less its time [s]."""
     node, lateness = Node("watch"), []
 
     def note(message: Clock) -> None:
@@ -115,7 +115,7 @@ def watch_clock() -> None:
 
 
 def sleep() -> None:
-    """Sleeps until the next of 100 instants a second. ``measure``: how late it woke [s]."""
+    """Sleeps until the next of 100 instants a second. ``measure``: its delay [s]."""
     lateness: list[float] = []
 
     def run() -> None:
@@ -135,7 +135,10 @@ def sleep() -> None:
 
 
 def repeat() -> None:
-    """Sends again what the simulator has said, with rclpy alone. ``measure``: processor time by topic [s a message]."""
+    """Publishes the simulator's messages again, with rclpy alone.
+
+    ``measure``: processor time by topic [s a message].
+    """
     node = Node("peer")
     taken: dict[str, tuple[type, bytes, QoSProfile]] = {}
 

@@ -168,7 +168,7 @@ def _compilation_units(sources: tuple[Path, ...], work: Path) -> Iterator[Path]:
         generator = source.relative_to(work).parts[0]
         alone = (str(source),) if source.stem.endswith("__description") else ()
         groups.setdefault((generator, source.suffix, *alone), []).append(source)
-    # the largest first, so that no compiler is left waiting for it
+    # The largest first, so that no compiler waits for it.
     for number, group in enumerate(sorted(groups.values(), key=len, reverse=True)):
         unit = folder / f"{number}_{group[0].stem}{group[0].suffix}"
         unit.write_text("".join(f'#include "{source}"\n' for source in group))

@@ -19,7 +19,7 @@ from grouser.studies.friction.system import FrictionRun, FrictionSystem
 REST_SPEED = 1e-10
 LOADS = ("ramp", "triangle", "harmonic")
 
-# Cycles that have to be alike for a motion to be called periodic, and to what share of their length.
+# Number of equal cycles of a periodic motion, and their tolerance as a share of their length.
 _CYCLES, _AGREE = 5, 0.01
 # Share of the load's greatest speed by which a speed has to fall short of the load's for that to be an oscillation.
 _SWING = 0.1
@@ -63,7 +63,7 @@ def load_speed(load: str, frequency: float, time: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Motion:
-    """What happened in a run.
+    """Events of a run.
 
     Attributes:
         run: the run; states are all positions, then all velocities.
@@ -81,7 +81,7 @@ class Motion:
 
 
 def read_events(system: FrictionSystem, run: FrictionRun, load: np.ndarray) -> Motion:
-    """Finds out when within their steps masses slipped and stopped.
+    """Finds the times, within their steps, at which masses slipped and stopped.
 
     A mass slips when what pulls at it reaches the static friction: the pull is taken to change evenly over the step
     in which it would have exceeded it, had the mass stayed. It stops when its speed, which goes on to change as in
@@ -103,7 +103,7 @@ def read_events(system: FrictionSystem, run: FrictionRun, load: np.ndarray) -> M
     inertia = 1.0 / system.effects[velocity, which]
 
     def pull(at: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """What pulls at the masses of the events."""
+        """Pull on the masses of the events."""
         right = at @ system.matrix.T + load[step, np.newaxis] * system.inputs[:, 0]
         return np.abs(right[every, velocity] * inertia)
 

@@ -1,4 +1,4 @@
-"""A servo drive that moves a load with dry friction slowly: it stops and starts again and again (Mikhailova, 2004)."""
+"""A servo drive that moves a load with dry friction slowly: stick-slip motion (Mikhailova, 2004)."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -46,11 +46,11 @@ _UNITS = {
     "upper_critical_rate": "rad/s",
     "lower_critical_rate": "rad/s",
 }
-# As often a load has to stop that is said to do so again and again.
+# Number of stops of a stick-slip motion.
 _STOPS = 12
-# A slip that lasts for so many time constants of the drive's slowest pole has lost its oscillation: it does not stop.
+# A slip that lasts for this many time constants of the drive's slowest pole does not stop again.
 _RUNG_DOWN = 10.0
-# Critical rates are found to this share.
+# Relative tolerance of critical rates.
 _SHARE = 2e-5
 # Factors by which a rate is tried to be beyond the critical one, at most.
 _WIDEST = 1e6
@@ -60,7 +60,7 @@ _POINTS, _EVERY, _PIECE = 5000, 1e-4, 0.25
 
 @dataclass(frozen=True)
 class _Motion:
-    """What was recorded.
+    """Recorded motion.
 
     Attributes:
         time, angle, speed: some points of the curves.
@@ -80,7 +80,7 @@ class _Motion:
 
     @property
     def slips(self) -> np.ndarray:
-        """How long each slip lasted, or had lasted at the end [s]."""
+        """Duration of each slip, up to the end of the record [s]."""
         going_on = len(self.begun) - len(self.ended)
         return np.append(self.ended, [self.end] * going_on) - self.begun
 
@@ -133,7 +133,7 @@ def run(**parameters: Any) -> Result:
 
 
 def _move(parameters: Mapping[str, Any], loop: ServoLoop, rate: float) -> _Motion:
-    """Drives the load at a rate, in pieces, until the time is over or a ramp has shown what it does."""
+    """Drives the load at a rate, in pieces, until the end or until the regime of a ramp is known."""
     step, ramp = parameters["step"], parameters["input"] == "ramp"
     kinetic = parameters["kinetic_friction"]
     system = servo_system(loop, kinetic, (1.0 + parameters["static_excess"]) * kinetic, rate)
@@ -171,7 +171,7 @@ def _commanded(parameters: Mapping[str, Any], rate: float, time: np.ndarray) -> 
 
 
 def _ring_down(loop: ServoLoop) -> float:
-    """How long a slip lasts that does not stop any more [s]."""
+    """Duration of a slip that does not stop again [s]."""
     return _RUNG_DOWN / float(-loop.poles().real.max())
 
 
