@@ -1,4 +1,4 @@
-"""Rigid bodies that turn: leaves, bad input, and what a motion tells."""
+"""Attitude dynamics of rigid bodies: kernels, invalid input, and errors of a motion."""
 
 import math
 
@@ -19,7 +19,7 @@ NAN, INF = math.nan, math.inf
 
 
 def random_inertia(random):
-    """Of a cloud of ten masses about a point among them."""
+    """Inertia of a cloud of ten masses about a point among them."""
     places = random.normal(size=(10, 3)) * random.uniform(0.2, 1.0, size=3)
     return sum(place @ place * np.eye(3) - np.outer(place, place) for place in places)
 
@@ -62,7 +62,7 @@ def test_rotation_beyond_a_right_angle_has_no_solution():
     inertia = np.diag([1.0, 2.0, 2.5])
     assert solve_turn(inertia, 0.999, 0.0, 0.0, 0.0, 0.0, 0.0)[3] > 0
     assert solve_turn(inertia, 1.001, 0.0, 0.0, 0.0, 0.0, 0.0)[3] < 0
-    # from beyond the right angle Newton's method finds the other solution, which is not wanted
+    # Beyond the right angle Newton's method finds the other solution.
     assert solve_turn(inertia, 0.5, 0.0, 0.0, 3.0, 0.0, 0.0)[3] < 0
 
 
@@ -82,7 +82,7 @@ def test_uncompiled_step_equals_the_compiled_step():
 
 
 def test_invariants_equal_matrix_formulas():
-    """With a rotation that is none, to see that its distance is Frobenius's."""
+    """With a matrix that is not a rotation, to check that its distance is the Frobenius norm."""
     random = np.random.default_rng(4)
     inertia, rotation, rate = random_inertia(random), random.normal(size=(3, 3)), random.normal(size=3)
     offset, gravity = np.array([1.0, 2.0, 3.0]), np.array([3.0, -2.0, 6.0])
@@ -96,7 +96,7 @@ def test_invariants_equal_matrix_formulas():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_output_interval_does_not_change_the_motion(method):
-    """The same motion, to the bit, with fewer points; what is largest is so of all steps."""
+    """The same motion, to the bit, with fewer points; largest values are those of all steps."""
     start = Rotation.from_rotvec([0.5, 0.2, 0.0]).as_matrix()
     every, some = (simulate_body(pendulum(), start, [1.0, 2.0, 3.0], 0.01, 100, method=method, every=n) for n in (1, 7))
     for name in ("time", "rotation", "angular_velocity", "position", "velocity", "energy", "vertical_momentum"):
@@ -125,7 +125,7 @@ def test_translation_and_rotation_of_a_free_body_are_independent():
     time = motion.time[:, np.newaxis]
     assert motion.position == pytest.approx([1, 2, 3] + [5, 0, 20] * time + [0, 1.5, -2] * time**2, rel=1e-13)
     assert motion.velocity == pytest.approx([5, 0, 20] + [0, 3, -4] * time, rel=1e-13)
-    # of both motions, of which the scheme changes only the one; the body's momentum in the world not at all
+    # Energy of both motions, of which the scheme changes only one, and not the body's momentum in the world.
     assert motion.energy == pytest.approx(motion.energy[0], rel=0.0, abs=motion.max_energy_error + 1e-11)
     momentum = np.einsum("kij,jl,kl->ki", motion.rotation, body.inertia, motion.angular_velocity)
     # the rounding of four products with matrices, of one point
@@ -168,7 +168,7 @@ def quaternion_action(body, step, start, end):
     [("lie_group_variational", lie_group_action), ("quaternion_variational", quaternion_action)],
 )
 def test_the_action_of_two_steps_is_stationary(method, action):
-    """What makes them variational: turning the middle one of three attitudes changes their action in second order only.
+    """Variational property: a rotation of the middle one of three attitudes changes it in second order only.
 
     Quaternions of a chain have the signs in which they are near each other.
     """
@@ -215,7 +215,7 @@ def test_step_too_long_raises_convergence_error():
 @pytest.mark.parametrize("method", ["lie_group_variational", "quaternion_variational"])
 @pytest.mark.parametrize("rate", [[4.0, 4.0, 4.0], [1e-3, 0.0, 0.0], [0.0, 0.0, 0.0]])
 def test_recommended_step_has_a_solution(method, rate):
-    """Too long by the angular velocity, or by what the weight makes of it within the step."""
+    """Steps too long by the angular velocity, or by its change within the step due to the weight."""
     start = Rotation.from_rotvec([1.5, 0.0, 0.0]).as_matrix()
     with pytest.raises(ConvergenceError) as caught:
         simulate_body(pendulum(), start, rate, 1.0, 1, method)
@@ -228,7 +228,7 @@ def test_recommended_step_converges_in_a_simulation():
     with pytest.raises(ConvergenceError) as caught:
         simulate_body(pendulum(), np.eye(3), [4.0, 4.0, 4.0], 0.5, 10)
     advised = float(str(caught.value).split()[-2])
-    # for as long as the body turns no faster than twice as at the start
+    # While the angular velocity is below twice that at the start.
     motion = simulate_body(pendulum(), np.eye(3), [4.0, 4.0, 4.0], advised, 100)
     assert np.linalg.norm(motion.angular_velocity, axis=1).max() < 2.0 * np.linalg.norm([4.0, 4.0, 4.0])
 

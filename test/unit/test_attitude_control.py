@@ -1,4 +1,4 @@
-"""Attitude parameters and control laws: what their modules' texts claim, at random."""
+"""Attitude parameters and control laws: the equations of their docstrings at random states."""
 
 import math
 
@@ -37,7 +37,7 @@ def random_vector(rng, scale=1.0):
 
 
 def both(kernel):
-    """A kernel as it is compiled and as Python."""
+    """A kernel, compiled and as Python."""
     return pytest.mark.parametrize("function", [kernel, kernel.py_func], ids=["compiled", "python"])
 
 
@@ -47,7 +47,7 @@ def turned(q, omega, time):
 
 
 def derivative(function, q, omega):
-    """Of something of the attitude that turns at an angular velocity."""
+    """Time derivative of a function of the attitude at an angular velocity."""
     return (np.array(function(turned(q, omega, H))) - np.array(function(turned(q, omega, -H)))) / (2.0 * H)
 
 
@@ -171,7 +171,7 @@ def test_energy_rate_equals_the_power_of_the_torque(seed):
 
 
 def lyapunov_rate(law, gains, target, q, omega):
-    """Of the law's function along the motion that it makes, by differences; and attitude and torque."""
+    """Rate of the law's Lyapunov function along its motion, by differences; and attitude and torque."""
     sigma = rodrigues.nearest_set(rodrigues.from_quaternion(q), target)
     torque = control.control_torque(law, BODY, gains, sigma, target, omega)
     gamma = pivoted_body.gravity_direction(sigma)
@@ -267,7 +267,7 @@ def test_controller_takes_attitudes_in_frames_with_z_up(law):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_controller_torque_is_zero_at_the_target(law):
-    """Upright in ROS, with the centre of mass below or above: nothing to do but to hold it."""
+    """Upright in ROS, with the centre of mass below or above the pivot."""
     controller = AttitudeController(law, "inverted", PivotedBody(BODY.inertia, (0.0, 0.0, -40.0)), Gains())
     assert controller.torque(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3)) == pytest.approx(0.0, abs=1e-14)
 

@@ -1,4 +1,4 @@
-"""`grouser bench`: what it measures with, and what it writes."""
+"""`grouser bench`: its measurements and its output."""
 
 import json
 import math
@@ -58,7 +58,7 @@ def test_table_line_of_a_figure():
 
 
 class Toy:
-    """A machine that only counts."""
+    """A stepper that only counts steps."""
 
     def __init__(self):
         self.time, self.commands, self.counts = 0.0, [], []
@@ -92,13 +92,13 @@ def test_output_of_a_peer_goes_to_standard_error(capfd):
 
 
 def test_rough_ground_of_mujoco_equals_that_of_grouser():
-    """Rays from above, well ahead of the rover, meet MuJoCo's ground at our heights."""
+    """Rays from above, well ahead of the rover, meet MuJoCo's ground at grouser's heights."""
     mujoco = pytest.importorskip("mujoco", reason="not tested: MuJoCo beside us; not installed")
     field = rough_ground()
     model = model_on_field(mujoco, field, START_HEIGHT["rover"] + float(field.heights.max()))
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    # not on the border, where a ray may pass by
+    # Not on the border, which a ray may miss.
     most = np.array(field.heights.shape) - 1
     for i, j in np.random.default_rng(5).integers([most[0] // 2, 1], most, size=(50, 2)):
         x, y = (field.origin[k] + field.cell * float(index) for k, index in enumerate((i, j)))
@@ -130,14 +130,14 @@ def test_measurement_without_free_cores_ends(monkeypatch):
 
 @pytest.mark.slow
 def test_pybullet_motion_agrees_with_grouser(monkeypatch):
-    """The excavator swings its arm while its tracks hold; tracks that slip part the two by decimetres."""
+    """The excavator swings its arm while its tracks stick; slipping tracks would give differences of decimetres."""
     with standard_output_to_error():
         bullet = pytest.importorskip("pybullet", reason="not tested: PyBullet beside us; not installed")
     for name, value in {"_SETTLING_STEPS": 1000, "_REPEATS": 1}.items():
         monkeypatch.setattr(stepping, name, value)
     _, moving = compare("excavator", Grouser("excavator"), PyBullet(bullet, "excavator"), MOTIONS["excavator"])
 
-    # Our boom sags by what it carries, 14.1 kN m, over its drive's stiffness; a fifth more for its own acceleration.
+    # grouser's boom sags by its load, 14.1 kN m, over its drive's stiffness; a fifth more for its acceleration.
     assert moving.details["apart, joints [mrad]"] < 1.2 * 1e3 * 14.1e3 / 2e6
     assert moving.details["apart, across the ground [mm]"] < 50.0
 

@@ -1,4 +1,4 @@
-"""The `grouser` command and the cheap import of the package."""
+"""The `grouser` command and the lazy import of the package."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The parts of `grouser conform` that need no simulator: its table, its documentation, what it reads of a machine."""
+"""The parts of `grouser conform` that need no simulator: its table, its documentation, its reader of machines."""
 
 from pathlib import Path
 

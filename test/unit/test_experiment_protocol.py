@@ -1,4 +1,4 @@
-"""Parameters and results of experiments, and `grouser reproduce`, with a small experiment made for the purpose."""
+"""Parameters and results of experiments, and `grouser reproduce`, with a small experiment for tests."""
 
 import json
 import sys

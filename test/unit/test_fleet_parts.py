@@ -1,4 +1,4 @@
-"""What one of several machines can be asked for: its own names, its bounds, in copies, too."""
+"""The view of one member of a fleet: names, commands, bounds, also in copies of a batch."""
 
 import numpy as np
 import pytest
@@ -164,7 +164,7 @@ def test_self_collision_settings_hold_within_a_fleet():
 
 
 def test_fixed_base_excludes_contact_with_its_own_links_only():
-    """A base that stands does not keep other machines' links from touching it."""
+    """Links of other machines can touch a fixed base."""
     machine = load_machine(machine_file("demolition_robot"), base="fixed")
     simulation = Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((9.0, 0.0, 0.0)))}), SPACE)
     shaped_links = {link.name for link in simulation.machine.links if link.collisions}

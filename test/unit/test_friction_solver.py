@@ -1,4 +1,4 @@
-"""First-order systems with dry friction and limits: the solver by itself."""
+"""The solver of first-order systems with dry friction and limits."""
 
 import itertools
 import math
@@ -92,7 +92,7 @@ def test_one_mass_converges_to_the_closed_form_with_first_order(kinetic, excess,
         assert (error > 0.0).all()
         order = np.polyfit(np.log(steps), np.log(error), 1)[0]
         assert order == pytest.approx(1.0, abs=0.1)
-    # what the paper says of a step of 0.005
+    # The paper's error at a step of 0.005.
     assert np.interp(0.005, steps[::-1], [e[0] for e in errors[::-1]]) < 0.005 * exact.period
     assert np.interp(0.005, steps[::-1], [e[1] for e in errors[::-1]]) < 0.005 * exact.greatest_speed
 
@@ -116,11 +116,11 @@ def test_rest_speed_thresholds_have_hysteresis():
 def test_sticking_mass_does_not_creep(share):
     """1e5 steps under a load that swings almost up to the static level."""
     levels = [(3.0, 2.0), (2.0, 1.0)]
-    # the first mass holds what the second passes on: nothing, as that sticks
+    # The first mass gets no force from the second, which sticks.
     run = chain(2, levels).run(np.zeros(4), 0.01, 100_000, lambda time: share * 2.0 * np.sin(0.37 * time))
     assert not run.sliding.any() and len(run.event_time) == 0
     assert np.abs(run.state[:, 2:]).max() <= REST_SPEED
-    # what swings at 1e-10 goes no farther than half a swing
+    # An oscillation of speed 1e-10 moves no farther than half of its cycle.
     assert np.abs(run.state[:, :2]).max() <= REST_SPEED * 2.0 / 0.37
 
 
@@ -129,7 +129,7 @@ def test_mass_sticks_between_slips():
     held = ~run.sliding[:, 0]
     assert 0.3 < held.mean() < 0.6
     assert np.abs(run.state[held, 1]).max() <= REST_SPEED
-    # neither chatter: a slip and a stop in each cycle, of 7.6
+    # No chatter: one slip and one stop in each cycle of 7.6.
     assert len(run.event_time) == pytest.approx(2 * 500.0 / 7.6, abs=4)
     assert (run.event_slips[::2]).all() and not run.event_slips[1::2].any()
     assert (np.abs(run.force[held, 0]) <= 6.0).all()
@@ -149,7 +149,7 @@ def test_order_of_frictions_is_irrelevant():
 
 
 def test_coupled_frictions_converge_with_first_order():
-    """Three masses through slips and stops of all of them, against a step 40 times shorter."""
+    """Three masses with slips and stops, against a step 40 times shorter."""
     system = chain(3, [(3.0, 2.0), (1.5, 1.0), (2.5, 1.5)])
 
     def end(step):
@@ -164,7 +164,7 @@ def test_coupled_frictions_converge_with_first_order():
 
 
 def consistent(reduced, sliding, modes):
-    """Forces and results in these states, if they agree with these modes; the laws as the module states them."""
+    """Forces and results in these states, if they are consistent with these modes; the laws as in the module."""
     frictions, rows = len(reduced.static), len(reduced.free)
     left, right = np.eye(rows), np.zeros(rows)
     for i, mode in enumerate(modes):
@@ -196,9 +196,9 @@ def consistent(reduced, sliding, modes):
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 3), st.integers(0, 2))
 def test_friction_forces_are_the_unique_solution(seed, frictions, limits):
-    """Against all ways in which frictions may stick or slide and limits may hold, of random P-matrices.
+    """Against all combinations of sticking, sliding and active limits, for random P-matrices. Definite matrices, also
 
-    Definite matrices, not symmetric ones, are P-matrices; so are they with rows and columns scaled.
+    asymmetric ones, are P-matrices, also with scaled rows and columns.
     """
     random, rows = np.random.default_rng(seed), frictions + limits
     root, turn = random.normal(size=(rows, rows)), random.normal(size=(rows, rows))
@@ -235,14 +235,14 @@ def limited(skew, free):
 
 
 def test_cycling_guesses_are_corrected_one_by_one():
-    """From no limit that holds, correcting all wrong guesses at once comes back to that."""
+    """Correcting all wrong guesses at once returns to the first guess, no active limit."""
     limited((8.0, 4.0, 5.0), (-8.0, 2.0, 7.8))
     limited((-7.0, -8.0, 4.0), (-7.3, 1.4, -0.2))
     limited((1.0, 7.0, -2.0), (-7.4, 6.4, 1.8))
 
 
 def test_limit_without_force_is_insensitive_to_rounding():
-    """The second row comes to 0 by itself: its force is 1e-16, or its value is."""
+    """The second row is 0 without a force: its force is 1e-16, or its value is."""
     limited((-3.0, 5.0, 2.0), (-3.0, -3.0, 3.0))
 
 
@@ -284,7 +284,7 @@ def test_two_signals_in_series_saturate():
 
 
 def test_an_end_stop_holds_exactly_and_lets_go():
-    """A mass is driven on a stop, rests there, and leaves it when the force turns."""
+    """A mass is driven against a stop, rests there, and leaves it when the force reverses."""
     stop = VariableLimit(0, lower=0.0, effect=[0.0, 1.0], name="stop")
     system = FrictionSystem([[0.0, 1.0], [0.0, 0.0]], [[0.0], [1.0]], limits=[stop])
     step = 0.01
@@ -303,7 +303,7 @@ def test_an_end_stop_holds_exactly_and_lets_go():
 
 
 def test_friction_and_end_stop_together():
-    """A block with friction 1 is pressed on a stop with 3: pulled back with 0.9 it stays, with 1.2 it leaves."""
+    """A block with friction 1 is pressed against a stop with 3: pulled back with 0.9 it stays, with 1.2 it leaves."""
     stop = VariableLimit(0, upper=1.0, effect=[0.0, 1.0])
     system = FrictionSystem(
         [[0.0, 1.0], [0.0, 0.0]], [[0.0], [1.0]], frictions=[DryFriction([0.0, 1.0], 1.0, 1.0)], limits=[stop]
@@ -319,7 +319,7 @@ def test_friction_and_end_stop_together():
 
 
 def test_saturated_input_does_not_release_friction():
-    """v' = s - F, 0 = -s + 5 u, s <= 1: friction holds 1.5, and would not hold 5; once loose, 0.5 would not stop it."""
+    """v' = s - F, 0 = -s + 5 u, s <= 1: friction holds 1.5, but not 5; once sliding, 0.5 would not stop it."""
     system = FrictionSystem(
         [[0.0, 1.0], [0.0, -1.0]],
         [[0.0], [5.0]],
@@ -375,7 +375,7 @@ def swing(t, y, u, out):
 
 
 def test_nonlinear_function_agrees_with_radau():
-    """It goes round in one direction, so that friction is a constant moment."""
+    """It rotates in one direction, so that friction is a constant moment."""
     system = FrictionSystem(swing, frictions=[DryFriction([0.0, 1.0], 1.0, 0.5, rest_speed=1e-9)], scale=[1.0, 1.0])
 
     def moment(time):
@@ -392,7 +392,7 @@ def test_nonlinear_function_agrees_with_radau():
         errors.append(run.state[-1] - exact)
     ratio = np.array(errors[:-1]) / np.array(errors[1:])
     assert ratio[-1] == pytest.approx(2.0, abs=0.05)
-    # two lengths of the step together are of second order
+    # Extrapolation of two steps is of second order.
     assert np.abs(2.0 * errors[-1] - errors[-2]).max() < 0.02 * np.abs(errors[-1]).max()
 
 
@@ -403,7 +403,10 @@ def saturating(t, y, u, out):
 
 
 def test_newton_overshoot_does_not_release_friction():
-    """v' = tanh(s) - F, 0 = 5 u - s: 5 in the first round of Newton, 1 in the end, of 1.5 that friction holds."""
+    """v' = tanh(s) - F, 0 = 5 u - s: s is 5 after the first Newton iteration and 1 at convergence.
+
+    Friction holds 1.5.
+    """
     friction = DryFriction([1.0, 0.0], 1.5, 0.5)
     system = FrictionSystem(saturating, mass=[1.0, 0.0], frictions=[friction], scale=[1.0, 1.0])
     run = system.run([0.0, 0.0], 0.01, 3, np.array([0.0, 1.0, 1.0, 1.0]))
@@ -412,7 +415,7 @@ def test_newton_overshoot_does_not_release_friction():
 
 
 def unstable():
-    """y' = 10 y - F: a step above 0.1 turns the motion round, and friction drives it."""
+    """y' = 10 y - F: a step above 0.1 reverses the motion, and friction accelerates it."""
     return FrictionSystem([[10.0]], frictions=[DryFriction([1.0], 1.0, 0.5, rest_speed=1e-6)])
 
 

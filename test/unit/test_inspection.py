@@ -139,7 +139,7 @@ def test_loops_and_elasticity_are_listed(capsys):
 
 
 def test_vibrations_of_a_flexible_link_are_listed_under_its_name(tmp_path):
-    """A rod of 20 elements, each with three springs: the user knows the rod, not its springs. The midpoint rule adds no
+    """A rod of 20 elements, each with three springs: the report has one line for the rod. The midpoint rule adds no
     damping to it."""
     path = tmp_path / "rod.urdf"
     path.write_text(

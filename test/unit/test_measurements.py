@@ -1,4 +1,4 @@
-"""Where the links are and what the ground does to them, read from a machine that stands and moves its arm."""
+"""Link poses and contact wrenches of a standing machine that moves its arm."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_links_fixed_to_the_world_do_not_move(tmp_path):
 
 
 def test_a_contact_wrench_is_the_sum_of_the_links_contacts(robot):
-    """Force and moment about the link's origin, turned into its frame, contact by contact."""
+    """Force and moment about the link's origin in its frame, summed over contacts."""
     expected = {name: np.zeros(6) for name in robot.contact_wrench.names}
     for contact in robot.contacts():
         position, quaternion = robot.link_pose(contact.link)

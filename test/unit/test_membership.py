@@ -1,4 +1,4 @@
-"""Which member each element of a simulation belongs to, and which elements a view shows."""
+"""The member of each element of a simulation, and the elements of a view."""
 
 from dataclasses import fields
 
@@ -21,7 +21,7 @@ def setup_of(machine):
 
 @pytest.fixture(scope="module")
 def fleet():
-    """Three members; the one in the middle keeps its names."""
+    """Three members; the middle one has no prefix."""
     places = {"a": ("excavator", 0.0), "": ("rover", 20.0), "b": ("excavator", 40.0)}
     members = {name: Member(load_machine(machine_file(file)), Pose((x, 0, 1))) for name, (file, x) in places.items()}
     return setup_of(combine(members))
@@ -74,7 +74,7 @@ def test_view_of_all_members_has_all_elements(fleet):
 
 
 def test_fleet_root_link_is_fixed_and_belongs_to_no_member():
-    """It carries them, and is none of them."""
+    """The root link that carries all members."""
     rover = load_machine(machine_file("rover"))
     simulation = Simulation(combine({"a": Member(rover, Pose((0, 0, 1)))}), World("space", ground=None))
     simulation.step(10)

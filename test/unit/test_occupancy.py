@@ -1,4 +1,4 @@
-"""Maps of worlds: which cells an obstacle is above, against closed forms, and the files that map servers read."""
+"""Occupancy maps of worlds: occupied cells against closed forms, and files for map servers."""
 
 import math
 
@@ -17,7 +17,7 @@ from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh
 from grouser.physics.description.data.world import Ground, Heightfield, Obstacle, World
 
 CELL = 0.05  # [m]
-# How much larger round shapes may be: a ball's polyhedron of 48 sides reaches 1 / cos(pi / 48)^2 of its radius.
+# Allowed enlargement of round shapes: a ball's polyhedron of 48 sides reaches 1 / cos(pi / 48)^2 of its radius.
 ROUND = 1.0 / math.cos(math.pi / 48.0) ** 2
 
 
@@ -50,7 +50,7 @@ def square_distance(grid, x, y):
 
 
 def assert_disc(grid, x, y, radius):
-    """Every cell that a disc reaches into is occupied, and none that a disc a little larger does not."""
+    """Checks that all cells that overlap a disc are occupied, and none outside of a slightly larger disc."""
     distance = square_distance(grid, x, y)
     assert grid.occupied[distance < radius - 1e-9].all()
     assert not grid.occupied[distance > ROUND * radius + 1e-9].any()
@@ -75,7 +75,7 @@ def test_sheet_thinner_than_a_cell_is_occupied():
 
 
 def test_occupied_area_of_a_rotated_box():
-    """What it covers is within its outline grown by a cell's diagonal d: area + perimeter d + pi d^2 (Steiner)."""
+    """The occupied area is within the outline offset by a cell's diagonal d: area + perimeter d + pi d^2 (Steiner)."""
     turn, diagonal = math.radians(30.0), CELL * math.sqrt(2.0)
     grid = mapped(Box((3.0, 1.0, 1.0)), Pose((0.0, 0.0, 0.5), quaternion_from_rpy(0.0, 0.0, turn)))
     assert 3.0 < grid.occupied.sum() * CELL**2 < 3.0 + 8.0 * diagonal + math.pi * diagonal**2
@@ -164,7 +164,7 @@ def test_steep_part_of_a_height_field_is_occupied():
 
 
 def test_walls_of_a_world_edge_are_occupied():
-    """Of `mixed`, 26 m x 18 m: what is within its walls but for the boulder is free, and the walls are 1 m thick."""
+    """The world `mixed`, 26 m x 18 m: within its walls all but the boulder is free, and the walls are 1 m thick."""
     world = load_world(world_file("mixed"))
     grid = occupancy_map(world, margin=0.0)
     assert span(grid) == pytest.approx((-14.0, 14.0, -10.0, 10.0), abs=1e-9)

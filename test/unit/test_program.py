@@ -1,4 +1,4 @@
-"""The timed command program: its values over time, and what its file must say."""
+"""The timed command program: its values over time, and its file."""
 
 import math
 

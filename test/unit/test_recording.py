@@ -1,4 +1,4 @@
-"""What is recorded is replayed bit by bit; what was changed, cut off or never a recording is told."""
+"""Recordings replay bit by bit; changed, truncated and invalid files are reported."""
 
 import itertools
 import random
@@ -87,7 +87,7 @@ def robot():
 
 @pytest.fixture(scope="module")
 def recorded(robot, tmp_path_factory):
-    """The demolition robot on its feet, commanded at random; all that can happen to it happens."""
+    """A recording of the demolition robot on its feet, with random commands and every kind of event."""
     file = tmp_path_factory.mktemp("recording") / "robot.mcap"
     robot.reset()
     robot.faults.clear()
@@ -162,7 +162,7 @@ def test_recording_contains_all_events(recorded):
 
 
 def test_rover_on_soil_replays_with_any_tile_capacity(tmp_path):
-    """As after a reset: the room for soil that it once needed stays."""
+    """As after a reset, which keeps the capacity of tiles."""
     rover = make_simulation("rover", "sand")
     rover.step(1)
     rover.reset()
@@ -307,7 +307,7 @@ def test_existing_recording_is_not_overwritten(recorded):
 
 
 def test_recording_reports_a_slow_disk(robot, tmp_path):
-    """Events without a pause between them: nobody waits for the thread that writes."""
+    """Events without a pause between them, faster than the writing thread."""
     warnings = []
     recorder = Recorder(tmp_path / "burst.mcap", warnings.append)
     robot.reset()
@@ -325,7 +325,7 @@ def test_recording_reports_a_slow_disk(robot, tmp_path):
 
 
 def test_full_disk_ends_the_recording_but_not_the_run(tmp_path):
-    """A limit on the size of files stands for the disk that is full."""
+    """A limit on the size of files replaces a full disk."""
     script = textwrap.dedent(f"""
         import resource, signal, sys, time
         sys.path += {[str(folder) for folder in Path(__file__).parents[:2]]}

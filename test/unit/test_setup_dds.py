@@ -1,4 +1,4 @@
-"""The loopback profile really keeps ROS 2 on this computer."""
+"""The loopback profile keeps ROS 2 on this computer."""
 
 import os
 import subprocess

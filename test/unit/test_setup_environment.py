@@ -1,4 +1,4 @@
-"""The set-up driver: what it refuses, what it does again, what it leaves alone."""
+"""The set-up driver: refusals, repeated stages, existing environments."""
 
 import fcntl
 import os
@@ -26,7 +26,7 @@ DRIVER = ROOT / "tooling" / "setup_environment.py"
 
 @pytest.fixture
 def probe(tmp_path):
-    """An interpreter on a machine that lacks nothing."""
+    """An interpreter on a complete machine."""
     (tmp_path / "Python.h").touch()
     return Probe("/usr/bin/python3", "3.12.3", "x86_64", tmp_path, venv=True, native=False)
 
@@ -152,7 +152,7 @@ def test_variables_of_the_rclpy_wheels_are_removed(monkeypatch):
 
 
 class TestState:
-    """Notes of finished stages."""
+    """Records of finished stages."""
 
     def test_state_survives_a_restart(self, tmp_path):
         State(tmp_path).set("interfaces", "abc")
@@ -170,7 +170,7 @@ class TestState:
 
 
 class TestResume:
-    """What an interrupted or outdated environment leads to."""
+    """Interrupted and outdated environments."""
 
     def finished(self, folder):
         """State of an environment in which every stage is finished."""
@@ -231,7 +231,7 @@ class TestResume:
                 [sys.executable, "-u", str(DRIVER), "--venv", str(folder)], stdout=subprocess.PIPE, text=True
             )
             first_line = waiting.stdout.readline()
-            self.finished(folder)  # the first set-up ends its work, then lets go
+            self.finished(folder)  # The first set-up ends its work, then releases the lock.
         rest, _ = waiting.communicate(timeout=DEADLINE)
 
         assert "Another set-up is at work" in first_line

@@ -1,4 +1,4 @@
-"""The interface packages that have no wheel: what is built is what everybody else means by these types."""
+"""The interface packages without a wheel: the built types equal the published ones."""
 
 import os
 import shutil
@@ -39,7 +39,7 @@ def node():
 
 @pytest.fixture
 def definitions(tmp_path):
-    """A folder with one small interface package that nobody has installed."""
+    """A folder with one small interface package that is not installed."""
     folder = tmp_path / "definitions"
     (folder / "probe_msgs" / "msg").mkdir(parents=True)
     (folder / "probe_msgs" / "msg" / "Probe.msg").write_text("std_msgs/Header header\nfloat64[] depths\n")
@@ -55,7 +55,7 @@ def build(definitions, prefix, *options, **environment):
 
 
 def type_hash(node, message_type):
-    """The hash under which a type is announced on the network."""
+    """The type hash announced on the network."""
     publisher = node.create_publisher(message_type, "hashed", 1)
     (info,) = node.get_publishers_info_by_topic(publisher.topic)
     return str(info.topic_type_hash)

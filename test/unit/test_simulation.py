@@ -1,4 +1,4 @@
-"""The façade: names, checks, time and restart."""
+"""The public `Simulation`: names, checks of input, time and restart."""
 
 import math
 from dataclasses import replace
@@ -60,7 +60,7 @@ def test_invalid_commands_change_nothing(simulation, name, value):
 def test_spool_commands_are_limited_to_one(simulation, value):
     with pytest.raises(ParameterError, match="-1 to 1"):
         simulation.command["boom_valve"] = value
-    simulation.command["spin"] = 100 * value  # a speed has no such range
+    simulation.command["spin"] = 100 * value  # A speed has no such range.
     assert dict(simulation.command) == {"boom_valve": 0.0, "swing": 0.0, "spin": 100 * value, "grip": 0.0}
 
 

@@ -1,4 +1,4 @@
-"""What a simulation measures: contacts, poses, efforts and energy that agree with one another."""
+"""Measurements of a simulation: contacts, poses, efforts and energy are consistent."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the standard services decide, without ROS's graph: names, regular expressions, regions, frames and resources."""
+"""The standard services without the ROS graph: names, regular expressions, regions, frames and resources."""
 
 import math
 
@@ -133,7 +133,7 @@ def test_generated_entity_name_is_valid_and_unused(wanted, given, taken, may_ren
         ("[[:digit:]]", "a1", True),
         ("[[:digit:]]", "ab", False),
         ("[^[:alnum:]_]", "a-b", True),
-        (r"[\d]", "3", False),  # POSIX has no classes behind a backslash: this is a backslash or a d
+        (r"[\d]", "3", False),  # POSIX has no classes after a backslash: this is a backslash or a d.
         (r"[\d]", "d", True),
         (r"a\.b", "axb", False),
         ("a|b|c", "xcx", True),
@@ -200,7 +200,7 @@ def test_sphere_region_overlaps_shapes_nearer_than_its_radius(name, pose, place,
 @given(pose=POSES)
 @settings(max_examples=30, deadline=None)
 def test_box_and_hull_regions_overlap_shapes_that_reach_into_them(name, pose):
-    """A millimetre beyond the farthest place of a shape they do not; a millimetre short of it they do."""
+    """Not at a millimetre beyond the farthest point of a shape; yes at a millimetre less."""
     shape = Shape(GEOMETRIES[name], pose)
     lower, upper = box_around([shape], Pose())
     for gap in (0.001, -0.001):

@@ -1,4 +1,4 @@
-"""Copies of a machine that step together: each as if it were alone."""
+"""Batches: each copy moves as a single simulation."""
 
 import numpy as np
 import pytest

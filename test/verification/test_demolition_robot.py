@@ -1,4 +1,4 @@
-"""The demolition robot: its drawing, its strength, and how it stands, moves, stops and drives."""
+"""The demolition robot: geometry, cylinder forces, standing, motion, emergency stop and driving."""
 
 import itertools
 import math
@@ -88,7 +88,7 @@ def load_share(machine, name, positions, moment):
 
 
 def weight_moment(machine, name, positions, gravity):
-    """Moment of all that hangs on a joint about its axis [N m]."""
+    """Moment of the weight of all links beyond a joint about its axis [N m]."""
     poses = link_poses(machine, positions)
     point, axis = hinge(machine, name, poses)
     part = subtree_masses(machine, poses)[joint_of(machine, name).child]
@@ -198,7 +198,7 @@ def test_demolition_robot_stands_on_its_outriggers_and_holds_its_arm(machine):
     simulation = Simulation(machine)
     simulation.step(500)
     position, angles = simulation.base_pose()[0], simulation.joint_position.values()
-    assert np.linalg.norm(position) < 1e-3  # where it was put, but for the pads
+    assert np.linalg.norm(position) < 1e-3  # Its initial pose, except for the compliance of the pads.
     simulation.step(4500)
     assert np.linalg.norm(simulation.base_pose()[0] - position) < 1e-5
     assert np.abs(np.concatenate(simulation.base_twist())).max() < 1e-6
@@ -237,9 +237,9 @@ def test_demolition_robot_program_moves_every_function_without_tipping(machine, 
     assert moved["reel"] > 1.1
     assert tilt < math.radians(0.2)
     assert tip > 0.08
-    # every foot is on the ground at every look
+    # Every foot is on the ground at every sample.
     assert np.linalg.norm(np.array(feet)[:, :, :3], axis=2).min() > 0.0
-    # a round leaves it where it began: at its stops, and the swing within what timing alone can do
+    # A cycle ends at its start: at the stops, and the swing within the accuracy of timing.
     assert np.linalg.norm(simulation.base_pose()[0]) < 5e-3
     ended = np.abs(simulation.joint_position.values() - start)
     assert ended.max() < 0.05
@@ -318,4 +318,4 @@ def test_demolition_robot_turns_left_with_its_right_tracks(on_tracks):
     _, _, z, w = simulation.base_pose()[1]
     turned = 2 * math.atan2(z, w)
     rolled = max(abs(simulation.joint_position[name]) for name in SPROCKETS) * TRACK_RADIUS
-    assert 0.2 < turned < rolled / 0.295  # skidding it turns less than it would rolling
+    assert 0.2 < turned < rolled / 0.295  # Skidding turns it less than rolling would.

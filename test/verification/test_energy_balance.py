@@ -1,4 +1,4 @@
-"""The balance of energy: where it comes from, where it goes, and that it closes to the integrator's order."""
+"""The balance of energy: work, losses, and a residual of the integrator's order."""
 
 import math
 
@@ -44,7 +44,7 @@ def test_soft_contact_returns_its_stored_energy(parts):
     # Damper and implicit step only ever lose. Work counts the mean speed of a step and the spring's energy that of its
     # end; where gravity is the stronger, they differ by up to half of its work, m g times g h^2 / 2.
     assert np.diff(lost).min() > -0.5 * mass * (GRAVITY * simulation.step_size) ** 2
-    # in the deepest point the spring holds what the fall has given, less what the way there has lost
+    # At the deepest point the spring holds the energy of the fall, less losses.
     deepest = int(np.argmax(held))
     fall = mass * GRAVITY * (0.1 + math.sqrt(2.0 * held[deepest] / stiffness))
     assert held[deepest] + lost[deepest] == pytest.approx(fall, rel=1e-3)
@@ -104,7 +104,7 @@ def test_numerical_damping_of_an_implicit_spring_is_accounted_for(parts):
         '<initial_position joint="slide" position="0.05"/>',
     )
     simulation = Simulation(machine, World(gravity=(0, 0, 0), ground=None), step=step)
-    simulation.step(1)  # the accounts are opened with the spring bent
+    simulation.step(1)  # The accounts start with the deflected spring.
     start = 0.5 * stiffness * 0.05**2
     simulation.step(999)
     balance = simulation.energy_balance()

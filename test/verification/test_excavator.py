@@ -1,4 +1,4 @@
-"""The excavator: its drawing against the data sheet, and how it stands, digs, lifts, swings and drives.
+"""The excavator: geometry against the data sheet, standing, digging, lifting, swinging and driving.
 
 The data sheet is that of the Bobcat 323 (October 2008), https://scribd.com/document/634407174.
 """
@@ -129,7 +129,7 @@ def bucket_force(machine):
 
 
 def loop_gap(simulation):
-    """How far the linkage's pin is torn apart [m]."""
+    """Opening of the loop at the linkage's pin [m]."""
     ends = []
     for frame in (simulation.machine.loop_joints[0].parent, simulation.machine.loop_joints[0].child):
         position, attitude = simulation.link_pose(frame.link)
@@ -202,7 +202,7 @@ def test_excavator_linkage_has_no_dead_point(machine):
 
 
 def test_excavator_working_range_is_that_of_the_data_sheet(machine):
-    """Closed forms of the pins' distances; and the drawing, posed all over its range, comes as far and no farther."""
+    """Closed forms of the pins' distances; and the reach of the model over its range of poses."""
     foot = on_machine(machine, initial_positions(machine), "boom_link", (0.0, 0.0, 0.0))
     boom = named(machine.joints, "stick").pose.position[0]
     stick = named(machine.joints, "bucket").pose.position[0]
@@ -229,7 +229,7 @@ def test_excavator_working_range_is_that_of_the_data_sheet(machine):
             for b, s, t in itertools.product(*ranges)
         ]
     )
-    # between the poses that were looked at, an arm of 3.3 m falls short by up to 3.3 m (6 degrees / 2)^2 / 2
+    # Between the sampled poses, the reach of 3.3 m is underestimated by up to 3.3 m (6 degrees / 2)^2 / 2.
     short = 5e-3
     assert -short < tips[:, 0].max() - formula["reach"] < 1e-9
     assert -short < tips[:, 2].max() - formula["tooth_height"] < 1e-9
@@ -334,7 +334,7 @@ def test_excavator_stands_still_on_its_tracks(machine):
     simulation = Simulation(machine)
     simulation.step(500)
     position, angles = simulation.base_pose()[0], simulation.joint_position.values()
-    assert np.linalg.norm(position) < 1e-3  # where it was put
+    assert np.linalg.norm(position) < 1e-3  # Its initial pose.
     simulation.step(9500)
     assert np.linalg.norm(simulation.base_pose()[0] - position) < 1e-5
     assert np.abs(np.concatenate(simulation.base_twist())).max() < 1e-6
@@ -374,7 +374,7 @@ def test_excavator_program_moves_every_function(machine, program, standing):
     assert gap < 1e-6
     assert steepest < math.radians(0.2)
     assert np.linalg.norm(simulation.base_pose()[0]) < 5e-3
-    # a round ends where the round before it ended: at its stops, and the boom within what timing alone can do
+    # A cycle ends where the one before it ended: at the stops, and the boom within the accuracy of timing.
     assert np.abs(rounds[1] - rounds[0]).max() < 5e-3
 
 
@@ -427,7 +427,7 @@ def test_excavator_turns_left_with_its_right_track(standing):
     simulation.command["track_right_valve"], simulation.command["track_left_valve"] = 1.0, -1.0
     simulation.step(3000)
     _, _, z, w = simulation.base_pose()[1]
-    assert 0.3 < 2 * math.atan2(z, w) < 3 * 2.0 * TRACK_RADIUS / 0.535  # skidding it turns less than it would rolling
+    assert 0.3 < 2 * math.atan2(z, w) < 3 * 2.0 * TRACK_RADIUS / 0.535  # Skidding turns it less than rolling would.
 
 
 @pytest.mark.parametrize("moment", [2.0, 8.0, 11.0, 13.0])
@@ -441,7 +441,7 @@ def test_emergency_stop_holds_the_excavator_arm(program, standing, moment):
     moved = ("swing", "boom", "stick", "bucket", "blade")
     assert max(abs(simulation.joint_velocity[name]) for name in moved) > 0.2
     simulation.emergency_stop = True
-    simulation.step(1500)  # the arm swings on its oil until friction holds it
+    simulation.step(1500)  # The arm oscillates on its oil until friction holds it.
     assert max(abs(simulation.joint_velocity[name]) for name in moved) < 1e-3
     place, angles = simulation.base_pose()[0], [simulation.joint_position[name] for name in moved]
     simulation.step(2000)

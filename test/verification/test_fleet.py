@@ -1,4 +1,4 @@
-"""Several machines in one simulation: each moves as alone until they meet; then they push each other."""
+"""Fleets: each machine moves as alone until contact; in contact, machines push each other."""
 
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ def momentum(simulation):
 
 
 def test_rovers_of_a_fleet_on_sand_move_as_alone(rover, sand):
-    """The first bit for bit, as equations run about its place; the other one to rounding."""
+    """The first bit for bit, as the equations' origin is at it; the other to rounding."""
     pose = Pose((3.0, -4.0, sand.spawn.position[2]), turned(0.6))
     both = Simulation(combine({"a": Member(rover), "b": Member(rover, pose)}, sand.spawn), sand)
     a, b = both.part("a"), both.part("b")
@@ -79,14 +79,14 @@ def test_rovers_of_a_fleet_on_sand_move_as_alone(rover, sand):
             assert part.wheel[name] == list(part.wheel.values())[part.wheel.names.index(name)]
         assert [contact.link for contact in part.contacts()] == [contact.link for contact in alone.contacts()]
         for name, reading in alone.imu.items():
-            # an acceleration is a difference of speeds over a step of a millisecond
+            # An acceleration is a difference of speeds over a step of a millisecond.
             np.testing.assert_allclose(part.imu[name].specific_force, reading.specific_force, atol=1e3 * error + 1e-300)
 
 
 def test_hydraulics_of_a_fleet_equal_those_of_single_robots(robot):
-    """As long as nothing stops, which asks in the last digits who stands: the first bit for bit, the other to rounding.
+    """While no joint comes to rest, which depends on the last digits: the first bit for bit, the other to rounding.
 
-    Impulses are solved to rounding, too: sweeps go on until those of all machines have settled.
+    Impulses are solved to rounding too: sweeps go on until all machines have converged.
     """
     world, solver = World("hanging", ground=None), {"tolerance": 1e-12, "most_sweeps": 10000}
     both = Simulation(combine({"a": Member(robot), "b": Member(robot, Pose((3.0, 4.0, 1.0)))}), world, **solver)
@@ -102,7 +102,7 @@ def test_hydraulics_of_a_fleet_equal_those_of_single_robots(robot):
         for line, pressure in part.line_pressure.items():
             assert pressure == pytest.approx(alone.line_pressure[line], rel=error, abs=0.0)
         for cylinder, state in alone.cylinder.items():
-            # read as a sum over all coordinates, which BLAS orders by their number
+            # A sum over all coordinates, whose order in BLAS depends on their number.
             assert part.cylinder[cylinder].velocity == pytest.approx(state.velocity, rel=1e-9, abs=1e-12)
             assert part.pressure[cylinder].rod_side == pytest.approx(state.pressure_rod_side, rel=error, abs=0.0)
 
@@ -145,7 +145,7 @@ def test_momentum_of_colliding_boxes_in_free_space_is_conserved():
 
 
 def test_momentum_of_a_rover_pushing_another_is_conserved(rover):
-    """What the one loses of momentum the other one gets, to the order of the step: their joints move meanwhile."""
+    """The momentum lost by one is gained by the other, to the order of the step, as joints move."""
     lost = []
     for step in (1e-3, 5e-4):
         machine = combine({"a": Member(rover, Pose((-2.5, 0.1, 0.0))), "b": Member(rover, Pose())})

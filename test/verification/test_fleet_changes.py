@@ -1,4 +1,4 @@
-"""Machines that come, go and are put elsewhere while a simulation runs."""
+"""Machines that are added, removed and placed while a simulation runs."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ def sand():
 
 
 def changed(source, members, world):
-    """A simulation of these members that goes on from another one."""
+    """A simulation of these members that continues another one."""
     target = Simulation(combine(members, world.spawn), world)
     carry_over(source, target)
     return target
@@ -54,12 +54,12 @@ def test_added_machine_does_not_change_a_standing_robot(robot, rover):
     assert all(part.line_pressure[line] == pressure for line, pressure in alone.line_pressure.items())
     for simulation in (alone, both):
         simulation.step(100)
-    # bit for bit, as long as the newcomer falls and the solver has nothing to do for it
+    # Bit for bit while the added machine falls without contact.
     assert np.array_equal(part.link_poses(), alone.link_poses())
     assert all(part.line_pressure[line] == pressure for line, pressure in alone.line_pressure.items())
     for simulation in (alone, both):
         simulation.step(900)
-    # then both are known to the solver's tolerance, 1e-6 m/s, over 0.9 s
+    # Then to the solver's tolerance, 1e-6 m/s, over 0.9 s.
     np.testing.assert_allclose(part.link_poses(), alone.link_poses(), atol=1e-6)
 
 
@@ -74,13 +74,13 @@ def test_transfer_keeps_speed_and_ruts_of_a_rover(rover, sand):
     for simulation in (alone, both):
         simulation.step(500)
     assert part.base_twist()[0][0] > 0.05
-    # the origin of the equations is that of the other rover now: rounding
+    # The origin of the equations has moved to the other rover: rounding.
     np.testing.assert_allclose(part.link_poses(), alone.link_poses(), atol=1e-9)
     np.testing.assert_allclose(part.terrain_patch(1.0).rut, alone.terrain_patch(1.0).rut, atol=1e-9)
 
 
 def test_transfer_is_independent_of_the_order_of_members():
-    """Boxes on each other: which of them comes first is the other way round in the new simulation."""
+    """Stacked boxes, in reverse order in the new simulation."""
     a, b, c = box(), box(mass=5.0), box()
     before = Simulation(combine({"a": Member(a, Pose((0, 0, 0.2))), "b": Member(b, Pose((0.1, 0, 0.6)))}), HALL)
     before.step(500)
@@ -94,7 +94,7 @@ def test_transfer_is_independent_of_the_order_of_members():
     after.step(500)
     before.step(500)
     for name in ("a", "b"):
-        # two settled stacks, each within what the solver leaves of a speed over half a second
+        # Two settled stacks, each within the solver's tolerance of speed over half a second.
         np.testing.assert_allclose(after.part(name).link_poses(), before.part(name).link_poses(), atol=1e-6)
 
 
@@ -121,7 +121,7 @@ def test_removed_machine_does_not_change_the_others(rover, sand):
     both.step(500)
     alone.step(500)
     assert np.array_equal(alone.link_poses(), both.part("").link_poses())
-    # nobody is left, but the ruts are; then someone comes again
+    # Without machines the ruts remain; then a machine is added.
     nobody = changed(alone, {}, sand)
     nobody.step(10)
     again = changed(nobody, {"c": Member(rover, Pose((0.0, -5.0, 1.0)))}, sand)
@@ -179,7 +179,7 @@ def test_added_machine_that_overlaps_another_is_refused():
     members = {"a": Member(present, Pose((0.0, 0.0, 0.2))), "b": Member(box(), Pose((0.3, 0.0, 0.2)))}
     with pytest.raises(MachineError, match=r"'(a|b)/box' and '(a|b)/box' overlap by 100.0 mm"):
         changed(source, members, HALL)
-    # where it stood before is free
+    # Its former position is free.
     source.part("a").place((5.0, 0.0, 0.2), turned(0.0))
     after = changed(source, members, HALL)
     assert after.overlaps() == []
@@ -207,7 +207,7 @@ def test_placed_machine_has_the_given_pose_and_velocity(rover):
     part.place((4.0, 5.0, 6.0), turned(np.pi / 2), linear, angular)
     assert np.array_equal(part.base_pose()[0], (4.0, 5.0, 6.0))
     np.testing.assert_allclose(part.base_pose()[1], turned(np.pi / 2), atol=1e-15)
-    # its x axis is the world's y axis now
+    # Its x axis is now the world's y axis.
     np.testing.assert_allclose(part.base_twist()[0], (2.0, -1.0, 3.0), atol=1e-15)
     np.testing.assert_allclose(part.base_twist()[1], (-0.2, -0.1, 0.3), atol=1e-15)
     assert np.array_equal(part.joint_position.values(), joints)

@@ -105,7 +105,7 @@ def test_heavy_top_axis_agrees_with_the_converged_reference(request):
     [(0.01, 0.14028, -0.183, 1.5e-2), (0.005, 0.16733, -0.0249, 2.6e-3), (0.001, 0.171437, -0.00092, 1.0e-4)],
 )
 def test_heavy_top_by_the_quaternion_integrator(step, period, share, energy):
-    """To the digits that its figures are given with."""
+    """To the digits of its published figures."""
     result = top(method="quaternion_variational", step=step)
     assert result["nutation_period"] == pytest.approx(period, rel=3.6e-5)
     assert result["nutation_period"] / nutation()[0] - 1.0 == pytest.approx(share, rel=0.005)
@@ -232,7 +232,7 @@ def test_body_spinning_about_its_intermediate_axis_flips(rate):
 
 
 def test_rotated_start_rotates_the_motion():
-    """Symmetry of the schemes: the same motion, seen from another side."""
+    """Symmetry of the schemes: the same motion, rotated."""
     turned = Rotation.from_euler("z", 1.0).as_matrix()
     body = RigidBody(1.0, [0.002, 0.002, 0.0008], [0.0, 0.0, 0.04], [0.0, 0.0, -9.8])
     start = Rotation.from_rotvec([1.0, 0.0, 0.0]).as_matrix()

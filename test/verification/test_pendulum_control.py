@@ -151,7 +151,7 @@ def test_published_energy_law_does_not_stabilise_the_inverted_body():
     near = control(offset_sign=1, sigma=[1.001, 0.0, 0.0], angular_velocity=[0.0, 0.0, 0.0], duration=10.0)
     assert near["angle_to_target"][0] < 3e-3
     assert near["settling_time_5_percent"] is None
-    # it leaves as exp(2.93 t) while it is near
+    # It departs as exp(2.93 t) while it is near.
     leaving = (near["angle_to_target"] > 0.01) & (near["angle_to_target"] < 0.1) & (near["time"] < 3.0)
     rate = np.polyfit(near["time"][leaving], np.log(near["angle_to_target"][leaving]), 1)[0]
     assert rate == pytest.approx(2.93, rel=0.01)

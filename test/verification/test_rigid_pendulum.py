@@ -48,7 +48,7 @@ def test_first_steps_of_the_lie_group_integrator():
     ],
 )
 def test_published_integrators_step_by_step(request, method, file, until):
-    """Each is the scheme of the reference's, so that only rounding parts them, and the chaos makes that grow."""
+    """Each scheme is that of the reference; differences are rounding errors, which grow chaotically."""
     time, rotation, rate = columns(request, f"rigid_pendulum_{file}_h0.01.csv")
     ours = move(0.01, until, method, every=10)
     these = time <= until + 1e-9

@@ -1,4 +1,4 @@
-"""The rover: its figures against those of Spirit and Opportunity, how it stands and climbs, and how it drives.
+"""The rover: its figures against those of Spirit and Opportunity, standing, climbing and driving.
 
 Sources of the figures: docs/rover.md.
 """
@@ -72,7 +72,7 @@ def test_rover_at_rest_loads_its_six_wheels_equally(standing):
 
 
 def test_rover_parks_on_a_slope(machine):
-    """Ten degrees: what holds it is the friction of the gears."""
+    """Ten degrees: the friction of the gears holds it."""
     simulation = Simulation(machine, load_world(world_file("slope")))
     simulation.step(1000)
     place = simulation.base_pose()[0]
@@ -83,7 +83,7 @@ def test_rover_parks_on_a_slope(machine):
 
 
 def test_rover_chassis_pitch_is_the_mean_of_its_rockers(machine):
-    """Its left front wheel is on a block of 0.2 m: that rocker pitches, the other and the chassis less."""
+    """The left front wheel is on a block of 0.2 m: that rocker pitches most."""
     block = Obstacle("block", Box((0.6, 0.3, 0.2)), Pose((0.67, 0.51, 0.1)))
     simulation = Simulation(machine, World(obstacles=(block,), spawn=Pose((0.0, 0.0, 0.21))))
     simulation.step(3000)
@@ -121,7 +121,7 @@ def test_rover_climbs_a_step_of_its_wheel_diameter(machine, height):
 
 
 def drive(simulation, driver, twist, seconds, odometer=None):
-    """Holds a twist, as the node does, tick by tick; reads the wheels every other one."""
+    """Holds a twist, as the node does, tick by tick; reads the wheels every second tick."""
     command = dict(zip(TWIST, twist, strict=True))
     for tick in range(round(seconds / (TICK * simulation.step_size))):
         simulation.command.update(driver.commands(command, TICK * simulation.step_size))
@@ -137,7 +137,7 @@ def footprint(frames, simulation):
 
 
 def droop(twist):
-    """By how much a wheel is slower than it is told [m/s]: torque over the drive's damping of 400 N m s/rad.
+    """Shortfall of a wheel's speed [m/s]: torque over the drive's damping of 400 N m s/rad.
 
     Gears take 6 N m. Where the wheels in the middle scrub, the four others pull them, against a friction of 0.8.
     """
@@ -159,7 +159,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_rover_follows_a_twist_and_its_odometry_agrees(machine, standing, way):
-    """Eight seconds on hard ground. The wheels' turning says where it is, within what it says of its own error."""
+    """Eight seconds on hard ground. Wheel odometry gives the pose within its covariance."""
     simulation = standing()
     vehicle = make_vehicle(machine)
     frames = FrameTree(machine, simulation.world.ground, "odom", "base_footprint")
@@ -171,7 +171,7 @@ def test_rover_follows_a_twist_and_its_odometry_agrees(machine, standing, way):
     drive(simulation, driver, twist, 8.0, odometer)
     drive(simulation, driver, (0.0, 0.0, 0.0), 0.5, odometer)
     end, reckoning = footprint(frames, simulation), odometer.reckoning
-    # a body that moves with the twist
+    # Motion of a body with the twist.
     turn = complex(math.cos(start[2]), math.sin(start[2]))
     forward, left, yaw = 8.0 * twist
     arc = (np.exp(1j * yaw) - 1.0) / (1j * yaw) if yaw else 1.0
@@ -189,7 +189,7 @@ def test_rover_follows_a_twist_and_its_odometry_agrees(machine, standing, way):
 
 @pytest.mark.parametrize("twist", [(0.2, 0.0, 0.0), (0.2, 0.0, 0.1), (0.0, 0.0, 0.3)])
 def test_rover_odometry_covariance_on_sand(machine, twist):
-    """Its wheels all slip alike there: dead reckoning is too far ahead, by no more than three of its deviations."""
+    """All wheels slip alike: the error of dead reckoning is below three standard deviations."""
     simulation = Simulation(machine, load_world(world_file("sand")))
     vehicle = make_vehicle(machine)
     frames = FrameTree(machine, simulation.world.ground, "odom", "base_footprint")
@@ -217,7 +217,7 @@ def test_rover_wheels_spin_against_a_wall(machine, standing):
 
 
 def test_rover_demonstration_returns_to_its_start(machine, standing):
-    """A round: it ends near its start, and the program asks no wheel for more than it can."""
+    """One cycle ends near its start, and no command exceeds a wheel's limits."""
     simulation = standing()
     program = load_program(program_file("rover"))
     program.check([], simulation.command.drives, TWIST)

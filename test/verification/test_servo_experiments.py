@@ -1,4 +1,4 @@
-"""A servo drive with dry friction: frequency response, step, and how it sticks and slips, by Mikhailova (2004)."""
+"""A servo drive with dry friction: frequency response, step response and stick-slip, by Mikhailova (2004)."""
 
 import math
 from dataclasses import fields, replace
@@ -132,7 +132,7 @@ def test_servo_step_response(number, amplitude):
 
 
 def test_servo_step_response_agrees_with_adaptive_integration():
-    """Parameters that nobody has chosen, the voltage at its limit for a while, another realisation of the filter."""
+    """Arbitrary parameters, the voltage at its limit for a while, another realisation of the filter."""
     loop = replace(LOOP, gain=6e4, torque_feedback=4e-6, hinge_stiffness=500.0, voltage_limit=120.0, gear_ratio=5.0)
     through = loop.compensator_lead / loop.compensator_lag
 
@@ -194,7 +194,7 @@ def test_servo_stick_slip_converges_with_first_order():
 
 
 def test_critical_rate_is_proportional_to_friction_times_static_excess():
-    """While the voltage is within its limit the drive is linear: what decides is f M alone.
+    """While the voltage is within its limit the drive is linear: only f M matters.
 
     With as much friction the motor's current has long settled when the load first moves.
     """
@@ -216,7 +216,7 @@ def test_regimes_beyond_the_critical_rate():
 
 
 def test_critical_rates_of_a_harmonic_input():
-    """Between them it does both; an oscillation that is there goes on at rates at which none begins from rest."""
+    """Between them the motion is mixed; an existing oscillation continues at rates at which none begins from rest."""
     settings = {"input": "harmonic", "input_frequency": 0.5, "step": 2e-5}
     found = experiments.run("servo_stick_slip", rate=4e-4, find_critical=True, **settings)
     lower, upper = found["lower_critical_rate"], found["upper_critical_rate"]
@@ -228,7 +228,7 @@ def test_critical_rates_of_a_harmonic_input():
 
 
 def test_servo_step_is_limited_by_the_voltage():
-    """At its greatest voltage the motor stands in balance with the hinge."""
+    """At its greatest voltage the motor is in equilibrium with the hinge."""
     result = experiments.run("servo_step", amplitude=1.0, duration=0.5, step=1e-5)
     stalled = 6.0 * 1.3 * 220.0 / 4.5 / 800.0
     assert result["steady_value"] == pytest.approx(stalled, rel=1e-9)

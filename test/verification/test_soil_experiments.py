@@ -1,4 +1,4 @@
-"""The single-wheel rig as a multibody machine: reference curves on three levels, ruts, slopes, and what is refused."""
+"""The single-wheel rig as a multibody machine: reference curves on three levels, ruts, slopes, and invalid input."""
 
 import math
 
@@ -52,7 +52,7 @@ def cells():
 
 @pytest.mark.parametrize("load", [100, 200])
 def test_soil_cells_agree_with_the_converged_wheel(cells, load):
-    """Within the 1 % that is asked for of a grid of 5 mm; as it is scattered, 0.1 % is left."""
+    """Within the required 1 % on a grid of 5 mm; with scattered sample points the error is 0.1 %."""
     expected = [row for (weight, _), row in CELLS.items() if weight == load]
     for difference in differences(cells[load], expected, load):
         assert np.abs(difference).max() < 0.01
@@ -96,7 +96,7 @@ def test_wheel_slip_equals_the_requested_slip(cells):
 
 @pytest.mark.parametrize("load", [100, 200])
 def test_stress_integrals_in_motion_agree_with_their_equilibrium(load):
-    """The way that the wheel settles leaves 0.1 % of how it was set down."""
+    """The settling distance leaves 0.1 % of the initial transient."""
     expected = {slip: row for (weight, slip), row in STRESS.items() if weight == load}
     result = experiments.run("wheel_soil_bin", model="stress", load=load, slip=list(expected), **ON_STRESS)
     for difference in differences(result, list(expected.values()), load):
@@ -166,7 +166,7 @@ def test_rut_depth_increment_decreases_with_passes(passes):
 
 
 def test_multi_pass_on_stress_integrals_agrees_with_equilibrium():
-    """Every pass by itself, into the rut of the one before, as a rut of that depth is rolled over steadily."""
+    """Each pass equals steady rolling in a rut of the depth left by the pass before."""
     result = experiments.run("multi_pass", model="stress", angular_velocity=0.6, passes=3)
     rut = 0.0
     for k in range(3):

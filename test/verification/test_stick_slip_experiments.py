@@ -1,4 +1,4 @@
-"""Relaxation oscillations of one and two masses: the published cases, their limits, and what is refused.
+"""Relaxation oscillations of one and two masses: the published cases, their limits, and invalid input.
 
 The numbers are those of converged references (event-driven matrix exponentials, or closed forms) of the cases of
 Mikhailova (2004) and Sukhomlinov and Mikhailova (2003); the paper states an accuracy of 0.5 % at its steps.
@@ -107,7 +107,7 @@ def test_critical_difference_of_friction_levels(damping):
         (10.0, 0.14, 0.1, "decaying"),
         (10.0, 0.01, 0.1, "decaying"),
         (2.0, 3.0, 0.1, "stick_slip"),
-        # from a damping ratio of 1 on nothing oscillates, whatever the friction
+        # With a damping ratio of 1 or more there is no oscillation.
         (10.0, 0.2, 1.0, "sliding"),
         (10.0, 100.0, 1.0, "sliding"),
         (10.0, 100.0, 0.8, "stick_slip"),
@@ -267,7 +267,7 @@ def test_two_masses_under_triangle_and_harmonic_loads():
 
 
 def test_unequal_masses_satisfy_their_equations():
-    """What their equations leave are forces that friction can give: at rest up to the static, else the kinetic one."""
+    """The equations leave a possible friction force: at rest up to the static level, else the kinetic one."""
     values = {"coupling": 0.7, "mass_ratio": 2.5, "damping_ratio": 0.1, "kinetic_friction": 3.0, "static_excess": 0.5}
     result = experiments.run("stick_slip_two_mass", load_on=2, duration=60.0, **values)
     time, q, v = result["time"], result["positions"], result["velocities"]
