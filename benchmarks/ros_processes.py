@@ -81,7 +81,7 @@ def listen() -> None:
     """Subscribes to everything that the simulator publishes. ``measure``: messages by topic."""
     node, counts = Node("listener"), {}
 
-    def hear(topic: str) -> Callable[[bytes], None]:
+    def count(topic: str) -> Callable[[bytes], None]:
         counts[topic] = 0
 
         def count(_: bytes) -> None:
@@ -90,7 +90,7 @@ def listen() -> None:
         return count
 
     for topic, kind, quality in _published(node):
-        node.create_subscription(_message_type(kind), topic, hear(topic), quality, raw=True)
+        node.create_subscription(_message_type(kind), topic, count(topic), quality, raw=True)
     _spin(node)
     _obey({"measure": lambda: counts})
 
@@ -185,7 +185,7 @@ def drive() -> None:
     }
     _spin(node)
 
-    def ask(name: str, request: Any) -> None:
+    def call(name: str, request: Any) -> None:
         clients[name].wait_for_service()
         answered = threading.Event()
         clients[name].call_async(request).add_done_callback(lambda _: answered.set())
@@ -193,23 +193,23 @@ def drive() -> None:
 
     def stand() -> None:
         publisher.publish(Twist())
-        ask("reset", Trigger.Request())
+        call("reset", Trigger.Request())
         begin = len(heard)
         while len(heard) < begin + 20 or max(speed for _, speed, _ in heard[-20:]) > _STANDS:
             time.sleep(0.1)
 
     def step() -> int:
         stand()
-        ask("pause", SetBool.Request(data=True))
+        call("pause", SetBool.Request(data=True))
         time.sleep(0.2)  # for what is under way, here and below
         publisher.publish(Twist(linear=Vector3(x=0.2)))
         time.sleep(0.2)
         count = 0
         while heard[-1][1] < _MOVES:
-            ask("step", Trigger.Request())
+            call("step", Trigger.Request())
             time.sleep(0.05)
             count += 1
-        ask("pause", SetBool.Request(data=False))
+        call("pause", SetBool.Request(data=False))
         return count
 
     def live() -> float:

@@ -65,7 +65,7 @@ class Stepper(Protocol):
 
 
 @dataclass(frozen=True)
-class Motion:
+class CommandSequence:
     """Commands over time, set at an interval of steps, which are made in one call."""
 
     word: str
@@ -81,15 +81,15 @@ class Motion:
                 look()
 
 
-REST = Motion("at rest", lambda time: {}, _STEPS)
+REST = CommandSequence("at rest", lambda time: {}, _STEPS)
 MOTIONS = {
     # beginning softly, so that the tracks do not slip
-    "excavator": Motion(
+    "excavator": CommandSequence(
         "moving",
         lambda time: {joint: half * (1.0 - math.cos(_SWING_RATE * time)) for joint, half in _SWINGS.items()},
         10,
     ),
-    "rover": Motion("moving", lambda time: dict.fromkeys(_WHEELS, _WHEEL_SPEED), _STEPS),
+    "rover": CommandSequence("moving", lambda time: dict.fromkeys(_WHEELS, _WHEEL_SPEED), _STEPS),
 }
 
 
@@ -143,7 +143,7 @@ class Grouser:
         return {"contacts": state.contact_count, "rows": state.row_count, "tolerance [m/s]": _TOLERANCE}
 
 
-def compare(title: str, ours: Grouser, peer: Stepper, motion: Motion) -> Iterator[Figure]:
+def compare(title: str, ours: Grouser, peer: Stepper, motion: CommandSequence) -> Iterator[Figure]:
     """The figures at rest and in motion."""
     for machine in (ours, peer):
         machine.step(_SETTLING_STEPS)
@@ -162,7 +162,7 @@ def _measure(title, ours, peer, motion, since=0.0):
     for machine in pair:
         rates, efforts = [], []
         look = _observer(machine, rates, efforts)
-        Motion(motion.word, motion.commands, min(motion.steps_a_call, 10)).play(machine, since, look)
+        CommandSequence(motion.word, motion.commands, min(motion.steps_a_call, 10)).play(machine, since, look)
         details[f"fastest coordinate, most, {machine.name} [rad/s or m/s]"] = max(rates)
         details[f"fastest coordinate, median, {machine.name} [rad/s or m/s]"] = statistics.median(rates)
         details[f"iterations, mean, {machine.name}"] = sum(efforts) / len(efforts)

@@ -95,7 +95,7 @@ class StatusLine:
         else:
             print(text, flush=True)
 
-    def say(self, text: str) -> None:
+    def add(self, text: str) -> None:
         """Prints a line that stays."""
         if self._live and self._length:
             print()
@@ -188,11 +188,11 @@ def _introduce(node: SimulatorNode, view: bool) -> None:
     machine, parameters = node.machine, node.parameters
     print(f"grouser {__version__}: {machine.name} in the world {parameters.world}, step {parameters.step * 1e3:g} ms")
     if view:
-        print(f"  see it:    {VIEWER_ADDRESS}")
-    print(_listed("hear it:", [publisher.topic_name for publisher in node.publishers]))
+        print(f"  view:      {VIEWER_ADDRESS}")
+    print(_listed("publishes:", [publisher.topic_name for publisher in node.publishers]))
     twist = "TwistStamped" if parameters.enable_stamped_cmd_vel else "Twist"
     print(
-        _listed("move it:", [subscription.topic_name for subscription in node.subscriptions], {topics.CMD_VEL: twist})
+        _listed("commands:", [subscription.topic_name for subscription in node.subscriptions], {topics.CMD_VEL: twist})
     )
     print("             (services ~/pause ~/step ~/reset)")
     if parameters.record:
@@ -228,7 +228,7 @@ def _wait_until_built(
             shown = now
             line.show(progress_text(compiled[0]))
     if node.built.is_set() and node.error is None:
-        line.say(f"ready after {time.monotonic() - started:.1f} s")
+        line.add(f"ready after {time.monotonic() - started:.1f} s")
 
 
 def _watch(
@@ -242,7 +242,7 @@ def _watch(
     end = float("inf") if duration is None else time.monotonic() + duration
     while (remaining := end - time.monotonic()) > 0.0 and not stop.wait(min(line.period, remaining)):
         if viewer is not None and viewer.poll() is not None:
-            line.say(f"the viewer ended with status {viewer.returncode}; the simulation goes on without it")
+            line.add(f"the viewer ended with status {viewer.returncode}; the simulation goes on without it")
             viewer = None
         report = node.report
         if report is not None:
@@ -253,19 +253,19 @@ def _watch(
 
 def _verdict(program: str, node: SimulatorNode, duration: float | None, line: StatusLine) -> int:
     if node.error is not None:
-        line.say(f"{program}: {failure_text(node.error)}")
+        line.add(f"{program}: {failure_text(node.error)}")
         return node.exit_status
     if node.recorder is not None and node.recorder.problem:
-        line.say(f"{program}: {node.recorder.file} is incomplete: {node.recorder.problem}")
+        line.add(f"{program}: {node.recorder.file} is incomplete: {node.recorder.problem}")
         return EXIT_FAILED
     report = node.report
     if report is None:
         return 0 if duration is None else EXIT_FAILED
     kept, text = judge(report, node.parameters.real_time_factor)
     if duration is None and not report.failure:
-        line.say("ended")
+        line.add("ended")
         return 0
-    line.say(text)
+    line.add(text)
     return 0 if kept else EXIT_FAILED
 
 

@@ -59,7 +59,7 @@ def _refusal_fault(
     begun = trials.start()
     before = _counted(subject)
     for channel, fault in sent:
-        subject.say(channel.name, channel.refused[fault])
+        subject.publish(channel.name, channel.refused[fault])
     counted = subject.is_told(lambda: (_counted(subject) or 0.0) >= (before or 0.0) + len(sent))
     motion = np.abs(trials.advance(DURATION) - begun - idle)
     for channel in {channel for channel, _ in sent}:
@@ -90,13 +90,13 @@ def _check_silence(subject: Subject, section: Section, trials: Trials, channel: 
         section.skip(label, expected, "switched off, or too short to see")
         return
     places = []
-    for told in (True, False):
+    for commanded in (True, False):
         trials.start()
-        trials.tell([channel])
+        trials.command([channel])
         earlier = trials.advance(channel.timeout - _LAST)
         speed = (trials.advance(_LAST) - earlier)[joint] / _LAST
-        if told:
-            subject.say(channel.name, channel.stopping)
+        if commanded:
+            subject.publish(channel.name, channel.stopping)
         if abs(speed) < MOVED / _LAST:
             section.skip(label, expected, "the joint has come to its end before")
             return

@@ -17,7 +17,7 @@ _ROUNDED = 1e-9  # tolerance of a covariance relative to its largest number
 def check_contents(subject: Subject, section: Section) -> None:
     """Checks every message received; a row has the fault of the first bad one."""
     if not subject.watch():
-        section.skip("messages", "as described", "no time is heard: paused?")
+        section.skip("messages", "as described", "no time received: paused?")
         return
     stream = subject.stream("robot_description")
     if stream is not None and stream.recording.messages:
@@ -158,8 +158,10 @@ def _check_wrenches(subject: Subject, section: Section) -> None:
     streams = subject.of("contact_wrenches/<link>")
     if not streams or subject.description is None:
         return
-    heard = {message.header.frame_id for stream in streams for message in stream.recording.messages[-1:]}
+    received = {message.header.frame_id for stream in streams for message in stream.recording.messages[-1:]}
     wanted = set(subject.description.colliding)
-    lost, strange = sorted(wanted - heard), sorted(heard - set(subject.description.links))
-    seen = f"not: {', '.join(lost)}" if lost else f"no link: {', '.join(strange)}" if strange else f"{len(heard)} links"
+    lost, strange = sorted(wanted - received), sorted(received - set(subject.description.links))
+    seen = (
+        f"not: {', '.join(lost)}" if lost else f"no link: {', '.join(strange)}" if strange else f"{len(received)} links"
+    )
     section.check("contact_wrenches: frames", "each link with a collision shape", seen, not lost and not strange)

@@ -30,12 +30,12 @@ def check_emergency_stop(subject: Subject, section: Section) -> None:
         section.skip("emergency stop", "latched", "a valid command moves nothing")
         return
     shown, braked, silent = _stopped(subject, trials, channels, [])
-    section.check("/diagnostics", "tell of the stop", "so" if shown else "not", shown)
+    section.check("/diagnostics", "report the stop", "so" if shown else "not", shown)
     _, _, commanded = _stopped(subject, trials, channels, channels)
     for label, expected, apart in (
         ("machine after a stop", "stands", silent[0] - braked),
         ("command after a stop", "changes nothing", commanded[0] - silent[0]),
-        ("command after its end is said", "changes nothing", commanded[1] - silent[1]),
+        ("command after its release", "changes nothing", commanded[1] - silent[1]),
     ):
         share = np.max(np.abs(apart)) / motion[joint]
         section.check(label, expected, f"{share:.1%} of the motion", bool(share < _NOTHING))
@@ -45,7 +45,7 @@ def check_emergency_stop(subject: Subject, section: Section) -> None:
 
 
 def _stopped(
-    subject: Subject, trials: Trials, moved: Sequence[Channel], told: Sequence[Channel]
+    subject: Subject, trials: Trials, moved: Sequence[Channel], commanded_channels: Sequence[Channel]
 ) -> tuple[bool, np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Moves the machine by some channels, stops it, commands others, releases the stop, commands again.
 
@@ -54,13 +54,13 @@ def _stopped(
         end.
     """
     trials.start()
-    trials.tell(moved)
+    trials.command(moved)
     trials.advance(DURATION)
-    subject.say("emergency_stop", Bool(data=True))
+    subject.publish("emergency_stop", Bool(data=True))
     shown = subject.is_told(lambda: subject.diagnosis(standard.EMERGENCY_STOP) == "true")
     braked = trials.advance(_BRAKING)
-    trials.tell(told)
+    trials.command(commanded_channels)
     first = trials.advance(DURATION)
-    subject.say("emergency_stop", Bool(data=False))
-    trials.tell(told)
+    subject.publish("emergency_stop", Bool(data=False))
+    trials.command(commanded_channels)
     return shown, braked, (first, trials.advance(DURATION))

@@ -42,7 +42,7 @@ class Tree:
 def check_frames(subject: Subject, section: Section) -> None:
     """Checks the transforms and the frames of messages."""
     if not subject.watch():
-        section.skip("frames", "one tree", "no time is heard: paused?")
+        section.skip("frames", "one tree", "no time received: paused?")
         return
     tree, transforms = Tree(), []
     for name in ("/tf", "/tf_static"):
@@ -52,7 +52,7 @@ def check_frames(subject: Subject, section: Section) -> None:
                 tree.parents.setdefault(transform.child_frame_id, set()).add(transform.header.frame_id)
                 transforms.append(transform)
     if not transforms:
-        section.skip("frames", "one tree", "no transforms are heard")
+        section.skip("frames", "one tree", "no transforms received")
         return
     several = sorted(child for child, parents in tree.parents.items() if len(parents) > 1)
     section.check("parents of a frame", "one", ", ".join(several) or "one", not several)

@@ -17,7 +17,7 @@ def check_reset(subject: Subject, section: Section) -> None:
         return
     trials = Trials(subject)
     begun = trials.start()
-    trials.tell(list(channels_of(subject)))
+    trials.command(list(channels_of(subject)))
     moved = trials.advance(DURATION)
     before = subject.now
     after = trials.start()

@@ -31,19 +31,19 @@ def check_streams(subject: Subject, section: Section) -> None:
     """Compares the messages received with rates and with /clock."""
     if not subject.watch():
         if subject.passive:
-            section.skip("all streams", "messages", "no time is heard: paused?")
+            section.skip("all streams", "messages", "no time received: paused?")
         else:
             section.check("all streams", "messages", f"none: {subject.silence}", False)
         return
     for output in OUTPUTS:
         streams = subject.of(output.name)
-        heard = [stream for stream in streams if stream.recording.messages]
-        silent = [stream.name for stream in streams if stream not in heard and stream.wanted]
+        received = [stream for stream in streams if stream.recording.messages]
+        silent = [stream.name for stream in streams if stream not in received and stream.wanted]
         if silent:
-            section.check(f"{output.name}: heard", "messages", f"nothing on {', '.join(silent)}", False)
-        name = heard[0].name if len(heard) == 1 else output.name
+            section.check(f"{output.name}: received", "messages", f"nothing on {', '.join(silent)}", False)
+        name = received[0].name if len(received) == 1 else output.name
         for check, find in _CHECKS.items():
-            findings = {stream.name: finding for stream in heard if (finding := find(subject, stream)) is not None}
+            findings = {stream.name: finding for stream in received if (finding := find(subject, stream)) is not None}
             if findings:
                 section.check(f"{name}: {check}", *_summary(findings))
 

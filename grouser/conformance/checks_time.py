@@ -37,7 +37,7 @@ def check_time(subject: Subject, section: Section) -> None:
     before = subject.now
     refusal = control.pause(False)
     runs = client.until(lambda: subject.now > before)
-    section.check("going on", "time runs", refusal or ("time runs" if runs else "time stands"), not refusal and runs)
+    section.check("resume", "time runs", refusal or ("time runs" if runs else "time stands"), not refusal and runs)
 
 
 def _check_steps(subject: Subject, section: Section, count: int) -> None:
@@ -48,7 +48,7 @@ def _check_steps(subject: Subject, section: Section, count: int) -> None:
     subject.settle()
     went = subject.now - before
     if subject.step is None:
-        section.check(label, "success, time goes on", refusal or f"{went * 1e-9:g} s", not refusal and went > 0)
+        section.check(label, "success, time advances", refusal or f"{went * 1e-9:g} s", not refusal and went > 0)
         return
     seconds = count * subject.step
     exact = abs(went - seconds * 1e9) <= _ROUNDED
@@ -59,7 +59,7 @@ def _check_agreement(subject: Subject, section: Section) -> None:
     """Checks that all streams have one time base: while paused, each is within an interval of the clock."""
     clock = subject.stream("/clock")
     if clock is None:
-        section.skip("stamps while paused", "those of /clock", "no /clock is heard")
+        section.skip("stamps while paused", "those of /clock", "no /clock received")
         return
     for _ in range(_LOOKS):
         apart = _apart(subject, clock)

@@ -33,7 +33,7 @@ _DELIVERY = 0.02  # [s] of wall time for a message to reach another process
 _ANSWER_RATE = 50.0  # [1/s]
 
 
-class Recording:
+class ReceivedMessages:
     """Messages received on a topic.
 
     Attributes:
@@ -92,16 +92,16 @@ class Client:
             timeout: longest wait on an idle computer [s of wall time]; None: the client's own, on any.
         """
         if timeout is None:
-            return self._hear(condition, self.timeout)
-        return self._hear(condition, timeout) or self._hear_answers(condition, math.ceil(timeout * _ANSWER_RATE))
+            return self._receive(condition, self.timeout)
+        return self._receive(condition, timeout) or self._receive_answers(condition, math.ceil(timeout * _ANSWER_RATE))
 
     def spin(self, seconds: float) -> None:
         """Receives messages for a time [s of wall time on an idle computer]."""
         self.until(lambda: False, seconds)
 
-    def listen(self, topic: str, kind: type, reliable: bool = False, transient_local: bool = False) -> Recording:
+    def listen(self, topic: str, kind: type, reliable: bool = False, transient_local: bool = False) -> ReceivedMessages:
         """Records a topic; requests `reliable` or `transient_local` only if all publishers offer it."""
-        recording = Recording()
+        recording = ReceivedMessages()
         quality = QoSProfile(
             depth=_KEPT,
             reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
@@ -110,7 +110,7 @@ class Client:
         self.node.create_subscription(kind, topic, recording.messages.append, quality)
         return recording
 
-    def say(self, topic: str, message: Any, transient_local: bool = False) -> None:
+    def publish(self, topic: str, message: Any, transient_local: bool = False) -> None:
         """Publishes a message to the subscribers, and waits for it to arrive."""
         key = topic, type(message)
         if key not in self._publishers:
@@ -177,7 +177,7 @@ class Client:
     def _result(self, future: Future) -> Any:
         return future.result() if self.until(future.done) else None
 
-    def _hear(self, condition: Callable[[], object], seconds: float) -> bool:
+    def _receive(self, condition: Callable[[], object], seconds: float) -> bool:
         end = time.monotonic() + seconds
         while not condition():
             rest = end - time.monotonic()
@@ -186,14 +186,14 @@ class Client:
             self._executor.spin_once(min(rest, _LOOK))
         return True
 
-    def _hear_answers(self, condition: Callable[[], object], count: int) -> bool:
+    def _receive_answers(self, condition: Callable[[], object], count: int) -> bool:
         """Receives messages until a condition holds, or until the answering node has answered so many requests."""
         client = self._client_of(f"{self.answering}/get_parameters", GetParameters) if self.answering else None
         for _ in range(count):
             if client is None or not client.service_is_ready():
                 break
             answered = client.call_async(GetParameters.Request()).done
-            if not self._hear(partial(_either, condition, answered), self.timeout) or condition():
+            if not self._receive(partial(_either, condition, answered), self.timeout) or condition():
                 break
         return bool(condition())
 

@@ -6,7 +6,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from grouser.conformance import standard
 from grouser.conformance.client import Client, interface
-from grouser.conformance.discovery import Offer
+from grouser.conformance.discovery import SimulatorInterface
 
 
 class Control:
@@ -20,7 +20,7 @@ class Control:
         interfaces: type of each service and action of `simulation_interfaces` -> its full name.
     """
 
-    def __init__(self, client: Client, offer: Offer) -> None:
+    def __init__(self, client: Client, offer: SimulatorInterface) -> None:
         self._client = client
         self._offer = offer
         self._services = offer.services()
@@ -45,12 +45,14 @@ class Control:
         kind = interface(f"{standard.SIMULATION_INTERFACES}/SimulationState")
         if kind is None:
             return "no such service"
-        return self.ask("SetSimulationState", state=kind(state=kind.STATE_PAUSED if paused else kind.STATE_PLAYING))[1]
+        return self.request(
+            "SetSimulationState", state=kind(state=kind.STATE_PAUSED if paused else kind.STATE_PLAYING)
+        )[1]
 
     def step(self, count: int) -> str:
         """Makes steps; returns the error message."""
         if not self._has(standard.SERVICES[1]):
-            return self.ask("StepSimulation", steps=count)[1]
+            return self.request("StepSimulation", steps=count)[1]
         calls = count
         if self._own_count is not None:
             self._client.set_parameter(self._offer.node, standard.STEP_REQUEST_COUNT, count)
@@ -66,14 +68,14 @@ class Control:
         if self._has(standard.SERVICES[2]):
             return _refusal(self._client.call(self._offer.full("~/reset"), Trigger, Trigger.Request()))
         kind = interface(f"{standard.SIMULATION_INTERFACES}/srv/ResetSimulation")
-        return "no such service" if kind is None else self.ask("ResetSimulation", scope=kind.Request.SCOPE_STATE)[1]
+        return "no such service" if kind is None else self.request("ResetSimulation", scope=kind.Request.SCOPE_STATE)[1]
 
     def leave(self) -> None:
         """Makes a request without further fields."""
         if self._own_count is not None:
             self._client.set_parameter(self._offer.node, standard.STEP_REQUEST_COUNT, self._own_count)
 
-    def ask(self, name: str, **fields: Any) -> tuple[Any, str]:
+    def request(self, name: str, **fields: Any) -> tuple[Any, str]:
         """The response of a service of `simulation_interfaces`, None without one, and the error message."""
         kind = interface(f"{standard.SIMULATION_INTERFACES}/srv/{name}")
         if kind is None or name not in self.interfaces:

@@ -38,7 +38,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
-class Offer:
+class SimulatorInterface:
     """The simulator in the ROS graph.
 
     Attributes:
@@ -94,7 +94,7 @@ class Offer:
         return [endpoint for endpoint in endpoints if endpoint.node == self.node] or endpoints
 
 
-def find_simulator(client: Client, wanted: str) -> Offer:
+def find_simulator(client: Client, wanted: str) -> SimulatorInterface:
     """Finds the simulator and waits until the graph is complete.
 
     Args:
@@ -113,7 +113,7 @@ def find_simulator(client: Client, wanted: str) -> Offer:
         client.spin(_SETTLED if wanted else _ALONE)
     candidates = _candidates(client.node, wanted)
     if len(candidates) == 1:
-        return Offer(candidates[0], client.node)
+        return SimulatorInterface(candidates[0], client.node)
     if len(candidates) > 1:
         raise NotFoundError(f"there are several simulators, choose one by --node: {', '.join(candidates)}")
     others = ", ".join(_nodes(client.node)) or "none"

@@ -63,15 +63,15 @@ class Trials:
         """Stamp of the last joint states [ns]."""
         return self._recording.time
 
-    def tell(self, channels: Sequence[Channel]) -> None:
+    def command(self, channels: Sequence[Channel]) -> None:
         """Sends the moving command of each channel."""
         for channel in channels:
-            self._subject.say(channel.name, channel.moving)
+            self._subject.publish(channel.name, channel.moving)
 
     def run(self, channels: Sequence[Channel]) -> np.ndarray:
         """Displacement of the joints from their start by the channels' moving commands."""
         begun = self.start()
-        self.tell(channels)
+        self.command(channels)
         return self.advance(DURATION) - begun
 
     def finish(self, section: Section) -> None:
@@ -98,5 +98,5 @@ def channels_to_try(subject: Subject) -> list[Channel]:
 def can_try(subject: Subject) -> bool:
     """Whether the simulator can be paused, stepped and reset."""
     stream = subject.stream("joint_states")
-    heard = stream is not None and stream.recording.newest is not None and len(stream.recording.newest.position) > 0
-    return subject.control.complete and subject.step is not None and heard
+    received = stream is not None and stream.recording.newest is not None and len(stream.recording.newest.position) > 0
+    return subject.control.complete and subject.step is not None and received

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from grouser.conformance import standard
-from grouser.conformance.client import Client, Recording, interface
+from grouser.conformance.client import Client, ReceivedMessages, interface
 from grouser.conformance.control import Control
 from grouser.conformance.description import Description, read_description
-from grouser.conformance.discovery import Offer
+from grouser.conformance.discovery import SimulatorInterface
 from grouser.conformance.standard import OUTPUTS, Output
 
 _PATIENCE_PAUSED = 2.0  # [s] of wall time without /clock after which a simulator counts as paused
@@ -38,7 +38,7 @@ class Stream:
     topic: str
     name: str
     output: Output
-    recording: Recording
+    recording: ReceivedMessages
     rate: float | None
 
     @property
@@ -73,7 +73,7 @@ class Subject:
         silence: reason why no time is received, if known.
     """
 
-    def __init__(self, client: Client, offer: Offer, passive: bool) -> None:
+    def __init__(self, client: Client, offer: SimulatorInterface, passive: bool) -> None:
         self.client = client
         self.offer = offer
         self.passive = passive
@@ -85,7 +85,7 @@ class Subject:
         self.silence = "neither /clock nor joint states"
         self.streams = self._listen()
         self.description: Description | None = None
-        self.description_error = "never heard"
+        self.description_error = "never received"
         self._read_description()
         self._was_paused: bool | None = None
 
@@ -144,14 +144,14 @@ class Subject:
                 return
             self.client.spin(_QUIET)
 
-    def say(self, name: str, message: Any) -> None:
+    def publish(self, name: str, message: Any) -> None:
         """Publishes a message on one of the simulator's topics and waits until it has been received.
 
         A node that answers a later request has most likely processed the message first.
         """
         topic = self.offer.full(name)
         latched = any(entry.durability == standard.TRANSIENT_LOCAL for entry in self.offer.own_subscribers(topic))
-        self.client.say(topic, message, latched)
+        self.client.publish(topic, message, latched)
         self.client.parameters(self.offer.node, [standard.STEP])
 
     def leave(self) -> None:

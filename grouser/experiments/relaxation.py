@@ -62,7 +62,7 @@ def load_speed(load: str, frequency: float, time: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Motion:
+class StickSlipMotion:
     """Events of a run.
 
     Attributes:
@@ -80,7 +80,7 @@ class Motion:
     direction: np.ndarray
 
 
-def read_events(system: FrictionSystem, run: FrictionRun, load: np.ndarray) -> Motion:
+def read_events(system: FrictionSystem, run: FrictionRun, load: np.ndarray) -> StickSlipMotion:
     """Finds the times, within their steps, at which masses slipped and stopped.
 
     A mass slips when what pulls at it reaches the static friction: the pull is taken to change evenly over the step
@@ -116,12 +116,12 @@ def read_events(system: FrictionSystem, run: FrictionRun, load: np.ndarray) -> M
     time = run.time[index - 1] + share * (run.time[index] - run.time[index - 1])
     order = np.argsort(time, kind="stable")
     direction = np.sign(state[np.where(run.event_slips, index, index - 1), velocity])
-    return Motion(run, time[order], which[order], run.event_slips[order], direction[order])
+    return StickSlipMotion(run, time[order], which[order], run.event_slips[order], direction[order])
 
 
 def pull(
     system: FrictionSystem, parameters: Mapping[str, Any]
-) -> tuple[Motion, np.ndarray | None, float | None, slice]:
+) -> tuple[StickSlipMotion, np.ndarray | None, float | None, slice]:
     """Pulls masses from rest.
 
     Args:
@@ -147,7 +147,7 @@ def pull(
     return motion, cycles, period, slice(*np.searchsorted(run.time, (start, end)))
 
 
-def last_cycles(motion: Motion, end: float) -> np.ndarray | None:
+def last_cycles(motion: StickSlipMotion, end: float) -> np.ndarray | None:
     """The events of the last five cycles, where these are alike.
 
     Cycles are alike where the same masses slip and stop in the same order and direction, and each event comes as long
@@ -173,7 +173,10 @@ def last_cycles(motion: Motion, end: float) -> np.ndarray | None:
 
 
 def regime_of(
-    motion: Motion, parameters: Mapping[str, Any], compliance: Sequence[float] | np.ndarray, natural_period: float
+    motion: StickSlipMotion,
+    parameters: Mapping[str, Any],
+    compliance: Sequence[float] | np.ndarray,
+    natural_period: float,
 ) -> str | None:
     """The kind of motion.
 
@@ -236,7 +239,7 @@ def _oscillates(excess: np.ndarray) -> bool:
     return any((column[np.argmax(column > 0.0) :] < -_SWING).any() for column in excess.T if (column > 0.0).any())
 
 
-def _goes_on(motion: Motion, begin: float, end: float) -> bool:
+def _goes_on(motion: StickSlipMotion, begin: float, end: float) -> bool:
     """Whether a mass that stops goes on in the same direction, between two instants."""
     within = (motion.time > begin) & (motion.time < end)
     for mass in range(motion.run.sliding.shape[1]):

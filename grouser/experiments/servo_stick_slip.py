@@ -59,7 +59,7 @@ _POINTS, _EVERY, _PIECE = 5000, 1e-4, 0.25
 
 
 @dataclass(frozen=True)
-class _Motion:
+class _Record:
     """Recorded motion.
 
     Attributes:
@@ -132,7 +132,7 @@ def run(**parameters: Any) -> Result:
     return Result(results, _UNITS)
 
 
-def _move(parameters: Mapping[str, Any], loop: ServoLoop, rate: float) -> _Motion:
+def _move(parameters: Mapping[str, Any], loop: ServoLoop, rate: float) -> _Record:
     """Drives the load at a rate, in pieces, until the end or until the regime of a ramp is known."""
     step, ramp = parameters["step"], parameters["input"] == "ramp"
     kinetic = parameters["kinetic_friction"]
@@ -160,7 +160,7 @@ def _move(parameters: Mapping[str, Any], loop: ServoLoop, rate: float) -> _Motio
             break
     time, angle, speed = np.concatenate(curves).T
     points = slice(None, None, -(-len(time) // _POINTS))
-    return _Motion(
+    return _Record(
         time[points], angle[points], speed[points], np.array(begun), np.array(ended), done * step, fastest, most
     )
 
@@ -175,13 +175,13 @@ def _ring_down(loop: ServoLoop) -> float:
     return _RUNG_DOWN / float(-loop.poles().real.max())
 
 
-def _most_stops(motion: _Motion, half: float) -> int:
+def _most_stops(motion: _Record, half: float) -> int:
     """Most stops in half a period of the input, counted after the first one, which begins at rest."""
     number = (motion.ended[motion.ended >= half] / half).astype(int)
     return int(np.bincount(number).max()) if len(number) else 0
 
 
-def _regime(loop: ServoLoop, motion: _Motion) -> str:
+def _regime(loop: ServoLoop, motion: _Record) -> str:
     if len(motion.begun) == 0:
         return "stuck"
     lasting = motion.slips > _ring_down(loop)
@@ -190,7 +190,7 @@ def _regime(loop: ServoLoop, motion: _Motion) -> str:
     return "sliding" if lasting.all() or len(motion.ended) == 0 else "mixed"
 
 
-def _greatest(parameters: Mapping[str, Any], loop: ServoLoop, holds: Callable[[_Motion], bool]) -> float | None:
+def _greatest(parameters: Mapping[str, Any], loop: ServoLoop, holds: Callable[[_Record], bool]) -> float | None:
     """Greatest rate at which something holds that holds for slow ones, to 2e-5; None where there is none."""
     parameters = {**parameters, "duration": 0.0}
     low = high = parameters["rate"]

@@ -12,7 +12,7 @@ from grouser.benchmarks import batch, stepping
 from grouser.benchmarks.figure import Figure, alternating_medians
 from grouser.benchmarks.step import MuJoCo, model_on_field, rough_ground
 from grouser.benchmarks.step_bullet import PyBullet, standard_output_to_error
-from grouser.benchmarks.stepping import MOTIONS, REST, START_HEIGHT, Grouser, Motion, compare
+from grouser.benchmarks.stepping import MOTIONS, REST, START_HEIGHT, CommandSequence, Grouser, compare
 from grouser.cli import main as command_line
 from grouser.commands import benchmark
 from grouser.physics.contact.terrain import surface_below
@@ -75,7 +75,7 @@ def test_motion_commands_before_each_call(monkeypatch):
     monkeypatch.setattr(stepping, "_STEPS", 30)
     toy, looks = Toy(), []
     toy.time = 5.0
-    Motion("moving", lambda time: {"joint": time}, 10).play(toy, 5.0, lambda: looks.append(toy.time))
+    CommandSequence("moving", lambda time: {"joint": time}, 10).play(toy, 5.0, lambda: looks.append(toy.time))
 
     assert toy.counts == [10, 10, 10]
     # three additions of 10 ms to 5 s
@@ -148,7 +148,7 @@ def test_moving_benchmark_cases_move(monkeypatch, machine):
     mujoco = pytest.importorskip("mujoco", reason="not tested: MuJoCo beside us; not installed")
     for name, value in {"_SETTLING_STEPS": 1000, "_STEPS": 1000, "_REPEATS": 1}.items():
         monkeypatch.setattr(stepping, name, value)
-    monkeypatch.setitem(MOTIONS, machine, Motion("moving", MOTIONS[machine].commands, 10))
+    monkeypatch.setitem(MOTIONS, machine, CommandSequence("moving", MOTIONS[machine].commands, 10))
     peer = MuJoCo.of(mujoco, machine)
     still, moving = compare(machine, Grouser(machine), peer, MOTIONS[machine])
 
