@@ -134,16 +134,19 @@ def missing_for_environment(probe: Probe) -> list[str]:
     return missing
 
 
-def missing_for_build(probe: Probe) -> list[str]:
-    """Packages missing to compile interface packages, each with its remedy."""
+def missing_for_build(headers: Path, version: str) -> list[str]:
+    """Packages missing to compile interface packages, each with its remedy.
+
+    Args:
+        headers: folder where `Python.h` belongs.
+        version: of Python, for example `3.12`.
+    """
     missing = []
     absent = [name for variable, name in COMPILERS.items() if not shutil.which(os.environ.get(variable, name))]
     if absent:
         missing.append(f"No compiler ({', '.join(absent)}): sudo apt install build-essential")
-    if not (probe.headers / "Python.h").is_file():
-        missing.append(
-            f"No Python headers ({probe.headers / 'Python.h'}): sudo apt install python{probe.minor_version}-dev"
-        )
+    if not (headers / "Python.h").is_file():
+        missing.append(f"No Python headers ({headers / 'Python.h'}): sudo apt install python{version}-dev")
     return missing
 
 

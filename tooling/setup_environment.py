@@ -212,7 +212,7 @@ class Setup:
         """Check for all missing packages before the first download."""
         missing = missing_for_environment(probe) if new else []
         if not probe.native and (new or "interfaces" in self._due_stages()):
-            missing += missing_for_build(probe)
+            missing += missing_for_build(probe.headers, probe.minor_version)
         if missing:
             raise MissingError("\n".join(missing))
 

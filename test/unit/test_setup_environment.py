@@ -56,7 +56,7 @@ def run_driver(*arguments, **environment):
 
 def test_no_package_is_missing_on_a_complete_machine(probe):
     assert missing_for_environment(probe) == []
-    assert missing_for_build(probe) == []
+    assert missing_for_build(probe.headers, probe.minor_version) == []
 
 
 def test_missing_compiler_names_the_package(probe, monkeypatch):
@@ -64,11 +64,13 @@ def test_missing_compiler_names_the_package(probe, monkeypatch):
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.delenv("CXX", raising=False)
 
-    assert missing_for_build(probe) == ["No compiler (gcc, g++): sudo apt install build-essential"]
+    assert missing_for_build(probe.headers, probe.minor_version) == [
+        "No compiler (gcc, g++): sudo apt install build-essential"
+    ]
 
 
 def test_missing_headers_name_the_package_of_that_python(probe, tmp_path):
-    (message,) = missing_for_build(replace(probe, headers=tmp_path / "nowhere"))
+    (message,) = missing_for_build(tmp_path / "nowhere", probe.minor_version)
 
     assert message.endswith("sudo apt install python3.12-dev")
 

@@ -101,7 +101,7 @@ def test_missing_compiler_names_the_remedy(definitions, tmp_path):
     result = build(definitions, tmp_path / "prefix", PATH="/nowhere", CC=None, CXX=None)
 
     assert result.returncode == 2
-    assert "no compiler (gcc, g++): sudo apt install build-essential" in result.stderr
+    assert "No compiler (gcc, g++): sudo apt install build-essential" in result.stderr
     assert "Traceback" not in result.stderr
     assert not (tmp_path / "prefix").exists()
 
@@ -111,7 +111,7 @@ def test_missing_python_headers_name_the_remedy(monkeypatch, tmp_path):
 
     monkeypatch.setattr(build_interfaces.sysconfig, "get_path", lambda name: str(tmp_path))
 
-    with pytest.raises(build_interfaces.MissingToolError, match=r"Python\.h.*apt install python3\.\d+-dev"):
+    with pytest.raises(build_interfaces.MissingError, match=r"Python\.h.*apt install python3\.\d+-dev"):
         build_interfaces.Compiler.find()
 
 
