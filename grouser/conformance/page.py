@@ -12,8 +12,8 @@ _INTRODUCTION = """\
     grouser run --machine rover &
     grouser conform
 
-`grouser conform` is a ROS 2 node. It reads the graph, subscribes, requests, pauses, steps, commands, stops and resets any
-running simulator, and prints a row for each check: the requirement, the finding, and `ok`, `FAILED`, `absent` (not
+`grouser conform` is a ROS 2 node. It reads the graph, subscribes, requests, pauses, steps, commands, stops and resets
+any running simulator, and prints a row for each check: the requirement, the finding, and `ok`, `FAILED`, `absent` (not
 offered, and not required of this machine) or `skipped` (could not be checked). The exit status is 0 if no check failed,
 1 if one did, and 2 if there is no simulator, or more than one to choose from.
 
@@ -43,12 +43,12 @@ before, with its machine at its start. The requirements follow from the machine'
 | `time` | no step while running; time stops while paused; N steps are N steps; stamps agree to an interval |
 | `interfaces` | `simulation_interfaces`, where it is offered: features, states, results, steps, the action's feedback |
 | `reset` | joints are at their start; time does not go back unless `reset_rewinds_time` is set |
-| `commands` | commands not finite, of unknown name or wrong length are refused and counted; a timeout ends the motion |
+| `commands` | those not finite, of unknown name or wrong length are refused and counted; a timeout ends the motion |
 | `emergency_stop` | the machine stops, and obeys no command until the reset, even after the stop is released |
 
 Commands are tried while the simulator is paused, by steps from a reset: trials differ only by the command, and the load
-of the computer does not matter. A timeout is compared with a command to stop at the same moment: the difference may be a
-tick.
+of the computer does not matter. A timeout is compared with a command to stop at the same moment: the difference may be
+a tick.
 
 ## Limits of grouser's simulator
 
