@@ -52,8 +52,9 @@ a tick.
 
 ## Limits of grouser's simulator
 
-The integrators for smooth machines have no brakes. Under them an emergency stop takes the drives' effort away, and joints
-without friction continue to move: `four_bar` fails `emergency_stop` unless it is run with `integrator:=semi_implicit`.
+The integrators for smooth machines have no brakes. Under them an emergency stop takes the drives' effort away, and
+joints without friction continue to move: `four_bar` fails `emergency_stop` unless it is run with
+`integrator:=semi_implicit`.
 """
 
 
