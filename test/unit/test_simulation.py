@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from grouser import DivergenceError, MachineError, ParameterError, Simulation, World
+from grouser.physics.base.trees import leaves
 from grouser.physics.description import parse_machine
 from grouser.physics.description.data.pose import Pose
 
@@ -18,7 +19,7 @@ def drive_about(simulation):
 
 
 def same_bits(one, other):
-    return all(np.array_equal(a, b) for a, b in zip(one.state, other.state, strict=True))
+    return all(np.array_equal(a, b) for a, b in zip(leaves(one.state), leaves(other.state), strict=True))
 
 
 # --- names and checks -------------------------------------------------------------------------------------------------
