@@ -16,7 +16,7 @@ TEST_ARGUMENTS ?=
 WORKERS ?= 2
 
 SETUP := python3 tooling/setup_environment.py --venv '$(VENV)' --python '$(PYTHON)'
-# A recipe's environment: that of the wheels must not see a sourced ROS 2, nor the library path of another environment.
+# Environment variables of recipes: the wheels must not see a sourced ROS 2, nor the library path of another environment.
 IN := python3 tooling/run_in_environment.py '$(VENV)'
 BIN := $(VENV)/bin
 
@@ -40,12 +40,12 @@ test: ## Check and test everything: TEST_ARGUMENTS='-k word' WORKERS=2
 	@$(IN) python -m pytest -n $(WORKERS) --dist worksteal --cov --cov-report= $(TEST_ARGUMENTS)
 	@$(IN) python -m coverage report --format=total | sed 's/.*/coverage of the Python side: & %/'
 
-# What most tests need, before several processes want it at the same time; beside the checks, which need one core.
+# Compiles what most tests need before several processes need it; runs beside the checks, which use one core.
 kernels:
 	@$(SETUP) --purpose test
 	@$(IN) python tooling/compile_kernels.py
 
-soak: ## Run for long what must not drift or leak: SOAK_HOURS=2 (of simulated time)
+soak: ## Run the long tests for drift and leaks: SOAK_HOURS=2 (of simulated time)
 	@$(SETUP) --purpose test
 	@$(IN) python -m pytest -m soak -s --timeout 3600 $(TEST_ARGUMENTS)
 
@@ -64,7 +64,7 @@ bench: ## Measure speed, beside Pinocchio, MuJoCo and PyBullet
 setup: ## Make or update the environment for running and testing
 	@$(SETUP) --purpose test
 
-clean: ## Delete what builds and tools leave behind; keeps the environment
+clean: ## Delete files made by builds and tools; keeps the environment
 	rm -rf build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +
 

@@ -1,7 +1,7 @@
-"""What grouser's speed is measured by: one module for each subject, beside a peer in the same run where there is one.
+"""Benchmarks of grouser's speed: one module for each subject, with a peer in the same run where there is one.
 
-A module has `DESCRIPTION` and `run()`, which returns its figures or raises `SkippedError`. Nothing here asserts: a
-figure is looked at, not passed. `grouser bench` shows them.
+A module has `DESCRIPTION` and `run()`, which returns its figures or raises `SkippedError`. Benchmarks assert nothing.
+`grouser bench` shows the figures.
 """
 
 from importlib import import_module

@@ -16,7 +16,7 @@ DESCRIPTION = "kinematics and articulated body algorithm, one evaluation, beside
 _STATES = 2000
 _REPEATS = 15
 
-# The call of Pinocchio from Python is measured with a machine whose own dynamics take next to nothing.
+# The call of Pinocchio from Python is measured with a machine with negligible dynamics.
 _PENDULUM = """<robot name="pendulum"><link name="a"/><link name="b"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
@@ -25,7 +25,7 @@ _PENDULUM = """<robot name="pendulum"><link name="a"/><link name="b"><inertial><
 
 @kernel
 def evaluate_all(model, kinematics, workspace, positions, rates, force, acceleration):
-    """Accelerations of one state after the other, (states, coordinates)."""
+    """Accelerations of each state, (states, coordinates)."""
     for i in range(rates.shape[0]):
         update_kinematics(model, positions[i], rates[i], kinematics)
         forward_dynamics(model, kinematics, force[i], workspace, acceleration[i])

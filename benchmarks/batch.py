@@ -1,8 +1,8 @@
-"""How well many copies of a machine share two cores.
+"""Parallel efficiency of a batch on two cores.
 
-The clock counts, as it does for who waits, and one thread and two are measured one right after the other. Threads that
-wait for other programs say nothing of the batch: between the pairs a loop that needs nothing but a core tells whether
-both cores are free, and a pair counts if they were before and after it. What all pairs give is in the details.
+Wall time is measured, alternately with one thread and with two. Other programs would distort it: between the pairs a
+loop that only computes shows whether both cores are free, and a pair counts if they were before and after it. The
+details have the figures of all pairs.
 """
 
 import os
@@ -47,7 +47,7 @@ class _Pair:
 
 @partial(kernel, nogil=True)
 def spin(rounds):
-    """A loop that needs nothing but a core."""
+    """A loop that only computes."""
     number = 0.0
     for i in range(rounds):
         number = (0.5 * number + i) % 3.0
@@ -55,10 +55,10 @@ def spin(rounds):
 
 
 def run() -> list[Figure]:
-    """Measures one thread and two in turns.
+    """Measures one thread and two alternately.
 
     Raises:
-        SkippedError: there are not two cores, or other programs need them.
+        SkippedError: there are not two cores, or other programs use them.
     """
     cores = len(os.sched_getaffinity(0))
     if cores < _THREADS:
@@ -112,7 +112,7 @@ def _measure(work: Callable[[int], object]) -> tuple[list[_Pair], list[float], l
     with ThreadPoolExecutor(_THREADS) as pool:
         loops = [_loop(pool)]
         while len(counted) < _PAIRS_WANTED and len(pairs) < _PAIRS_MOST:
-            # who is first changes: a spell that comes or goes favours neither
+            # The order alternates, so that a changing load favours neither.
             order = (1, _THREADS) if len(pairs) % 2 else (_THREADS, 1)
             taken = {threads: _times(partial(work, threads)) for threads in order}
             pairs.append(_Pair(*taken[1], *taken[_THREADS]))

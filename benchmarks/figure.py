@@ -1,4 +1,4 @@
-"""A measured figure, and the way of measuring that lets two programs be compared on a busy machine."""
+"""A measured figure, and the measurement of two programs on a busy machine."""
 
 import statistics
 import time
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 class SkippedError(Exception):
-    """A benchmark cannot be made here; the message says why."""
+    """A benchmark cannot run here; the message has the reason."""
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,9 @@ class Figure:
         name: what was measured.
         value: of grouser.
         unit: of `value`, and of `peer_value`.
-        peer: who it is compared with; "" for nobody.
+        peer: program of comparison; "" for none.
         peer_value: of the peer, in the same run.
-        details: what else one must know to judge it: conditions, tolerances, checks that both did the same.
+        details: conditions, tolerances, checks that both did the same.
     """
 
     name: str
@@ -37,19 +37,19 @@ class Figure:
 
 
 def cpu_time(work: Callable[[], object]) -> float:
-    """Processor time that `work` takes [s]: what other programs take on the machine does not count."""
+    """Processor time of `work` [s]: that of other programs does not count."""
     start = time.process_time()
     work()
     return time.process_time() - start
 
 
 def alternating_medians(repeats: int, *works: Callable[[], object]) -> list[float]:
-    """Median processor time of each work [s], measured in turns."""
+    """Median processor time of each work [s], measured alternately."""
     return [statistics.median(taken) for taken in alternating_times(repeats, *works)]
 
 
 def alternating_times(repeats: int, *works: Callable[[], object]) -> list[list[float]]:
-    """Processor times of each work [s], measured in turns, so that a slow spell of the machine meets all."""
+    """Processor times of each work [s], measured alternately, so that a slow spell of the machine affects all."""
     times: list[list[float]] = [[] for _ in works]
     for _ in range(repeats):
         for work, taken in zip(works, times, strict=True):

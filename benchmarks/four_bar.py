@@ -1,4 +1,4 @@
-"""Steps of a closed four-bar linkage while its crank turns, and what a joint of springs adds to a step."""
+"""Steps of a closed four-bar linkage while its crank turns, and the cost of a joint of springs."""
 
 from collections.abc import Mapping
 from dataclasses import replace

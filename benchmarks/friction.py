@@ -1,4 +1,4 @@
-"""What dry friction and servo drives cost: the general solver beside an adaptive one, and a drive in a machine."""
+"""Cost of dry friction and servo drives: the general solver beside an adaptive one, and a drive in a machine."""
 
 import statistics
 from dataclasses import replace

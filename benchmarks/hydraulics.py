@@ -1,4 +1,4 @@
-"""What hydraulics cost a step: a crane whose motion is published, and many cylinders that have no oil in common."""
+"""Cost of hydraulics in a step: a crane with a published motion, and many independent cylinders."""
 
 import math
 import statistics

@@ -1,4 +1,4 @@
-"""How much faster than time the machines with load-sensing circuits run: their demonstrations, and every function."""
+"""Real-time factor of the machines with load-sensing circuits: their demonstrations, and every function."""
 
 from collections.abc import Callable, Mapping
 
@@ -13,7 +13,7 @@ _MACHINES = ("demolition_robot", "excavator")
 _STEP = 0.001
 _COMMAND_STEPS = 10
 _LONGEST = 60.0  # [s] of simulated time
-# Every function goes this far open for so long, one way and then back [-, s].
+# Command and duration of each function, in one direction and then back [-, s].
 _OPENING, _MOVING = 0.5, 1.0
 
 

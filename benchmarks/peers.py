@@ -1,4 +1,4 @@
-"""The programs that grouser is measured beside, and the machines that both are given."""
+"""The programs of comparison, and the machines for both."""
 
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +21,7 @@ def require(module: str) -> ModuleType:
 
 
 def source_file(*parts: str) -> Path:
-    """A file of the source tree, which an installation does not bring.
+    """A file of the source tree, which an installation does not have.
 
     Raises:
         SkippedError: there is no source tree.

@@ -1,4 +1,4 @@
-"""What the ROS side of the simulator costs, and how it keeps time, at real-time factor 1, over DDS on the loopback."""
+"""Cost and timing of the ROS side of the simulator, at real-time factor 1, over DDS on the loopback."""
 
 import itertools
 import json
@@ -24,31 +24,31 @@ DESCRIPTION = "publishing all of the demolition robot, jitter of /clock, cmd_vel
 
 _MACHINE = "demolition_robot"
 _DOMAIN = "101"
-_SETTLING = 3.0  # [s], after which all have found each other
+_SETTLING = 3.0  # [s] time for discovery
 _WINDOWS, _WINDOW = 10, 1.0  # [s]
 _TWISTS = 9
 
 
 def run() -> list[Figure]:
-    """Starts simulators and those who hear them."""
+    """Starts simulators and subscribers."""
     if os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp") != "rmw_fastrtps_cpp":
         raise SkippedError("is measured with Fast DDS; RMW_IMPLEMENTATION says otherwise")
     physics = _physics_alone()
     with _process("simulate", _MACHINE) as simulator:
         alone = _Windows(simulator)
         with _process("listen") as listener, _process("watch_clock") as watch, _process("sleep") as sleeper:
-            before = listener.ask("measure")
-            watch.ask("measure")
-            sleeper.ask("measure")
+            before = listener.request("measure")
+            watch.request("measure")
+            sleeper.request("measure")
             heard = _Windows(simulator)
-            arrivals, wakings = watch.ask("measure"), sleeper.ask("measure")
-            after = listener.ask("measure")
+            arrivals, wakings = watch.request("measure"), sleeper.request("measure")
+            after = listener.request("measure")
             rates = {topic: (after[topic] - before[topic]) / heard.wall for topic in after}
             listener.signal(signal.SIGSTOP)
             hanging = _Windows(simulator)
             listener.signal(signal.SIGCONT)
         with _process("repeat") as peer:
-            costs = [peer.ask("measure") for _ in range(3)]
+            costs = [peer.request("measure") for _ in range(3)]
         again = sum(
             rate * statistics.median(cost[topic] for cost in costs)
             for topic, rate in rates.items()
@@ -61,8 +61,8 @@ def run() -> list[Figure]:
         "cores": os.cpu_count() or 0,
     }
     return [
-        _share("publishing, nobody hears", alone, physics, "rclpy, ready messages", 100.0 * again, details),
-        _share("publishing, all heard", heard, physics, details=details),
+        _share("publishing, no subscriber", alone, physics, "rclpy, ready messages", 100.0 * again, details),
+        _share("publishing, all subscribed", heard, physics, details=details),
         _share("publishing, a listener hangs", hanging, physics),
         _jitter("jitter of /clock, p99", arrivals, wakings, {"sent": len(heard.lateness), "heard": len(arrivals)}),
         _jitter("jitter of /clock at its sender, p99", heard.lateness, wakings, {}),
@@ -90,7 +90,7 @@ class _Process:
         )
         self._answer()
 
-    def ask(self, word: str) -> Any:
+    def request(self, word: str) -> Any:
         assert self._process.stdin is not None
         self._process.stdin.write(f"{word}\n")
         self._process.stdin.flush()
@@ -125,10 +125,10 @@ class _Windows:
     """A simulator over some seconds: medians of the shares of a core that its threads take [%]."""
 
     def __init__(self, simulator: _Process) -> None:
-        simulator.ask("measure")
+        simulator.request("measure")
         looks = []
         for _ in range(_WINDOWS + 1):
-            looks.append(simulator.ask("measure"))
+            looks.append(simulator.request("measure"))
             time.sleep(_WINDOW)
         pairs = list(itertools.pairwise(looks))
         walls = [b["wall"] - a["wall"] for a, b in pairs]
@@ -186,7 +186,7 @@ def _share(
 
 
 def _jitter(name: str, lateness: list[float], wakings: list[float], details: Mapping[str, Any]) -> Figure:
-    """How far the times between messages are from what the messages say; beside it, what the machine makes of sleep.
+    """Jitter of message intervals against their stamps; beside it, that of sleep on this machine.
 
     Where the simulation falls behind and gives up pace, that is one late message and no more.
     """
@@ -203,14 +203,14 @@ def _jitter(name: str, lateness: list[float], wakings: list[float], details: Map
 
 
 def _first_motion() -> list[Figure]:
-    """From a twist to the first turning of a wheel that stood."""
+    """Delay from a twist to the first motion of a wheel at rest."""
     figures = []
     for rate, words in (("100.0", "joint_states at 100 Hz"), ("0.0", "joint_states at every step")):
         with ExitStack() as stack:
             stack.enter_context(_process("simulate", "rover", f"joint_state_rate={rate}"))
             driver = stack.enter_context(_process("drive"))
-            live = [driver.ask("live") for _ in range(_TWISTS)]
-            steps = [driver.ask("step") for _ in range(3)] if rate == "0.0" else []
+            live = [driver.request("live") for _ in range(_TWISTS)]
+            steps = [driver.request("step") for _ in range(3)] if rate == "0.0" else []
         if steps:
             figures.append(Figure("cmd_vel to first motion", float(max(steps)), "steps"))
         details = {"largest [ms]": 1e3 * max(live)}

@@ -1,4 +1,4 @@
-"""The processes that the benchmark of the ROS side consists of: each obeys words on its standard input, one a line.
+"""Processes of the benchmark of the ROS side: each obeys commands on its standard input, one a line.
 
     python -m grouser.benchmarks.ros_processes simulate demolition_robot [name=number ...]
 
@@ -30,7 +30,7 @@ from grouser.nodes.simulator.node import SimulatorNode, spinning
 from grouser.nodes.simulator.publishing import PublishingThread
 from grouser.runtime.sampling import Moment
 
-_ROOM = 10_000  # messages that a listener may be behind
+_ROOM = 10_000  # queue of a listener
 _PUBLISHED_OFTEN = 300  # times that the peer sends each message for one figure
 # Largest speed of a joint of a rover that stands, and smallest of one that moves [rad/s].
 _STANDS, _MOVES = 1e-3, 5e-3
@@ -78,10 +78,10 @@ def simulate(machine: str, *settings: str) -> None:
 
 
 def listen() -> None:
-    """Hears everything that the simulator publishes. ``measure``: messages by topic."""
+    """Subscribes to everything that the simulator publishes. ``measure``: messages by topic."""
     node, counts = Node("listener"), {}
 
-    def hear(topic: str) -> Callable[[bytes], None]:
+    def count(topic: str) -> Callable[[bytes], None]:
         counts[topic] = 0
 
         def count(_: bytes) -> None:
@@ -90,13 +90,13 @@ def listen() -> None:
         return count
 
     for topic, kind, quality in _published(node):
-        node.create_subscription(_message_type(kind), topic, hear(topic), quality, raw=True)
+        node.create_subscription(_message_type(kind), topic, count(topic), quality, raw=True)
     _spin(node)
     _obey({"measure": lambda: counts})
 
 
 def watch_clock() -> None:
-    """Hears /clock. ``measure``: when by the wall clock, less the time that it says [s]."""
+    """Subscribes to /clock. ``measure``: wall time of arrival less its time [s]."""
     node, lateness = Node("watch"), []
 
     def note(message: Clock) -> None:
@@ -115,7 +115,7 @@ def watch_clock() -> None:
 
 
 def sleep() -> None:
-    """Sleeps until the next of 100 instants a second. ``measure``: how late it woke [s]."""
+    """Sleeps until the next of 100 instants a second. ``measure``: its delay [s]."""
     lateness: list[float] = []
 
     def run() -> None:
@@ -135,7 +135,10 @@ def sleep() -> None:
 
 
 def repeat() -> None:
-    """Sends again what the simulator has said, with rclpy alone. ``measure``: processor time by topic [s a message]."""
+    """Publishes the simulator's messages again, with rclpy alone.
+
+    ``measure``: processor time by topic [s a message].
+    """
     node = Node("peer")
     taken: dict[str, tuple[type, bytes, QoSProfile]] = {}
 
@@ -182,7 +185,7 @@ def drive() -> None:
     }
     _spin(node)
 
-    def ask(name: str, request: Any) -> None:
+    def call(name: str, request: Any) -> None:
         clients[name].wait_for_service()
         answered = threading.Event()
         clients[name].call_async(request).add_done_callback(lambda _: answered.set())
@@ -190,23 +193,23 @@ def drive() -> None:
 
     def stand() -> None:
         publisher.publish(Twist())
-        ask("reset", Trigger.Request())
+        call("reset", Trigger.Request())
         begin = len(heard)
         while len(heard) < begin + 20 or max(speed for _, speed, _ in heard[-20:]) > _STANDS:
             time.sleep(0.1)
 
     def step() -> int:
         stand()
-        ask("pause", SetBool.Request(data=True))
+        call("pause", SetBool.Request(data=True))
         time.sleep(0.2)  # for what is under way, here and below
         publisher.publish(Twist(linear=Vector3(x=0.2)))
         time.sleep(0.2)
         count = 0
         while heard[-1][1] < _MOVES:
-            ask("step", Trigger.Request())
+            call("step", Trigger.Request())
             time.sleep(0.05)
             count += 1
-        ask("pause", SetBool.Request(data=False))
+        call("pause", SetBool.Request(data=False))
         return count
 
     def live() -> float:

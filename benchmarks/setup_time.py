@@ -1,4 +1,4 @@
-"""How long the environment that this runs in took to set up."""
+"""Set-up time of the present environment."""
 
 import json
 import sys
@@ -12,10 +12,10 @@ _RECORD = "grouser_setup.json"
 
 
 def run() -> list[Figure]:
-    """Reads what the set-up noted down.
+    """Reads the time that the set-up recorded.
 
     Raises:
-        SkippedError: it noted nothing.
+        SkippedError: it recorded none.
     """
     record = Path(sys.prefix) / _RECORD
     if not record.is_file():

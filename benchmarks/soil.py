@@ -1,4 +1,4 @@
-"""What a wheel on soft ground costs: each level of contact, and the published case that took twenty minutes."""
+"""Cost of a wheel on soft ground: each level of contact, and the published case that took twenty minutes."""
 
 import statistics
 from functools import partial

@@ -36,7 +36,7 @@ def run() -> list[Figure]:
 
 
 def _start(name: str, machine: Path, cache: str) -> Figure:
-    """Wall time of one start: it is what somebody waits."""
+    """Wall time of one start."""
     command = [sys.executable, "-c", _PROGRAM, str(machine)]
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
     began = time.perf_counter()

@@ -67,7 +67,7 @@ def model_on_field(mujoco: Any, field: Heightfield, height: float) -> Any:
 
 
 class MuJoCo:
-    """MuJoCo's; joint j_x has actuator a_x."""
+    """A stepper of MuJoCo; joint j_x has actuator a_x."""
 
     def __init__(self, mujoco: Any, model: Any):
         assert model.opt.timestep == STEP
@@ -75,7 +75,7 @@ class MuJoCo:
         self._mujoco, self._model, self._data = mujoco, model, mujoco.MjData(model)
         joints = [model.joint(number) for number in range(model.njnt)]
         self._joints = {joint.name: int(joint.qposadr[0]) for joint in joints if joint.name}
-        # by number: to look four names up takes a third of a step
+        # By number: four look-ups of names take a third of a step.
         self._actuators = {f"j{model.actuator(number).name[1:]}": number for number in range(model.nu)}
 
     @classmethod
@@ -115,7 +115,7 @@ class MuJoCo:
         return int(self._data.solver_niter[0])
 
     def conditions(self) -> Mapping[str, float | int | str]:
-        """What one must know of the solver."""
+        """Settings of the solver."""
         return {
             "MuJoCo's contacts": int(self._data.ncon),
             "MuJoCo's tolerance": float(self._model.opt.tolerance),

@@ -33,10 +33,10 @@ def run() -> list[Figure]:
 
 
 class PyBullet:
-    """PyBullet's, with motors of its own: constraints that hold at any load.
+    """A stepper of PyBullet, with motors of its own: constraints that hold at any load.
 
-    They close the same share of a position's error in a step as our drives, which yield by what they carry. Motors that
-    close more of it tear at the machine with each command, so that its tracks slip, and the two do not move alike.
+    They close the same share of a position error in a step as grouser's drives, which yield under load. Motors that
+    close more of it jerk the machine with each command, so that its tracks slip, and the two motions differ.
     """
 
     def __init__(self, bullet: Any, machine: str):
@@ -59,7 +59,7 @@ class PyBullet:
             flags=bullet.URDF_USE_INERTIA_FROM_FILE,
             physicsClientId=self._client,
         )
-        # what the URDF does not say
+        # Not in the URDF.
         ours = load(machine)
         number = bullet.getNumJoints(self._machine, physicsClientId=self._client)
         names = [bullet.getJointInfo(self._machine, k, physicsClientId=self._client)[1].decode() for k in range(number)]
@@ -130,7 +130,7 @@ class PyBullet:
         return _ITERATIONS
 
     def conditions(self) -> Mapping[str, float | int | str]:
-        """What one must know of the solver."""
+        """Settings of the solver."""
         return {
             "PyBullet's drives": "rigid, where ours yield by what they carry",
             "PyBullet's contacts": len(self._bullet.getContactPoints(self._machine, physicsClientId=self._client)),
@@ -140,7 +140,7 @@ class PyBullet:
 
 @contextmanager
 def standard_output_to_error() -> Iterator[None]:
-    """What the C library of a peer prints goes to the error output: PyBullet greets when it is imported."""
+    """Redirects the output of a peer's C library to the standard error: PyBullet prints when it is imported."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

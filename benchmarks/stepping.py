@@ -1,7 +1,7 @@
-"""The excavator and the rover of test/data/models, made to move alike in grouser and in a peer.
+"""The excavator and the rover of test/data/models, with the same motion in grouser and in a peer.
 
-Both get the same masses, shapes, drives, friction and step as far as the peer knows them; what it does not is said in
-the figure's details, with how far the two are apart and how fast both move while they are measured.
+Both get the same masses, shapes, drives, friction and step as far as the peer supports them. The figure's details
+have the differences, the distance between the two motions and their speeds.
 """
 
 import math
@@ -23,11 +23,11 @@ STEP = 0.001  # [s]
 MACHINES = ("excavator", "rover")
 START_HEIGHT = {"excavator": 0.62, "rover": 0.8}  # of the base above the ground [m]
 
-_TOLERANCE = 1e-6  # of our impulses [m/s]
+_TOLERANCE = 1e-6  # tolerance of grouser's impulses [m/s]
 _SETTLING_STEPS = 3000
 _STEPS = 2000
 _REPEATS = 9
-_SWINGS = {"j_upper": 0.4, "j_boom": -0.2, "j_stick": 0.3, "j_bucket": 0.4}  # half of what they swing over [rad]
+_SWINGS = {"j_upper": 0.4, "j_boom": -0.2, "j_stick": 0.3, "j_bucket": 0.4}  # amplitude of the swing [rad]
 _SWING_RATE = 1.2  # [rad/s]
 _WHEEL_SPEED = 2.0  # [rad/s]
 _WHEELS = [f"j_wheel{place}_{side}" for side in "lr" for place in "fmr"]
@@ -58,15 +58,15 @@ class Stepper(Protocol):
         """Greatest rate of a coordinate now [rad/s or m/s]."""
 
     def effort(self) -> int:
-        """Iterations that the solver took in the last step."""
+        """Iterations of the solver in the last step."""
 
     def conditions(self) -> Mapping[str, float | int | str]:
-        """What one must know of its solver."""
+        """Settings of its solver."""
 
 
 @dataclass(frozen=True)
-class CommandedMotion:
-    """A motion by commands as functions of time, which are updated after every call of so many steps."""
+class CommandSequence:
+    """Commands over time, set at an interval of steps, which are made in one call."""
 
     word: str
     commands: Callable[[float], Mapping[str, float]]
@@ -81,25 +81,25 @@ class CommandedMotion:
                 look()
 
 
-REST = CommandedMotion("at rest", lambda time: {}, _STEPS)
+REST = CommandSequence("at rest", lambda time: {}, _STEPS)
 MOTIONS = {
     # beginning softly, so that the tracks do not slip
-    "excavator": CommandedMotion(
+    "excavator": CommandSequence(
         "moving",
         lambda time: {joint: half * (1.0 - math.cos(_SWING_RATE * time)) for joint, half in _SWINGS.items()},
         10,
     ),
-    "rover": CommandedMotion("moving", lambda time: dict.fromkeys(_WHEELS, _WHEEL_SPEED), _STEPS),
+    "rover": CommandSequence("moving", lambda time: dict.fromkeys(_WHEELS, _WHEEL_SPEED), _STEPS),
 }
 
 
 def load(machine: str) -> Machine:
-    """Our description of a machine."""
+    """grouser's description of a machine."""
     return grouser.load_machine(source_file("benchmarks", "data", f"{machine}.urdf.xacro"))
 
 
 class Grouser:
-    """Ours."""
+    """A stepper of grouser."""
 
     name = "grouser"
 
@@ -138,19 +138,19 @@ class Grouser:
         return self.simulation.diagnostics.iterations
 
     def conditions(self) -> Mapping[str, float | int | str]:
-        """What one must know of the solver."""
+        """Settings of the solver."""
         state = self.simulation.diagnostics
         return {"contacts": state.contact_count, "rows": state.row_count, "tolerance [m/s]": _TOLERANCE}
 
 
-def compare(title: str, ours: Grouser, peer: Stepper, motion: CommandedMotion) -> Iterator[Figure]:
+def compare(title: str, ours: Grouser, peer: Stepper, motion: CommandSequence) -> Iterator[Figure]:
     """The figures at rest and in motion."""
     for machine in (ours, peer):
         machine.step(_SETTLING_STEPS)
     yield _measure(title, ours, peer, REST)
     since = ours.time
     for machine in (ours, peer):
-        motion.play(machine, since)  # the jerk of the start is not what is measured
+        motion.play(machine, since)  # The jerk of the start is not measured.
     yield _measure(title, ours, peer, motion, since)
 
 
@@ -162,7 +162,7 @@ def _measure(title, ours, peer, motion, since=0.0):
     for machine in pair:
         rates, efforts = [], []
         look = _observer(machine, rates, efforts)
-        CommandedMotion(motion.word, motion.commands, min(motion.steps_a_call, 10)).play(machine, since, look)
+        CommandSequence(motion.word, motion.commands, min(motion.steps_a_call, 10)).play(machine, since, look)
         details[f"fastest coordinate, most, {machine.name} [rad/s or m/s]"] = max(rates)
         details[f"fastest coordinate, median, {machine.name} [rad/s or m/s]"] = statistics.median(rates)
         details[f"iterations, mean, {machine.name}"] = sum(efforts) / len(efforts)
@@ -180,7 +180,7 @@ def _observer(machine, rates, efforts):
 
 
 def _apart(ours, peer):
-    """How far the two are apart: height and horizontal place of the base, and the joints but for wheels."""
+    """Difference of the two motions: height and horizontal position of the base, and joints except wheels."""
     apart = ours.base_position() - peer.base_position()
     theirs = peer.joint_positions()
     joints = [abs(angle - theirs[joint]) for joint, angle in ours.joint_positions().items() if "wheel" not in joint]

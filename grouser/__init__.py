@@ -1,6 +1,6 @@
-"""grouser simulates working machines for ROS 2: tracked robots, hydraulics, soil.
+"""grouser simulates working machines for ROS 2: mechanisms, hydraulics, contact, wheels on soil.
 
-The names of the Python interface are loaded when they are first used, so that importing grouser is cheap:
+`__all__` is the Python interface. Its names are imported on first use, so that `import grouser` is fast:
 
     machine = grouser.load_machine("urdf/demolition_robot.urdf.xacro")
     simulation = grouser.Simulation(machine, grouser.load_world("config/worlds/flat.yaml"))

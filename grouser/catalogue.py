@@ -69,7 +69,7 @@ def demonstration_of(machine: Path) -> Path | None:
 
 def _find(what: str, name: str, folder: str, endings: tuple[str, ...]) -> Path:
     if os.sep in name or name.endswith((".xacro", ".urdf", ".yaml", ".yml", ".xml")):
-        return Path(name)  # a path that does not exist is reported by whoever reads it
+        return Path(name)  # The reader of the file reports a path that does not exist.
     try:
         home = share_path(folder)
     except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The commands of the package. Each lives in its own module, loaded only when it is called."""
+"""The commands of the package. Each has a module of its own, which is imported when the command is called."""
 
 import argparse
 import os
@@ -9,7 +9,7 @@ from importlib import import_module
 from grouser import __version__
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, MachineError, ParameterError
 
-_ROS_NAMES = ("rclpy", "_msgs", "_srvs", "_interfaces", "_index_python")  # how the modules of ROS 2 end
+_ROS_NAMES = ("rclpy", "_msgs", "_srvs", "_interfaces", "_index_python")  # Endings of the modules of ROS 2.
 
 # Name: (module whose main(arguments) returns the exit status, help).
 COMMANDS = {
@@ -86,7 +86,7 @@ def goal_follower() -> int:
 
 
 def _call(program: str, module: str, arguments: Sequence[str] | None) -> int:
-    """Calls a module's `main`; what goes wrong becomes one message and an exit status."""
+    """Calls a module's `main`; turns an error into one message and an exit status."""
     try:
         return import_module(module).main(arguments)
     except ModuleNotFoundError as error:
@@ -104,13 +104,13 @@ def _call(program: str, module: str, arguments: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         return EXIT_FAILED
     except BrokenPipeError:
-        # The reader of our output (head, less) has gone; what is still buffered must not fail once more at exit.
+        # The reader of the output (head, less) has ended; flushing the buffer must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
 
 
 def _missing(package: str) -> str:
-    """What to do about a Python package that is not installed."""
+    """Message for a Python package that is not installed, with the remedy."""
     if not package.endswith(_ROS_NAMES):
         return f"the Python package {package} is not installed: pip install -e . in grouser's source folder"
     return (

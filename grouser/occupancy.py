@@ -1,8 +1,8 @@
-"""A world as a planar map: where a machine would run into something, and where the ground is too steep.
+"""Occupancy map of a world: cells with obstacles, and cells where the ground is too steep.
 
-Every obstacle is convex, so that what of it is above a square cell can be said exactly: the shape, grown by the square,
-is convex too, and a vertical line through the cell's middle is inside of the grown shape where the cell's column is
-inside of the shape. Round shapes are polyhedra around them, at most 0.5 % larger.
+Every obstacle is convex, so that its part above a square cell is exact: the Minkowski sum of shape and square is
+convex too, and a vertical line through the cell's middle meets the sum at the heights at which the cell's column
+meets the shape. Round shapes are replaced by circumscribed polyhedra, at most 0.5 % larger.
 """
 
 import math
@@ -18,22 +18,22 @@ from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geom
 from grouser.physics.description.data.world import Ground, Obstacle, World
 
 CELLS_MAX = 16_000_000
-# Of a polyhedron around a round shape.
+# Sides of a polyhedron around a round shape.
 _SIDES = 48
-# By so much [m] a shape is grown upwards and downwards: a flat mesh is a solid then.
+# Margin by which a shape is extended upwards and downwards, so that a flat mesh is a solid [m].
 _THICKNESS = 1e-6
-# A face whose unit normal rises by less is upright, and a cell that reaches into a shape by less [m] only touches it.
+# A face whose unit normal has a smaller vertical part is vertical; a cell that overlaps a shape by less [m] touches it.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Passable:
-    """What a machine gets over, under and up.
+    """Obstacles and slopes that a machine can pass.
 
     Attributes:
-        lowest: an obstacle that is nowhere higher above the ground than this is driven over [m].
-        highest: an obstacle that begins higher above the ground than this is driven under [m].
-        steepest: slope of the ground up to which it is driven on [rad].
+        lowest: greatest height above the ground of an obstacle that is driven over [m].
+        highest: least clearance above the ground of an obstacle that is driven under [m].
+        steepest: greatest slope of the ground [rad].
     """
 
     lowest: float = 0.25
@@ -46,7 +46,7 @@ class OccupancyMap:
     """A map of square cells.
 
     Attributes:
-        occupied: whether a cell is no place to be, shape (cells along y, cells along x).
+        occupied: whether a cell cannot be entered, shape (cells along y, cells along x).
         origin: x, y of the corner of the first cell [m].
         resolution: side of a cell [m].
     """
@@ -59,16 +59,17 @@ class OccupancyMap:
 def occupancy_map(
     world: World, passable: Passable = Passable(), resolution: float = 0.05, margin: float = 5.0
 ) -> OccupancyMap:
-    """The map of a world.
+    """The occupancy map of a world.
 
-    It reaches around the world's obstacles, the grids of its ground and its spawn. A cell is occupied if an obstacle is
-    above any part of it, as high as `passable` says from the ground at its middle, or if the ground is too steep there.
+    It covers the world's obstacles, the grids of its ground and its spawn pose. A cell is occupied if an obstacle
+    above any part of it is not passable (heights from the ground at the cell's middle), or if the ground is too
+    steep.
 
     Args:
-        world: its obstacles and its natural ground; ruts are none of it.
-        passable: what is no obstacle.
+        world: its obstacles and its natural ground, without ruts.
+        passable: obstacles and slopes that do not count.
         resolution: side of a cell [m].
-        margin: how far the map goes beyond what it shows [m].
+        margin: free border of the map [m].
 
     Raises:
         ParameterError: a number is not valid, or the map would have more than `CELLS_MAX` cells.
@@ -105,7 +106,7 @@ def occupancy_map(
 
 
 def _grids(world: World) -> np.ndarray:
-    """Corners of the grids that ground is given by, shape (n, 2)."""
+    """Corners of the grids of the ground, shape (n, 2)."""
     corners = np.zeros((0, 2))
     if world.ground is None:
         return corners
@@ -166,7 +167,7 @@ def _ball(radius: float) -> np.ndarray:
 
 
 def _columns(corners: np.ndarray, x: np.ndarray, y: np.ndarray, half: float) -> tuple[np.ndarray, np.ndarray]:
-    """Between which heights a convex solid is above square cells; top is below bottom where it is not.
+    """Heights between which a convex solid is above square cells; top is below bottom where it is not above a cell.
 
     Args:
         corners: of the solid, shape (n, 3).

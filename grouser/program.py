@@ -1,4 +1,4 @@
-"""A timed command program: which valve or joint is commanded to what, and when.
+"""A timed command program: commands of valves, joints and vehicles over time.
 
 A program is a YAML file::
 
@@ -32,7 +32,7 @@ _BYTES_MAX = 1_000_000
 _TOP_KEYS = ("repeat", "period", "commands")
 _KINDS = {"valve": "valve", "joint": "joint with a servo drive", "twist": "twist of driven wheels"}
 _COMMAND_KEYS = ("time", *_KINDS, "value", "ramp")
-# What a vehicle's drives are commanded by together: speeds forward and to the left [m/s], yaw rate [rad/s].
+# Components of a vehicle's twist: speeds forward and to the left [m/s], yaw rate [rad/s].
 TWIST = ("twist.x", "twist.y", "twist.yaw")
 
 
@@ -44,7 +44,7 @@ class TimedCommand:
         time: when it takes effect, from the start of the program [s], >= 0.
         actuator: name of a valve or of a joint with a drive, or one of `TWIST`.
         value: spool command [-1, 1], the joint's target in the unit of its drive's mode, or a speed.
-        ramp: how long it takes to get there in a straight line [s], >= 0.
+        ramp: duration of the linear ramp to the value [s], >= 0.
         kind: ``valve``, ``joint`` or ``twist``.
         line: 1-based line in the file that it came from, 0 when there is none.
     """
@@ -58,13 +58,13 @@ class TimedCommand:
 
 
 class CommandProgram:
-    """What every actuator is commanded to, as a function of the time since the program began.
+    """Command of every actuator as a function of the time since the program began.
 
     Args:
         commands: in any order.
         repeat: whether the program starts again after `period`.
-        period: length of one round [s]; None: when the last command is reached.
-        file: where it came from, for messages.
+        period: length of one cycle [s]; None: when the last command is reached.
+        file: its file, for messages.
 
     Raises:
         ParameterError: a time, value or ramp is not finite, a valve's value leaves [-1, 1], a repeated program has
@@ -137,12 +137,12 @@ class CommandProgram:
         return values
 
     def finished(self, time: float) -> bool:
-        """Whether nothing changes any more after `time` [s]."""
+        """Whether all commands are constant after `time` [s]."""
         return not self.repeat and time >= self.period
 
 
 class _Track:
-    """The commands of one actuator in order of time, as straight pieces."""
+    """The commands of one actuator in order of time, piecewise linear."""
 
     def __init__(self, commands):
         self._commands = commands
@@ -172,7 +172,7 @@ def load_program(path: str | Path) -> CommandProgram:
         path: of the YAML file.
 
     Raises:
-        MachineError: the file cannot be read or says something that is not a program; names the file and the line.
+        MachineError: the file cannot be read or is not a program; the message has the file and the line.
     """
     text = read_text(Path(path), _BYTES_MAX, "command program")
     try:

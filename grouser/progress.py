@@ -1,4 +1,4 @@
-"""Shows how far the compiler is while somebody waits for it."""
+"""Progress of compilation on the standard error."""
 
 import sys
 from collections.abc import Iterator
@@ -9,7 +9,10 @@ from grouser.physics.base.compilation import Progress, progress_text, reporting_
 
 @contextmanager
 def showing_compilation() -> Iterator[None]:
-    """Shows it as one line on a terminal, wiped away at the end; elsewhere one line says the start, one the end."""
+    """Shows progress as one line on a terminal, erased at the end.
+
+    Elsewhere one line at the start and one at the end.
+    """
     if not sys.stderr.isatty():
         yield
         return

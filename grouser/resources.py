@@ -1,4 +1,4 @@
-"""Where the files are that come with the package: machines, worlds, configuration, launch files."""
+"""Paths of the package's files: machines, worlds, configuration, launch files."""
 
 import os
 import sys
@@ -11,13 +11,13 @@ PACKAGE = "grouser"
 def share_path(*parts: str) -> Path:
     """Find a file or folder of the package's share folder, for example `share_path("urdf", "machine.urdf.xacro")`.
 
-    A checkout of the sources serves itself; otherwise the file comes from wherever the package is installed.
+    In a checkout of the sources it is the file there, otherwise the installed one.
 
     Args:
         parts: the path below the share folder, which is laid out like the top of the sources.
 
     Raises:
-        FileNotFoundError: no such file; the message lists where it was looked for.
+        FileNotFoundError: no such file; the message lists the folders searched.
     """
     tried = []
     for root in _share_folders():

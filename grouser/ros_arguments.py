@@ -6,7 +6,7 @@ _FIRST = "--ros-args"
 
 
 def split_ros_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What comes before ``--ros-args``, and what begins with it."""
+    """The arguments before ``--ros-args``, and the rest."""
     words = list(arguments)
     at = words.index(_FIRST) if _FIRST in words else len(words)
     return words[:at], words[at:]

@@ -16,7 +16,8 @@ SHARE = Path(__file__).resolve().parent.parent
 
 def generate_launch_description():
     """The simulator, the map of its world, and Nav2's servers, which need the packages of `navigation2`."""
-    # Not `parameters`, which simulator.launch.py has: a file that is included sees the arguments of the one around it.
+    # Not `parameters`, an argument of simulator.launch.py: an included file gets the arguments of the file that
+    # includes it.
     nav2_parameters = LaunchConfiguration("nav2_parameters")
     soil_layers = ParameterValue(LaunchConfiguration("soil_layers"), value_type=bool)
     return LaunchDescription(
@@ -25,7 +26,7 @@ def generate_launch_description():
                 "machine",
                 default_value="rover",
                 choices=["rover", "demolition_robot"],
-                description="what drives; the demolition robot does not yet hear what Nav2 says",
+                description="machine to drive; the demolition robot does not yet obey cmd_vel",
             ),
             DeclareLaunchArgument("world", default_value="obstacle_course", description="world file, or a name"),
             DeclareLaunchArgument(
@@ -44,7 +45,7 @@ def generate_launch_description():
                 "soil_layers",
                 default_value="false",
                 choices=["true", "false"],
-                description="whether ruts and weak soil cost something; for worlds with soft ground",
+                description="whether ruts and weak soil have costs; for worlds with soft ground",
             ),
             DeclareLaunchArgument("real_time_factor", default_value="1.0", description="0.0: as fast as possible"),
             DeclareLaunchArgument(
@@ -98,7 +99,7 @@ def generate_launch_description():
                         output="screen",
                         parameters=[nav2_parameters],
                     ),
-                    # Without a name, so that what is given here is for its costmap too.
+                    # Without a name, so that the parameters apply to its costmap too.
                     Node(
                         package="nav2_controller",
                         executable="controller_server",

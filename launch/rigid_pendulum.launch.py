@@ -28,10 +28,10 @@ def generate_launch_description():
                 "controller",
                 default_value="sliding_mode",
                 choices=["energy", "sliding_mode", "pd"],
-                description="how it is controlled",
+                description="control law",
             ),
             DeclareLaunchArgument(
-                "target", default_value="inverted", choices=["inverted", "hanging"], description="where it shall stand"
+                "target", default_value="inverted", choices=["inverted", "hanging"], description="target attitude"
             ),
             DeclareLaunchArgument(
                 "view", default_value="true", choices=["true", "false"], description="show the machine in the browser"

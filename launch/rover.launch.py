@@ -1,4 +1,4 @@
-"""The rover drives about; it hears cmd_vel: `ros2 launch grouser rover.launch.py`."""
+"""The rover plays its demonstration, or follows cmd_vel: `ros2 launch grouser rover.launch.py`."""
 
 from pathlib import Path
 

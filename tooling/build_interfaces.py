@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interface_package import InterfacePackage, read_packages
+from preflight import COMPILERS, MissingError, missing_for_build
 
 DEFINITIONS = Path(__file__).resolve().parent / "interfaces"
 WORK_PREFIX = ".building_interfaces_"
@@ -32,11 +33,7 @@ EXIT_SOMETHING_MISSING = 2
 
 
 class BuildError(Exception):
-    """A step of the build failed; the message holds what the user needs to know."""
-
-
-class MissingToolError(Exception):
-    """Something that must be installed first is not there; the message says how to get it."""
+    """A step of the build failed; the message has the cause."""
 
 
 @dataclass(frozen=True)
@@ -58,21 +55,14 @@ class Compiler:
         """Look for everything a build needs.
 
         Raises:
-            MissingToolError: a compiler or `Python.h` is missing; the message names the Debian and Ubuntu package.
+            MissingError: a compiler or `Python.h` is missing; the message names the Debian and Ubuntu package.
         """
-        c, cpp = (shutil.which(os.environ.get(variable, tool)) for variable, tool in _COMPILERS)
-        if c is None or cpp is None:
-            names = [os.environ.get(variable, tool) for variable, tool in _COMPILERS]
-            absent = ", ".join(name for name in names if shutil.which(name) is None)
-            raise MissingToolError(f"no compiler ({absent}): sudo apt install build-essential")
         headers = Path(sysconfig.get_path("include"))
-        if not (headers / "Python.h").is_file():
-            version = f"{sys.version_info.major}.{sys.version_info.minor}"
-            raise MissingToolError(f"no Python headers ({headers / 'Python.h'}): sudo apt install python{version}-dev")
+        missing = missing_for_build(headers, f"{sys.version_info.major}.{sys.version_info.minor}")
+        c, cpp = (shutil.which(os.environ.get(variable, tool)) for variable, tool in COMPILERS.items())
+        if missing or c is None or cpp is None:
+            raise MissingError("\n".join(missing))
         return cls(c, cpp, headers)
-
-
-_COMPILERS = (("CC", "gcc"), ("CXX", "g++"))
 
 
 @dataclass(frozen=True)
@@ -168,7 +158,7 @@ def _compilation_units(sources: tuple[Path, ...], work: Path) -> Iterator[Path]:
         generator = source.relative_to(work).parts[0]
         alone = (str(source),) if source.stem.endswith("__description") else ()
         groups.setdefault((generator, source.suffix, *alone), []).append(source)
-    # the largest first, so that no compiler is left waiting for it
+    # The largest first, so that no compiler waits for it.
     for number, group in enumerate(sorted(groups.values(), key=len, reverse=True)):
         unit = folder / f"{number}_{group[0].stem}{group[0].suffix}"
         unit.write_text("".join(f'#include "{source}"\n' for source in group))
@@ -261,7 +251,7 @@ def _run(command: list[str], action: str, environment: dict[str, str] | None = N
 
 
 def is_current(package: InterfacePackage, destination: Destination) -> bool:
-    """Tell whether a package can be imported as defined here, from wherever it comes."""
+    """Whether a package can be imported as defined here, from wherever it comes."""
     if package.missing_types():
         return False
     stamp = destination.share / package.name / STAMP
@@ -286,7 +276,7 @@ def main() -> int:
             start = time.monotonic()
             build_package(package, Compiler.find(), destination)
             print(f"{package.name}: built {len(package.files)} in {time.monotonic() - start:.1f} s", flush=True)
-    except MissingToolError as error:
+    except MissingError as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_SOMETHING_MISSING
     except (BuildError, ValueError) as error:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compile the kernels that most tests need, before several processes want them at the same time."""
+"""Compile the kernels that most tests need, before several processes need them."""
 
 import grouser
 from grouser import catalogue
@@ -10,7 +10,7 @@ MACHINES = {"demolition_robot": "flat", "rover": "sand", "four_bar": "weightless
 
 
 def main() -> None:
-    """Make a step with each machine, and look at all that can be seen."""
+    """Make a step with each machine, and read all measurements."""
     with showing_compilation():
         for name, world in MACHINES.items():
             machine = grouser.load_machine(catalogue.machine_file(name))

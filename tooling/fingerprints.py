@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Record what every machine and every experiment computes, to the last bit, or compare it with a record.
+"""Record the results of every machine and every experiment, to the last bit, or compare them with a record.
 
     fingerprints.py record FILE
     fingerprints.py compare FILE
@@ -39,7 +39,7 @@ _TIMINGS = (
     "compute_time",
     "microseconds_per_step",
     "sweep_microseconds_per_step",
-)  # results that are no numbers of physics
+)  # results that are not deterministic
 _FLEET = {"demolition_robot": (0.0, 0.0, 0.0), "rover": (6.0, 0.0, 0.0), "excavator": (0.0, 8.0, 0.0)}
 
 
@@ -59,7 +59,7 @@ def main() -> int:
 
 
 def compare(recorded: dict[str, str], found: Iterable[tuple[str, str]], only: str = "") -> list[str]:
-    """What differs, a line each."""
+    """Differences, one a line."""
     left = {name: value for name, value in recorded.items() if only in name}
     differences = []
     for name, value in found:
@@ -147,7 +147,7 @@ def _run(simulation: grouser.Simulation, program: CommandProgram | None) -> None
 
 
 def _observations(simulation: grouser.Simulation) -> Iterator[np.ndarray]:
-    """Everything that a restart needs, and what can be measured."""
+    """Everything that a restart needs, and all measurements."""
     yield from _leaves(simulation.snapshot().state)
     yield simulation.link_poses()
     yield np.array(_numbers_of_tuple(astuple(simulation.energy_balance())))

@@ -30,7 +30,7 @@ from rosidl_adapter.parser import InvalidSpecification, InvalidValue
 # rclpy needs both: Fast DDS serialises with the first, and the middleware registers types with the second.
 TYPE_SUPPORTS = ("rosidl_typesupport_fastrtps_c", "rosidl_typesupport_introspection_c")
 
-# What the generators use in an action's or service's hidden messages without naming it in the definition.
+# Packages used by the hidden messages of actions and services, which definitions do not name.
 IMPLICIT_DEPENDENCIES = {
     "msg": ("builtin_interfaces",),
     "srv": ("builtin_interfaces", "service_msgs"),
@@ -40,7 +40,7 @@ IMPLICIT_DEPENDENCIES = {
 
 @dataclass(frozen=True)
 class InterfaceSources:
-    """What the generators wrote for one package.
+    """Generated sources of one package.
 
     Attributes:
         package: the package these sources belong to.

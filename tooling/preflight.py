@@ -1,4 +1,4 @@
-"""What this machine offers: which Python to use, whether it has ROS 2, and what must be installed first.
+"""Probe of this machine: suitable Python, ROS 2, and packages that must be installed first.
 
 Standard library only: the set-up driver imports this under the system's Python.
 """
@@ -18,7 +18,7 @@ PREFERENCE = ("python3.12", "python3.11", "python3.13", "python3.10")
 WHEEL_MACHINES = ("x86_64", "AMD64")
 COMPILERS = {"CC": "gcc", "CXX": "g++"}
 
-# Asked of each interpreter in its own process. rclpy counts only where a ROS 2 installation is sourced.
+# Run by each interpreter in its own process. rclpy counts only where a ROS 2 installation is sourced.
 _PROBE = """
 import importlib.util, json, os, platform, sys, sysconfig
 ros = bool(os.environ.get("AMENT_PREFIX_PATH"))
@@ -39,12 +39,12 @@ print(json.dumps({
 
 
 class MissingError(Exception):
-    """Something must be installed on the machine first; the message says what and how."""
+    """A package must be installed on the machine first; the message names it and the command."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What one Python interpreter says about itself and its machine.
+    """Properties of a Python interpreter and its machine.
 
     Attributes:
         executable: path of the interpreter.
@@ -80,7 +80,7 @@ class Probe:
 
 
 def probe_python(name: str) -> Probe | None:
-    """Ask an interpreter about itself; None when there is no such interpreter or it does not run."""
+    """Probe an interpreter; None when there is no such interpreter or it does not run."""
     executable = shutil.which(name)
     if executable is None:
         return None
@@ -96,7 +96,7 @@ def probe_python(name: str) -> Probe | None:
 
 
 def choose_python(requested: str | None) -> Probe:
-    """The interpreter to make the environment with: the one asked for, else the first suitable one.
+    """The interpreter to make the environment with: the given one, else the first suitable one.
 
     Raises:
         MissingError: none is supported.
@@ -120,7 +120,7 @@ def choose_python(requested: str | None) -> Probe:
 
 
 def missing_for_environment(probe: Probe) -> list[str]:
-    """What is missing to make a virtual environment, each with its remedy."""
+    """Packages missing for a virtual environment, each with its remedy."""
     missing = []
     if not probe.venv:
         missing.append(
@@ -134,16 +134,19 @@ def missing_for_environment(probe: Probe) -> list[str]:
     return missing
 
 
-def missing_for_build(probe: Probe) -> list[str]:
-    """What is missing to compile interface packages, each with its remedy."""
+def missing_for_build(headers: Path, version: str) -> list[str]:
+    """Packages missing to compile interface packages, each with its remedy.
+
+    Args:
+        headers: folder where `Python.h` belongs.
+        version: of Python, for example `3.12`.
+    """
     missing = []
     absent = [name for variable, name in COMPILERS.items() if not shutil.which(os.environ.get(variable, name))]
     if absent:
         missing.append(f"No compiler ({', '.join(absent)}): sudo apt install build-essential")
-    if not (probe.headers / "Python.h").is_file():
-        missing.append(
-            f"No Python headers ({probe.headers / 'Python.h'}): sudo apt install python{probe.minor_version}-dev"
-        )
+    if not (headers / "Python.h").is_file():
+        missing.append(f"No Python headers ({headers / 'Python.h'}): sudo apt install python{version}-dev")
     return missing
 
 

@@ -2,15 +2,15 @@
 """Make or update the project's virtual environment.
 
 Runs under the system's Python with nothing but the standard library. `make run` and `make test` call it every time:
-when the environment is complete it returns at once, otherwise it does what is still to be done:
+when the environment is complete it returns at once, otherwise it makes the missing stages:
 
 1. a virtual environment (with the system's packages where a ROS 2 installation is sourced);
 2. the packages of setup.py, with the rclpy wheels where there is no ROS 2;
 3. the interface packages that no wheel provides (tooling/build_interfaces.py);
 4. a trial import of everything.
 
-What is finished is noted in a state file inside the environment, always as the last act of a stage, together with a
-fingerprint of the files the stage was made from. An interrupted stage is done again.
+A state file inside the environment records each finished stage, with a fingerprint of its input files. An interrupted
+stage is done again.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ TRIAL = (
 
 
 class StageError(Exception):
-    """A stage failed; the message says which and shows the end of its output."""
+    """A stage failed; the message has its name and the end of its output."""
 
 
 class State:
-    """What is finished in an environment; every change is on disk, whole, before the next stage starts.
+    """Finished stages of an environment; each change is written to disk before the next stage starts.
 
     Args:
         folder: the virtual environment.
@@ -71,7 +71,7 @@ class State:
         return self._finished.get(name)
 
     def set(self, name: str, fingerprint: str | None) -> None:
-        """Note a stage as finished, or (None) as not finished."""
+        """Record a stage as finished, or (None) as not finished."""
         self._finished[name] = fingerprint
         temporary = self._file.with_suffix(f".{os.getpid()}")
         temporary.write_text(json.dumps(self._finished, indent=1, sort_keys=True) + "\n")
@@ -79,7 +79,7 @@ class State:
 
 
 class PipProgress:
-    """Picks from pip's output what is worth showing: at most one line every few seconds.
+    """Filters pip's output: at most one line every few seconds.
 
     Args:
         interval: shortest time between two lines [s].
@@ -120,7 +120,7 @@ class Setup:
         self.lock_descriptor = -1
 
     def finished_fingerprints(self) -> dict[str, str]:
-        """What the state holds for each stage once it is finished with the files as they are now."""
+        """State of each stage when it is finished with the present files."""
         packages, interfaces = _fingerprint(PACKAGE_SOURCES), _fingerprint(_interface_sources())
         return {
             f"packages for {self.purpose}": packages,
@@ -129,7 +129,7 @@ class Setup:
         }
 
     def is_complete(self) -> bool:
-        """Tell from the state file alone whether nothing is left to do."""
+        """Whether the state file shows that all stages are finished."""
         return (
             self.state.get("python") is not None
             and (self.python is None or self.state.get("requested") == self.python)
@@ -161,7 +161,7 @@ class Setup:
             StageError: a stage failed.
         """
         with self._lock():
-            self.state = State(self.folder)  # whoever held the lock may have finished the work
+            self.state = State(self.folder)  # The process that held the lock may have finished the work.
             if self.is_complete():
                 return
             start = time.monotonic()
@@ -176,7 +176,7 @@ class Setup:
             self._try_imports()
             seconds = f"{time.monotonic() - start:.0f}"
             if reason is not None:
-                self.state.set("seconds", seconds)  # what a set-up from nothing takes on this machine
+                self.state.set("seconds", seconds)  # Duration of a set-up from nothing on this machine.
             _say(f"Ready after {seconds} s: {_shown(self.folder)}")
 
     @contextlib.contextmanager
@@ -209,10 +209,10 @@ class Setup:
         return None
 
     def _check_machine(self, probe: Probe, new: bool) -> None:
-        """Name everything that is missing before the first download."""
+        """Check for all missing packages before the first download."""
         missing = missing_for_environment(probe) if new else []
         if not probe.native and (new or "interfaces" in self._due_stages()):
-            missing += missing_for_build(probe)
+            missing += missing_for_build(probe.headers, probe.minor_version)
         if missing:
             raise MissingError("\n".join(missing))
 
@@ -232,7 +232,7 @@ class Setup:
         self.state.set("python", probe.fingerprint)
 
     def _install_packages(self) -> None:
-        """Stage 2: what setup.py lists, with pip."""
+        """Stage 2: the packages of setup.py, with pip."""
         if f"packages for {self.purpose}" not in self._due_stages():
             return
         ros = () if self.state.get("native") else ("ros",)
@@ -251,7 +251,7 @@ class Setup:
         self.state.set("installing", None)
 
     def _extras_already_there(self) -> tuple[str, ...]:
-        """Extras of earlier set-ups: an environment that can test goes on being able to."""
+        """Extras of earlier set-ups: an environment for tests stays one."""
         return tuple(
             extra
             for purpose, extras in EXTRAS.items()
@@ -285,7 +285,7 @@ class Setup:
         self.state.set("interfaces", self.finished_fingerprints()["interfaces"])
 
     def _missing_interfaces(self) -> list[str]:
-        """Names of the interface packages that a ROS 2 installation does not bring."""
+        """Names of the interface packages that a ROS 2 installation does not have."""
         names = sorted(path.name for path in (ROOT / "tooling" / "interfaces").iterdir() if path.is_dir())
         environment = clean_environment(native=True)
         return [
@@ -298,7 +298,7 @@ class Setup:
         ]
 
     def _try_imports(self) -> None:
-        """Stage 4: import everything once, so that a broken environment shows here and not in the middle of a run."""
+        """Stage 4: import everything once, so that a broken environment fails here and not during a run."""
         with _timed("[4/4] Trying the imports"):
             self._call([str(self._own_python()), "-c", TRIAL])
         self.state.set("trial", self.finished_fingerprints()["trial"])
@@ -328,7 +328,7 @@ class Setup:
                 errors="replace",
                 pass_fds=(self.lock_descriptor,),
             )
-            assert process.stdout is not None  # a pipe was asked for
+            assert process.stdout is not None  # Popen was given a pipe.
             lines = []
             for line in process.stdout:
                 file.write(line)
@@ -356,7 +356,7 @@ def _fingerprint(names: tuple[str, ...]) -> str:
 
 
 def _shown(path: Path) -> str:
-    """A path as short as it can be said."""
+    """The shortest form of a path."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith("..") else relative
 
@@ -367,7 +367,7 @@ def _say(text: str) -> None:
 
 @contextlib.contextmanager
 def _timed(title: str):
-    """Announce a stage, and say how long it took."""
+    """Print the name of a stage, and its duration."""
     _say(title)
     start = time.monotonic()
     yield

@@ -1,14 +1,14 @@
-"""What the cylinders and hydraulic motors of a circuit can do: force, speed and regeneration.
+"""Operating ranges of the cylinders and hydraulic motors of a circuit: force, speed and regeneration.
 
-Every number is that of the circuit at rest or in steady motion, by the simulation's own equations: of pumps with their
-controls, relief valves, compensators, metering edges and what else is on the way. The circuit runs without the
+Every number is that of the circuit at rest or in steady motion, by the equations of the simulation, with pumps and
+their controls, relief valves, compensators and metering edges. The circuit runs without the
 mechanism, with the valve that feeds the actuator at full command and all others in neutral. The other actuators stand
-still; but cylinders on the same two lines move together, as on one beam, and share the load. An actuator runs on the
-spot: a cylinder in the middle of its stroke.
+still; but cylinders on the same two lines move together, as on one beam, and share the load. The actuator's position
+is held, a cylinder's in the middle of its stroke, while its speed is not zero.
 
 Force [N]: that of the blocked piston after dry friction, S_A p_A - S_B p_B - F_f when pushing, S_B p_B - S_A p_A - F_f
-when pulling; of a motor likewise the torque, with its displacement for both areas. It is what the load can be before
-the actuator stalls (Merritt, Hydraulic Control Systems, 1967, chapter 6, of a valve-controlled piston).
+when pulling; of a motor likewise the torque, with its displacement for both areas. It is the load at which the
+actuator stalls (Merritt, Hydraulic Control Systems, 1967, chapter 6, of a valve-controlled piston).
 
 Speed [m/s or rad/s]: at which the flows over the valve's edges are in balance with the load, S_A v into one side and
 S_B v out of the other, and no more than the pump delivers; where half of the force that it could overcome resists the
@@ -41,19 +41,19 @@ from grouser.physics.hydraulics.oil import content
 from grouser.physics.hydraulics.trials import SLIDING, STUCK, make_network_workspace
 from grouser.physics.model.multibody import build_model
 
-# A step of the circuit, a time over which nothing may change any more, and the longest that is waited for it [s].
+# Step of the circuit, window over which a steady state is constant, and the longest time until it [s].
 _STEP, _WINDOW, _LONGEST = 5e-3, 0.2, 20.0
-# What counts as no change between the means of two windows: of pressures [Pa], as much as the scheme lets a sub-step be
-# wrong by, and of speeds [m/s or rad/s]; and as a share of them [-].
+# Tolerances of a steady state between the means of two windows: of pressures [Pa], the tolerance of the scheme's
+# sub-steps; of speeds [m/s or rad/s]; and relative [-].
 _PRESSURE_CHANGE, _SPEED_CHANGE, _SHARE = 1e4, 1e-5, 1e-3
-# Mass that an actuator moves: steady motion does not depend on it [kg or kg m2].
+# Mass moved by an actuator; steady motion does not depend on it [kg or kg m2].
 _MASS = 1.0
 _BLOCKED = 1e12
 
 
 @dataclass(frozen=True)
 class SpeedRange:
-    """Speeds of one direction [m/s or rad/s]; None where there is no such load, or no steady motion.
+    """Speeds in one direction [m/s or rad/s]; None where there is no such load, or no steady motion.
 
     Attributes:
         resisted: where half of the force of this direction is the load.
@@ -68,7 +68,7 @@ class SpeedRange:
 
 @dataclass(frozen=True)
 class RegenerationRange:
-    """A cylinder that extends with its rod side on its piston side.
+    """Regeneration: a cylinder that extends with its rod side connected to its piston side.
 
     Attributes:
         force: largest load [N].
@@ -85,7 +85,7 @@ class RegenerationRange:
 
 @dataclass(frozen=True)
 class ActuatorRange:
-    """What a cylinder or motor can do.
+    """Operating range of a cylinder or motor.
 
     Attributes:
         name: its own.
@@ -131,7 +131,7 @@ def actuator_ranges(machine: Machine) -> tuple[ActuatorRange, ...]:
 
 
 class _Bench:
-    """The circuit of a machine without the mechanism, brought to steady states.
+    """Steady states of the circuit of a machine without the mechanism.
 
     Args:
         machine: whose circuit it is.
@@ -154,11 +154,11 @@ class _Bench:
         """Brings the circuit to its steady state with one valve commanded.
 
         Args:
-            valve, command: which is commanded what; all others 0.
+            valve, command: the valve and its command; all others 0.
             load: on the actuator, against forward motion; None: it is blocked.
 
         Returns:
-            Its speed; NaN where nothing becomes steady.
+            Its speed; NaN without a steady state.
         """
         commands = np.array([command if name == valve else 0.0 for name in self._valves])
         self._start(load)
@@ -240,7 +240,7 @@ class _Function:
         return self._bench.pressures()
 
     def forward_speed(self, load: float) -> float:
-        """Steady speed at a load against it; NaN where nothing becomes steady."""
+        """Steady speed against a load; NaN without a steady state."""
         return self._bench.settle(self.valve, self.forward, load)
 
     def forward_speeds(self) -> SpeedRange:
@@ -249,7 +249,7 @@ class _Function:
         return SpeedRange(*[_known(self.forward_speed(load)) if load is not None else None for load in loads])
 
     def backward_speeds(self) -> SpeedRange | None:
-        """The same of the way back; None without valve."""
+        """Speeds backward under the loads of `SpeedRange`; None without a valve."""
         if self.backward is None:
             return None
         loads = _loads(self.backward_force, self.forward_force)
@@ -266,7 +266,7 @@ def _known(value):
 
 
 def _loads(own, other):
-    """Half of the own force against the motion, none, and half of the other direction's for it."""
+    """Loads: half of the direction's force against the motion, none, half of the other direction's force with it."""
     return 0.5 * own if own > 0.0 else None, 0.0, -0.5 * other if other is not None and other > 0.0 else None
 
 

@@ -71,7 +71,7 @@ def figure_text(figure: Figure, with_details: bool) -> str:
 
 
 def as_json(figures: Sequence[Figure], skipped: dict[str, str]) -> dict:
-    """All figures with what they were measured on."""
+    """All figures, with the computer that they were measured on."""
     return {
         "grouser": __version__,
         "machine": {"processor": _processor(), "python": platform.python_version(), "numba": numba.__version__},

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
 
     Raises:
         MachineError: the file cannot be loaded.
-        ParameterError: no drive to speak of, or a bad argument.
+        ParameterError: no drive with a frequency response, or a bad argument.
     """
     parser = argparse.ArgumentParser(
         prog="grouser bode",
@@ -121,7 +121,7 @@ def _is_loop(drive: ServoDrive) -> bool:
 
 
 def _joint(machine: Machine, wanted: str | None) -> str:
-    """The joint that is asked about; the only one with a loop where none is named."""
+    """The named joint, or the only one with a loop."""
     if wanted is not None:
         return wanted
     joints = [drive.joint for drive in machine.drives if _is_loop(drive)]

@@ -20,7 +20,7 @@ from grouser.physics.description.elements.hydraulics.circuit import (
     reached_lines,
 )
 
-# Ports that only feel a pressure or pass one on.
+# Ports of pressure signals.
 _SIGNAL_PORTS: Mapping[str, tuple[str, ...]] = {
     "pumps": ("sense",),
     "valves": ("sense",),
@@ -43,7 +43,7 @@ _UPPER_PORTS: Mapping[str, tuple[str, ...]] = {
 }
 # Elements that hang beneath the line at their inlet when their outlet is a tank.
 _HANGING = ("relief_valves", "check_valves", "orifices")
-# Ports that have no say in what is above what.
+# Ports that do not affect the vertical order.
 _LOOSE_PORTS = {("compensators", "load"), ("check_valves", "pilot"), ("counterbalance_valves", "pilot")}
 _PRESSURE = 'color="#b01818", penwidth=3.5'
 _WORK = 'color="#303030", penwidth=2'
@@ -113,7 +113,7 @@ def _styles(machine: Machine, ends: Mapping[str, Sequence[_End]]) -> dict[str, s
     returns = {valve.tank for valve in machine.valves}
     styles = {}
     for line, its_ends in ends.items():
-        # an orifice may bleed a signal
+        # An orifice may bleed a signal line.
         if all(end.is_signal or end.field == "orifices" for end in its_ends):
             styles[line] = _SIGNAL
         elif line in fed:

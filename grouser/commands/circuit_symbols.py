@@ -1,4 +1,4 @@
-"""How the elements of a hydraulic circuit look in a drawing, as graphviz' HTML-like labels.
+"""Symbols of the elements of a hydraulic circuit, as HTML-like labels of graphviz.
 
 After ISO 1219-1 as far as letters, boxes and circles go: pumps and motors are circles with triangles, valves boxes, a
 cylinder shows its piston and rod.
@@ -10,7 +10,7 @@ from typing import Any
 
 from grouser.physics.description.data.hydraulics import DirectionalValve, HydraulicCylinder, Pump
 
-# Ports that a symbol shows at a place of their own, by the field of `Machine` that holds the element.
+# Ports with a cell of their own in a symbol, by the field of `Machine` that holds the element.
 PLACED_PORTS: Mapping[str, tuple[str, ...]] = {
     "valves": ("a", "b", "supply", "tank", "sense"),
     "cylinders": ("piston_side", "rod_side"),
@@ -71,7 +71,7 @@ def _cylinder(cylinder: HydraulicCylinder) -> str:
 
 
 def _box(field: str, element: Any) -> str:
-    """A box with a sign, beside it what it is."""
+    """A box with a sign, and the description beside it."""
     sign, figures = _SIGNS[field]
     text = _lines(_bold(element.name), figures(element))
     return _table([_cell(f'<FONT POINT-SIZE="13">{escape(sign)}</FONT>') + f'<TD SIDES="" ALIGN="LEFT">{text}</TD>'])

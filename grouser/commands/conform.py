@@ -26,7 +26,7 @@ EXIT_FAILED = 1
 EXIT_NOTHING_FOUND = 2
 
 Check = Callable[[Subject, Section], None]
-# Those that only look, in their order; those that pause, move or stop the machine, the emergency stop at last.
+# Passive checks in their order; then those that pause, move or stop the machine, the emergency stop last.
 LOOKING: dict[str, Check] = {
     "graph": check_graph,
     "streams": check_streams,
@@ -73,17 +73,17 @@ def examine(
     timeout: float = 10.0,
     ros_arguments: Sequence[str] = (),
 ) -> tuple[Report, str]:
-    """Checks a simulator that runs.
+    """Checks a running simulator.
 
     Args:
         node: its name; "": the only one there is.
         only: groups of checks; none: all.
-        passive: whether to look only.
+        passive: whether to skip checks that pause, move or stop the machine.
         timeout: longest wait for an answer [s].
         ros_arguments: of the client.
 
     Returns:
-        What was found, and the full name of the node.
+        The report, and the full name of the node.
 
     Raises:
         NotFoundError: there is no simulator, or more than one.

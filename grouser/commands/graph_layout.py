@@ -7,7 +7,7 @@ from grouser.physics.base.errors import ParameterError
 
 
 def svg_of(dot: str) -> str:
-    """Draws a graph, by the program `dot` where there is one, else by the library that pygraphviz brings.
+    """Draws a graph with the program `dot`, or where it is missing with the library in pygraphviz.
 
     Args:
         dot: the graph.
@@ -16,7 +16,7 @@ def svg_of(dot: str) -> str:
         The SVG.
 
     Raises:
-        ParameterError: there is neither.
+        ParameterError: both are missing.
     """
     if program := shutil.which("dot"):
         result = subprocess.run([program, "-Tsvg"], input=dot.encode(), capture_output=True, check=True)

@@ -1,4 +1,4 @@
-"""`grouser inspect --hydraulics`: a machine's circuit as a drawing, and what its actuators can do."""
+"""`grouser inspect --hydraulics`: drawing of a machine's circuit, and the operating ranges of its actuators."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -16,15 +16,15 @@ from grouser.text_table import table
 
 
 def hydraulic_facts(machine: Machine, drawing: Path) -> dict[str, Any]:
-    """Draws a machine's circuit, and returns what its actuators can do in plain types (None: there is no such thing).
+    """Draws a machine's circuit, and returns the ranges of its actuators in plain types (None: does not exist).
 
     Args:
         machine: whose circuit it is.
         drawing: file for the drawing: SVG, or DOT text where its name ends so.
 
     Raises:
-        ParameterError: the machine has no hydraulics, the file has another ending or cannot be written, or what draws
-            an SVG is not installed.
+        ParameterError: the machine has no hydraulics, the file has another ending or cannot be written, or no program
+            to draw an SVG is installed.
         MachineError: the circuit cannot be simulated.
     """
     if not any(getattr(machine, field) for field in PORTS):
@@ -75,7 +75,7 @@ def hydraulic_report(facts: Mapping[str, Any]) -> Iterator[str]:
 
 def _range_row(actuator: Mapping[str, Any], unit: float) -> Sequence[str]:
     forces = [actuator["forward_force"], actuator["backward_force"]]
-    # what moves only with the help of a load has no force of its own
+    # An actuator that moves only with the help of a load has no force.
     forces = [None if force is None or force <= 0.0 else force * unit for force in forces]
     return (
         actuator["name"],
@@ -102,5 +102,5 @@ def _regeneration_row(cylinder: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _texts(values: Iterable[float | None], places: int) -> str:
-    # rounded first, so that no minus stands before a zero
+    # Rounded first, to avoid a negative zero.
     return " / ".join("-" if value is None else f"{round(value, places) + 0.0:.{places}f}" for value in values)

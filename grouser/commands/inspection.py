@@ -1,4 +1,4 @@
-"""`grouser inspect`: what a URDF or xacro file describes, as text or JSON."""
+"""`grouser inspect`: the contents of a URDF or xacro file, as text or JSON."""
 
 import argparse
 import json
@@ -92,9 +92,9 @@ def read_arguments(texts: Sequence[str]) -> dict[str, str]:
 
 
 def machine_facts(machine: Machine) -> dict[str, Any]:
-    """Returns what there is to know about a machine, in plain types with finite numbers (None: no limit).
+    """Returns the facts of a machine, in plain types with finite numbers (None: no limit).
 
-    What only a simulation of it can tell, the vibrations among it, is that of the default step on flat ground.
+    Facts that need a simulation, such as vibrations, are those of the default step on flat ground.
     """
     step, vibrations, problems = _simulated_facts(machine)
     positions = initial_positions(machine)
@@ -176,7 +176,7 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
 
 
 def _simulated_facts(machine: Machine) -> tuple[float | None, list[dict[str, Any]], Sequence[str]]:
-    """Default step [s], the vibrations of elastic joints and what that step does to them, and warnings."""
+    """Default step [s], vibrations of elastic joints with their numerical damping, and warnings."""
     try:
         with showing_compilation():
             simulation = Simulation(machine)
@@ -254,7 +254,7 @@ def _freedom(joint: Joint) -> int:
 
 
 def _motor(drive: ServoDrive) -> str | None:
-    """What kind of motor a drive has."""
+    """Kind of a drive's motor."""
     if drive.dc_motor is not None:
         return "dc_motor"
     return None if drive.permanent_magnet_motor is None else "permanent_magnet_motor"
@@ -298,7 +298,7 @@ def _cylinder_facts(machine: Machine, cylinder: HydraulicCylinder, poses: dict[s
 
 
 def _highest_pressure(machine: Machine) -> float:
-    """That supplies, pump controls or relief valves let come about [Pa, absolute]."""
+    """Highest pressure that supplies, pump controls or relief valves allow [Pa, absolute]."""
     tank = min(tank.pressure for tank in circuit_tanks(machine))
     pumps = [pump.supply_pressure or pump.setting for pump in machine.pumps]
     return max([tank, *filter(None, pumps), *(tank + valve.pressure for valve in machine.relief_valves)])
@@ -309,7 +309,7 @@ def _loop_facts(loop: LoopJoint) -> dict[str, Any]:
 
 
 def _plain(record: Any) -> dict[str, Any]:
-    """The fields of a dataclass as JSON has them."""
+    """The fields of a dataclass in the types of JSON."""
     values = {field.name: getattr(record, field.name) for field in fields(record)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
@@ -377,7 +377,7 @@ def _pump_text(pump: dict[str, Any]) -> str:
 
 
 def _elastic_lines(facts: dict[str, Any]) -> Iterator[str]:
-    """Loops, what is elastic, and how it vibrates."""
+    """Lines of loop joints, elastic joints and links, and vibrations."""
     if facts["loop_joints"]:
         yield from ("", "loop joints")
         loops = [

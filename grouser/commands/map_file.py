@@ -1,4 +1,4 @@
-"""`grouser map`: the map of a world as the files that map servers read, an image and what belongs to it."""
+"""`grouser map`: the occupancy map of a world as files for map servers, YAML and image."""
 
 import argparse
 import math
@@ -72,7 +72,7 @@ def write_map(grid: OccupancyMap, file: Path) -> Path:
         The image's file: the same name, with .pgm.
     """
     rows, columns = grid.occupied.shape
-    # An image begins at the top, where y is greatest.
+    # An image begins with the row of greatest y.
     pixels = np.where(grid.occupied[::-1], _OCCUPIED, _FREE).astype(np.uint8)
     image = file.with_suffix(".pgm")
     image.write_bytes(f"P5\n{columns} {rows}\n255\n".encode() + pixels.tobytes())

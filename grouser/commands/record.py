@@ -1,4 +1,4 @@
-"""`grouser record`: `grouser run` that writes down what it does, so that `grouser replay` can do it again."""
+"""`grouser record`: `grouser run` with a recording for `grouser replay`."""
 
 from collections.abc import Sequence
 from datetime import datetime

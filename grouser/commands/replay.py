@@ -1,4 +1,4 @@
-"""`grouser replay`: does again what a recording says was done, and compares the states bit by bit."""
+"""`grouser replay`: repeats a recorded run, and compares the states bit by bit."""
 
 import argparse
 from collections import deque
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
         arguments: what follows the word `replay`.
 
     Returns:
-        0 if all that was recorded came out the same, to the last bit, 1 if not.
+        0 if all recorded states are equal to the last bit, 1 if not.
 
     Raises:
         MachineError: the file is no recording, or one that cannot be replayed.
@@ -66,13 +66,13 @@ def main(arguments: Sequence[str]) -> int:
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of a replay.
+    """Result of a replay.
 
     Attributes:
-        compared: number of states that were the same.
+        compared: number of equal states.
         time: of the last one, or of the difference [s].
         difference: the first, in words; None if there is none.
-        hints: what else is known of it.
+        hints: possible causes.
     """
 
     compared: int
@@ -82,7 +82,7 @@ class Replay:
 
 
 def replay(recording: Recording) -> Replay:
-    """Does again what a recording says, up to the first difference.
+    """Repeats a recorded run, up to the first difference.
 
     Raises:
         MachineError: the recording cannot be replayed, or compares nothing.
@@ -95,7 +95,7 @@ def replay(recording: Recording) -> Replay:
         except ParameterError as error:
             raise MachineError(f"it cannot be replayed: {error}", file=recording.file) from None
         if difference is not None:
-            deque(recording.events(), maxlen=0)  # what may be wrong with the file is known at its end
+            deque(recording.events(), maxlen=0)  # Problems of the file are known at its end.
             return Replay(compared, player.time, difference, player.hints)
         if isinstance(event, StateReached):
             compared, time = compared + 1, player.time
@@ -105,7 +105,7 @@ def replay(recording: Recording) -> Replay:
 
 
 def version_hints(origin: Origin) -> list[str]:
-    """In what the present differs from what recorded, and so may round differently."""
+    """Differences between the present versions and the recorded ones, which may round differently."""
     present = present_versions()
     return [
         f"recorded with {name} {recorded}, replayed with {present.get(name, 'none')}"
@@ -115,7 +115,7 @@ def version_hints(origin: Origin) -> list[str]:
 
 
 class _Player:
-    """A simulation to which the events of a recording are done."""
+    """A simulation that repeats the events of a recording."""
 
     def __init__(self, origin: Origin) -> None:
         self._origin = origin
@@ -128,11 +128,11 @@ class _Player:
 
     @property
     def time(self) -> float:
-        """As the time stamps count it [s]."""
+        """Time as in the time stamps [s]."""
         return self._step * self._simulation.step_size
 
     def play(self, event: Event) -> str | None:
-        """Goes on to an event and does it; returns what is different, or None."""
+        """Steps to an event and applies it; returns the difference, or None."""
         problem = self._go_to(event.step)
         expected = event.problem if isinstance(event, Diverged) else ""
         if problem != expected:
@@ -172,21 +172,21 @@ class _Player:
         return None
 
     def _make(self) -> Simulation:
-        """A simulation of those who are there."""
+        """A simulation of the present machines."""
         origin = self._origin
         return simulate(self._members, self._world, origin.step, origin.scheme, origin.integrator)
 
     def _exchange(self) -> None:
-        """Goes on with those who are there."""
+        """Continues with the present machines."""
         before, self._simulation = self._simulation, self._make()
         transfer_state(before, self._simulation)
 
     def _go_to(self, step: int) -> str:
-        """Makes steps; returns what is wrong if the simulation leaves the finite numbers."""
+        """Makes steps; returns the problem if the simulation diverges."""
         if step < self._step:
             raise ParameterError("step", step, f"at least {self._step}")
         if step == self._step:
-            return ""  # to make no steps opens the accounts of a simulation at its start
+            return ""  # Zero steps would open the accounts of a simulation at its start.
         before = self._simulation.step_count
         try:
             self._simulation.step(step - self._step)

@@ -1,4 +1,4 @@
-"""`grouser run`: simulates a machine on ROS 2 in real time, shows it in the browser and says how it goes."""
+"""`grouser run`: simulates a machine on ROS 2 in real time, with a view in the browser and a status line."""
 
 import argparse
 import json
@@ -31,12 +31,12 @@ from grouser.runtime.streams import STREAMS
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 VIEWER_ADDRESS = "http://localhost:8080"
-# Quiet, so that it does not write into the status line; its address is said at the start.
+# Quiet, so that it does not write into the status line; its address is printed at the start.
 _VIEWER = ("-m", "grouser.nodes.viewer", "--ros-args", "--log-level", "viewer:=warn", "-p")
-_VIEWER_PATIENCE = 0.5  # [s] that the viewer gets to end by itself
-_PERIOD_TERMINAL = 0.25  # [s] between two states of the live line
-_PERIOD_PLAIN = 1.0  # [s] between two lines where there is no terminal
-_PERIOD_BUILDING = 0.1  # [s] after which a signal is noticed at the latest while the physics is built
+_VIEWER_PATIENCE = 0.5  # Time for the viewer to end by itself [s].
+_PERIOD_TERMINAL = 0.25  # Interval of the live line [s].
+_PERIOD_PLAIN = 1.0  # Interval of lines without a terminal [s].
+_PERIOD_BUILDING = 0.1  # Longest delay of a signal while the physics is built [s].
 # Streams with a topic for each of many links or joints, by what those begin with; topics that every node has.
 _MANY = {stream.group: stream for stream in STREAMS.values() if stream.items and not stream.single}
 _OF_EVERY_NODE = ("parameter_events", "rosout")
@@ -65,7 +65,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> NoReturn:
     try:
         node = SimulatorNode(_overrides(options), stop, compiled.append)
     except GrouserError as error:
-        if stop.is_set():  # a Ctrl-C ends whatever was just reading the machine for us
+        if stop.is_set():  # A Ctrl-C also ends programs that were reading the machine.
             leave(0)
         print(f"{parser.prog}: {error}", file=sys.stderr)
         leave(EXIT_BAD_INPUT)
@@ -75,12 +75,12 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> NoReturn:
         _wait_until_built(node, stop, line, compiled)
         _watch(node, viewer, stop, options.duration, line)
         if viewer is not None:
-            viewer.terminate()  # it ends while the node does
+            viewer.terminate()  # The viewer ends while the node does.
     leave(_verdict(parser.prog, node, options.duration, line))
 
 
 class StatusLine:
-    """One line that is written over again in a terminal; lines one below the other elsewhere."""
+    """One line that is rewritten in a terminal; separate lines elsewhere."""
 
     def __init__(self) -> None:
         self._live = sys.stdout.isatty()
@@ -95,8 +95,8 @@ class StatusLine:
         else:
             print(text, flush=True)
 
-    def say(self, text: str) -> None:
-        """Says something that stays."""
+    def add(self, text: str) -> None:
+        """Prints a line that stays."""
         if self._live and self._length:
             print()
             self._length = 0
@@ -104,7 +104,7 @@ class StatusLine:
 
 
 def status_text(report: LoopReport) -> str:
-    """What the status line says of a report."""
+    """Text of the status line."""
     state = "paused" if report.paused else f"real time {report.real_time_factor:5.2f}"
     parts = [
         f"t = {report.time:7.1f} s",
@@ -119,11 +119,11 @@ def status_text(report: LoopReport) -> str:
 
 
 def judge(report: LoopReport, wanted_factor: float) -> tuple[bool, str]:
-    """Whether a run kept real time, and why not.
+    """Whether a run kept real time, and the figures.
 
     Args:
         report: at the end of the run.
-        wanted_factor: the real-time factor that was aimed at; 0: as fast as possible, which counts as 1 here.
+        wanted_factor: the target of the real-time factor; 0: as fast as possible, which counts as 1 here.
     """
     kept = report.elapsed_simulated / max(report.elapsed_wall, 1e-9)
     wanted = wanted_factor or 1.0
@@ -138,7 +138,7 @@ def judge(report: LoopReport, wanted_factor: float) -> tuple[bool, str]:
 
 
 def make_parser(program: str, description: str | None) -> argparse.ArgumentParser:
-    """The options of `grouser run`; nothing is recorded unless another one adds an option `record`."""
+    """The options of `grouser run`, which records nothing; `grouser record` adds an option `record`."""
     parser = argparse.ArgumentParser(prog=program, description=description)
     parser.set_defaults(record="")
     add = parser.add_argument
@@ -188,11 +188,11 @@ def _introduce(node: SimulatorNode, view: bool) -> None:
     machine, parameters = node.machine, node.parameters
     print(f"grouser {__version__}: {machine.name} in the world {parameters.world}, step {parameters.step * 1e3:g} ms")
     if view:
-        print(f"  see it:    {VIEWER_ADDRESS}")
-    print(_listed("hear it:", [publisher.topic_name for publisher in node.publishers]))
+        print(f"  view:      {VIEWER_ADDRESS}")
+    print(_listed("publishes:", [publisher.topic_name for publisher in node.publishers]))
     twist = "TwistStamped" if parameters.enable_stamped_cmd_vel else "Twist"
     print(
-        _listed("move it:", [subscription.topic_name for subscription in node.subscriptions], {topics.CMD_VEL: twist})
+        _listed("commands:", [subscription.topic_name for subscription in node.subscriptions], {topics.CMD_VEL: twist})
     )
     print("             (services ~/pause ~/step ~/reset)")
     if parameters.record:
@@ -201,7 +201,7 @@ def _introduce(node: SimulatorNode, view: bool) -> None:
 
 
 def _listed(title: str, names: Sequence[str], types: Mapping[str, str] | None = None) -> str:
-    """Topics behind a title, those of many links or joints as one, some with their type."""
+    """Topics after a title, those of many links or joints as one, some with their type."""
     shown: dict[str, None] = {}
     for name in names:
         group, slash, _ = name.removeprefix("/").partition("/")
@@ -217,7 +217,10 @@ def _listed(title: str, names: Sequence[str], types: Mapping[str, str] | None = 
 def _wait_until_built(
     node: SimulatorNode, stop: threading.Event, line: StatusLine, compiled: Sequence[Progress]
 ) -> None:
-    """Shows how far the compiler is; `compiled` holds its last report, or nothing as long as all is in the cache."""
+    """Shows the progress of compilation.
+
+    `compiled` holds its last report, or nothing while all comes from the cache.
+    """
     started = shown = time.monotonic()
     while not node.built.wait(_PERIOD_BUILDING) and not stop.is_set():
         now = time.monotonic()
@@ -225,7 +228,7 @@ def _wait_until_built(
             shown = now
             line.show(progress_text(compiled[0]))
     if node.built.is_set() and node.error is None:
-        line.say(f"ready after {time.monotonic() - started:.1f} s")
+        line.add(f"ready after {time.monotonic() - started:.1f} s")
 
 
 def _watch(
@@ -235,11 +238,11 @@ def _watch(
     duration: float | None,
     line: StatusLine,
 ) -> None:
-    """Shows the status until somebody stops the run, it fails, or `duration` [s] is over."""
+    """Shows the status until the run is stopped, fails, or `duration` [s] is over."""
     end = float("inf") if duration is None else time.monotonic() + duration
     while (remaining := end - time.monotonic()) > 0.0 and not stop.wait(min(line.period, remaining)):
         if viewer is not None and viewer.poll() is not None:
-            line.say(f"the viewer ended with status {viewer.returncode}; the simulation goes on without it")
+            line.add(f"the viewer ended with status {viewer.returncode}; the simulation goes on without it")
             viewer = None
         report = node.report
         if report is not None:
@@ -250,19 +253,19 @@ def _watch(
 
 def _verdict(program: str, node: SimulatorNode, duration: float | None, line: StatusLine) -> int:
     if node.error is not None:
-        line.say(f"{program}: {failure_text(node.error)}")
+        line.add(f"{program}: {failure_text(node.error)}")
         return node.exit_status
     if node.recorder is not None and node.recorder.problem:
-        line.say(f"{program}: {node.recorder.file} is incomplete: {node.recorder.problem}")
+        line.add(f"{program}: {node.recorder.file} is incomplete: {node.recorder.problem}")
         return EXIT_FAILED
     report = node.report
     if report is None:
         return 0 if duration is None else EXIT_FAILED
     kept, text = judge(report, node.parameters.real_time_factor)
     if duration is None and not report.failure:
-        line.say("ended")
+        line.add("ended")
         return 0
-    line.say(text)
+    line.add(text)
     return 0 if kept else EXIT_FAILED
 
 
@@ -270,7 +273,7 @@ def _verdict(program: str, node: SimulatorNode, duration: float | None, line: St
 def _viewer(wanted: bool, world: str) -> Iterator[subprocess.Popen | None]:
     """Runs the viewer as a process of its own, so that drawing takes no time from the physics.
 
-    Its session is its own too: a Ctrl-C reaches it by way of this process only, not in the middle of its start.
+    It has a session of its own: a Ctrl-C reaches it through this process only, not during its start.
     """
     if not wanted:
         yield None

@@ -1,4 +1,4 @@
-"""Ways to command a machine: for each a command that moves it, one that stops it, and some that must be refused."""
+"""Topics of commands: for each a command that moves the machine, one that stops it, and some that must be refused."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,9 +15,9 @@ from grouser.conformance.description import Drive
 from grouser.conformance.subject import Subject
 
 _FORWARD = 0.3  # [m/s]
-_TURN = 0.1  # [rad or m] that drives of position are asked to go
+_TURN = 0.1  # [rad or m] commanded displacement of position drives
 _SPEED = 0.5  # [rad/s or m/s]
-_EFFORT = 1.0  # [N m or N] where there is no limit; else a tenth of that
+_EFFORT = 1.0  # [N m or N] without a limit; else a tenth of the limit
 _OPENING = 0.25  # of a valve
 _UNKNOWN = "no_such_part"
 
@@ -29,8 +29,8 @@ class Channel:
     Attributes:
         name: of the topic.
         moving: a command that moves the machine.
-        stopping: what silence must come to; None where it comes to holding on.
-        refused: what is wrong -> a command that must be refused.
+        stopping: the command that a timeout is equal to; None where the timeout holds the last one.
+        refused: kind of error -> a command that must be refused.
         timeout: longest silence [s]; 0: any.
     """
 
@@ -42,7 +42,7 @@ class Channel:
 
 
 def channels_of(subject: Subject) -> Iterator[Channel]:
-    """Yields those that a machine has and that its simulator hears, by the types that it hears them with."""
+    """Yields the channels of a machine to which its simulator subscribes, with the types of its subscriptions."""
     description = subject.description
     if description is None:
         return
@@ -87,7 +87,7 @@ def _type(subject: Subject, name: str) -> str:
 
 
 def _joint_channel(subject: Subject, drives: Sequence[Drive], timeout: float) -> Channel:
-    """Commands drives of one mode, so that all the message's values are there."""
+    """A channel for drives of one mode, so that the message has a value for each."""
     mode = next(mode for mode in ("velocity", "position", "effort") if any(drive.mode == mode for drive in drives))
     chosen = [drive for drive in drives if drive.mode == mode]
     names = [drive.joint for drive in chosen]
@@ -131,7 +131,7 @@ def _stamped(forward: float) -> TwistStamped:
 
 
 def _valves(names: Sequence[str], values: Sequence[float]) -> DynamicInterfaceGroupValues:
-    """A group for each name, one value in each as long as there are some."""
+    """A message with a group for each name, one value in each while there are values."""
     return DynamicInterfaceGroupValues(
         interface_groups=list(names),
         interface_values=[InterfaceValue(interface_names=["spool_command"], values=[value]) for value in values],

@@ -1,4 +1,4 @@
-"""Commands: what makes no sense is refused whole and counted, and silence means safety."""
+"""Commands: invalid ones are refused as a whole and counted, and a timeout stops the motion."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,14 +10,14 @@ from grouser.conformance.motion import DURATION, MOVED, NOTHING_TO_TRY, Trials, 
 from grouser.conformance.report import Section
 from grouser.conformance.subject import Subject
 
-_NOTHING = 0.01  # of the motion by a good command
-_TICK = 0.01  # [s]: after which a command is taken at the latest
-_LAST = 0.1  # [s] over which a speed is measured
-_AFTERWARDS = 0.25  # [s] in which what does not stop goes on
+_NOTHING = 0.01  # share of the motion by a valid command
+_TICK = 0.01  # [s] longest delay until a command acts
+_LAST = 0.1  # [s] window of a speed measurement
+_AFTERWARDS = 0.25  # [s] time in which a motion that does not stop continues
 
 
 def check_commands(subject: Subject, section: Section) -> None:
-    """Commands the machine well and badly, and falls silent."""
+    """Sends valid and invalid commands, then none."""
     channels = channels_to_try(subject)
     if not channels:
         section.skip("commands", "refused or obeyed", NOTHING_TO_TRY)
@@ -40,7 +40,7 @@ def check_commands(subject: Subject, section: Section) -> None:
 def _check_refusals(
     subject: Subject, section: Section, trials: Trials, idle: np.ndarray, moving: Mapping[Channel, np.ndarray]
 ) -> None:
-    """Sends all bad commands at once; only if they are not all refused, one by one, to see which."""
+    """Sends all invalid commands together; one by one only if some were not refused, to find which."""
     everything = [(channel, fault) for channel in moving for fault in channel.refused]
     good = _refusal_fault(subject, trials, idle, moving, everything) == ""
     for channel, fault in everything:
@@ -55,32 +55,32 @@ def _refusal_fault(
     moving: Mapping[Channel, np.ndarray],
     sent: Sequence[tuple[Channel, str]],
 ) -> str:
-    """What goes wrong when bad commands are sent: they move something, or are not counted."""
+    """The fault found when invalid commands are sent: they move the machine, or are not counted."""
     begun = trials.start()
     before = _counted(subject)
     for channel, fault in sent:
-        subject.say(channel.name, channel.refused[fault])
+        subject.publish(channel.name, channel.refused[fault])
     counted = subject.is_told(lambda: (_counted(subject) or 0.0) >= (before or 0.0) + len(sent))
     motion = np.abs(trials.advance(DURATION) - begun - idle)
     for channel in {channel for channel, _ in sent}:
         joint = int(np.argmax(np.abs(moving[channel])))
         share = motion[joint] / abs(moving[channel][joint])
-        if not share < _NOTHING:  # nor NaN
+        if not share < _NOTHING:  # False for NaN too.
             return f"moves, by {share:.0%} of a good one"
     return "" if counted else "no diagnostics counter rises"
 
 
 def _counted(subject: Subject) -> float | None:
-    """Refused commands by /diagnostics."""
+    """Number of refused commands in /diagnostics."""
     value = subject.diagnosis(standard.REFUSED)
     return None if value is None else float(value)
 
 
 def _check_silence(subject: Subject, section: Section, trials: Trials, channel: Channel, joint: int) -> None:
-    """Compares silence with a command to stop at the moment when the silence becomes too long.
+    """Compares the command timeout with a command to stop at the same moment.
 
-    A tick's delay moves the joint on by its speed times the tick; as much again may come while it slows down. What is
-    sampled at an interval is late by one more.
+    A delay of a tick moves the joint by its speed times the tick, and by as much again while it slows down. Sampling
+    at an interval adds a delay of one interval.
     """
     label, expected = f"{channel.name}: silence", f"stops after {channel.timeout:g} s"
     if channel.stopping is None:
@@ -90,13 +90,13 @@ def _check_silence(subject: Subject, section: Section, trials: Trials, channel: 
         section.skip(label, expected, "switched off, or too short to see")
         return
     places = []
-    for told in (True, False):
+    for commanded in (True, False):
         trials.start()
-        trials.tell([channel])
+        trials.command([channel])
         earlier = trials.advance(channel.timeout - _LAST)
         speed = (trials.advance(_LAST) - earlier)[joint] / _LAST
-        if told:
-            subject.say(channel.name, channel.stopping)
+        if commanded:
+            subject.publish(channel.name, channel.stopping)
         if abs(speed) < MOVED / _LAST:
             section.skip(label, expected, "the joint has come to its end before")
             return

@@ -1,4 +1,4 @@
-"""What messages say: names and lengths that fit together and the machine, geometry of scans, covariances."""
+"""Contents of messages: consistent names and lengths, geometry of scans, covariances."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,14 +10,14 @@ from grouser.conformance import standard
 from grouser.conformance.report import Section
 from grouser.conformance.subject import Subject
 
-_UNIT = 1e-5  # of a quaternion in single precision
-_ROUNDED = 1e-9  # of a covariance beside its largest number
+_UNIT = 1e-5  # tolerance of a quaternion in single precision
+_ROUNDED = 1e-9  # tolerance of a covariance relative to its largest number
 
 
 def check_contents(subject: Subject, section: Section) -> None:
-    """Looks at every message that was heard; a row says what is wrong with the first one that is."""
+    """Checks every message received; a row has the fault of the first bad one."""
     if not subject.watch():
-        section.skip("messages", "as described", "no time is heard: paused?")
+        section.skip("messages", "as described", "no time received: paused?")
         return
     stream = subject.stream("robot_description")
     if stream is not None and stream.recording.messages:
@@ -53,14 +53,14 @@ def _lengths_fault(_subject: Subject, message: Any) -> str:
 def _scan_fault(_subject: Subject, message: Any) -> str:
     ranges = np.asarray(message.ranges, dtype=float)
     last = message.angle_min + message.angle_increment * (len(ranges) - 1)
-    if abs(last - message.angle_max) > 0.5 * abs(message.angle_increment):  # less than a ray
+    if abs(last - message.angle_max) > 0.5 * abs(message.angle_increment):  # less than one ray
         return f"{len(ranges)} rays end at {last:.4g} rad"
     outside = np.isnan(ranges) | (np.isfinite(ranges) & ((ranges < message.range_min) | (ranges > message.range_max)))
     return f"range {ranges[outside][0]:.4g} m" if outside.any() else ""
 
 
 def imu_fault(message: Any) -> str:
-    """What is wrong with an IMU's message by REP-145; "" for nothing."""
+    """Fault of an IMU's message by REP-145; "" for none."""
     unknown = message.orientation_covariance[0] == -1.0
     turn = message.orientation
     length = math.hypot(turn.x, turn.y, turn.z, turn.w)
@@ -68,7 +68,7 @@ def imu_fault(message: Any) -> str:
         return f"orientation of length {length:.4g}"
     for field in ("orientation", "angular_velocity", "linear_acceleration"):
         covariance = getattr(message, f"{field}_covariance")
-        # REP-145: a first number of -1 says that nothing is measured, zeros that the covariance is not known.
+        # REP-145: a first number of -1 means not measured, zeros mean an unknown covariance.
         if covariance[0] != -1.0 and (fault := _covariance_fault(covariance)):
             return f"{field}_covariance {fault}"
     return ""
@@ -106,7 +106,7 @@ def _groups_fault(_subject: Subject, message: Any) -> str:
 
 
 def _values_fault(names: Sequence[str], *tags: str) -> Callable[[Subject, Any], str]:
-    """A check that a group is there for each part of the machine, with values of these names."""
+    """A check that there is a group for each part of the machine, with values of these names."""
 
     def find_fault(subject: Subject, message: Any) -> str:
         assert subject.description is not None
@@ -125,11 +125,11 @@ def _values_fault(names: Sequence[str], *tags: str) -> Callable[[Subject, Any], 
 def _diagnostics_fault(_subject: Subject, message: Any) -> str:
     keys = " ".join(pair.key for status in message.status for pair in status.values)
     lost = [word for word in standard.DIAGNOSTICS if word not in keys]
-    # until it is ready a simulator has no figures
+    # A simulator has no figures until it is ready.
     return f"nothing of {', '.join(lost)}" if keys and lost else ""
 
 
-# Topics, what is checked of their messages, what is expected, what finds a fault.
+# Topics, subject of the check, expectation, function that finds a fault.
 _CHECKS: tuple[tuple[str, str, str, Callable[[Subject, Any], str]], ...] = (
     ("joint_states", "names", "the movable joints", _joints_fault),
     ("joint_states", "lengths", "as many values as names", _lengths_fault),
@@ -154,12 +154,14 @@ _CHECKS: tuple[tuple[str, str, str, Callable[[Subject, Any], str]], ...] = (
 
 
 def _check_wrenches(subject: Subject, section: Section) -> None:
-    """A contact wrench is that of a link and in its frame: one for each link that can touch anything."""
+    """Checks that there is a contact wrench for each link with a collision shape, in the link's frame."""
     streams = subject.of("contact_wrenches/<link>")
     if not streams or subject.description is None:
         return
-    heard = {message.header.frame_id for stream in streams for message in stream.recording.messages[-1:]}
+    received = {message.header.frame_id for stream in streams for message in stream.recording.messages[-1:]}
     wanted = set(subject.description.colliding)
-    lost, strange = sorted(wanted - heard), sorted(heard - set(subject.description.links))
-    seen = f"not: {', '.join(lost)}" if lost else f"no link: {', '.join(strange)}" if strange else f"{len(heard)} links"
+    lost, strange = sorted(wanted - received), sorted(received - set(subject.description.links))
+    seen = (
+        f"not: {', '.join(lost)}" if lost else f"no link: {', '.join(strange)}" if strange else f"{len(received)} links"
+    )
     section.check("contact_wrenches: frames", "each link with a collision shape", seen, not lost and not strange)

@@ -1,4 +1,4 @@
-"""The emergency stop: nothing obeys until a reset, whatever is said meanwhile."""
+"""The emergency stop: commands have no effect until a reset."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ from grouser.conformance.report import Section
 from grouser.conformance.subject import Subject
 
 _BRAKING = 0.1  # [s]
-_NOTHING = 0.05  # of the motion without the stop: what brakes give way
-_AGAIN = 0.5  # of it: what is motion
+_NOTHING = 0.05  # allowed share of the motion without the stop: compliance of brakes
+_AGAIN = 0.5  # share of it that counts as motion
 
 
 def check_emergency_stop(subject: Subject, section: Section) -> None:
-    """Stops the machine in motion, twice: once nobody commands it any more, once it is told to go on."""
+    """Stops the machine in motion twice: without and with further commands."""
     channels = channels_to_try(subject)
     if not channels:
         section.skip("emergency stop", "latched", NOTHING_TO_TRY)
@@ -30,12 +30,12 @@ def check_emergency_stop(subject: Subject, section: Section) -> None:
         section.skip("emergency stop", "latched", "a valid command moves nothing")
         return
     shown, braked, silent = _stopped(subject, trials, channels, [])
-    section.check("/diagnostics", "tell of the stop", "so" if shown else "not", shown)
+    section.check("/diagnostics", "report the stop", "so" if shown else "not", shown)
     _, _, commanded = _stopped(subject, trials, channels, channels)
     for label, expected, apart in (
         ("machine after a stop", "stands", silent[0] - braked),
         ("command after a stop", "changes nothing", commanded[0] - silent[0]),
-        ("command after its end is said", "changes nothing", commanded[1] - silent[1]),
+        ("command after its release", "changes nothing", commanded[1] - silent[1]),
     ):
         share = np.max(np.abs(apart)) / motion[joint]
         section.check(label, expected, f"{share:.1%} of the motion", bool(share < _NOTHING))
@@ -45,22 +45,22 @@ def check_emergency_stop(subject: Subject, section: Section) -> None:
 
 
 def _stopped(
-    subject: Subject, trials: Trials, moved: Sequence[Channel], told: Sequence[Channel]
+    subject: Subject, trials: Trials, moved: Sequence[Channel], commanded_channels: Sequence[Channel]
 ) -> tuple[bool, np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Moves the machine by some channels, stops it, tells it to move by others, takes the stop back, tells it again.
+    """Moves the machine by some channels, stops it, commands others, releases the stop, commands again.
 
     Returns:
-        Whether /diagnostics tell of the stop; where the joints are when they ought to have braked; where they are after
-        what is told then, and at the end.
+        Whether /diagnostics report the stop; joint positions after braking, after the further commands, and at the
+        end.
     """
     trials.start()
-    trials.tell(moved)
+    trials.command(moved)
     trials.advance(DURATION)
-    subject.say("emergency_stop", Bool(data=True))
+    subject.publish("emergency_stop", Bool(data=True))
     shown = subject.is_told(lambda: subject.diagnosis(standard.EMERGENCY_STOP) == "true")
     braked = trials.advance(_BRAKING)
-    trials.tell(told)
+    trials.command(commanded_channels)
     first = trials.advance(DURATION)
-    subject.say("emergency_stop", Bool(data=False))
-    trials.tell(told)
+    subject.publish("emergency_stop", Bool(data=False))
+    trials.command(commanded_channels)
     return shown, braked, (first, trials.advance(DURATION))

@@ -8,17 +8,17 @@ from grouser.conformance.report import Section
 from grouser.conformance.standard import OUTPUTS, VALUES
 from grouser.conformance.subject import Subject
 
-_UNIT = 1e-5  # of a quaternion in single precision, as some simulators compute it
-_NAMED = 3  # frames that a row says the names of
-# Messages whose header names no frame.
+_UNIT = 1e-5  # tolerance of a quaternion in single precision, as some simulators compute it
+_NAMED = 3  # number of frames that a row names
+# Messages without a frame in their header.
 _FRAMELESS = ("sensor_msgs/JointState", "diagnostic_msgs/DiagnosticArray", "tf2_msgs/TFMessage", VALUES)
-# Topics whose frame may be that of the world, to which only a localisation connects the machine.
+# Topics whose frame may be that of the world; only a localisation connects the machine to it.
 _OF_THE_WORLD = ("ground_truth/odom", "terrain", "terrain/rut_depth", "terrain/bearing_margin", "contacts")
 
 
 @dataclass
 class Tree:
-    """What /tf and /tf_static say: child -> its parents."""
+    """The transforms of /tf and /tf_static: child -> its parents."""
 
     parents: dict[str, set[str]] = field(default_factory=dict)
 
@@ -27,7 +27,7 @@ class Tree:
         return set(self.parents) | {parent for parents in self.parents.values() for parent in parents}
 
     def ancestors(self, frame: str) -> list[str]:
-        """Frames above one, from the nearest on."""
+        """Ancestors of a frame, nearest first."""
         found: list[str] = []
         while (parents := self.parents.get(frame)) and (parent := sorted(parents)[0]) not in found:
             found.append(parent)
@@ -40,9 +40,9 @@ class Tree:
 
 
 def check_frames(subject: Subject, section: Section) -> None:
-    """Looks at the transforms and at the frames that messages name."""
+    """Checks the transforms and the frames of messages."""
     if not subject.watch():
-        section.skip("frames", "one tree", "no time is heard: paused?")
+        section.skip("frames", "one tree", "no time received: paused?")
         return
     tree, transforms = Tree(), []
     for name in ("/tf", "/tf_static"):
@@ -52,7 +52,7 @@ def check_frames(subject: Subject, section: Section) -> None:
                 tree.parents.setdefault(transform.child_frame_id, set()).add(transform.header.frame_id)
                 transforms.append(transform)
     if not transforms:
-        section.skip("frames", "one tree", "no transforms are heard")
+        section.skip("frames", "one tree", "no transforms received")
         return
     several = sorted(child for child, parents in tree.parents.items() if len(parents) > 1)
     section.check("parents of a frame", "one", ", ".join(several) or "one", not several)
@@ -77,7 +77,7 @@ def _check_base(subject: Subject, section: Section, tree: Tree) -> None:
     base = "base_link" if "base_link" in description.links else description.root
     chain = list(dict.fromkeys([odometry, footprint, base]))
     found = [base, *tree.ancestors(base)][::-1]
-    # map -> odom is for a localisation to say
+    # A localisation publishes map -> odom.
     begin = found.index(odometry) if odometry in found else 0
     seen = found[begin:]
     neighbours = odometry in found and found[begin + 1 : begin + 2] == [footprint]
@@ -116,7 +116,7 @@ def _check_messages(subject: Subject, section: Section, tree: Tree) -> None:
 
 
 def _frames(message: Any) -> list[str]:
-    """Frames that a message names."""
+    """Frames in a message."""
     named = [message] if hasattr(message, "header") else list(getattr(message, "markers", ()))
     frames = [part.header.frame_id for part in named]
     return [*frames, message.child_frame_id] if hasattr(message, "child_frame_id") else frames

@@ -1,4 +1,4 @@
-"""What the graph says: topics, services and actions, their types, the publishers' quality of service."""
+"""The ROS graph: topics, services and actions, their types, the publishers' quality of service."""
 
 from grouser.conformance import standard
 from grouser.conformance.report import Section
@@ -6,7 +6,7 @@ from grouser.conformance.subject import Subject
 
 
 def check_graph(subject: Subject, section: Section) -> None:
-    """Compares what is offered with the tables of `standard`."""
+    """Compares the graph with the tables of `standard`."""
     for output in standard.OUTPUTS:
         _check_output(subject, section, output)
     clocks = len(subject.offer.publishers("/clock"))
@@ -23,7 +23,7 @@ def check_graph(subject: Subject, section: Section) -> None:
 
 
 def needed(subject: Subject, needs: str) -> bool:
-    """Whether a row of `standard` is required; without a description only what every machine has is."""
+    """Whether a row of `standard` is required; without a description only the rows for every machine are."""
     return needs == standard.EVERY_MACHINE if subject.description is None else subject.description.has(needs)
 
 

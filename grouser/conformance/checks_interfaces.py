@@ -1,4 +1,4 @@
-"""The services of `simulation_interfaces`, where they are offered: what is promised is answered, by the book."""
+"""The services of `simulation_interfaces`, where they are offered: every supported feature answers as specified."""
 
 import itertools
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from grouser.conformance.subject import Subject
 
 _NOBODY = "no_such_entity"
 _STEPS = 7
-# [s] of wall time for a sample to come after the step that it is of: one that was lost is sent again after three.
+# [s] of wall time for a sample to arrive after its step: a lost one is sent again after three.
 _ARRIVAL = 4.0
-_ROUNDED = 2  # [ns]: both stamps are rounded
+_ROUNDED = 2  # [ns] tolerance: both stamps are rounded
 
 
 def check_interfaces(subject: Subject, section: Section) -> None:
-    """Asks for features, states, entities and steps."""
+    """Requests features, states, entities and steps."""
     offered = subject.control.interfaces
     if not offered:
         section.absent("services", standard.SIMULATION_INTERFACES)
@@ -27,20 +27,20 @@ def check_interfaces(subject: Subject, section: Section) -> None:
         return
     strange = sorted(name for name in offered.values() if not name.startswith(f"{subject.offer.node}/"))
     section.check("names", "under the node's name", ", ".join(strange) or "so", not strange)
-    runs = subject.watch()  # before that it may be getting ready
+    runs = subject.watch()  # It may be starting before that.
     features = _check_features(subject, section)
     if not runs:
-        section.skip("entities and states", "as they are", f"no time is heard: {subject.silence}")
+        section.skip("entities and states", "as they are", f"no time received: {subject.silence}")
         return
     _check_entities(subject, section)
     if {"GetSimulationState", "SetSimulationState"} <= set(offered):
         _check_states(subject, section, features)
     else:
-        section.absent("state", "can be asked and set")
+        section.absent("state", "can be read and set")
 
 
 def _check_features(subject: Subject, section: Section) -> set[str]:
-    answer, refusal = subject.control.ask("GetSimulatorFeatures")
+    answer, refusal = subject.control.request("GetSimulatorFeatures")
     if answer is None:
         section.check("GetSimulatorFeatures", "an answer", refusal, False)
         return set()
@@ -54,7 +54,7 @@ def _check_features(subject: Subject, section: Section) -> set[str]:
     unsupported = _result_kind().RESULT_FEATURE_UNSUPPORTED
     for service in standard.GETTERS:
         if any(standard.FEATURES[feature] == service for feature in listed if feature in standard.FEATURES):
-            answer, refusal = subject.control.ask(service)
+            answer, refusal = subject.control.request(service)
             answered = answer is not None and answer.result.result != unsupported
             section.check(f"{service}: answer", "supported as it is listed", refusal or "so", answered)
     return listed
@@ -62,11 +62,11 @@ def _check_features(subject: Subject, section: Section) -> set[str]:
 
 def _check_entities(subject: Subject, section: Section) -> None:
     if "GetEntities" in subject.control.interfaces:
-        answer, refusal = subject.control.ask("GetEntities")
+        answer, refusal = subject.control.request("GetEntities")
         section.check("GetEntities", "result OK", refusal or f"{len(answer.entities)} entities", not refusal)
     for service in standard.ABOUT_ENTITIES:
         if service in subject.control.interfaces:
-            answer, refusal = subject.control.ask(service, entity=_NOBODY)
+            answer, refusal = subject.control.request(service, entity=_NOBODY)
             refused = answer is not None and answer.result.result == _result_kind().RESULT_NOT_FOUND
             section.check(f"{service}: {_NOBODY}", "result NOT_FOUND", refusal or "result OK", refused)
 
@@ -77,18 +77,18 @@ def _check_states(subject: Subject, section: Section, features: set[str]) -> Non
     control, result = subject.control, _result_kind()
 
     def set_state(value: int) -> tuple[Any, str]:
-        return control.ask("SetSimulationState", state=state(state=value))
+        return control.request("SetSimulationState", state=state(state=value))
 
     def check_state(label: str, value: int) -> None:
-        answer, refusal = control.ask("GetSimulationState")
+        answer, refusal = control.request("GetSimulationState")
         seen = refusal or str(answer.state.state)
         section.check(label, f"state {value}", seen, seen == str(value))
 
     control.pause(False)
     check_state("state while running", state.STATE_PLAYING)
     if "StepSimulation" in control.interfaces:
-        answer, refusal = control.ask("StepSimulation", steps=1)
-        # the service says that it failed, the result's own text that the state was wrong
+        answer, refusal = control.request("StepSimulation", steps=1)
+        # The service fails, and the result has the code of a wrong state.
         refused = answer is not None and answer.result.result in (
             result.RESULT_OPERATION_FAILED,
             result.RESULT_INCORRECT_STATE,
@@ -105,21 +105,21 @@ def _check_states(subject: Subject, section: Section, features: set[str]) -> Non
     same = answer is not None and answer.result.result == already
     section.check("pausing once more", f"result {already}", refusal or "result OK", same)
     if "StepSimulation" in control.interfaces:
-        control.ask("StepSimulation", steps=1)  # to where every stream is sampled
-        _check_steps(subject, section, "StepSimulation", lambda: control.ask("StepSimulation", steps=_STEPS)[1])
+        control.request("StepSimulation", steps=1)  # To a step at which every stream is sampled.
+        _check_steps(subject, section, "StepSimulation", lambda: control.request("StepSimulation", steps=_STEPS)[1])
     if "SimulateSteps" in control.interfaces:
         _check_steps(subject, section, "SimulateSteps", lambda: _act(subject, section))
     if "ResetSimulation" in control.interfaces and "SIMULATION_RESET_STATE" in features:
         scope = interface(f"{standard.SIMULATION_INTERFACES}/srv/ResetSimulation").Request.SCOPE_STATE
         before = subject.now
-        _, refusal = control.ask("ResetSimulation", scope=scope)
+        _, refusal = control.request("ResetSimulation", scope=scope)
         subject.settle()
         clock = subject.stream("/clock")
         back = clock is not None and clock.recording.time < before
         seen = refusal or ("time goes back" if back else "result OK")
-        section.check("ResetSimulation of the state", "result OK, time goes on", seen, not refusal and not back)
+        section.check("ResetSimulation of the state", "result OK, time advances", seen, not refusal and not back)
     _, refusal = set_state(state.STATE_PLAYING)
-    section.check("going on", "result OK", refusal or "result OK", not refusal)
+    section.check("resume", "result OK", refusal or "result OK", not refusal)
     check_state("state after it", state.STATE_PLAYING)
 
 
@@ -133,7 +133,7 @@ def _check_steps(subject: Subject, section: Section, service: str, step: Any) ->
     went = subject.now - before
     label = f"{service}: {_STEPS} steps"
     if subject.step is None:
-        section.check(label, "result OK, time goes on", refusal or f"{went * 1e-9:g} s", not refusal and went > 0)
+        section.check(label, "result OK, time advances", refusal or f"{went * 1e-9:g} s", not refusal and went > 0)
         return
     seconds = _STEPS * subject.step
     exact = abs(went - 1e9 * seconds) <= _ROUNDED
@@ -141,31 +141,34 @@ def _check_steps(subject: Subject, section: Section, service: str, step: Any) ->
 
 
 def _act(subject: Subject, section: Section) -> str:
-    """Has the action step; looks at its feedback; returns what was said against it."""
+    """Steps by the action and checks its feedback; returns the error message."""
     kind = interface(f"{standard.SIMULATION_INTERFACES}/action/SimulateSteps")
     name = subject.control.interfaces["SimulateSteps"]
-    told = subject.client.act(name, kind, kind.Goal(steps=_STEPS), lambda told: told.remaining_steps == 0)
-    if told is None:
+    outcome = subject.client.act(name, kind, kind.Goal(steps=_STEPS), lambda last: last.remaining_steps == 0)
+    if outcome is None:
         return "no result"
-    result, feedback = told
+    result, feedback = outcome
     _check_feedback(section, [(one.completed_steps, one.remaining_steps) for one in feedback])
     code = result.result
     return "" if code.result == type(code).RESULT_OK else f"result {code.result}: {code.error_message}"
 
 
-def _check_feedback(section: Section, told: Sequence[tuple[int, int]]) -> None:
-    """Looks at what came: more and more steps, up to all."""
+def _check_feedback(section: Section, feedback: Sequence[tuple[int, int]]) -> None:
+    """Checks that the feedback counts up to all steps."""
     label, expected = "SimulateSteps: feedback", f"up to {_STEPS} completed, 0 remain"
-    if not told:
+    if not feedback:
         section.check(label, expected, "none", False)
         return
-    grows = all(before < after for (before, _), (after, _) in itertools.pairwise(told))
-    adds_up = all(completed + remaining == _STEPS for completed, remaining in told)
+    grows = all(before < after for (before, _), (after, _) in itertools.pairwise(feedback))
+    adds_up = all(completed + remaining == _STEPS for completed, remaining in feedback)
     section.check(
-        label, expected, f"{told[-1][0]} completed, {told[-1][1]} remain", grows and adds_up and told[-1][1] == 0
+        label,
+        expected,
+        f"{feedback[-1][0]} completed, {feedback[-1][1]} remain",
+        grows and adds_up and feedback[-1][1] == 0,
     )
 
 
 def _result_kind() -> Any:
-    """The class of results, which is there."""
+    """The message class of results, which is installed."""
     return interface(f"{standard.SIMULATION_INTERFACES}/Result")

@@ -12,7 +12,7 @@ _IMPOSSIBLE = -1.0  # [s]
 
 
 def check_parameters(subject: Subject, section: Section) -> None:
-    """Asks the node what it says of those parameters that the interface names."""
+    """Checks the descriptors of the parameters of the interface."""
     wanted = (*standard.PARAMETERS, standard.STEP, standard.STAMPED_TWIST)
     names = [name for name in wanted if name in subject.own_parameters]
     for name in sorted(set(wanted) - set(names)):

@@ -1,4 +1,4 @@
-"""A reset puts the machine back, and lets time go on."""
+"""Reset: the machine returns to its start, and time continues."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from grouser.conformance.motion import DURATION, MOVED, Trials, can_try
 from grouser.conformance.report import Section
 from grouser.conformance.subject import Subject
 
-_SAME = 1e-6  # [rad or m]: a start that a simulator finds by iteration
+_SAME = 1e-6  # [rad or m] tolerance of a start position found by iteration
 
 
 def check_reset(subject: Subject, section: Section) -> None:
@@ -17,7 +17,7 @@ def check_reset(subject: Subject, section: Section) -> None:
         return
     trials = Trials(subject)
     begun = trials.start()
-    trials.tell(list(channels_of(subject)))
+    trials.command(list(channels_of(subject)))
     moved = trials.advance(DURATION)
     before = subject.now
     after = trials.start()

@@ -1,9 +1,9 @@
-"""What is said, and when: rates in simulation time, stamps, numbers.
+"""Streams: rates in simulation time, stamps, finite numbers.
 
 Stamps are counted, not arrivals, so that a busy computer changes nothing. A stream has its rate if the lower quartile
-of the intervals between its stamps is the one that the parameter asks for: messages that were lost or left out make
+of the intervals between its stamps is that of the parameter: messages that were lost or left out make
 some intervals longer (three in four may be), and a sample out of turn, as after a start, makes one shorter. An interval
-is a whole number of steps, hence may be off by half a step; where the size of a step is not told, by a tenth.
+is a whole number of steps, hence may be off by half a step; where the size of a step is unknown, by a tenth.
 """
 
 import math
@@ -19,37 +19,37 @@ from grouser.conformance.subject import FEWEST, Stream, Subject
 
 _UNKNOWN_STEP = 0.1
 # How far the newest stamp of a topic may be from the newest /clock, beside an interval of each [s]: on a busy computer
-# a topic with many messages is taken from the middleware seconds behind one with few. Wall time is off by far more;
+# a topic with many messages is taken from the middleware seconds behind one with few. Wall time differs by far more;
 # what is off by less is found when nothing moves (`checks_time`).
 _BACKLOG = 10.0
 
-# What is expected, what is seen, and whether that is it.
+# Expected, seen, and whether they agree.
 Finding = tuple[str, str, bool]
 
 
 def check_streams(subject: Subject, section: Section) -> None:
-    """Compares what is heard with rates and with /clock."""
+    """Compares the messages received with rates and with /clock."""
     if not subject.watch():
         if subject.passive:
-            section.skip("all streams", "messages", "no time is heard: paused?")
+            section.skip("all streams", "messages", "no time received: paused?")
         else:
             section.check("all streams", "messages", f"none: {subject.silence}", False)
         return
     for output in OUTPUTS:
         streams = subject.of(output.name)
-        heard = [stream for stream in streams if stream.recording.messages]
-        silent = [stream.name for stream in streams if stream not in heard and stream.wanted]
+        received = [stream for stream in streams if stream.recording.messages]
+        silent = [stream.name for stream in streams if stream not in received and stream.wanted]
         if silent:
-            section.check(f"{output.name}: heard", "messages", f"nothing on {', '.join(silent)}", False)
-        name = heard[0].name if len(heard) == 1 else output.name
+            section.check(f"{output.name}: received", "messages", f"nothing on {', '.join(silent)}", False)
+        name = received[0].name if len(received) == 1 else output.name
         for check, find in _CHECKS.items():
-            findings = {stream.name: finding for stream in heard if (finding := find(subject, stream)) is not None}
+            findings = {stream.name: finding for stream in received if (finding := find(subject, stream)) is not None}
             if findings:
                 section.check(f"{name}: {check}", *_summary(findings))
 
 
 def _summary(findings: dict[str, Finding]) -> Finding:
-    """One row of the findings of one topic, or of several of a kind: the bad ones by name, if there are any."""
+    """One row of the findings of one topic, or of several of a kind: with the names of the bad ones."""
     expected, seen, _ = next(iter(findings.values()))
     bad = {name: seen for name, (_, seen, good) in findings.items() if not good}
     if len(findings) == 1:
@@ -65,10 +65,12 @@ def _rate(subject: Subject, stream: Stream) -> Finding | None:
     wanted = max(1.0 / stream.rate if stream.rate else 0.0, step or 0.0)
     expected = f"{1.0 / wanted:g} Hz"
     if len(stamps) < FEWEST:
-        bare = len(stamps) < len(stream.recording.messages)  # what holds nothing bears no stamp, as markers do
+        bare = len(stamps) < len(
+            stream.recording.messages
+        )  # A message without contents, such as empty markers, has no stamp.
         return None if bare else (expected, f"{len(stamps)} messages", False)
     interval = float(np.quantile(np.diff(stamps), 0.25, method="lower")) * 1e-9
-    tolerance = _UNKNOWN_STEP * wanted if step is None else 0.5 * step + 1e-9  # stamps are rounded to nanoseconds
+    tolerance = _UNKNOWN_STEP * wanted if step is None else 0.5 * step + 1e-9  # Stamps are rounded to nanoseconds.
     seen = f"{1.0 / interval:.4g} Hz" if interval > 0.0 else "stamps that stand still"
     return expected, seen, abs(interval - wanted) <= tolerance
 
@@ -106,11 +108,11 @@ _CHECKS: dict[str, Callable[[Subject, Stream], Finding | None]] = {
 
 
 def _bad_field(value: Any, name: str) -> str:
-    """Name of the first field of a message that is not finite though it must be; "" if there is none."""
+    """Name of the first field of a message that must be finite and is not; "" if there is none."""
     if isinstance(value, float):
         return "" if math.isfinite(value) else name
     if hasattr(value, "get_fields_and_field_types"):
-        # a lidar says by infinity that there is nothing (REP-117)
+        # An infinite range of a lidar means no return (REP-117).
         fields = [field for field in value.get_fields_and_field_types() if field != "ranges"]
         return _first(_bad_field(getattr(value, field), f"{name}.{field}".lstrip(".")) for field in fields)
     if isinstance(value, str | bytes) or not hasattr(value, "__len__") or not len(value):

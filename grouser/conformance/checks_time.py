@@ -1,18 +1,18 @@
-"""Pausing and stepping: time stands, and N steps are N steps."""
+"""Pausing and stepping: time stops, and a request for N steps makes N steps."""
 
 from grouser.conformance.report import Section
 from grouser.conformance.subject import Stream, Subject
 
-_WATCHED = 0.4  # [s] of wall time in which a paused simulator is watched
-# [s] of wall time for a sample to come after the step that it is of: one that was lost is sent again after three.
+_WATCHED = 0.4  # [s] of wall time for which a paused simulator is observed
+# [s] of wall time for a sample to arrive after its step: a lost one is sent again after three.
 _ARRIVAL = 4.0
-_LOOKS = 3  # at the stamps of all streams: what nobody has to send again may be lost once
+_LOOKS = 3  # attempts to read the stamps of all streams: a best-effort sample may be lost once
 _COUNTS = (1, 7)
-_ROUNDED = 2  # [ns]: both stamps are rounded
+_ROUNDED = 2  # [ns] tolerance: both stamps are rounded
 
 
 def check_time(subject: Subject, section: Section) -> None:
-    """Refuses to step while it runs, stands while it is paused, advances by exactly the steps that it is asked for."""
+    """Checks that stepping is refused while running, that time stops while paused, and that steps are exact."""
     client, control = subject.client, subject.control
     if not subject.watch() or not control.complete:
         section.skip("pause and step", "time stands, or steps", "it cannot be paused, stepped and reset")
@@ -27,7 +27,7 @@ def check_time(subject: Subject, section: Section) -> None:
     went = (subject.now - before) * 1e-9
     section.check("time while paused", "stands", "stands" if went == 0.0 else f"went on by {went:.3g} s", went == 0.0)
     if went == 0.0:
-        control.step(1)  # from where it is paused to where every stream is sampled
+        control.step(1)  # To a step at which every stream is sampled.
         subject.settle()
         for count in _COUNTS:
             _check_steps(subject, section, count)
@@ -37,7 +37,7 @@ def check_time(subject: Subject, section: Section) -> None:
     before = subject.now
     refusal = control.pause(False)
     runs = client.until(lambda: subject.now > before)
-    section.check("going on", "time runs", refusal or ("time runs" if runs else "time stands"), not refusal and runs)
+    section.check("resume", "time runs", refusal or ("time runs" if runs else "time stands"), not refusal and runs)
 
 
 def _check_steps(subject: Subject, section: Section, count: int) -> None:
@@ -48,7 +48,7 @@ def _check_steps(subject: Subject, section: Section, count: int) -> None:
     subject.settle()
     went = subject.now - before
     if subject.step is None:
-        section.check(label, "success, time goes on", refusal or f"{went * 1e-9:g} s", not refusal and went > 0)
+        section.check(label, "success, time advances", refusal or f"{went * 1e-9:g} s", not refusal and went > 0)
         return
     seconds = count * subject.step
     exact = abs(went - seconds * 1e9) <= _ROUNDED
@@ -56,10 +56,10 @@ def _check_steps(subject: Subject, section: Section, count: int) -> None:
 
 
 def _check_agreement(subject: Subject, section: Section) -> None:
-    """Every stream has one time base: while nothing moves, none is an interval or more apart from the clock."""
+    """Checks that all streams have one time base: while paused, each is within an interval of the clock."""
     clock = subject.stream("/clock")
     if clock is None:
-        section.skip("stamps while paused", "those of /clock", "no /clock is heard")
+        section.skip("stamps while paused", "those of /clock", "no /clock received")
         return
     for _ in range(_LOOKS):
         apart = _apart(subject, clock)

@@ -1,4 +1,4 @@
-"""A node that hears, asks and commands; all in one thread, so that what is heard is in the order of its arrival."""
+"""A node that subscribes, requests and commands in one thread, so that messages are in the order of their arrival."""
 
 import math
 import os
@@ -23,13 +23,13 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
-_KEPT = 1000  # messages of a topic that wait in the middleware while another one is looked at
-_LOOK = 0.02  # [s] after which a condition is looked at again though nothing has come
-_MATCHING = 0.3  # [s] of wall time for publisher and subscriber to learn of each other
-_FEEDBACK = 4.0  # [s] of wall time: one that was lost is sent again after three
+_KEPT = 1000  # depth of the queue of a topic
+_LOOK = 0.02  # [s] interval of checks of a condition without messages
+_MATCHING = 0.3  # [s] of wall time for the discovery of publisher and subscriber
+_FEEDBACK = 4.0  # [s] of wall time; a lost message is sent again after three
 _DELIVERY = 0.02  # [s] of wall time for a message to reach another process
-# A time in which nothing comes says something on an idle computer only. On a busy one it lasts longer: until the
-# simulator has given as many answers as an idle computer lets it give in that time at the least.
+# A time without messages is conclusive on an idle computer only. On a busy one it is extended until the simulator has
+# given as many answers as it gives at least in that time on an idle computer.
 _ANSWER_RATE = 50.0  # [1/s]
 
 
@@ -50,23 +50,23 @@ class ReceivedMessages:
 
     @property
     def time(self) -> int:
-        """Stamp of the last message [ns]; -1 before the first one, or if it bears none."""
+        """Stamp of the last message [ns]; -1 before the first one, or without a stamp."""
         return stamp_of(self.messages[-1]) if self.messages else -1
 
     def stamps(self) -> list[int]:
-        """Of all messages that bear one [ns]."""
+        """Stamps of all messages that have one [ns]."""
         return [stamp for message in self.messages if (stamp := stamp_of(message)) >= 0]
 
 
 class Client:
-    """Speaks with a simulator as any other node does.
+    """Communicates with a simulator as any other node does.
 
     Args:
         context: of ROS, in which its node lives.
-        timeout: longest wait for an answer, or for what ought to come [s of wall time].
+        timeout: longest wait for an answer or a message [s of wall time].
 
     Attributes:
-        answering: full name of the node by whose answers short times are measured; "": there is none.
+        answering: full name of the node whose answers measure short times; "" for none.
     """
 
     def __init__(self, context: Context, timeout: float) -> None:
@@ -80,27 +80,27 @@ class Client:
         self._clients: dict[tuple[str, type], Any] = {}
 
     def close(self) -> None:
-        """Leaves the graph."""
+        """Destroys the node."""
         self._executor.shutdown()
         self.node.destroy_node()
 
     def until(self, condition: Callable[[], object], timeout: float | None = None) -> bool:
-        """Hears until a condition holds; returns whether it came to hold.
+        """Receives messages until a condition holds; returns whether it holds.
 
         Args:
-            condition: that is waited for.
+            condition: to wait for.
             timeout: longest wait on an idle computer [s of wall time]; None: the client's own, on any.
         """
         if timeout is None:
-            return self._hear(condition, self.timeout)
-        return self._hear(condition, timeout) or self._hear_answers(condition, math.ceil(timeout * _ANSWER_RATE))
+            return self._receive(condition, self.timeout)
+        return self._receive(condition, timeout) or self._receive_answers(condition, math.ceil(timeout * _ANSWER_RATE))
 
     def spin(self, seconds: float) -> None:
-        """Hears for so long [s of wall time on an idle computer]."""
+        """Receives messages for a time [s of wall time on an idle computer]."""
         self.until(lambda: False, seconds)
 
     def listen(self, topic: str, kind: type, reliable: bool = False, transient_local: bool = False) -> ReceivedMessages:
-        """Records a topic; asks for no more than a publisher offers that is not `reliable` or `transient_local`."""
+        """Records a topic; requests `reliable` or `transient_local` only if all publishers offer it."""
         recording = ReceivedMessages()
         quality = QoSProfile(
             depth=_KEPT,
@@ -110,8 +110,8 @@ class Client:
         self.node.create_subscription(kind, topic, recording.messages.append, quality)
         return recording
 
-    def say(self, topic: str, message: Any, transient_local: bool = False) -> None:
-        """Sends a message to whoever subscribes, and gives it the time to arrive."""
+    def publish(self, topic: str, message: Any, transient_local: bool = False) -> None:
+        """Publishes a message to the subscribers, and waits for it to arrive."""
         key = topic, type(message)
         if key not in self._publishers:
             durability = DurabilityPolicy.TRANSIENT_LOCAL if transient_local else DurabilityPolicy.VOLATILE
@@ -120,12 +120,12 @@ class Client:
             )
             publisher = self._publishers[key]
             self.until(lambda: publisher.get_subscription_count() > 0)
-            self.spin(_MATCHING)  # the other side learns of it later, and would miss what is said before
+            self.spin(_MATCHING)  # The other side discovers it later, and would miss earlier messages.
         self._publishers[key].publish(message)
         self.spin(_DELIVERY)
 
     def call(self, name: str, kind: Any, request: Any) -> Any:
-        """The answer of a service; None if none comes."""
+        """The response of a service; None without one."""
         client = self._client_of(name, kind)
         if not self.until(client.service_is_ready):
             return None
@@ -134,8 +134,8 @@ class Client:
     def act(self, name: str, kind: Any, goal: Any, last: Callable[[Any], bool]) -> tuple[Any, list[Any]] | None:
         """The result of an action's goal and its feedback; None if it is refused or never ends.
 
-        Feedback may come after the result, from when on a client of actions hears none: its topic is heard instead,
-        until one is the `last`.
+        Feedback may arrive after the result, when a client of actions receives none. Its topic is subscribed to
+        instead, until one is the `last`.
         """
         feedback = self.listen(f"{name}/_action/feedback", kind.Impl.FeedbackMessage, reliable=True)
         client = ActionClient(self.node, kind, name)
@@ -155,21 +155,21 @@ class Client:
             client.destroy()
 
     def parameters(self, node: str, names: Sequence[str]) -> dict[str, Any]:
-        """Values of those of some parameters that a node has."""
+        """Values of those parameters that a node has."""
         answer = self.call(f"{node}/get_parameters", GetParameters, GetParameters.Request(names=list(names)))
         values = [] if answer is None else [parameter_value_to_python(value) for value in answer.values]
         if len(values) == len(names):
             return {name: value for name, value in zip(names, values, strict=True) if value is not None}
-        # A node that does not allow undeclared ones leaves out all of them, if only one is not there.
+        # A node without undeclared parameters returns none of them if a single one is missing.
         return {} if len(names) == 1 else {name: v for n in names for name, v in self.parameters(node, [n]).items()}
 
     def descriptors(self, node: str, names: Sequence[str]) -> list[ParameterDescriptor]:
-        """What a node says of its parameters."""
+        """Descriptors of a node's parameters."""
         answer = self.call(f"{node}/describe_parameters", DescribeParameters, DescribeParameters.Request(names=names))
         return [] if answer is None else list(answer.descriptors)
 
     def set_parameter(self, node: str, name: str, value: Any) -> SetParametersResult:
-        """Asks a node to change a parameter; what it says to that."""
+        """Requests the change of a parameter; returns the result."""
         message: Parameter = NodeParameter(name, value=value).to_parameter_msg()
         answer = self.call(f"{node}/set_parameters", SetParameters, SetParameters.Request(parameters=[message]))
         return SetParametersResult(reason="no answer") if answer is None else answer.results[0]
@@ -177,7 +177,7 @@ class Client:
     def _result(self, future: Future) -> Any:
         return future.result() if self.until(future.done) else None
 
-    def _hear(self, condition: Callable[[], object], seconds: float) -> bool:
+    def _receive(self, condition: Callable[[], object], seconds: float) -> bool:
         end = time.monotonic() + seconds
         while not condition():
             rest = end - time.monotonic()
@@ -186,14 +186,14 @@ class Client:
             self._executor.spin_once(min(rest, _LOOK))
         return True
 
-    def _hear_answers(self, condition: Callable[[], object], count: int) -> bool:
-        """Hears until a condition holds, or the node that answers has answered so often."""
+    def _receive_answers(self, condition: Callable[[], object], count: int) -> bool:
+        """Receives messages until a condition holds, or until the answering node has answered so many requests."""
         client = self._client_of(f"{self.answering}/get_parameters", GetParameters) if self.answering else None
         for _ in range(count):
             if client is None or not client.service_is_ready():
                 break
             answered = client.call_async(GetParameters.Request()).done
-            if not self._hear(partial(_either, condition, answered), self.timeout) or condition():
+            if not self._receive(partial(_either, condition, answered), self.timeout) or condition():
                 break
         return bool(condition())
 
@@ -233,7 +233,7 @@ def interface(name: str) -> Any:
 
 
 def stamp_of(message: Any) -> int:
-    """The time that a message bears [ns]; -1 if it bears none."""
+    """Stamp of a message [ns]; -1 without one."""
     if hasattr(message, "clock"):
         return _nanoseconds(message.clock)
     if hasattr(message, "header"):

@@ -1,4 +1,4 @@
-"""Pausing, stepping and resetting a simulator: by `std_srvs`, or by `simulation_interfaces` where it has only those."""
+"""Pausing, stepping and resetting a simulator: by `std_srvs`, or by `simulation_interfaces` if only these exist."""
 
 from typing import Any
 
@@ -6,27 +6,27 @@ from std_srvs.srv import SetBool, Trigger
 
 from grouser.conformance import standard
 from grouser.conformance.client import Client, interface
-from grouser.conformance.discovery import Offer
+from grouser.conformance.discovery import SimulatorInterface
 
 
 class Control:
-    """Asks the simulator's services.
+    """Calls the simulator's services.
 
     Args:
-        client: that asks.
-        offer: what there is to ask.
+        client: that calls.
+        offer: of the simulator.
 
     Attributes:
         interfaces: type of each service and action of `simulation_interfaces` -> its full name.
     """
 
-    def __init__(self, client: Client, offer: Offer) -> None:
+    def __init__(self, client: Client, offer: SimulatorInterface) -> None:
         self._client = client
         self._offer = offer
         self._services = offer.services()
         prefix = f"{standard.SIMULATION_INTERFACES}/"
         found = {**self._services, **offer.actions()}
-        # Another simulator's come first, so that this one's own, which begin with its name, replace them.
+        # Services of other simulators come first, so that those that begin with this one's name replace them.
         ordered = sorted(found.items(), key=lambda item: item[0].startswith(f"{offer.node}/"))
         self.interfaces = {kind.removeprefix(prefix): name for name, kind in ordered if kind.startswith(prefix)}
         self._own_count: int | None = client.parameters(offer.node, [standard.STEP_REQUEST_COUNT]).get(
@@ -39,18 +39,20 @@ class Control:
         return all(self._has(call) or call.instead in self.interfaces for call in standard.SERVICES if call.instead)
 
     def pause(self, paused: bool) -> str:
-        """Pauses or goes on; returns what was said against it, "" for success."""
+        """Pauses or resumes; returns the error message, "" for success."""
         if self._has(standard.SERVICES[0]):
             return _refusal(self._client.call(self._offer.full("~/pause"), SetBool, SetBool.Request(data=paused)))
         kind = interface(f"{standard.SIMULATION_INTERFACES}/SimulationState")
         if kind is None:
             return "no such service"
-        return self.ask("SetSimulationState", state=kind(state=kind.STATE_PAUSED if paused else kind.STATE_PLAYING))[1]
+        return self.request(
+            "SetSimulationState", state=kind(state=kind.STATE_PAUSED if paused else kind.STATE_PLAYING)
+        )[1]
 
     def step(self, count: int) -> str:
-        """Advances so many steps; returns what was said against it."""
+        """Makes steps; returns the error message."""
         if not self._has(standard.SERVICES[1]):
-            return self.ask("StepSimulation", steps=count)[1]
+            return self.request("StepSimulation", steps=count)[1]
         calls = count
         if self._own_count is not None:
             self._client.set_parameter(self._offer.node, standard.STEP_REQUEST_COUNT, count)
@@ -62,19 +64,19 @@ class Control:
         return ""
 
     def reset(self) -> str:
-        """Puts the machine back; returns what was said against it."""
+        """Resets the machine; returns the error message."""
         if self._has(standard.SERVICES[2]):
             return _refusal(self._client.call(self._offer.full("~/reset"), Trigger, Trigger.Request()))
         kind = interface(f"{standard.SIMULATION_INTERFACES}/srv/ResetSimulation")
-        return "no such service" if kind is None else self.ask("ResetSimulation", scope=kind.Request.SCOPE_STATE)[1]
+        return "no such service" if kind is None else self.request("ResetSimulation", scope=kind.Request.SCOPE_STATE)[1]
 
     def leave(self) -> None:
-        """Leaves the number of steps of a request as it was."""
+        """Makes a request without further fields."""
         if self._own_count is not None:
             self._client.set_parameter(self._offer.node, standard.STEP_REQUEST_COUNT, self._own_count)
 
-    def ask(self, name: str, **fields: Any) -> tuple[Any, str]:
-        """The answer of a service of `simulation_interfaces`, None for none, and what was said against the request."""
+    def request(self, name: str, **fields: Any) -> tuple[Any, str]:
+        """The response of a service of `simulation_interfaces`, None without one, and the error message."""
         kind = interface(f"{standard.SIMULATION_INTERFACES}/srv/{name}")
         if kind is None or name not in self.interfaces:
             return None, "no such service"

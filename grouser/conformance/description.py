@@ -1,6 +1,6 @@
-"""What a machine has, read from the URDF that the simulator publishes.
+"""The parts of a machine, read from the URDF that the simulator publishes.
 
-Where there is no ``<grouser>`` element, as with simulators that do not know it, a machine is links and joints only.
+Where there is no ``<grouser>`` element, as with simulators that do not support it, a machine is links and joints only.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Drive:
 
 @dataclass(frozen=True)
 class Description:
-    """What the URDF says.
+    """Contents of the URDF.
 
     Attributes:
         links: names of all links.
@@ -56,7 +56,7 @@ class Description:
 
     @property
     def floating_base(self) -> bool:
-        """Whether the root link moves: one that is called ``world`` does not."""
+        """Whether the root link moves: one named ``world`` does not."""
         return self.root != _FIXED_ROOT
 
     def names(self, *tags: str) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ class Description:
         return tuple(name for tag in tags for name in self.parts.get(tag, ()))
 
     def has(self, needs: str) -> bool:
-        """Whether the machine has what a row of `standard` asks for."""
+        """Whether the machine has the parts that a row of `standard` requires."""
         wheels = self.names("wheel") if self.floating_base else ()
         return {
             standard.EVERY_MACHINE: True,
@@ -87,7 +87,7 @@ def read_description(urdf: str) -> Description:
     """Reads a URDF.
 
     Raises:
-        ValueError: it is not one; says why.
+        ValueError: it is not a URDF; the message has the reason.
     """
     try:
         robot = ElementTree.fromstring(urdf)

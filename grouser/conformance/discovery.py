@@ -1,4 +1,4 @@
-"""Which node is the simulator, and what it offers."""
+"""Finds the simulator's node, and its topics, services and actions."""
 
 import re
 from collections.abc import Sequence
@@ -12,22 +12,23 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from grouser.conformance.client import Client
 from grouser.conformance.standard import BEST_EFFORT, RELIABLE, TRANSIENT_LOCAL, VOLATILE, Output
 
-# [s] of wall time in which nothing new turns up once the simulator is seen; where it has no name, another one might.
+# [s] of wall time without changes of the graph after which discovery is complete; without a given name, another
+# simulator may appear in it.
 _SETTLED, _ALONE = 0.3, 1.0
 
 
 class NotFoundError(Exception):
-    """There is no simulator, or more than one; the message says which nodes there are."""
+    """There is no simulator, or more than one; the message lists the nodes."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Who publishes or subscribes.
+    """A publisher or subscriber.
 
     Attributes:
         node: full name.
         type: of the messages, as ``sensor_msgs/Imu``.
-        reliability, durability: in the words of `standard`.
+        reliability, durability: as in `standard`.
     """
 
     node: str
@@ -37,12 +38,12 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
-class Offer:
-    """What the graph says of the simulator.
+class SimulatorInterface:
+    """The simulator in the ROS graph.
 
     Attributes:
         node: its full name.
-        graph: who sees it.
+        graph: node that reads the graph.
     """
 
     node: str
@@ -59,7 +60,7 @@ class Offer:
         return topic.removeprefix(self.full(""))
 
     def topics(self, output: Output) -> list[str]:
-        """Full names of the topics that are of one kind and that somebody publishes."""
+        """Full names of the published topics of one kind."""
         patterns = [re.sub("<[a-z]+>", "[^/]+", self.full(name)) for name in (output.name, output.single) if name]
         return sorted(
             name
@@ -72,11 +73,11 @@ class Offer:
         return [_endpoint(info) for info in self.graph.get_publishers_info_by_topic(topic)]
 
     def own_publishers(self, topic: str) -> list[Endpoint]:
-        """The simulator's own; where it has none, all: they are its helpers' then."""
+        """The simulator's own publishers; all where it has none, those of its helper nodes."""
         return self._own(self.publishers(topic))
 
     def own_subscribers(self, topic: str) -> list[Endpoint]:
-        """The same of subscribers."""
+        """The simulator's own subscribers; all where it has none."""
         return self._own([_endpoint(info) for info in self.graph.get_subscriptions_info_by_topic(topic)])
 
     def services(self) -> dict[str, str]:
@@ -93,11 +94,11 @@ class Offer:
         return [endpoint for endpoint in endpoints if endpoint.node == self.node] or endpoints
 
 
-def find_simulator(client: Client, wanted: str) -> Offer:
-    """Looks for the simulator and waits until the graph is complete.
+def find_simulator(client: Client, wanted: str) -> SimulatorInterface:
+    """Finds the simulator and waits until the graph is complete.
 
     Args:
-        client: that looks.
+        client: that reads the graph.
         wanted: name of the node, with its namespace or without; "": the only one that publishes /clock, or of these the
             only one that publishes ``joint_states`` too.
 
@@ -105,14 +106,14 @@ def find_simulator(client: Client, wanted: str) -> Offer:
         NotFoundError: none or several are there.
     """
     client.until(lambda: len(_candidates(client.node, wanted)) > 0)
-    # A node that answers is made: whatever it offers is on its way.
+    # A node that answers is complete: its offers are being announced.
     client.answering = next(iter([*_candidates(client.node, wanted), *_nodes(client.node)]), "")
     size = -1
     while size != (size := _graph_size(client.node)):
         client.spin(_SETTLED if wanted else _ALONE)
     candidates = _candidates(client.node, wanted)
     if len(candidates) == 1:
-        return Offer(candidates[0], client.node)
+        return SimulatorInterface(candidates[0], client.node)
     if len(candidates) > 1:
         raise NotFoundError(f"there are several simulators, choose one by --node: {', '.join(candidates)}")
     others = ", ".join(_nodes(client.node)) or "none"
@@ -141,12 +142,12 @@ def _published(graph: Node, full: str) -> set[str]:
     namespace, _, name = full.rpartition("/")
     try:
         return {topic for topic, _ in graph.get_publisher_names_and_types_by_node(name, namespace or "/")}
-    except NodeNameNonExistentError:  # it has just left
+    except NodeNameNonExistentError:  # It has just ended.
         return set()
 
 
 def _graph_size(graph: Node) -> int:
-    """How many publishers, subscribers and services are there."""
+    """Number of publishers, subscribers and services."""
     topics: Sequence[tuple[str, list[str]]] = graph.get_topic_names_and_types()
     ends = sum(graph.count_publishers(name) + graph.count_subscribers(name) for name, _ in topics)
     return ends + len(graph.get_service_names_and_types())

@@ -1,7 +1,7 @@
-"""How far a machine moves by what it is told, step by step from its start: free of the wall clock.
+"""Displacement of a machine by commands, in steps from its start: independent of the wall clock.
 
-Every trial begins with a reset of the paused simulator, so that all that differs is the command. The motion of a
-machine that nobody commands, which may sink or roll, is what others are compared with.
+Every trial begins with a reset of the paused simulator, so that trials differ only by the command. The motion without
+commands, as of a machine that sinks or rolls, is the reference.
 """
 
 from collections.abc import Sequence
@@ -12,22 +12,22 @@ from grouser.conformance.channels import Channel, channels_of
 from grouser.conformance.report import Section
 from grouser.conformance.subject import Subject
 
-MOVED = 1e-3  # [rad or m]: what any sensor of a joint would see
-DURATION = 0.3  # [s]: of a trial
-# [s] of wall time for a sample to come: after a reset, where a simulator may say nothing before it steps, and after the
-# step that it is of, where one that was lost is sent again after three seconds.
+MOVED = 1e-3  # [rad or m] displacement that counts as motion
+DURATION = 0.3  # [s] duration of a trial
+# [s] of wall time for a sample to arrive: after a reset, where a simulator may publish nothing before it steps, and
+# after its step, where a lost one is sent again after three seconds.
 _AFTER_RESET, _AFTER_STEP = 2.0, 4.0
 NOTHING_TO_TRY = "it cannot be paused, stepped and reset, or nothing commands it"
 
 
 class Trials:
-    """Has a simulator start over and over; leaves it paused.
+    """Restarts a simulator for each trial; leaves it paused.
 
     Args:
-        subject: says how long a step is, and where its joints are.
+        subject: gives the length of a step and the joint positions.
 
     Attributes:
-        refusal: what the simulator said against being paused, reset or stepped; "" as long as all goes well.
+        refusal: error message of pausing, resetting or stepping; "" for none.
         interval: between two joint states [s].
     """
 
@@ -43,15 +43,15 @@ class Trials:
         subject.settle()
 
     def start(self) -> np.ndarray:
-        """Resets; joint positions then [rad or m]."""
+        """Resets; returns the joint positions [rad or m]."""
         before = self._recording.newest
         self._note(self._subject.control.reset())
         if not self._subject.client.until(lambda: self._recording.newest is not before, _AFTER_RESET):
-            self.advance(self._step)  # it says nothing before it steps
+            self.advance(self._step)  # It publishes nothing before it steps.
         return self._positions()
 
     def advance(self, seconds: float) -> np.ndarray:
-        """Steps for so long [s of simulation time]; joint positions then."""
+        """Steps for a time [s of simulation time]; returns the joint positions."""
         count = max(1, round(seconds / self._step))
         wanted = self._recording.time + int(1e9 * (count - 0.5) * self._step)
         self._note(self._subject.control.step(count))
@@ -60,28 +60,28 @@ class Trials:
 
     @property
     def time(self) -> int:
-        """Stamp of the joint states that were heard last [ns]."""
+        """Stamp of the last joint states [ns]."""
         return self._recording.time
 
-    def tell(self, channels: Sequence[Channel]) -> None:
+    def command(self, channels: Sequence[Channel]) -> None:
         """Sends the moving command of each channel."""
         for channel in channels:
-            self._subject.say(channel.name, channel.moving)
+            self._subject.publish(channel.name, channel.moving)
 
     def run(self, channels: Sequence[Channel]) -> np.ndarray:
-        """How far the joints are from their start when the channels' moving commands have been told."""
+        """Displacement of the joints from their start by the channels' moving commands."""
         begun = self.start()
-        self.tell(channels)
+        self.command(channels)
         return self.advance(DURATION) - begun
 
     def finish(self, section: Section) -> None:
-        """Leaves the machine at its start; tells what the simulator refused in between."""
+        """Leaves the machine at its start; reports requests that the simulator refused."""
         self.start()
         if self.refusal:
             section.check("pause, step and reset", "success", self.refusal, False)
 
     def _positions(self) -> np.ndarray:
-        """Of the joints in the order of the first message; NaN for one that is missing now."""
+        """Joint positions in the order of the first message; NaN for a joint that is missing."""
         message = self._recording.newest
         places = dict(zip(message.name, message.position, strict=False))
         return np.array([places.get(name, np.nan) for name in self._names])
@@ -91,12 +91,12 @@ class Trials:
 
 
 def channels_to_try(subject: Subject) -> list[Channel]:
-    """By which it can be commanded in trials; none where there can be no trials."""
+    """Channels for trials; none where trials are not possible."""
     return list(channels_of(subject)) if subject.watch() and can_try(subject) else []
 
 
 def can_try(subject: Subject) -> bool:
-    """Whether the simulator offers all that trials need."""
+    """Whether the simulator can be paused, stepped and reset."""
     stream = subject.stream("joint_states")
-    heard = stream is not None and stream.recording.newest is not None and len(stream.recording.newest.position) > 0
-    return subject.control.complete and subject.step is not None and heard
+    received = stream is not None and stream.recording.newest is not None and len(stream.recording.newest.position) > 0
+    return subject.control.complete and subject.step is not None and received

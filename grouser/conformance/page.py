@@ -1,4 +1,4 @@
-"""docs/conform.md, made from the tables that the checks work by."""
+"""docs/conform.md, made from the tables that the checks use."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,48 +12,49 @@ _INTRODUCTION = """\
     grouser run --machine rover &
     grouser conform
 
-`grouser conform` is one more node. It looks at the graph, listens, asks, pauses, steps, commands, stops and resets the
-simulator that runs, whoever made it, and prints a row for each check: what the interface asks for, what was seen, and
-`ok`, `FAILED`, `absent` (not offered, and not required of this machine) or `skipped` (could not be looked at). The exit
-status is 0 if nothing failed, 1 if something did, and 2 if there is no simulator, or more than one to choose from.
+`grouser conform` is a ROS 2 node. It reads the graph, subscribes, requests, pauses, steps, commands, stops and resets
+any running simulator, and prints a row for each check: the requirement, the finding, and `ok`, `FAILED`, `absent` (not
+offered, and not required of this machine) or `skipped` (could not be checked). The exit status is 0 if no check failed,
+1 if one did, and 2 if there is no simulator, or more than one to choose from.
 
 | option | meaning |
 |---|---|
 | `--node NAME` | the simulator's node, with its namespace or without; else the only one that publishes `/clock` |
-| `--passive` | look only: neither pause nor move nor reset it |
+| `--passive` | passive checks only: it is neither paused nor moved nor reset |
 | `--only GROUP ...` | some groups of checks only |
-| `--timeout SECONDS` | longest wait for an answer; more where a simulator takes long to get ready |
+| `--timeout SECONDS` | longest wait for an answer; increase it for a simulator that starts slowly |
 | `--json FILE` | the rows as JSON too |
 | `--ros-args ...` | of its own node |
 
-Without `--passive` **the machine moves** and is reset several times; afterwards the simulator runs or is paused as it
-was found, its machine at its start. What is required of a machine follows from its URDF: from the `<grouser>` element
-([docs](urdf_extension.md)), and of a simulator that has none, from links and joints. This page is made from the tables
-that the checks work by (`grouser/conformance/standard.py`); they share nothing with the nodes that they check.
+Without `--passive` **the machine moves** and is reset several times; afterwards the simulator runs or is paused as
+before, with its machine at its start. The requirements follow from the machine's URDF: from the `<grouser>` element
+([docs](urdf_extension.md)), or without one, from links and joints. This page is made from the tables of the checks
+(`grouser/conformance/standard.py`); they share no code with grouser's nodes.
 
-## What is checked
+## Checks
 
 | group | checks |
 |---|---|
 | `graph` | types of topics, services and actions; publishers' quality of service but for their depth; one `/clock` |
-| `streams` | that something comes; rates and order by stamps, in simulation time; one time base; finite numbers |
+| `streams` | that messages arrive; rates and order by stamps, in simulation time; one time base; finite numbers |
 | `frames` | one parent each; odometry frame, footprint, base; one tree, with the links and the frames of all messages |
 | `contents` | names and lengths of joint states; geometry of scans; REP-145; covariances; values; `/diagnostics` |
 | `parameters` | descriptions and ranges; a bad value is refused with a reason |
-| `time` | no step while it runs; time stands while it is paused; N steps are N steps; stamps agree to an interval |
+| `time` | no step while running; time stops while paused; N steps are N steps; stamps agree to an interval |
 | `interfaces` | `simulation_interfaces`, where it is offered: features, states, results, steps, the action's feedback |
-| `reset` | joints are where they started; time does not go back unless `reset_rewinds_time` says so |
-| `commands` | what is not finite, of unknown name or wrong length is refused and counted; silence ends in time |
-| `emergency_stop` | the machine stands, and obeys nobody until the reset, not even who takes the stop back |
+| `reset` | joints are at their start; time does not go back unless `reset_rewinds_time` is set |
+| `commands` | those not finite, of unknown name or wrong length are refused and counted; a timeout ends the motion |
+| `emergency_stop` | the machine stops, and obeys no command until the reset, even after the stop is released |
 
-Commands are tried while the simulator is paused, by steps from a reset: each trial differs from another in nothing but
-the command, and how busy the computer is does not matter. Silence is compared with a command to stop at the very moment
-when it becomes too long: the difference may be a tick.
+Commands are tried while the simulator is paused, by steps from a reset: trials differ only by the command, and the load
+of the computer does not matter. A timeout is compared with a command to stop at the same moment: the difference may be
+a tick.
 
-## Where our own simulator falls short
+## Limits of grouser's simulator
 
-The integrators for smooth machines have no brakes. Under them an emergency stop takes the drives' effort away, and what
-nothing brakes goes on: `four_bar` fails `emergency_stop` unless it is run with `integrator:=semi_implicit`.
+The integrators for smooth machines have no brakes. Under them an emergency stop takes the drives' effort away, and
+joints without friction continue to move: `four_bar` fails `emergency_stop` unless it is run with
+`integrator:=semi_implicit`.
 """
 
 

@@ -1,4 +1,4 @@
-"""What the checks found: rows, as a table or as JSON."""
+"""Results of the checks: rows, as a table or as JSON."""
 
 import re
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ _INDENT = "  "
 
 
 class Verdict(str, Enum):
-    """What became of a check."""
+    """Result of a check."""
 
     PASSED = "ok"
     FAILED = "FAILED"
-    ABSENT = "absent"  # what is not offered and need not be
-    SKIPPED = "skipped"  # what could not be looked at
+    ABSENT = "absent"  # not offered and not required
+    SKIPPED = "skipped"  # could not be checked
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Row:
 
     Attributes:
         group: of the checks that it belongs to.
-        check: what is looked at.
-        expected: what the interface asks for.
-        seen: what was found, or why nothing was.
+        check: its subject.
+        expected: requirement of the interface.
+        seen: finding, or the reason why there is none.
         verdict: of both.
     """
 
@@ -45,7 +45,7 @@ class Report:
 
     @property
     def failed(self) -> list[Row]:
-        """Rows that say that the interface is not kept."""
+        """Rows of failed checks."""
         return self.count(Verdict.FAILED)
 
     def count(self, verdict: Verdict) -> list[Row]:
@@ -53,11 +53,11 @@ class Report:
         return [row for row in self.rows if row.verdict == verdict]
 
     def section(self, group: str) -> "Section":
-        """Where the checks of one group are written."""
+        """Makes the section for a group of checks."""
         return Section(self, group)
 
     def lines(self) -> Iterator[str]:
-        """The table, at most 100 columns wide, and what it comes to."""
+        """The table, at most 100 columns wide, and the summary."""
         group = ""
         for row in self.rows:
             if row.group != group:
@@ -68,7 +68,7 @@ class Report:
         yield f"{len(self.rows)} checks: {', '.join(counts)}"
 
     def as_dictionary(self) -> dict:
-        """The same for JSON."""
+        """The report for JSON."""
         return {
             "rows": [{**asdict(row), "verdict": row.verdict.value} for row in self.rows],
             **{word: len(self.count(verdict)) for verdict, word in _WORDS.items()},
@@ -91,15 +91,15 @@ class Section:
     group: str
 
     def check(self, check: str, expected: str, seen: str, passed: bool) -> None:
-        """Writes down a check that was made."""
+        """Adds the result of a check."""
         self._add(check, expected, seen, Verdict.PASSED if passed else Verdict.FAILED)
 
     def absent(self, check: str, expected: str, seen: str = "not offered") -> None:
-        """Writes down what the simulator does not offer, and need not."""
+        """Adds an optional part that the simulator does not offer."""
         self._add(check, expected, seen, Verdict.ABSENT)
 
     def skip(self, check: str, expected: str, reason: str) -> None:
-        """Writes down what could not be looked at."""
+        """Adds a check that could not be made."""
         self._add(check, expected, reason, Verdict.SKIPPED)
 
     def _add(self, check: str, expected: str, seen: str, verdict: Verdict) -> None:

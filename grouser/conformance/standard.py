@@ -1,4 +1,4 @@
-"""The interface as tables: what a simulator of a working machine says, hears and answers on ROS 2.
+"""The ROS 2 interface of a simulator of a working machine as tables: topics, services, actions and parameters.
 
 Names follow the node's namespace unless they begin with ``/``; names of services that begin with ``~/`` follow the
 node's.
@@ -6,7 +6,7 @@ node's.
 
 from dataclasses import dataclass
 
-# What of a machine asks for a topic, a service or an action; `description` finds it in the URDF.
+# Parts of a machine that require a topic, a service or an action; `description` finds them in the URDF.
 EVERY_MACHINE = "every machine"
 FLOATING_BASE = "a base that is free to move"
 WHEELS = "wheels"
@@ -32,13 +32,14 @@ class Output:
     """A topic that the simulator publishes.
 
     Attributes:
-        name: ``<…>`` stands for the name of a link, a joint or a sensor, with ``_`` for what a topic cannot hold.
+        name: ``<…>`` stands for the name of a link, a joint or a sensor, with ``_`` for characters that a topic
+            cannot have.
         type: of its messages.
-        needs: what a machine must have for the topic to be required; `OPTIONAL`: nobody is asked for it.
+        needs: part of a machine that makes the topic required; `OPTIONAL`: never required.
         reliability, durability, depth: quality of service.
-        rate: in simulation time [Hz]; 0: each step; None: when there is something to say.
-        rate_parameter: parameter of the node that says otherwise.
-        single: name of the topic where a machine has only one of what `name` has a topic for each.
+        rate: in simulation time [Hz]; 0: each step; None: on events.
+        rate_parameter: parameter of the node that changes it.
+        single: name of the topic where a machine has only one such part.
     """
 
     name: str
@@ -120,13 +121,13 @@ OUTPUTS = (
 
 @dataclass(frozen=True)
 class Input:
-    """A topic that the simulator hears.
+    """A topic to which the simulator subscribes.
 
     Attributes:
         name: of the topic.
         types: of its messages; one of them.
         needs: as of an `Output`.
-        durability: that a publisher may have and is heard with what it said before.
+        durability: of the subscription: `transient_local` also receives earlier messages of such a publisher.
     """
 
     name: str
@@ -170,7 +171,7 @@ SERVICES = (
 )
 ACTIONS = (Call("follow_joint_trajectory", "control_msgs/FollowJointTrajectory", FOLLOWING_DRIVES),)
 
-# Parameters that the interface names, and what holds where a node has none of that name.
+# Parameters of the interface, and the value that holds where a node does not have one.
 PARAMETERS: dict[str, bool | float | str] = {
     "publish_link_tf": True,
     "cmd_vel_timeout": 0.5,
@@ -181,12 +182,12 @@ PARAMETERS: dict[str, bool | float | str] = {
     "reset_rewinds_time": False,
     **{output.rate_parameter: float(output.rate or 0.0) for output in OUTPUTS if output.rate_parameter},
 }
-# Of these the default is the simulator's own affair.
+# Parameters whose default each simulator chooses.
 STEP = "step"
 STAMPED_TWIST = "enable_stamped_cmd_vel"
 STEP_REQUEST_COUNT = "step_request_count"
 
-# Values that each group of a topic has, by what the group is about.
+# Values of each group of a topic, by the group's part of the machine.
 CYLINDER_VALUES = (
     "pressure_piston_side",
     "pressure_rod_side",
@@ -198,7 +199,7 @@ CYLINDER_VALUES = (
 )
 WHEEL_VALUES = ("slip_ratio", "slip_angle", "sinkage", "drawbar_pull")
 FLEXIBLE_VALUES = ("tip_deflection_y", "tip_deflection_z", "tip_twist", "strain_energy")
-# Words that the keys of /diagnostics hold.
+# Words in the keys of /diagnostics.
 DIAGNOSTICS = (
     "real_time_factor",
     "overruns",
@@ -248,6 +249,6 @@ FEATURES = {
     "AVAILABLE_WORLDS": "GetAvailableWorlds",
     "SPAWNING_ENTITIES": "SpawnEntities",
 }
-# Of these, what asks and changes nothing, and what is asked about one entity.
+# Of these, requests that change nothing, and requests about one entity.
 GETTERS = ("GetEntities", "GetSpawnables", "GetNamedPoses", "GetAvailableWorlds", "GetCurrentWorld")
 ABOUT_ENTITIES = ("GetEntityState", "GetEntityInfo", "GetEntityBounds", "SetEntityState", "DeleteEntity")

@@ -1,4 +1,4 @@
-"""The simulator under examination: what it has said so far, and how it was found."""
+"""The simulator under examination: its messages so far, and its initial condition."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,26 +10,29 @@ from grouser.conformance import standard
 from grouser.conformance.client import Client, ReceivedMessages, interface
 from grouser.conformance.control import Control
 from grouser.conformance.description import Description, read_description
-from grouser.conformance.discovery import Offer
+from grouser.conformance.discovery import SimulatorInterface
 from grouser.conformance.standard import OUTPUTS, Output
 
-_PATIENCE_PAUSED = 2.0  # [s] of wall time without a /clock after which a simulator is taken to be paused
-_PATIENCE_ONCE = 3.0  # [s] of wall time for what is said once, and for /diagnostics
-_TELLING = 3  # messages of /diagnostics, of which one tells what happened before the first of them
-_QUIET, _MOST_ROUNDS = 0.2, 20  # [s] of wall time in which nothing comes from a paused simulator; looks for that
-FEWEST, _MOST = 4, 26  # messages of a stream that are wanted; between these a quarter of a second's
+_PATIENCE_PAUSED = 2.0  # [s] of wall time without /clock after which a simulator counts as paused
+_PATIENCE_ONCE = 3.0  # [s] of wall time for messages published once, and for /diagnostics
+_TELLING = 3  # messages of /diagnostics, one of which is about the time before the first
+_QUIET, _MOST_ROUNDS = 0.2, 20  # [s] of wall time without messages after which a paused simulator is settled; attempts
+FEWEST, _MOST = (
+    4,
+    26,
+)  # least and greatest number of messages wanted of a stream; between these those of a quarter of a second
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A topic that is heard.
+    """A subscribed topic.
 
     Attributes:
         topic: full name.
         name: without the namespace.
-        output: what it ought to be.
-        recording: what has come.
-        rate: that the node's parameter asks for [Hz]; None where there is no rate.
+        output: its row of `standard`.
+        recording: messages received.
+        rate: by the node's parameter [Hz]; None where there is no rate.
     """
 
     topic: str
@@ -40,37 +43,37 @@ class Stream:
 
     @property
     def enough(self) -> bool:
-        """Whether its rate can be seen."""
+        """Whether there are enough messages to measure the rate."""
         return len(self.recording.messages) >= self.wanted
 
     @property
     def wanted(self) -> int:
-        """How many messages it takes for that."""
+        """Number of messages needed to measure the rate."""
         if self.rate is None:
             return 0 if self.output.name == "/tf_static" else 1
         return int(np.clip(self.rate / 4.0, FEWEST, _MOST)) if self.rate else _MOST
 
 
 class Subject:
-    """A simulator and what is known of it.
+    """A simulator and its known properties.
 
     Args:
-        client: that speaks with it.
-        offer: what it has.
+        client: that communicates with it.
+        offer: its topics, services and actions.
         passive: whether it must be left as it is.
 
     Attributes:
-        parameters: of `standard.PARAMETERS`, with what the node says.
+        parameters: of `standard.PARAMETERS`, with the node's values.
         own_parameters: names of those that the node has.
-        step: of the simulation [s]; None if the node does not say.
-        description: of the machine; None if there is none that can be read.
+        step: of the simulation [s]; None if unknown.
+        description: of the machine; None without a valid one.
         description_error: why not.
         control: pauses, steps and resets.
-        streams: what is heard, by full name of the topic.
-        silence: why no time is heard, as far as that is known.
+        streams: subscribed topics, by full name.
+        silence: reason why no time is received, if known.
     """
 
-    def __init__(self, client: Client, offer: Offer, passive: bool) -> None:
+    def __init__(self, client: Client, offer: SimulatorInterface, passive: bool) -> None:
         self.client = client
         self.offer = offer
         self.passive = passive
@@ -82,12 +85,12 @@ class Subject:
         self.silence = "neither /clock nor joint states"
         self.streams = self._listen()
         self.description: Description | None = None
-        self.description_error = "never heard"
+        self.description_error = "never received"
         self._read_description()
         self._was_paused: bool | None = None
 
     def stream(self, name: str) -> Stream | None:
-        """A topic by its name in `standard`; None if it is not heard."""
+        """A topic by its name in `standard`; None if not subscribed."""
         return self.streams.get(self.offer.full(name))
 
     def of(self, output_name: str) -> list[Stream]:
@@ -95,14 +98,14 @@ class Subject:
         return [stream for stream in self.streams.values() if stream.output.name == output_name]
 
     def diagnosis(self, words: str) -> str | None:
-        """The newest value of /diagnostics whose key has some words in it; None: it is not told."""
+        """The newest value of /diagnostics whose key contains some words; None without one."""
         stream = self.stream("/diagnostics")
         message = None if stream is None else stream.recording.newest
         pairs = [pair for status in message.status for pair in status.values] if message else []
         return next((pair.value for pair in pairs if words in pair.key), None)
 
     def is_told(self, condition: Callable[[], bool]) -> bool:
-        """Whether a condition of what /diagnostics say holds, or comes to hold now."""
+        """Whether a condition on /diagnostics holds within a few messages."""
         stream = self.stream("/diagnostics")
         if stream is not None:
             messages, enough = stream.recording.messages, len(stream.recording.messages) + _TELLING
@@ -116,11 +119,11 @@ class Subject:
         return max((recording.time for recording in clocks), default=-1)
 
     def watch(self) -> bool:
-        """Hears enough of all streams, once; returns whether the simulator runs."""
+        """Receives enough messages of all streams, once; returns whether the simulator runs."""
         if self._was_paused is None:
             self._was_paused = not self.client.until(lambda: self.now >= 0, _PATIENCE_PAUSED)
             if self._was_paused and not self.passive:
-                # It may be getting ready instead: then it refuses, and starts by itself.
+                # It may be starting instead: then it refuses, and starts by itself.
                 refusal = self.control.pause(False)
                 self._was_paused = not refusal
                 self.silence = refusal or self.silence
@@ -132,7 +135,7 @@ class Subject:
         return self.now >= 0
 
     def settle(self) -> None:
-        """Hears, from a paused simulator, what is still on its way; a busy computer may be behind by seconds."""
+        """Receives the remaining messages of a paused simulator; a busy computer may be behind by seconds."""
         streams = [stream.recording.messages for stream in self.streams.values() if stream.rate is not None]
         count = -1
         for _ in range(_MOST_ROUNDS):
@@ -141,14 +144,14 @@ class Subject:
                 return
             self.client.spin(_QUIET)
 
-    def say(self, name: str, message: Any) -> None:
-        """Sends a message to one of the simulator's topics and waits until it has been heard.
+    def publish(self, name: str, message: Any) -> None:
+        """Publishes a message on one of the simulator's topics and waits until it has been received.
 
-        A node that answers a request that was sent behind the message has most likely taken that first.
+        A node that answers a later request has most likely processed the message first.
         """
         topic = self.offer.full(name)
         latched = any(entry.durability == standard.TRANSIENT_LOCAL for entry in self.offer.own_subscribers(topic))
-        self.client.say(topic, message, latched)
+        self.client.publish(topic, message, latched)
         self.client.parameters(self.offer.node, [standard.STEP])
 
     def leave(self) -> None:
@@ -158,7 +161,7 @@ class Subject:
             self.control.leave()
 
     def _listen(self) -> dict[str, Stream]:
-        """Hears every topic whose type is right, by what its publishers offer."""
+        """Subscribes to every topic with the right type, with a compatible quality of service."""
         streams = {}
         for output in OUTPUTS:
             for topic in self.offer.topics(output):

@@ -1,4 +1,4 @@
-"""The reproducible results: one module each, in the form that `protocol` describes, found here by name."""
+"""Registry of the experiments that reproduce published results: one module each, see `protocol`."""
 
 from importlib import import_module
 from typing import Any

@@ -23,7 +23,7 @@ _TABLE = "a CSV file with one line of headings and lines with as many numbers"
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which 1e-3 is a number: YAML 1.1 takes it for a word, because its mantissa has no point."""
+    """YAML in which 1e-3 is a number; YAML 1.1 reads it as a string, because its mantissa has no point."""
 
 
 _Loader.add_implicit_resolver(
@@ -152,7 +152,7 @@ def _print_results(document: Mapping[str, Any]) -> None:
 
 
 def _check_writable(*paths: Path | None) -> None:
-    """Before the run, not after it: a minute of simulation must not end in a wrong directory name."""
+    """Checks before the run that a file can be written."""
     for path in paths:
         if path is not None and str(path) != "-" and (path.is_dir() or not path.absolute().parent.is_dir()):
             raise ParameterError("output file", str(path), "a file name in a directory that exists")

@@ -1,4 +1,4 @@
-"""What the experiments with a hydraulic cylinder have in common: how its books close, and how its curves are drawn."""
+"""Energy error and plots of the experiments with a hydraulic cylinder."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,13 +14,13 @@ Panel = tuple[str, Iterable[tuple[str, str, str]], float]
 
 
 def energy_error(simulation: Simulation, begin: Energy, name: str, piston_mass: float = 0.0) -> float:
-    """What the books of a cylinder do not explain of a machine's energy, relative to the energy supplied.
+    """Error of the energy balance between a cylinder and a machine, relative to the energy supplied.
 
     Args:
-        simulation: of a machine that nothing else drives, without losses of its own.
-        begin: its energy when the books were opened.
+        simulation: of a machine with no other drive, without losses of its own.
+        begin: its energy at the start of the accounts.
         name: of the cylinder.
-        piston_mass: whose kinetic energy is not part of the machine's [kg].
+        piston_mass: not part of the machine's kinetic energy [kg].
     """
     account, cylinder, now = simulation.cylinder_energy[name], simulation.cylinder[name], simulation.energy()
     gained = now.kinetic - begin.kinetic + now.potential - begin.potential + 0.5 * piston_mass * cylinder.velocity**2
@@ -36,7 +36,7 @@ def draw_panels(
 
     Args:
         figure: matplotlib figure.
-        panels: what to draw.
+        panels: their contents.
         result: with `time` and the curves.
         reference: column t and those of the panels, where present.
     """

@@ -42,12 +42,12 @@ _UNITS = {
     "nutation_period": "s",
     "singular_time": "s",
 }
-# Range of the axis's height below which there is no nutation but rounding.
+# Range of the axis's height below which the nutation is rounding only.
 _NO_NUTATION = 1e-9
 
 
 def run(**parameters: Any) -> Result:
-    """Lets the top go.
+    """Releases the top.
 
     Returns:
         Curves over time, a point for each step or, of long runs, every second, fifth, tenth ... : `axis`, the body's
@@ -97,7 +97,7 @@ def run(**parameters: Any) -> Result:
 def plot(
     parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
 ) -> None:
-    """Draws the way of the axis from above, its components over time, and the energy's error.
+    """Draws the path of the axis from above, its components over time, and the energy's error.
 
     Args:
         parameters: what `run` got.

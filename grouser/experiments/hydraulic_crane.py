@@ -59,7 +59,7 @@ def run(**parameters: Any) -> Result:
         Curves over time, one point a step: angle of the boom above the horizontal and of the payload's rod from the
         downward vertical, pressures on the piston side and on the rod side, spool, distance between the cylinder's
         eyes, and its mean force in the step that ends then; the first is that which balances the crane.
-        `energy_error` is what is left of the balance between the oil's energy and the crane's, relative to the energy
+        `energy_error` is the residual of the balance between the oil's energy and the crane's, relative to the energy
         supplied. `microseconds_per_step` is the processor time of a step over the same motion, run a second time with
         commands that change every 10 steps.
 
@@ -104,7 +104,7 @@ def _sample(simulation: Simulation, retracted: float) -> list[float]:
 
 
 def _holding_force(cylinder, simulation: Simulation) -> float:
-    """Of the pressures at the start [N]."""
+    """Force of the pressures at the start [N]."""
     pressure = simulation.pressure["lift"]
     return piston_area(cylinder) * pressure.piston_side - rod_side_area(cylinder) * pressure.rod_side
 

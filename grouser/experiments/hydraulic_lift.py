@@ -60,7 +60,7 @@ PARAMETERS = {
     "scheme": Parameter("implicit", "-", "hydraulic scheme", choices=("implicit", "semi_implicit", "split")),
 }
 
-# Displacement that counts as having broken away [m].
+# Displacement that counts as breakaway [m].
 _MOVED = 1e-9
 # The steady part of the lift, as shares of the time from breakaway to its end.
 _STEADY = (0.5, 0.9)
@@ -91,7 +91,7 @@ def run(**parameters: Any) -> Result:
         Curves over time (one point a step), and their figures. Times count from the start of the simulation; events are
         found among the hydraulic sub-steps. `breakaway_time` is absent where the piston never moves and
         `full_stroke_time` where it does not reach its end. Steady values are means over the middle of the first lift;
-        the peak is the largest pressure of that lift. `energy_error` is what is left of the balance between the oil's
+        the peak is the largest pressure of that lift. `energy_error` is the residual of the balance between the oil's
         energy and the load's, relative to the energy supplied.
 
     Raises:
@@ -145,7 +145,7 @@ def _record(simulation: Simulation, command, steps: int):
         rows.append(_sample(simulation))
         trace = simulation.cylinder_trace("lift")
         if split:
-            # the piston moves after the sub-steps
+            # The piston moves after the sub-steps.
             trace[-1, TRACE_POSITION] = rows[-1][1]
         trace[:, TRACE_TIME] += time
         traces.append(trace)

@@ -1,6 +1,6 @@
-"""A wheel goes through the same rut again and again: repetitive loading of soil, on the test rig.
+"""Repeated passes of a wheel through the same rut: repetitive loading of soil, on the test rig.
 
-After a pass the winch lifts the wheel, the carriage takes it back, and it is set down where it began. The machine is
+After a pass the winch lifts the wheel, the carriage returns, and the wheel is set down at its start. The machine is
 urdf/single_wheel_testbed.urdf.xacro.
 """
 
@@ -54,7 +54,7 @@ def run(**parameters: Any) -> Result:
     """Drives through the rut.
 
     Returns:
-        One value a pass: of the wheel means over two radii of its way; depth of the rut's middle below the natural
+        One value a pass: of the wheel means over a distance of two radii; depth of the rut's middle below the natural
         ground, there, when the wheel is gone. `sinkage_increment` is by how much deeper it went than the pass before.
 
     Raises:
@@ -84,7 +84,7 @@ def run(**parameters: Any) -> Result:
 
 
 def _return(simulation: Simulation, parameters: Mapping[str, Any]) -> None:
-    """Lifts the wheel out of the rut, takes it back to the beginning and sets it down."""
+    """Lifts the wheel out of the rut, returns it to the start and sets it down."""
     up = _HEIGHT * parameters["wheel_radius"]
     simulation.command["drive"] = simulation.command["rail"] = 0.0
     _hoist(simulation, parameters, up)

@@ -34,7 +34,7 @@ PARAMETERS = {
     "inertia": vector([15.0, 18.0, 20.0], "kg m2", "principal moments about the pivot"),
     "length": positive(0.5, "m", "from the pivot to the centre of mass"),
     "offset_sign": Parameter(-1, "-", "of the centre of mass along the body's z axis", choices=(-1, 1)),
-    "gravity_compensation": Parameter(False, "-", "whether energy and pd take gravity away; sliding_mode always does"),
+    "gravity_compensation": Parameter(False, "-", "whether energy and pd compensate gravity; sliding_mode always does"),
     "energy_gain": positive(0.2, "-", "of energy"),
     "attitude_gain": positive(10.0, "J, N m", "of energy, of pd"),
     "damping_gain": Parameter(1.5, "J s, N m s", "of energy, of pd", minimum=0.0),
@@ -70,7 +70,7 @@ _POINTS, _MOST_STEPS = 20_001, 1_000_000
 
 
 def run(**parameters: Any) -> Result:
-    """Lets the body go.
+    """Releases the body.
 
     The target is an attitude of the body's z axis; offset_sign says whether the centre of mass is then above the pivot
     or below. The published energy law has offset_sign -1, so that its inverted body hangs.
@@ -84,7 +84,7 @@ def run(**parameters: Any) -> Result:
         boundary layer: None for one that does not.
 
     Raises:
-        ParameterError: fewer than two steps, or more than a million; a body that cannot be; for pd an axis opposite to
+        ParameterError: fewer than two steps, or more than a million; an impossible inertia; for pd an axis opposite to
             the target's.
         DivergenceError: steps too long for the motion.
     """
@@ -105,7 +105,7 @@ def run(**parameters: Any) -> Result:
     sigma, omega, torque, value = (np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count))
     sigma[0] = _start(parameters, controller, target)
     omega[0] = parameters["angular_velocity"]
-    # the sliding mode's layer has a time constant of its own
+    # The boundary layer of the sliding mode has a time constant of its own.
     parts = math.ceil(step * gains.reaching / gains.layer) if controller == "sliding_mode" else 1
     run_motion(law, body, gains, target, step, parts, sigma, omega, torque, value)
     time = step * np.arange(count)
@@ -167,7 +167,7 @@ def _rotation_angle(sigma: np.ndarray, target: Triple) -> np.ndarray:
 
 
 def _settling_time(time: np.ndarray, error: np.ndarray, bound: float) -> float | None:
-    """When an error comes to stay below a bound [s]."""
+    """Time from which an error stays below a bound [s]."""
     outside = np.flatnonzero(error >= bound)
     if len(outside) == 0:
         return float(time[0])
@@ -175,7 +175,7 @@ def _settling_time(time: np.ndarray, error: np.ndarray, bound: float) -> float |
 
 
 def _reaching_time(gains: Gains, time: np.ndarray, distance: np.ndarray) -> float | None:
-    """When a component of the surface comes to zero [s]: from just outside the layer as the law has it without one."""
+    """Time at which a component of the surface reaches zero [s]: within the layer by the law without a layer."""
     inside = np.flatnonzero(distance <= gains.layer)
     if len(inside) == 0:
         return None

@@ -26,7 +26,7 @@ _UNITS = {"time": "s", "angle": "rad", "energy": "J/kg", "period": "s", "max_ene
 
 
 def run(**parameters: Any) -> Result:
-    """Lets the pendulum go, at rest.
+    """Releases the pendulum at rest.
 
     Returns:
         Angle from hanging and energy of a unit of mass over time, a point for each step or, of long runs, every second,

@@ -37,7 +37,7 @@ def run(**parameters: Any) -> Result:
     """Presses the plate.
 
     Returns:
-        At each of the times: sinkage of the plate, pressure on it, and how much of the sinkage would stay.
+        At each of the times: sinkage of the plate, pressure on it, and plastic part of the sinkage.
     """
     curves = _press(parameters, parameters["times"])
     return Result(dict(zip(_UNITS, curves, strict=True)), _UNITS)

@@ -1,4 +1,4 @@
-"""What an experiment is: one module with `DESCRIPTION`, `PARAMETERS`, `run` and `plot`.
+"""Protocol of an experiment: one module with `DESCRIPTION`, `PARAMETERS`, `run` and `plot`.
 
     DESCRIPTION = "A hydraulic cylinder lifts a load (Strashnov and Mironenko, 2023)."
 
@@ -12,7 +12,7 @@
     def plot(parameters, result, figure, reference): ...
 
 `run` takes every parameter by name. `plot` draws the paper's axes on a matplotlib figure; `parameters` are the
-values that `run` got, `reference` is None or the columns of a CSV file by name. A new experiment is one file and one
+arguments of `run`, `reference` is None or the columns of a CSV file by name. A new experiment is one file and one
 line in the registry of `grouser.experiments`.
 """
 
@@ -38,12 +38,12 @@ class Parameter:
         default: a float (whole numbers are taken too), an int, a bool, a str, or a list of any form (a single number
             is taken for a list of one).
         unit: SI unit, "-" for none.
-        description: what it is.
+        description: its meaning.
         minimum, maximum: valid range of a number; None: open.
         above_minimum: whether the minimum itself is out of range.
         choices: valid values, where they can be listed.
-        convert: for what no range can say: gets the value, returns what `run` shall get, or raises ValueError with
-            what is valid.
+        convert: for checks beyond a range: takes the value, returns the argument of `run`, or raises ValueError with
+            the valid values.
     """
 
     default: float | int | bool | str | list
@@ -59,7 +59,7 @@ class Parameter:
         """Returns `value` as this parameter's type.
 
         Args:
-            name: what the parameter is called, for the message.
+            name: of the parameter, for the message.
             value: from YAML or Python.
 
         Raises:
@@ -125,11 +125,11 @@ def _is_finite(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Result:
-    """What an experiment found.
+    """Results of an experiment.
 
     Attributes:
-        results: numbers, strings, booleans, lists or arrays by name; None for what did not occur. Lists whose names
-            begin with `sweep_` are the columns of a table, and are printed as one.
+        results: numbers, strings, booleans, lists or arrays by name; None for events that did not occur. Lists whose
+            names begin with `sweep_` are the columns of a table, and are printed as one.
         units: SI units by the same names.
     """
 
@@ -152,7 +152,7 @@ class Experiment(Protocol):
     def plot(
         self, parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
     ) -> None:
-        """Draws the paper's axes with our curves and, if given, the reference curves beside them."""
+        """Draws the paper's axes with the results and, if given, the reference curves."""
 
 
 def complete_parameters(experiment: Experiment, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def count_steps(parameters: Mapping[str, Any]) -> int:
 
 
 def as_json(name: str, parameters: Mapping[str, Any], result: Result) -> dict[str, Any]:
-    """Returns what ``--json`` writes, in plain Python types; a result that is None (it did not occur) is left out.
+    """Returns the contents of ``--json`` in plain Python types, without results that are None.
 
     Raises:
         ParameterError: a result is not finite, which JSON cannot hold.

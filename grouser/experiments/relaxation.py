@@ -19,7 +19,7 @@ from grouser.studies.friction.system import FrictionRun, FrictionSystem
 REST_SPEED = 1e-10
 LOADS = ("ramp", "triangle", "harmonic")
 
-# Cycles that have to be alike for a motion to be called periodic, and to what share of their length.
+# Number of equal cycles of a periodic motion, and their tolerance as a share of their length.
 _CYCLES, _AGREE = 5, 0.01
 # Share of the load's greatest speed by which a speed has to fall short of the load's for that to be an oscillation.
 _SWING = 0.1
@@ -62,8 +62,8 @@ def load_speed(load: str, frequency: float, time: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class EventHistory:
-    """A run with its events.
+class StickSlipMotion:
+    """Events of a run.
 
     Attributes:
         run: the run; states are all positions, then all velocities.
@@ -80,8 +80,8 @@ class EventHistory:
     direction: np.ndarray
 
 
-def read_events(system: FrictionSystem, run: FrictionRun, load: np.ndarray) -> EventHistory:
-    """Finds out when within their steps masses slipped and stopped.
+def read_events(system: FrictionSystem, run: FrictionRun, load: np.ndarray) -> StickSlipMotion:
+    """Finds the times, within their steps, at which masses slipped and stopped.
 
     A mass slips when what pulls at it reaches the static friction: the pull is taken to change evenly over the step
     in which it would have exceeded it, had the mass stayed. It stops when its speed, which goes on to change as in
@@ -103,7 +103,7 @@ def read_events(system: FrictionSystem, run: FrictionRun, load: np.ndarray) -> E
     inertia = 1.0 / system.effects[velocity, which]
 
     def pull(at: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """What pulls at the masses of the events."""
+        """Pull on the masses of the events."""
         right = at @ system.matrix.T + load[step, np.newaxis] * system.inputs[:, 0]
         return np.abs(right[every, velocity] * inertia)
 
@@ -116,12 +116,12 @@ def read_events(system: FrictionSystem, run: FrictionRun, load: np.ndarray) -> E
     time = run.time[index - 1] + share * (run.time[index] - run.time[index - 1])
     order = np.argsort(time, kind="stable")
     direction = np.sign(state[np.where(run.event_slips, index, index - 1), velocity])
-    return EventHistory(run, time[order], which[order], run.event_slips[order], direction[order])
+    return StickSlipMotion(run, time[order], which[order], run.event_slips[order], direction[order])
 
 
 def pull(
     system: FrictionSystem, parameters: Mapping[str, Any]
-) -> tuple[EventHistory, np.ndarray | None, float | None, slice]:
+) -> tuple[StickSlipMotion, np.ndarray | None, float | None, slice]:
     """Pulls masses from rest.
 
     Args:
@@ -147,7 +147,7 @@ def pull(
     return motion, cycles, period, slice(*np.searchsorted(run.time, (start, end)))
 
 
-def last_cycles(motion: EventHistory, end: float) -> np.ndarray | None:
+def last_cycles(motion: StickSlipMotion, end: float) -> np.ndarray | None:
     """The events of the last five cycles, where these are alike.
 
     Cycles are alike where the same masses slip and stop in the same order and direction, and each event comes as long
@@ -173,7 +173,10 @@ def last_cycles(motion: EventHistory, end: float) -> np.ndarray | None:
 
 
 def regime_of(
-    motion: EventHistory, parameters: Mapping[str, Any], compliance: Sequence[float] | np.ndarray, natural_period: float
+    motion: StickSlipMotion,
+    parameters: Mapping[str, Any],
+    compliance: Sequence[float] | np.ndarray,
+    natural_period: float,
 ) -> str | None:
     """The kind of motion.
 
@@ -236,7 +239,7 @@ def _oscillates(excess: np.ndarray) -> bool:
     return any((column[np.argmax(column > 0.0) :] < -_SWING).any() for column in excess.T if (column > 0.0).any())
 
 
-def _goes_on(motion: EventHistory, begin: float, end: float) -> bool:
+def _goes_on(motion: StickSlipMotion, begin: float, end: float) -> bool:
     """Whether a mass that stops goes on in the same direction, between two instants."""
     within = (motion.time > begin) & (motion.time < end)
     for mass in range(motion.run.sliding.shape[1]):

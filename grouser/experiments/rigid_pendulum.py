@@ -64,15 +64,15 @@ _COMPARED = 100.0
 
 
 def run(**parameters: Any) -> Result:
-    """Lets the body go.
+    """Releases the body.
 
     Returns:
         Curves over time, a point for each step or, of long runs, every second, fifth, tenth ... : angular velocity in
         body axes (N, 3), R row by row (N, 9), energy. The largest differences from the start of the energy and of the
         angular momentum about the vertical, and of R from a rotation, |R^T R - 1|, of all steps; the slope of the line
-        through the energy; processor time of a step, with what it takes to watch these.
-        With `sweep`, the same figures of every method and step, over the same time but no more than 100 s; what
-        does not fit into it, does not converge or leaves the finite numbers is left out.
+        through the energy; processor time of a step, with these figures.
+        With `sweep`, the same figures of every method and step, over the same time but no more than 100 s; runs that
+        do not fit into it, do not converge or diverge are left out.
 
     Raises:
         ParameterError: a body that is held at its centre of mass, or has an inertia that no body has; a duration
@@ -105,7 +105,7 @@ def _drive(
     """One run, and its figures."""
     start = matrix(quaternion_exponential(*parameters["rotation_vector"]))
     rate, every = parameters["angular_velocity"], thinning(steps)
-    # what is compiled now is not timed
+    # Compilation is not timed.
     simulate_body(body, start, rate, step, 0, method=method)
     begun = time.process_time()
     motion = simulate_body(body, start, rate, step, steps, method=method, every=every)

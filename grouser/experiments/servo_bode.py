@@ -32,9 +32,9 @@ def run(**parameters: Any) -> Result:
 
     Returns:
         Magnitude and phase over frequency, gain at rest, crossover frequency and phase margin, the frequency at which
-        the phase is -180 degrees and the gain margin there, the real part of the rightmost pole of the closed loop, and
-        `margins_hold`: false where the open loop is unstable, and margins say nothing. What there is none of is None: a
-        loop without a crossing has no margin there, and one that integrates no gain at rest.
+        the phase is -180 degrees and the gain margin there, the real part of the rightmost pole of the closed loop,
+        and `margins_hold`: false where the open loop is unstable, and margins have no meaning. Missing figures are
+        None: a margin without a crossing, and the gain at rest of an integrating loop.
     """
     response = frequency_response(read_loop(parameters))
     results = {name: getattr(response, name) for name in _UNITS}
@@ -42,7 +42,7 @@ def run(**parameters: Any) -> Result:
 
 
 def response_panels(figure: Any) -> tuple[Any, Any]:
-    """Panels of a matplotlib figure for magnitude [dB] and phase [deg] over frequency, with the lines that count."""
+    """Panels of a matplotlib figure for magnitude [dB] and phase [deg] over frequency, with reference lines."""
     upper, lower = figure.subplots(2, 1, sharex=True)
     for panel, label, level in ((upper, "magnitude [dB]", 0.0), (lower, "phase [deg]", -180.0)):
         panel.set_xscale("log")

@@ -1,4 +1,4 @@
-"""A servo drive's answer to a step of its command, within the limit of its voltage (Mikhailova, 2004)."""
+"""Step response of a servo drive, within the limit of its voltage (Mikhailova, 2004)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,7 +38,7 @@ def run(**parameters: Any) -> Result:
 
     Returns:
         Angle and voltage over time; the angle at which the drive comes to rest; the time from 10 to 90 % of it; the
-        time after which it stays within 5 % of it; by which share of it the angle goes beyond. The figures are None
+        time after which it stays within 5 % of it; the overshoot as a share of it. The figures are None
         where the closed loop is unstable, and those that did not occur within the time simulated.
 
     Raises:
@@ -74,7 +74,7 @@ def run(**parameters: Any) -> Result:
 
 
 def _first(time: np.ndarray, share: np.ndarray, level: float) -> float | None:
-    """When a curve first reaches a level."""
+    """Time at which a curve first reaches a level."""
     reached = np.flatnonzero(share >= level)
     if len(reached) == 0:
         return None

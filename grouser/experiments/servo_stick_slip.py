@@ -1,4 +1,4 @@
-"""A servo drive that moves a load with dry friction slowly: it stops and starts again and again (Mikhailova, 2004)."""
+"""A servo drive that moves a load with dry friction slowly: stick-slip motion (Mikhailova, 2004)."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -46,11 +46,11 @@ _UNITS = {
     "upper_critical_rate": "rad/s",
     "lower_critical_rate": "rad/s",
 }
-# As often a load has to stop that is said to do so again and again.
+# Number of stops of a stick-slip motion.
 _STOPS = 12
-# A slip that lasts for so many time constants of the drive's slowest pole has lost its oscillation: it does not stop.
+# A slip that lasts for this many time constants of the drive's slowest pole does not stop again.
 _RUNG_DOWN = 10.0
-# Critical rates are found to this share.
+# Relative tolerance of critical rates.
 _SHARE = 2e-5
 # Factors by which a rate is tried to be beyond the critical one, at most.
 _WIDEST = 1e6
@@ -59,8 +59,8 @@ _POINTS, _EVERY, _PIECE = 5000, 1e-4, 0.25
 
 
 @dataclass(frozen=True)
-class _Motion:
-    """What was recorded.
+class _Record:
+    """Recorded motion.
 
     Attributes:
         time, angle, speed: some points of the curves.
@@ -80,7 +80,7 @@ class _Motion:
 
     @property
     def slips(self) -> np.ndarray:
-        """How long each slip lasted, or had lasted at the end [s]."""
+        """Duration of each slip, up to the end of the record [s]."""
         going_on = len(self.begun) - len(self.ended)
         return np.append(self.ended, [self.end] * going_on) - self.begun
 
@@ -132,8 +132,8 @@ def run(**parameters: Any) -> Result:
     return Result(results, _UNITS)
 
 
-def _move(parameters: Mapping[str, Any], loop: ServoLoop, rate: float) -> _Motion:
-    """Drives the load at a rate, in pieces, until the time is over or a ramp has shown what it does."""
+def _move(parameters: Mapping[str, Any], loop: ServoLoop, rate: float) -> _Record:
+    """Drives the load at a rate, in pieces, until the end or until the regime of a ramp is known."""
     step, ramp = parameters["step"], parameters["input"] == "ramp"
     kinetic = parameters["kinetic_friction"]
     system = servo_system(loop, kinetic, (1.0 + parameters["static_excess"]) * kinetic, rate)
@@ -160,7 +160,7 @@ def _move(parameters: Mapping[str, Any], loop: ServoLoop, rate: float) -> _Motio
             break
     time, angle, speed = np.concatenate(curves).T
     points = slice(None, None, -(-len(time) // _POINTS))
-    return _Motion(
+    return _Record(
         time[points], angle[points], speed[points], np.array(begun), np.array(ended), done * step, fastest, most
     )
 
@@ -171,17 +171,17 @@ def _commanded(parameters: Mapping[str, Any], rate: float, time: np.ndarray) -> 
 
 
 def _ring_down(loop: ServoLoop) -> float:
-    """How long a slip lasts that does not stop any more [s]."""
+    """Duration of a slip that does not stop again [s]."""
     return _RUNG_DOWN / float(-loop.poles().real.max())
 
 
-def _most_stops(motion: _Motion, half: float) -> int:
+def _most_stops(motion: _Record, half: float) -> int:
     """Most stops in half a period of the input, counted after the first one, which begins at rest."""
     number = (motion.ended[motion.ended >= half] / half).astype(int)
     return int(np.bincount(number).max()) if len(number) else 0
 
 
-def _regime(loop: ServoLoop, motion: _Motion) -> str:
+def _regime(loop: ServoLoop, motion: _Record) -> str:
     if len(motion.begun) == 0:
         return "stuck"
     lasting = motion.slips > _ring_down(loop)
@@ -190,7 +190,7 @@ def _regime(loop: ServoLoop, motion: _Motion) -> str:
     return "sliding" if lasting.all() or len(motion.ended) == 0 else "mixed"
 
 
-def _greatest(parameters: Mapping[str, Any], loop: ServoLoop, holds: Callable[[_Motion], bool]) -> float | None:
+def _greatest(parameters: Mapping[str, Any], loop: ServoLoop, holds: Callable[[_Record], bool]) -> float | None:
     """Greatest rate at which something holds that holds for slow ones, to 2e-5; None where there is none."""
     parameters = {**parameters, "duration": 0.0}
     low = high = parameters["rate"]

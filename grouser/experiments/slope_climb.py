@@ -1,4 +1,4 @@
-"""Up which slopes of which soils a wheel or a rover drives itself, and with how much slip, on deformable terrain.
+"""Climbing of slopes of soil by a wheel or a rover: which slopes, and with which slip, on deformable terrain.
 
 `single_wheel` is urdf/single_wheel_testbed.urdf.xacro with a carriage that runs freely along a rail up the slope: the
 wheel carries its load and pulls it up. Every other machine stands on the slope by itself, headed uphill, with drives in
@@ -66,11 +66,11 @@ _STANDING, _ACCELERATION = 0.5, 0.05
 # Meanwhile a rope takes the load's downhill force from the single wheel, and then less and less while the rim turns by
 # so many radii: a wheel that starts by itself digs a hole first, and stays in it on slopes that it could climb.
 _ROPE = 4.0
-# Commands change so often while it sets off [s].
+# Interval of commands during the start [s].
 _TICK = 0.01
 # A machine that comes forward by less than this share of what its rims turn does not move, it digs.
 _MOVING = 0.1
-# The rail carries the carriage's weight, but the wheel would have to pull it: next to none of the load's.
+# Mass of the carriage, small beside the load: the rail carries its weight, but the wheel pulls it.
 _CARRIAGE_MASS = 1e-3
 
 
@@ -172,7 +172,7 @@ def _wheel_drives(machine: Machine) -> dict[str, float]:
 
 
 def _way(simulation: Simulation, slope: float) -> float:
-    """How far up the slope the machine is [m]: its first wheel."""
+    """Position of the machine's first wheel up the slope [m]."""
     position, _ = simulation.link_pose(simulation.machine.wheels[0].link)
     return float(position[0] * math.cos(slope) + position[2] * math.sin(slope))
 
@@ -180,7 +180,7 @@ def _way(simulation: Simulation, slope: float) -> float:
 def plot(
     parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
 ) -> None:
-    """Draws slip over slope, a curve for each soil; what does not move is crossed.
+    """Draws slip over slope, a curve for each soil; crosses mark machines that do not move.
 
     Args:
         parameters: what `run` got.

@@ -12,7 +12,7 @@ from grouser.physics.description.soils.checks import check_soil
 
 
 def slips(default: list[float], least: float, greatest: float, valid: str) -> Parameter:
-    """A list of slip ratios; `valid` says in words which."""
+    """A list of slip ratios; `valid` describes the range."""
 
     def read(value: list) -> list[float]:
         if not value or not all(type(item) in (int, float) and least <= item <= greatest for item in value):
@@ -131,7 +131,7 @@ def draw_over_slip(
         for theirs in columns:
             if reference is not None and theirs in reference and "slip" in reference:
                 panel.plot(reference["slip"][lines], reference[theirs][lines], "--", label="reference")
-        # with zero in sight, so that a change looks as large as it is
+        # With zero in the range, so that changes are to scale.
         low, high = panel.get_ylim()
         panel.set_ylim(min(low, 0.0), max(high, 0.0))
         panel.set_xlabel("slip ratio [-]")

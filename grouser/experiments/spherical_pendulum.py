@@ -32,7 +32,7 @@ _UNITS = {
 
 
 def run(**parameters: Any) -> Result:
-    """Lets the pendulum go in the x-z plane, with a speed across it.
+    """Releases the pendulum in the x-z plane, with a speed across it.
 
     Returns:
         Position from the pivot, z up, (N, 3), and energy of a unit of mass over time, a point for each step or, of long
@@ -57,7 +57,10 @@ def run(**parameters: Any) -> Result:
 def plot(
     parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
 ) -> None:
-    """Draws the way from above, the height and the energy's error over time; the reference's columns are t, x, y, z."""
+    """Draws the path from above, the height and the energy's error over time.
+
+    The reference's columns are t, x, y, z.
+    """
     above, height, error = figure.subplots(3, 1)
     time, position = np.asarray(result["time"]), np.asarray(result["position"])
     above.plot(position[:, 0], position[:, 1], linewidth=0.8)

@@ -1,7 +1,7 @@
 """A spatial four-bar linkage whose loop is closed by springs instead of a rigid joint.
 
 After Augustynek, "Modelling of joints in mechanisms by means of spring elements" (2011). The machine is
-urdf/four_bar.urdf.xacro; a torque on its crank rises in a ramp and drops to zero, then the linkage runs on by itself.
+urdf/four_bar.urdf.xacro; a torque on its crank rises in a ramp and drops to zero, then the linkage coasts.
 """
 
 import math
@@ -53,7 +53,7 @@ PARAMETERS = {
     ),
 }
 
-# What is slower is the linkage's own motion, in which the rods hardly bend (0.02 Hz at the start) [Hz].
+# Lower frequencies belong to the linkage's rigid motion, in which the rods hardly bend (0.02 Hz at the start) [Hz].
 _SLOWEST_VIBRATION = 1.0
 
 _UNITS = {

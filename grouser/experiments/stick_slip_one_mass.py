@@ -16,7 +16,7 @@ import numpy as np
 from grouser.experiments.protocol import Result
 from grouser.experiments.relaxation import (
     REST_SPEED,
-    EventHistory,
+    StickSlipMotion,
     common_parameters,
     draw_curve,
     load_at,
@@ -71,7 +71,7 @@ def run(**parameters: Any) -> Result:
     })  # fmt: skip
 
 
-def _stops_per_half_period(motion: EventHistory, parameters: Mapping[str, Any]) -> float | None:
+def _stops_per_half_period(motion: StickSlipMotion, parameters: Mapping[str, Any]) -> float | None:
     whole = whole_halves(parameters)
     if whole == 0:
         return None

@@ -1,4 +1,4 @@
-"""The single-wheel test rig, urdf/single_wheel_testbed.urdf.xacro, as experiments build and run it."""
+"""The single-wheel test rig, urdf/single_wheel_testbed.urdf.xacro, in experiments."""
 
 import math
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ from grouser.resources import share_path
 _SETTLING = {"cells": 2.2, "stress": 4.0, "deformable": 4.0}
 # Cells over which the forces are averaged; they swell and fade with each that the wheel comes to.
 MEAN_CELLS = 4
-# That the rig stands in [m/s2].
+# Gravity of the rig [m/s2].
 GRAVITY = 9.81
 # The wheel looks this often at how long its contact is while it settles, shares of its radius.
 _STRIDE = 0.05
-# Readings that a mean is made of, at most.
+# Largest number of readings in a mean.
 _READINGS = 800
-# A wheel that goes down by more than this share of its radius is not carried.
+# A wheel that sinks by more than this share of its radius is not carried.
 _SUNK = 0.95
 _FIGURES = tuple(field.name for field in fields(WheelState))
 
@@ -105,7 +105,7 @@ def check_carried(parameters: Mapping[str, Any], sinkage: float) -> None:
 
 
 def mean_state(simulation: Simulation, duration: float) -> dict[str, float]:
-    """Means over time of all that is measured of the wheel, by the names of `WheelState`."""
+    """Means over time of all measurements of the wheel, by the names of `WheelState`."""
     steps = max(round(duration / simulation.step_size), 1)
     every = max(steps // _READINGS, 1)
     wheel = simulation.wheel

@@ -1,4 +1,4 @@
-"""What the experiments with bodies that turn have in common."""
+"""Common parts of the experiments with rotating bodies."""
 
 import math
 from itertools import count
@@ -30,7 +30,10 @@ def read_three(value: list) -> list[float]:
 
 
 def thinning(steps: int) -> int:
-    """How many steps lie between two points of a curve: 1, or the next of 2, 5, 10, 20 ... that makes few enough."""
+    """Number of steps between two points of a curve: 1, or the least of 2, 5, 10, 20 ...
+
+    That gives few enough points.
+    """
     choices = (mantissa * 10**power for power in count() for mantissa in (1, 2, 5))
     return next(every for every in choices if steps <= every * _POINTS)
 

@@ -20,7 +20,7 @@ __all__ = ["DESCRIPTION", "PARAMETERS", "plot", "run"]
 
 DESCRIPTION = "a wheel in a soil bin, a multibody machine (Zuo et al., 2009)"
 
-# Beyond them the wheel hardly comes forward, or hardly turns: it takes too long until it rolls steadily.
+# Limits of slip: beyond them the wheel takes too long to roll steadily.
 _LEAST_SLIP, _GREATEST_SLIP = -0.95, 0.98
 
 

@@ -1,1 +1,1 @@
-"""Recordings of a run, MCAP files: what was simulated, what was done to it and when, and what its state was."""
+"""Recordings of a run, MCAP files: machine and world, events with their times, and hashes of the state."""

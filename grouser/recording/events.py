@@ -1,7 +1,7 @@
-"""What a recording holds: everything that was done to a simulation, and what became of it.
+"""Events of a recording: all changes made to a simulation, and its states.
 
-Each event carries the step before which it happened, counted as the time stamps count: a reset takes the simulation's
-own count back, but not this one, unless time was rewound. Steps between two events were made with nothing changed.
+Each event has the step before which it happened, by the count of the time stamps: a reset clears the simulation's own
+count, but not this one, unless time was rewound. Steps between two events were made with nothing changed.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Quaternion = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Commanded:
-    """Valves and drives were told these values."""
+    """Commands of valves and drives."""
 
     step: int
     values: Mapping[str, float]
@@ -23,7 +23,7 @@ class Commanded:
 
 @dataclass(frozen=True)
 class FaultsChanged:
-    """From now on these are the faults of each component by name, and all else is well."""
+    """All active faults from now on, by component and name."""
 
     step: int
     faults: Mapping[str, Mapping[str, bool | float]]
@@ -39,7 +39,7 @@ class Stopped:
 
 @dataclass(frozen=True)
 class WasReset:
-    """The machine was put back to its start; the count of steps went on from another number if time was rewound."""
+    """The machine was reset; the count of steps continued from another number if time was rewound."""
 
     step: int
     continues_at: int
@@ -47,12 +47,12 @@ class WasReset:
 
 @dataclass(frozen=True)
 class Joined:
-    """A machine came in.
+    """A machine was added.
 
     Attributes:
         step: before which.
         machine: its name.
-        file: where it came from.
+        file: its file.
         urdf: its text, with xacro expanded.
         base: floating or fixed.
         position, quaternion: of its root link in the world [m], x y z w.
@@ -69,7 +69,7 @@ class Joined:
 
 @dataclass(frozen=True)
 class Left:
-    """A machine was taken out."""
+    """A machine was removed."""
 
     step: int
     machine: str
@@ -77,7 +77,7 @@ class Left:
 
 @dataclass(frozen=True)
 class Placed:
-    """A machine was put somewhere else.
+    """A machine was moved to another pose.
 
     Attributes:
         step: before which.
@@ -96,7 +96,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class WorldLoaded:
-    """All machines were taken out, and the world became this text of that file; both empty: none."""
+    """All machines were removed, and a world with this text and file was loaded; both empty: none."""
 
     step: int
     file: str
@@ -105,14 +105,14 @@ class WorldLoaded:
 
 @dataclass(frozen=True)
 class Rewound:
-    """The count of steps went on from zero, and the machine as it was."""
+    """The count of steps was set to zero; the machine was not changed."""
 
     step: int
 
 
 @dataclass(frozen=True)
 class Diverged:
-    """The step that the count ends with left the finite numbers; `problem` says where."""
+    """The step before this count diverged; `problem` names the quantity."""
 
     step: int
     problem: str
@@ -158,7 +158,7 @@ TOPIC_OF = {kind: topic for topic, kind in TOPICS.items()}
 _STEP = {"type": "integer", "minimum": 0}
 _TEXT = {"type": "string"}
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
-# What Foxglove needs to plot them: JSON schemas of the fields.
+# JSON schemas of the fields, for plots in Foxglove.
 _FIELDS: dict[str, dict[str, Any]] = {
     "commands": {"step": _STEP, "values": {"type": "object", "additionalProperties": {"type": "number"}}},
     "faults": {"step": _STEP, "faults": {"type": "object", "additionalProperties": {"type": "object"}}},

@@ -1,4 +1,4 @@
-"""Recordings as MCAP files of JSON messages: first the origin, then the events, at last the ending."""
+"""Recordings as MCAP files of JSON messages: first the origin, then the events, last the ending."""
 
 import json
 import struct
@@ -21,7 +21,7 @@ from grouser.recording.origin import Origin
 FORMAT = 1
 _ORIGIN, _ENDING = "origin", "ending"
 _OBJECT = {"type": "object"}
-# What a file that was cut off or damaged makes the library raise.
+# Exceptions of the library for a truncated or damaged file.
 _BROKEN = (McapError, ZstdError, struct.error, ValueError, KeyError, MemoryError, OverflowError)
 
 
@@ -30,7 +30,7 @@ class RecordingWriter:
 
     Args:
         stream: binary, empty.
-        origin: what is simulated.
+        origin: machine, world and settings.
         format: of the recording.
 
     Raises:
@@ -52,11 +52,11 @@ class RecordingWriter:
         self._write(nanoseconds, TOPIC_OF[type(event)], asdict(event))
 
     def flush(self) -> None:
-        """Leaves a file that can be read up to here, whatever becomes of this process."""
+        """Writes the buffer, so that the file is readable up to here even if the process is killed."""
         self._writer.flush()
 
     def finish(self, problem: str) -> None:
-        """Ends the file; `problem` says what is missing in it, if anything is."""
+        """Ends the file; `problem` describes missing parts, "" for none."""
         self._write(self._latest, _ENDING, {"problem": problem})
         self._writer.finish()
 
@@ -70,18 +70,18 @@ class RecordingWriter:
 
 
 class Recording:
-    """A recording that is being read.
+    """Reader of a recording.
 
     Args:
         file: to be read.
 
     Raises:
-        MachineError: it cannot be read, is none, or is one of another format.
+        MachineError: it cannot be read, is not a recording, or has another format.
 
     Attributes:
         file: as given.
-        origin: what was simulated.
-        problem: what is missing in it, known when all events have been read; empty if nothing is.
+        origin: machine, world and settings.
+        problem: missing parts, known when all events have been read; "" for none.
     """
 
     def __init__(self, file: str | Path) -> None:
@@ -104,7 +104,7 @@ class Recording:
         """All events in their order, once.
 
         Raises:
-            MachineError: something in it is no event.
+            MachineError: a message is not an event.
         """
         for topic, content in self._messages:
             try:
@@ -116,7 +116,7 @@ class Recording:
                 raise MachineError(f"no event of a recording: {topic}: {error}", file=self.file) from None
 
     def _read(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Topic and content of every message, up to where the file is broken."""
+        """Topic and content of every message, up to a damage of the file."""
         topics = {}
         try:
             with self.file.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""What was recorded: enough to build the same simulation again, and to say where it ran."""
+"""Origin of a recording: everything needed to build the same simulation again, and the versions that ran it."""
 
 import hashlib
 import platform
@@ -24,19 +24,19 @@ from grouser.physics.soil.tiles import with_capacity
 
 @dataclass(frozen=True)
 class Origin:
-    """What was simulated, and by what.
+    """Machine, world, settings and versions of a recording.
 
     Attributes:
-        machine_file, machine_arguments: where the machine came from; its text is in `urdf`.
+        machine_file, machine_arguments: file of the machine and its arguments; its text is in `urdf`.
         urdf: of the machine, with xacro expanded.
-        world_file: where the world came from.
+        world_file: file of the world.
         world: text of that file.
-        files: meshes and maps that machine and world refer to -> hash of what was in them.
+        files: meshes and maps of machine and world -> hash of their contents.
         step: [s].
         scheme, integrator: as of `Simulation`.
-        tile_room: for how many tiles of soft ground there was room at the start.
-        system: fingerprint of all that a step reads, from a snapshot.
-        versions: of grouser, Python and what computes, and the processor that code is compiled for.
+        tile_room: capacity of tiles of soft ground at the start.
+        system: fingerprint of the read-only arrays of a step, from a snapshot.
+        versions: of grouser, Python and the numerical libraries, and the processor for which code is compiled.
     """
 
     machine_file: str
@@ -54,10 +54,10 @@ class Origin:
 
     @classmethod
     def of(cls, simulation: Simulation, machine_arguments: Mapping[str, str]) -> "Origin":
-        """That of a simulation at its start.
+        """Origin of a simulation at its start.
 
         Raises:
-            MachineError: a file that it was made from can no longer be read.
+            MachineError: one of its files can no longer be read.
         """
         machine, world = simulation.machine, simulation.world
         return cls(
@@ -79,7 +79,7 @@ class Origin:
         """The same simulation at its start.
 
         Raises:
-            MachineError: a mesh or map is no longer there, or no longer what it was.
+            MachineError: a mesh or map is missing or has changed.
         """
         for file, recorded in self.files.items():
             if _content_hash(file) != recorded:
@@ -93,7 +93,7 @@ class Origin:
 
 
 def present_versions() -> dict[str, str]:
-    """What computes here: two that differ in any of it may round differently."""
+    """Versions of the numerical libraries and the processor: different ones may round differently."""
     return {
         "grouser": __version__,
         "python": platform.python_version(),

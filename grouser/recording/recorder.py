@@ -1,4 +1,4 @@
-"""Records a simulation while it runs, without keeping it waiting for the disk."""
+"""Records a simulation while it runs, without waiting for the disk."""
 
 import contextlib
 import queue
@@ -17,16 +17,16 @@ from grouser.recording.origin import Origin
 from grouser.recording.state_hash import state_hash
 
 _SECOND = 1_000_000_000  # [ns]
-_FLUSH_PERIOD = 1.0  # [s]: what a process that is killed loses at most
-_ROOM = 1000  # events that may wait for the disk: a few seconds of them
+_FLUSH_PERIOD = 1.0  # [s] longest loss when the process is killed
+_ROOM = 1000  # length of the queue to the disk, a few seconds of events
 _NOT_ENDED = "the run ended by an error"
 
-# An event, or a step and a copy of the state that it reached, which the writing thread is to hash; and when [ns].
+# An event, or a step and a copy of its state for the writing thread to hash; and the time [ns].
 _Entry = tuple[int, Event | tuple[int, State]]
 
 
 class Recorder:
-    """A recording in the making, written by a thread of its own.
+    """Writer of a recording, with a thread of its own.
 
     Args:
         file: to be written; it must not exist.
@@ -37,7 +37,7 @@ class Recorder:
 
     Attributes:
         file: as given.
-        problem: why the recording does not hold all that happened; empty if it does.
+        problem: reason why the recording is incomplete; "" if it is complete.
     """
 
     def __init__(self, file: str | Path, warn: Callable[[str], None]) -> None:
@@ -52,7 +52,7 @@ class Recorder:
         self._ended = False
 
     def begin(self, origin: Origin) -> None:
-        """Starts with what is simulated.
+        """Starts the recording with its origin.
 
         Raises:
             ParameterError: the file cannot be written.
@@ -65,31 +65,31 @@ class Recorder:
         self._thread.start()
 
     def note(self, nanoseconds: int, event: Event, may_wait: bool = False) -> None:
-        """Notes an event.
+        """Records an event.
 
         Args:
             nanoseconds: simulation time.
-            event: that happened.
+            event: to record.
             may_wait: whether to wait where the disk is behind; otherwise the recording ends there.
         """
         self._put((nanoseconds, event), may_wait)
 
     def note_state(self, nanoseconds: int, step: int, state: State, may_wait: bool = False) -> None:
-        """Notes a state; arguments as of `note`."""
+        """Records a state; arguments as of `note`."""
         self._second = nanoseconds // _SECOND
         self._put((nanoseconds, (step, copied(state))), may_wait)
 
     def note_second(self, nanoseconds: int, step: int, state: State, may_wait: bool = False) -> None:
-        """Notes a state if it is the first in a second of simulation time; arguments as of `note`."""
+        """Records a state if it is the first in a second of simulation time; arguments as of `note`."""
         if nanoseconds // _SECOND != self._second:
             self.note_state(nanoseconds, step, state, may_wait)
 
     def end(self) -> None:
-        """Says that the run has ended in good order."""
+        """Marks the run as complete."""
         self._ended = True
 
     def close(self) -> None:
-        """Writes what is left."""
+        """Writes the remaining events and closes the file."""
         if self._thread is not None:
             self._queue.put(None)
             self._thread.join()
@@ -112,12 +112,12 @@ class Recorder:
                 self._write(RecordingWriter(stream, origin))
         except OSError as error:
             self._give_up(error.strerror or str(error))
-            with contextlib.suppress(queue.Empty):  # so that nobody waits for room
+            with contextlib.suppress(queue.Empty):  # Releases threads that wait for room.
                 while True:
                     self._queue.get_nowait()
 
     def _write(self, writer: RecordingWriter) -> None:
-        """Writes until `None` comes, and at least once a second whatever has come."""
+        """Writes events until `None`, and flushes at least once a second."""
         flush_at = time.monotonic() + _FLUSH_PERIOD
         while True:
             try:

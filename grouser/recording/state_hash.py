@@ -1,4 +1,4 @@
-"""A state in a few digits: two that differ anywhere in one bit have different ones."""
+"""Hash of a state: states that differ in any bit have different hashes."""
 
 import hashlib
 from typing import Any

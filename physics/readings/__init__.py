@@ -1,1 +1,1 @@
-"""What can be read of a simulation: measurements, reactions, balances of energy."""
+"""Readings of a simulation: measurements, reactions, balances of energy."""

@@ -1,4 +1,4 @@
-"""Contacts of the last step, and what they and soil do to links."""
+"""Contacts of the last step; forces of contacts and soil on links."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from grouser.physics.readings.measurements import Contact
 
 
 def contact_records(workspace: Workspace, own: np.ndarray, names: Sequence[str], step: float) -> list[Contact]:
-    """Contacts of some shapes, seen from these, where the machine was when the step began.
+    """Contacts of some shapes, from their side, in the pose at the start of the step.
 
     Args:
         workspace: of the last step.
@@ -55,14 +55,14 @@ def contact_wrenches(system: System, workspace: Workspace, frames: tuple[np.ndar
         place = workspace.multibody.kinematics.origin + found.point[on] - position[link[on]]
         moment = np.cross(place, force[on]) + turning[on]
         np.add.at(wrench, link[on], sign * np.stack([force[on], moment], axis=1))
-    # row vectors: times the matrix is times its transpose from the left
+    # For row vectors, v @ R is the product of R's transpose and v.
     return (wrench @ rotation).reshape(-1, 6)
 
 
 def soil_wrenches(
     wheels: Sequence[Wheel], names: Names, workspace: Workspace, frames: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray:
-    """The same of the soil under the wheels, in the order of the workspace's."""
+    """Force and moment of the soil under each wheel, as `contact_wrenches`, in the order of the workspace's wheels."""
     rotation, position = frames
     wrench = np.zeros((len(position), 2, 3))
     for wheel, pushed, centre in zip(wheels, workspace.soil.wrench, workspace.soil.centre, strict=True):

@@ -1,4 +1,4 @@
-"""From accounts of work to a balance of energy, by name."""
+"""Balance of mechanical energy by name, from the accounts of work."""
 
 import numpy as np
 

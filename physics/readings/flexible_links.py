@@ -1,4 +1,4 @@
-"""How flexible links are bent: their far ends, and the energy in the springs between their elements."""
+"""Deflection of flexible links: motion of their far ends, and the energy in the springs between their elements."""
 
 import math
 from typing import NamedTuple
@@ -48,7 +48,7 @@ def make_beam(flexible: FlexibleLink, divided: Machine, names: Names) -> Beam:
 
 
 def flexible_link_state(beam: Beam, rotation: np.ndarray, position: np.ndarray, q: np.ndarray) -> FlexibleLinkState:
-    """How a flexible link is bent.
+    """Deflection of a flexible link.
 
     Args:
         beam: the link.

@@ -1,4 +1,4 @@
-"""Where bodies and links are: frames and poses in the world."""
+"""Frames and poses of bodies and links in the world."""
 
 import numpy as np
 

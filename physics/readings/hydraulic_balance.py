@@ -1,4 +1,4 @@
-"""From the accounts of a hydraulic circuit to a balance of its energy, by name."""
+"""Balance of hydraulic energy by name, from the accounts of a circuit."""
 
 from collections.abc import Collection
 
@@ -30,14 +30,14 @@ def balance_hydraulics(
     scheme: int,
     state: State,
 ) -> HydraulicBalance:
-    """Where the energy of the oil has come from and gone since the start.
+    """Balance of the oil's energy since the start.
 
     Args:
         machine: whose circuit it is.
         network: its arrays.
         lines: their names.
         elements: name of the element that each passage belongs to.
-        scheme: of the integration; the plain ones know cylinders only.
+        scheme: of the integration; the plain ones support cylinders only.
         state: with its accounts.
     """
     actuators = [
@@ -65,7 +65,7 @@ def balance_hydraulics(
 
 
 def _named(names: Collection[str], amounts: np.ndarray) -> dict[str, float]:
-    """Sums by name; what is nothing is left out."""
+    """Sums by name, without zeros."""
     sums: dict[str, float] = {}
     for name, amount in zip(names, amounts.tolist(), strict=True):
         if amount != 0.0:
@@ -76,6 +76,6 @@ def _named(names: Collection[str], amounts: np.ndarray) -> dict[str, float]:
 def _losses(
     network: HydraulicNetwork, elements: Collection[str], machines: Collection[str], losses: np.ndarray
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Losses of the passages by element: in those that are there for the flow, and past pistons, rotors and rods."""
+    """Losses of the flow elements by component: throttling, and leakage past pistons, rotors and rods."""
     leaks = np.array([name in machines for name in elements], dtype=bool) & (network.gain == 0.0)
     return _named(elements, np.where(leaks, 0.0, losses)), _named(elements, np.where(leaks, losses, 0.0))

@@ -83,13 +83,13 @@ def pump_state(system: System, state: State, command: Command, workspace: Worksp
 
 
 def _actuator_pressures(system: System, state: State, a: int) -> np.ndarray:
-    """Of the piston side and of the rod side of a cylinder, or of both sides of a motor [Pa], (2,)."""
+    """Pressures of a cylinder's piston side and rod side, or of both sides of a motor [Pa], (2,)."""
     network = system.hydraulics.network
     return state.hydraulics.pressure[[network.line_a[a], network.line_b[a]]]
 
 
 def _spool_position(system: System, state: State, a: int) -> float:
-    """Of the valve of an actuator [-]; 0 without one."""
+    """Spool position of an actuator's valve [-]; 0 without one."""
     valve = system.hydraulics.geometry.valve[a]
     return float(state.hydraulics.spool[valve, 0]) if valve >= 0 else 0.0
 

@@ -11,11 +11,11 @@ from grouser.physics.readings.measurements import SphericalJointState
 
 
 class JointCoordinates(NamedTuple):
-    """Where joints with one coordinate are found, (joints,) each.
+    """Indices and mimic laws of joints with one coordinate, (joints,) each.
 
     Attributes:
         q, v: index in q and in v.
-        multiplier, offset: how a joint that mimics another one follows it.
+        multiplier, offset: of a joint that mimics another one.
     """
 
     q: np.ndarray
@@ -52,7 +52,7 @@ def joint_efforts(joints: JointCoordinates, system: System, workspace: Workspace
     impulse = workspace.constraints.rows.impulse[:count] @ workspace.constraints.rows.jacobian[:count]
     rate = system.joints.laws.rate_index
     conductance, target, _ = workspace.joints.drive_spring.T
-    # the rows have those of the drives at their limit
+    # Drives at their limit act in the rows.
     built_in = workspace.joints.drive_place == BUILT_IN
     impulse[rate] += np.where(built_in, conductance * (target - workspace.multibody.velocity[rate]), 0.0)
     impulse[rate] += workspace.joints.frictions.impulse

@@ -1,4 +1,4 @@
-"""What a simulation can be asked for: small records with units."""
+"""Records of measurements, with units."""
 
 from dataclasses import dataclass, fields
 
@@ -126,14 +126,14 @@ class CylinderEnergy:
 
 @dataclass(frozen=True, eq=False)
 class HydraulicBalance:
-    """Where the energy of the oil has come from and gone since the start [J].
+    """Balance of the oil's energy since the start [J].
 
     What pumps and lines of constant pressure give is what actuators do, what is throttled and leaks, and what stays in
     the compressed oil.
 
     Attributes:
         pump_work: of each displacement pump on the oil, its loss of torque left out.
-        supplied: by each line of constant pressure; a tank gives less than nothing.
+        supplied: by each line of constant pressure; negative for a tank.
         actuator_work: of the pressures on each piston and rotor, over the volumes that it displaced.
         throttling: in each valve, orifice, compensator and hose, and in the cushions of cylinders.
         leakage: past the pistons, rods and rotors of each cylinder, motor and pump.
@@ -183,14 +183,14 @@ class Contact:
 
 @dataclass(frozen=True)
 class SolverDiagnostics:
-    """How the impulses converged.
+    """Convergence of the impulses.
 
     Attributes:
         iterations, residual: of the last step; the residual is the largest change of a row's speed in the last sweep
-            [m/s or rad/s]; by the integrators that go in rounds the largest change of a coordinate's rate in the last
-            round, as a share of the largest rate.
+            [m/s or rad/s]; for iterative integrators the largest change of a coordinate's rate in the last iteration,
+            as a share of the largest rate.
         iterations_max, residual_max: largest since the last call of `Simulation.clear_diagnostics`.
-        unsettled_steps: since then, whose iteration about dry friction, or of the integrator, did not settle.
+        unsettled_steps: since then, in which the iteration of dry friction or of the integrator did not converge.
         contact_count, row_count: of the last step.
     """
 
@@ -289,7 +289,7 @@ class Energy:
 
 @dataclass(frozen=True)
 class NumericalDamping:
-    """What a step does to the slowest vibration of an elastic part of the machine.
+    """Numerical damping of the slowest vibration of an elastic part of the machine.
 
     Attributes:
         part: name of the compliant joint, loop joint or flexible link.
@@ -304,7 +304,7 @@ class NumericalDamping:
 
 @dataclass(frozen=True, eq=False)
 class EnergyBalance:
-    """Where the mechanical energy came from and went since the accounts were opened [J].
+    """Balance of mechanical energy since the accounts were opened [J].
 
     Attributes:
         kinetic, potential, elastic: changes of energy.

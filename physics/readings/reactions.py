@@ -1,5 +1,5 @@
-"""What joints transmit: loop joints by their rows; a joint of the tree the force that moves all beyond it, less what
-acts there from elsewhere.
+"""Joint reactions. Those of loop joints come from their rows; those of a joint of the tree are the force that moves
+the bodies beyond it, less the other forces on these.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,8 @@ def pair_reactions(system: System, workspace: Workspace) -> np.ndarray:
 def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
     """Mean wrench over the last step that each body got through its joint, about the kinematics' origin.
 
-    Newton and Euler say what moves the bodies beyond a joint; contacts, loop joints and cylinders gave a part of it.
+    The Newton-Euler equations give the force on the bodies beyond a joint; contacts, loop joints and cylinders
+    contribute a part of it.
 
     Returns:
         Force and moment of each body, world axes, (bodies, 6) [N, N m].

@@ -1,4 +1,4 @@
-"""What soft ground and the wheels on it can be asked for: arrays -> records."""
+"""Records of soft ground and of the wheels on it, and warnings about soils."""
 
 import math
 from collections.abc import Iterator
@@ -18,16 +18,16 @@ from grouser.physics.soil.stress import GROUSER_SHARE
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SIDE, SURFACE, TILE, TYPE, fill_natural_levels
 from grouser.physics.soil.wheels import FIGURES, WheelWorkspace, grousers_merge
 
-# Sinkage at which soil counts as bearing nothing any more, as a share of the wheel's radius [-].
+# Sinkage at which soil has no bearing margin left, as a share of the wheel's radius [-].
 _STUCK = 0.5
 # Sizes of cells that a level is meant for [m].
 _CELLS = {"cells": (0.001, 0.01), "deformable": (0.005, 0.1)}
-# What soil and rigid ground add up to.
+# Quantities to which soil and rigid ground both contribute.
 _FORCES = ("normal_force", "thrust", "resistance", "drawbar_pull", "torque", "side_force")
 
 
 def check_soils(machine: Machine, world: World) -> tuple[str, ...]:
-    """Checks that every soil has the numbers for every wheel's level; warns of what these or the level do not hold for.
+    """Checks that every soil has the numbers for every wheel's level; warns where these or the level are not valid.
 
     Raises:
         ParameterError: a soil has no numbers for a wheel's level.
@@ -62,7 +62,7 @@ def _beyond_cells(level: str, wheels: list[Wheel], cell: float) -> Iterator[str]
 
 
 def beyond_soils(world: World, work: WheelWorkspace, told: set[str]) -> Iterator[str]:
-    """Warnings of soils that were pressed harder, or deeper, than their numbers hold for, each once.
+    """Warnings of soils loaded beyond the pressure or sinkage for which their parameters are valid, each once.
 
     Args:
         world: with the soils.
@@ -78,7 +78,7 @@ def beyond_soils(world: World, work: WheelWorkspace, told: set[str]) -> Iterator
 
 
 def with_soil(rigid: WheelState, figure: np.ndarray) -> WheelState:
-    """State of a wheel that touches soil, what is rigid, or both.
+    """State of a wheel that touches soil, rigid shapes, or both.
 
     Args:
         rigid: by its contacts alone.
@@ -128,7 +128,7 @@ def terrain_patch(
 
 
 def bearing_margins(system: System, machines: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """How far each soil is from giving way under machines' wheels, 1: not at all, 0: half a radius, (soils,).
+    """Bearing margin of each soil under the machines' wheels, 1: no sinkage, 0: sinkage of half a radius, (soils,).
 
     A machine's weight is shared by its wheels alike, and they roll without slip.
 
@@ -148,7 +148,7 @@ def bearing_margins(system: System, machines: list[tuple[np.ndarray, np.ndarray]
 
 
 def _bearing_margin(system: System, k: int, w: int, load: float) -> float:
-    """How far soil k is from giving way under wheel w, with a load [N] on it."""
+    """Bearing margin of soil k under wheel w, with a load [N] on it."""
     wheels, radius = system.soil, float(system.soil.radius[w])
     sinkage = sinkage_under_load(
         wheels.soils,

@@ -1,4 +1,4 @@
-"""What the implicit step costs the elastic parts of a machine."""
+"""Numerical damping of the elastic parts of a machine by the implicit step."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,14 +6,14 @@ from grouser.physics.compliance.vibration import Mode, implicit_damping_ratio
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.readings.measurements import NumericalDamping
 
-# A vibration that the step damps by more than this share of the critical damping is worth a word [-].
+# Numerical damping above this share of the critical damping is reported [-].
 _NOTABLE_DAMPING = 0.01
 
 
 def numerical_damping(
     machine: Machine, modes: Iterable[Mode], integrator: str, step: float
 ) -> tuple[NumericalDamping, ...]:
-    """What damping the step adds to the slowest vibration of each elastic part; only `semi_implicit` adds any.
+    """Numerical damping of the slowest vibration of each elastic part; only `semi_implicit` adds any.
 
     Args:
         machine: as described.

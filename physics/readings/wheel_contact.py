@@ -1,4 +1,4 @@
-"""Wheels on rigid ground: how they slip, and what the ground does to them.
+"""Slip and forces of wheels on rigid ground.
 
 There is no sinkage, and no contact patch with angles and stresses: they are zero. Thrust is torque over radius.
 """
@@ -66,7 +66,7 @@ def rigid_wheel_state(
         normal: of the ground under it, (3,).
 
     Returns:
-        A wheel whose axis stands upright has no heading: it gets the state of one that touches nothing.
+        A wheel with a vertical axis has no heading: its state is that of a wheel without contact.
     """
     axis = rotation @ wheel.axis
     across = cross_product(axis, normal)

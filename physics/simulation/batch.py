@@ -1,6 +1,6 @@
-"""Many copies of a machine at once, over the cores.
+"""Copies of a machine that step together on all cores.
 
-A thread takes its share of the copies in one crossing into compiled code. The threads are Python's, and the compiled
+Each thread steps its share of the copies in one call of compiled code. The threads are Python's, and the compiled
 code runs without the interpreter's lock.
 """
 
@@ -32,7 +32,7 @@ Copy = TypeVar("Copy")
 
 @partial(kernel, nogil=True)
 def _run_copies(first, last, remaining, running, answered, asks, context, addresses):
-    """Steps the running ones of the copies first to last - 1 as far as they go; `remaining` is what is left to do."""
+    """Steps the running copies from first to last - 1; `remaining` is the number of steps left of each."""
     for i in range(first, last):
         if running[i]:
             done, asks[i] = run_steps(remaining[i], answered[i], packed_at(context, addresses[i]))
@@ -41,7 +41,7 @@ def _run_copies(first, last, remaining, running, answered, asks, context, addres
 
 @partial(kernel, nogil=True)
 def _run_midpoint_copies(first, last, remaining, running, answered, asks, context, addresses):
-    """The same by the midpoint rule, which never asks."""
+    """The same by the midpoint rule, which has no `ask` phase."""
     for i in range(first, last):
         if running[i]:
             remaining[i] -= run_midpoint_steps(remaining[i], packed_at(context, addresses[i]))
@@ -49,7 +49,7 @@ def _run_midpoint_copies(first, last, remaining, running, answered, asks, contex
 
 @partial(kernel, nogil=True)
 def _run_variational_copies(first, last, remaining, running, answered, asks, context, addresses):
-    """The same by the variational integrator, which never asks."""
+    """The same by the variational integrator, which has no `ask` phase."""
     for i in range(first, last):
         if running[i]:
             remaining[i] -= run_variational_steps(remaining[i], packed_at(context, addresses[i]))
@@ -133,7 +133,7 @@ class Batch(Generic[Copy]):
             engine.finish_steps(left)
 
     def _make_room(self):
-        """Twice as much room for tiles of soft ground in every copy."""
+        """Doubles the capacity for tiles of soft ground in every copy."""
         tiles = 2 * self.state.soil.tile_place.shape[1]
         soil = stacked([with_capacity(engine.state.soil, tiles) for engine in self._engines])
         self.state = self.state._replace(soil=soil)
@@ -142,12 +142,12 @@ class Batch(Generic[Copy]):
         self._find_copies()
 
     def _find_copies(self):
-        """Keeps where the copies are: their packed trees, as one and its address in each copy."""
+        """Stores the addresses of the packed trees of all copies."""
         machineries = [engine.context for engine in self._engines]
         self._arguments: tuple[Any, ...] = (machineries[0], np.array([packed.address for packed in machineries]))
 
     def _run_all(self, threads, remaining, running, answered, asks):
-        """Shares the copies out to the threads."""
+        """Distributes the copies over the threads."""
         arguments = (remaining, running, answered, asks, *self._arguments)
         if threads == 1:
             self._run(0, len(self), *arguments)

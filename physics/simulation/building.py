@@ -1,4 +1,4 @@
-"""From a machine and a world to the arrays that a step reads, and the state at the start."""
+"""Makes the arrays that a step reads, and the initial state, from a machine and a world."""
 
 import hashlib
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ from grouser.physics.soil.wheels import make_wheels
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """A machine in a world: all that its steps do not change.
+    """A machine in a world: everything that steps do not change.
 
     Attributes:
         machine, world, scheme: as of `Simulation`.
@@ -60,7 +60,7 @@ class Setup:
         system: the arrays.
         fingerprint: digest of the arrays and settings.
         beams: the flexible links among the divided machine's links.
-        warnings: what the description brings with it that may not be meant, in words.
+        warnings: possible mistakes in the description.
     """
 
     machine: Machine
@@ -90,7 +90,7 @@ def set_up(
     most_sweeps: int,
     integrator: str | None,
 ) -> Setup:
-    """Checks and builds; arguments and errors as of `Simulation`."""
+    """Checks the settings and makes the arrays; arguments and errors as of `Simulation`."""
     integrator = _check_settings(machine, step, scheme, tolerance, most_sweeps, integrator)
     divided = divided_machine(machine)
     model, names = build_model(divided, world.spawn, world.gravity)
@@ -172,7 +172,7 @@ def make_initial_state(setup: Setup, packed: Packed, kinematics: Packed, workspa
 
 
 def make_neutral_command(machine: Machine) -> Command:
-    """Everything in neutral and healthy."""
+    """Neutral commands without faults."""
     return make_command(
         valves=len(machine.valves),
         drives=len(machine.drives),
@@ -195,7 +195,7 @@ def scheme_names() -> tuple[str, ...]:
 
 
 def divided_machine(machine: Machine) -> Machine:
-    """The machine as it is simulated, with flexible links divided into rigid elements; its links as in `link_poses`.
+    """The simulated machine, with flexible links divided into rigid elements; its links are those of `link_poses`.
 
     Raises:
         MachineError: a flexible link cannot be divided.
@@ -215,7 +215,7 @@ def require_range(name: str, value: float, lowest: float, highest: float) -> Non
 
 
 def _check_settings(machine, step, scheme, tolerance, most_sweeps, integrator):
-    """Refuses settings out of range; the integrator that is used."""
+    """Refuses settings out of range; returns the integrator."""
     if not isinstance(scheme, str) or scheme not in SCHEMES:
         raise unknown_name("scheme", scheme, SCHEMES)
     require_range("step", step, 1e-7, 0.1)
@@ -230,7 +230,7 @@ def _check_settings(machine, step, scheme, tolerance, most_sweeps, integrator):
 
 
 def _check_scheme(machine, scheme):
-    """Refuses a plain scheme for a circuit that it cannot have."""
+    """Refuses a plain scheme for a circuit that it does not support."""
     if scheme != "implicit" and (part := beyond_plain(machine)):
         raise ParameterError("scheme", scheme, f"implicit: '{part}' is beyond the plain schemes")
     for cylinder in machine.cylinders:

@@ -1,4 +1,4 @@
-"""Commands by name, checked before anything moves."""
+"""Commands by name, with checks of their values."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -12,15 +12,15 @@ from grouser.physics.simulation.named_view import unknown_name
 
 
 class CommandMap(Mapping):
-    """What each valve and drive is told: ``simulation.command["boom_valve"] = 0.5``.
+    """Command of each valve and drive: ``simulation.command["boom_valve"] = 0.5``.
 
     A valve takes a spool command from -1 to 1 (positive extends its cylinder); a drive takes a position, speed or
     effort by its mode [rad, m, rad/s, m/s, N m or N].
 
     Args:
         machine: with the valves and drives.
-        command: where the commands are kept.
-        valve, drive: index in it of each valve and of each drive.
+        command: buffer of the commands.
+        valve, drive: index of each valve and of each drive in it.
 
     Attributes:
         valves: names of the valves.
@@ -58,7 +58,7 @@ class CommandMap(Mapping):
         return number
 
     def update(self, values: Mapping[str, float]) -> None:
-        """Takes several commands, or none of them if one is refused."""
+        """Sets several commands, or none of them if one is refused."""
         checked = {name: self.check(name, value) for name, value in values.items()}
         for name, number in checked.items():
             array, index = self._place[name]

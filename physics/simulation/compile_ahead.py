@@ -1,4 +1,4 @@
-"""What a simulation has compiled before it calls the first kernel: all at once, by several processes."""
+"""Kernels that a simulation compiles before its first step, by several processes."""
 
 from collections.abc import Hashable, Iterator
 from typing import Any
@@ -108,7 +108,7 @@ def jobs_of(system: System, lidars: int = 0) -> Iterator[Job]:
 
 
 def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
-    """What is called to build and to read a simulation."""
+    """Kernels that build and read a simulation."""
     system, state, work = context.system, context.state, context.workspace
     model, contact = system.multibody, system.contact
     matrix = np.zeros((1, 1))

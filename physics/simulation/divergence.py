@@ -1,4 +1,4 @@
-"""Which quantity of a state is no longer finite."""
+"""The first quantity of a state that is not finite."""
 
 import math
 
@@ -15,7 +15,7 @@ def divergence(setup: Setup, state: State, time: float) -> DivergenceError:
 
     Args:
         setup: of the simulation.
-        state: whose steps have ended early.
+        state: after the step that diverged.
         time: of it [s].
     """
     quantities = (
@@ -25,7 +25,7 @@ def divergence(setup: Setup, state: State, time: float) -> DivergenceError:
         (_position_joints(setup, len(state.q)), state.q),
     )
     for names, values in quantities:
-        for name, value in zip(names, values, strict=False):  # rotors follow the cylinders' pistons
+        for name, value in zip(names, values, strict=False):  # Rotors come after the pistons of cylinders.
             if not math.isfinite(value):
                 return DivergenceError(time, name, float(value))
     return DivergenceError(time, "the sum of the pressures of a cylinder", math.inf)

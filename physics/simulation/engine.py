@@ -1,4 +1,4 @@
-"""A machine in a world as arrays: what its steps read, and the buffers that they change."""
+"""A machine in a world as arrays: read-only arrays, and the buffers that steps change."""
 
 import copy
 import warnings
@@ -33,7 +33,7 @@ from grouser.physics.simulation.building import Setup, make_initial_state, make_
 from grouser.physics.simulation.divergence import divergence
 from grouser.physics.soil.tiles import with_capacity
 
-# What may not settle in a step, by integrator.
+# Iteration that may not converge in a step, by integrator.
 _ITERATIONS = {
     "semi_implicit": "dry friction",
     "implicit_midpoint": "the midpoint rule",
@@ -50,21 +50,21 @@ class Buffers(NamedTuple):
 
 
 class Engine:
-    """A machine in a world, as it steps; it knows no names but for messages.
+    """Arrays and buffers of a machine in a world, with the functions that step them.
 
     Args:
-        setup: all that steps do not change.
+        setup: everything that steps do not change.
 
     Attributes:
         setup: as given.
         initial: state at the start; not changed.
         state, command, workspace: the buffers.
-        context: they and the system, packed, as steps take them.
+        context: these and the system, packed, the argument of a step.
         packed: the system, packed.
         kinematics: of `update_kinematics`, packed; the workspace has that of the start of the last step.
 
     Raises:
-        MachineError: the machine cannot be stepped from where it starts.
+        MachineError: the machine cannot be stepped from its initial positions.
     """
 
     def __init__(self, setup: Setup):
@@ -103,7 +103,7 @@ class Engine:
         return self.step_count * self.step_size
 
     def begin_steps(self) -> None:
-        """Has the step compiled, and opens the accounts of work, before the first step."""
+        """Compiles the step, and opens the accounts of work, before the first step."""
         if not self._compiled and self.setup.integrator == "semi_implicit":
             fill_schedule(self.setup.system, self.context)
             self._compiled = True
@@ -111,7 +111,7 @@ class Engine:
             self.open_accounts()
 
     def run(self, count: int) -> int:
-        """Makes `count` steps with the commands held; the number of those that were not made."""
+        """Makes `count` steps with constant commands; returns the number of steps that were not made."""
         if self.setup.integrator == "implicit_midpoint":
             return count - run_midpoint_steps(count, self.context)
         if self.setup.integrator == "variational":
@@ -126,7 +126,7 @@ class Engine:
         return count
 
     def answer(self, asked: int) -> None:
-        """Gives the next step what it has asked for (`step.run_steps`)."""
+        """Fulfils the request of the next step (`step.run_steps`)."""
         if asked == CONVEX_PAIRS:
             assert self._narrow_phase is not None, "only such pairs make a step ask"
             self._narrow_phase.answer(self.workspace.contact.detection)
@@ -148,7 +148,7 @@ class Engine:
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
         unsettled, rate, _ = self.workspace.constraints.unsettled
         if unsettled > 0:
-            self.workspace.constraints.unsettled[0] = -1  # once
+            self.workspace.constraints.unsettled[0] = -1  # A marker that the warning has been given.
             warnings.warn(
                 f"{_ITERATIONS[self.setup.integrator]} did not settle in the step to "
                 f"t = {unsettled * self.step_size:.6f} s: {self.setup.names.rate_joint[rate]} still changed; "
@@ -217,7 +217,7 @@ class Engine:
     # --- derived quantities -----------------------------------------------------------------------------------------
 
     def update_kinematics(self) -> Packed:
-        """The kinematics of the present state, which may be written to by hand."""
+        """Updates the kinematics to the present state."""
         update_kinematics(self.packed.multibody, self.state.q, self.state.v, self.kinematics)
         return self.kinematics
 
@@ -242,16 +242,16 @@ class Engine:
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def _make_present(self):
-        """Buffers for what is derived from the present state."""
+        """Buffers for quantities derived from the present state."""
         system = self.setup.system
         self._present: Kinematics = make_kinematics(system.multibody)
         self.kinematics = Packed(self._present)
         self._pair_motion = Packed(make_loop_motion(system.loops, len(system.multibody.rate_damping)))
 
     def _pack(self):
-        """Packs the buffers anew, when some are others."""
+        """Packs the buffers again after some were replaced."""
         self.context = Packed(StepContext(self.setup.system, *self.buffers, self._schedule))
 
     def _make_room(self, tiles):
-        """Room for so many tiles of soft ground."""
+        """Sets the capacity for tiles of soft ground."""
         self.use_state(self.state._replace(soil=with_capacity(self.state.soil, tiles)))

@@ -1,4 +1,4 @@
-"""Faults by name, checked before anything fails."""
+"""Faults by name, with checks of their values."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ def check_fault(fault: Fault, value: object, scheme: str) -> bool | float:
     """A value as the fault's type.
 
     Raises:
-        ParameterError: it is out of range, or the hydraulics' scheme does not know the fault.
+        ParameterError: it is out of range, or the scheme of the hydraulics does not support the fault.
     """
     number = _as_number(fault, value)
     if not fault.lowest <= number <= fault.highest:
@@ -28,7 +28,7 @@ def check_fault(fault: Fault, value: object, scheme: str) -> bool | float:
 
 
 def _as_number(fault, value):
-    """The value, or NaN for what is no number, or no yes or no, as the fault wants it."""
+    """The value as a number, or NaN if it has not the type of the fault (a number or a truth value)."""
     if fault.unit:
         return float(value) if isinstance(value, Real) and not isinstance(value, bool | np.bool_) else math.nan
     return float(value) if isinstance(value, bool | np.bool_ | int) and value in (0, 1) else math.nan
@@ -40,9 +40,9 @@ class FaultMap(Mapping):
     Faults stay, also over a reset, until they are set to their healthy value (0 or False), or all by `clear`.
 
     Args:
-        catalogue: all faults that there can be.
-        command: where the faults are kept.
-        scheme: of the hydraulics; the plain ones know only some faults.
+        catalogue: all possible faults.
+        command: buffer of the faults.
+        scheme: of the hydraulics; the plain ones support only some faults.
 
     Attributes:
         catalogue: the same, with units and ranges.
@@ -66,10 +66,10 @@ class FaultMap(Mapping):
         }
 
     def clear(self) -> tuple[str, ...]:
-        """Mends everything.
+        """Clears all faults.
 
         Returns:
-            What was not healthy, as ``faults.<component>.<fault>``.
+            Faults that were active, as ``faults.<component>.<fault>``.
         """
         mended = [self[component].known[name] for component, name in self.active]
         for fault in mended:
@@ -95,7 +95,7 @@ class ComponentFaults(Mapping):
     """The faults of one component, by name; see `FaultMap`.
 
     Attributes:
-        known: what each fault is.
+        known: description of each fault.
     """
 
     def __init__(self, component: str, command: Command, scheme: str):

@@ -1,6 +1,6 @@
-"""Which member of a fleet each element of a simulation belongs to, and the elements that a view shows.
+"""The member of a fleet that each element of a simulation belongs to, and the elements that a view shows.
 
-Names say it once, when a simulation is made (`Machine.member_of`); from then on indices do.
+The names give the member when a simulation is made (`Machine.member_of`); afterwards indices are used.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ U = TypeVar("U")
 
 @dataclass(frozen=True)
 class Elements(Generic[T]):
-    """The same thing of each kind of element: their names, their members, or the indices of some of them.
+    """One value for each kind of element: names, members, or indices.
 
     Attributes:
         link, body, joint, spherical_joint, loop_joint, compliant_joint, flexible_link: of the mechanism; joints are
@@ -54,7 +54,7 @@ class Elements(Generic[T]):
     fault: T
 
     def map(self, function: Callable[[T], U]) -> "Elements[U]":
-        """The results of a function of each kind's."""
+        """Applies a function to the value of each kind."""
         return Elements(*[function(getattr(self, field.name)) for field in fields(self)])
 
 
@@ -65,7 +65,7 @@ class Selection:
     Attributes:
         name: of the member; "" for all that there is.
         machine: its description, under its own names.
-        prefix: what its names begin with in the simulation, and not in the view.
+        prefix: beginning of its names in the simulation, omitted in the view.
         members: numbers of the members in it.
         base: body of its free base, -1 for a fixed one.
         own: indices of its elements in the simulation.
@@ -127,7 +127,7 @@ def lidars_of(machine: Machine) -> tuple[Lidar, ...]:
 
 
 def membership_of(machine: Machine, names: Elements[tuple[str, ...]]) -> Elements[np.ndarray]:
-    """Number of the member that each element belongs to, 0 in a machine by itself; -1 for what belongs to none."""
+    """Number of the member that each element belongs to, 0 in a machine by itself; -1 for none."""
 
     def members(own: tuple[str, ...]) -> np.ndarray:
         return np.array([machine.member_of(name) if name else -1 for name in own], dtype=np.int64)
@@ -136,7 +136,7 @@ def membership_of(machine: Machine, names: Elements[tuple[str, ...]]) -> Element
 
 
 def select_all(machine: Machine, names: Elements[tuple[str, ...]]) -> Selection:
-    """Everything, under the names of the simulation."""
+    """Selection of all elements, under the names of the simulation."""
     return Selection(
         name="",
         machine=machine,
@@ -151,11 +151,11 @@ def select_all(machine: Machine, names: Elements[tuple[str, ...]]) -> Selection:
 def select_member(
     machine: Machine, names: Elements[tuple[str, ...]], membership: Elements[np.ndarray], number: int
 ) -> Selection:
-    """One member of a machine that is made of several, under its own names."""
+    """Selection of one member of a fleet, under its own names."""
     member = machine.members[number]
     own = membership.map(lambda members: np.flatnonzero(members == number))
     if any(getattr(member.machine, field) for field in PORTS):
-        # entrained air is that of all members with a circuit
+        # Entrained air is shared by all members with a circuit.
         shared = np.array([name == "" for name in names.fault], dtype=bool)
         own = replace(own, fault=np.flatnonzero((membership.fault == number) | shared))
     return Selection(
@@ -170,7 +170,7 @@ def select_member(
 
 
 def _own_names(names: Elements[tuple[str, ...]], own: Elements[np.ndarray], prefix: str) -> Elements[tuple[str, ...]]:
-    """Names of some elements, without a prefix."""
+    """Names of some elements, without the prefix."""
 
     def chosen(kind: str) -> tuple[str, ...]:
         every = getattr(names, kind)

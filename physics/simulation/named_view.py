@@ -12,18 +12,18 @@ T = TypeVar("T")
 
 
 def unknown_name(kind: str, name: object, known) -> ParameterError:
-    """The error for a name that is not known, with the closest one that is."""
+    """The error for an unknown name, with the closest valid one."""
     return ParameterError(kind, name, closest(str(name), known))
 
 
 class NamedView(Mapping, Generic[T]):
-    """A mapping from names to values that are read when asked for.
+    """A mapping from names to values that are read on access.
 
     Args:
         kind: what the names are, for error messages.
         names: all valid names.
         read: value of the name with a given index.
-        read_all: all values in the order of the names, where that costs less than one by one; as one array, if they are
+        read_all: all values in the order of the names, where that is faster than one by one; as one array, if they are
             numbers or arrays of one shape.
     """
 

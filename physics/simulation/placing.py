@@ -1,4 +1,4 @@
-"""A machine with a free base is put somewhere else."""
+"""Moves a machine with a free base to another pose."""
 
 import math
 from dataclasses import astuple
@@ -14,7 +14,7 @@ from grouser.physics.description.data.pose import Vector3
 from grouser.physics.model.multibody import FREE, MultibodyModel
 from grouser.physics.simulation.engine import Engine
 
-# What the length of a quaternion may differ from one by, for rounding [-].
+# Tolerance of the length of a quaternion, for rounding [-].
 _UNIT = 1e-6
 
 
@@ -26,7 +26,7 @@ class BaseCoordinates(NamedTuple):
 
 
 def base_coordinates(model: MultibodyModel, body: int) -> BaseCoordinates:
-    """Of the base that is this body, -1 for a fixed one."""
+    """Coordinates of the base with this body's number, -1 for a fixed base."""
     if body < 0 or model.body_kind[body] != FREE:
         return BaseCoordinates(-1, -1)
     return BaseCoordinates(int(model.body_q[body]), int(model.column_rate[model.column_start[body]]))
@@ -42,7 +42,7 @@ def place_base(
     linear: Vector3,
     angular: Vector3,
 ) -> None:
-    """Puts a machine somewhere else; what it touched and rolled on is cleared, and the balance of energy is shifted.
+    """Moves a machine to another pose. Clears the memory of its contacts and wheels, and shifts the balance of energy.
 
     Args:
         engine: of the simulation.
@@ -70,14 +70,14 @@ def place_base(
     for array in (state.contact.impulse, state.contact.moment, state.contact.anchor):
         array[touched] = 0.0
     for array in (state.soil.wheel_motion, state.soil.rim_shear, state.soil.wheel_sinkage):
-        array[wheels[wheels < len(array)]] = 0.0  # on rigid ground they have no rows
+        array[wheels[wheels < len(array)]] = 0.0  # Wheels on rigid ground have no rows.
     after = engine.energy()
     state.energy_start[:] += np.array(astuple(after)) - astuple(before)
     engine.clear_outputs()
 
 
 def _finite(name: str, values: Any, count: int) -> np.ndarray:
-    """Numbers as an array, if they are finite and so many."""
+    """Numbers as an array, checked for their count and finiteness."""
     if len(values) != count or not all(isinstance(value, Real) and math.isfinite(value) for value in values):
         raise ParameterError(name, values, f"{count} finite numbers")
     return np.array(values, dtype=float)

@@ -1,4 +1,4 @@
-"""The façade: a machine in a world, stepped, saved and restored, commanded and read by name."""
+"""The public `Simulation`: a machine in a world, stepped, saved, restored, commanded and read by name."""
 
 import copy
 from numbers import Integral
@@ -46,7 +46,7 @@ class Snapshot(NamedTuple):
 class Simulation(MachineView):
     """A machine in a world, or several that touch each other.
 
-    It is the view of all that there is; see `MachineView` for what can be commanded and read by name.
+    It is the view of all machines; `MachineView` lists the commands and readings by name.
 
     Args:
         machine: from `grouser.load_machine`, or of several from `grouser.combine`.
@@ -61,16 +61,16 @@ class Simulation(MachineView):
             for smooth trees; None: the machine's.
 
     Attributes:
-        warnings: what the machine's description and the step bring with them that may not be meant, in words.
-        system: all that a step reads and does not change.
-        model, names: the arrays of the multibody system and the names that belong to them.
+        warnings: possible mistakes in the machine's description, and effects of the step.
+        system: read-only arrays of a step.
+        model, names: the arrays of the multibody system and their names.
         lines: names of the hydraulic lines.
         shape_names: link or obstacle of each collision shape, the ground last.
         membership: number of the member that each element belongs to, -1 for none.
 
     Raises:
         ParameterError: a step, scheme or limit out of range.
-        MachineError: the machine cannot move as it is described.
+        MachineError: the machine cannot be simulated as described.
     """
 
     def __init__(
@@ -103,12 +103,12 @@ class Simulation(MachineView):
 
     @property
     def state(self) -> State:
-        """Everything that a step reads and leaves changed; its arrays may be written to."""
+        """Everything that a step changes; its arrays may be written to."""
         return self._engine.state
 
     @property
     def context(self) -> Packed:
-        """System, state, command and workspace as compiled functions take them."""
+        """System, state, command and workspace, packed for compiled functions."""
         return self._engine.context
 
     def step(self, count: int = 1) -> None:
@@ -125,11 +125,11 @@ class Simulation(MachineView):
             raise ParameterError("count", count, "a whole number of steps, at least 0")
         engine = self._engine
         engine.begin_steps()
-        left = engine.run(int(count))  # compiled code would be made anew for numpy's other integers
+        left = engine.run(int(count))  # A numpy integer would compile another specialisation.
         engine.finish_steps(left)
 
     def batch(self, count: int) -> Batch["Simulation"]:
-        """Copies of this simulation, as it stands, that step together over the cores.
+        """Copies of this simulation in its present state that step together on all cores.
 
         Raises:
             ParameterError: a count below one.
@@ -143,19 +143,19 @@ class Simulation(MachineView):
         return twin
 
     def reset(self) -> None:
-        """Back to the start: initial state, neutral commands, emergency stop released; `faults` stay."""
+        """Resets to the start: initial state, neutral commands, emergency stop released; `faults` stay."""
         engine, command = self._engine, self._engine.command
         engine.take_state(engine.initial)
         command.valve[:] = 0.0
         command.emergency_stop[:] = False
         for number, drive in enumerate(self.machine.drives):
-            # where its joint starts, or standstill
+            # The joint's initial position, or zero speed.
             start = engine.initial.q[self.names.joints[drive.joint].q] if drive.mode == "position" else 0.0
             command.drive[number] = start
         engine.clear_outputs()
 
     def snapshot(self) -> Snapshot:
-        """Everything that a bit-exact restart needs."""
+        """Saves everything that a bit-exact restart needs."""
         engine = self._engine
         return Snapshot(copied(engine.state), copied(engine.command), engine.setup.fingerprint)
 
@@ -175,13 +175,13 @@ class Simulation(MachineView):
         self._engine.clear_outputs()
 
     def resume(self, state: State) -> None:
-        """Goes on from a state that was put together by hand; the accounts of work are opened anew."""
+        """Continues from a state assembled by the caller; the accounts of work are opened again."""
         self._engine.take_state(state)
         self._engine.open_accounts()
         self._engine.clear_outputs()
 
     def use_state(self, state: State) -> None:
-        """Goes on with the arrays of another state of the same simulation, which may have more room for soft ground."""
+        """Continues with the arrays of another state of this simulation, which may have more tiles of soft ground."""
         self._engine.use_state(state)
 
     # --- members ----------------------------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ class Simulation(MachineView):
         return self._members[name]
 
     def overlaps(self) -> list[tuple[str, str, float]]:
-        """What is in each other and may touch: a link, the link or obstacle that it is in, and how deep [m]."""
+        """Overlapping shapes that may touch: a link, the link or obstacle that it overlaps, and the depth [m]."""
         found = find_overlaps(self.system.contact, self.model, self.state.q)
         return [(self.shape_names[one], self.shape_names[other], depth) for one, other, depth in found]
 
@@ -224,7 +224,7 @@ class Simulation(MachineView):
         return balance_energy(engine.setup.divided, system, self.names, self.state, now, pairs)
 
     def hydraulic_balance(self) -> HydraulicBalance:
-        """Where the energy of the oil has come from and gone since the start or `reset`."""
+        """Balance of the oil's energy since the start or `reset`."""
         elements, system = self._engine.setup.passage_elements, self.system
         return balance_hydraulics(
             self.machine, system.hydraulics.network, self.lines, elements, system.settings.scheme, self.state
@@ -244,14 +244,14 @@ class Simulation(MachineView):
         return np.array([mode.frequency for mode in self.vibration_modes()])
 
     def numerical_damping(self) -> tuple[NumericalDamping, ...]:
-        """What damping the step adds to the slowest vibration of each elastic part; only `semi_implicit` adds any."""
+        """Numerical damping of the slowest vibration of each elastic part; only `semi_implicit` adds any."""
         return numerical_damping(self.machine, self.vibration_modes(), self.integrator, self.step_size)
 
     # --- solver and circuit -----------------------------------------------------------------------------------------
 
     @property
     def diagnostics(self) -> SolverDiagnostics:
-        """How the impulses converged."""
+        """Convergence of the impulses."""
         work = self._engine.workspace
         return SolverDiagnostics(
             iterations=int(work.constraints.sweeps[0]),
@@ -264,7 +264,7 @@ class Simulation(MachineView):
         )
 
     def clear_diagnostics(self) -> None:
-        """Forgets the largest iterations and residual so far."""
+        """Clears the largest iterations and residual."""
         self._engine.clear_diagnostics()
 
     def set_line_pressure(self, line: str, pressure: float) -> None:

@@ -1,7 +1,7 @@
-"""Machines that come and go: what stays goes on in a new simulation as if nothing had happened.
+"""Transfer of state when machines come and go: the remaining machines continue bit for bit in a new simulation.
 
-Each row of `State` belongs to something that has a name. A row goes over to the one of the new simulation that bears
-the same label, whatever their order.
+Each row of `State` belongs to a named element. A row is copied to the row of the new simulation with the same label,
+whatever their order.
 """
 
 from collections import Counter
@@ -40,7 +40,7 @@ from grouser.physics.soil.tiles import with_capacity
 
 
 class _Label(NamedTuple):
-    """Whose a row is: names of what it belongs to, and what tells it from their other rows."""
+    """Label of a row: names of its owner, and its index within the owner."""
 
     names: tuple[str, ...]
     rest: Hashable = None
@@ -49,17 +49,18 @@ class _Label(NamedTuple):
 def transfer_state(source: Simulation, target: Simulation) -> None:
     """Moves state, commands and faults of all machines that are in both simulations into the new one.
 
-    A machine is in both if a member of the same name has the same `Machine`; one by itself is the member "". The others
-    begin where they start. The count of steps goes on, and soft ground keeps its ruts; the accounts of energy are
-    opened anew, and measurements of the last step are empty until the next.
+    A machine is in both if a member of the same name has the same `Machine`; one by itself is the member "". The
+    others begin in their initial state. The count of steps goes on, and soft ground keeps its ruts; the accounts of
+    energy are opened anew, and measurements of the last step are empty until the next.
 
     Args:
-        source: goes on no more.
-        target: just made.
+        source: no longer used afterwards.
+        target: a new simulation.
 
     Raises:
         ParameterError: step or ground differ.
-        OverlapError: a machine that was not there before overlaps another one or an obstacle; `target` is of no use.
+        OverlapError: a machine that was not there before overlaps another one or an obstacle; `target` must be
+            discarded.
     """
     if source.step_size != target.step_size:
         raise ParameterError("step", target.step_size, f"that of the simulation that goes on, {source.step_size:g} s")
@@ -72,7 +73,7 @@ def transfer_state(source: Simulation, target: Simulation) -> None:
     _refuse_overlaps(target, kept)
 
 
-# The name that grouser has it by.
+# The public name.
 carry_over = transfer_state
 
 
@@ -81,7 +82,7 @@ def simulate(
 ) -> Simulation:
     """A simulation of machines at their start; arguments as of `combine` and `Simulation`.
 
-    A machine by itself, "", that stands where the world puts it, needs no root that carries it.
+    A single machine, "", in the pose that the world gives needs no additional root.
 
     Raises:
         ParameterError, MachineError: as of these.
@@ -98,7 +99,7 @@ def _machines(simulation):
 
 
 def _member(simulation, name):
-    """Name of the member that a name belongs to; None for what belongs to none."""
+    """Name of the member that a name belongs to; None without one."""
     members, number = simulation.machine.members, simulation.machine.member_of(name)
     if number < 0:
         return None
@@ -111,12 +112,12 @@ def _carry_command(source, target, kept):
         after.command.update(dict(before.command))
         after.emergency_stop = before.emergency_stop
         _carry_faults(before.faults, after.faults, own=True)
-    # entrained air is no member's
+    # Entrained air belongs to no member.
     _carry_faults(source.faults, target.faults, own=False)
 
 
 def _carry_faults(before, after, own):
-    """Takes over active faults that the other side can have: those of components, or that of the oil."""
+    """Copies the active faults that the target also has: those of components, or that of the oil."""
     for (component, name), value in before.active.items():
         if (component != OIL) == own and component in after and name in after[component]:
             after[component][name] = value
@@ -139,7 +140,7 @@ def _carried_state(source, target, kept):
 
 
 def _carry_contacts(source, target, kept, state):
-    """Takes over what slots remember: each belongs to a pair of shapes, in the same order."""
+    """Copies the memory of contact slots: each belongs to a pair of shapes, in the same order."""
     there, here = _common(_shape_labels(source), _shape_labels(target), target, kept)
     moved = np.full(len(source.shape_names), -1)
     moved[there] = here
@@ -161,7 +162,7 @@ def _carry_contacts(source, target, kept, state):
 
 
 def _turns(pairs):
-    """Of each row, how many like it are before it."""
+    """Index of each row among the rows with the same owner."""
     _, kind = np.unique(pairs, axis=0, return_inverse=True)
     order = np.argsort(kind.ravel(), kind="stable")
     sorted_kind = kind.ravel()[order]
@@ -195,7 +196,7 @@ def _owners(simulation) -> dict[str, list[_Label]]:
 
 
 def _numbered(names: Iterable[str]) -> Iterator[_Label]:
-    """Labels of rows that have their names in common, in their order."""
+    """Labels of rows with equal names, numbered in their order."""
     count: Counter[str] = Counter()
     for name in names:
         yield _Label((name,), count[name])
@@ -217,7 +218,7 @@ def _shape_labels(simulation) -> list[_Label]:
 
 
 def _common(old: list[_Label], new: list[_Label], target, kept) -> tuple[list[int], list[int]]:
-    """Places in the old rows and in the new ones of what is in both and belongs to machines that are kept."""
+    """Indices in the old and in the new rows of labels that are in both and belong to machines that are kept."""
     place = {label: row for row, label in enumerate(old)}
     stays: dict[str, bool] = {}
     there, here = [], []
@@ -232,7 +233,7 @@ def _common(old: list[_Label], new: list[_Label], target, kept) -> tuple[list[in
 
 
 def _refuse_overlaps(target, kept):
-    """Refuses machines that came into being within others or obstacles."""
+    """Refuses new machines that overlap others or obstacles."""
     standing = {-1} | {number for number, name in enumerate(_machines(target)) if name in kept}
     member = target.membership.shape
     for one, other, depth in find_overlaps(target.system.contact, target.model, target.state.q):

@@ -1,4 +1,4 @@
-"""A machine read and commanded by name: all that a simulation has, or one member of a fleet."""
+"""Reading and commanding by name: all machines of a simulation, or one member of a fleet."""
 
 import math
 from collections.abc import Sequence
@@ -49,17 +49,17 @@ from grouser.physics.simulation.placing import base_coordinates, place_base
 class MachineView:
     """A machine read and commanded by its own names: a machine by itself, one member of a fleet, or all of a fleet.
 
-    What a member touches of other members has their full names. The fault of the oil, entrained air, is that of all
-    members.
+    Links of other members that a member touches have their full names. The fault of the oil, entrained air, is shared
+    by all members.
 
     Args:
         engine: of the simulation.
         selection: the elements that the view shows.
 
     Attributes:
-        name: of the member; "" for all that there is.
+        name: of the member; "" for all machines.
         machine: its description.
-        world: what it stands in.
+        world: its world.
         scheme: of the hydraulics.
         integrator: of the motion.
         command: commands by name, held until changed.
@@ -77,10 +77,10 @@ class MachineView:
             link, (6,); none where an over-constrained loop joint does not take part (`warnings`).
         joint_deflection: of every loop joint: translations [m] and rotations [rad] of the child's frame in the joint's,
             (6,).
-        flexible_link: of every flexible link: how it is bent.
-        wheel: of every wheel, by its link: what soil and whatever is rigid do to it.
+        flexible_link: of every flexible link: its deflection.
+        wheel: of every wheel, by its link: its slip, sinkage and forces.
         imu: of every inertial measurement unit.
-        lidar: a sweep of every lidar, where the machine is now.
+        lidar: a sweep of every lidar, from its present pose.
         contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
             frame.
     """
@@ -214,8 +214,8 @@ class MachineView:
     def emergency_stop(self) -> bool:
         """Valves in neutral, holding brakes engaged, drives braked; latched until the simulation is reset or restored.
 
-        Of several machines it stops all, and says whether all are stopped. The integrators for smooth machines have no
-        brakes: under them the drives only give no effort any more.
+        For several machines it stops all, and is true if all are stopped. The integrators for smooth machines have no
+        brakes: under them the drives only lose their effort.
         """
         return bool(self._emergency_stop.all())
 
@@ -230,9 +230,9 @@ class MachineView:
         linear: Vector3 = (0.0, 0.0, 0.0),
         angular: Vector3 = (0.0, 0.0, 0.0),
     ) -> None:
-        """Puts a machine with a free base somewhere else, its joints as they are.
+        """Moves a machine with a free base to another pose; joint positions stay.
 
-        It forgets what it touched, and its wheels what they rolled on. In the balance of energy it is no work.
+        The memory of its contacts and wheels is cleared. The balance of energy counts no work for it.
 
         Args:
             position, quaternion: of the root link in the world [m], x y z w.
@@ -271,7 +271,7 @@ class MachineView:
         return np.array(state.v[first : first + 3]), np.array(state.v[first + 3 : first + 6])
 
     def contacts(self) -> list[Contact]:
-        """Contacts of the last step, where the machine was when it began."""
+        """Contacts of the last step, in the pose at its start."""
         return contact_records(self._engine.workspace, self._touching, self._shape_names, self.step_size)
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -281,10 +281,10 @@ class MachineView:
         return bounds_of(shapes, chosen, *body_frames(self._engine.update_kinematics()))
 
     def terrain_patch(self, reach: float = math.inf) -> TerrainPatch | None:
-        """The soft ground around where wheels have been; None on rigid ground, or for a machine without wheels.
+        """Soft ground around the paths of the wheels; None on rigid ground, or for a machine without wheels.
 
         Args:
-            reach: only what is about as near as this to one of the wheels, along x and y [m].
+            reach: largest distance from a wheel, along x and along y, to the size of a tile [m].
         """
         system = self._setup.system
         if not len(system.soil.body) or not len(self._own.wheel):
@@ -332,7 +332,7 @@ class MachineView:
         return hydraulic_motor_state(system, state, workspace, len(self._setup.machine.cylinders) + m, position)
 
     def _wrenches(self) -> np.ndarray:
-        """What contacts and soil do to every link of the simulation, (links, 6)."""
+        """Forces and moments of contacts and soil on every link of the simulation, (links, 6)."""
         setup, workspace, frames = self._setup, self._engine.workspace, self._link_frames()
         wrench = contact_wrenches(setup.system, workspace, frames)
         if setup.world.soil:

@@ -148,4 +148,4 @@ def test_a_paused_simulator_is_left_paused(run_simulator, examine):
         assert (status, failed(report), report["skipped"]) == (0, [], 0)
         status, report = examine("--passive", "--only", "graph", "streams")  # it is paused again
         assert (status, failed(report)) == (0, [])
-        assert [row["seen"] for row in report["rows"] if row["verdict"] == "skipped"] == ["no time is heard: paused?"]
+        assert [row["seen"] for row in report["rows"] if row["verdict"] == "skipped"] == ["no time received: paused?"]

@@ -1,4 +1,4 @@
-"""Rigid bodies that turn: leaves, bad input, and what a motion tells."""
+"""Attitude dynamics of rigid bodies: kernels, invalid input, and errors of a motion."""
 
 import math
 
@@ -19,14 +19,14 @@ NAN, INF = math.nan, math.inf
 
 
 def random_inertia(random):
-    """Of a cloud of ten masses about a point among them."""
+    """Inertia of a cloud of ten masses about a point among them."""
     places = random.normal(size=(10, 3)) * random.uniform(0.2, 1.0, size=3)
     return sum(place @ place * np.eye(3) - np.outer(place, place) for place in places)
 
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(1e-6, 0.8))
-def test_the_turn_of_a_step_solves_the_equation_in_matrices(seed, angle):
+def test_rotation_of_a_step_solves_the_matrix_equation(seed, angle):
     """c^ = F J_d - J_d F^T, for the momentum that turns a body by about an angle."""
     random = np.random.default_rng(seed)
     inertia, axis = random_inertia(random), random.normal(size=3)
@@ -41,7 +41,7 @@ def test_the_turn_of_a_step_solves_the_equation_in_matrices(seed, angle):
     assert turning @ nonstandard - nonstandard @ turning.T == pytest.approx(skew(c), rel=0.0, abs=scale)
 
 
-def test_a_slender_body_settles_as_well():
+def test_rotation_of_a_slender_body_converges():
     """One moment up to 1e10 times smaller than the others: rounding keeps its component from settling to all digits."""
     random, rough = np.random.default_rng(0), 0
     for turned in Rotation.random(50, random_state=1).as_matrix():
@@ -57,12 +57,12 @@ def test_a_slender_body_settles_as_well():
     assert rough > 10
 
 
-def test_a_turn_beyond_a_right_angle_has_no_solution():
+def test_rotation_beyond_a_right_angle_has_no_solution():
     """About a principal axis c = J sin(angle), which has none above J."""
     inertia = np.diag([1.0, 2.0, 2.5])
     assert solve_turn(inertia, 0.999, 0.0, 0.0, 0.0, 0.0, 0.0)[3] > 0
     assert solve_turn(inertia, 1.001, 0.0, 0.0, 0.0, 0.0, 0.0)[3] < 0
-    # from beyond the right angle Newton's method finds the other solution, which is not wanted
+    # Beyond the right angle Newton's method finds the other solution.
     assert solve_turn(inertia, 0.5, 0.0, 0.0, 3.0, 0.0, 0.0)[3] < 0
 
 
@@ -70,7 +70,7 @@ def pendulum(**changes):
     return RigidBody(**({"mass": 1.0, "inertia": [0.13, 0.28, 0.17], "offset": [0.0, 0.0, 0.3]} | changes))
 
 
-def test_a_step_without_compilation_is_the_same():
+def test_uncompiled_step_equals_the_compiled_step():
     body, rotation = pendulum(), Rotation.from_rotvec([0.3, -0.2, 0.5]).as_matrix()
     numbers, rate = body.numbers(), np.array([1.0, -2.0, 3.0])
     ends = []
@@ -81,8 +81,8 @@ def test_a_step_without_compilation_is_the_same():
     assert ends[0] == pytest.approx(ends[1], rel=1e-14, abs=1e-15)
 
 
-def test_invariants_by_matrices():
-    """With a rotation that is none, to see that its distance is Frobenius's."""
+def test_invariants_equal_matrix_formulas():
+    """With a matrix that is not a rotation, to check that its distance is the Frobenius norm."""
     random = np.random.default_rng(4)
     inertia, rotation, rate = random_inertia(random), random.normal(size=(3, 3)), random.normal(size=3)
     offset, gravity = np.array([1.0, 2.0, 3.0]), np.array([3.0, -2.0, 6.0])
@@ -95,8 +95,8 @@ def test_invariants_by_matrices():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_so_many_steps(method):
-    """The same motion, to the bit, with fewer points; what is largest is so of all steps."""
+def test_output_interval_does_not_change_the_motion(method):
+    """The same motion, to the bit, with fewer points; largest values are those of all steps."""
     start = Rotation.from_rotvec([0.5, 0.2, 0.0]).as_matrix()
     every, some = (simulate_body(pendulum(), start, [1.0, 2.0, 3.0], 0.01, 100, method=method, every=n) for n in (1, 7))
     for name in ("time", "rotation", "angular_velocity", "position", "velocity", "energy", "vertical_momentum"):
@@ -117,7 +117,7 @@ def test_position_and_velocity_are_those_of_the_centre_of_mass(method):
     assert motion.velocity[1:-1] == pytest.approx(slope, abs=1e-3)
 
 
-def test_a_free_body_falls_and_turns_independently():
+def test_translation_and_rotation_of_a_free_body_are_independent():
     body = RigidBody(2.0, [1.0, 2.0, 2.5], gravity=[0.0, 3.0, -4.0], free=True)
     motion = simulate_body(
         body, np.eye(3), [0.3, 2.0, 0.1], 0.01, 1000, position=[1.0, 2.0, 3.0], velocity=[5.0, 0.0, 20.0]
@@ -125,14 +125,14 @@ def test_a_free_body_falls_and_turns_independently():
     time = motion.time[:, np.newaxis]
     assert motion.position == pytest.approx([1, 2, 3] + [5, 0, 20] * time + [0, 1.5, -2] * time**2, rel=1e-13)
     assert motion.velocity == pytest.approx([5, 0, 20] + [0, 3, -4] * time, rel=1e-13)
-    # of both motions, of which the scheme changes only the one; the body's momentum in the world not at all
+    # Energy of both motions, of which the scheme changes only one, and not the body's momentum in the world.
     assert motion.energy == pytest.approx(motion.energy[0], rel=0.0, abs=motion.max_energy_error + 1e-11)
     momentum = np.einsum("kij,jl,kl->ki", motion.rotation, body.inertia, motion.angular_velocity)
     # the rounding of four products with matrices, of one point
     assert momentum == pytest.approx(np.tile(body.inertia @ [0.3, 2.0, 0.1], (1001, 1)), abs=3e-14)
 
 
-def test_a_torque_acts_by_half_at_each_end():
+def test_half_of_the_torque_acts_at_each_end_of_a_step():
     """Discrete Lagrange-d'Alembert: the change of momentum in the world is h/2 (R + R') torque, to round-off."""
     random, step = np.random.default_rng(2), 0.02
     torque = random.normal(size=(200, 3))
@@ -168,7 +168,7 @@ def quaternion_action(body, step, start, end):
     [("lie_group_variational", lie_group_action), ("quaternion_variational", quaternion_action)],
 )
 def test_the_action_of_two_steps_is_stationary(method, action):
-    """What makes them variational: turning the middle one of three attitudes changes their action in second order only.
+    """Variational property: a rotation of the middle one of three attitudes changes it in second order only.
 
     Quaternions of a chain have the signs in which they are near each other.
     """
@@ -192,7 +192,7 @@ def test_the_action_of_two_steps_is_stationary(method, action):
     assert slopes == pytest.approx([0.0, 0.0, 0.0], abs=1e-8 * scale)
 
 
-def test_without_gravity_a_body_at_rest_stays():
+def test_body_at_rest_without_gravity_stays_at_rest():
     for method in METHODS:
         motion = simulate_body(
             pendulum(gravity=(0.0, 0.0, 0.0)), Rotation.from_rotvec([1.0, 0, 0]).as_matrix(), [0, 0, 0], 0.1, 5, method
@@ -200,7 +200,7 @@ def test_without_gravity_a_body_at_rest_stays():
         assert motion.max_energy_error == 0.0 and (motion.angular_velocity == 0.0).all()
 
 
-def test_a_step_too_long_is_told_of():
+def test_step_too_long_raises_convergence_error():
     words = r"the step at t = 0.000000 s of 0.5 s .* is 3.46 rad; .* try a step of 0.072 s"
     with pytest.raises(ConvergenceError, match=words):
         simulate_body(pendulum(), np.eye(3), [4.0, 4.0, 4.0], 0.5, 10)
@@ -214,8 +214,8 @@ def test_a_step_too_long_is_told_of():
 
 @pytest.mark.parametrize("method", ["lie_group_variational", "quaternion_variational"])
 @pytest.mark.parametrize("rate", [[4.0, 4.0, 4.0], [1e-3, 0.0, 0.0], [0.0, 0.0, 0.0]])
-def test_a_step_that_is_advised_has_a_solution(method, rate):
-    """Too long by the angular velocity, or by what the weight makes of it within the step."""
+def test_recommended_step_has_a_solution(method, rate):
+    """Steps too long by the angular velocity, or by its change within the step due to the weight."""
     start = Rotation.from_rotvec([1.5, 0.0, 0.0]).as_matrix()
     with pytest.raises(ConvergenceError) as caught:
         simulate_body(pendulum(), start, rate, 1.0, 1, method)
@@ -224,16 +224,16 @@ def test_a_step_that_is_advised_has_a_solution(method, rate):
     simulate_body(pendulum(), start, rate, advised, 1, method)
 
 
-def test_the_remedy_helps():
+def test_recommended_step_converges_in_a_simulation():
     with pytest.raises(ConvergenceError) as caught:
         simulate_body(pendulum(), np.eye(3), [4.0, 4.0, 4.0], 0.5, 10)
     advised = float(str(caught.value).split()[-2])
-    # for as long as the body turns no faster than twice as at the start
+    # While the angular velocity is below twice that at the start.
     motion = simulate_body(pendulum(), np.eye(3), [4.0, 4.0, 4.0], advised, 100)
     assert np.linalg.norm(motion.angular_velocity, axis=1).max() < 2.0 * np.linalg.norm([4.0, 4.0, 4.0])
 
 
-def test_what_leaves_the_numbers_is_told_of():
+def test_divergence_of_a_body_raises_divergence_error():
     with pytest.raises(DivergenceError, match="the body's motion"):
         simulate_body(pendulum(), np.eye(3), [4.0, 4.0, 4.0], 3.0, 100, method="rk4")
     # the rotation alone: of a body that spins upright the energy stays
@@ -241,7 +241,7 @@ def test_what_leaves_the_numbers_is_told_of():
         simulate_body(pendulum(), np.eye(3), [0.0, 0.0, 100.0], 5.0, 20, method="rk4")
 
 
-def test_euler_angles_tell_of_their_singularity():
+def test_euler_angles_warn_of_their_singularity():
     """Hanging, turned by 0.5 rad about x and let go, the axis goes through the vertical."""
     start = Rotation.from_rotvec([0.5, 0.0, 0.0]).as_matrix()
     with pytest.warns(RuntimeWarning, match="singularity at t = 0"):

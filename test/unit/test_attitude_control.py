@@ -1,4 +1,4 @@
-"""Attitude parameters and control laws: what their modules' texts claim, at random."""
+"""Attitude parameters and control laws: the equations of their docstrings at random states."""
 
 import math
 
@@ -37,7 +37,7 @@ def random_vector(rng, scale=1.0):
 
 
 def both(kernel):
-    """A kernel as it is compiled and as Python."""
+    """A kernel, compiled and as Python."""
     return pytest.mark.parametrize("function", [kernel, kernel.py_func], ids=["compiled", "python"])
 
 
@@ -47,7 +47,7 @@ def turned(q, omega, time):
 
 
 def derivative(function, q, omega):
-    """Of something of the attitude that turns at an angular velocity."""
+    """Time derivative of a function of the attitude at an angular velocity."""
     return (np.array(function(turned(q, omega, H))) - np.array(function(turned(q, omega, -H)))) / (2.0 * H)
 
 
@@ -59,7 +59,7 @@ def page_matrix(sigma):
 
 @both(rodrigues.from_quaternion)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_short_set_of_a_quaternion(function, seed):
+def test_rodrigues_parameters_of_a_quaternion(function, seed):
     q = random_quaternion(np.random.default_rng(seed))
     sigma = function(q)
     assert np.linalg.norm(sigma) <= 1.0
@@ -69,7 +69,7 @@ def test_short_set_of_a_quaternion(function, seed):
 
 @both(rodrigues.to_quaternion)
 @pytest.mark.parametrize("length", [0.0, 1e-300, 1e-8, 0.7, 1.0, 3.0])
-def test_quaternion_of_any_set(function, length):
+def test_quaternion_of_rodrigues_parameters(function, length):
     sigma = tuple((length * np.array([2.0, -3.0, 6.0]) / 7.0).tolist())
     q = function(sigma)
     assert np.linalg.norm(q) == pytest.approx(1.0, abs=1e-15)
@@ -78,7 +78,7 @@ def test_quaternion_of_any_set(function, length):
 
 @both(rodrigues.to_quaternion)
 @pytest.mark.parametrize("short_of", [1e-3, 1e-9, 1e-160, 1e-300])
-def test_a_full_turn_is_at_infinity(function, short_of):
+def test_rodrigues_parameters_of_a_full_turn_are_infinite(function, short_of):
     """An angle that is less than 2 pi by `short_of` has |sigma| = 4 / short_of, to the square of it."""
     axis = np.array([2.0, -3.0, 6.0]) / 7.0
     sigma = tuple((axis / math.tan(0.25 * short_of)).tolist())
@@ -92,7 +92,7 @@ def test_a_full_turn_is_at_infinity(function, short_of):
 
 @both(rodrigues.nearest_set)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_nearer_of_both_sets(function, seed):
+def test_nearest_set_of_rodrigues_parameters(function, seed):
     rng = np.random.default_rng(seed)
     sigma, other = random_vector(rng, 0.8), random_vector(rng)
     shadow = tuple((-np.array(sigma) / np.dot(sigma, sigma)).tolist())
@@ -103,13 +103,13 @@ def test_the_nearer_of_both_sets(function, seed):
     assert np.linalg.norm(function(sigma, (0.0, 0.0, 0.0))) <= 1.0
 
 
-def test_no_turn_has_one_set():
+def test_identity_has_one_set_of_rodrigues_parameters():
     assert rodrigues.nearest_set((0.0, 0.0, 0.0), (5.0, 0.0, 0.0)) == (0.0, 0.0, 0.0)
 
 
 @both(rodrigues.rate_of)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_kinematics_of_the_parameters(function, seed):
+def test_rate_of_rodrigues_parameters(function, seed):
     rng = np.random.default_rng(seed)
     q, omega = random_quaternion(rng), random_vector(rng)
     sigma = rodrigues.from_quaternion(q)
@@ -125,7 +125,7 @@ def test_kinematics_of_the_parameters(function, seed):
 
 @both(rodrigues.torque_of)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_torque_does_the_work_of_the_effort(function, seed):
+def test_torque_and_effort_do_the_same_work(function, seed):
     rng = np.random.default_rng(seed)
     sigma, effort, omega = random_vector(rng), random_vector(rng), random_vector(rng)
     work = np.dot(effort, rodrigues.rate_of(sigma, omega))
@@ -134,7 +134,7 @@ def test_torque_does_the_work_of_the_effort(function, seed):
 
 @both(stereographic.from_quaternion)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_projection_and_turn_of_an_attitude(function, seed):
+def test_stereographic_projection_of_an_attitude(function, seed):
     rng = np.random.default_rng(seed)
     q, omega = random_quaternion(rng), random_vector(rng)
     p, i, z = function(q)
@@ -156,7 +156,7 @@ def test_projection_and_turn_of_an_attitude(function, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_energy_of_the_body_changes_by_the_torque(seed):
+def test_energy_rate_equals_the_power_of_the_torque(seed):
     rng = np.random.default_rng(seed)
     q, omega, torque = random_quaternion(rng), random_vector(rng), random_vector(rng, 10.0)
     acceleration = pivoted_body.angular_acceleration(BODY, tuple(matrix(q)[2]), omega, torque)
@@ -171,7 +171,7 @@ def test_energy_of_the_body_changes_by_the_torque(seed):
 
 
 def lyapunov_rate(law, gains, target, q, omega):
-    """Of the law's function along the motion that it makes, by differences; and attitude and torque."""
+    """Rate of the law's Lyapunov function along its motion, by differences; and attitude and torque."""
     sigma = rodrigues.nearest_set(rodrigues.from_quaternion(q), target)
     torque = control.control_torque(law, BODY, gains, sigma, target, omega)
     gamma = pivoted_body.gravity_direction(sigma)
@@ -187,7 +187,7 @@ def lyapunov_rate(law, gains, target, q, omega):
 @pytest.mark.parametrize("compensated", [False, True])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_lyapunov_functions_fall_as_said(seed, target, compensated):
+def test_lyapunov_functions_decrease_at_their_stated_rate(seed, target, compensated):
     rng = np.random.default_rng(seed)
     q, omega, wanted = random_quaternion(rng), random_vector(rng), TARGETS[target]
     gains = Gains(energy=0.3, attitude=7.0, damping=1.7, gravity_compensation=compensated, layer=0.5)
@@ -204,7 +204,7 @@ def test_lyapunov_functions_fall_as_said(seed, target, compensated):
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_laws_compiled_and_in_python(law):
+def test_control_laws_compiled_and_in_python(law):
     rng = np.random.default_rng(1)
     sigma, omega, target, gains = random_vector(rng, 0.4), random_vector(rng), TARGETS["inverted"], Gains()
     for function in (control.control_torque, control.lyapunov):
@@ -221,7 +221,7 @@ def test_laws_compiled_and_in_python(law):
 
 
 @given(st.floats(1e-6, 10.0), st.floats(0.05, 5.0), st.floats(0.05, 5.0))
-def test_time_to_the_surface(start, reaching, rate):
+def test_sliding_mode_reaching_time(start, reaching, rate):
     """s' = -(epsilon + alpha s), solved by its exponential."""
     time = sliding_mode.reaching_time(Gains(reaching=reaching, reaching_rate=rate), start)
     assume(rate * time < 20.0)
@@ -230,7 +230,7 @@ def test_time_to_the_surface(start, reaching, rate):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_tracking_errors_and_their_energy(seed):
+def test_tracking_errors_and_feedforward_torque(seed):
     """e_R does the work of the angle; at the reference the torque is what the motion needs."""
     rng = np.random.default_rng(seed)
     q, omega = random_quaternion(rng), np.array(random_vector(rng))
@@ -254,7 +254,7 @@ def flipped(q):
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_the_controller_hears_frames_with_z_up(law):
+def test_controller_takes_attitudes_in_frames_with_z_up(law):
     rng = np.random.default_rng(3)
     q, omega, gains = random_quaternion(rng), random_vector(rng), Gains()
     up = flipped(q)
@@ -266,13 +266,13 @@ def test_the_controller_hears_frames_with_z_up(law):
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_the_controller_is_at_rest_in_its_target(law):
-    """Upright in ROS, with the centre of mass below or above: nothing to do but to hold it."""
+def test_controller_torque_is_zero_at_the_target(law):
+    """Upright in ROS, with the centre of mass below or above the pivot."""
     controller = AttitudeController(law, "inverted", PivotedBody(BODY.inertia, (0.0, 0.0, -40.0)), Gains())
     assert controller.torque(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3)) == pytest.approx(0.0, abs=1e-14)
 
 
-def test_the_energy_law_goes_on_in_the_set_that_it_began_with():
+def test_energy_law_keeps_its_set_of_rodrigues_parameters():
     """Through half a turn and on to 300 degrees; after a reset the other set is nearer."""
     controller = AttitudeController("energy", "hanging", BODY, Gains())
     angles = np.radians(np.arange(0.0, 301.0, 5.0))

@@ -1,4 +1,4 @@
-"""The `grouser` command and the cheap import of the package."""
+"""The `grouser` command and the lazy import of the package."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ def run(*arguments):
     )
 
 
-def test_importing_grouser_starts_neither_the_compiler_nor_ros():
+def test_import_grouser_imports_neither_numba_nor_ros():
     code = (
         "import sys, grouser; loaded = {'numba', 'numpy', 'trimesh', 'rclpy'} & set(sys.modules); "
         "assert not loaded, loaded; grouser.load_machine; "
@@ -28,24 +28,24 @@ def test_importing_grouser_starts_neither_the_compiler_nor_ros():
 
 
 @pytest.mark.parametrize("name", grouser.__all__)
-def test_every_public_name_is_there(name):
+def test_every_public_name_can_be_imported(name):
     assert getattr(grouser, name) is not None
     assert name in dir(grouser)
 
 
-def test_other_names_are_not_there():
+def test_unknown_attribute_raises_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'Simulatoin'"):
         _ = grouser.Simulatoin
 
 
-def test_version(capsys):
+def test_version_option(capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(["--version"])
     assert ended.value.code == 0
     assert capsys.readouterr().out == f"grouser {grouser.__version__}\n"
 
 
-def test_help_names_every_command(capsys):
+def test_help_lists_every_command(capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(["--help"])
     assert ended.value.code == 0
@@ -54,14 +54,14 @@ def test_help_names_every_command(capsys):
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)
-def test_every_command_has_its_module(name):
+def test_every_command_has_a_module(name):
     assert find_spec(cli.COMMANDS[name][0]) is not None
 
 
 @pytest.mark.parametrize(
     "arguments", [[], ["fly"], ["inspect"], ["inspect", "a.urdf", "--colour"], ["reproduce", "--set"]]
 )
-def test_wrong_usage_ends_with_status_2(arguments, capsys):
+def test_wrong_usage_exits_with_status_2(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(arguments)
     assert ended.value.code == 2
@@ -71,7 +71,7 @@ def test_wrong_usage_ends_with_status_2(arguments, capsys):
 @pytest.mark.parametrize(
     "arguments", [["inspect", "no_such_machine"], ["inspect", "./absent.urdf"], ["reproduce", "no_such_experiment"]]
 )
-def test_bad_input_ends_with_status_2_and_one_line(arguments, capsys):
+def test_invalid_input_exits_with_status_2_and_one_line(arguments, capsys):
     assert cli.main(arguments) == cli.EXIT_BAD_INPUT
     said = capsys.readouterr()
     assert said.out == ""
@@ -89,7 +89,7 @@ def test_bad_input_ends_with_status_2_and_one_line(arguments, capsys):
         ("viewer()", "viser", ["viewer: ", "the Python package viser is not installed: pip install"]),
     ],
 )
-def test_a_missing_package_ends_with_status_2_and_what_to_do(call, package, words):
+def test_missing_package_exits_with_status_2_and_a_remedy(call, package, words):
     """None among the loaded modules makes Python take a package for not installed."""
     code = f"import sys; sys.modules['{package}'] = None; from grouser import cli; sys.exit(cli.{call})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=DEADLINE)
@@ -98,7 +98,7 @@ def test_a_missing_package_ends_with_status_2_and_what_to_do(call, package, word
     assert "Traceback" not in done.stderr and done.stdout == ""
 
 
-def test_a_diverged_simulation_ends_with_status_1(monkeypatch, capsys):
+def test_diverged_simulation_exits_with_status_1(monkeypatch, capsys):
     def diverge(arguments):
         raise grouser.DivergenceError(1.5, "boom", float("nan"))
 
@@ -107,7 +107,7 @@ def test_a_diverged_simulation_ends_with_status_1(monkeypatch, capsys):
     assert "diverged at t = 1.500000 s: boom" in capsys.readouterr().err
 
 
-def test_a_reader_that_goes_away_causes_no_traceback(tmp_path):
+def test_closed_output_pipe_causes_no_traceback(tmp_path):
     path = tmp_path / "robot.urdf"
     links = "".join(f'<link name="link_{i}"/>' for i in range(5000))
     joints = "".join(
@@ -129,7 +129,7 @@ def test_a_reader_that_goes_away_causes_no_traceback(tmp_path):
     assert process.returncode == cli.EXIT_FAILED
 
 
-def test_the_command_works_as_a_process():
+def test_command_runs_as_a_process():
     done = run("inspect", "--help")
     assert done.returncode == 0
     assert "name:=value" in done.stdout

@@ -1,4 +1,4 @@
-"""The parts of `grouser conform` that need no simulator: its table, its documentation, what it reads of a machine."""
+"""The parts of `grouser conform` that need no simulator: its table, its documentation, its reader of machines."""
 
 from pathlib import Path
 
@@ -22,12 +22,12 @@ PLAIN = """
 """
 
 
-def test_the_documentation_is_made_from_the_tables():
+def test_conform_page_is_made_from_the_tables():
     written = (ROOT / "docs" / "conform.md").read_text(encoding="utf-8")
     assert written == page(), "run: python -m grouser.conformance.page > docs/conform.md"
 
 
-def test_a_machine_without_our_element_is_links_and_joints():
+def test_description_without_grouser_element_has_links_and_joints():
     machine = read_description(PLAIN.format(""))
     assert (machine.root, machine.colliding, machine.movable, machine.drives) == ("base_link", ("arm",), ("elbow",), ())
     needs = {value for value in vars(standard).values() if isinstance(value, str)}
@@ -36,7 +36,7 @@ def test_a_machine_without_our_element_is_links_and_joints():
     assert {need for need in asked if machine.has(need)} == {standard.EVERY_MACHINE, standard.FLOATING_BASE}
 
 
-def test_our_element_says_what_a_machine_has():
+def test_description_reads_parts_from_the_grouser_element():
     extension = """
       <grouser><servo_drive joint="elbow" mode="velocity" damping="1" effort_limit="7"/></grouser>
       <grouser><wheel link="arm"/><sensor name="eye" type="lidar" link="arm"/></grouser>
@@ -48,12 +48,12 @@ def test_our_element_says_what_a_machine_has():
 
 
 @pytest.mark.parametrize("text", ["", "<robot", "<robot/>", "<robot><link name='a'/><link name='b'/></robot>"])
-def test_what_is_no_machine_is_refused(text):
+def test_invalid_urdf_is_refused(text):
     with pytest.raises(ValueError):
         read_description(text)
 
 
-def test_rows_are_counted_and_long_cells_go_on_below():
+def test_report_counts_rows_and_wraps_long_cells():
     report = Report()
     section = report.section("graph")
     section.check("joint_states: type", "sensor_msgs/JointState", "sensor_msgs/JointState", True)
@@ -90,5 +90,5 @@ UNIT = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
         (imu(0.5, orientation=[-1.0] + 8 * [0.0]), ""),
     ],
 )
-def test_an_imu_keeps_to_its_conventions(message, fault):
+def test_imu_messages_are_checked_by_rep_145(message, fault):
     assert imu_fault(message) == fault

@@ -1,4 +1,4 @@
-"""Parameters and results of experiments, and `grouser reproduce`, with a small experiment made for the purpose."""
+"""Parameters and results of experiments, and `grouser reproduce`, with a small experiment for tests."""
 
 import json
 import sys
@@ -51,7 +51,7 @@ def experiment(monkeypatch):
     return module
 
 
-def test_defaults_and_changes(experiment):
+def test_parameter_defaults_and_given_values(experiment):
     parameters = complete_parameters(experiment, {"height": 20, "samples": 3.0, "gravity": 10, "command": [[0, 1]]})
     assert parameters == {
         "height": 20.0, "gravity": 10.0, "samples": 3, "drag": False, "body": "stone", "command": [[0.0, 1.0]]
@@ -99,7 +99,7 @@ def test_an_unknown_experiment_is_refused(experiment):
         experiments.run("stome")
 
 
-def test_results_in_plain_types(experiment):
+def test_results_as_json_have_plain_types(experiment):
     parameters = complete_parameters(experiment, {})
     document = as_json("stone", parameters, experiment.run(**parameters))
     assert list(document) == ["experiment", "parameters", "results", "units"]
@@ -137,7 +137,7 @@ def test_reproduce_lists_experiments_and_parameters(experiment, capsys):
     assert "gravity" in text and "a number [m/s2], at least 0.1 and at most 30" in text
 
 
-def test_json_on_the_screen_is_alone_there(experiment, capsys):
+def test_json_on_standard_output_is_the_only_output(experiment, capsys):
     assert cli.main(["reproduce", "stone", "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["experiment"] == "stone"
 
@@ -164,14 +164,14 @@ def test_wrong_arguments_end_with_status_2(experiment, arguments, capsys, tmp_pa
 
 
 @pytest.mark.parametrize("text", ["", "t,x\n", "t,x\n1\n", "t,x\n1,2\n3\n", "t,x\n1,two\n"])
-def test_reference_files_that_are_no_tables_are_refused(tmp_path, text):
+def test_invalid_reference_files_are_refused(tmp_path, text):
     path = tmp_path / "reference.csv"
     path.write_text(text)
     with pytest.raises(ParameterError, match="CSV"):
         command_line.read_reference(path)
 
 
-def test_schedules_are_linear_between_their_pairs():
+def test_schedule_is_linear_between_its_pairs():
     schedule = read_schedule([[0, 0], [1, 0], [1, 1], [3, 0]])
     found = [schedule_value(schedule, time) for time in (-1.0, 0.5, 0.999999, 1.0, 2.0, 3.0, 9.0)]
     assert found == [0.0, 0.0, 0.0, 1.0, 0.5, 0.0, 0.0]
@@ -180,7 +180,7 @@ def test_schedules_are_linear_between_their_pairs():
 @given(
     st.lists(st.tuples(st.floats(0, 10), st.floats(-1, 1)), min_size=1, max_size=6), st.floats(-5, 15, allow_nan=False)
 )
-def test_a_schedule_stays_within_its_values(pairs, time):
+def test_schedule_stays_within_its_values(pairs, time):
     schedule = read_schedule([list(pair) for pair in sorted(pairs)])
     values = [value for _, value in schedule]
     assert min(values) - 1e-12 <= schedule_value(schedule, time) <= max(values) + 1e-12

@@ -1,4 +1,4 @@
-"""What one of several machines can be asked for: its own names, its bounds, in copies, too."""
+"""The view of one member of a fleet: names, commands, bounds, also in copies of a batch."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ VIEWS = (
 SPACE = World("space", ground=None)
 
 
-def test_kernels_are_compiled_once_for_whatever_is_simulated():
+def test_kernels_have_one_specialisation_for_all_machines():
     """Among them machines with one supply of constant pressure, and several with such."""
     machines = [load_machine(machine_file(name)) for name in (*MACHINES, "hydraulic_lift")]
     alone = [Simulation(machine, SPACE) for machine in machines]
@@ -35,7 +35,7 @@ def test_kernels_are_compiled_once_for_whatever_is_simulated():
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_a_part_has_the_names_of_the_machine_alone(name):
+def test_part_has_the_names_of_its_machine(name):
     machine = load_machine(machine_file(name))
     alone = Simulation(machine, SPACE)
     both = Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((50.0, 0.0, 0.0)))}), SPACE)
@@ -67,7 +67,7 @@ def test_unknown_names_are_refused():
         part.command["a/rear_left_drive"] = 1.0
 
 
-def test_commands_reach_the_member():
+def test_commands_of_a_part_reach_its_member():
     machine = load_machine(machine_file("rover"))
     simulation = Simulation(combine({"": Member(machine), "b": Member(machine, Pose((9.0, 0.0, 0.0)))}), SPACE)
     simulation.part("b").command["rear_left_drive"] = 2.0
@@ -77,7 +77,7 @@ def test_commands_reach_the_member():
     assert simulation.part("b").command["rear_left_drive"] == 0.0
 
 
-def test_copies_have_parts_of_their_own():
+def test_batch_copies_have_parts_of_their_own():
     machine = load_machine(machine_file("rover"))
     simulation = Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((9.0, 0.0, 0.0)))}), SPACE)
     original = simulation.part("a")
@@ -124,7 +124,7 @@ def test_bounds_of_a_shape(geometry, half):
     assert np.array_equal(simulation.bounds(), (lower, upper))
 
 
-def test_bounds_hold_all_shapes():
+def test_bounds_contain_all_shapes():
     member = Member(shaped(Sphere(0.5), Box((4.0, 0.2, 0.2)), pose=Pose((0.0, 0.0, 1.0))))
     lower, upper = Simulation(combine({"a": member}), SPACE).part("a").bounds()
     assert lower.tolist() == [-2.0, -0.5, 0.5] and upper.tolist() == [2.0, 0.5, 1.5]
@@ -139,7 +139,7 @@ def touching_links(simulation):
     }
 
 
-def test_machines_touch_each_other_whatever_each_says_of_itself():
+def test_self_collision_settings_do_not_disable_contact_between_machines():
     members = {
         "a": Member(shaped(Sphere(0.1), self_collision=SelfCollision(False))),
         "b": Member(shaped(Sphere(0.1), disabled_collisions=(DisabledCollision("link", "link"),)), Pose((1, 0, 0))),
@@ -150,7 +150,7 @@ def test_machines_touch_each_other_whatever_each_says_of_itself():
     }
 
 
-def test_what_a_machine_says_of_itself_holds_among_others():
+def test_self_collision_settings_hold_within_a_fleet():
     machine = load_machine(machine_file("demolition_robot"))
     alone = touching_links(Simulation(machine, SPACE))
     pose = Pose((20.0, 0.0, 0.0))
@@ -163,8 +163,8 @@ def test_what_a_machine_says_of_itself_holds_among_others():
     assert between == {frozenset((one, f"b/{other}")) for one in shaped_links for other in shaped_links}
 
 
-def test_fixed_bases_are_neighbours_of_their_own_links_only():
-    """A base that stands does not keep other machines' links from touching it."""
+def test_fixed_base_excludes_contact_with_its_own_links_only():
+    """Links of other machines can touch a fixed base."""
     machine = load_machine(machine_file("demolition_robot"), base="fixed")
     simulation = Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((9.0, 0.0, 0.0)))}), SPACE)
     shaped_links = {link.name for link in simulation.machine.links if link.collisions}

@@ -46,7 +46,7 @@ def arm(tmp_path):
     return path
 
 
-def test_masses_and_centre_at_the_initial_positions(arm):
+def test_mass_and_centre_of_mass_at_the_initial_positions(arm):
     facts = inspection.machine_facts(grouser.load_machine(arm))
     assert facts["total_mass"] == 4.0
     assert facts["centre_of_mass"] == pytest.approx([0.0, 0.5, 0.25], abs=1e-12)
@@ -54,7 +54,7 @@ def test_masses_and_centre_at_the_initial_positions(arm):
     assert inspection.machine_facts(grouser.load_machine(arm, base="floating"))["degrees_of_freedom"] == 7
 
 
-def test_cylinder_areas_and_forces_by_hand(arm):
+def test_cylinder_areas_and_forces_equal_hand_calculation(arm):
     cylinder = inspection.machine_facts(grouser.load_machine(arm))["cylinders"][0]
     piston, rod_side = math.pi * 0.04**2 / 4, math.pi * (0.04**2 - 0.025**2) / 4
     assert cylinder["piston_side_area"] == pytest.approx(piston)
@@ -64,7 +64,7 @@ def test_cylinder_areas_and_forces_by_hand(arm):
     assert cylinder["initial_position"] == pytest.approx(0.5)
 
 
-def test_every_kind_of_joint_counts_its_freedom(tmp_path, monkeypatch):
+def test_degrees_of_freedom_of_every_joint_type(tmp_path, monkeypatch):
     trimesh.creation.box().export(tmp_path / "box.stl")
     path = DATA / "machines" / "every_joint.urdf.xacro"
     facts = inspection.machine_facts(grouser.load_machine(path, {"mesh": str(tmp_path / "box.stl")}))
@@ -93,7 +93,7 @@ def test_motors_and_gears_are_shown(capsys):
     assert re.search(r"hinge +position +\d+ +dc_motor +6", capsys.readouterr().out)
 
 
-def test_the_text_shows_what_there_is(arm, capsys):
+def test_text_report_lists_all_parts(arm, capsys):
     assert inspection.main([str(arm)]) == 0
     text = capsys.readouterr().out
     for words in (
@@ -138,8 +138,8 @@ def test_loops_and_elasticity_are_listed(capsys):
         assert words in text
 
 
-def test_a_flexible_link_vibrates_as_one(tmp_path):
-    """A rod of 20 elements, each with three springs: the user knows the rod, not its springs. The midpoint rule adds no
+def test_vibrations_of_a_flexible_link_are_listed_under_its_name(tmp_path):
+    """A rod of 20 elements, each with three springs: the report has one line for the rod. The midpoint rule adds no
     damping to it."""
     path = tmp_path / "rod.urdf"
     path.write_text(
@@ -162,7 +162,7 @@ def test_a_flexible_link_vibrates_as_one(tmp_path):
     assert (vibration.damping_ratio, midpoint.warnings) == (0.0, ())
 
 
-def test_a_vibration_and_what_the_step_does_to_it_by_hand(tmp_path):
+def test_vibration_and_its_numerical_damping_equal_hand_calculation(tmp_path):
     """A flywheel of 2 kg m2 on a spring of 800 N m/rad swings with 20 rad/s. A step of h = 1 ms of the implicit Euler
     method multiplies its amplitude by 1 / (1 - i w h): it turns by atan(w h) and shrinks by ln(1 + (w h)^2) / 2."""
     path = tmp_path / "flywheel.urdf"
@@ -190,7 +190,7 @@ def test_warnings_are_shown(tmp_path, capsys):
     assert f"  - it cannot be simulated: {path}: " in text
 
 
-def test_a_machine_that_cannot_be_simulated_is_shown_all_the_same(tmp_path, capsys):
+def test_inspection_of_a_machine_that_cannot_be_simulated(tmp_path, capsys):
     """A four-bar linkage whose last side is too long to close."""
     text = (DATA / "machines" / "loops_and_springs.urdf").read_text()
     path = tmp_path / "open.urdf"
@@ -201,14 +201,14 @@ def test_a_machine_that_cannot_be_simulated_is_shown_all_the_same(tmp_path, caps
     assert f'  - it cannot be simulated: {path}: <loop_joint name="rocker_end">' in text
 
 
-def test_json_holds_the_same_facts(arm, capsys):
+def test_json_report_has_the_same_facts(arm, capsys):
     assert inspection.main([str(arm), "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts == inspection.machine_facts(grouser.load_machine(arm))
     assert [joint["effort"] for joint in facts["joints"]] == [None, 50.0]
 
 
-def test_xacro_arguments_are_given_the_ros_way(tmp_path, capsys):
+def test_xacro_arguments_have_the_form_of_ros(tmp_path, capsys):
     path = tmp_path / "robot.urdf.xacro"
     path.write_text(
         '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="x" default="a"/>'
@@ -222,7 +222,7 @@ def test_xacro_arguments_are_given_the_ros_way(tmp_path, capsys):
         inspection.main([str(path), "y:=1"])
 
 
-def test_a_long_chain_does_not_fill_the_screen_with_blanks(tmp_path):
+def test_indentation_of_a_long_chain_is_limited(tmp_path):
     count = 300
     inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
     links = "".join(f'<link name="l{i}">{inertial}</link>' for i in range(count))

@@ -1,4 +1,4 @@
-"""Where the links are and what the ground does to them, read from a machine that stands and moves its arm."""
+"""Link poses and contact wrenches of a standing machine that moves its arm."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def robot():
     return simulation
 
 
-def test_links_stand_where_the_description_puts_them_at_these_joint_positions(robot):
+def test_link_poses_equal_those_of_the_description_at_the_joint_positions(robot):
     """The poses from the compiled kinematics against those from the URDF in plain Python."""
     position, quaternion = robot.base_pose()
     base = Pose(tuple(position.tolist()), tuple(quaternion.tolist()))
@@ -36,7 +36,7 @@ def test_links_stand_where_the_description_puts_them_at_these_joint_positions(ro
     assert np.ptp(robot.joint_position.values()) > 0.1
 
 
-def test_links_of_the_world_stay(tmp_path):
+def test_links_fixed_to_the_world_do_not_move(tmp_path):
     file = tmp_path / "arm.urdf"
     file.write_text(
         '<robot name="arm"><link name="world"/><link name="wall"/><link name="arm"><inertial><mass value="1"/>'
@@ -52,7 +52,7 @@ def test_links_of_the_world_stay(tmp_path):
 
 
 def test_a_contact_wrench_is_the_sum_of_the_links_contacts(robot):
-    """Force and moment about the link's origin, turned into its frame, contact by contact."""
+    """Force and moment about the link's origin in its frame, summed over contacts."""
     expected = {name: np.zeros(6) for name in robot.contact_wrench.names}
     for contact in robot.contacts():
         position, quaternion = robot.link_pose(contact.link)
@@ -69,7 +69,7 @@ def test_a_contact_wrench_is_the_sum_of_the_links_contacts(robot):
 
 
 @pytest.mark.parametrize("leaf", [spatial.quaternions_from_matrices, spatial.quaternions_from_matrices.py_func])
-def test_quaternions_of_many_matrices(leaf):
+def test_quaternions_from_matrices(leaf):
     random = np.random.default_rng(4)
     quaternions = random.normal(size=(20, 4))
     quaternions *= np.sign(quaternions[:, 3:]) / np.linalg.norm(quaternions, axis=1, keepdims=True)

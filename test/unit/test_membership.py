@@ -1,4 +1,4 @@
-"""Which member each element of a simulation belongs to, and which elements a view shows."""
+"""The member of each element of a simulation, and the elements of a view."""
 
 from dataclasses import fields
 
@@ -21,7 +21,7 @@ def setup_of(machine):
 
 @pytest.fixture(scope="module")
 def fleet():
-    """Three members; the one in the middle keeps its names."""
+    """Three members; the middle one has no prefix."""
     places = {"a": ("excavator", 0.0), "": ("rover", 20.0), "b": ("excavator", 40.0)}
     members = {name: Member(load_machine(machine_file(file)), Pose((x, 0, 1))) for name, (file, x) in places.items()}
     return setup_of(combine(members))
@@ -31,7 +31,7 @@ def kinds(elements):
     return {field.name: getattr(elements, field.name) for field in fields(elements)}
 
 
-def test_every_element_belongs_to_the_member_whose_prefix_its_name_has(fleet):
+def test_elements_belong_to_the_member_with_their_name_prefix(fleet):
     numbers = {"a": 0, "b": 2}
     names, membership = kinds(fleet.elements), kinds(fleet.membership)
     for kind, members in membership.items():
@@ -46,7 +46,7 @@ def test_obstacles_and_the_oil_belong_to_no_member(fleet):
     assert [fleet.faults[index].full_name for index in shared] == ["faults.oil.entrained_air"]
 
 
-def test_members_share_nothing_but_the_fault_of_the_oil(fleet):
+def test_members_share_only_the_fault_of_the_oil(fleet):
     chosen = [select_member(fleet.machine, fleet.elements, fleet.membership, number) for number in range(3)]
     for kind, members in kinds(fleet.membership).items():
         if kind != "fault":
@@ -56,7 +56,7 @@ def test_members_share_nothing_but_the_fault_of_the_oil(fleet):
     assert [oil in selection.own.fault for selection in chosen] == [True, False, True]
 
 
-def test_a_member_has_the_names_that_its_machine_has_alone(fleet):
+def test_member_has_the_names_of_its_machine(fleet):
     excavator = select_member(fleet.machine, fleet.elements, fleet.membership, 2)
     alone = setup_of(load_machine(machine_file("excavator"))).elements
     for kind, names in kinds(excavator.names).items():
@@ -66,15 +66,15 @@ def test_a_member_has_the_names_that_its_machine_has_alone(fleet):
         assert [name for name in names if name or kind == "fault"] == [n for n in every if n or kind == "fault"], kind
 
 
-def test_the_view_of_everything_has_all_elements(fleet):
+def test_view_of_all_members_has_all_elements(fleet):
     every = select_all(fleet.machine, fleet.elements)
     assert every.names is fleet.elements and every.members == (0, 1, 2) and every.base == -1
     for kind, own in kinds(every.own).items():
         assert own.tolist() == list(range(len(getattr(fleet.elements, kind)))), kind
 
 
-def test_the_root_of_all_members_stands_still():
-    """It carries them, and is none of them."""
+def test_fleet_root_link_is_fixed_and_belongs_to_no_member():
+    """The root link that carries all members."""
     rover = load_machine(machine_file("rover"))
     simulation = Simulation(combine({"a": Member(rover, Pose((0, 0, 1)))}), World("space", ground=None))
     simulation.step(10)
@@ -84,7 +84,7 @@ def test_the_root_of_all_members_stands_still():
         simulation.place((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
 
-def test_what_is_set_in_a_member_is_set_in_the_simulation():
+def test_commands_and_faults_of_a_member_are_set_in_the_simulation():
     machine = load_machine(machine_file("excavator"))
     members = {name: Member(machine, Pose((x, 0, 1))) for name, x in (("a", 0.0), ("b", 20.0))}
     simulation = Simulation(combine(members), HALL)

@@ -1,4 +1,4 @@
-"""Maps of worlds: which cells an obstacle is above, against closed forms, and the files that map servers read."""
+"""Occupancy maps of worlds: occupied cells against closed forms, and files for map servers."""
 
 import math
 
@@ -17,7 +17,7 @@ from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh
 from grouser.physics.description.data.world import Ground, Heightfield, Obstacle, World
 
 CELL = 0.05  # [m]
-# How much larger round shapes may be: a ball's polyhedron of 48 sides reaches 1 / cos(pi / 48)^2 of its radius.
+# Allowed enlargement of round shapes: a ball's polyhedron of 48 sides reaches 1 / cos(pi / 48)^2 of its radius.
 ROUND = 1.0 / math.cos(math.pi / 48.0) ** 2
 
 
@@ -50,32 +50,32 @@ def square_distance(grid, x, y):
 
 
 def assert_disc(grid, x, y, radius):
-    """Every cell that a disc reaches into is occupied, and none that a disc a little larger does not."""
+    """Checks that all cells that overlap a disc are occupied, and none outside of a slightly larger disc."""
     distance = square_distance(grid, x, y)
     assert grid.occupied[distance < radius - 1e-9].all()
     assert not grid.occupied[distance > ROUND * radius + 1e-9].any()
     assert grid.occupied.any()
 
 
-def test_a_box_on_the_grid_covers_its_own_cells_and_touches_no_others():
+def test_box_aligned_with_the_grid_occupies_only_its_cells():
     grid = mapped(Box((1.0, 0.5, 1.0)), Pose((0.5, 0.25, 0.5)))
     assert span(grid) == pytest.approx((0.0, 1.0, 0.0, 0.5), abs=1e-12)
     assert grid.occupied.sum() == 20 * 10
 
 
-def test_a_box_beside_the_grid_covers_every_cell_that_it_reaches_into():
+def test_box_off_the_grid_occupies_every_overlapped_cell():
     grid = mapped(Box((1.0, 0.5, 1.0)), Pose((0.51, 0.27, 0.5)))
     assert grid.occupied.sum() == 21 * 11
 
 
-def test_a_sheet_that_is_thinner_than_a_cell_is_not_missed():
+def test_sheet_thinner_than_a_cell_is_occupied():
     grid = mapped(Box((0.001, 2.0, 1.0)), Pose((0.01, 0.0, 0.5)))
     assert grid.occupied.sum() == 40
     assert span(grid) == pytest.approx((0.0, 0.05, -1.0, 1.0), abs=1e-12)
 
 
-def test_a_turned_box_covers_the_area_that_it_has():
-    """What it covers is within its outline grown by a cell's diagonal d: area + perimeter d + pi d^2 (Steiner)."""
+def test_occupied_area_of_a_rotated_box():
+    """The occupied area is within the outline offset by a cell's diagonal d: area + perimeter d + pi d^2 (Steiner)."""
     turn, diagonal = math.radians(30.0), CELL * math.sqrt(2.0)
     grid = mapped(Box((3.0, 1.0, 1.0)), Pose((0.0, 0.0, 0.5), quaternion_from_rpy(0.0, 0.0, turn)))
     assert 3.0 < grid.occupied.sum() * CELL**2 < 3.0 + 8.0 * diagonal + math.pi * diagonal**2
@@ -84,11 +84,11 @@ def test_a_turned_box_covers_the_area_that_it_has():
 
 
 @pytest.mark.parametrize(("place", "radius"), [((0.0, 0.0), 0.4), ((0.313, -0.127), 0.4), ((0.0, 0.0), 8.0)])
-def test_an_upright_cylinder_is_a_disc(place, radius):
+def test_vertical_cylinder_occupies_a_disc(place, radius):
     assert_disc(mapped(Cylinder(radius, 1.0), Pose((*place, 0.5))), *place, radius)
 
 
-def test_of_a_half_sunk_ball_counts_what_is_higher_than_the_lowest_obstacle():
+def test_half_sunk_sphere_occupies_its_part_above_the_lowest_obstacle():
     grid = mapped(Sphere(0.9), passable=Passable(lowest=0.25))
     # a polyhedron a little larger is cut where it is wider still
     wider = math.sqrt((ROUND * 0.9) ** 2 - 0.25**2) / math.sqrt(0.9**2 - 0.25**2)
@@ -98,7 +98,7 @@ def test_of_a_half_sunk_ball_counts_what_is_higher_than_the_lowest_obstacle():
     assert not grid.occupied[distance > wider * radius].any()
 
 
-def test_a_lying_capsule_is_a_line_with_a_width():
+def test_horizontal_capsule_occupies_a_strip():
     across = quaternion_from_rpy(math.radians(90.0), 0.0, 0.0)
     grid = mapped(Capsule(0.29, 2.0), Pose((0.0, 0.0, 0.3), across))
     assert span(grid) == pytest.approx((-0.3, 0.3, -1.3, 1.3), abs=1e-9)
@@ -109,14 +109,14 @@ def test_a_lying_capsule_is_a_line_with_a_width():
     assert not grid.occupied[ends][distance[ends] > ROUND * 0.29 + 1e-9].any()
 
 
-def test_a_ramp_is_an_obstacle_from_where_it_is_too_high():
+def test_ramp_is_occupied_where_it_is_too_high():
     """A wedge by its convex hull, from 0 to 1 m over 4 m: higher than 0.26 m from x = 1.04 m on."""
     hull = np.array([[x, y, z] for y in (-1.0, 1.0) for x, z in ((0.0, 0.0), (4.0, 0.0), (4.0, 1.0))])
     grid = mapped(Mesh("wedge", "wedge", hull=hull), passable=Passable(lowest=0.26))
     assert span(grid) == pytest.approx((1.0, 4.0, -1.0, 1.0), abs=1e-9)
 
 
-def test_a_flat_mesh_is_an_obstacle():
+def test_flat_mesh_is_occupied():
     hull = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
     assert mapped(Mesh("plate", "plate", hull=hull), Pose((0.0, 0.0, 0.5))).occupied.sum() == 20 * 20
     upright = Pose((0.0, 0.02, 0.0), quaternion_from_rpy(math.radians(90.0), 0.0, 0.0))
@@ -124,16 +124,16 @@ def test_a_flat_mesh_is_an_obstacle():
 
 
 @pytest.mark.parametrize(("bottom", "occupied"), [(1.99, True), (2.01, False)])
-def test_what_hangs_high_enough_is_driven_under(bottom, occupied):
+def test_high_obstacle_is_driven_under(bottom, occupied):
     assert mapped(Box((1.0, 1.0, 0.5)), Pose((0.0, 0.0, bottom + 0.25))).occupied.any() == occupied
 
 
 @pytest.mark.parametrize(("top", "occupied"), [(0.24, False), (0.26, True)])
-def test_what_is_low_enough_is_driven_over(top, occupied):
+def test_low_obstacle_is_driven_over(top, occupied):
     assert mapped(Box((1.0, 1.0, 1.0)), Pose((0.0, 0.0, top - 0.5))).occupied.any() == occupied
 
 
-def test_heights_count_from_the_ground_below():
+def test_obstacle_heights_are_measured_from_the_ground():
     """A bar at a height of 0.3 m over ground that rises by 10 degrees towards x."""
     rise = math.radians(10.0)
     ground = Ground(normal=(-math.sin(rise), 0.0, math.cos(rise)))
@@ -146,13 +146,13 @@ def test_heights_count_from_the_ground_below():
 
 
 @pytest.mark.parametrize(("slope", "occupied"), [(19.9, False), (20.0, False), (20.1, True)])
-def test_a_slope_that_is_too_steep_is_no_place_to_be(slope, occupied):
+def test_steep_slope_is_occupied(slope, occupied):
     normal = (-math.sin(math.radians(slope)), 0.0, math.cos(math.radians(slope)))
     grid = occupancy_map(World(ground=Ground(normal=normal)))
     assert np.all(grid.occupied == occupied)
 
 
-def test_of_a_height_field_the_steep_part_is_occupied():
+def test_steep_part_of_a_height_field_is_occupied():
     """Level up to x = 1 m, then a slope of 45 degrees up to x = 2 m; the grid is known from 0 to 3 m."""
     profile = np.interp(np.arange(0.0, 3.05, 0.1), [1.0, 2.0], [0.0, 1.0])
     field = Heightfield(np.repeat(profile[:, np.newaxis], 11, axis=1), 0.1, (0.0, 0.0))
@@ -163,8 +163,8 @@ def test_of_a_height_field_the_steep_part_is_occupied():
     assert grid.occupied.sum() == 20 * 40
 
 
-def test_the_walls_of_an_edge_are_on_the_map():
-    """Of `mixed`, 26 m x 18 m: what is within its walls but for the boulder is free, and the walls are 1 m thick."""
+def test_walls_of_a_world_edge_are_occupied():
+    """The world `mixed`, 26 m x 18 m: within its walls all but the boulder is free, and the walls are 1 m thick."""
     world = load_world(world_file("mixed"))
     grid = occupancy_map(world, margin=0.0)
     assert span(grid) == pytest.approx((-14.0, 14.0, -10.0, 10.0), abs=1e-9)
@@ -186,7 +186,7 @@ def test_the_walls_of_an_edge_are_on_the_map():
         ({"passable": Passable(steepest=2.0)}, "steepest"),
     ],
 )
-def test_numbers_that_make_no_map_are_refused(options, name):
+def test_invalid_map_parameters_are_refused(options, name):
     with pytest.raises(ParameterError, match=name):
         occupancy_map(World(), **options)
 
@@ -203,7 +203,7 @@ def read_map(file):
     return np.select([share >= about["occupied_thresh"], share <= about["free_thresh"]], [100, 0], unknown), about
 
 
-def test_the_files_say_what_the_map_says(tmp_path, capsys):
+def test_map_files_equal_the_map(tmp_path, capsys):
     file = tmp_path / "course.yaml"
     status = cli.main(["map", "obstacles", "--output", str(file), "--resolution", "0.1", "--margin", "2"])
     assert status == 0
@@ -217,6 +217,6 @@ def test_the_files_say_what_the_map_says(tmp_path, capsys):
     assert read[row, column] == 100
 
 
-def test_a_world_that_is_not_there_is_named(capsys):
+def test_missing_world_is_named(capsys):
     assert cli.main(["map", "obstacle"]) == 2
     assert "obstacles" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The timed command program: its values over time, and what its file must say."""
+"""The timed command program: its values over time, and its file."""
 
 import math
 
@@ -12,7 +12,7 @@ def program_of(*commands, **options):
     return CommandProgram([TimedCommand(*command) for command in commands], **options)
 
 
-def test_a_command_holds_from_its_time_on():
+def test_program_command_holds_from_its_time():
     program = program_of((1.0, "boom", 0.5), (2.0, "boom", -0.2))
     assert program.values(0.999) == {}
     assert program.values(1.0) == {"boom": 0.5}
@@ -21,23 +21,23 @@ def test_a_command_holds_from_its_time_on():
     assert program.values(1e6) == {"boom": -0.2}
 
 
-def test_the_order_of_the_file_does_not_matter():
+def test_program_is_independent_of_the_order_in_the_file():
     assert program_of((2.0, "boom", -0.2), (1.0, "boom", 0.5)).values(1.5) == {"boom": 0.5}
 
 
-def test_a_ramp_is_a_straight_line_from_the_value_in_force():
+def test_ramp_is_linear_from_the_present_value():
     program = program_of((1.0, "boom", 0.5), (2.0, "boom", -0.5, 4.0))
     for time, value in [(2.0, 0.5), (3.0, 0.25), (4.0, 0.0), (6.0, -0.5), (7.0, -0.5)]:
         assert program.values(time)["boom"] == pytest.approx(value, abs=1e-15)
 
 
-def test_a_first_ramp_starts_where_the_actuator_is():
+def test_first_ramp_starts_at_the_initial_value():
     program = program_of((0.0, "turn", 1.0, 2.0))
     assert program.values(1.0)["turn"] == pytest.approx(0.5)
     assert program.values(1.0, {"turn": 0.6})["turn"] == pytest.approx(0.8)
 
 
-def test_a_command_cuts_a_ramp_short():
+def test_next_command_interrupts_a_ramp():
     program = program_of((0.0, "boom", 1.0, 10.0), (5.0, "boom", 0.0, 1.0))
     assert program.values(4.999)["boom"] == pytest.approx(0.4999)
     assert program.values(5.0)["boom"] == pytest.approx(0.5)
@@ -51,7 +51,7 @@ def test_actuators_are_independent():
     assert program.values(1.5) == {"boom": 0.5, "stick": -0.5}
 
 
-def test_a_repeated_program_starts_again_with_the_last_values():
+def test_repeated_program_restarts_from_the_last_values():
     program = program_of((1.0, "boom", 0.5), (3.0, "boom", 0.25), repeat=True, period=4.0)
     assert program.values(0.5) == {}
     assert program.values(4.5) == {"boom": 0.25}
@@ -60,7 +60,7 @@ def test_a_repeated_program_starts_again_with_the_last_values():
     assert not program.finished(1e9)
 
 
-def test_a_program_is_finished_when_its_last_command_is_reached():
+def test_program_is_finished_after_its_last_command():
     program = program_of((1.0, "boom", 0.5, 2.0))
     assert not program.finished(2.9)
     assert program.finished(3.0)
@@ -79,7 +79,7 @@ def test_a_program_is_finished_when_its_last_command_is_reached():
         ((2.0, "boom", 0.5), {"period": math.nan}),
     ],
 )
-def test_bad_commands_are_refused(command, options):
+def test_invalid_program_commands_are_refused(command, options):
     with pytest.raises(ParameterError):
         program_of(command, **options)
 
@@ -104,7 +104,7 @@ def write(tmp_path, text):
     return path
 
 
-def test_a_file_is_read(tmp_path):
+def test_program_file_is_read(tmp_path):
     program = load_program(write(tmp_path, GOOD))
     assert program.repeat
     assert program.period == 12.0
@@ -139,7 +139,7 @@ def test_a_file_is_read(tmp_path):
         ("# a demonstration", "!!python/object:os.system {}", None, "program.yaml"),
     ],
 )
-def test_a_bad_file_says_where_and_what(tmp_path, old, new, line, words):
+def test_invalid_program_file_error_has_line_and_reason(tmp_path, old, new, line, words):
     assert GOOD.count(old) == 1
     path = write(tmp_path, GOOD.replace(old, new))
     with pytest.raises(MachineError) as caught:
@@ -151,17 +151,17 @@ def test_a_bad_file_says_where_and_what(tmp_path, old, new, line, words):
 
 
 @pytest.mark.parametrize("text", ["", "5", "commands: 5", "[" * 5000, "a: &a [*a]", "? {}\n: 1", "2020-99-99", "\x00"])
-def test_what_is_no_program_is_refused(tmp_path, text):
+def test_file_without_commands_is_refused(tmp_path, text):
     with pytest.raises(MachineError):
         load_program(write(tmp_path, text))
 
 
-def test_a_missing_file_is_refused(tmp_path):
+def test_missing_program_file_is_refused(tmp_path):
     with pytest.raises(MachineError, match="no such file"):
         load_program(tmp_path / "nothing.yaml")
 
 
-def test_names_are_checked_against_a_machine(tmp_path):
+def test_program_names_are_checked_against_a_machine(tmp_path):
     program = load_program(write(tmp_path, GOOD))
     program.check(["boom_valve"], {"track_joint": "velocity"})
     with pytest.raises(MachineError, match="did you mean 'bom_valve'") as caught:
@@ -171,7 +171,7 @@ def test_names_are_checked_against_a_machine(tmp_path):
         program.check(["boom_valve", "track_joint"], [])
 
 
-def test_a_vehicle_is_told_its_twist(tmp_path):
+def test_program_commands_the_twist_of_a_vehicle(tmp_path):
     text = "commands:\n  - {time: 0.0, twist: x, value: 0.2}\n  - {time: 1.0, twist: yaw, value: 3.0, ramp: 1.0}\n"
     program = load_program(write(tmp_path, text))
     program.check([], [], TWIST)

@@ -1,4 +1,4 @@
-"""What is recorded is replayed bit by bit; what was changed, cut off or never a recording is told."""
+"""Recordings replay bit by bit; changed, truncated and invalid files are reported."""
 
 import itertools
 import random
@@ -88,7 +88,7 @@ def robot():
 
 @pytest.fixture(scope="module")
 def recorded(robot, tmp_path_factory):
-    """The demolition robot on its feet, commanded at random; all that can happen to it happens."""
+    """A recording of the demolition robot on its feet, with random commands and every kind of event."""
     file = tmp_path_factory.mktemp("recording") / "robot.mcap"
     robot.reset()
     robot.faults.clear()
@@ -116,7 +116,7 @@ def recorded(robot, tmp_path_factory):
     return file
 
 
-def test_every_bit_of_the_state_counts(robot):
+def test_state_hash_depends_on_every_bit(robot):
     rover = make_simulation("rover", "sand")
     rover.step(5)
     chance = random.Random(1)
@@ -135,7 +135,7 @@ def test_every_bit_of_the_state_counts(robot):
         assert state_hash(longer) != original
 
 
-def test_a_robot_replays_bit_by_bit_in_another_process(recorded):
+def test_robot_recording_replays_bit_by_bit_in_another_process(recorded):
     done = subprocess.run(
         [sys.executable, "-m", "grouser.cli", "replay", str(recorded)],
         capture_output=True,
@@ -148,7 +148,7 @@ def test_a_robot_replays_bit_by_bit_in_another_process(recorded):
     assert "incomplete" not in done.stdout
 
 
-def test_all_that_happened_is_in_the_file(recorded):
+def test_recording_contains_all_events(recorded):
     events = list(Recording(recorded).events())
     kinds = {type(event).__name__ for event in events}
     assert kinds == {"Commanded", "FaultsChanged", "Stopped", "WasReset", "Rewound", "StateReached"}
@@ -162,8 +162,8 @@ def test_all_that_happened_is_in_the_file(recorded):
     ]
 
 
-def test_a_rover_on_soil_replays_whatever_room_it_had(tmp_path):
-    """As after a reset: the room for soil that it once needed stays."""
+def test_rover_on_soil_replays_with_any_tile_capacity(tmp_path):
+    """As after a reset, which keeps the capacity of tiles."""
     rover = make_simulation("rover", "sand")
     rover.step(1)
     rover.reset()
@@ -190,7 +190,7 @@ def rewrite(source, target, change):
         writer.finish(recording.problem)
 
 
-def test_one_bit_of_one_command_is_found_in_its_second(recorded, tmp_path, capsys):
+def test_changed_command_bit_is_found_in_its_second(recorded, tmp_path, capsys):
     def change(events):
         place = next(i for i, event in enumerate(events) if isinstance(event, Commanded) and event.step == 1100)
         first = next(iter(events[place].values))
@@ -204,14 +204,14 @@ def test_one_bit_of_one_command_is_found_in_its_second(recorded, tmp_path, capsy
 
 
 @pytest.mark.parametrize(("kind", "time"), [(Stopped, 1.803), (WasReset, 2.0), (FaultsChanged, 1.803)])
-def test_what_did_not_happen_is_found(recorded, tmp_path, kind, time):
+def test_removed_events_are_found(recorded, tmp_path, kind, time):
     changed = tmp_path / "changed.mcap"
     rewrite(recorded, changed, lambda events: [event for event in events if not isinstance(event, kind)])
     result = replay(Recording(changed))
     assert "hash" in result.difference and result.time == pytest.approx(time)
 
 
-def test_what_computes_otherwise_is_a_hint(recorded, tmp_path, capsys):
+def test_different_versions_are_reported_as_hints(recorded, tmp_path, capsys):
     recording = Recording(recorded)
     origin = replace(recording.origin, versions={**recording.origin.versions, "numba": "0.1"}, system="another")
     with (tmp_path / "changed.mcap").open("wb") as stream:
@@ -233,7 +233,7 @@ DIVERGING = """<robot name="diverging"><link name="world"/>
   <grouser><servo_drive joint="joint" mode="effort"/></grouser></robot>"""
 
 
-def test_a_divergence_is_part_of_a_recording(tmp_path):
+def test_divergence_is_recorded_and_replayed(tmp_path):
     machine, file = tmp_path / "diverging.urdf", tmp_path / "run.mcap"
     machine.write_text(DIVERGING)
     loop = RecordedLoop(make_simulation(str(machine), "flat"), "flat", file)
@@ -251,7 +251,7 @@ def test_a_divergence_is_part_of_a_recording(tmp_path):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
-def test_a_file_that_is_cut_off_says_so_and_replays_so_far(recorded, tmp_path, capsys, share):
+def test_truncated_recording_is_reported_and_replays_up_to_its_end(recorded, tmp_path, capsys, share):
     cut = tmp_path / "cut.mcap"
     data = recorded.read_bytes()
     cut.write_bytes(data[: int(share * len(data))])
@@ -261,7 +261,7 @@ def test_a_file_that_is_cut_off_says_so_and_replays_so_far(recorded, tmp_path, c
     assert status == (0 if "the same to the last bit" in said.out else cli.EXIT_BAD_INPUT)
 
 
-def test_a_damaged_file_says_so(recorded, tmp_path, capsys):
+def test_damaged_recording_is_reported(recorded, tmp_path, capsys):
     data = bytearray(recorded.read_bytes())
     data[len(data) // 2] ^= 1
     (tmp_path / "damaged.mcap").write_bytes(data)
@@ -270,7 +270,7 @@ def test_a_damaged_file_says_so(recorded, tmp_path, capsys):
     assert "damaged" in said.out + said.err and status in (0, cli.EXIT_BAD_INPUT)
 
 
-def test_files_that_are_no_recordings_are_refused_by_name(recorded, tmp_path, capsys):
+def test_files_that_are_not_recordings_are_refused(recorded, tmp_path, capsys):
     (tmp_path / "empty.mcap").touch()
     (tmp_path / "text.mcap").write_text("not MCAP at all\n" * 100)
     with (tmp_path / "old.mcap").open("wb") as stream:
@@ -286,7 +286,7 @@ def test_files_that_are_no_recordings_are_refused_by_name(recorded, tmp_path, ca
         assert said.startswith(f"grouser replay: {tmp_path / name}: {words}") and said.count("\n") == 1
 
 
-def test_a_map_that_has_changed_is_named(tmp_path, capsys):
+def test_changed_map_file_is_named(tmp_path, capsys):
     heights = tmp_path / "heights.csv"
     heights.write_text("0,0,0\n0,0,0\n0,0,0\n")
     world = tmp_path / "world.yaml"
@@ -302,13 +302,13 @@ def test_a_map_that_has_changed_is_named(tmp_path, capsys):
     assert f"{heights}: the file has changed since it was recorded" in capsys.readouterr().err
 
 
-def test_an_existing_file_is_not_written_over(recorded):
+def test_existing_recording_is_not_overwritten(recorded):
     with pytest.raises(grouser.ParameterError, match="a new file in a folder that exists"):
         Recorder(recorded, print)
 
 
-def test_what_the_disk_cannot_follow_is_told(robot, tmp_path):
-    """Events without a pause between them: nobody waits for the thread that writes."""
+def test_recording_reports_a_slow_disk(robot, tmp_path):
+    """Events without a pause between them, faster than the writing thread."""
     warnings = []
     recorder = Recorder(tmp_path / "burst.mcap", warnings.append)
     robot.reset()
@@ -325,8 +325,8 @@ def test_what_the_disk_cannot_follow_is_told(robot, tmp_path):
     assert recording.problem == "the disk cannot keep up"
 
 
-def test_a_full_disk_ends_the_recording_not_the_run(tmp_path):
-    """A limit on the size of files stands for the disk that is full."""
+def test_full_disk_ends_the_recording_but_not_the_run(tmp_path):
+    """A limit on the size of files replaces a full disk."""
     script = textwrap.dedent(f"""
         import resource, signal, sys, time
         sys.path += {[str(folder) for folder in Path(__file__).parents[:2]]}

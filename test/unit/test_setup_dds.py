@@ -1,4 +1,4 @@
-"""The loopback profile really keeps ROS 2 on this computer."""
+"""The loopback profile keeps ROS 2 on this computer."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ def udp_addresses(profile):
     return set(result.stdout.split())
 
 
-def test_profile_lists_nothing_but_loopback():
+def test_dds_profile_lists_only_the_loopback_interface():
     profile = ElementTree.parse(PROFILE).getroot()
 
     addresses = [element.text for element in profile.iterfind(".//dds:interfaceWhiteList/dds:address", NAMESPACE)]
@@ -47,7 +47,7 @@ def test_profile_lists_nothing_but_loopback():
     assert builtin == "false"
 
 
-def test_no_socket_leaves_the_loopback_interface():
+def test_dds_sockets_are_bound_to_the_loopback_interface():
     open_addresses = udp_addresses(None)
     addresses = udp_addresses(PROFILE)
 

@@ -1,4 +1,4 @@
-"""The set-up driver: what it refuses, what it does again, what it leaves alone."""
+"""The set-up driver: refusals, repeated stages, existing environments."""
 
 import fcntl
 import os
@@ -26,7 +26,7 @@ DRIVER = ROOT / "tooling" / "setup_environment.py"
 
 @pytest.fixture
 def probe(tmp_path):
-    """An interpreter on a machine that lacks nothing."""
+    """An interpreter on a complete machine."""
     (tmp_path / "Python.h").touch()
     return Probe("/usr/bin/python3", "3.12.3", "x86_64", tmp_path, venv=True, native=False)
 
@@ -54,9 +54,9 @@ def run_driver(*arguments, **environment):
     )
 
 
-def test_complete_machine_lacks_nothing(probe):
+def test_no_package_is_missing_on_a_complete_machine(probe):
     assert missing_for_environment(probe) == []
-    assert missing_for_build(probe) == []
+    assert missing_for_build(probe.headers, probe.minor_version) == []
 
 
 def test_missing_compiler_names_the_package(probe, monkeypatch):
@@ -64,11 +64,13 @@ def test_missing_compiler_names_the_package(probe, monkeypatch):
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.delenv("CXX", raising=False)
 
-    assert missing_for_build(probe) == ["No compiler (gcc, g++): sudo apt install build-essential"]
+    assert missing_for_build(probe.headers, probe.minor_version) == [
+        "No compiler (gcc, g++): sudo apt install build-essential"
+    ]
 
 
 def test_missing_headers_name_the_package_of_that_python(probe, tmp_path):
-    (message,) = missing_for_build(replace(probe, headers=tmp_path / "nowhere"))
+    (message,) = missing_for_build(tmp_path / "nowhere", probe.minor_version)
 
     assert message.endswith("sudo apt install python3.12-dev")
 
@@ -79,7 +81,7 @@ def test_missing_venv_names_the_package_of_that_python(probe):
     assert message.endswith("sudo apt install python3.12-venv")
 
 
-def test_processor_without_wheels_points_to_ros(probe):
+def test_processor_without_wheels_error_recommends_ros(probe):
     (message,) = missing_for_environment(replace(probe, machine="aarch64"))
 
     assert "aarch64" in message
@@ -91,7 +93,7 @@ def test_processor_without_wheels_points_to_ros(probe):
     ("version", "supported"),
     [("3.9.18", False), ("3.10.0", True), ("3.13.9", True), ("3.14.0", False), ("2.7.18", False)],
 )
-def test_supported_versions(probe, version, supported):
+def test_supported_python_versions(probe, version, supported):
     assert replace(probe, version=version).supported is supported
 
 
@@ -104,12 +106,12 @@ def test_unsupported_python_is_refused_with_a_remedy(tmp_path):
             raise MissingError(" ".join(str(error).split())) from error
 
 
-def test_absent_python_is_refused(tmp_path):
+def test_missing_python_is_refused(tmp_path):
     with pytest.raises(MissingError, match="is not there or does not run"):
         choose_python(str(tmp_path / "python3.12"))
 
 
-def test_this_python_is_suitable():
+def test_present_python_is_suitable():
     probe = probe_python(sys.executable)
 
     assert probe is not None
@@ -117,7 +119,7 @@ def test_this_python_is_suitable():
     assert choose_python(sys.executable) == probe
 
 
-def test_everything_missing_is_named_at_once_and_nothing_is_made(tmp_path):
+def test_all_missing_packages_are_named_at_once_and_nothing_is_made(tmp_path):
     python = fake_python(tmp_path, "3.12")
     environment = tmp_path / "environment"
 
@@ -142,7 +144,7 @@ def test_foreign_folder_is_not_deleted(tmp_path):
     assert precious.read_text() == "all of it"
 
 
-def test_wheel_bootstrap_does_not_leak(monkeypatch):
+def test_variables_of_the_rclpy_wheels_are_removed(monkeypatch):
     monkeypatch.setenv("_ROS_WHEELS_BOOTSTRAP_COMPLETE", "1")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/another/environment/lib")
     monkeypatch.setenv("PYTHONPATH", "/opt/ros/other")
@@ -152,16 +154,16 @@ def test_wheel_bootstrap_does_not_leak(monkeypatch):
 
 
 class TestState:
-    """Notes of finished stages."""
+    """Records of finished stages."""
 
-    def test_survives_a_restart(self, tmp_path):
+    def test_state_survives_a_restart(self, tmp_path):
         State(tmp_path).set("interfaces", "abc")
 
         assert State(tmp_path).get("interfaces") == "abc"
         assert State(tmp_path).get("trial") is None
 
     @pytest.mark.parametrize("content", ["", "{", "\0\0\0"])
-    def test_broken_file_counts_as_nothing_finished(self, tmp_path, content):
+    def test_broken_state_file_counts_as_nothing_finished(self, tmp_path, content):
         State(tmp_path).set("python", "abc")
         (file,) = tmp_path.iterdir()
         file.write_text(content)
@@ -170,7 +172,7 @@ class TestState:
 
 
 class TestResume:
-    """What an interrupted or outdated environment leads to."""
+    """Interrupted and outdated environments."""
 
     def finished(self, folder):
         """State of an environment in which every stage is finished."""
@@ -187,12 +189,12 @@ class TestResume:
         assert not Setup(tmp_path, "test", None).is_complete()
 
     @pytest.mark.parametrize("stage", ["packages for run", "interfaces", "trial"])
-    def test_changed_sources_make_a_stage_due(self, tmp_path, stage):
+    def test_changed_sources_repeat_a_stage(self, tmp_path, stage):
         self.finished(tmp_path).state.set(stage, "fingerprint of other sources")
 
         assert not Setup(tmp_path, "run", None).is_complete()
 
-    def test_interrupted_pip_means_a_new_environment(self, tmp_path, probe):
+    def test_interrupted_pip_requires_a_new_environment(self, tmp_path, probe):
         self.finished(tmp_path).state.set("installing", ".[ros]")
         setup = Setup(tmp_path, "run", None)
 
@@ -204,14 +206,14 @@ class TestResume:
 
         assert Setup(tmp_path, "run", "python3.12").reason_for_new_environment(probe) is None
 
-    def test_another_python_means_a_new_environment(self, tmp_path, probe):
+    def test_another_python_requires_a_new_environment(self, tmp_path, probe):
         self.finished(tmp_path)
         other = replace(probe, version="3.13.1")
 
         assert "made for Python 3.12" in Setup(tmp_path, "run", "python3.13").reason_for_new_environment(other)
         assert Setup(tmp_path, "run", None).reason_for_new_environment(other) is None
 
-    def test_environment_on_ros_asks_for_the_sourced_ros(self, tmp_path, monkeypatch):
+    def test_environment_on_ros_requires_a_sourced_ros(self, tmp_path, monkeypatch):
         setup = self.finished(tmp_path)
         setup.state.set("native", "yes")
 
@@ -231,7 +233,7 @@ class TestResume:
                 [sys.executable, "-u", str(DRIVER), "--venv", str(folder)], stdout=subprocess.PIPE, text=True
             )
             first_line = waiting.stdout.readline()
-            self.finished(folder)  # the first set-up ends its work, then lets go
+            self.finished(folder)  # The first set-up ends its work, then releases the lock.
         rest, _ = waiting.communicate(timeout=DEADLINE)
 
         assert "Another set-up is at work" in first_line
@@ -239,7 +241,7 @@ class TestResume:
         assert waiting.returncode == 0
 
 
-def test_pip_progress_counts_and_keeps_quiet_between():
+def test_pip_progress_is_counted_at_intervals():
     eager, calm = PipProgress(interval=0.0), PipProgress(interval=3600.0)
 
     assert eager("Collecting numba") == "1 packages found, now numba"

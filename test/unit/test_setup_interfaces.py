@@ -1,4 +1,4 @@
-"""The interface packages that have no wheel: what is built is what everybody else means by these types."""
+"""The interface packages without a wheel: the built types equal the published ones."""
 
 import os
 import shutil
@@ -39,7 +39,7 @@ def node():
 
 @pytest.fixture
 def definitions(tmp_path):
-    """A folder with one small interface package that nobody has installed."""
+    """A folder with one small interface package that is not installed."""
     folder = tmp_path / "definitions"
     (folder / "probe_msgs" / "msg").mkdir(parents=True)
     (folder / "probe_msgs" / "msg" / "Probe.msg").write_text("std_msgs/Header header\nfloat64[] depths\n")
@@ -55,7 +55,7 @@ def build(definitions, prefix, *options, **environment):
 
 
 def type_hash(node, message_type):
-    """The hash under which a type is announced on the network."""
+    """The type hash announced on the network."""
     publisher = node.create_publisher(message_type, "hashed", 1)
     (info,) = node.get_publishers_info_by_topic(publisher.topic)
     return str(info.topic_type_hash)
@@ -82,13 +82,13 @@ def test_action_has_its_error_codes():
     )
 
 
-def test_messages_and_services_of_one_name_are_told_apart():
+def test_messages_and_services_of_one_name_are_distinguished():
     assert "entity_resource" in simulation_interfaces.msg.SpawnEntity.get_fields_and_field_types()
     fields = simulation_interfaces.srv.SpawnEntity.Request.get_fields_and_field_types()
     assert {"uri", "entity_resource"} & set(fields)
 
 
-def test_what_can_be_imported_is_not_built_again(tmp_path):
+def test_importable_interfaces_are_not_built_again(tmp_path):
     result = build(DEFINITIONS, tmp_path / "prefix", PATH="/nowhere")
 
     assert result.returncode == 0, result.stderr
@@ -101,7 +101,7 @@ def test_missing_compiler_names_the_remedy(definitions, tmp_path):
     result = build(definitions, tmp_path / "prefix", PATH="/nowhere", CC=None, CXX=None)
 
     assert result.returncode == 2
-    assert "no compiler (gcc, g++): sudo apt install build-essential" in result.stderr
+    assert "No compiler (gcc, g++): sudo apt install build-essential" in result.stderr
     assert "Traceback" not in result.stderr
     assert not (tmp_path / "prefix").exists()
 
@@ -111,7 +111,7 @@ def test_missing_python_headers_name_the_remedy(monkeypatch, tmp_path):
 
     monkeypatch.setattr(build_interfaces.sysconfig, "get_path", lambda name: str(tmp_path))
 
-    with pytest.raises(build_interfaces.MissingToolError, match=r"Python\.h.*apt install python3\.\d+-dev"):
+    with pytest.raises(build_interfaces.MissingError, match=r"Python\.h.*apt install python3\.\d+-dev"):
         build_interfaces.Compiler.find()
 
 
@@ -148,7 +148,7 @@ def test_builds_and_loads_a_package(definitions, tmp_path):
 
 @needs_generators
 @pytest.mark.parametrize("line", ["float64[ depths", "nowhere_msgs/Nothing it", "Missing missing", "Float64 depth"])
-def test_wrong_definition_is_named_and_nothing_is_left(definitions, tmp_path, line):
+def test_invalid_definition_is_named_and_nothing_is_left(definitions, tmp_path, line):
     (definitions / "probe_msgs" / "msg" / "Probe.msg").write_text(f"{line}\n")
 
     result = build(definitions, tmp_path / "prefix")

@@ -45,7 +45,7 @@ def lint_imports(tree):
     )
 
 
-def test_the_code_keeps_the_layers(tree):
+def test_code_keeps_the_import_layers(tree):
     result = lint_imports(tree)
 
     assert result.returncode == 0, result.stdout + result.stderr
@@ -53,7 +53,7 @@ def test_the_code_keeps_the_layers(tree):
 
 
 @pytest.mark.parametrize("breach", BREACHES)
-def test_a_breach_is_noticed(tree, breach):
+def test_breach_of_the_import_layers_is_detected(tree, breach):
     file, line = BREACHES[breach]
     with (tree / file).open("a") as source:
         source.write(f"\n{line}\n")

@@ -1,4 +1,4 @@
-"""The package's own data agree with each other and with the code."""
+"""The package's metadata agree with each other and with the code."""
 
 import ast
 import json
@@ -16,13 +16,13 @@ from grouser.resources import share_path
 ROOT = Path(__file__).resolve().parent.parent.parent
 CODE = ("grouser", "physics", "nodes", "benchmarks", "launch")
 
-# Import names of what setup.py asks pip for, where they differ.
+# Import names of the packages in setup.py, where they differ.
 IMPORT_NAMES = {"pillow": "PIL", "pyyaml": "yaml"}
-# Part of setup.py for another reason than an import of ours.
+# Packages in setup.py that grouser does not import.
 NOT_IMPORTED = {"setuptools"}
 # Used where they are installed: peers of benchmarks, and the messages of Gazebo's bridge.
 OPTIONAL = {"pinocchio", "mujoco", "ros_gz_interfaces"}
-# Packages of ROS itself: package.xml names them, pip does not know them all.
+# Packages of ROS: package.xml names them, pip does not have all of them.
 ROS_PACKAGES = {
     element.text
     for element in ElementTree.parse(ROOT / "package.xml").getroot().findall("exec_depend")
@@ -32,7 +32,7 @@ ROS_PACKAGES = {
 
 @pytest.fixture(scope="module")
 def setup_arguments():
-    """What setup.py hands to setuptools."""
+    """Arguments of setup.py for setuptools."""
     script = (
         "import json, runpy, setuptools, sys\n"
         "kept = {}\n"
@@ -96,7 +96,7 @@ def test_every_declared_dependency_is_imported(setup_arguments):
 
 
 def test_colcon_finds_the_test_dependencies(setup_arguments):
-    # colcon test runs nothing, without a word, unless an extra of this name lists pytest
+    # colcon test silently runs nothing unless an extra of this name lists pytest.
     assert "pytest" in requirement_names(setup_arguments["extras_require"]["test"])
 
 

@@ -1,4 +1,4 @@
-"""The façade: names, checks, time and restart."""
+"""The public `Simulation`: names, checks of input, time and restart."""
 
 import math
 from dataclasses import replace
@@ -41,7 +41,7 @@ def same_bits(one, other):
         (lambda s, n: s.link_pose(n), "turet", "turret"),
     ],
 )
-def test_unknown_names_are_answered_with_the_closest(simulation, read, wrong, right):
+def test_unknown_names_suggest_the_closest(simulation, read, wrong, right):
     with pytest.raises(ParameterError, match=f"{wrong}.*did you mean '{right}'"):
         read(simulation, wrong)
 
@@ -50,7 +50,7 @@ def test_unknown_names_are_answered_with_the_closest(simulation, read, wrong, ri
     "value", [math.nan, math.inf, -math.inf, "fast", None, [1.0, 2.0], 10**400], ids=lambda value: str(value)[:9]
 )
 @pytest.mark.parametrize("name", ["boom_valve", "spin"])
-def test_bad_commands_change_nothing(simulation, name, value):
+def test_invalid_commands_change_nothing(simulation, name, value):
     simulation.command[name] = 0.25
     with pytest.raises(ParameterError, match=name):
         simulation.command[name] = value
@@ -58,15 +58,15 @@ def test_bad_commands_change_nothing(simulation, name, value):
 
 
 @pytest.mark.parametrize("value", [1.0000001, -1.5])
-def test_spool_commands_end_at_one(simulation, value):
+def test_spool_commands_are_limited_to_one(simulation, value):
     with pytest.raises(ParameterError, match="-1 to 1"):
         simulation.command["boom_valve"] = value
-    simulation.command["spin"] = 100 * value  # a speed has no such range
+    simulation.command["spin"] = 100 * value  # A speed has no such range.
     assert dict(simulation.command) == {"boom_valve": 0.0, "swing": 0.0, "spin": 100 * value, "grip": 0.0}
 
 
 @pytest.mark.parametrize("bad", [{"spin": math.nan}, {"boom_valve": 2.0}, {"nothing": 0.0}])
-def test_several_commands_are_taken_together_or_not_at_all(simulation, bad):
+def test_command_update_is_all_or_nothing(simulation, bad):
     drive_about(simulation)
     before = dict(simulation.command)
     with pytest.raises(ParameterError):
@@ -74,7 +74,7 @@ def test_several_commands_are_taken_together_or_not_at_all(simulation, bad):
     assert dict(simulation.command) == before
 
 
-def test_commands_are_listed(simulation):
+def test_command_names_are_listed(simulation):
     assert simulation.command.names == tuple(simulation.command) == ("boom_valve", "swing", "spin", "grip")
     assert simulation.command.valves == ("boom_valve",)
     assert simulation.command.drives == {"swing": "position", "spin": "velocity", "grip": "effort"}
@@ -103,7 +103,7 @@ def test_settings_out_of_range_are_refused(crane, settings, name):
 
 
 @pytest.mark.parametrize("count", [-1, 2.5, math.nan, "3", None])
-def test_only_a_number_of_steps_is_stepped(simulation, count):
+def test_step_count_must_be_a_whole_number(simulation, count):
     with pytest.raises(ParameterError, match="count"):
         simulation.step(count)
     assert simulation.step_count == 0
@@ -117,7 +117,7 @@ def test_only_a_number_of_steps_is_stepped(simulation, count):
     ],
     ids=["massless", "inertialess"],
 )
-def test_joints_that_move_nothing_are_named(inertial, problem):
+def test_joints_without_inertia_are_named(inertial, problem):
     text = (
         f'<robot name="bad"><link name="world"/><link name="ghost">{inertial}</link>'
         '<joint name="hinge" type="continuous"><parent link="world"/><child link="ghost"/></joint></robot>'
@@ -127,7 +127,7 @@ def test_joints_that_move_nothing_are_named(inertial, problem):
 
 
 @pytest.mark.parametrize("retracted", [0.2, 0.6])
-def test_cylinder_that_starts_outside_its_stroke_is_told_its_lengths(crane, retracted):
+def test_cylinder_outside_its_stroke_error_gives_its_lengths(crane, retracted):
     machine = replace(crane, cylinders=(replace(crane.cylinders[0], retracted_length=retracted),))
     length = math.hypot(0.3, 0.5 + 0.02 - 0.05)
     ends = rf"{length:.4f} m.*{retracted:.4f} to {retracted + 0.25:.4f} m"
@@ -138,7 +138,7 @@ def test_cylinder_that_starts_outside_its_stroke_is_told_its_lengths(crane, retr
 # --- time and restart -------------------------------------------------------------------------------------------------
 
 
-def test_time_is_steps_counted(crane):
+def test_time_is_step_count_times_step_size(crane):
     simulation = Simulation(crane, WORLD, step=3e-4)
     simulation.step(0)
     assert (simulation.step_count, simulation.time) == (0, 0.0)
@@ -159,7 +159,7 @@ def test_same_commands_give_the_same_bits(crane):
     assert runs[0].joint_position["lift"] != 0.0 and runs[0].contacts()
 
 
-def test_restored_simulation_goes_on_with_the_same_bits(simulation, crane):
+def test_restored_simulation_continues_with_the_same_bits(simulation, crane):
     drive_about(simulation)
     simulation.step(150)
     saved = simulation.snapshot()
@@ -181,7 +181,7 @@ def test_restored_simulation_goes_on_with_the_same_bits(simulation, crane):
     assert same_bits(other, through)
 
 
-def test_reset_is_a_new_start(simulation, crane):
+def test_reset_repeats_the_motion_from_the_start(simulation, crane):
     drive_about(simulation)
     simulation.step(100)
     simulation.emergency_stop = True
@@ -195,7 +195,7 @@ def test_reset_is_a_new_start(simulation, crane):
     assert simulation.joint_effort.values() == pytest.approx(np.zeros(5), abs=0.0)
 
 
-def test_emergency_stop_latches_and_stands_still(simulation):
+def test_emergency_stop_latches_and_stops_all_joints(simulation):
     drive_about(simulation)
     simulation.step(300)
     simulation.emergency_stop = True

@@ -1,4 +1,4 @@
-"""What a simulation measures: contacts, poses, efforts and energy that agree with one another."""
+"""Measurements of a simulation: contacts, poses, efforts and energy are consistent."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def drive_about(simulation):
     simulation.command.update({"boom_valve": 0.7, "swing": 0.6, "spin": 12.0, "grip": -4.0})
 
 
-def test_contacts_wrench_and_weight_agree(simulation):
+def test_contact_forces_and_contact_wrench_equal_the_weight(simulation):
     drive_about(simulation)
     simulation.step(200)
     contacts = simulation.contacts()
@@ -37,7 +37,7 @@ def test_contacts_wrench_and_weight_agree(simulation):
     assert simulation.contact_wrench["base"][2] == pytest.approx(weight, rel=1e-4)
 
 
-def test_poses_agree(simulation):
+def test_link_poses_agree_with_joint_positions(simulation):
     drive_about(simulation)
     simulation.step(200)
     poses = simulation.link_poses()
@@ -95,7 +95,7 @@ def test_effort_of_a_held_arm_is_the_torque_of_gravity():
     assert simulation.joint_position.values() + static_sag == pytest.approx([0.3, -0.5], abs=1e-8)
 
 
-def test_effort_is_what_acted_in_the_last_step():
+def test_joint_effort_is_that_of_the_last_step():
     simulation = Simulation(hinged_arm("effort"), World(ground=None))
     simulation.command["shoulder"] = 5.0
     assert simulation.joint_effort["shoulder"] == 0.0, "no step has been made"
@@ -120,7 +120,7 @@ def test_energy_of_a_fall_and_base_twist():
     assert not np.any(fixed.base_twist())
 
 
-def test_measurements_follow_what_is_written_into_the_state():
+def test_measurements_follow_changes_of_the_state():
     machine = parse_machine(f'<robot name="b">{body("box", 2.0, 0.1, (0, 0, 0))}</robot>', "box.urdf")
     simulation = Simulation(machine, World(ground=None))
     assert simulation.energy().kinetic == 0.0
@@ -131,7 +131,7 @@ def test_measurements_follow_what_is_written_into_the_state():
     assert simulation.energy().potential == pytest.approx(2.0 * GRAVITY * 5.0)
 
 
-def test_diagnostics_say_how_the_impulses_converged(crane):
+def test_diagnostics_report_convergence_of_the_impulses(crane):
     simulation = Simulation(crane, WORLD, tolerance=1e-7, most_sweeps=60)
     drive_about(simulation)
     simulation.step(100)

@@ -1,4 +1,4 @@
-"""Standard services without a ROS graph: names, regular expressions, regions, frames and resources."""
+"""The standard services without the ROS graph: names, regular expressions, regions, frames and resources."""
 
 import math
 
@@ -63,7 +63,7 @@ def surface(geometry, count=4000) -> np.ndarray:
 
 @pytest.mark.parametrize("number", range(7))
 @pytest.mark.parametrize("present", list(RunState))
-def test_transitions(present, number):
+def test_state_transitions(present, number):
     quiet = (RunState.NO_WORLD, RunState.LOADING_WORLD)
     expected = None
     if number not in (0, 1, 2, 3):
@@ -80,7 +80,7 @@ def test_transitions(present, number):
         assert caught.value.reason is expected
 
 
-def test_numbers_are_those_of_the_messages():
+def test_state_numbers_are_those_of_the_messages():
     for state in RunState:
         assert interfaces.state_number(state) == state
     for scope in Scope:
@@ -91,7 +91,7 @@ def test_numbers_are_those_of_the_messages():
         assert kind == getattr(msg.Bounds, f"TYPE_{kind.name}")
 
 
-def test_reason_has_a_code_in_some_service_or_is_a_failure():
+def test_each_error_reason_has_a_result_code():
     answers = [getattr(srv, name).Response for name in dir(srv) if name[0].isupper() and "_" not in name]
     answers += [msg.Result, msg.SpawnResult]
     for reason in Reason:
@@ -109,7 +109,7 @@ def test_reason_has_a_code_in_some_service_or_is_a_failure():
     st.sets(st.sampled_from(["a", "a_2", "a_3", "b", "_", "entity"])),
     st.booleans(),
 )
-def test_chosen_name_is_valid_and_unique(wanted, given, taken, may_rename):
+def test_generated_entity_name_is_valid_and_unused(wanted, given, taken, may_rename):
     try:
         name = choose_name(wanted, given, taken, may_rename)
     except RequestError as error:
@@ -133,7 +133,7 @@ def test_chosen_name_is_valid_and_unique(wanted, given, taken, may_rename):
         ("[[:digit:]]", "a1", True),
         ("[[:digit:]]", "ab", False),
         ("[^[:alnum:]_]", "a-b", True),
-        (r"[\d]", "3", False),  # in POSIX a backslash in brackets is literal: a backslash or a d
+        (r"[\d]", "3", False),  # POSIX has no classes after a backslash: this is a backslash or a d.
         (r"[\d]", "d", True),
         (r"a\.b", "axb", False),
         ("a|b|c", "xcx", True),
@@ -141,12 +141,12 @@ def test_chosen_name_is_valid_and_unique(wanted, given, taken, may_rename):
         ("", "anything", True),
     ],
 )
-def test_regular_expressions_are_posix_extended(pattern, text, found):
+def test_regular_expressions_follow_posix(pattern, text, found):
     assert RegularExpression(pattern).found_in(text) == found
 
 
 @pytest.mark.parametrize("pattern", ["(", "[", "[[:nothing:]]", "a{2,1}", "*a|(", "a\0b", "a" * 1001])
-def test_invalid_regular_expression_is_rejected(pattern):
+def test_invalid_regular_expressions_are_refused(pattern):
     with pytest.raises(RequestError, match="filter"):
         RegularExpression(pattern)
 
@@ -154,7 +154,7 @@ def test_invalid_regular_expression_is_rejected(pattern):
 @pytest.mark.parametrize("name", GEOMETRIES)
 @given(pose=POSES, frame=POSES)
 @settings(max_examples=20, deadline=None)
-def test_bounding_box_is_tight(name, pose, frame):
+def test_bounding_box_of_a_shape_is_tight(name, pose, frame):
     geometry = GEOMETRIES[name]
     lower, upper = box_around([Shape(geometry, pose)], frame)
     world = surface(geometry) @ matrix(pose.quaternion).T + pose.position
@@ -165,7 +165,7 @@ def test_bounding_box_is_tight(name, pose, frame):
     assert points.max(axis=0) == pytest.approx(upper, abs=0.05)
 
 
-def test_bounding_box_of_nothing_is_none():
+def test_no_shapes_have_no_bounding_box():
     assert box_around([], Pose()) is None
 
 
@@ -188,7 +188,7 @@ def distance(geometry, point) -> float:
 @pytest.mark.parametrize("name", GEOMETRIES)
 @given(pose=POSES, place=st.tuples(NUMBERS, NUMBERS, NUMBERS), radius=st.floats(0.01, 5.0))
 @settings(max_examples=60, deadline=None)
-def test_sphere_meets_shapes_nearer_than_its_radius(name, pose, place, radius):
+def test_sphere_region_overlaps_shapes_nearer_than_its_radius(name, pose, place, radius):
     geometry = GEOMETRIES[name]
     away = distance(geometry, matrix(pose.quaternion).T @ (np.array(place) - pose.position))
     assume(abs(away - radius) > 1e-5)  # coal's iterations end at 1e-6 m
@@ -199,8 +199,8 @@ def test_sphere_meets_shapes_nearer_than_its_radius(name, pose, place, radius):
 @pytest.mark.parametrize("name", GEOMETRIES)
 @given(pose=POSES)
 @settings(max_examples=30, deadline=None)
-def test_boxes_and_hulls_meet_shapes_that_reach_into_them(name, pose):
-    """They meet a shape that reaches 1 mm into them, and not one that ends 1 mm before them."""
+def test_box_and_hull_regions_overlap_shapes_that_reach_into_them(name, pose):
+    """Not at a millimetre beyond the farthest point of a shape; yes at a millimetre less."""
     shape = Shape(GEOMETRIES[name], pose)
     lower, upper = box_around([shape], Pose())
     for gap in (0.001, -0.001):
@@ -215,7 +215,7 @@ def test_boxes_and_hulls_meet_shapes_that_reach_into_them(name, pose):
             assert not region.meets([])
 
 
-def test_hull_may_be_flat_and_may_have_interior_points():
+def test_hull_region_may_be_flat_and_ignores_inner_points():
     ball = [Shape(Sphere(0.5), Pose((0.0, 0.0, 0.4)))]
     high = [Shape(Sphere(0.5), Pose((0.0, 0.0, 0.6)))]
     triangle = np.array([[-9.0, -9.0, 0.0], [9.0, -9.0, 0.0], [0.0, 9.0, 0.0]])
@@ -228,7 +228,7 @@ def test_hull_may_be_flat_and_may_have_interior_points():
 
 @given(frame=POSES, pose=POSES, rate=st.tuples(*[NUMBERS] * 6), own=st.tuples(*[NUMBERS] * 6))
 @settings(max_examples=50, deadline=None)
-def test_velocity_in_a_moving_frame_is_the_derivative_of_the_pose(frame, pose, rate, own):
+def test_relative_velocity_is_the_derivative_of_the_relative_pose(frame, pose, rate, own):
     """Against a central difference over 2 x 1e-5 s, whose error is below a third of 1e-10 s^2 times rates cubed."""
 
     def moved(start, velocity, time):
@@ -251,7 +251,7 @@ def test_velocity_in_a_moving_frame_is_the_derivative_of_the_pose(frame, pose, r
     assert seen.angular == pytest.approx((spin[2, 1], spin[0, 2], spin[1, 0]), abs=1e-5)
 
 
-def test_every_listed_machine_can_be_read():
+def test_every_listed_machine_can_be_loaded():
     machines, problems = resources.list_machines([])
     assert problems == []
     assert len(machines) == len(catalogue.machine_files())
@@ -260,7 +260,7 @@ def test_every_listed_machine_can_be_read():
         assert 0 < len(introduction) < 300
 
 
-def test_every_listed_world_can_be_read():
+def test_every_listed_world_can_be_loaded():
     worlds, problems = resources.list_worlds([])
     assert problems == []
     assert {entry.world.name for entry in worlds} == {file.stem for file in catalogue.world_files()}
@@ -268,7 +268,7 @@ def test_every_listed_world_can_be_read():
         assert resources.read_world(entry.uri, "", True, False).world.name == entry.world.name
 
 
-def test_invalid_world_is_reported_for_its_source(tmp_path):
+def test_invalid_world_is_a_resource_error(tmp_path):
     (tmp_path / "a.yaml").write_text("name: a\n")
     (tmp_path / "b.yaml").write_text("fog: thick\n")
     worlds, problems = resources.list_worlds([str(tmp_path)])

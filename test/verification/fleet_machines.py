@@ -1,4 +1,4 @@
-"""Machines and measurements that the tests of several machines share."""
+"""Machines and helpers of the tests of fleets."""
 
 import numpy as np
 
@@ -17,12 +17,12 @@ def box(size=(0.4, 0.4, 0.4), mass=10.0):
 
 
 def drive(simulation, speed):
-    """Tells all drives that follow a speed this one [rad/s]."""
+    """Commands a speed to all velocity drives [rad/s]."""
     for joint, mode in simulation.command.drives.items():
         if mode == "velocity":
             simulation.command[joint] = speed
 
 
 def turned(yaw):
-    """Quaternion of a turn about the vertical [rad]."""
+    """Quaternion of a rotation about the vertical [rad]."""
     return (0.0, 0.0, float(np.sin(0.5 * yaw)), float(np.cos(0.5 * yaw)))

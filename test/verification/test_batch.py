@@ -1,4 +1,4 @@
-"""Copies of a machine that step together: each as if it were alone."""
+"""Batches: each copy moves as a single simulation."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def states(simulation):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-def test_copies_step_as_one_alone(falling, threads):
+def test_batch_copies_equal_single_simulations(falling, threads):
     falling.reset()
     batch = falling.batch(5)
     for copy, simulation in enumerate(batch.simulations):
@@ -46,7 +46,7 @@ def test_copies_step_as_one_alone(falling, threads):
     assert len({states(simulation).tobytes() for simulation in batch.simulations}) == 5
 
 
-def test_copies_begin_where_the_original_stands(falling):
+def test_batch_copies_begin_in_the_state_of_the_original(falling):
     falling.reset()
     falling.step(40)
     batch = falling.batch(2)
@@ -58,7 +58,7 @@ def test_copies_begin_where_the_original_stands(falling):
     assert batch.state.q.shape == (2, 14)
 
 
-def test_copies_are_restored_alone(falling):
+def test_batch_copies_are_restored_independently(falling):
     falling.reset()
     batch = falling.batch(2)
     batch.step(100)
@@ -70,7 +70,7 @@ def test_copies_are_restored_alone(falling):
     assert np.array_equal(states(batch[1]), after)
 
 
-def test_the_one_that_diverges_is_told(falling):
+def test_batch_error_names_the_diverged_copy(falling):
     falling.reset()
     batch = falling.batch(3)
     batch[1].state.v[2] = np.nan
@@ -81,12 +81,12 @@ def test_the_one_that_diverges_is_told(falling):
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, "two"])
-def test_counts_that_are_none(falling, count):
+def test_invalid_batch_counts_are_refused(falling, count):
     with pytest.raises(ParameterError, match="count"):
         falling.batch(count)
 
 
-def test_counts_of_any_integer_type_run_the_same_code(falling):
+def test_step_counts_of_any_integer_type_use_one_specialisation(falling):
     falling.reset()
     batch = falling.batch(2)
     falling.step(1)
@@ -99,6 +99,6 @@ def test_counts_of_any_integer_type_run_the_same_code(falling):
     assert batch[0].step_count == falling.step_count == 3
 
 
-def test_threads_that_are_none(falling):
+def test_invalid_thread_counts_are_refused(falling):
     with pytest.raises(ParameterError, match="threads"):
         falling.batch(1).step(1, threads=0)

@@ -1,4 +1,4 @@
-"""The demolition robot: its drawing, its strength, and how it stands, moves, stops and drives."""
+"""The demolition robot: geometry, cylinder forces, standing, motion, emergency stop and driving."""
 
 import itertools
 import math
@@ -88,7 +88,7 @@ def load_share(machine, name, positions, moment):
 
 
 def weight_moment(machine, name, positions, gravity):
-    """Moment of all that hangs on a joint about its axis [N m]."""
+    """Moment of the weight of all links beyond a joint about its axis [N m]."""
     poses = link_poses(machine, positions)
     point, axis = hinge(machine, name, poses)
     part = subtree_masses(machine, poses)[joint_of(machine, name).child]
@@ -110,7 +110,7 @@ def chisel_height(simulation):
 # --- the drawing ----------------------------------------------------------------------------------------------------
 
 
-def test_it_is_a_two_tonne_machine_without_warnings(machine):
+def test_demolition_robot_mass_and_no_warnings(machine):
     assert 1900 < sum(link.inertial.mass for link in machine.links if link.inertial) < 2100
     assert machine.warnings == ()
     assert {cylinder.name for cylinder in machine.cylinders} == {*ARM, *OUTRIGGERS}
@@ -139,7 +139,7 @@ def test_cylinder_spans_exactly_the_range_of_its_joint(machine, name):
 
 
 @pytest.mark.parametrize("name", ARM)
-def test_cylinder_holds_the_worst_pose_with_a_third_in_hand(machine, name):
+def test_cylinder_holds_the_worst_pose_with_a_third_in_reserve(machine, name):
     # the arm's functions on level ground; the swing, which carries no weight there, across a slope of 10 degrees
     slope = math.radians(10) if name == "swing" else 0.0
     gravity = GRAVITY * np.array([0.0, math.sin(slope), -math.cos(slope)])
@@ -155,7 +155,7 @@ def test_cylinder_holds_the_worst_pose_with_a_third_in_hand(machine, name):
 
 
 @pytest.mark.parametrize("name", OUTRIGGERS)
-def test_outrigger_bears_half_of_the_machine(machine, name):
+def test_outrigger_cylinder_bears_half_of_the_weight(machine, name):
     start = initial_positions(machine)
     load = 0.5 * GRAVITY * sum(link.inertial.mass for link in machine.links)
     lowest, _ = stroke_ends(machine, name)
@@ -194,11 +194,11 @@ def test_function_runs_from_end_to_end_in_seconds(name):
 # --- the whole machine ----------------------------------------------------------------------------------------------
 
 
-def test_stands_on_its_outriggers_and_holds_its_arm(machine):
+def test_demolition_robot_stands_on_its_outriggers_and_holds_its_arm(machine):
     simulation = Simulation(machine)
     simulation.step(500)
     position, angles = simulation.base_pose()[0], simulation.joint_position.values()
-    assert np.linalg.norm(position) < 1e-3  # where it was put, but for the pads
+    assert np.linalg.norm(position) < 1e-3  # Its initial pose, except for the compliance of the pads.
     simulation.step(4500)
     assert np.linalg.norm(simulation.base_pose()[0] - position) < 1e-5
     assert np.abs(np.concatenate(simulation.base_twist())).max() < 1e-6
@@ -212,7 +212,7 @@ def test_stands_on_its_outriggers_and_holds_its_arm(machine):
     assert engaged == set(HELD_BY_BRAKE)
 
 
-def test_program_moves_every_function_and_does_not_tip(machine, program, standing):
+def test_demolition_robot_program_moves_every_function_without_tipping(machine, program, standing):
     program.check([valve.name for valve in machine.valves], ())
     assert set(program.actuators) == {f"{name}_valve" for name in ARM}
     assert program.repeat
@@ -237,9 +237,9 @@ def test_program_moves_every_function_and_does_not_tip(machine, program, standin
     assert moved["reel"] > 1.1
     assert tilt < math.radians(0.2)
     assert tip > 0.08
-    # every foot is on the ground at every look
+    # Every foot is on the ground at every sample.
     assert np.linalg.norm(np.array(feet)[:, :, :3], axis=2).min() > 0.0
-    # a round leaves it where it began: at its stops, and the swing within what timing alone can do
+    # A cycle ends at its start: at the stops, and the swing within the accuracy of timing.
     assert np.linalg.norm(simulation.base_pose()[0]) < 5e-3
     ended = np.abs(simulation.joint_position.values() - start)
     assert ended.max() < 0.05
@@ -248,7 +248,7 @@ def test_program_moves_every_function_and_does_not_tip(machine, program, standin
 
 
 @pytest.mark.parametrize("moment", [2.0, 5.0, 15.0, 26.8])
-def test_emergency_stop_stops_and_holds_everything(program, standing, moment):
+def test_emergency_stop_holds_all_functions(program, standing, moment):
     simulation = standing()
     began = simulation.time
     while simulation.time - began < moment:
@@ -285,7 +285,7 @@ def on_tracks(machine):
     return stand
 
 
-def test_folds_its_outriggers_and_stands_on_its_tracks(on_tracks):
+def test_demolition_robot_folds_its_outriggers_and_stands_on_its_tracks(on_tracks):
     simulation = on_tracks()
     simulation.step(1)
     loaded = {contact.link for contact in simulation.contacts() if contact.force_world[2] > 1.0}
@@ -294,7 +294,7 @@ def test_folds_its_outriggers_and_stands_on_its_tracks(on_tracks):
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0])
-def test_drives_as_far_as_its_tracks_roll(on_tracks, direction):
+def test_demolition_robot_travels_as_far_as_its_tracks_roll(on_tracks, direction):
     simulation = on_tracks()
     for name in TRACK_VALVES:
         simulation.command[name] = direction
@@ -311,11 +311,11 @@ def test_drives_as_far_as_its_tracks_roll(on_tracks, direction):
     assert np.abs(travelled[1:]).max() < 2e-3
 
 
-def test_turns_left_with_its_right_tracks(on_tracks):
+def test_demolition_robot_turns_left_with_its_right_tracks(on_tracks):
     simulation = on_tracks()
     simulation.command["track_right_valve"], simulation.command["track_left_valve"] = 1.0, -1.0
     simulation.step(3000)
     _, _, z, w = simulation.base_pose()[1]
     turned = 2 * math.atan2(z, w)
     rolled = max(abs(simulation.joint_position[name]) for name in SPROCKETS) * TRACK_RADIUS
-    assert 0.2 < turned < rolled / 0.295  # skidding it turns less than it would rolling
+    assert 0.2 < turned < rolled / 0.295  # Skidding turns it less than rolling would.

@@ -1,4 +1,4 @@
-"""The balance of energy: where it comes from, where it goes, and that it closes to the integrator's order."""
+"""The balance of energy: work, losses, and a residual of the integrator's order."""
 
 import math
 
@@ -16,7 +16,7 @@ BOX = '<box size="0.4 0.4 0.2"/>'
 INERTIA = (0.17, 0.17, 0.27)
 
 
-def test_sliding_box_loses_its_energy_to_the_ground(parts):
+def test_energy_of_a_sliding_box_is_dissipated_by_the_ground(parts):
     world = World(ground=Ground(friction=0.4), spawn=Pose((0.0, 0.0, 0.1)))
     simulation = Simulation(parts.machine(parts.link("box", 10, INERTIA, BOX)), world)
     simulation.state.v[0] = 2.0
@@ -29,7 +29,7 @@ def test_sliding_box_loses_its_energy_to_the_ground(parts):
     assert balance.residual == pytest.approx(0.0, abs=1e-6)
 
 
-def test_soft_contact_stores_what_it_gives_back(parts):
+def test_soft_contact_returns_its_stored_energy(parts):
     mass, stiffness = 2.0, 5e4
     machine = parts.machine(
         parts.link("ball", mass, (0.008,) * 3, '<sphere radius="0.1"/>'),
@@ -44,7 +44,7 @@ def test_soft_contact_stores_what_it_gives_back(parts):
     # Damper and implicit step only ever lose. Work counts the mean speed of a step and the spring's energy that of its
     # end; where gravity is the stronger, they differ by up to half of its work, m g times g h^2 / 2.
     assert np.diff(lost).min() > -0.5 * mass * (GRAVITY * simulation.step_size) ** 2
-    # in the deepest point the spring holds what the fall has given, less what the way there has lost
+    # At the deepest point the spring holds the energy of the fall, less losses.
     deepest = int(np.argmax(held))
     fall = mass * GRAVITY * (0.1 + math.sqrt(2.0 * held[deepest] / stiffness))
     assert held[deepest] + lost[deepest] == pytest.approx(fall, rel=1e-3)
@@ -52,7 +52,7 @@ def test_soft_contact_stores_what_it_gives_back(parts):
     assert simulation.energy_balance().residual == pytest.approx(0.0, abs=1e-3 * fall)
 
 
-def test_drive_works_against_dry_friction(parts):
+def test_drive_work_against_dry_friction(parts):
     effort, level, inertia = 3.0, 1.0, 2.0
     machine = parts.machine(
         '<link name="world"/>',
@@ -78,7 +78,7 @@ def test_drive_works_against_dry_friction(parts):
     assert balance.dissipation["damping of axle"] > 0.1
 
 
-def test_stop_takes_what_the_fall_has_gained(parts):
+def test_joint_limit_dissipates_the_energy_of_a_fall(parts):
     machine = parts.machine(
         '<link name="world"/>',
         parts.link("arm", 2.0, (0.1,) * 3, com=(0.5, 0, 0)),
@@ -94,7 +94,7 @@ def test_stop_takes_what_the_fall_has_gained(parts):
     assert balance.dissipation["limits of hinge"] == pytest.approx(fallen, rel=5e-3)
 
 
-def test_implicit_spring_s_damping_is_booked(parts):
+def test_numerical_damping_of_an_implicit_spring_is_accounted_for(parts):
     stiffness, mass, step = 4e3, 10.0, 1e-3
     machine = parts.machine(
         '<link name="world"/>',
@@ -104,7 +104,7 @@ def test_implicit_spring_s_damping_is_booked(parts):
         '<initial_position joint="slide" position="0.05"/>',
     )
     simulation = Simulation(machine, World(gravity=(0, 0, 0), ground=None), step=step)
-    simulation.step(1)  # the accounts are opened with the spring bent
+    simulation.step(1)  # The accounts start with the deflected spring.
     start = 0.5 * stiffness * 0.05**2
     simulation.step(999)
     balance = simulation.energy_balance()
@@ -128,7 +128,7 @@ def _crane_residual(step):
     return balance, abs(balance.residual) / moved
 
 
-def test_the_robot_s_balance_closes_to_first_order():
+def test_robot_energy_balance_closes_to_first_order():
     errors = []
     for step in (4e-3, 1e-3):
         balance, error = _crane_residual(step)
@@ -139,7 +139,7 @@ def test_the_robot_s_balance_closes_to_first_order():
     assert errors[1] < 5e-3
 
 
-def test_smooth_chain_closes_with_the_midpoint_rule(parts):
+def test_energy_balance_of_a_smooth_chain_closes_with_the_midpoint_rule(parts):
     machine = parts.machine(
         '<link name="world"/>',
         parts.link("upper", 2.0, (0.1, 0.1, 0.02), com=(0, 0, -0.5)),

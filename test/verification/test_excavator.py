@@ -1,4 +1,4 @@
-"""The excavator: its drawing against the data sheet, and how it stands, digs, lifts, swings and drives.
+"""The excavator: geometry against the data sheet, standing, digging, lifting, swinging and driving.
 
 The data sheet is that of the Bobcat 323 (October 2008), https://scribd.com/document/634407174.
 """
@@ -129,7 +129,7 @@ def bucket_force(machine):
 
 
 def loop_gap(simulation):
-    """How far the linkage's pin is torn apart [m]."""
+    """Opening of the loop at the linkage's pin [m]."""
     ends = []
     for frame in (simulation.machine.loop_joints[0].parent, simulation.machine.loop_joints[0].child):
         position, attitude = simulation.link_pose(frame.link)
@@ -152,7 +152,7 @@ def tilt(simulation):
 # --- the drawing ----------------------------------------------------------------------------------------------------
 
 
-def test_it_weighs_what_the_data_sheet_says_and_has_its_functions(machine):
+def test_excavator_mass_and_functions_are_those_of_the_data_sheet(machine):
     assert sum(link.inertial.mass for link in machine.links if link.inertial) == pytest.approx(SHEET["mass"], rel=1e-3)
     assert machine.warnings == ()
     assert {cylinder.name for cylinder in machine.cylinders} == set(CYLINDERS)
@@ -161,7 +161,7 @@ def test_it_weighs_what_the_data_sheet_says_and_has_its_functions(machine):
     assert machine.drives == ()
 
 
-def test_linkage_fits_and_the_machine_starts_where_it_is_drawn(machine):
+def test_excavator_linkage_closes_in_the_initial_positions(machine):
     simulation = Simulation(machine)
     assert simulation.warnings == ()
     start = initial_positions(machine)
@@ -187,7 +187,7 @@ def test_cylinder_spans_exactly_the_range_of_its_joint(machine, name):
     assert -1e-9 < start < cylinder.stroke + 1e-9
 
 
-def test_linkage_transmits_over_the_whole_range_of_the_bucket(machine):
+def test_excavator_linkage_has_no_dead_point(machine):
     low, high = stroke_ends(machine, "bucket")
     curled, open_ = (linkage(machine, lever)[0] for lever in (low, high))
     # 1 %: the pins are placed on whole millimetres and half degrees
@@ -201,8 +201,8 @@ def test_linkage_transmits_over_the_whole_range_of_the_bucket(machine):
         assert abs(math.sin(between)) > math.sin(math.radians(20))
 
 
-def test_working_range_is_that_of_the_data_sheet(machine):
-    """Closed forms of the pins' distances; and the drawing, posed all over its range, comes as far and no farther."""
+def test_excavator_working_range_is_that_of_the_data_sheet(machine):
+    """Closed forms of the pins' distances; and the reach of the model over its range of poses."""
     foot = on_machine(machine, initial_positions(machine), "boom_link", (0.0, 0.0, 0.0))
     boom = named(machine.joints, "stick").pose.position[0]
     stick = named(machine.joints, "bucket").pose.position[0]
@@ -229,14 +229,14 @@ def test_working_range_is_that_of_the_data_sheet(machine):
             for b, s, t in itertools.product(*ranges)
         ]
     )
-    # between the poses that were looked at, an arm of 3.3 m falls short by up to 3.3 m (6 degrees / 2)^2 / 2
+    # Between the sampled poses, the reach of 3.3 m is underestimated by up to 3.3 m (6 degrees / 2)^2 / 2.
     short = 5e-3
     assert -short < tips[:, 0].max() - formula["reach"] < 1e-9
     assert -short < tips[:, 2].max() - formula["tooth_height"] < 1e-9
     assert -short < -tips[:, 2].min() - formula["dig_depth"] < 1e-9
 
 
-def test_blade_goes_as_high_and_as_deep_as_the_data_sheet_says(machine):
+def test_blade_range_is_that_of_the_data_sheet(machine):
     low, high = (
         on_machine(machine, posed(machine, blade=angle), "blade_link", BLADE_EDGE)[2]
         for angle in stroke_ends(machine, "blade")
@@ -260,7 +260,7 @@ def test_digging_forces_are_those_of_the_data_sheet(machine):
 
 
 @pytest.mark.parametrize("name", ["boom", "stick"])
-def test_cylinder_holds_the_arm_in_every_pose_with_a_third_in_hand(machine, name):
+def test_cylinder_holds_the_arm_in_every_pose_with_a_third_in_reserve(machine, name):
     push, pull = strength(machine, name)
     link = named(machine.joints, name).child
     levers, own = lever_arms(machine, name, 13)
@@ -298,7 +298,7 @@ def test_function_runs_from_end_to_end_in_seconds(name):
         assert 1.5 < simulation.time - began < 3.5
 
 
-def test_bucket_breaks_out_with_the_force_of_the_data_sheet():
+def test_bucket_breakout_force_is_that_of_the_data_sheet():
     """The teeth push against a block that does not give way; boom and stick are locked."""
     held = load_machine(machine_file("excavator"), base="fixed")
     expected, best = bucket_force(held)
@@ -330,11 +330,11 @@ def test_bucket_breaks_out_with_the_force_of_the_data_sheet():
 # --- the whole machine ----------------------------------------------------------------------------------------------
 
 
-def test_stands_still_on_its_tracks(machine):
+def test_excavator_stands_still_on_its_tracks(machine):
     simulation = Simulation(machine)
     simulation.step(500)
     position, angles = simulation.base_pose()[0], simulation.joint_position.values()
-    assert np.linalg.norm(position) < 1e-3  # where it was put
+    assert np.linalg.norm(position) < 1e-3  # Its initial pose.
     simulation.step(9500)
     assert np.linalg.norm(simulation.base_pose()[0] - position) < 1e-5
     assert np.abs(np.concatenate(simulation.base_twist())).max() < 1e-6
@@ -346,7 +346,7 @@ def test_stands_still_on_its_tracks(machine):
     assert sum(contact.force_world[2] for contact in contacts) == pytest.approx(weight, rel=1e-3)
 
 
-def test_program_digs_and_dumps_in_the_air(machine, program, standing):
+def test_excavator_program_moves_every_function(machine, program, standing):
     program.check([valve.name for valve in machine.valves], [drive.joint for drive in machine.drives])
     assert set(program.actuators) == {*(f"{name}_valve" for name in CYLINDERS), "swing_valve"}
     assert program.repeat
@@ -374,11 +374,11 @@ def test_program_digs_and_dumps_in_the_air(machine, program, standing):
     assert gap < 1e-6
     assert steepest < math.radians(0.2)
     assert np.linalg.norm(simulation.base_pose()[0]) < 5e-3
-    # a round ends where the round before it ended: at its stops, and the boom within what timing alone can do
+    # A cycle ends where the one before it ended: at the stops, and the boom within the accuracy of timing.
     assert np.abs(rounds[1] - rounds[0]).max() < 5e-3
 
 
-def test_lifts_its_front_with_its_blade(standing):
+def test_excavator_lifts_its_front_with_its_blade(standing):
     simulation = standing()
     simulation.command["blade_valve"] = 1.0
     simulation.step(6000)
@@ -392,7 +392,7 @@ def test_lifts_its_front_with_its_blade(standing):
     assert tilt(simulation) == pytest.approx(math.atan2(SHEET["blade_depth"], edge[0] + 0.54), rel=0.02)
 
 
-def test_swings_at_ten_turns_a_minute(standing):
+def test_excavator_swing_speed_is_ten_turns_a_minute(standing):
     simulation = standing()
     simulation.command["swing_valve"] = 1.0
     simulation.step(4000)
@@ -407,7 +407,7 @@ def test_swings_at_ten_turns_a_minute(standing):
 
 @pytest.mark.parametrize("travel_range", ["low", "high"])
 @pytest.mark.parametrize("direction", [1.0, -1.0])
-def test_drives_as_fast_as_the_data_sheet_says(travel_range, direction):
+def test_excavator_travel_speed_is_that_of_the_data_sheet(travel_range, direction):
     simulation = Simulation(load_machine(machine_file("excavator"), {"travel_range": travel_range}))
     simulation.step(500)
     for name in TRACK_VALVES:
@@ -422,16 +422,16 @@ def test_drives_as_fast_as_the_data_sheet_says(travel_range, direction):
     assert np.abs(np.concatenate(simulation.base_twist())).max() < 1e-3
 
 
-def test_turns_left_with_its_right_track(standing):
+def test_excavator_turns_left_with_its_right_track(standing):
     simulation = standing()
     simulation.command["track_right_valve"], simulation.command["track_left_valve"] = 1.0, -1.0
     simulation.step(3000)
     _, _, z, w = simulation.base_pose()[1]
-    assert 0.3 < 2 * math.atan2(z, w) < 3 * 2.0 * TRACK_RADIUS / 0.535  # skidding it turns less than it would rolling
+    assert 0.3 < 2 * math.atan2(z, w) < 3 * 2.0 * TRACK_RADIUS / 0.535  # Skidding turns it less than rolling would.
 
 
 @pytest.mark.parametrize("moment", [2.0, 8.0, 11.0, 13.0])
-def test_emergency_stop_stops_and_holds_the_arm(program, standing, moment):
+def test_emergency_stop_holds_the_excavator_arm(program, standing, moment):
     simulation = standing()
     began = simulation.time
     while simulation.time - began < moment:
@@ -441,7 +441,7 @@ def test_emergency_stop_stops_and_holds_the_arm(program, standing, moment):
     moved = ("swing", "boom", "stick", "bucket", "blade")
     assert max(abs(simulation.joint_velocity[name]) for name in moved) > 0.2
     simulation.emergency_stop = True
-    simulation.step(1500)  # the arm swings on its oil until friction holds it
+    simulation.step(1500)  # The arm oscillates on its oil until friction holds it.
     assert max(abs(simulation.joint_velocity[name]) for name in moved) < 1e-3
     place, angles = simulation.base_pose()[0], [simulation.joint_position[name] for name in moved]
     simulation.step(2000)

@@ -1,4 +1,4 @@
-"""Several machines in one simulation: each moves as alone until they meet; then they push each other."""
+"""Fleets: each machine moves as alone until contact; in contact, machines push each other."""
 
 from dataclasses import replace
 
@@ -46,8 +46,8 @@ def momentum(simulation):
 # --- as alone -------------------------------------------------------------------------------------------------------
 
 
-def test_rovers_on_sand_move_as_alone(rover, sand):
-    """The first bit for bit, as equations run about its place; the other one to rounding."""
+def test_rovers_of_a_fleet_on_sand_move_as_alone(rover, sand):
+    """The first bit for bit, as the equations' origin is at it; the other to rounding."""
     pose = Pose((3.0, -4.0, sand.spawn.position[2]), turned(0.6))
     both = Simulation(combine({"a": Member(rover), "b": Member(rover, pose)}, sand.spawn), sand)
     a, b = both.part("a"), both.part("b")
@@ -79,14 +79,14 @@ def test_rovers_on_sand_move_as_alone(rover, sand):
             assert part.wheel[name] == list(part.wheel.values())[part.wheel.names.index(name)]
         assert [contact.link for contact in part.contacts()] == [contact.link for contact in alone.contacts()]
         for name, reading in alone.imu.items():
-            # an acceleration is a difference of speeds over a step of a millisecond
+            # An acceleration is a difference of speeds over a step of a millisecond.
             np.testing.assert_allclose(part.imu[name].specific_force, reading.specific_force, atol=1e3 * error + 1e-300)
 
 
-def test_hydraulics_of_two_robots_are_those_of_each_alone(robot):
-    """As long as nothing stops, which asks in the last digits who stands: the first bit for bit, the other to rounding.
+def test_hydraulics_of_a_fleet_equal_those_of_single_robots(robot):
+    """While no joint comes to rest, which depends on the last digits: the first bit for bit, the other to rounding.
 
-    Impulses are solved to rounding, too: sweeps go on until those of all machines have settled.
+    Impulses are solved to rounding too: sweeps go on until all machines have converged.
     """
     world, solver = World("hanging", ground=None), {"tolerance": 1e-12, "most_sweeps": 10000}
     both = Simulation(combine({"a": Member(robot), "b": Member(robot, Pose((3.0, 4.0, 1.0)))}), world, **solver)
@@ -102,12 +102,12 @@ def test_hydraulics_of_two_robots_are_those_of_each_alone(robot):
         for line, pressure in part.line_pressure.items():
             assert pressure == pytest.approx(alone.line_pressure[line], rel=error, abs=0.0)
         for cylinder, state in alone.cylinder.items():
-            # read as a sum over all coordinates, which BLAS orders by their number
+            # A sum over all coordinates, whose order in BLAS depends on their number.
             assert part.cylinder[cylinder].velocity == pytest.approx(state.velocity, rel=1e-9, abs=1e-12)
             assert part.pressure[cylinder].rod_side == pytest.approx(state.pressure_rod_side, rel=error, abs=0.0)
 
 
-def test_members_start_where_they_are_put(rover):
+def test_members_start_at_their_pose(rover):
     pose = Pose((5.0, -3.0, 2.0), turned(1.0))
     both = Simulation(combine({"": Member(rover), "b": Member(rover, pose)}, Pose((0.0, 0.0, 1.0))), FREE)
     assert both.part("").base_pose()[0].tolist() == [0.0, 0.0, 1.0]
@@ -118,7 +118,7 @@ def test_members_start_where_they_are_put(rover):
     assert q.tolist() == [*pose.position, *pose.quaternion]
 
 
-def test_a_fixed_member_stands_where_it_is_put(robot):
+def test_fixed_member_stays_at_its_pose(robot):
     pose = Pose((5.0, -3.0, 2.0), turned(1.0))
     both = Simulation(combine({"a": Member(robot), "b": Member(robot, pose)}), World("hanging", ground=None))
     both.step(10)
@@ -130,7 +130,7 @@ def test_a_fixed_member_stands_where_it_is_put(robot):
 # --- together -------------------------------------------------------------------------------------------------------
 
 
-def test_boxes_that_meet_in_free_space_keep_their_momentum():
+def test_momentum_of_colliding_boxes_in_free_space_is_conserved():
     """To rounding: each is one body, whose momentum the integrator carries exactly."""
     machine = combine({"a": Member(box(), Pose((-1.0, 0.1, 0.05))), "b": Member(box(mass=5.0), Pose())})
     both = Simulation(machine, FREE)
@@ -144,8 +144,8 @@ def test_boxes_that_meet_in_free_space_keep_their_momentum():
     np.testing.assert_allclose(momentum(both), before, rtol=0.0, atol=1e-12 * np.abs(before).max())
 
 
-def test_a_rover_pushes_another_one(rover):
-    """What the one loses of momentum the other one gets, to the order of the step: their joints move meanwhile."""
+def test_momentum_of_a_rover_pushing_another_is_conserved(rover):
+    """The momentum lost by one is gained by the other, to the order of the step, as joints move."""
     lost = []
     for step in (1e-3, 5e-4):
         machine = combine({"a": Member(rover, Pose((-2.5, 0.1, 0.0))), "b": Member(rover, Pose())})
@@ -158,7 +158,7 @@ def test_a_rover_pushes_another_one(rover):
     assert lost[0] < 1e-3 and lost[1] < 0.7 * lost[0]
 
 
-def test_contacts_are_seen_from_either_side(rover):
+def test_contacts_are_reported_by_both_members(rover):
     both = Simulation(combine({"": Member(box()), "b": Member(box(), Pose((0.0, 0.0, 0.4)))}), World())
     both.part("").place((0.0, 0.0, 0.2), turned(0.0))
     both.part("b").place((0.0, 0.0, 0.6), turned(0.0))
@@ -174,7 +174,7 @@ def test_contacts_are_seen_from_either_side(rover):
         assert mine.normal_world[2] == pytest.approx(1.0)
 
 
-def test_a_box_that_is_dropped_on_a_rover_stays_there(rover):
+def test_box_dropped_on_a_rover_rests_on_it(rover):
     flat = load_world(world_file("flat"))
     load = box((0.2, 0.2, 0.1), 5.0)
     both = Simulation(combine({"": Member(rover), "load": Member(load, Pose((-0.2, 0.0, 1.0)))}, flat.spawn), flat)
@@ -192,7 +192,7 @@ def test_a_box_that_is_dropped_on_a_rover_stays_there(rover):
 # --- one of them ----------------------------------------------------------------------------------------------------
 
 
-def test_one_machine_is_stopped_alone(rover, robot):
+def test_emergency_stop_of_one_member(rover, robot):
     world = World("hanging", gravity=(0.0, 0.0, -9.81), ground=None)
     members = {"a": Member(robot), "b": Member(robot, Pose((5.0, 0.0, 0.0))), "c": Member(robot, Pose((9.0, 0.0, 0.0)))}
     all_three = Simulation(combine(members), world)
@@ -213,7 +213,7 @@ def test_one_machine_is_stopped_alone(rover, robot):
     assert not any(part.emergency_stop for part in parts)
 
 
-def test_drives_of_one_machine_are_stopped_alone(rover, sand):
+def test_emergency_stop_of_the_drives_of_one_member(rover, sand):
     pose = Pose((0.0, 3.0, sand.spawn.position[2]))
     both = Simulation(combine({"a": Member(rover), "b": Member(rover, pose)}, sand.spawn), sand)
     for name in ("a", "b"):
@@ -225,7 +225,7 @@ def test_drives_of_one_machine_are_stopped_alone(rover, sand):
     assert both.part("b").joint_velocity["middle_left_drive"] == pytest.approx(1.0, rel=0.05)
 
 
-def test_faults_are_of_one_machine(robot):
+def test_faults_of_one_member(robot):
     world = World("hanging", ground=None)
     both = Simulation(combine({"a": Member(robot), "b": Member(robot, Pose((5.0, 0.0, 0.0)))}), world)
     part, alone = both.part("b"), Simulation(robot, world)
@@ -237,7 +237,7 @@ def test_faults_are_of_one_machine(robot):
     assert not both.faults.active
 
 
-def test_the_plain_schemes_know_one_circuit_of_constant_pressure():
+def test_plain_schemes_support_one_circuit_of_constant_pressure():
     machine = load_machine(machine_file("loader_crane"))
     assert Simulation(machine, scheme="semi_implicit").scheme == "semi_implicit"
     both = combine({"a": Member(machine), "b": Member(machine, Pose((20.0, 0.0, 0.0)))})
@@ -245,7 +245,7 @@ def test_the_plain_schemes_know_one_circuit_of_constant_pressure():
         Simulation(both, scheme="semi_implicit")
 
 
-def test_a_lone_machine_is_its_only_part(rover):
+def test_single_machine_is_its_only_part(rover):
     simulation = Simulation(rover, FREE)
     assert simulation.part("") is simulation
     with pytest.raises(ParameterError, match="member = 'a'"):

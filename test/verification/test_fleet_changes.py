@@ -1,4 +1,4 @@
-"""Machines that come, go and are put elsewhere while a simulation runs."""
+"""Machines that are added, removed and placed while a simulation runs."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ def sand():
 
 
 def changed(source, members, world):
-    """A simulation of these members that goes on from another one."""
+    """A simulation of these members that continues another one."""
     target = Simulation(combine(members, world.spawn), world)
     carry_over(source, target)
     return target
@@ -42,7 +42,7 @@ def changed(source, members, world):
 # --- what stays -----------------------------------------------------------------------------------------------------
 
 
-def test_a_standing_robot_does_not_notice_a_newcomer(robot, rover):
+def test_added_machine_does_not_change_a_standing_robot(robot, rover):
     flat = load_world(world_file("flat"))
     alone = Simulation(robot, flat)
     alone.step(1500)
@@ -54,16 +54,16 @@ def test_a_standing_robot_does_not_notice_a_newcomer(robot, rover):
     assert all(part.line_pressure[line] == pressure for line, pressure in alone.line_pressure.items())
     for simulation in (alone, both):
         simulation.step(100)
-    # bit for bit, as long as the newcomer falls and the solver has nothing to do for it
+    # Bit for bit while the added machine falls without contact.
     assert np.array_equal(part.link_poses(), alone.link_poses())
     assert all(part.line_pressure[line] == pressure for line, pressure in alone.line_pressure.items())
     for simulation in (alone, both):
         simulation.step(900)
-    # then both are known to the solver's tolerance, 1e-6 m/s, over 0.9 s
+    # Then to the solver's tolerance, 1e-6 m/s, over 0.9 s.
     np.testing.assert_allclose(part.link_poses(), alone.link_poses(), atol=1e-6)
 
 
-def test_a_rover_keeps_its_speed_and_its_ruts(rover, sand):
+def test_transfer_keeps_speed_and_ruts_of_a_rover(rover, sand):
     alone = Simulation(rover, sand)
     drive(alone, 1.0)
     alone.step(2000)
@@ -74,13 +74,13 @@ def test_a_rover_keeps_its_speed_and_its_ruts(rover, sand):
     for simulation in (alone, both):
         simulation.step(500)
     assert part.base_twist()[0][0] > 0.05
-    # the origin of the equations is that of the other rover now: rounding
+    # The origin of the equations has moved to the other rover: rounding.
     np.testing.assert_allclose(part.link_poses(), alone.link_poses(), atol=1e-9)
     np.testing.assert_allclose(part.terrain_patch(1.0).rut, alone.terrain_patch(1.0).rut, atol=1e-9)
 
 
-def test_whoever_stays_stays_in_any_order_and_company():
-    """Boxes on each other: which of them comes first is the other way round in the new simulation."""
+def test_transfer_is_independent_of_the_order_of_members():
+    """Stacked boxes, in reverse order in the new simulation."""
     a, b, c = box(), box(mass=5.0), box()
     before = Simulation(combine({"a": Member(a, Pose((0, 0, 0.2))), "b": Member(b, Pose((0.1, 0, 0.6)))}), HALL)
     before.step(500)
@@ -94,11 +94,11 @@ def test_whoever_stays_stays_in_any_order_and_company():
     after.step(500)
     before.step(500)
     for name in ("a", "b"):
-        # two settled stacks, each within what the solver leaves of a speed over half a second
+        # Two settled stacks, each within the solver's tolerance of speed over half a second.
         np.testing.assert_allclose(after.part(name).link_poses(), before.part(name).link_poses(), atol=1e-6)
 
 
-def test_contacts_go_on_with_their_impulses():
+def test_transfer_keeps_contact_impulses():
     members = {"a": Member(box(), Pose((0, 0, 0.2))), "b": Member(box(mass=5.0), Pose((0.1, 0, 0.6)))}
     before = Simulation(combine(members), HALL)
     before.step(500)
@@ -110,7 +110,7 @@ def test_contacts_go_on_with_their_impulses():
         assert after.diagnostics.contact_count == before.diagnostics.contact_count == 8
 
 
-def test_who_leaves_leaves_the_others_alone(rover, sand):
+def test_removed_machine_does_not_change_the_others(rover, sand):
     pose = Pose((0.0, 3.0, sand.spawn.position[2]))
     both = Simulation(combine({"": Member(rover), "b": Member(rover, pose)}, sand.spawn), sand)
     drive(both.part(""), 1.0)
@@ -121,7 +121,7 @@ def test_who_leaves_leaves_the_others_alone(rover, sand):
     both.step(500)
     alone.step(500)
     assert np.array_equal(alone.link_poses(), both.part("").link_poses())
-    # nobody is left, but the ruts are; then someone comes again
+    # Without machines the ruts remain; then a machine is added.
     nobody = changed(alone, {}, sand)
     nobody.step(10)
     again = changed(nobody, {"c": Member(rover, Pose((0.0, -5.0, 1.0)))}, sand)
@@ -129,7 +129,7 @@ def test_who_leaves_leaves_the_others_alone(rover, sand):
     again.step(100)
 
 
-def test_commands_faults_and_stops_go_on(robot):
+def test_transfer_keeps_commands_faults_and_emergency_stops(robot):
     free = World("hanging", ground=None)
     hanging = replace(robot, floating_base=False)
     names = {"a": Member(hanging), "b": Member(hanging, Pose((9.0, 0.0, 0.0)))}
@@ -144,7 +144,7 @@ def test_commands_faults_and_stops_go_on(robot):
     assert after.faults.active == {("a/boom_valve", "stuck_spool"): True, ("oil", "entrained_air"): 0.02}
 
 
-def test_another_machine_of_the_same_name_begins_anew():
+def test_another_machine_of_the_same_name_begins_in_its_initial_state():
     first, second = box(), box()
     before = Simulation(combine({"a": Member(first, Pose((0.0, 0.0, 5.0)))}), HALL)
     before.step(100)
@@ -152,7 +152,7 @@ def test_another_machine_of_the_same_name_begins_anew():
     assert after.part("a").base_pose()[0][2] == 5.0 and after.step_count == 100
 
 
-def test_accounts_of_energy_are_opened_anew(rover, sand):
+def test_transfer_opens_the_accounts_of_energy(rover, sand):
     before = Simulation(rover, sand)
     drive(before, 1.0)
     before.step(500)
@@ -162,7 +162,7 @@ def test_accounts_of_energy_are_opened_anew(rover, sand):
     assert balance.dissipation == pytest.approx({}) and balance.residual == pytest.approx(0.0, abs=1e-12)
 
 
-def test_another_step_or_ground_is_refused(rover, sand):
+def test_transfer_to_another_step_or_ground_is_refused(rover, sand):
     source = Simulation(rover, sand)
     with pytest.raises(ParameterError, match="step = 0.002"):
         carry_over(source, Simulation(rover, sand, step=0.002))
@@ -173,13 +173,13 @@ def test_another_step_or_ground_is_refused(rover, sand):
 # --- who cannot come ------------------------------------------------------------------------------------------------
 
 
-def test_a_newcomer_within_another_one_is_refused():
+def test_added_machine_that_overlaps_another_is_refused():
     present = box()
     source = Simulation(combine({"a": Member(present, Pose((0.0, 0.0, 0.2)))}), HALL)
     members = {"a": Member(present, Pose((0.0, 0.0, 0.2))), "b": Member(box(), Pose((0.3, 0.0, 0.2)))}
     with pytest.raises(MachineError, match=r"'(a|b)/box' and '(a|b)/box' overlap by 100.0 mm"):
         changed(source, members, HALL)
-    # where it stood before is free
+    # Its former position is free.
     source.part("a").place((5.0, 0.0, 0.2), turned(0.0))
     after = changed(source, members, HALL)
     assert after.overlaps() == []
@@ -189,7 +189,7 @@ def test_a_newcomer_within_another_one_is_refused():
     )
 
 
-def test_a_newcomer_within_an_obstacle_is_refused():
+def test_added_machine_that_overlaps_an_obstacle_is_refused():
     walled = replace(HALL, obstacles=(Obstacle("wall", Box((1.0, 1.0, 1.0)), Pose((3.0, 0.0, 0.5))),))
     source = Simulation(combine({}), walled)
     with pytest.raises(MachineError, match="'b/box' and 'wall' overlap by 50.0 mm"):
@@ -199,7 +199,7 @@ def test_a_newcomer_within_an_obstacle_is_refused():
 # --- put elsewhere --------------------------------------------------------------------------------------------------
 
 
-def test_a_machine_that_is_put_elsewhere_moves_as_told(rover):
+def test_placed_machine_has_the_given_pose_and_velocity(rover):
     both = Simulation(combine({"": Member(rover), "b": Member(rover, FAR)}), World("x", (0.0, 0.0, 0.0), None))
     both.step(10)
     part, joints = both.part("b"), both.part("b").joint_position.values()
@@ -207,7 +207,7 @@ def test_a_machine_that_is_put_elsewhere_moves_as_told(rover):
     part.place((4.0, 5.0, 6.0), turned(np.pi / 2), linear, angular)
     assert np.array_equal(part.base_pose()[0], (4.0, 5.0, 6.0))
     np.testing.assert_allclose(part.base_pose()[1], turned(np.pi / 2), atol=1e-15)
-    # its x axis is the world's y axis now
+    # Its x axis is now the world's y axis.
     np.testing.assert_allclose(part.base_twist()[0], (2.0, -1.0, 3.0), atol=1e-15)
     np.testing.assert_allclose(part.base_twist()[1], (-0.2, -0.1, 0.3), atol=1e-15)
     assert np.array_equal(part.joint_position.values(), joints)
@@ -217,7 +217,7 @@ def test_a_machine_that_is_put_elsewhere_moves_as_told(rover):
     np.testing.assert_allclose((part.base_pose()[0] - before) / 0.01, linear, atol=0.02)
 
 
-def test_what_is_put_elsewhere_goes_on_the_same_after_a_restart(rover, sand):
+def test_placed_machine_restarts_bit_for_bit(rover, sand):
     simulation = Simulation(rover, sand)
     drive(simulation, 1.0)
     simulation.step(1000)
@@ -233,7 +233,7 @@ def test_what_is_put_elsewhere_goes_on_the_same_after_a_restart(rover, sand):
     assert np.array_equal(again.state.q, there)
 
 
-def test_what_is_put_elsewhere_forgets_what_it_touched():
+def test_placing_clears_the_contacts_of_the_machine():
     members = {"a": Member(box(), Pose((0, 0, 0.2))), "b": Member(box(mass=5.0), Pose((0.1, 0, 0.6)))}
     simulation = Simulation(combine(members), HALL)
     simulation.step(500)
@@ -246,7 +246,7 @@ def test_what_is_put_elsewhere_forgets_what_it_touched():
     assert simulation.part("a").base_pose()[0][2] == pytest.approx(0.2, abs=1e-5)
 
 
-def test_putting_elsewhere_is_no_work():
+def test_placing_does_no_work_in_the_balance_of_energy():
     simulation = Simulation(box(), World("space", ground=None))
     simulation.step(100)
     simulation.place((0.0, 0.0, 100.0), turned(0.0), linear=(0.0, 0.0, 50.0))
@@ -268,7 +268,7 @@ def test_putting_elsewhere_is_no_work():
         (((0.0, 0.0, 0.0), turned(0.0), (0.0, 0.0, 0.0), ("a", 0.0, 0.0)), "angular = "),
     ],
 )
-def test_impossible_places_are_refused(arguments, message):
+def test_invalid_poses_are_refused(arguments, message):
     simulation = Simulation(box(), HALL)
     before = simulation.state.q.copy()
     with pytest.raises(ParameterError, match=message):
@@ -276,7 +276,7 @@ def test_impossible_places_are_refused(arguments, message):
     assert np.array_equal(simulation.state.q, before)
 
 
-def test_a_fixed_base_is_not_put_elsewhere(robot):
+def test_placing_a_fixed_base_is_refused(robot):
     fixed = replace(robot, floating_base=False)
     fleet = Simulation(combine({"a": Member(fixed)}), World("hanging", ground=None))
     for one in (fleet, fleet.part("a"), Simulation(fixed, World("hanging", ground=None))):

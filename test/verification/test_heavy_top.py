@@ -45,7 +45,7 @@ def top(**parameters):
     return experiments.run("heavy_top", **parameters)
 
 
-def test_the_quadrature_meets_the_reference():
+def test_heavy_top_quadrature_agrees_with_the_reference():
     period, lowest, precession = nutation()
     assert period == pytest.approx(0.171595680017205, rel=1e-12)
     assert lowest == pytest.approx(0.273299720638806, rel=1e-12)
@@ -62,7 +62,7 @@ OTHER_TOPS = [
 
 
 @pytest.mark.parametrize("parameters", OTHER_TOPS)
-def test_periods_and_precession_of_any_top(parameters):
+def test_heavy_top_nutation_period_and_precession(parameters):
     """By the fourth-order method at a small step, between whose points a curve is a cubic; azimuths at cusps."""
     period, lowest, precession = nutation(**parameters)
     result = top(method="rk4", step=1e-4, duration=4.0, **parameters)
@@ -77,7 +77,7 @@ def test_periods_and_precession_of_any_top(parameters):
     assert found == pytest.approx(cycles * precession, rel=1e-5)
 
 
-def test_the_axis_of_the_converged_reference(request):
+def test_heavy_top_axis_agrees_with_the_converged_reference(request):
     """By the fourth-order method to 50 s; by the variational ones with two steps together to 5 s."""
     coarse, fine = (top(method="rk4", step=step, duration=50.0) for step in (2e-4, 1e-4))
     for when, exact in EXACT.items():
@@ -104,8 +104,8 @@ def test_the_axis_of_the_converged_reference(request):
     ("step", "period", "share", "energy"),
     [(0.01, 0.14028, -0.183, 1.5e-2), (0.005, 0.16733, -0.0249, 2.6e-3), (0.001, 0.171437, -0.00092, 1.0e-4)],
 )
-def test_the_quaternion_integrator(step, period, share, energy):
-    """To the digits that its figures are given with."""
+def test_heavy_top_by_the_quaternion_integrator(step, period, share, energy):
+    """To the digits of its published figures."""
     result = top(method="quaternion_variational", step=step)
     assert result["nutation_period"] == pytest.approx(period, rel=3.6e-5)
     assert result["nutation_period"] / nutation()[0] - 1.0 == pytest.approx(share, rel=0.005)
@@ -113,7 +113,7 @@ def test_the_quaternion_integrator(step, period, share, energy):
     assert result["max_constraint_error"] < 1e-14
 
 
-def test_both_variational_integrators_turn_a_free_body_alike():
+def test_both_variational_integrators_agree_for_a_free_body():
     """Their kinetic parts are the same; only the weight's differ."""
     body = RigidBody(1.0, [0.002, 0.003, 0.0015], gravity=(0.0, 0.0, 0.0))
     ends = [
@@ -124,7 +124,7 @@ def test_both_variational_integrators_turn_a_free_body_alike():
     assert ends[0].angular_velocity == pytest.approx(ends[1].angular_velocity, rel=1e-12)
 
 
-def test_the_lie_group_integrator_keeps_and_converges():
+def test_lie_group_integrator_invariants_and_convergence():
     periods = []
     for step in (0.004, 0.002, 0.001):
         result = top(step=step)
@@ -139,7 +139,7 @@ def test_the_lie_group_integrator_keeps_and_converges():
     assert last.max() == pytest.approx(first.max(), rel=0.01)
 
 
-def test_euler_angles_fail():
+def test_euler_angles_diverge_for_a_fast_top():
     """By their way of stepping: what stands across the axis turns at (1 - I3/I1) spin, and Euler's explicit step makes
     it grow with h/2 times the square of that, 1.8/s."""
     with pytest.warns(RuntimeWarning, match="singularity"):
@@ -153,7 +153,7 @@ def test_euler_angles_fail():
     assert finer["energy"][-1] == pytest.approx(4.33, abs=0.005) and finer["singular_time"] is None
 
 
-def test_euler_angles_drift_only_where_nothing_turns_across_the_axis():
+def test_euler_angles_drift_with_equal_moments():
     """With equal moments and the same precession: of first order, and evenly."""
     errors = []
     for step in (1e-3, 5e-4):
@@ -165,7 +165,7 @@ def test_euler_angles_drift_only_where_nothing_turns_across_the_axis():
     assert errors[1] < 0.1 and errors[0] / errors[1] == pytest.approx(2.0, rel=0.1)
 
 
-def test_a_top_that_does_not_nutate_has_no_period():
+def test_top_without_nutation_has_no_period():
     assert top(polar_angle_deg=0.0, duration=1.0)["nutation_period"] is None
     assert top(duration=0.2)["nutation_period"] is None
     # of 10 million steps each hundredth is kept, 0.2 s apart
@@ -192,7 +192,7 @@ def test_bad_parameters_are_refused(name, parameters):
     assert caught.value.name == name
 
 
-def test_the_plot(request, tmp_path):
+def test_heavy_top_plot(request, tmp_path):
     reference = request.path.parent.parent / "data" / "reference" / "heavy_top_top.csv"
     plot = tmp_path / "out.png"
     arguments = ["--set", "duration=2", "--plot", str(plot), "--reference", str(reference)]
@@ -211,7 +211,7 @@ def free_period(inertia, rate):
 
 
 @pytest.mark.parametrize("rate", [(0.01, 2.0, 0.0), (0.0, 2.0, 0.01), (0.3, 1.0, 0.4)])
-def test_a_body_that_spins_about_its_middle_axis_flips(rate):
+def test_body_spinning_about_its_intermediate_axis_flips(rate):
     """Dzhanibekov's nut: the second order, and two steps together; energy and momentum are those of the start."""
     inertia, rate = np.array([1.0, 2.0, 2.5]), np.array(rate)
     body, exact = RigidBody(1.0, inertia, free=True), free_period(inertia, rate)
@@ -231,8 +231,8 @@ def test_a_body_that_spins_about_its_middle_axis_flips(rate):
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
 
 
-def test_a_start_turned_about_the_vertical_turns_the_motion():
-    """Symmetry of the schemes: the same motion, seen from another side."""
+def test_rotated_start_rotates_the_motion():
+    """Symmetry of the schemes: the same motion, rotated."""
     turned = Rotation.from_euler("z", 1.0).as_matrix()
     body = RigidBody(1.0, [0.002, 0.002, 0.0008], [0.0, 0.0, 0.04], [0.0, 0.0, -9.8])
     start = Rotation.from_rotvec([1.0, 0.0, 0.0]).as_matrix()

@@ -37,11 +37,11 @@ def cylinder_length(machine, boom):
 
 
 @pytest.mark.parametrize("row", REFERENCE, ids=lambda row: f"{row[0]:g}s")
-def test_cylinder_is_as_long_as_published(crane, row):
+def test_loader_crane_cylinder_length_is_as_published(crane, row):
     assert cylinder_length(crane, row[1]) == pytest.approx(row[6], abs=1e-8)  # the digits of the reference
 
 
-def test_published_start_is_in_balance(crane):
+def test_loader_crane_published_start_is_in_balance(crane):
     cylinder = crane.cylinders[0]
     start = math.radians(30)
     assert cylinder_length(crane, start) == pytest.approx(0.5, abs=1e-15)
@@ -55,7 +55,7 @@ def test_published_start_is_in_balance(crane):
     assert piston * PRESSURES[0] - ring * PRESSURES[1] == pytest.approx(FORCE, rel=1e-6)
 
 
-def test_program_moves_it_as_published(crane):
+def test_loader_crane_program_moves_it_as_published(crane):
     simulation = Simulation(crane, World(gravity=(0.0, 0.0, -GRAVITY), ground=None))
     start = simulation.pressure["lift"]
     # the digits of the publication
@@ -77,7 +77,7 @@ def test_program_moves_it_as_published(crane):
         assert cylinder.position == pytest.approx(length - crane.cylinders[0].retracted_length, abs=1e-4)
 
 
-def test_the_rig_is_that_of_the_experiment():
+def test_hydraulic_lift_machine_equals_the_experiment():
     arguments = {"load_mass": "150", "stroke": "0.4"}
     rig = load_machine(machine_file("loader_crane"), {"variant": "lift", **arguments})
     alone = load_machine(machine_file("hydraulic_lift"), arguments)

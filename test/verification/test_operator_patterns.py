@@ -1,7 +1,7 @@
-"""The shipped control patterns move the shipped machines as their tables in docs/operator.md say.
+"""The shipped control patterns move the shipped machines as in the tables of docs/operator.md.
 
-Every lever is moved in the simulation, one way and back, and the machine is looked at: which way something goes follows
-from no sign in a file. The tables of the excavator are those of ISO 10968 and SAE J1814.
+Every lever is moved in the simulation, in both directions; the direction is checked on the machine, not on signs in a
+file. The tables of the excavator are those of ISO 10968 and SAE J1814.
 """
 
 import math
@@ -20,7 +20,7 @@ from grouser.runtime.vehicle import make_vehicle
 
 PERIOD = 20  # steps between two samples of the joystick
 HELD = 50  # samples for which a lever is held, 1 s
-# Nothing that a lever moves for so long goes less far [m or rad]; what it does not move settles by less.
+# Least displacement by a lever [m or rad]; other functions settle by less.
 LEAST = 0.02
 
 # Of ROS's game_controller_node; the cross counts as an axis here.
@@ -37,7 +37,7 @@ TOOL_TIP = (0.5, 0.0, 0.0)
 
 
 class Operator:
-    """A joystick and a machine."""
+    """An operator at a joystick, with the machine."""
 
     def __init__(self, simulation, pattern):
         self.simulation = simulation
@@ -95,7 +95,7 @@ def turned(joint):
     return lambda operator: operator.simulation.joint_position[joint]
 
 
-# What goes up when the levers are moved as below.
+# Quantities that increase when the levers are moved as below.
 SWING = {"excavator": lambda o: o.heading("house"), "demolition_robot": lambda o: o.heading("turret")}
 BOOM_DOWN = dict.fromkeys(SWING, lambda o: -o.place("stick_link")[2])
 STICK_AWAY = {
@@ -157,7 +157,7 @@ def simulation_of():
     CASES,
     ids=[f"{pattern}-{valves[-1]}" for pattern, _, _, _, _, valves, _ in CASES],
 )
-def test_lever_moves_its_actuator_in_the_documented_direction(
+def test_control_pattern_lever_moves_its_function_in_the_right_direction(
     simulation_of, pattern, machine, mode, axis, way, valves, look
 ):
     operator = Operator(simulation_of[machine], pattern)
@@ -172,7 +172,7 @@ def test_lever_moves_its_actuator_in_the_documented_direction(
     assert places[2] < places[1] - LEAST
 
 
-def test_cases_cover_every_valve_of_every_shipped_pattern():
+def test_every_valve_of_every_control_pattern_is_tested():
     for pattern in {case[0] for case in CASES}:
         levers = load_control_mapping(pattern_file(pattern)).levers
         tried = {valve for name, *_, valves, _ in CASES if name == pattern for valve in valves}
@@ -196,9 +196,9 @@ DRIVES = [
 
 
 @pytest.mark.parametrize(("pattern", "levers", "way"), DRIVES, ids=[f"{case[0]}-{case[1]}" for case in DRIVES])
-def test_rover_drives_in_the_direction_of_the_sticks(simulation_of, pattern, levers, way):
+def test_rover_follows_the_sticks_of_its_control_patterns(simulation_of, pattern, levers, way):
     operator = Operator(simulation_of["rover"], pattern)
-    for _ in range(4):  # it steers before it drives
+    for _ in range(4):  # It steers before it moves.
         operator.hold(levers)
     went = [*operator.simulation.base_pose()[0][:2], operator.heading("base_link")]
     assert [0 if abs(distance) < LEAST else math.copysign(1, distance) for distance in went] == list(way)

@@ -115,7 +115,7 @@ def test_published_sliding_mode(sliding, references):
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_sliding_mode_is_the_same_whatever_gravity_does(sliding, sign):
+def test_sliding_mode_is_independent_of_gravity(sliding, sign):
     """Gravity is cancelled: the body hangs as it stands, and the reference's angle is that to the opposite axis."""
     hanging = control(**{**SLIDING, "offset_sign": sign, "target": "hanging", "duration": 10.0})
     assert at(hanging, "angle_to_target", 10.0) < 1e-3
@@ -145,13 +145,13 @@ def test_modes_of_the_published_target():
         assert np.abs(modes - mode.conjugate()).min() < 1e-3
 
 
-def test_literal_law_does_not_hold_the_body_above_its_pivot():
+def test_published_energy_law_does_not_stabilise_the_inverted_body():
     modes = linearised("inverted", 1, False)
     assert sorted(modes.real)[-2:] == pytest.approx([2.68, 2.93], abs=5e-3)
     near = control(offset_sign=1, sigma=[1.001, 0.0, 0.0], angular_velocity=[0.0, 0.0, 0.0], duration=10.0)
     assert near["angle_to_target"][0] < 3e-3
     assert near["settling_time_5_percent"] is None
-    # it leaves as exp(2.93 t) while it is near
+    # It departs as exp(2.93 t) while it is near.
     leaving = (near["angle_to_target"] > 0.01) & (near["angle_to_target"] < 0.1) & (near["time"] < 3.0)
     rate = np.polyfit(near["time"][leaving], np.log(near["angle_to_target"][leaving]), 1)[0]
     assert rate == pytest.approx(2.93, rel=0.01)
@@ -159,7 +159,7 @@ def test_literal_law_does_not_hold_the_body_above_its_pivot():
     assert np.diff(near["lyapunov"]).max() < 1e-12
 
 
-def test_with_gravity_compensated_the_body_stands_above_its_pivot():
+def test_gravity_compensation_stabilises_the_inverted_body():
     assert linearised("inverted", 1, True).real.max() < 0.0
     stands = control(offset_sign=1, gravity_compensation=True)
     assert stands["settling_time_2_percent"] < 70.0
@@ -219,18 +219,18 @@ def test_an_undamped_body_keeps_its_energy():
         ({"duration": 1e9}, "duration .*1e.06 steps"),
     ],
 )
-def test_what_is_refused_by_name(parameters, words):
+def test_invalid_control_parameters_are_refused_by_name(parameters, words):
     with pytest.raises(ParameterError, match=words):
         control(**parameters)
 
 
-def test_steps_that_are_too_long_are_told():
+def test_too_long_control_steps_raise_divergence_error():
     with pytest.raises(DivergenceError, match="diverged at t = "):
         control(angular_velocity=[300.0, 200.0, 100.0], step=0.1)
 
 
 @pytest.mark.parametrize("law", ["energy", "sliding_mode"])
-def test_the_plot_has_the_reference_beside_every_curve(published, sliding, references, law):
+def test_pendulum_control_plot_has_the_reference_beside_every_curve(published, sliding, references, law):
     result = published if law == "energy" else sliding
     parameters = {"controller": law, "target": "inverted"}
     figure = Figure()
@@ -249,7 +249,7 @@ def reference_at(time):
     return tracking.Reference(np.array(attitude), rate, acceleration)
 
 
-def test_the_reference_motion_is_one():
+def test_reference_motion_is_consistent():
     """Its rate and acceleration are those of its attitude."""
     for time in (0.0, 0.6, 2.9):
         ahead, here, behind = (reference_at(time + d) for d in (1e-5, 0.0, -1e-5))
@@ -259,7 +259,7 @@ def test_the_reference_motion_is_one():
         assert change == pytest.approx(here.angular_acceleration, abs=1e-9)
 
 
-def test_a_moving_attitude_is_tracked():
+def test_tracking_of_a_moving_attitude_converges():
     """From 170 degrees off: errors die out at no less than half the rate, c / 2 J, of the slowest axis alone."""
     body, stiffness, damping = PivotedBody((15.0, 18.0, 20.0), (0.0, 0.0, MOMENT)), 80.0, 60.0
     duration, slowest = 20.0, 60.0 / (2.0 * 20.0)

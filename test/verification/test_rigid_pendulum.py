@@ -28,7 +28,7 @@ def columns(request, name):
     return table["t"], rotation, np.column_stack([table[f"w{i}"] for i in (1, 2, 3)])
 
 
-def test_the_first_steps_of_the_lie_group_integrator():
+def test_first_steps_of_the_lie_group_integrator():
     """To the last digits of the reference, which has 15."""
     rates = [
         (4.27806355408695, 4.16233745321447, 3.98550388639643),
@@ -47,8 +47,8 @@ def test_the_first_steps_of_the_lie_group_integrator():
         ("rk4_uncoupled", "RK4_uncoupled", 5.0),
     ],
 )
-def test_the_published_integrators_step_by_step(request, method, file, until):
-    """Each is the scheme of the reference's, so that only rounding parts them, and the chaos makes that grow."""
+def test_published_integrators_step_by_step(request, method, file, until):
+    """Each scheme is that of the reference; differences are rounding errors, which grow chaotically."""
     time, rotation, rate = columns(request, f"rigid_pendulum_{file}_h0.01.csv")
     ours = move(0.01, until, method, every=10)
     these = time <= until + 1e-9
@@ -60,7 +60,7 @@ def test_the_published_integrators_step_by_step(request, method, file, until):
 @pytest.mark.parametrize(
     ("method", "order", "step"), [("lie_group_variational", 2, 0.002), ("rk4", 4, 0.005), ("rk4_uncoupled", 1, 2e-5)]
 )
-def test_the_state_converges_to_the_reference(request, method, order, step):
+def test_rigid_pendulum_converges_to_the_reference(request, method, order, step):
     """Over 2 s, with the order of the method; and the two finest steps together leave little of the error."""
     time, rotation, rate = columns(request, "rigid_pendulum_g981.csv")
     these = time < 2.05
@@ -76,7 +76,7 @@ def test_the_state_converges_to_the_reference(request, method, order, step):
     assert np.abs(together).max() < 0.05 * sizes[2]
 
 
-def test_the_reference_to_ten_seconds(request):
+def test_rigid_pendulum_agrees_with_the_reference_for_ten_seconds(request):
     """The error of the fourth order at a quarter of a millisecond, times e^9 that the chaos makes of it."""
     time, rotation, rate = columns(request, "rigid_pendulum_g981.csv")
     motion = move(2.5e-4, 10.0, "rk4", every=400)
@@ -100,7 +100,7 @@ def test_the_reference_to_ten_seconds(request):
 LIE_GROUP = {0.1: 0.348, 0.05: 0.0760, 0.02: 0.0118, 0.01: 0.00294, 0.005: 0.000732, 0.0025: 0.000183}
 
 
-def test_what_the_lie_group_integrator_keeps():
+def test_lie_group_integrator_conserves_energy_momentum_and_rotation():
     """The largest error is that of one chaotic motion or another: over 100 s they differ by less than 1 %, by 10 % at
     0.1 s, where there are 1000 points. It is of second order; rotation and momentum are kept to rounding."""
     errors = {}
@@ -117,7 +117,7 @@ def test_what_the_lie_group_integrator_keeps():
         assert errors[coarse] / errors[fine] == pytest.approx(4.0, rel=0.02)
 
 
-def test_the_lie_group_integrators_energy_does_not_drift():
+def test_lie_group_integrator_energy_does_not_drift():
     """Over 10 000 s; the published slope of the line through 100 s, 1e-6 W, would be 10 mJ."""
     motion = move(0.01, 10_000.0, every=10)
     means = [part.mean() for part in np.array_split(motion.energy - motion.energy[0], 10)]
@@ -144,7 +144,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize(("method", "step"), OTHERS)
-def test_what_the_others_lose(method, step):
+def test_drift_of_the_other_integrators(method, step):
     """By which chaotic motion it is: in thirteen, begun 1e-9 apart, energy and drift are spread by up to 1.7 times, the
     rotation by 2.5 times and the momentum by 3.4 times; that of the uncoupled method from 0.01 s on by 0.5 %."""
     motion = move(step, 100.0, method)
@@ -158,7 +158,7 @@ def test_what_the_others_lose(method, step):
             assert 1.0 / spread < value / theirs < spread
 
 
-def test_when_the_coupled_runge_kutta_method_becomes_the_worse_one():
+def test_coupled_runge_kutta_drift_exceeds_the_lie_group_error():
     """Where it drifts evenly: at 0.05 s with 1.64e-4 W over the first 100 s, which would reach 0.076 J after 460 s."""
     lie_group, other = move(0.05, 1000.0), move(0.05, 1000.0, "rk4")
     error = np.abs(other.energy - other.energy[0])
@@ -167,7 +167,7 @@ def test_when_the_coupled_runge_kutta_method_becomes_the_worse_one():
     assert (error[other.time > 1.2 * worse] > lie_group.max_energy_error).all()
 
 
-def test_at_the_longest_step_the_runge_kutta_method_loses_the_body():
+def test_runge_kutta_rotation_shrinks_at_the_longest_step():
     """At 0.1 s its rotation shrinks, so that it does not drift on. Its error is beyond the mean one of the other since
     50 to 100 s."""
     lie_group, other = move(0.1, 500.0), move(0.1, 500.0, "rk4")
@@ -189,7 +189,7 @@ def test_at_the_longest_step_the_runge_kutta_method_loses_the_body():
         ("euler_angles", 1, 2e-4),
     ],
 )
-def test_any_body_in_any_gravity_under_torque(method, order, step):
+def test_body_with_full_inertia_under_gravity_and_torque(method, order, step):
     """A full inertia matrix, an offset and a gravity in no axis, a torque: beside DOP853 at 1e-12."""
     inertia = np.array([[2.0, 0.3, -0.2], [0.3, 1.5, 0.1], [-0.2, 0.1, 1.2]])
     body = RigidBody(1.3, inertia, [0.3, -0.2, 0.4], [2.0, -3.0, 6.0])
@@ -213,7 +213,7 @@ def test_any_body_in_any_gravity_under_torque(method, order, step):
     assert np.abs(together).max() < 0.05 * np.abs(errors[2]).max()
 
 
-def test_a_torque_of_each_step():
+def test_time_varying_torque_keeps_second_order():
     """A smooth torque, given at the middle of each step, leaves the second order."""
 
     def torque(time):
@@ -235,13 +235,13 @@ def test_a_torque_of_each_step():
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.02)
 
 
-def test_the_same_motion_every_time():
+def test_rigid_pendulum_is_deterministic():
     first, second = (move(0.01, 20.0) for _ in range(2))
     assert np.array_equal(first.rotation, second.rotation)
     assert np.array_equal(first.angular_velocity, second.angular_velocity)
 
 
-def test_the_experiment():
+def test_rigid_pendulum_experiment():
     result = experiments.run("rigid_pendulum")
     motion = move(0.01, 100.0)
     assert result["rotation"].shape == (10_001, 9)
@@ -260,7 +260,7 @@ def test_the_experiment():
     assert result["sweep_max_orthogonality_error"][13] == pytest.approx(1.73, rel=0.01)
 
 
-def test_other_parameters():
+def test_rigid_pendulum_with_other_parameters():
     """Begun tilted, with another gravity: as the integrator's own interface has it."""
     body = {"mass": 2.0, "inertia": [0.5, 0.6, 0.3], "offset": [0.1, 0.0, 0.2], "gravity": 3.7}
     start = {"rotation_vector": [0.3, -0.5, 1.0], "angular_velocity": [0.0, 1.0, -2.0]}
@@ -278,7 +278,7 @@ def test_long_runs_have_fewer_points():
     assert np.diff(result["time"]) == pytest.approx(5e-4)
 
 
-def test_what_does_not_converge_is_left_out_of_the_table():
+def test_sweep_omits_methods_that_do_not_converge():
     result = experiments.run("rigid_pendulum", angular_velocity=[0.0, 20.0, 0.0], duration=1.0)
     methods = result["sweep_method"]
     assert methods.count("lie_group_variational") == 4 and methods.count("rk4") == 6
@@ -305,7 +305,7 @@ def test_bad_parameters_are_refused(name):
     assert caught.value.name == name
 
 
-def test_the_screen_shows_the_table_and_json_is_without(request, tmp_path, capsys):
+def test_sweep_is_a_table_on_screen_and_lists_in_json(request, tmp_path, capsys):
     reference = request.path.parent.parent / "data" / "reference" / "rigid_pendulum_g981.csv"
     plot = tmp_path / "out.png"
     arguments = ["reproduce", "rigid_pendulum", "--set", "duration=10"]

@@ -1,4 +1,4 @@
-"""The rover: its figures against those of Spirit and Opportunity, how it stands and climbs, and how it drives.
+"""The rover: its figures against those of Spirit and Opportunity, standing, climbing and driving.
 
 Sources of the figures: docs/rover.md.
 """
@@ -36,7 +36,7 @@ def machine():
     return load_machine(machine_file("rover"))
 
 
-def test_mass_and_size_are_those_of_spirit_and_opportunity(machine):
+def test_rover_mass_and_size_are_those_of_spirit_and_opportunity(machine):
     poses = link_poses(machine, initial_positions(machine))
     whole = subtree_masses(machine, poses)["base_link"]
     assert machine.warnings == ()
@@ -50,12 +50,12 @@ def test_mass_and_size_are_those_of_spirit_and_opportunity(machine):
     assert abs(whole.centre[1]) < 1e-9
 
 
-def test_corner_wheels_are_steered_and_all_are_driven(machine):
+def test_rover_steers_its_corner_wheels_and_drives_all(machine):
     assert [wheel.link for wheel in machine.wheels if not wheel.steering] == ["middle_left_wheel", "middle_right_wheel"]
     assert all(wheel.driven and wheel.sense == 1.0 for wheel in make_vehicle(machine).wheels)
 
 
-def test_it_stands_still_on_six_wheels_that_bear_alike(standing):
+def test_rover_at_rest_loads_its_six_wheels_equally(standing):
     simulation = standing()
     place = simulation.base_pose()[0]
     simulation.step(2000)
@@ -71,8 +71,8 @@ def test_it_stands_still_on_six_wheels_that_bear_alike(standing):
         assert abs(wheel.slip_ratio) < 1e-2 and wheel.sinkage == 0.0
 
 
-def test_it_parks_on_a_slope(machine):
-    """Ten degrees: what holds it is the friction of the gears."""
+def test_rover_parks_on_a_slope(machine):
+    """Ten degrees: the friction of the gears holds it."""
     simulation = Simulation(machine, load_world(world_file("slope")))
     simulation.step(1000)
     place = simulation.base_pose()[0]
@@ -82,8 +82,8 @@ def test_it_parks_on_a_slope(machine):
     assert pull == pytest.approx(MASS * GRAVITY * math.sin(math.radians(10.0)), rel=1e-3)
 
 
-def test_the_chassis_pitches_by_the_mean_of_its_rockers(machine):
-    """Its left front wheel is on a block of 0.2 m: that rocker pitches, the other and the chassis less."""
+def test_rover_chassis_pitch_is_the_mean_of_its_rockers(machine):
+    """The left front wheel is on a block of 0.2 m: that rocker pitches most."""
     block = Obstacle("block", Box((0.6, 0.3, 0.2)), Pose((0.67, 0.51, 0.1)))
     simulation = Simulation(machine, World(obstacles=(block,), spawn=Pose((0.0, 0.0, 0.21))))
     simulation.step(3000)
@@ -104,7 +104,7 @@ def test_the_chassis_pitches_by_the_mean_of_its_rockers(machine):
 
 
 @pytest.mark.parametrize("height", [0.5 * STEP_HEIGHT, STEP_HEIGHT])
-def test_it_climbs_a_step_as_high_as_its_wheels(machine, height):
+def test_rover_climbs_a_step_of_its_wheel_diameter(machine, height):
     """Straight up, both front wheels at once; the friction of rock and ground is 0.8."""
     step = Obstacle("step", Box((3.0, 3.0, height)), Pose((2.6, 0.0, 0.5 * height)), friction=0.8)
     simulation = Simulation(machine, World(ground=Ground(friction=0.8), obstacles=(step,)))
@@ -121,7 +121,7 @@ def test_it_climbs_a_step_as_high_as_its_wheels(machine, height):
 
 
 def drive(simulation, driver, twist, seconds, odometer=None):
-    """Holds a twist, as the node does, tick by tick; reads the wheels every other one."""
+    """Holds a twist, as the node does, tick by tick; reads the wheels every second tick."""
     command = dict(zip(TWIST, twist, strict=True))
     for tick in range(round(seconds / (TICK * simulation.step_size))):
         simulation.command.update(driver.commands(command, TICK * simulation.step_size))
@@ -137,7 +137,7 @@ def footprint(frames, simulation):
 
 
 def droop(twist):
-    """By how much a wheel is slower than it is told [m/s]: torque over the drive's damping of 400 N m s/rad.
+    """Shortfall of a wheel's speed [m/s]: torque over the drive's damping of 400 N m s/rad.
 
     Gears take 6 N m. Where the wheels in the middle scrub, the four others pull them, against a friction of 0.8.
     """
@@ -158,8 +158,8 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_it_goes_where_it_is_told_and_knows_it(machine, standing, way):
-    """Eight seconds on hard ground. The wheels' turning says where it is, within what it says of its own error."""
+def test_rover_follows_a_twist_and_its_odometry_agrees(machine, standing, way):
+    """Eight seconds on hard ground. Wheel odometry gives the pose within its covariance."""
     simulation = standing()
     vehicle = make_vehicle(machine)
     frames = FrameTree(machine, simulation.world.ground, "odom", "base_footprint")
@@ -171,7 +171,7 @@ def test_it_goes_where_it_is_told_and_knows_it(machine, standing, way):
     drive(simulation, driver, twist, 8.0, odometer)
     drive(simulation, driver, (0.0, 0.0, 0.0), 0.5, odometer)
     end, reckoning = footprint(frames, simulation), odometer.reckoning
-    # a body that moves with the twist
+    # Motion of a body with the twist.
     turn = complex(math.cos(start[2]), math.sin(start[2]))
     forward, left, yaw = 8.0 * twist
     arc = (np.exp(1j * yaw) - 1.0) / (1j * yaw) if yaw else 1.0
@@ -188,8 +188,8 @@ def test_it_goes_where_it_is_told_and_knows_it(machine, standing, way):
 
 
 @pytest.mark.parametrize("twist", [(0.2, 0.0, 0.0), (0.2, 0.0, 0.1), (0.0, 0.0, 0.3)])
-def test_on_sand_it_knows_how_little_it_knows(machine, twist):
-    """Its wheels all slip alike there: dead reckoning is too far ahead, by no more than three of its deviations."""
+def test_rover_odometry_covariance_on_sand(machine, twist):
+    """All wheels slip alike: the error of dead reckoning is below three standard deviations."""
     simulation = Simulation(machine, load_world(world_file("sand")))
     vehicle = make_vehicle(machine)
     frames = FrameTree(machine, simulation.world.ground, "odom", "base_footprint")
@@ -202,7 +202,7 @@ def test_on_sand_it_knows_how_little_it_knows(machine, twist):
     assert np.all(np.abs(error) < 3.0 * deviation)
 
 
-def test_wheels_slip_by_what_they_are_held_back(machine, standing):
+def test_rover_wheels_spin_against_a_wall(machine, standing):
     """Against a wall all wheels spin: friction pulls with 0.8 of their load."""
     simulation = standing()
     wall = Obstacle("wall", Box((0.2, 3.0, 3.0)), Pose((0.95, 0.0, 1.5)), friction=0.0)
@@ -216,8 +216,8 @@ def test_wheels_slip_by_what_they_are_held_back(machine, standing):
     assert simulation.wheel["rear_right_wheel"].slip_ratio < 0.01
 
 
-def test_the_demonstration_comes_back(machine, standing):
-    """A round: it ends near its start, and the program asks no wheel for more than it can."""
+def test_rover_demonstration_returns_to_its_start(machine, standing):
+    """One cycle ends near its start, and no command exceeds a wheel's limits."""
     simulation = standing()
     program = load_program(program_file("rover"))
     program.check([], simulation.command.drives, TWIST)

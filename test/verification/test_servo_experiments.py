@@ -1,4 +1,4 @@
-"""A servo drive with dry friction: frequency response, step, and how it sticks and slips, by Mikhailova (2004)."""
+"""A servo drive with dry friction: frequency response, step response and stick-slip, by Mikhailova (2004)."""
 
 import math
 from dataclasses import fields, replace
@@ -64,7 +64,7 @@ def variant(number):
 
 
 @pytest.mark.parametrize("number", VARIANTS)
-def test_frequency_response_of_the_variants(number):
+def test_servo_frequency_response_of_the_variants(number):
     result = experiments.run("servo_bode", **variant(number))
     # as far as the figures are written
     for name, expected in zip(FIGURES, BODE[number], strict=True):
@@ -102,7 +102,7 @@ def test_open_loop_is_the_transfer_function_of_the_equations(seed):
                 assert -20.0 * math.log10(abs(value)) == pytest.approx(response.gain_margin_db, abs=1e-6)
 
 
-def test_margins_mean_nothing_of_a_loop_that_is_unstable_when_open():
+def test_margins_do_not_hold_for_an_unstable_open_loop():
     """Much feedback of the torque takes more than the hinge gives."""
     result = experiments.run("servo_bode", torque_feedback=2e-4)
     assert not result["margins_hold"]
@@ -110,13 +110,13 @@ def test_margins_mean_nothing_of_a_loop_that_is_unstable_when_open():
     assert loop.poles(closed=False).real.max() > 0.0
 
 
-def test_a_loop_that_integrates_has_no_gain_at_rest():
+def test_integrating_loop_has_no_gain_at_rest():
     result = experiments.run("servo_bode", hinge_stiffness=0.0, torque_feedback=0.0)
     assert result["dc_gain"] is None and result["margins_hold"]
 
 
 @pytest.mark.parametrize(("number", "amplitude"), STEPS)
-def test_step(number, amplitude):
+def test_servo_step_response(number, amplitude):
     steady, rise, settling, early, late = STEPS[number, amplitude]
     result = experiments.run("servo_step", amplitude=amplitude, **variant(number))
     assert result["steady_value"] == pytest.approx(steady, rel=1e-8)
@@ -131,8 +131,8 @@ def test_step(number, amplitude):
     assert np.abs(result["voltage"]).max() <= 220.0
 
 
-def test_step_against_an_adaptive_integration():
-    """Parameters that nobody has chosen, the voltage at its limit for a while, another realisation of the filter."""
+def test_servo_step_response_agrees_with_adaptive_integration():
+    """Arbitrary parameters, the voltage at its limit for a while, another realisation of the filter."""
     loop = replace(LOOP, gain=6e4, torque_feedback=4e-6, hinge_stiffness=500.0, voltage_limit=120.0, gear_ratio=5.0)
     through = loop.compensator_lead / loop.compensator_lag
 
@@ -165,7 +165,7 @@ def test_step_against_an_adaptive_integration():
 
 
 @pytest.mark.parametrize("number", RAMPS)
-def test_slow_ramp(number):
+def test_servo_stick_slip_under_a_slow_ramp(number):
     rate, first, period, slip, speed, critical = RAMPS[number]
     result = experiments.run("servo_stick_slip", rate=rate, find_critical=True, **variant(number))
     assert result["regime"] == "stick_slip"
@@ -179,7 +179,7 @@ def test_slow_ramp(number):
         assert result["max_voltage"] == pytest.approx(48.3, abs=0.4)
 
 
-def test_errors_shrink_with_the_step():
+def test_servo_stick_slip_converges_with_first_order():
     """First order: a fifth of the step leaves a fifth of the error."""
     errors = [
         [
@@ -193,8 +193,8 @@ def test_errors_shrink_with_the_step():
     assert fine[1] < 0.4 * coarse[1]
 
 
-def test_critical_rate_goes_with_friction_and_static_excess():
-    """While the voltage is within its limit the drive is linear: what decides is f M alone.
+def test_critical_rate_is_proportional_to_friction_times_static_excess():
+    """While the voltage is within its limit the drive is linear: only f M matters.
 
     With as much friction the motor's current has long settled when the load first moves.
     """
@@ -207,7 +207,7 @@ def test_critical_rate_goes_with_friction_and_static_excess():
     assert rates[1] / rates[0] == pytest.approx(45.0 * 0.08 / (60.0 * 0.03), rel=2e-4)
 
 
-def test_beyond_the_critical_rate_it_slides_and_turning_back_it_does_both():
+def test_regimes_beyond_the_critical_rate():
     assert experiments.run("servo_stick_slip", rate=1e-3, step=1e-5)["regime"] == "sliding"
     harmonic = {"input": "harmonic", "input_frequency": 0.5, "step": 2e-5}
     assert experiments.run("servo_stick_slip", rate=2e-4, **harmonic)["regime"] == "stick_slip"
@@ -216,7 +216,7 @@ def test_beyond_the_critical_rate_it_slides_and_turning_back_it_does_both():
 
 
 def test_critical_rates_of_a_harmonic_input():
-    """Between them it does both; an oscillation that is there goes on at rates at which none begins from rest."""
+    """Between them the motion is mixed; an existing oscillation continues at rates at which none begins from rest."""
     settings = {"input": "harmonic", "input_frequency": 0.5, "step": 2e-5}
     found = experiments.run("servo_stick_slip", rate=4e-4, find_critical=True, **settings)
     lower, upper = found["lower_critical_rate"], found["upper_critical_rate"]
@@ -227,15 +227,15 @@ def test_critical_rates_of_a_harmonic_input():
     assert ramp < 0.5 * math.pi * lower < 0.5 * math.pi * upper
 
 
-def test_voltage_limits_what_a_step_can_do():
-    """At its greatest voltage the motor stands in balance with the hinge."""
+def test_servo_step_is_limited_by_the_voltage():
+    """At its greatest voltage the motor is in equilibrium with the hinge."""
     result = experiments.run("servo_step", amplitude=1.0, duration=0.5, step=1e-5)
     stalled = 6.0 * 1.3 * 220.0 / 4.5 / 800.0
     assert result["steady_value"] == pytest.approx(stalled, rel=1e-9)
     assert result["position"][-1] == pytest.approx(stalled, rel=1e-3)
 
 
-def test_an_unstable_drive_is_said_to_be_so():
+def test_unstable_drive_is_reported():
     assert experiments.run("servo_step", gain=1e6, duration=0.01)["steady_value"] is None
     with pytest.raises(ParameterError, match="gain = 1000000.0 is not valid: one at which the drive is stable"):
         experiments.run("servo_stick_slip", gain=1e6)
@@ -261,7 +261,7 @@ def test_bad_input_is_refused_by_name(name, value):
         experiments.run("servo_stick_slip", **{name: value})
 
 
-def test_drives_that_cannot_be():
+def test_invalid_drives_are_refused():
     with pytest.raises(ParameterError, match="compensator_lag = 0.0 is not valid: above 0"):
         replace(LOOP, compensator_lag=0.0)
     with pytest.raises(ParameterError, match="hinge_stiffness = -1.0 is not valid: 0 or more"):

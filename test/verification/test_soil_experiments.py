@@ -1,4 +1,4 @@
-"""The single-wheel rig as a multibody machine: reference curves on three levels, ruts, slopes, and what is refused."""
+"""The single-wheel rig as a multibody machine: reference curves on three levels, ruts, slopes, and invalid input."""
 
 import math
 
@@ -51,8 +51,8 @@ def cells():
 
 
 @pytest.mark.parametrize("load", [100, 200])
-def test_cells_meet_the_converged_wheel(cells, load):
-    """Within the 1 % that is asked for of a grid of 5 mm; as it is scattered, 0.1 % is left."""
+def test_soil_cells_agree_with_the_converged_wheel(cells, load):
+    """Within the required 1 % on a grid of 5 mm; with scattered sample points the error is 0.1 %."""
     expected = [row for (weight, _), row in CELLS.items() if weight == load]
     for difference in differences(cells[load], expected, load):
         assert np.abs(difference).max() < 0.01
@@ -62,7 +62,7 @@ def test_cells_meet_the_converged_wheel(cells, load):
         assert cells[load][name] == pytest.approx([math.radians(row[column]) for row in expected], abs=half_a_cell)
 
 
-def test_trends_of_cells(cells):
+def test_soil_cells_trends_over_slip_and_load(cells):
     """As eqs (1) to (10) have it: resistance falls with slip, by what the shear carries of the load."""
     for result in cells.values():
         assert (np.diff(result["torque"]) > 0.0).all()
@@ -83,7 +83,7 @@ def test_torque_and_resistance_rise_with_the_load(model):
         assert (np.diff([run[name] for run in runs], axis=0) > 0.0).all(), name
 
 
-def test_slip_is_what_is_asked_for(cells):
+def test_wheel_slip_equals_the_requested_slip(cells):
     """The drives give way by 1e-7 m/s and 1e-6 m/s of the rim's 0.0294 m/s under the load."""
     for load, result in cells.items():
         asked = [slip for weight, slip in CELLS if weight == load]
@@ -95,8 +95,8 @@ def test_slip_is_what_is_asked_for(cells):
 
 
 @pytest.mark.parametrize("load", [100, 200])
-def test_stress_integrals_live_meet_their_equilibrium(load):
-    """The way that the wheel settles leaves 0.1 % of how it was set down."""
+def test_stress_integrals_in_motion_agree_with_their_equilibrium(load):
+    """The settling distance leaves 0.1 % of the initial transient."""
     expected = {slip: row for (weight, slip), row in STRESS.items() if weight == load}
     result = experiments.run("wheel_soil_bin", model="stress", load=load, slip=list(expected), **ON_STRESS)
     for difference in differences(result, list(expected.values()), load):
@@ -106,7 +106,7 @@ def test_stress_integrals_live_meet_their_equilibrium(load):
 
 
 @pytest.mark.parametrize("model", ["stress", "deformable"])
-def test_resistance_rises_with_slip_only_where_sinkage_does(model):
+def test_resistance_rises_with_slip_only_if_sinkage_does(model):
     """Ding's exponent: measured wheels sink deeper as they slip, and resist more."""
 
     def resistance(**law):
@@ -131,7 +131,7 @@ def test_every_slip_has_a_fresh_bed():
         assert both[name][1] == alone[name][0], name
 
 
-def test_grousers_shear_more_soil():
+def test_grousers_increase_the_torque():
     plain, grousers = (
         experiments.run("wheel_soil_bin", model="stress", slip=[-0.3, 0.3], grouser_count=12, grouser_height=height)
         if height
@@ -151,7 +151,7 @@ def passes(request):
     return {"bulldozing": bulldozing, **result.results}
 
 
-def test_a_rut_deepens_by_less_and_less(passes):
+def test_rut_depth_increment_decreases_with_passes(passes):
     assert passes["pass"] == [1, 2, 3, 4, 5]
     increment = np.array(passes["sinkage_increment"])
     assert increment.cumsum() == pytest.approx(passes["sinkage"])
@@ -165,8 +165,8 @@ def test_a_rut_deepens_by_less_and_less(passes):
     assert (np.array(passes["rut_depth"]) < passes["sinkage"]).all()
 
 
-def test_passes_on_stress_integrals_are_those_of_their_equilibrium():
-    """Every pass by itself, into the rut of the one before, as a rut of that depth is rolled over steadily."""
+def test_multi_pass_on_stress_integrals_agrees_with_equilibrium():
+    """Each pass equals steady rolling in a rut of the depth left by the pass before."""
     result = experiments.run("multi_pass", model="stress", angular_velocity=0.6, passes=3)
     rut = 0.0
     for k in range(3):
@@ -179,7 +179,7 @@ def test_passes_on_stress_integrals_are_those_of_their_equilibrium():
 CLIMBING = {"soil": ["dry_sand"], "cell_size": 0.01}
 
 
-def test_slip_grows_with_the_slope_until_nothing_moves():
+def test_slip_grows_with_the_slope_until_the_machine_digs_in():
     slopes = [0.0, 10.0, 20.0, 35.0]
     result = experiments.run("slope_climb", **CLIMBING | {"soil": ["lunar_simulant", "dry_sand"]}, slope_deg=slopes)
     assert result["slope"] == pytest.approx(np.radians(slopes))
@@ -191,7 +191,7 @@ def test_slip_grows_with_the_slope_until_nothing_moves():
     assert result["slip"][0][2] < result["slip"][1][2]
 
 
-def test_a_wheel_climbs_at_the_slip_at_which_its_pull_is_its_weight_downhill():
+def test_climbing_slip_is_that_at_which_drawbar_pull_equals_downhill_weight():
     """Two experiments of one soil: pull over load on the level, at the slip of the slope, is the slope's tangent.
 
     What differs is that cells are pressed straight down, not across the slope: a cell that is z = 14 mm deep under the
@@ -239,14 +239,14 @@ def test_bad_input_is_refused_by_name(name, parameters, named):
         experiments.run(name, **parameters)
 
 
-def test_a_machine_that_is_not_there_and_grousers_without_height():
+def test_missing_machine_and_grousers_without_height_are_refused():
     with pytest.raises(MachineError, match="moon_car"):
         experiments.run("slope_climb", machine="moon_car")
     with pytest.raises(MachineError, match="grouser_height"):
         experiments.run("wheel_soil_bin", grouser_count=12)
 
 
-def test_arguments_of_the_rig():
+def test_testbed_arguments():
     rig = share_path("urdf", "single_wheel_testbed.urdf.xacro")
     machine = load_machine(rig, {"load": "300", "level": "stress", "grousers": "12", "grouser_height": "0.01"})
     (wheel,) = machine.wheels
@@ -259,7 +259,7 @@ def test_arguments_of_the_rig():
 
 
 @pytest.mark.parametrize("name", ["wheel_soil_bin", "multi_pass", "slope_climb"])
-def test_plots(name):
+def test_soil_experiment_plots(name):
     from matplotlib.figure import Figure
 
     experiment = experiments.load(name)

@@ -36,7 +36,7 @@ def rate(simulation):
     return simulation.spherical_joint["bearing"].angular_velocity
 
 
-def test_it_moves_as_the_same_body_in_a_spherical_loop(parts):
+def test_spherical_joint_equals_a_spherical_loop_joint(parts):
     """Both converge, with the step, to one motion."""
     apart = []
     for step in (1e-3, 5e-4):
@@ -50,7 +50,7 @@ def test_it_moves_as_the_same_body_in_a_spherical_loop(parts):
     assert apart[0] < 0.02
 
 
-def test_it_starts_where_it_is_said_to_and_reset_leads_back(parts):
+def test_spherical_joint_initial_orientation_and_reset(parts):
     simulation = Simulation(ball_machine(parts, 'rpy="0.5 -0.4 2.5"'), EARTH)
     start = matrix(simulation.spherical_joint["bearing"].orientation)
     assert simulation.link_pose("bob")[1] == pytest.approx(simulation.spherical_joint["bearing"].orientation)
@@ -64,7 +64,7 @@ def test_it_starts_where_it_is_said_to_and_reset_leads_back(parts):
     assert np.array_equal(matrix(simulation.spherical_joint["bearing"].orientation), start)
 
 
-def test_loops_may_turn_a_ball_joint_that_has_no_start_of_its_own(parts):
+def test_loop_assembly_turns_a_spherical_joint_without_initial_orientation(parts):
     """The tip of the bob is tied to a place a quarter turn away; a start that is given is kept, and refused."""
 
     def tied(element):
@@ -82,7 +82,7 @@ def test_loops_may_turn_a_ball_joint_that_has_no_start_of_its_own(parts):
         Simulation(tied('rpy="0 0 0"'), EARTH)
 
 
-def test_torques_act_about_the_childs_axes_up_to_their_limit(parts):
+def test_spherical_joint_torques_act_about_the_axes_of_the_child(parts):
     inertia = (0.2, 0.4, 0.5)
     machine = ball_machine(parts, 'effort_limit="2" rpy="0 1.5707963267948966 0"', inertia, (0.0, 0.0, 0.0))
     simulation = Simulation(machine, SPACE, 1e-3)
@@ -100,7 +100,7 @@ def test_torques_act_about_the_childs_axes_up_to_their_limit(parts):
         simulation.command["bearing"] = 1.0
 
 
-def test_an_emergency_stop_holds_it_within_its_limit(parts):
+def test_emergency_stop_holds_a_spherical_joint_within_its_limit(parts):
     simulation = Simulation(ball_machine(parts, 'effort_limit="2"', com=(0.0, 0.0, 0.0)), SPACE, 1e-3)
     simulation.state.v[0] = 1.0
     simulation.emergency_stop = True
@@ -110,7 +110,7 @@ def test_an_emergency_stop_holds_it_within_its_limit(parts):
     assert rate(simulation) == pytest.approx(np.zeros(3), abs=1e-6)
 
 
-def test_damping_is_against_the_rates(parts):
+def test_spherical_joint_damping_opposes_the_rates(parts):
     simulation = Simulation(ball_machine(parts, 'damping="0.3"', (0.2, 0.2, 0.2), (0, 0, 0)), SPACE, 1e-3)
     simulation.state.v[:] = 1.0, 2.0, -3.0
     simulation.step(500)
@@ -121,7 +121,7 @@ def test_damping_is_against_the_rates(parts):
     assert balance.dissipation["damping of bearing"] == pytest.approx(-balance.kinetic, rel=1e-9)
 
 
-def test_work_of_torques_is_booked_by_their_names(parts):
+def test_work_of_spherical_joint_torques_is_listed_by_name(parts):
     simulation = Simulation(ball_machine(parts, 'effort_limit="20"'), EARTH, 1e-4)
     simulation.command.update({"bearing/x": 3.0, "bearing/y": -2.0})
     simulation.step(5000)
@@ -132,7 +132,7 @@ def test_work_of_torques_is_booked_by_their_names(parts):
     assert abs(balance.residual) < 7.0 * 1e-4 * moved
 
 
-def test_it_rests_on_the_ground(parts):
+def test_rod_on_a_spherical_joint_rests_on_the_ground(parts):
     """A rod on a ball joint 0.3 m above the ground lies down on it; the joint and the ground share its weight."""
     machine = ball_machine(
         parts,
@@ -155,7 +155,7 @@ def test_it_rests_on_the_ground(parts):
     assert of_ground + of_weight == pytest.approx(np.zeros(3), abs=1e-3 * np.linalg.norm(of_weight))
 
 
-def test_restart_is_exact(parts):
+def test_spherical_joint_restart_is_exact(parts):
     machine = ball_machine(parts, 'effort_limit="2" damping="0.1"')
     simulation = Simulation(machine, EARTH)
     simulation.command["bearing/z"] = 1.0
@@ -169,7 +169,7 @@ def test_restart_is_exact(parts):
     assert np.array_equal(other.state.v, simulation.state.v)
 
 
-def test_a_chain_of_ball_joints_keeps_its_balance_of_power(parts):
+def test_power_balance_of_a_chain_of_spherical_joints(parts):
     """Rate of energy against the power of gravity alone: forward dynamics by the step, refined until it agrees."""
     machine = parts.machine(
         '<link name="world"/>',

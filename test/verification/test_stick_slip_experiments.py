@@ -1,4 +1,4 @@
-"""Relaxation oscillations of one and two masses: the published cases, their limits, and what is refused.
+"""Relaxation oscillations of one and two masses: the published cases, their limits, and invalid input.
 
 The numbers are those of converged references (event-driven matrix exponentials, or closed forms) of the cases of
 Mikhailova (2004) and Sukhomlinov and Mikhailova (2003); the paper states an accuracy of 0.5 % at its steps.
@@ -30,7 +30,7 @@ def one_mass(kinetic, excess, damping, **others):
 
 
 @pytest.mark.parametrize("case", ONE_MASS)
-def test_one_mass_meets_the_paper(case):
+def test_one_mass_stick_slip_agrees_with_the_paper(case):
     """To 0.5 % at the paper's step, and to a fifth of that at a fifth of it."""
     slip, stick, period, speed, pull = ONE_MASS[case]
     for step, tolerance in ((0.005, PAPER), (0.001, PAPER / 5.0)):
@@ -53,7 +53,7 @@ def test_one_mass_meets_the_paper(case):
         assert friction[np.abs(result["velocity"]) > 1e-9] == pytest.approx(case[0])
 
 
-def test_only_the_difference_of_both_levels_matters():
+def test_stick_slip_depends_only_on_the_difference_of_friction_levels():
     first, second = one_mass(5.0, 0.4, 0.05), one_mass(8.0, 0.25, 0.05)
     for name in ("period", "slip_time", "max_speed"):
         # the same steps, begun at another place within the first
@@ -86,7 +86,7 @@ def exact_critical_difference(damping):
 
 
 @pytest.mark.parametrize("damping", CRITICAL)
-def test_critical_difference(damping):
+def test_critical_difference_of_friction_levels(damping):
     """Implicit Euler damps by h / 2 more, and a slip begins up to a step early, with a speed of up to h A."""
     assert exact_critical_difference(damping) == pytest.approx(CRITICAL[damping], rel=1e-6)
     errors = []
@@ -107,13 +107,13 @@ def test_critical_difference(damping):
         (10.0, 0.14, 0.1, "decaying"),
         (10.0, 0.01, 0.1, "decaying"),
         (2.0, 3.0, 0.1, "stick_slip"),
-        # from a damping ratio of 1 on nothing oscillates, whatever the friction
+        # With a damping ratio of 1 or more there is no oscillation.
         (10.0, 0.2, 1.0, "sliding"),
         (10.0, 100.0, 1.0, "sliding"),
         (10.0, 100.0, 0.8, "stick_slip"),
     ],
 )
-def test_regimes_under_a_ramp(kinetic, excess, damping, regime):
+def test_stick_slip_regimes_under_a_ramp(kinetic, excess, damping, regime):
     result = one_mass(kinetic, excess, damping, duration=(1.0 + excess) * kinetic + 100.0)
     assert result["regime"] == regime
     if regime != "stick_slip":
@@ -207,7 +207,7 @@ def sequence(result, count):
 
 
 @pytest.mark.parametrize("case", TWO_MASSES)
-def test_two_masses_meet_the_paper(case):
+def test_two_mass_stick_slip_agrees_with_the_paper(case):
     """To 0.5 % at the default step, and to a quarter of that at a quarter of it."""
     given, cycle, period, first_speed, second_speed, count, last, first_events = TWO_MASSES[case]
     cycle, errors = cycle.split(), {}
@@ -231,7 +231,7 @@ def test_two_masses_meet_the_paper(case):
     assert (result["event_times"] < last + 0.1).sum() == count
 
 
-def test_a_step_too_long_for_two_masses_can_end_in_another_motion():
+def test_long_step_of_two_masses_can_converge_to_another_cycle():
     """C3 grows out of a long beginning that a step of 0.005 changes for good; shorter ones lead to the same cycle."""
     given, period, last = TWO_MASSES["C3"][0], TWO_MASSES["C3"][2], TWO_MASSES["C3"][6]
     for step in (0.003, 0.002, 0.001):
@@ -239,7 +239,7 @@ def test_a_step_too_long_for_two_masses_can_end_in_another_motion():
     assert two_masses(*given, step=0.005, duration=last)["period"] > 4.0 * period
 
 
-def test_two_masses_under_loads_that_turn():
+def test_two_masses_under_triangle_and_harmonic_loads():
     """The cycle of the ramp between turns of a triangle; both kinds of mixed motion, and sliding, else."""
     given, _, period, first_speed, *_ = TWO_MASSES["C4"]
     triangle = two_masses(*given, load="triangle", load_frequency=0.01, duration=629.0)
@@ -266,8 +266,8 @@ def test_two_masses_under_loads_that_turn():
     assert stops(0.4, 0.02) == ("sliding", [1, 1])
 
 
-def test_unequal_masses_follow_their_equations():
-    """What their equations leave are forces that friction can give: at rest up to the static, else the kinetic one."""
+def test_unequal_masses_satisfy_their_equations():
+    """The equations leave a possible friction force: at rest up to the static level, else the kinetic one."""
     values = {"coupling": 0.7, "mass_ratio": 2.5, "damping_ratio": 0.1, "kinetic_friction": 3.0, "static_excess": 0.5}
     result = experiments.run("stick_slip_two_mass", load_on=2, duration=60.0, **values)
     time, q, v = result["time"], result["positions"], result["velocities"]

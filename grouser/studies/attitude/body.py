@@ -1,4 +1,4 @@
-"""The rigid body that attitude integrators move, and the arrays that they move it by."""
+"""The rigid body of the attitude integrators, and its arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from grouser.studies.attitude.checks import finite, three
 
 Vector = Sequence[float] | np.ndarray
 _Array = Sequence[float] | Sequence[Sequence[float]] | np.ndarray
-# Share of the largest moment of inertia by which the others may miss what a body needs: figures are given rounded.
+# Tolerance of the triangle inequality of moments of inertia, as a share of the largest: figures are rounded.
 _ROUNDING = 1e-9
 
 
@@ -30,8 +30,8 @@ class RigidBody:
         free: whether no point is held; `offset` is then zero.
 
     Raises:
-        ParameterError: numbers that are not finite, a mass that is not above 0, an inertia that no body has, an offset
-            of a free body.
+        ParameterError: numbers that are not finite, a mass that is not above 0, an impossible inertia, an offset of a
+            free body.
     """
 
     mass: float
@@ -55,7 +55,7 @@ class RigidBody:
             object.__setattr__(self, name, value)
 
     def numbers(self) -> "BodyNumbers":
-        """What kernels need of it."""
+        """Its numbers for kernels."""
         gravity = np.asarray(self.gravity)
         size = float(np.linalg.norm(gravity))
         vertical = gravity / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
@@ -170,7 +170,7 @@ def _check_inertia(given: list, inertia: np.ndarray, of_offset: np.ndarray) -> N
     if high > low + middle + slack:
         valid = f"of a body: none of its principal moments exceeds the other two, {high:.6g} > {low:.6g} + {middle:.6g}"
         raise ParameterError("inertia", given, valid)
-    # The central moments would have to pass the test above too; published figures (Tian and Ge, 2015) do not.
+    # The test above is not applied to the central moments: published figures (Tian and Ge, 2015) would fail it.
     least = np.linalg.eigvalsh(inertia - of_offset)[0]
     if least < -slack:
         valid = (

@@ -1,4 +1,4 @@
-"""What is asked of the numbers that start a motion."""
+"""Checks of the input of a motion."""
 
 import math
 from typing import Any
@@ -12,7 +12,7 @@ def three(name: str, value: Any) -> np.ndarray:
     """A vector of three finite numbers.
 
     Raises:
-        ParameterError: it is none.
+        ParameterError: it is not.
     """
     vector = finite(name, value)
     if vector.shape != (3,):
@@ -24,7 +24,7 @@ def finite(name: str, value: Any) -> np.ndarray:
     """An array of finite numbers.
 
     Raises:
-        ParameterError: it is none.
+        ParameterError: it is not.
     """
     try:
         array = np.array(value, dtype=float)
@@ -36,7 +36,7 @@ def finite(name: str, value: Any) -> np.ndarray:
 
 
 def check_steps(step: float, steps: int, every: int) -> None:
-    """Looks at the length of a step, their number, and how many lie between two points of a result.
+    """Checks the length of a step, their number, and how many lie between two points of a result.
 
     Raises:
         ParameterError: a step that is not above 0, or numbers that are not whole.

@@ -15,13 +15,13 @@ TARGETS: dict[str, Triple] = {"inverted": (1.0, 0.0, 0.0), "hanging": (0.0, 0.0,
 
 
 class Gains(NamedTuple):
-    """Of all laws; the modules of the laws say what each is.
+    """Gains of all laws; the modules of the laws define them.
 
     Attributes:
         energy: of the energy law [-].
         attitude: of the energy law [J], of the PD law [N m].
         damping: of the energy law [J s], of the PD law [N m s].
-        gravity_compensation: whether the energy and the PD law take gravity away; the sliding mode always does.
+        gravity_compensation: whether the energy and the PD law compensate gravity; the sliding mode always does.
         sliding_rate, reaching_rate: of the sliding mode [1/s].
         reaching: of the sliding mode [rad/s2].
         layer: of the sliding mode [rad/s].
@@ -58,7 +58,7 @@ def control_torque(law, body, gains, sigma, sigma_target, omega):
 
 @kernel
 def lyapunov(law, body, gains, sigma, sigma_target, omega):
-    """The function of a law that never grows [J, of the sliding mode rad2/s2]; arguments as of `control_torque`."""
+    """Lyapunov function of a law [J, of the sliding mode rad2/s2]; arguments as of `control_torque`."""
     gamma, gamma_target = gravity_direction(sigma), gravity_direction(sigma_target)
     if law == ENERGY:
         return energy_shaping.lyapunov(body, gains, sigma, sigma_target, gamma, gamma_target, omega)
@@ -68,10 +68,10 @@ def lyapunov(law, body, gains, sigma, sigma_target, omega):
 
 
 class AttitudeController:
-    """A law that is told the measured attitude again and again.
+    """A control law for a sequence of measured attitudes.
 
-    The energy law needs the set of parameters that is continuous in time. It begins with the one that is nearer to the
-    target, and goes on with that nearer to the last one; `reset` has it begin anew.
+    The energy law needs the set of parameters that is continuous in time. It begins with the set nearer to the
+    target, and continues with the set nearer to the last one; `reset` restarts it.
 
     Args:
         law: of `LAWS`.
@@ -88,7 +88,7 @@ class AttitudeController:
         self.reset()
 
     def reset(self) -> None:
-        """Forgets the last attitude."""
+        """Clears the last attitude."""
         self._sigma = self._target
 
     def torque(self, attitude: np.ndarray, omega: np.ndarray) -> np.ndarray:
@@ -99,7 +99,7 @@ class AttitudeController:
             omega: angular velocity in the body's frame [rad/s], shape (3,).
         """
         x, y, z, w = (float(element) for element in attitude)
-        # the same in a frame with z down: half a turn about x, (1, 0, 0, 0), comes before
+        # The same in a frame with z down: multiplied from the left by half a turn about x, (1, 0, 0, 0).
         measured = rodrigues.from_quaternion((w, -z, y, -x))
         self._sigma = rodrigues.nearest_set(measured, self._sigma)
         rates = (float(omega[0]), float(omega[1]), float(omega[2]))

@@ -1,4 +1,4 @@
-"""Semi-implicit Euler steps in Euler angles, R = Rz(phi) Rx(theta) Rz(psi): what fails where sin(theta) vanishes.
+"""Semi-implicit Euler steps in Euler angles, R = Rz(phi) Rx(theta) Rz(psi): singular where sin(theta) vanishes.
 
     w' = w + h J^-1 (J w x w + rho x R^T m g + torque),    angles' = angles + h rates(angles, w')
 
@@ -13,7 +13,7 @@ from grouser.studies.attitude.body import angular_acceleration
 
 @embedded
 def euler_angles_step(body, state, step, tx, ty, tz):
-    """Moves a body on; arguments as of `lie_group_step`.
+    """Makes a step of a body; arguments as of `lie_group_step`.
 
     Returns:
         Whether the step went through the singularity: sin(theta) is zero, or of another sign than before.

@@ -17,7 +17,7 @@ import math
 from grouser.physics.base.kernel import embedded, inlined
 from grouser.physics.base.spatial import cross, quaternion_product, rotated, rotated_back, rotation_matrix
 
-# Newton's rounds; the change, over the size of the result, after which it is exact; and what may be left where the
+# Most Newton iterations; relative change after which the result is exact; and the change allowed where the
 # rounding of a slender body's moments keeps it above that.
 _ROUNDS, _SETTLED, _SLENDER = 30, 1e-9, 1e-6
 
@@ -80,7 +80,7 @@ def _column(inertia, i, x, y, z):
 
 @embedded
 def turn(state, x, y, z):
-    """Turns the body by the rotation whose axis times the tangent of half its angle is (x, y, z), in body axes."""
+    """Rotates the body by the rotation whose axis times the tangent of half its angle is (x, y, z), in body axes."""
     q, r = state.quaternion, state.rotation
     ax, ay, az, aw = quaternion_product(q[0], q[1], q[2], q[3], x, y, z, 1.0)
     scale = 1.0 / math.sqrt(ax * ax + ay * ay + az * az + aw * aw)
@@ -101,7 +101,7 @@ def set_rate(body, state):
 
 @embedded
 def push(body, state, time, tx, ty, tz):
-    """Adds to the momentum what the weight and a torque in body axes do in a time."""
+    """Adds to the momentum the impulse of the weight and of a torque in body axes."""
     r, p, g = state.rotation, state.momentum, body.weight
     ax, ay, az = rotated(r, body.offset[0], body.offset[1], body.offset[2])
     mx, my, mz = cross(ax, ay, az, g[0], g[1], g[2])
@@ -113,7 +113,7 @@ def push(body, state, time, tx, ty, tz):
 
 @embedded
 def lie_group_step(body, state, step, tx, ty, tz):
-    """Moves a body on.
+    """Makes a step of a body.
 
     Args:
         body: see `BodyNumbers`.

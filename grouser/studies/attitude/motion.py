@@ -1,4 +1,4 @@
-"""How a rigid body moves, by any of the methods, and how well they keep what does not change."""
+"""Motion of a rigid body by any of the methods, and the errors of its invariants."""
 
 import math
 import warnings
@@ -18,13 +18,13 @@ from grouser.studies.attitude.runge_kutta import runge_kutta_step, uncoupled_run
 
 METHODS = ("lie_group_variational", "quaternion_variational", "rk4", "rk4_uncoupled", "euler_angles")
 _LIE_GROUP, _QUATERNION, _RUNGE_KUTTA, _UNCOUPLED, _EULER_ANGLES = range(5)
-# How far a rotation that is given may be from one.
+# Tolerance of a given rotation matrix.
 _ROTATION = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class BodyMotion:
-    """The motion of a body, at the start and after every so many steps; what is largest is so of *all* steps.
+    """The motion of a body, at the start and at an interval of steps; largest values are those of *all* steps.
 
     Attributes:
         time: (n,) [s].
@@ -65,16 +65,16 @@ def simulate_body(
     position: Vector = (0.0, 0.0, 0.0),
     velocity: Vector = (0.0, 0.0, 0.0),
 ) -> BodyMotion:
-    """Moves a body.
+    """Simulates a body.
 
     Args:
-        body: what moves.
+        body: to simulate.
         rotation: R at the start, from body to world axes, (3, 3).
         angular_velocity: at the start, body axes, (3,) [rad/s].
         step: [s].
-        steps: how many.
+        steps: their number.
         method: one of METHODS.
-        every: so many steps lie between two points of the result.
+        every: number of steps between two points of the result.
         torque: body axes, (3,), or one for each step, (steps, 3) [N m].
         position, velocity: of a free body's centre of mass at the start, world axes, (3,) [m], [m/s].
 
@@ -136,7 +136,7 @@ def simulate_body(
 
 @kernel
 def _run(body, state, method, step, steps, every, torques, rotations, rates, kept, largest):
-    """Moves a body on, and looks at it after every step.
+    """Makes the steps of a body, and computes its invariants after each.
 
     Args:
         body, state: see there.
@@ -147,8 +147,8 @@ def _run(body, state, method, step, steps, every, torques, rotations, rates, kep
         largest: errors of these two and of the rotation.
 
     Returns:
-        Steps that ended well. Of the one that did not, its rounds and last change, or what is not finite. The step in
-        which Euler angles became singular, or less than zero.
+        Number of successful steps. Of a failed step its iterations and last change, or the quantity that is not
+        finite. The step in which Euler angles became singular, or less than zero.
     """
     energy, momentum, largest[2] = invariants(body, state.rotation, state.rate)
     _keep(state, energy, momentum, rotations[0], rates[0], kept[0])
@@ -191,7 +191,7 @@ def _keep(state, energy, momentum, rotation, rate, kept):
 
 
 def _read_rotation(rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A rotation matrix that is one to round-off, and its quaternion."""
+    """The given rotation matrix, normalised to round-off, and its quaternion."""
     given = finite("rotation", rotation)
     if given.shape != (3, 3):
         raise ParameterError("rotation", given.tolist(), "a matrix of 3 x 3")
@@ -207,7 +207,7 @@ def _read_rotation(rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _report(
     body: BodyNumbers, state: BodyState, torque: np.ndarray, step: float, done: int, rounds: int, value: float
 ) -> None:
-    """Raises what ended a motion, with the state before the step that was not made."""
+    """Raises the error that ended a motion, with the state before the failed step."""
     if rounds > 0:
         raise DivergenceError((done + 1) * step, "the body's motion", value)
     # by half of what weight and torque do in the step, as the momentum

@@ -17,7 +17,7 @@ Triple = tuple[float, float, float]
 
 
 class PivotedBody(NamedTuple):
-    """What the equation of motion needs.
+    """Parameters of the equation of motion.
 
     Attributes:
         inertia: principal moments about the pivot [kg m2].
@@ -38,7 +38,7 @@ def pivoted_body(mass: float, inertia: Sequence[float], offset: float, gravity: 
         gravity: [m/s2].
 
     Raises:
-        ParameterError: moments that are not three, or that no body has.
+        ParameterError: not three moments, or impossible ones.
     """
     x, y, z = three("inertia", inertia).tolist()
     RigidBody(mass, (x, y, z), (0.0, 0.0, offset))

@@ -28,7 +28,7 @@ _ROUNDS, _SETTLED, _SLENDER = 50, 1e-15, 1e-9
 
 @embedded
 def quaternion_step(body, state, step, tx, ty, tz):
-    """Moves a body on; arguments and results as of `lie_group_step`."""
+    """Makes a step of a body; arguments and results as of `lie_group_step`."""
     p, o = state.momentum, body.offset
     kx, ky, kz = rotated_back(state.rotation, body.weight[0], body.weight[1], body.weight[2])
     mx, my, mz = cross(o[0], o[1], o[2], kx, ky, kz)

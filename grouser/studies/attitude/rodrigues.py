@@ -20,7 +20,7 @@ def from_quaternion(q):
 
 @kernel
 def to_quaternion(sigma):
-    """Unit quaternion, of however long a set."""
+    """Unit quaternion of a set of any length."""
     largest = max(abs(sigma[0]), abs(sigma[1]), abs(sigma[2]))
     if largest <= 1.0:
         square = dot(sigma, sigma)

@@ -10,13 +10,13 @@ from grouser.studies.attitude.body import angular_acceleration
 
 @embedded
 def runge_kutta_step(body, state, step, tx, ty, tz):
-    """Moves a body on; arguments as of `lie_group_step`."""
+    """Makes a step of a body; arguments as of `lie_group_step`."""
     _step(body, state, state.rotation, state.rate, step, tx, ty, tz)
 
 
 @embedded
 def uncoupled_runge_kutta_step(body, state, step, tx, ty, tz):
-    """Moves rate and attitude of a body on, each with the other held; arguments as of `lie_group_step`."""
+    """Makes a step of rate and attitude, each with the other constant; arguments as of `lie_group_step`."""
     _step(body, state, state.start_rotation, state.start_rate, step, tx, ty, tz)
 
 

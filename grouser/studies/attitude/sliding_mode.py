@@ -50,7 +50,7 @@ def lyapunov(gains, gamma, gamma_target, omega):
 
 @kernel
 def reaching_time(gains, s):
-    """How long a component of the surface takes to zero, without a layer: ln(1 + alpha |s| / epsilon) / alpha [s]."""
+    """Time for a component of the surface to reach zero without layer: ln(1 + alpha |s| / epsilon) / alpha [s]."""
     return math.log1p(gains.reaching_rate * abs(s) / gains.reaching) / gains.reaching_rate
 
 

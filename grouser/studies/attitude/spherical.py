@@ -26,7 +26,7 @@ _ALONG = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class PendulumMotion:
-    """The motion of a mass on a rod, at the start and after every so many steps; what is largest is so of *all* steps.
+    """The motion of a mass on a rod, at the start and at an interval of steps; largest values are those of *all* steps.
 
     Attributes:
         time: (n,) [s].
@@ -50,15 +50,15 @@ class PendulumMotion:
 def simulate_pendulum(
     position: Vector, velocity: Vector, step: float, steps: int, gravity: float = 9.81, every: int = 1
 ) -> PendulumMotion:
-    """Moves a mass on a rod.
+    """Simulates a mass on a rod.
 
     Args:
         position: from the pivot, world axes with z up, (3,); its length is the rod's [m].
         velocity: across the rod, (3,) [m/s].
         step: [s].
-        steps: how many.
+        steps: their number.
         gravity: downward [m/s2].
-        every: so many steps lie between two points of the result.
+        every: number of steps between two points of the result.
 
     Raises:
         ParameterError: bad input, by name.
@@ -90,7 +90,7 @@ def simulate_pendulum(
 
 @kernel
 def _run(q, w, length, gravity, step, steps, every, kept, largest):
-    """Moves q and w on; returns the steps that ended well, and the sine of the last one's angle."""
+    """Makes the steps of q and w; returns the number of successful steps, and the sine of the last one's angle."""
     energy, momentum = _invariants(q, w, length, gravity)
     _keep(q, w, length, energy, momentum, kept[0])
     # q x g / l is this, times (-q1, q0, 0)

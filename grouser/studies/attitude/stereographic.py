@@ -1,4 +1,4 @@
-"""An attitude as (w, z): where the body's axis z points, and the turn about it.
+"""An attitude as (w, z): direction of the body's z axis, and rotation about it.
 
 The body is turned by z about the inertial z axis, then by the shortest way to where its own z axis points. With
 v = R^T e_z, the inertial axis seen from the body, the complex w = (v_y - i v_x) / (1 + v_z) is its stereographic

@@ -18,7 +18,7 @@ from grouser.studies.attitude.pivoted_body import PivotedBody, gravity_torque, g
 
 
 class Reference(NamedTuple):
-    """What is wanted at one time.
+    """The reference at one time.
 
     Attributes:
         attitude: quaternion x y z w of the wanted frame in the inertial one, whose z axis is down, shape (4,).
@@ -49,10 +49,10 @@ def control_torque(
     """The torque in the body's frame [N m], shape (3,).
 
     Args:
-        body: what turns.
+        body: the controlled body.
         stiffness: k [N m], above zero.
         damping: c [N m s], above zero.
-        reference: what is wanted now.
+        reference: at this time.
         attitude: quaternion x y z w of the body in the inertial frame, whose z axis is down, shape (4,).
         omega: angular velocity in the body's frame [rad/s], shape (3,).
     """

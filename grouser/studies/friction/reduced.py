@@ -9,8 +9,9 @@ with p the friction forces, against the speeds, and what holds variables at thei
     p = -eta r,  eta = level / max(|r|, rest speed):
 
 a fictitious viscosity at rest, and the level against the motion beyond. Whether it slides is all that eta does not know
-beforehand; given that, p solves a linear system. So the viscosity is found by guessing who slides, solving, and
-correcting the guess: Newton's iteration of the equation whose own iteration, eta from the last round's speed, takes
+beforehand; given that, p solves a linear system. So the viscosity is found by guessing which frictions slide,
+solving, and correcting the guess: Newton's iteration of the equation whose own iteration, eta from the last round's
+    speed, takes
 thousands of rounds where a speed comes to zero. Which limits hold is guessed and corrected in the same rounds, so that
 no state of friction is decided on by forces that a limit takes away.
 """
@@ -22,14 +23,14 @@ import numpy as np
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.elimination import eliminate
 
-# How a row acts: friction as viscosity, sliding backward or forward; a limit that is not reached, or that holds.
+# Mode of a row: friction as viscosity, sliding backward or forward; a limit not reached, or active.
 REST, BACKWARD, FORWARD, FREE, LOWER, UPPER = 0, 1, 2, 3, 4, 5
 # Sliding begins above this multiple of the rest speed and ends at the rest speed.
 _SLIPS = 1.1
-# Rounds after which only the first wrong guess is corrected at a time, which always ends where M is a P-matrix, and
-# after which there is no hope.
+# Iterations after which only the first wrong guess is corrected at a time, which always ends where M is a P-matrix,
+# and after which the search fails.
 _JOINTLY, _AT_MOST = 12, 200
-# Rounds of changing states.
+# Most iterations of the friction states.
 _STATES = 50
 _LEAST_PIVOT = 1e-300
 # Share of the numbers that it is the difference of, by which a speed or a force may be wrong: what lies just at its
@@ -38,7 +39,7 @@ _ROUNDING = 1e-14
 
 
 class Reduced(NamedTuple):
-    """The system that is left, of m friction forces and l limits, frictions first.
+    """The reduced system of m friction forces and l limits, frictions first.
 
     Attributes:
         free: r without any of them, (m + l,).
@@ -47,7 +48,7 @@ class Reduced(NamedTuple):
         rest_speed: (m,).
         lower, upper: limits, (l,).
         sliding: state of each friction, (m,).
-        mode: how each row acts, (m + l,), kept between steps as the first guess.
+        mode: of each row, (m + l,), kept between steps as the first guess.
         force: p, (m + l,).
         result: r, (m + l,).
         inputs: u at the end of a part of a step.
@@ -103,9 +104,9 @@ def make_reduced(size, static, kinetic, rest_speed, lower, upper, inputs=0) -> R
 
 @kernel
 def solve_reduced(reduced):
-    """Finds states, forces and limits of a step from `free` and `response`; returns whether they settled.
+    """Finds states, forces and limits of a step from `free` and `response`; returns whether they converged. Two
 
-    Two loops: the states of friction, within each who slides and which limits hold.
+    nested loops: the states of friction, and within them the modes of all rows.
     """
     for _ in range(_STATES):
         if not _find_forces(reduced):
@@ -117,13 +118,13 @@ def solve_reduced(reduced):
 
 @inlined
 def _level(reduced, i):
-    """What friction i gives at most, in its state."""
+    """Greatest force of friction i in its state."""
     return reduced.kinetic[i] if reduced.sliding[i] else reduced.static[i]
 
 
 @kernel
 def _find_forces(reduced):
-    """Forces in the given states; returns whether it ended."""
+    """Forces in the given states; returns whether they converged."""
     frictions = reduced.static.shape[0]
     for attempt in range(_AT_MOST):
         if not _solve_modes(reduced):
@@ -143,7 +144,7 @@ def _find_forces(reduced):
 
 @inlined
 def _friction_mode(reduced, i):
-    """How friction i acts, by its force where it was thought at rest, else by its speed."""
+    """Mode of friction i, by its force where it was guessed at rest, else by its speed."""
     mode, speed, level = reduced.mode[i], reduced.result[i], _level(reduced, i)
     if mode == REST:
         return REST if not abs(reduced.force[i]) > level else BACKWARD if reduced.force[i] > 0.0 else FORWARD
@@ -153,7 +154,7 @@ def _friction_mode(reduced, i):
 
 @inlined
 def _limit_mode(reduced, i, limit):
-    """Whether limit i holds, by the value where it was thought free, else by the force."""
+    """Mode of limit i, by the value where it was guessed free, else by the force."""
     mode, value = reduced.mode[i], reduced.result[i]
     if mode == FREE:
         return LOWER if value < reduced.lower[limit] else UPPER if value > reduced.upper[limit] else FREE
@@ -163,7 +164,7 @@ def _limit_mode(reduced, i, limit):
 
 @inlined
 def _rounding(reduced, i):
-    """How far the result of row i may be wrong."""
+    """Rounding error of the result of row i."""
     total = abs(reduced.free[i])
     for j in range(reduced.free.shape[0]):
         total += abs(reduced.response[i, j] * reduced.force[j])
@@ -172,13 +173,13 @@ def _rounding(reduced, i):
 
 @inlined
 def _limit(reduced, i, limit):
-    """The limit that holds row i."""
+    """Value of the active limit of row i."""
     return reduced.lower[limit] if reduced.mode[i] == LOWER else reduced.upper[limit]
 
 
 @inlined
 def _solve_modes(reduced):
-    """Forces and results where it is known how each row acts; returns whether there are any."""
+    """Forces and results for given modes; returns whether there is a solution."""
     frictions, rows, count = reduced.static.shape[0], reduced.free.shape[0], 0
     for i in range(rows):
         mode, reduced.force[i] = reduced.mode[i], 0.0
@@ -201,7 +202,7 @@ def _solve_modes(reduced):
             if level > 0.0:
                 reduced.matrix[a, a] += reduced.rest_speed[i] / level
             else:
-                # nothing to hold it with: p = 0
+                # Without a response, p = 0.
                 for b in range(count):
                     reduced.matrix[a, b] = 1.0 if b == a else 0.0
                 reduced.right[a] = 0.0
@@ -214,7 +215,7 @@ def _solve_modes(reduced):
         for j in range(rows):
             reduced.result[i] += reduced.response[i, j] * reduced.force[j]
     for a in range(count):
-        # by its law, not as a difference of large numbers
+        # By its law, not as a difference of large numbers.
         i = reduced.active[a]
         if i >= frictions:
             reduced.result[i] = _limit(reduced, i, i - frictions)
@@ -225,7 +226,7 @@ def _solve_modes(reduced):
 
 @inlined
 def _change_states(reduced):
-    """Lets go what slips, and holds what has come to rest; returns whether any state changed."""
+    """Releases frictions that slip, and holds those that have come to rest; returns whether any state changed."""
     changed = False
     for i in range(reduced.static.shape[0]):
         speed = abs(reduced.result[i])

@@ -10,7 +10,7 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.elimination import eliminate_columns
 from grouser.studies.friction.reduced import solve_reduced
 
-# Times that a step may be halved.
+# Most halvings of a step.
 HALVINGS = 10
 # Newton's iteration of a function: most rounds, change at which it ends over what is typical of a variable, and how far
 # apart the differences of its derivatives are, likewise.
@@ -19,7 +19,7 @@ _ROUNDS, _SETTLED, _APART = 20, 1e-9, 1e-7
 
 @kernel
 def run_matrices(moved, driven, answers, responses, variables, speeds, samples, reduced, state, force, slides):
-    """Moves a system with matrices on from `state[0]`.
+    """Makes the steps of a system with matrices from `state[0]`.
 
     Args:
         moved, driven: what a step makes of y and of u at its end, for a whole step and its halves,
@@ -33,7 +33,7 @@ def run_matrices(moved, driven, answers, responses, variables, speeds, samples, 
         state, force, slides: results, one row at the start and for each step.
 
     Returns:
-        Steps that ended well, and how many of these were made in parts.
+        Number of successful steps, and how many of these were halved.
     """
     steps, n, halved = state.shape[0] - 1, state.shape[1], 0
     whole = 1 << HALVINGS
@@ -80,7 +80,7 @@ def _begin_part(samples, k, share, reduced):
 
 @inlined
 def _take_back(reduced):
-    """The states that the part began with."""
+    """Restores the states at the start of the part."""
     for i in range(reduced.sliding.shape[0]):
         reduced.sliding[i] = reduced.slid[i]
 
@@ -158,7 +158,9 @@ class NewtonBuffers(NamedTuple):
 def run_function(
     function, mass, effects, variables, speeds, samples, time, step, reduced, buffers, state, force, slides
 ):
-    """Moves a system on whose right side is a function of t, y, u and where to write; otherwise as `run_matrices`.
+    """Makes the steps of a system whose right side is a function of t, y, u and the output.
+
+    Otherwise as `run_matrices`.
 
     Args:
         function: compiled.

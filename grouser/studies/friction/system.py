@@ -1,4 +1,4 @@
-"""First-order systems with dry friction and limits: what they are, and how their motion is found.
+"""First-order systems with dry friction and limits, and their simulation.
 
     E y' = f(y, u(t), t) - sum_i g_i F_i,    F_i against the speed v_i = w_i . y,    low_k <= y_k <= high_k,
 
@@ -71,9 +71,9 @@ class FrictionRun:
         state: y, (steps + 1, n).
         force: of each friction, against its speed where positive, (steps + 1, m); zero at the start.
         sliding: state of each friction, (steps + 1, m).
-        event_time: when a friction force changed its state, (events,) [s].
+        event_time: times at which a friction force changed its state, (events,) [s].
         event_friction: which one, (events,).
-        event_slips: whether it began to slide, or came to rest, (events,).
+        event_slips: whether it began to slide, else came to rest, (events,).
         halved: steps that did not converge in one and were made in parts.
     """
 
@@ -152,7 +152,7 @@ class FrictionSystem:
         time: float = 0.0,
         sliding: Sequence[bool] | None = None,
     ) -> FrictionRun:
-        """Moves the system on.
+        """Simulates the system.
 
         Args:
             start: y at the start, (n,).
@@ -228,10 +228,10 @@ class FrictionSystem:
         return FrictionRun(times, state, force, slides, times[k + 1], which, slides[k + 1, which], halved)
 
     def _levels(self, step: float) -> tuple[np.ndarray, ...]:
-        """What a step makes of y, u, forces and limits, for the step and its halves.
+        """Matrices of a step for y, u, forces and limits, for the step and its halves.
 
         Raises:
-            ParameterError: the equations have no unique solution; a force drives what it should hold.
+            ParameterError: the equations have no unique solution; a force accelerates what it should hold.
         """
         n = len(self.matrix)
         rows = np.vstack([self.speeds, np.eye(n)[self.variables]])

@@ -1,4 +1,4 @@
-"""Frequency response of a servo loop, and what it says of the loop's stability."""
+"""Frequency response of a servo loop, and its stability margins."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from grouser.studies.servo.servo_loop import ANGLE, ServoLoop
 
-# Frequencies at least, of each decade, at which a crossing is looked for.
+# Least number of frequencies in each decade of the search for crossings.
 _A_DECADE = 200
 
 
@@ -27,7 +27,7 @@ class FrequencyResponse:
             least gain margin; NaN for none.
         gain_margin_db: below gain 1 there; infinite for none.
         open_poles, closed_poles: of the loop opened and closed [1/s].
-        margins_hold: whether margins say anything: not of a loop that is unstable when it is open.
+        margins_hold: whether margins are meaningful: not for an unstable open loop.
     """
 
     frequency: np.ndarray
@@ -53,7 +53,7 @@ class FrequencyResponse:
 
 
 def _margin(poles: np.ndarray) -> float:
-    """What rounding makes of a pole at 0 [1/s]."""
+    """Rounding error of a pole at 0 [1/s]."""
     return 1e-9 * float(np.abs(poles).max())
 
 

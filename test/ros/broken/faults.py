@@ -294,7 +294,7 @@ FAULTS = {
     "volatile": Fault(
         publishing("robot_description", reliability=ReliabilityPolicy.RELIABLE),
         LOOKING,
-        ("robot_description: QoS", "robot_description: heard"),
+        ("robot_description: QoS", "robot_description: received"),
     ),
     "two clocks": Fault(TwoClocks, LOOKING, ("/clock: publishers",)),
     "rate": Fault(altering("joint_states", every_second()), LOOKING, ("joint_states: rate",)),
@@ -323,6 +323,6 @@ FAULTS = {
     "no emergency stop": Fault(
         NoEmergencyStop,
         ("emergency_stop",),
-        ("/diagnostics", "machine after a stop", "command after a stop", "command after its end is said"),
+        ("/diagnostics", "machine after a stop", "command after a stop", "command after its release"),
     ),
 }
