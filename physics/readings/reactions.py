@@ -99,14 +99,14 @@ def _give_pairs(system, workspace, given):
 
 
 def _give_cylinders(system, workspace, given):
-    circuit, kinematics = system.hydraulics.geometry, workspace.multibody.kinematics
-    for c in range(len(circuit.valve)):
-        rod = _place(kinematics, circuit.rod_body[c], circuit.rod_point[c])
-        barrel = _place(kinematics, circuit.barrel_body[c], circuit.barrel_point[c])
+    geometry, kinematics = system.hydraulics.geometry, workspace.multibody.kinematics
+    for c in range(len(geometry.valve)):
+        rod = _place(kinematics, geometry.rod_body[c], geometry.rod_point[c])
+        barrel = _place(kinematics, geometry.barrel_body[c], geometry.barrel_point[c])
         impulse = workspace.constraints.rows.impulse[c] * (rod - barrel) / np.linalg.norm(rod - barrel)
         wrench = np.concatenate([impulse, np.cross(rod, impulse)])
-        given[circuit.rod_body[c]] += wrench
-        given[circuit.barrel_body[c]] -= wrench
+        given[geometry.rod_body[c]] += wrench
+        given[geometry.barrel_body[c]] -= wrench
 
 
 def _place(kinematics, body, point):

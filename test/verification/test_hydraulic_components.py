@@ -235,7 +235,7 @@ def test_compensator_in_closed_form(load):
 
 
 def edge_flow(rig, origin, end):
-    """Flow of the passage between two lines [m3/s]."""
+    """Flow of the flow element between two lines [m3/s]."""
     ends = zip(rig.network.origin, rig.network.end, strict=True)
     numbers = [e for e, (o, n) in enumerate(ends) if (rig.lines[o], rig.lines[n]) == (origin, end)]
     (number,) = numbers

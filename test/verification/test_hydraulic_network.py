@@ -285,11 +285,11 @@ def test_fixed_pump_delivers_its_displacement_less_leakage():
     rig = Rig(pump(5e-4, leakage=1e-11), Line("p", 1e-3), Tank("high", 10e6), CheckValve("c", "p", "high", 1e-3))
     rig.run(1.0)
     leak = 1e-11 * (rig.pressure("p") - ATMOSPHERE)
-    assert rig.books.delivered[0] / 1e-3 == pytest.approx(5e-4, rel=1e-9)
+    assert rig.accounts.delivered[0] / 1e-3 == pytest.approx(5e-4, rel=1e-9)
     leakage = int(rig.network.leak[0])
     assert rig.flow(leakage) == pytest.approx(leak, rel=1e-9)
     assert rig.flow(1 - leakage) == pytest.approx(5e-4 - leak, rel=1e-6)
-    assert rig.books.pump_work[0] == pytest.approx(5e-4 * 1e-3 * (rig.pressure("p") - ATMOSPHERE), rel=1e-6)
+    assert rig.accounts.pump_work[0] == pytest.approx(5e-4 * 1e-3 * (rig.pressure("p") - ATMOSPHERE), rel=1e-6)
 
 
 def test_swash_answers_with_its_time_constant():

@@ -9,7 +9,7 @@ import pytest
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file
 from grouser.physics.description.data.contact import SelfCollision
-from grouser.physics.hydraulics.circuit import piston_area, rod_side_area
+from grouser.physics.hydraulics.actuator_geometry import piston_area, rod_side_area
 
 MACHINES = ("excavator", "demolition_robot")
 GRAVITY = 9.81
