@@ -389,7 +389,7 @@ class _Elements:
         )
 
     def check_valve(self, valve: CheckValve) -> None:
-        """Free flow from inlet to outlet: see `_check`; reverse flow with s = (R (p_x - p_in) - d - d_c) / d_r by a pilot x.
+        """Free flow from inlet to outlet: see `_check`; reverse by a pilot x, s = (R (p_x - p_in) - d - d_c) / d_r.
 
         d = p_out - p_in closes it; R: area of the pilot's piston over that of the seat.
         """

@@ -136,7 +136,7 @@ def test_cells_know_their_soil():
 
 def test_what_springs_back():
     """Down Wong's line from where it yielded to no pressure."""
-    stays = tiles.set_back(4e7, 2e8, 0.03, 2e4)
+    stays = tiles.unloaded_sinkage(4e7, 2e8, 0.03, 2e4)
     assert 2e4 - (4e7 + 2e8 * 0.03) * (0.03 - stays) == pytest.approx(0.0, abs=1e-9)
 
 
