@@ -108,7 +108,7 @@ def make_midpoint_step(system, state, command, workspace):
         middle,
         state.joints.work,
     )
-    account_loops(pairs.row_pair, pair_rows.impulse, pair_rows.motion.jacobian, middle, state.loops.work)
+    account_loops(pairs.row_loop, pair_rows.impulse, pair_rows.motion.jacobian, middle, state.loops.work)
     for d in range(middle.shape[0]):
         state.v[d] = 2.0 * middle[d] - state.v[d]
     integrate_positions(model, state.q, middle, step)

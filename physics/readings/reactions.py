@@ -46,7 +46,7 @@ def pair_reactions(system: System, workspace: Workspace) -> np.ndarray:
     pairs, motion = system.loops, workspace.loops.rows.motion
     wrench = np.zeros((len(pairs.axis), 6))
     for r, impulse in enumerate(workspace.loops.rows.impulse):
-        p, direction = pairs.row_pair[r], pairs.row_direction[r]
+        p, direction = pairs.row_loop[r], pairs.row_direction[r]
         if direction < 3:
             wrench[p, direction] += impulse
         else:
@@ -92,7 +92,7 @@ def _give_contacts(workspace, given):
 def _give_pairs(system, workspace, given):
     pairs, rows = system.loops, workspace.loops.rows
     for r, impulse in enumerate(rows.impulse):
-        p = pairs.row_pair[r]
+        p = pairs.row_loop[r]
         wrench = impulse * np.array(loop_wrench.py_func(pairs, rows.motion, r))
         given[pairs.child_body[p]] += wrench
         given[pairs.parent_body[p]] -= wrench

@@ -385,7 +385,7 @@ def test_a_misaligned_door_is_forced_but_stays_whole(parts):
 def test_a_door_on_rigid_hinges_that_do_not_quite_fit_turns_freely(parts, hinges, error):
     """What hinges say differently of the same motion is left to as few of them as it takes."""
     simulation = Simulation(door(parts, hinges, error), EARTH)
-    assert len(simulation.system.loops.row_pair) == 5
+    assert len(simulation.system.loops.row_loop) == 5
     assert sum("over-constrained" in warning for warning in simulation.warnings) >= hinges - 1
     simulation.state.v[5] = 3.0
     for _ in range(200):
@@ -403,7 +403,7 @@ def test_a_door_on_rigid_hinges_that_do_not_quite_fit_turns_freely(parts, hinges
 
 def test_hinges_that_agree_share_the_load(parts):
     simulation = Simulation(door(parts, 3), EARTH)
-    assert len(simulation.system.loops.row_pair) == 15
+    assert len(simulation.system.loops.row_loop) == 15
     assert simulation.warnings == ()
 
 
@@ -452,7 +452,7 @@ def test_what_is_needed_elsewhere_is_kept(parts):
         + '<initial_position joint="j0" position="1.0"/>',
     )
     simulation = Simulation(machine, SPACE)
-    assert len(simulation.system.loops.row_pair) == 6
+    assert len(simulation.system.loops.row_loop) == 6
     assert [warning.split('"')[1] for warning in simulation.warnings] == ["a_tip", "b_tip"]
     assert all("forced against the others" in warning for warning in simulation.warnings)
 
