@@ -190,7 +190,7 @@ class _Elements:
         """Q = D w s - G (p_out - p_in), with a shaft power of w (D s (p_out - p_in) + T_loss).
 
         D: displacement, w: speed, G: leakage, T_loss: loss of torque (Merritt, chapter 4). The swash s follows
-        its control (`flows.wanted_swash`) with a time constant, t ds/dt = s_wanted - s (Manring and Fales, of
+        its control (`flows.swash_setpoint`) with a time constant, t ds/dt = s_wanted - s (Manring and Fales, of
         pumps with variable displacement). A supply is a line of constant pressure.
         """
         if pump.displacement is None:

@@ -72,7 +72,7 @@ def flow_per_opening(network: HydraulicNetwork, e, drop):
 
 
 @kernel
-def wanted_swash(network: HydraulicNetwork, p, pressure):
+def swash_setpoint(network: HydraulicNetwork, p, pressure):
     """Swash set by the control of pump p, and its slopes by the outlet's and the sensed pressure [1/Pa].
 
     Pressure control: s = (p_set - p) / r. Load-sensing control: the lesser of that and 1 + (p_sense + m - p) / r, with

@@ -17,7 +17,7 @@ import math
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.hydraulics.chambers import end_buffer
-from grouser.physics.hydraulics.flows import flow_per_opening, opening, wanted_swash
+from grouser.physics.hydraulics.flows import flow_per_opening, opening, swash_setpoint
 from grouser.physics.hydraulics.network import NO_LINE, PILOTS, HydraulicNetwork
 from grouser.physics.hydraulics.oil import aerated, pressure_of, pressure_rise
 from grouser.physics.hydraulics.trials import (
@@ -131,7 +131,7 @@ def _local_error(network: HydraulicNetwork, part, step: float, trial: Trial, wor
         largest = max(largest, share_of_error(change, trial.velocity[a], SPEED_ERROR))
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
-        wanted, _, _ = wanted_swash(network, p, trial.pressure)
+        wanted, _, _ = swash_setpoint(network, p, trial.pressure)
         by_rate = min(step / network.response[p], 1.0) if network.response[p] > 0.0 else 1.0
         share = by_rate * step / (network.response[p] + step)
         largest = max(largest, share * abs(min(max(wanted, 0.0), 1.0) - trial.swash[p]) / _SWASH_ERROR)
@@ -259,7 +259,7 @@ def _add_flow_elements(network: HydraulicNetwork, part, step: float, trial: Tria
 @kernel
 def _pump(network: HydraulicNetwork, p, step: float, trial: Trial, workspace: NetworkWorkspace):
     """Flow of pump p by the start's pressures and the end's swash [m3/s], and its slopes [m3/(s Pa)]."""
-    wanted, over_outlet, over_sense = wanted_swash(network, p, trial.pressure)
+    wanted, over_outlet, over_sense = swash_setpoint(network, p, trial.pressure)
     share = step / (network.response[p] + step)
     swash = trial.swash[p] + share * (wanted - trial.swash[p])
     full = 0.0 if workspace.faults.stopped_pump[p] else network.displacement[p] * network.speed[p]
@@ -455,7 +455,7 @@ def _advance_swash(network: HydraulicNetwork, part, step: float, trial: Trial, w
     """Sets new swash angles by the linearised pressures at the end."""
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
-        wanted, over_outlet, over_sense = wanted_swash(network, p, trial.pressure)
+        wanted, over_outlet, over_sense = swash_setpoint(network, p, trial.pressure)
         outlet, sense = network.outlet[p], network.sense[p]
         wanted += over_outlet * _rise(network, outlet, workspace)
         if sense != NO_LINE:

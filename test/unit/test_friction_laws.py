@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from grouser.physics.friction.laws import deflection_after, deflection_slope, settled_level, sliding_level
+from grouser.physics.friction.laws import consistent_level, deflection_after, deflection_slope, sliding_level
 
 
 def both(function):
@@ -25,7 +25,7 @@ def test_levels_go_with_the_speed(leaf):
     assert leaf(10.0, 4.0, 0.2, 0.0) == 10.0
 
 
-@both(settled_level)
+@both(consistent_level)
 @given(speed=st.floats(0.0, 1.0), mobility=st.floats(1e-6, 1e-2), start=st.floats(0.0, 1.0))
 @settings(max_examples=200, deadline=None)
 def test_a_settled_level_is_that_of_its_own_speed(leaf, speed, mobility, start):
@@ -42,9 +42,13 @@ def test_a_settled_level_is_that_of_its_own_speed(leaf, speed, mobility, start):
 
 def test_a_steep_curve_brings_to_rest_where_no_sliding_is_left():
     # F_s - F_k over the step is 50 times what the slope of the curve bears: there are several answers
-    assert settled_level(10.0, 4.0, 1e-3, 1e-3, 10.0, 1e-2) == pytest.approx(4.0), "what got away at the static level"
-    assert settled_level(10.0, 4.0, 1e-3, 0.2, 4.0, 1e-2) == pytest.approx(4.0), "sliding goes on"
-    assert settled_level(10.0, 4.0, 1e-3, 1e-3, 4.0, 1e-2) == pytest.approx(10.0), "too slow even at the kinetic level"
+    assert consistent_level(10.0, 4.0, 1e-3, 1e-3, 10.0, 1e-2) == pytest.approx(4.0), (
+        "what got away at the static level"
+    )
+    assert consistent_level(10.0, 4.0, 1e-3, 0.2, 4.0, 1e-2) == pytest.approx(4.0), "sliding goes on"
+    assert consistent_level(10.0, 4.0, 1e-3, 1e-3, 4.0, 1e-2) == pytest.approx(10.0), (
+        "too slow even at the kinetic level"
+    )
 
 
 @both(deflection_after)
