@@ -1,9 +1,9 @@
 """Flows through orifices, valves and pumps, and their derivatives by the pressures."""
 
 import math
+from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.hydraulics.faults import Faults
 from grouser.physics.hydraulics.network import (
     ALWAYS,
     FAULT,
@@ -17,12 +17,15 @@ from grouser.physics.hydraulics.network import (
     HydraulicNetwork,
 )
 
+if TYPE_CHECKING:
+    from grouser.physics.hydraulics.faults import Faults
+
 # Pressure drop below which the slope of a turbulent flow is that of its secant, not of its tangent [Pa].
 SECANT = 5e3
 
 
 @kernel
-def opening(network: HydraulicNetwork, e, pressure, spool, position, faults: Faults):
+def opening(network: HydraulicNetwork, e, pressure, spool, position, faults: "Faults"):
     """Opening of flow element e [-], and whether it varies with the pilot pressures at this point."""
     kind, source = network.kind[e], network.source[e]
     if kind == ALWAYS:

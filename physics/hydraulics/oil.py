@@ -12,10 +12,12 @@ Hydraulic Control Systems, 1967, section 2.3).
 """
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from grouser.physics.base.kernel import embedded, kernel
-from grouser.physics.hydraulics.network import HydraulicNetwork
+
+if TYPE_CHECKING:
+    from grouser.physics.hydraulics.network import HydraulicNetwork
 
 # Share of gas at 1e5 Pa from which cavities grow in oil without air.
 SEED = 1e-8
@@ -105,7 +107,7 @@ def compression_energy(oil: Oil, pressure):
 
 
 @kernel
-def gas_energy(network: HydraulicNetwork, line, pressure):
+def gas_energy(network: "HydraulicNetwork", line, pressure):
     """Energy stored in an accumulator's gas, integral of p dV with p V^n constant [J]."""
     volume, empty, index = network.gas_volume[line], network.gas_pressure[line], network.gas_index[line]
     if pressure <= empty:

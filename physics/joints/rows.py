@@ -1,13 +1,17 @@
 """Rows of the joints' own coordinates: limits, dry friction, and drives beyond their limit."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.constraints.rows import Rows, close_row, open_row, spring_impulse
 from grouser.physics.drives.springs import BUILT_IN
 from grouser.physics.friction.joints import HELD, JointFrictions, hold_impulse
-from grouser.physics.joints.laws import JointLaws
-from grouser.physics.model.multibody import MultibodyModel
+
+if TYPE_CHECKING:
+    from grouser.physics.joints.laws import JointLaws
+    from grouser.physics.model.multibody import MultibodyModel
 
 # A joint closer to its limit than this gets a row, which stops it at the limit [rad or m].
 _NEAR = 1e-2
@@ -17,8 +21,8 @@ LIMIT_RELIEF = 0.2
 
 @kernel
 def open_joint_rows(
-    model: MultibodyModel,
-    laws: JointLaws,
+    model: "MultibodyModel",
+    laws: "JointLaws",
     q,
     v,
     factor,

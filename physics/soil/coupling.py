@@ -1,12 +1,12 @@
 """Coupling of wheels and soil: linearised forces in the equations of motion, and the soil's update by the motion."""
 
 import math
+from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.terrain import Terrain
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.jacobian import list_entries, point_rows, turning_rows
-from grouser.physics.multibody.kinematics import Kinematics
 from grouser.physics.soil.bulldozing import deposit_soil, slide_slopes
 from grouser.physics.soil.contact import commit_cells, measure_cell_forces
 from grouser.physics.soil.footprint import find_cells, find_patches, place_wheel
@@ -14,6 +14,9 @@ from grouser.physics.soil.memory import MEMORY, shown_slip, slip_of, speeds, upd
 from grouser.physics.soil.stress_contact import commit_stress, measure_stress_forces
 from grouser.physics.soil.tiles import SoilState
 from grouser.physics.soil.wheels import DEFORMABLE, SINKAGE_OF_WHEEL, SLIP, SLIP_ANGLE, STRESS, Wheels, WheelWorkspace
+
+if TYPE_CHECKING:
+    from grouser.physics.multibody.kinematics import Kinematics
 
 
 @kernel
@@ -27,7 +30,7 @@ def apply_wheel_forces(
     wheels: Wheels,
     model: MultibodyModel,
     terrain: Terrain,
-    kinematics: Kinematics,
+    kinematics: "Kinematics",
     state: SoilState,
     step: float,
     work: WheelWorkspace,
@@ -113,7 +116,7 @@ def commit_wheels(
     wheels: Wheels,
     model: MultibodyModel,
     terrain: Terrain,
-    kinematics: Kinematics,
+    kinematics: "Kinematics",
     velocity,
     step: float,
     state: SoilState,

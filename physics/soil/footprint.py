@@ -1,12 +1,12 @@
 """Footprint of a wheel: the cells that it presses, by the height of its lower side above each."""
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.terrain import Terrain, type_at
-from grouser.physics.multibody.kinematics import Kinematics
 from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
 from grouser.physics.soil.tiles import (
     LEVEL,
@@ -38,6 +38,9 @@ from grouser.physics.soil.wheels import (
     Z,
 )
 
+if TYPE_CHECKING:
+    from grouser.physics.multibody.kinematics import Kinematics
+
 # A wheel that leans by more than this also presses with its flat side, sine of the angle to the vertical [-].
 _LEANING = 0.3
 # Least vertical component of the surface normal in forces of the wheel's surface [-].
@@ -62,7 +65,7 @@ _ARCTANGENT = _arctangent()
 
 
 @kernel
-def place_wheel(wheels: Wheels, w, terrain: Terrain, kinematics: Kinematics, work: WheelWorkspace):
+def place_wheel(wheels: Wheels, w, terrain: Terrain, kinematics: "Kinematics", work: WheelWorkspace):
     """Sets position, axes, twist and ground frame of a wheel; returns whether its position is finite."""
     body = wheels.body[w]
     r, centre, axis, mark = kinematics.rotation[body], work.centre[w], work.axis[w], work.mark[w]
