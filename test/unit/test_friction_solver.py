@@ -1,4 +1,4 @@
-"""First-order systems with dry friction and limits: the solver by itself."""
+"""Solver of first-order systems with dry friction and limits."""
 
 import itertools
 import math
@@ -63,8 +63,8 @@ class Cycle:
         self.period = self.slip_time + excess - 2.0 * damping + place(self.slip_time)
 
 
-def test_the_closed_form_without_damping():
-    """T = 2 pi - 2 atan A + 2 A and v_max = 1 + sqrt(1 + A^2), of the general one as well."""
+def test_cycle_closed_form_without_damping():
+    """T = 2 pi - 2 atan A + 2 A and v_max = 1 + sqrt(1 + A^2) as special cases of the general form."""
     cycle = Cycle(1.7, 0.0)
     assert cycle.period == pytest.approx(2.0 * math.pi - 2.0 * math.atan(1.7) + 3.4, abs=1e-9)
     assert cycle.greatest_speed == pytest.approx(1.0 + math.sqrt(1.0 + 1.7**2), abs=1e-9)
@@ -75,8 +75,8 @@ ONE_MASS = [(3.0, 0.25, 0.0), (2.0, 1.1, 0.08), (7.0, 0.4, 0.15), (1.0, 6.0, 0.3
 
 
 @pytest.mark.parametrize(("kinetic", "excess", "damping"), ONE_MASS)
-def test_one_mass_meets_the_closed_form_with_first_order(kinetic, excess, damping):
-    """Where in a step a slip begins spreads the error of one run by some of itself: the order is that of many steps."""
+def test_one_mass_converges_to_the_closed_form_with_first_order(kinetic, excess, damping):
+    """The phase of a slip within a step scatters the error of a run: the order is fitted over many steps."""
     exact = Cycle(kinetic * excess, damping)
     steps = 0.02 * 2.0 ** -np.linspace(0.0, 3.0, 25)
     errors = []
@@ -92,13 +92,13 @@ def test_one_mass_meets_the_closed_form_with_first_order(kinetic, excess, dampin
         assert (error > 0.0).all()
         order = np.polyfit(np.log(steps), np.log(error), 1)[0]
         assert order == pytest.approx(1.0, abs=0.1)
-    # what the paper says of a step of 0.005
+    # stated in the paper for a step of 0.005
     assert np.interp(0.005, steps[::-1], [e[0] for e in errors[::-1]]) < 0.005 * exact.period
     assert np.interp(0.005, steps[::-1], [e[1] for e in errors[::-1]]) < 0.005 * exact.greatest_speed
 
 
-def test_thresholds_have_hysteresis():
-    """A mass without inertia, 0 = -v + u - F: rest holds up to 1.1 rest speeds, sliding ends below one."""
+def test_stick_slip_thresholds_have_hysteresis():
+    """A body without inertia, 0 = -v + u - F: it sticks up to 1.1 rest speeds, sliding ends below one."""
     rest = 1e-3
     system = FrictionSystem([[-1.0]], [[1.0]], mass=[0.0], frictions=[DryFriction([1.0], 2.0, 1.0, rest_speed=rest)])
     loads = [0.0, 1.5, 2.0 + 1.05 * rest, 2.0 + 1.15 * rest, 1.0 + 1.05 * rest, 1.0 + 0.95 * rest, 2.0 + 1.05 * rest]
@@ -113,23 +113,23 @@ def test_thresholds_have_hysteresis():
 
 
 @pytest.mark.parametrize("share", [0.5, 0.999999])
-def test_what_sticks_does_not_creep(share):
-    """1e5 steps under a load that swings almost up to the static level."""
+def test_sticking_mass_does_not_creep(share):
+    """1e5 steps under a load that oscillates almost up to the static level."""
     levels = [(3.0, 2.0), (2.0, 1.0)]
-    # the first mass holds what the second passes on: nothing, as that sticks
+    # the second mass sticks and passes no force to the first
     run = chain(2, levels).run(np.zeros(4), 0.01, 100_000, lambda time: share * 2.0 * np.sin(0.37 * time))
     assert not run.sliding.any() and len(run.event_time) == 0
     assert np.abs(run.state[:, 2:]).max() <= REST_SPEED
-    # what swings at 1e-10 goes no farther than half a swing
+    # an oscillation of 1e-10 moves no farther than half a period
     assert np.abs(run.state[:, :2]).max() <= REST_SPEED * 2.0 / 0.37
 
 
-def test_rest_is_rest_between_slips():
+def test_sticking_without_chatter_between_slips():
     run = mass_on_spring(4.0, 0.5, 0.05).run([0.0, 0.0], 0.005, 100_000, lambda time: time)
     held = ~run.sliding[:, 0]
     assert 0.3 < held.mean() < 0.6
     assert np.abs(run.state[held, 1]).max() <= REST_SPEED
-    # neither chatter: a slip and a stop in each cycle, of 7.6
+    # no chatter: one slip and one stop in each cycle of 7.6
     assert len(run.event_time) == pytest.approx(2 * 500.0 / 7.6, abs=4)
     assert (run.event_slips[::2]).all() and not run.event_slips[1::2].any()
     assert (np.abs(run.force[held, 0]) <= 6.0).all()
@@ -164,7 +164,7 @@ def test_coupled_frictions_converge_with_first_order():
 
 
 def consistent(reduced, sliding, modes):
-    """Forces and results in these states, if they agree with these modes; the laws as the module states them."""
+    """Forces and results in these states, if they are consistent with these modes by the module's laws."""
     frictions, rows = len(reduced.static), len(reduced.free)
     left, right = np.eye(rows), np.zeros(rows)
     for i, mode in enumerate(modes):
@@ -195,10 +195,10 @@ def consistent(reduced, sliding, modes):
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 3), st.integers(0, 2))
-def test_forces_are_the_only_ones_that_agree(seed, frictions, limits):
-    """Against all ways in which frictions may stick or slide and limits may hold, of random P-matrices.
+def test_friction_forces_are_the_unique_solution(seed, frictions, limits):
+    """Against enumeration of all combinations of sticking, sliding and active limits, of random P-matrices.
 
-    Definite matrices, not symmetric ones, are P-matrices; so are they with rows and columns scaled.
+    Positive definite matrices, also nonsymmetric ones, are P-matrices; so are they with scaled rows and columns.
     """
     random, rows = np.random.default_rng(seed), frictions + limits
     root, turn = random.normal(size=(rows, rows)), random.normal(size=(rows, rows))
@@ -234,20 +234,20 @@ def limited(skew, free):
     assert reduced.result == pytest.approx(reduced.free + reduced.response @ reduced.force, abs=1e-12)
 
 
-def test_guesses_that_go_round_in_circles_are_corrected_one_by_one():
-    """From no limit that holds, correcting all wrong guesses at once comes back to that."""
+def test_cycling_modes_are_corrected_one_by_one():
+    """From no active limit, correcting all wrong modes at once returns to the start."""
     limited((8.0, 4.0, 5.0), (-8.0, 2.0, 7.8))
     limited((-7.0, -8.0, 4.0), (-7.3, 1.4, -0.2))
     limited((1.0, 7.0, -2.0), (-7.4, 6.4, 1.8))
 
 
-def test_whether_a_limit_holds_without_a_force_does_not_hang_on_rounding():
-    """The second row comes to 0 by itself: its force is 1e-16, or its value is."""
+def test_limit_with_zero_force_is_robust_to_rounding():
+    """The second row is 0 without a force: its force or its value is 1e-16 by rounding."""
     limited((-3.0, 5.0, 2.0), (-3.0, -3.0, 3.0))
 
 
 @pytest.mark.parametrize("gain", [0.5, 20.0])
-def test_a_signal_saturates(gain):
+def test_signal_saturates(gain):
     """x' = s, 0 = -s + gain (1 - x), |s| <= 0.3: constant speed, then implicit Euler of the free loop."""
     system = FrictionSystem(
         [[0.0, 1.0], [-gain, -1.0]],
@@ -263,13 +263,13 @@ def test_a_signal_saturates(gain):
         x += step * min(free, 0.3)
         assert run.state[k + 1] == pytest.approx([x, min(free, 0.3)], rel=1e-12)
     saturated = run.state[1:, 1] == 0.3
-    # exactly at the limit, while at all
+    # exactly at the limit while saturated
     assert saturated.any() and (np.diff(saturated.astype(int)) <= 0).all()
     assert run.halved == 0
 
 
-def test_two_signals_in_a_row_saturate():
-    """0 = -a + 5 u, 0 = -b + 2 a - 1: each at its limit where its own equation is beyond."""
+def test_two_signals_in_series_saturate():
+    """0 = -a + 5 u, 0 = -b + 2 a - 1: each is at its limit where its equation exceeds it."""
     system = FrictionSystem(
         [[-1.0, 0.0], [2.0, -1.0]],
         [[5.0, 0.0], [0.0, -1.0]],
@@ -283,8 +283,8 @@ def test_two_signals_in_a_row_saturate():
     assert run.state[1:, 1] == pytest.approx(np.clip(2.0 * a - 1.0, -1.5, 0.5), abs=1e-14)
 
 
-def test_an_end_stop_holds_exactly_and_lets_go():
-    """A mass is driven on a stop, rests there, and leaves it when the force turns."""
+def test_end_stop_holds_exactly_and_releases():
+    """A mass is driven onto a stop, rests there, and leaves it when the force reverses."""
     stop = VariableLimit(0, lower=0.0, effect=[0.0, 1.0], name="stop")
     system = FrictionSystem([[0.0, 1.0], [0.0, 0.0]], [[0.0], [1.0]], limits=[stop])
     step = 0.01
@@ -295,15 +295,15 @@ def test_an_end_stop_holds_exactly_and_lets_go():
     arrived = int(np.flatnonzero(place == 0.0)[0])
     # sqrt(2 s / a) = 1, in steps, less what the scheme is ahead
     assert arrived == pytest.approx(100, abs=2)
-    # the step before the last cm has left some of the speed; from then on there is none
+    # the step before contact keeps some of the speed; then it is zero
     held = slice(arrived + 1, 300)
     assert (place[held] == 0.0).all() and (np.abs(speed[held]) < 1e-15).all()
     assert (place[300:] > 0.0).all()
     assert speed[300:] == pytest.approx(0.5 * step * np.arange(1, 102), abs=1e-12)
 
 
-def test_friction_and_a_stop_together():
-    """A block with friction 1 is pressed on a stop with 3: pulled back with 0.9 it stays, with 1.2 it leaves."""
+def test_friction_and_end_stop_together():
+    """A block with friction 1 is pressed onto a stop with 3: it stays at a pull of 0.9, and leaves at 1.2."""
     stop = VariableLimit(0, upper=1.0, effect=[0.0, 1.0])
     system = FrictionSystem(
         [[0.0, 1.0], [0.0, 0.0]], [[0.0], [1.0]], frictions=[DryFriction([0.0, 1.0], 1.0, 1.0)], limits=[stop]
@@ -318,8 +318,8 @@ def test_friction_and_a_stop_together():
     assert run.state[-1, 0] == pytest.approx(1.0 - 0.2 * 0.01**2 * 300 * 301 / 2, abs=1e-9)
 
 
-def test_what_a_limit_takes_away_does_not_break_friction_loose():
-    """v' = s - F, 0 = -s + 5 u, s <= 1: friction holds 1.5, and would not hold 5; once loose, 0.5 would not stop it."""
+def test_saturated_force_does_not_break_friction_loose():
+    """v' = s - F, 0 = -s + 5 u, s <= 1: static friction 1.5 holds s = 1, but not 5; sliding friction is 0.5."""
     system = FrictionSystem(
         [[0.0, 1.0], [0.0, -1.0]],
         [[0.0], [5.0]],
@@ -344,7 +344,7 @@ def linear(t, y, u, out):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_functions_move_as_matrices_do(seed):
+def test_system_as_function_equals_system_as_matrices(seed):
     """Random systems of five variables, one of them algebraic, with two frictions and two limits."""
     random, n, steps = np.random.default_rng(seed), 5, 400
     matrix = random.normal(size=(n, n)) - 3.0 * np.eye(n)
@@ -369,13 +369,13 @@ def test_functions_move_as_matrices_do(seed):
 
 @numba.njit
 def swing(t, y, u, out):
-    """A pendulum in air, turned by u."""
+    """A pendulum with air drag and the torque u."""
     out[0] = y[1]
     out[1] = u[0] - math.sin(y[0]) - 0.3 * y[1] * abs(y[1])
 
 
-def test_a_nonlinear_function_meets_radau_where_nothing_sticks():
-    """It goes round in one direction, so that friction is a constant moment."""
+def test_nonlinear_function_against_radau_without_sticking():
+    """It rotates in one direction, so that friction is a constant moment."""
     system = FrictionSystem(swing, frictions=[DryFriction([0.0, 1.0], 1.0, 0.5, rest_speed=1e-9)], scale=[1.0, 1.0])
 
     def moment(time):
@@ -402,8 +402,8 @@ def saturating(t, y, u, out):
     out[1] = 5.0 * u[0] - y[1]
 
 
-def test_a_round_that_goes_too_far_does_not_break_friction_loose():
-    """v' = tanh(s) - F, 0 = 5 u - s: 5 in the first round of Newton, 1 in the end, of 1.5 that friction holds."""
+def test_overshooting_newton_iteration_does_not_break_friction_loose():
+    """v' = tanh(s) - F, 0 = 5 u - s: 5 in the first Newton iteration, 1 at the end; friction holds 1.5."""
     friction = DryFriction([1.0, 0.0], 1.5, 0.5)
     system = FrictionSystem(saturating, mass=[1.0, 0.0], frictions=[friction], scale=[1.0, 1.0])
     run = system.run([0.0, 0.0], 0.01, 3, np.array([0.0, 1.0, 1.0, 1.0]))
@@ -412,11 +412,11 @@ def test_a_round_that_goes_too_far_does_not_break_friction_loose():
 
 
 def unstable():
-    """y' = 10 y - F: a step above 0.1 turns the motion round, and friction drives it."""
+    """y' = 10 y - F: a step above 0.1 reverses the motion, and friction drives it."""
     return FrictionSystem([[10.0]], frictions=[DryFriction([1.0], 1.0, 0.5, rest_speed=1e-6)])
 
 
-def test_a_step_that_does_not_converge_is_made_in_halves_and_told_of():
+def test_nonconverging_step_is_halved_and_reported():
     with pytest.warns(RuntimeWarning, match=r"^3 of 3 steps of 0.15 s did not converge, and were made in parts$"):
         whole = unstable().run([5.0], 0.15, 3)
     with warnings.catch_warnings():
@@ -430,7 +430,7 @@ def test_a_step_that_does_not_converge_is_made_in_halves_and_told_of():
 
 
 @pytest.mark.parametrize("seed", [94, 136, 254, 894, 1540])
-def test_halves_begin_in_the_states_of_the_whole_step(seed):
+def test_half_steps_start_in_the_states_of_the_whole_step(seed):
     """Random unstable systems whose step of 0.1 changes states before it fails."""
     random = np.random.default_rng(seed)
     matrix, start = random.normal(scale=12.0, size=(2, 2)), random.normal(size=2) * (random.random(2) < 0.7)
@@ -449,7 +449,7 @@ def unstable_function(t, y, u, out):
     out[0] = 10.0 * y[0]
 
 
-def test_a_function_is_halved_as_well():
+def test_nonconverging_step_of_a_function_is_halved():
     friction = DryFriction([1.0], 1.0, 0.5, rest_speed=1e-6)
     with pytest.warns(RuntimeWarning, match="3 of 3 steps"):
         run = FrictionSystem(unstable_function, frictions=[friction], scale=[1.0]).run([5.0], 0.15, 3)
@@ -464,8 +464,8 @@ def crossed(t, y, u, out):
     out[1] = 0.0
 
 
-def test_a_step_that_never_converges_is_an_error():
-    """Each friction slows what it acts against, and the other one twice as much: not a P-matrix."""
+def test_step_that_never_converges_is_an_error():
+    """Each friction slows its own variable, and the other one twice as much: not a P-matrix."""
     frictions = [
         DryFriction([1.0, 0.0], 2.0, 1.0, effect=[1.0, 2.0]),
         DryFriction([0.0, 1.0], 2.0, 1.0, effect=[2.0, 1.0]),
@@ -481,12 +481,12 @@ def test_a_step_that_never_converges_is_an_error():
         assert caught.value.part == pytest.approx(0.1 / 1024)
 
 
-def test_a_state_beyond_all_numbers_is_an_error():
+def test_nonfinite_state_is_an_error():
     with pytest.raises(DivergenceError, match="variable 0 has the value inf"):
         FrictionSystem([[1.0]]).run([1.0], 0.5, 2000)
 
 
-def test_the_run_goes_on_where_another_ended():
+def test_run_continues_from_the_end_of_another():
     system = mass_on_spring(4.0, 0.5, 0.05)
     whole = system.run([0.0, 0.0], 0.01, 2000, lambda time: time)
     first = system.run([0.0, 0.0], 0.01, 1000, lambda time: time)
@@ -496,7 +496,7 @@ def test_the_run_goes_on_where_another_ended():
     assert then.event_time == pytest.approx(whole.event_time[whole.event_time > 10.0])
 
 
-def test_friction_of_no_strength_does_nothing():
+def test_zero_friction_has_no_effect():
     free = FrictionSystem([[0.0, 1.0], [-1.0, 0.0]], [[0.0], [1.0]]).run([1.0, 0.0], 0.01, 500)
     assert mass_on_spring(0.0, 0.5, 0.0).run([1.0, 0.0], 0.01, 500).state == pytest.approx(free.state, abs=1e-15)
     assert free.force.shape == (501, 0)
@@ -581,7 +581,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_bad_input_is_refused_by_name(case):
+def test_invalid_friction_system_is_refused_by_name(case):
     make, words = REFUSED[case]
     with pytest.raises(ParameterError, match=words):
         make()

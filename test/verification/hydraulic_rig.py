@@ -1,4 +1,4 @@
-"""A hydraulic circuit by itself, without a mechanism: its actuators push constant loads."""
+"""A hydraulic circuit without a mechanism: its actuators move constant loads."""
 
 import dataclasses
 from typing import get_args, get_type_hints
@@ -61,13 +61,13 @@ def cylinder(name="cylinder", **numbers):
 
 
 class Rig:
-    """A circuit of elements as a description has them, at rest.
+    """A circuit of elements of a description, at rest.
 
     Args:
-        elements: of the circuit; a tank of 1e5 Pa is there.
+        elements: of the circuit; a tank of 1e5 Pa is added.
         fluid: the oil.
         pressures: of lines at the start [Pa]; the others are at the tank's.
-        mass, force: that each cylinder moves, beside its piston [kg, N].
+        mass, force: load of each cylinder, beside its piston [kg, N].
     """
 
     def __init__(self, *elements, fluid=_OIL, pressures=None, mass=100.0, force=0.0):
@@ -105,7 +105,7 @@ class Rig:
         return float(self.now.pressure[self.lines.index(line)])
 
     def push(self, force):
-        """Sets the force on what each cylinder moves, beside its piston [N]."""
+        """Sets the force on the load of each cylinder [N]."""
         self.workspace.loads.acceleration[:] = force / self._mass
 
     def flow(self, element=0):
@@ -113,14 +113,14 @@ class Rig:
         return float(self.accounts.passed[element] / self._step)
 
     def advance_together(self, step):
-        """Makes one step of a length [s] of all parts as a simulation does: plain ones in lockstep."""
+        """Advances all parts by one step [s] like a simulation: plain parts in lockstep."""
         network, geometry, workspace = self._packed
         self.prediction.trace_length[:] = self.workspace.substeps[:] = 0
         advance_plain_parts(network, geometry, self.command, step, workspace, self.prediction)
         advance_other_parts(network, geometry, self.command, step, workspace, self.prediction)
 
     def advance(self, step, count=1):
-        """Makes steps of a length [s], with each part by itself."""
+        """Advances by a number of steps [s], each part by itself."""
         network, geometry, workspace = self._packed
         self._step = step
         for _ in range(count):
@@ -132,7 +132,7 @@ class Rig:
                 total += getattr(self.accounts, name)
 
     def run(self, duration, step=1e-3):
-        """Makes steps for a time [s]."""
+        """Advances by a time [s]."""
         self.advance(step, round(duration / step))
 
     def volumes(self):

@@ -1,4 +1,4 @@
-"""The hydraulic piston as a row: the worked numbers of Strashnov and Mironenko's equation (9)."""
+"""Hydraulic piston as a row: a worked example of Strashnov and Mironenko's equation (9)."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ HYDRAULICS = """
 </cylinder>"""
 
 
-def test_impulse_of_equation_9(parts):
+def test_piston_impulse_of_equation_9(parts):
     direction, length = np.array([0.6, 0.8, 0.0]), 0.7
     arm_i, arm_j = np.array([0.3, 0.1, -0.2]), np.array([-0.25, 0.05, 0.1])
     place_j = arm_i + length * direction - arm_j
@@ -51,7 +51,7 @@ def test_impulse_of_equation_9(parts):
     open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), np.zeros(3), rows, found)
     close_row(rows, 0, model.pattern_start, model.pattern, factor)
     assert found[0] == pytest.approx(length, abs=1e-15)
-    # the piston: 2 kg that move at 0.25 m/s
+    # the piston: 2 kg at 0.25 m/s
     rows.conductance[0], rows.target[0] = 2.0, 0.25
     relative = rows.jacobian[0] @ v
     assert 0.25 - relative == pytest.approx(-0.084, abs=1e-15) or 0.25 - relative == pytest.approx(0.334, abs=1e-15)
@@ -67,7 +67,7 @@ def test_impulse_of_equation_9(parts):
     assert u[9:] == pytest.approx([-0.45152448, 0.28182168, 0.29291142], abs=1e-8)
 
 
-def test_rate_of_the_direction_as_the_cylinder_turns(parts):
+def test_jacobian_rate_of_a_cylinder(parts):
     """dJ/dt v against the central difference of J v along the motion, between two moving bodies."""
     machine = parts.machine(
         '<link name="world"/>',
@@ -101,7 +101,7 @@ def test_rate_of_the_direction_as_the_cylinder_turns(parts):
     assert turning[0] == pytest.approx(expected, abs=1e-8)
 
 
-def test_position_follows_the_piston(parts):
+def test_mechanism_position_follows_the_piston(parts):
     # the mechanism ends every step at the piston's position, though it is moved by velocities alone
     machine = parts.machine(
         '<link name="world"/>',

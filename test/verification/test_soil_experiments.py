@@ -1,4 +1,4 @@
-"""The single-wheel rig as a multibody machine: reference curves on three levels, ruts, slopes, and what is refused."""
+"""Single-wheel rig as a multibody machine: reference curves on three levels, ruts, slopes, invalid input."""
 
 import math
 
@@ -32,7 +32,7 @@ FORCES = ("drawbar_pull", "thrust", "resistance")
 
 
 def differences(result, expected, load):
-    """Relative of sinkage and torque, and of forces as a share of the load; one line a slip."""
+    """Differences of sinkage and torque (relative) and of forces (over the load), one row for each slip."""
     sinkage, _, torque = (np.array([row[k] for row in expected]) for k in range(3))
     forces = np.array([[row[1], row[3], row[4]] for row in expected]).T
     found = np.array([result[name] for name in FORCES])
@@ -51,19 +51,19 @@ def cells():
 
 
 @pytest.mark.parametrize("load", [100, 200])
-def test_cells_meet_the_converged_wheel(cells, load):
-    """Within the 1 % that is asked for of a grid of 5 mm; as it is scattered, 0.1 % is left."""
+def test_cells_agree_with_the_converged_wheel(cells, load):
+    """Within the required 1 % at cells of 5 mm; with scattered sample points the error is 0.1 %."""
     expected = [row for (weight, _), row in CELLS.items() if weight == load]
     for difference in differences(cells[load], expected, load):
         assert np.abs(difference).max() < 0.01
-    # Where it meets and leaves the soil is known to the half of a cell.
+    # Entry and exit are resolved to half a cell.
     half_a_cell = 0.5 * 0.005 / 0.15
     for name, column in (("entry_angle", 5), ("exit_angle", 6)):
         assert cells[load][name] == pytest.approx([math.radians(row[column]) for row in expected], abs=half_a_cell)
 
 
-def test_trends_of_cells(cells):
-    """As eqs (1) to (10) have it: resistance falls with slip, by what the shear carries of the load."""
+def test_resistance_of_cells_falls_with_slip(cells):
+    """By equations (1) to (10) resistance falls with slip, as shear carries more of the load."""
     for result in cells.values():
         assert (np.diff(result["torque"]) > 0.0).all()
         assert (np.diff(result["resistance"]) < 0.0).all()
@@ -83,20 +83,20 @@ def test_torque_and_resistance_rise_with_the_load(model):
         assert (np.diff([run[name] for run in runs], axis=0) > 0.0).all(), name
 
 
-def test_slip_is_what_is_asked_for(cells):
-    """The drives give way by 1e-7 m/s and 1e-6 m/s of the rim's 0.0294 m/s under the load."""
+def test_rig_keeps_the_commanded_slip(cells):
+    """The drives deviate by 1e-7 m/s and 1e-6 m/s of the rim's 0.0294 m/s under the load."""
     for load, result in cells.items():
         asked = [slip for weight, slip in CELLS if weight == load]
         assert result["slip"] == pytest.approx(asked, abs=1e-4)
-        # it rolls further than the contact is long, at every slip
+        # the rolled distance exceeds the contact length at every slip
         way = {"angular_velocity": 0.196, "wheel_radius": 0.15}
         assert result["simulated_time"] > sum(0.1 / travel_speed(way, slip) for slip in asked)
         assert result["compute_time"] > 0.0
 
 
 @pytest.mark.parametrize("load", [100, 200])
-def test_stress_integrals_live_meet_their_equilibrium(load):
-    """The way that the wheel settles leaves 0.1 % of how it was set down."""
+def test_stress_integrals_in_motion_agree_with_their_equilibrium(load):
+    """The settling distance leaves 0.1 % of the initial transient."""
     expected = {slip: row for (weight, slip), row in STRESS.items() if weight == load}
     result = experiments.run("wheel_soil_bin", model="stress", load=load, slip=list(expected), **ON_STRESS)
     for difference in differences(result, list(expected.values()), load):
@@ -115,7 +115,7 @@ def test_resistance_rises_with_slip_only_where_sinkage_does(model):
 
     (slow, fast), (shallow, deep), torque = resistance()
     assert torque[1] > torque[0]
-    # at most by what the greatest pressure's shift forward makes of it
+    # at most by the forward shift of the greatest pressure
     assert fast < 1.01 * slow
     growth = deep / shallow
     (slow, fast), (shallow, deep), torque = resistance(slip_sinkage="exponent", slip_exponent=0.4)
@@ -123,7 +123,7 @@ def test_resistance_rises_with_slip_only_where_sinkage_does(model):
     assert fast > 1.05 * slow and deep / shallow > 1.1 * growth
 
 
-def test_every_slip_has_a_fresh_bed():
+def test_each_slip_of_the_rig_has_a_fresh_bed():
     settings = {"model": "deformable", "cell_size": 0.02}
     both = experiments.run("wheel_soil_bin", slip=[0.4, 0.2], **settings)
     alone = experiments.run("wheel_soil_bin", slip=0.2, **settings)
@@ -131,14 +131,14 @@ def test_every_slip_has_a_fresh_bed():
         assert both[name][1] == alone[name][0], name
 
 
-def test_grousers_shear_more_soil():
+def test_grousers_raise_the_thrust_of_the_rig():
     plain, grousers = (
         experiments.run("wheel_soil_bin", model="stress", slip=[-0.3, 0.3], grouser_count=12, grouser_height=height)
         if height
         else experiments.run("wheel_soil_bin", model="stress", slip=[-0.3, 0.3])
         for height in (0.0, 0.01)
     )
-    # a braked wheel is turned by the ground
+    # the ground drives a braked wheel
     assert plain["torque"][0] < 0.0 < plain["torque"][1] < grousers["torque"][1]
     assert plain["slip"] == pytest.approx([-0.3, 0.3], abs=1e-4)
 
@@ -146,12 +146,12 @@ def test_grousers_shear_more_soil():
 @pytest.fixture(scope="module", params=[("stress", False), ("deformable", False), ("deformable", True)])
 def passes(request):
     model, bulldozing = request.param
-    # stresses of these levels know no rate: a faster wheel comes to the same in less time
+    # stresses of these levels are rate-independent: a faster wheel gives the same result in less time
     result = experiments.run("multi_pass", model=model, bulldozing=bulldozing, angular_velocity=0.6)
     return {"bulldozing": bulldozing, **result.results}
 
 
-def test_a_rut_deepens_by_less_and_less(passes):
+def test_rut_deepening_decreases_with_each_pass(passes):
     assert passes["pass"] == [1, 2, 3, 4, 5]
     increment = np.array(passes["sinkage_increment"])
     assert increment.cumsum() == pytest.approx(passes["sinkage"])
@@ -159,14 +159,14 @@ def test_a_rut_deepens_by_less_and_less(passes):
     assert (np.diff(passes["rut_depth"]) > 0.0).all()
     resistance = np.array(passes["resistance"])
     assert (resistance[1:] < 0.8 * resistance[0]).all()
-    # loose soil that slides into the rut has to be pressed every time
+    # loose soil that slides into the rut is pressed in every pass
     assert passes["bulldozing"] or (np.diff(resistance) < 0.0).all()
-    # what the wheel has left springs back, and nothing falls in
+    # the rut rebounds elastically, and no soil falls in
     assert (np.array(passes["rut_depth"]) < passes["sinkage"]).all()
 
 
-def test_passes_on_stress_integrals_are_those_of_their_equilibrium():
-    """Every pass by itself, into the rut of the one before, as a rut of that depth is rolled over steadily."""
+def test_repeated_passes_on_stress_integrals_agree_with_their_equilibrium():
+    """Each pass in the rut of the previous one equals the steady solution for a rut of that depth."""
     result = experiments.run("multi_pass", model="stress", angular_velocity=0.6, passes=3)
     rut = 0.0
     for k in range(3):
@@ -179,7 +179,7 @@ def test_passes_on_stress_integrals_are_those_of_their_equilibrium():
 CLIMBING = {"soil": ["dry_sand"], "cell_size": 0.01}
 
 
-def test_slip_grows_with_the_slope_until_nothing_moves():
+def test_slip_grows_with_the_slope_until_the_wheel_stalls():
     slopes = [0.0, 10.0, 20.0, 35.0]
     result = experiments.run("slope_climb", **CLIMBING | {"soil": ["lunar_simulant", "dry_sand"]}, slope_deg=slopes)
     assert result["slope"] == pytest.approx(np.radians(slopes))
@@ -187,11 +187,11 @@ def test_slip_grows_with_the_slope_until_nothing_moves():
         assert (np.diff(slip) > 0.0).all()
         assert moves == [True, True, True, False]
         assert 0.0 < slip[0] < 0.2 and slip[-1] > 0.9
-    # the lunar simulant is the stronger of the two
+    # the lunar simulant is the stronger soil
     assert result["slip"][0][2] < result["slip"][1][2]
 
 
-def test_a_wheel_climbs_at_the_slip_at_which_its_pull_is_its_weight_downhill():
+def test_climbing_slip_is_that_of_drawbar_pull_equal_to_downhill_weight():
     """Two experiments of one soil: pull over load on the level, at the slip of the slope, is the slope's tangent.
 
     What differs is that cells are pressed straight down, not across the slope: a cell that is z = 14 mm deep under the
@@ -234,19 +234,19 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "parameters", "named"), BAD)
-def test_bad_input_is_refused_by_name(name, parameters, named):
+def test_invalid_wheel_experiment_input_is_refused_by_name(name, parameters, named):
     with pytest.raises(ParameterError, match=named):
         experiments.run(name, **parameters)
 
 
-def test_a_machine_that_is_not_there_and_grousers_without_height():
+def test_missing_machine_and_grousers_without_height_are_refused():
     with pytest.raises(MachineError, match="moon_car"):
         experiments.run("slope_climb", machine="moon_car")
     with pytest.raises(MachineError, match="grouser_height"):
         experiments.run("wheel_soil_bin", grouser_count=12)
 
 
-def test_arguments_of_the_rig():
+def test_xacro_arguments_of_the_wheel_rig():
     rig = share_path("urdf", "single_wheel_testbed.urdf.xacro")
     machine = load_machine(rig, {"load": "300", "level": "stress", "grousers": "12", "grouser_height": "0.01"})
     (wheel,) = machine.wheels
@@ -259,7 +259,7 @@ def test_arguments_of_the_rig():
 
 
 @pytest.mark.parametrize("name", ["wheel_soil_bin", "multi_pass", "slope_climb"])
-def test_plots(name):
+def test_wheel_experiment_plots(name):
     from matplotlib.figure import Figure
 
     experiment = experiments.load(name)
