@@ -10,11 +10,11 @@ from grouser.experiments import hydraulic_crane
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.description import parse_machine
+from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry
 from grouser.physics.hydraulics.advance import advance_other_parts
-from grouser.physics.hydraulics.circuit import make_circuit
-from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network
 from grouser.physics.hydraulics.plain_parts import advance_plain_parts
+from grouser.physics.hydraulics.prediction import make_prediction
 from grouser.physics.hydraulics.trials import SLIDING, make_network_workspace, set_contents
 from grouser.physics.model.multibody import build_model
 
@@ -49,15 +49,15 @@ def _crane() -> Figure:
 
 
 @kernel
-def follow_commands(network, circuit, commands, repeats, step, workspace, prediction):
+def follow_commands(network, geometry, commands, repeats, step, workspace, prediction):
     """Takes all parts of a circuit through so many steps for each row of commands; returns their sub-steps."""
     count = 0
     for row in range(commands.shape[0]):
         for _ in range(repeats):
             workspace.substeps[:] = 0
             prediction.trace_length[:] = 0
-            advance_plain_parts(network, circuit, commands[row], step, workspace, prediction)
-            advance_other_parts(network, circuit, commands[row], step, workspace, prediction)
+            advance_plain_parts(network, geometry, commands[row], step, workspace, prediction)
+            advance_other_parts(network, geometry, commands[row], step, workspace, prediction)
             for part in range(workspace.substeps.shape[0]):
                 count += workspace.substeps[part]
     return count
@@ -67,7 +67,7 @@ def _cylinders() -> Figure:
     machine = parse_machine(_description(), "cylinders.urdf")
     network, _, _ = make_network(machine)
     model, names = build_model(machine)
-    circuit = make_circuit(machine, names, model)
+    geometry = make_actuator_geometry(machine, names, model)
     random = np.random.default_rng(1)
     frequency = random.uniform(_SLOWEST, _FASTEST, _CYLINDERS)
     phase = random.uniform(0.0, 2.0 * math.pi, _CYLINDERS)
@@ -76,7 +76,7 @@ def _cylinders() -> Figure:
     workspace = make_network_workspace(network, _CYLINDERS)
     workspace.loads.mobility[:] = np.eye(_CYLINDERS) / _MASS
     workspace.loads.acceleration[:] = -_GRAVITY
-    trees = [Packed(tree) for tree in (network, circuit, workspace, make_prediction(circuit, _STEP))]
+    trees = [Packed(tree) for tree in (network, geometry, workspace, make_prediction(geometry, _STEP))]
 
     def play() -> int:
         now = workspace.now

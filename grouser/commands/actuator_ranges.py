@@ -33,11 +33,11 @@ from grouser.physics.description.data.hydraulics import HydraulicCylinder, Hydra
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.elements.hydraulics.circuit import circuit_tanks, feeding_valve
-from grouser.physics.hydraulics.circuit import make_circuit, piston_area, rod_side_area
-from grouser.physics.hydraulics.cylinder import make_prediction
+from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry, piston_area, rod_side_area
 from grouser.physics.hydraulics.elements import make_network
 from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.oil import content
+from grouser.physics.hydraulics.prediction import make_prediction
 from grouser.physics.hydraulics.trials import SLIDING, STUCK, make_network_workspace
 from grouser.physics.model.multibody import build_model
 
@@ -143,10 +143,10 @@ class _Bench:
         self._actuator = actuator
         self._valves = [valve.name for valve in machine.valves]
         model, names = build_model(machine, Pose(), (0.0, 0.0, 0.0))
-        circuit = make_circuit(machine, names, model)
+        geometry = make_actuator_geometry(machine, names, model)
         self._workspace = make_network_workspace(self.network, len(self._valves))
-        self._packed = Packed(self.network), Packed(circuit), Packed(self._workspace)
-        self._prediction = Packed(make_prediction(circuit, _STEP))
+        self._packed = Packed(self.network), Packed(geometry), Packed(self._workspace)
+        self._prediction = Packed(make_prediction(geometry, _STEP))
         self._pressure = np.array(self.network.pressure)
         self._place = np.where(np.isfinite(self.network.stroke), 0.5 * self.network.stroke, 0.0)
 
@@ -191,13 +191,13 @@ class _Bench:
 
     def _run(self, commands):
         """Mean speed over a window; leaves the mean pressures."""
-        network, circuit, workspace = self._packed
+        network, geometry, workspace = self._packed
         now, a, moved = self._workspace.now, self._actuator, 0.0
         self._pressure[:] = 0.0
         for _ in range(round(_WINDOW / _STEP)):
             self._prediction.trace_length[:] = 0
             for part in range(len(self.network.part_line_start) - 1):
-                advance_part(network, circuit, part, commands, _STEP, workspace, self._prediction)
+                advance_part(network, geometry, part, commands, _STEP, workspace, self._prediction)
             moved += float(now.position[a] - self._place[a])
             now.position[:] = self._place
             self._pressure += now.pressure * (_STEP / _WINDOW)

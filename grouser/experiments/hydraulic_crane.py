@@ -17,7 +17,7 @@ from grouser.experiments.schedule import read_schedule, schedule_value
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine
 from grouser.physics.description.data.world import World
-from grouser.physics.hydraulics.circuit import piston_area, rod_side_area
+from grouser.physics.hydraulics.actuator_geometry import piston_area, rod_side_area
 from grouser.physics.simulation.simulation import Simulation
 from grouser.resources import share_path
 

@@ -15,7 +15,7 @@ from grouser.experiments.schedule import read_schedule, schedule_value
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine
 from grouser.physics.description.data.world import World
-from grouser.physics.hydraulics.cylinder import (
+from grouser.physics.hydraulics.prediction import (
     TRACE_PISTON_PRESSURE,
     TRACE_POSITION,
     TRACE_ROD_PRESSURE,

@@ -8,7 +8,7 @@ import numpy as np
 from grouser.physics.base.errors import MachineError
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.loops import LoopConstraints, LoopMotion, with_rows
-from grouser.physics.compliance.redundancy import MISFIT, quarrelling_rows
+from grouser.physics.compliance.redundancy import MISFIT, misaligned_redundant_rows
 from grouser.physics.compliance.search import LoopSearch
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import AXES
@@ -16,59 +16,59 @@ from grouser.physics.description.urdf.placement import initial_poses
 from grouser.physics.model.multibody import TWIST, MultibodyModel, Names
 from grouser.physics.multibody.integration import integrate_positions
 
-# Starts beside the initial positions, for those that are a dead point, and how far beside [m, rad].
+# Number of further starts beside the initial positions, which may be a dead point, and their distance [m, rad].
 _STARTS = 4
 _ASIDE = 0.1
-# What a joint may stand beyond its limit, for rounding [m, rad].
+# Tolerance of joint limits, for rounding [m, rad].
 _BEYOND = 1e-9
-# A loop that stays open by more than this is worth a word [m, rad].
+# A loop that stays open by more than this is reported [m, rad].
 _NOTABLE = 1e-9
 
 
 class Assembly(NamedTuple):
-    """A machine put together.
+    """Result of the assembly of a machine.
 
     Attributes:
         q: positions.
-        pairs: with the rows that act.
-        warnings: what does not fit, in words.
+        loops: with the rows that act.
+        warnings: messages about loop joints that do not fit.
     """
 
     q: np.ndarray
-    pairs: LoopConstraints
+    loops: LoopConstraints
     warnings: tuple[str, ...]
 
 
-def assemble(machine: Machine, model: MultibodyModel, names: Names, pairs: LoopConstraints) -> Assembly:
+def assemble(machine: Machine, model: MultibodyModel, names: Names, loops: LoopConstraints) -> Assembly:
     """Positions near the initial ones at which all loops close; springs are relaxed in the directions they block.
 
     Joints with an ``<initial_position>`` or an ``rpy``, a floating base and elastic coordinates stay where they are.
-    Loops that are over-constrained and do not quite fit are left as little open as possible, rigid pairs before
-    springs. Where rigid pairs only hold what others hold already, but not quite alike, they let go.
+    Over-constrained loops that do not fit exactly are closed in the least-squares sense, rigid rows before springs.
+    Redundant rigid rows that are not aligned with the others are removed.
 
     Raises:
-        MachineError: the loops cannot be closed, or only beyond a joint's limits; says how far from closing they are.
+        MachineError: the loops cannot be closed, or only beyond a joint's limits; the message has the remaining gap.
     """
     if not machine.loop_joints:
-        return Assembly(np.array(model.q_initial), pairs, ())
+        return Assembly(np.array(model.q_initial), loops, ())
     free = _free_rates(machine, model, names)
-    search = LoopSearch(model, pairs, free)
-    best = search.close(np.array(model.q_initial), pairs.row_blocked)
+    search = LoopSearch(model, loops, free)
+    best = search.close(np.array(model.q_initial), loops.row_blocked)
     for start in range(_STARTS):
-        if search.apart(best, pairs.row_blocked) <= MISFIT:
+        if search.apart(best, loops.row_blocked) <= MISFIT:
             break
         aside = np.zeros(len(model.rate_damping))
         aside[free] = _ASIDE * np.sin(np.arange(1, len(free) + 1) * (start + 1.0))
         q = np.array(model.q_initial)
         integrate_positions(Packed(model), q, aside, 1.0)
-        best = min(best, search.close(q, pairs.row_blocked), key=lambda q: search.apart(q, pairs.row_blocked))
-    if search.apart(best, pairs.row_blocked) > MISFIT:
-        raise _open_loop(machine, pairs, search.place(best))
-    acting = np.ones(len(pairs.row_pair), dtype=bool)
-    acting[quarrelling_rows(model, pairs, best)] = False
-    best = search.close(best, pairs.row_rigid & acting)
+        best = min(best, search.close(q, loops.row_blocked), key=lambda q: search.apart(q, loops.row_blocked))
+    if search.apart(best, loops.row_blocked) > MISFIT:
+        raise _open_loop(machine, loops, search.place(best))
+    acting = np.ones(len(loops.row_loop), dtype=bool)
+    acting[misaligned_redundant_rows(model, loops, best)] = False
+    best = search.close(best, loops.row_rigid & acting)
     _check_limits(machine, names, best)
-    return Assembly(best, with_rows(pairs, acting), _misfits(machine, pairs, acting, search.place(best)))
+    return Assembly(best, with_rows(loops, acting), _misfits(machine, loops, acting, search.place(best)))
 
 
 def _free_rates(machine: Machine, model: MultibodyModel, names: Names) -> np.ndarray:
@@ -82,10 +82,10 @@ def _free_rates(machine: Machine, model: MultibodyModel, names: Names) -> np.nda
     return np.array(sorted(rates), dtype=np.int64)
 
 
-def _open_loop(machine: Machine, pairs: LoopConstraints, motion: LoopMotion) -> MachineError:
-    """Says which pair stays furthest apart, and how far."""
+def _open_loop(machine: Machine, loops: LoopConstraints, motion: LoopMotion) -> MachineError:
+    """Error with the loop joint of the greatest gap."""
     gaps = np.zeros(motion.deflection.shape)
-    rows = pairs.row_pair[pairs.row_blocked], pairs.row_direction[pairs.row_blocked]
+    rows = loops.row_loop[loops.row_blocked], loops.row_direction[loops.row_blocked]
     gaps[rows] = motion.deflection[rows]
     worst = int(np.argmax(np.max(np.abs(gaps), axis=1)))
     distance, angle = np.linalg.norm(gaps[worst, :3]), math.degrees(np.linalg.norm(gaps[worst, 3:]))
@@ -97,12 +97,12 @@ def _open_loop(machine: Machine, pairs: LoopConstraints, motion: LoopMotion) -> 
     )
 
 
-def _misfits(machine: Machine, pairs: LoopConstraints, acting: np.ndarray, motion: LoopMotion) -> tuple[str, ...]:
-    """Says which loop joints do not fit, by how much, and what becomes of it."""
+def _misfits(machine: Machine, loops: LoopConstraints, acting: np.ndarray, motion: LoopMotion) -> tuple[str, ...]:
+    """Messages about loop joints that do not fit, with their gaps and the consequence."""
     found = []
     for p, joint in enumerate(machine.loop_joints):
-        own = np.flatnonzero((pairs.row_pair == p) & pairs.row_blocked)
-        direction = pairs.row_direction[own]
+        own = np.flatnonzero((loops.row_loop == p) & loops.row_blocked)
+        direction = loops.row_direction[own]
         apart = np.abs(motion.deflection[p, direction])
         apart[apart <= _NOTABLE] = 0.0
         distance, angle = apart[direction < 3].max(initial=0.0), apart[direction >= 3].max(initial=0.0)
@@ -114,7 +114,7 @@ def _misfits(machine: Machine, pairs: LoopConstraints, acting: np.ndarray, motio
                 "not take part"
             )
         elif apart.any():
-            becomes = "is forced against the others" if pairs.row_rigid[own].all() else "starts with its springs bent"
+            becomes = "is forced against the others" if loops.row_rigid[own].all() else "starts with its springs bent"
             found.append(f'loop joint "{joint.name}" {becomes}: {gap}')
     return tuple(found)
 

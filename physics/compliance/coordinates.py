@@ -1,20 +1,23 @@
 """Springs and dampers along coordinates, taken implicitly: terms of the mass matrix, and forces at the old speed."""
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.compliance.springs import linearised_spring
+from grouser.physics.compliance.springs import JointSprings, linearised_spring
+from grouser.physics.model.multibody import MultibodyModel
 
 
 @kernel
-def apply_coordinate_springs(model, axial, q, v, hysteresis, step, mass, force, springs):
-    """Adds joint dampers, elastic coordinates and axial laws: M + h D + h^2 K, with the forces that go with it.
+def apply_coordinate_springs(
+    model: MultibodyModel, springs: JointSprings, q, v, hysteresis, step: float, mass, force, laws
+):
+    """Adds joint dampers, elastic coordinates and joint springs: M + h D + h^2 K, and the corresponding forces.
 
     Args:
         model: dampers and elastic coordinates.
-        axial: laws of compliant joints.
+        springs: of compliant joints.
         q, v, hysteresis: state at the start of the step.
         step: h [s].
         mass, force: of the equations of motion, changed in place.
-        springs: conductance and target of each axial law, (laws, 2), result.
+        laws: conductance and target of each joint spring, (springs, 2), result.
     """
     for d in range(mass.shape[0]):
         mass[d, d] += step * model.rate_damping[d]
@@ -23,9 +26,9 @@ def apply_coordinate_springs(model, axial, q, v, hysteresis, step, mass, force, 
         d, stiffness = model.spring_rate[k], model.spring_stiffness[k]
         mass[d, d] += step * step * stiffness
         force[d] -= stiffness * (q[model.spring_position[k]] + step * v[d])
-    for law in range(axial.rate_index.shape[0]):
-        d = axial.rate_index[law]
-        g, b = linearised_spring(axial, law, q[axial.position_index[law]], v[d], hysteresis[law], step)
-        springs[law, 0], springs[law, 1] = g, b
+    for law in range(springs.rate_index.shape[0]):
+        d = springs.rate_index[law]
+        g, b = linearised_spring(springs, law, q[springs.position_index[law]], v[d], hysteresis[law], step)
+        laws[law, 0], laws[law, 1] = g, b
         mass[d, d] += g
         force[d] += g * (b - v[d]) / step

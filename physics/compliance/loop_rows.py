@@ -1,13 +1,13 @@
-"""Kinematic pairs in the mass matrix: M + sum g J^T J, right side + sum g b J^T.
+"""Loop joints in the mass matrix: M + sum g J^T J, right side + sum g b J^T.
 
-A spring k with damper d and deflection phi acts with its force at the end of the step: g = h (h k + d),
-b = -k phi / (h k + d). What is rigid is a damper so strong that it gives way by a millionth of what the free machine
-would, towards the speed b = 0. In the directions that a pair blocks, by springs or rigidly, b is lower by h/2 dJ/dt v,
-which turns the pair's direction with the machine: to second order no position error arises, and to first order no
-energy is won or lost. What error a rigid pair has, the position pass takes away.
+A spring k with damper d and deflection phi acts with its force at the end of the step: g = h (h k + d), b = -k phi / (h
+k + d). A rigid row is a damper so strong that it yields by a millionth of the motion of the free machine, towards the
+speed b = 0. In the blocked directions, by springs or rigidly, b is reduced by h/2 dJ/dt v, which rotates the direction
+with the machine: position errors are of third order, energy errors of second order. The position pass corrects the
+errors of rigid rows.
 
-The factorisation then solves all pairs at once and exactly, however many loops share links, and whether or not they say
-the same twice: redundant pairs share the load.
+The factorisation solves all loop joints at once and exactly, however many loops share links; redundant loop joints
+share the load.
 """
 
 from typing import NamedTuple
@@ -18,16 +18,17 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.spatial import cross
 from grouser.physics.compliance.loops import LoopConstraints, LoopMotion, make_loop_motion, measure_loops
 from grouser.physics.constraints.rows import dot
-from grouser.physics.multibody.kinematics import body_acceleration, body_twist
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.multibody.kinematics import Kinematics, body_acceleration, body_twist
 
-# Conductance of a rigid row, as a multiple of the mass that it feels.
+# Conductance of a rigid row, as a multiple of its effective mass.
 _RIGID = 1e6
-# A coordinate that moves a pair less than this per unit says nothing of the mass that the pair feels [squared].
+# A coordinate that moves a loop joint by less than this per unit does not count for its effective mass [squared].
 _LEAST_MOTION = 1e-12
 
 
 class LoopRows(NamedTuple):
-    """One row for each direction in which a pair acts, shape (rows,) unless said otherwise.
+    """One row for each direction in which a loop joint acts, shape (rows,) unless stated otherwise.
 
     Attributes:
         motion: frames, deflections and Jacobian.
@@ -41,26 +42,44 @@ class LoopRows(NamedTuple):
     impulse: np.ndarray
 
 
-def make_loop_rows(pairs: LoopConstraints, coordinates: int) -> LoopRows:
+def make_loop_rows(loops: LoopConstraints, coordinates: int) -> LoopRows:
     """Buffers of the right sizes."""
-    rows = len(pairs.row_pair)
-    return LoopRows(make_loop_motion(pairs, coordinates), np.zeros(rows), np.zeros(rows), np.zeros(rows))
+    rows = len(loops.row_loop)
+    return LoopRows(make_loop_motion(loops, coordinates), np.zeros(rows), np.zeros(rows), np.zeros(rows))
 
 
 @kernel
-def apply_loop_forces(model, pairs, kinematics, acceleration, v, step, rows, mass, force):
-    """Measures all pairs and couples them for an implicit Euler step: see `linearise_loops` and `add_loop_rows`."""
-    measure_loops(model, pairs, kinematics, rows.motion)
-    linearise_loops(model, pairs, kinematics, acceleration, mass, step, rows)
-    add_loop_rows(pairs, v, step, rows, mass, force)
+def apply_loop_forces(
+    model: MultibodyModel,
+    loops: LoopConstraints,
+    kinematics: Kinematics,
+    acceleration,
+    v,
+    step: float,
+    rows: LoopRows,
+    mass,
+    force,
+):
+    """Measures and adds all loop joints for an implicit Euler step: see `linearise_loops` and `add_loop_rows`."""
+    measure_loops(model, loops, kinematics, rows.motion)
+    linearise_loops(model, loops, kinematics, acceleration, mass, step, rows)
+    add_loop_rows(loops, v, step, rows, mass, force)
 
 
 @inlined
-def linearise_loops(model, pairs, kinematics, acceleration, mass, step, rows):
+def linearise_loops(
+    model: MultibodyModel,
+    loops: LoopConstraints,
+    kinematics: Kinematics,
+    acceleration,
+    mass,
+    step: float,
+    rows: LoopRows,
+):
     """Conductance and target of every row for an implicit Euler step.
 
     Args:
-        model, pairs: the machine.
+        model, loops: the machine.
         kinematics: filled for the current state.
         acceleration: spatial accelerations of the bodies while no coordinate accelerates, (bodies, 6).
         mass: mass matrix.
@@ -68,106 +87,119 @@ def linearise_loops(model, pairs, kinematics, acceleration, mass, step, rows):
         rows: result, its motion filled.
     """
     motion = rows.motion
-    for r in range(pairs.row_pair.shape[0]):
-        if pairs.row_rigid[r]:
-            rows.conductance[r], rows.target[r] = _rigid_conductance(model, pairs, kinematics, mass, motion, r), 0.0
+    for r in range(loops.row_loop.shape[0]):
+        if loops.row_rigid[r]:
+            rows.conductance[r], rows.target[r] = _rigid_conductance(model, loops, kinematics, mass, motion, r), 0.0
         else:
-            deflection = motion.deflection[pairs.row_pair[r], pairs.row_direction[r]]
-            rows.conductance[r], rows.target[r] = _elastic_row(pairs, r, deflection, step)
-        if pairs.row_blocked[r]:
-            rows.target[r] -= 0.5 * step * row_acceleration(model, pairs, kinematics, acceleration, motion, r)
+            deflection = motion.deflection[loops.row_loop[r], loops.row_direction[r]]
+            rows.conductance[r], rows.target[r] = _elastic_row(loops, r, deflection, step)
+        if loops.row_blocked[r]:
+            rows.target[r] -= 0.5 * step * row_acceleration(model, loops, kinematics, acceleration, motion, r)
 
 
 @inlined
-def linearise_loops_at_middle(model, pairs, kinematics, start_deflection, mass, v, step, rows):
-    """Conductance and target of every row for an implicit midpoint step, seen as an implicit half step to its middle.
+def linearise_loops_at_middle(
+    model: MultibodyModel,
+    loops: LoopConstraints,
+    kinematics: Kinematics,
+    start_deflection,
+    mass,
+    v,
+    step: float,
+    rows: LoopRows,
+):
+    """Conductance and target of every row for an implicit midpoint step, as an implicit half step to its middle.
 
     Args:
-        model, pairs: the machine.
+        model, loops: the machine.
         kinematics: filled for the middle of the step.
-        start_deflection: of all pairs at the start of the step, (pairs, 6) [m, rad].
+        start_deflection: of all loop joints at the start of the step, (loops, 6) [m, rad].
         mass: mass matrix in the middle of the step.
         v: rates in the middle of the step that the motion in `rows` was measured with.
         step: length of the half step [s].
         rows: result, its motion filled for the middle of the step.
     """
     motion = rows.motion
-    for r in range(pairs.row_pair.shape[0]):
-        p, direction = pairs.row_pair[r], pairs.row_direction[r]
-        if pairs.row_rigid[r]:
+    for r in range(loops.row_loop.shape[0]):
+        p, direction = loops.row_loop[r], loops.row_direction[r]
+        if loops.row_rigid[r]:
             # the whole step closes what was open at its start
-            rows.conductance[r] = _rigid_conductance(model, pairs, kinematics, mass, motion, r)
+            rows.conductance[r] = _rigid_conductance(model, loops, kinematics, mass, motion, r)
             rows.target[r] = -0.5 * start_deflection[p, direction] / step
         else:
-            # the deflection from which this Jacobian leads to that in the middle; that of the start would be as good a
-            # second order, but does not keep the energy
+            # the deflection from which this Jacobian leads to that in the middle: the deflection at the start would
+            # also be of second order, but does not conserve energy
             deflection = motion.deflection[p, direction] - step * dot(motion.jacobian[r], v)
-            rows.conductance[r], rows.target[r] = _elastic_row(pairs, r, deflection, step)
+            rows.conductance[r], rows.target[r] = _elastic_row(loops, r, deflection, step)
 
 
 @inlined
-def _rigid_conductance(model, pairs, kinematics, mass, motion, r):
-    """Conductance of a row that gives way by a millionth."""
-    p = pairs.row_pair[r]
-    return _RIGID * _felt_mass(
+def _rigid_conductance(
+    model: MultibodyModel, loops: LoopConstraints, kinematics: Kinematics, mass, motion: LoopMotion, r
+):
+    """Conductance of a row that yields by a millionth."""
+    p = loops.row_loop[r]
+    return _RIGID * _effective_mass(
         *(model.body_parent, model.column_start, model.column_rate, kinematics.column, mass),
-        *(pairs.child_body[p], pairs.parent_body[p], motion.point[p], pairs.mass[p], pairs.row_direction[r] >= 3),
+        *(loops.child_body[p], loops.parent_body[p], motion.point[p], loops.mass[p], loops.row_direction[r] >= 3),
     )
 
 
 @inlined
-def _elastic_row(pairs, r, deflection, step):
+def _elastic_row(loops: LoopConstraints, r, deflection, step: float):
     """Conductance and target of a spring with a damper."""
-    resistance = step * pairs.row_stiffness[r] + pairs.row_damping[r]
-    return step * resistance, -pairs.row_stiffness[r] * deflection / resistance
+    resistance = step * loops.row_stiffness[r] + loops.row_damping[r]
+    return step * resistance, -loops.row_stiffness[r] * deflection / resistance
 
 
 @inlined
-def add_loop_rows(pairs, v, step, rows, mass, force):
-    """Adds all pairs to the mass matrix, and their impulses at the rates v to the force.
+def add_loop_rows(loops: LoopConstraints, v, step: float, rows: LoopRows, mass, force):
+    """Adds all loop joints to the mass matrix, and their impulses at the rates v to the force.
 
     Args:
-        pairs: the machine's.
+        loops: of the machine.
         v: coordinate rates at the start of the step.
         step: h [s].
-        rows: aimed.
+        rows: linearised.
         mass, force: of the equations of motion, changed in place.
     """
-    for r in range(pairs.row_pair.shape[0]):
-        p, jacobian = pairs.row_pair[r], rows.motion.jacobian[r]
+    for r in range(loops.row_loop.shape[0]):
+        p, jacobian = loops.row_loop[r], rows.motion.jacobian[r]
         pull = rows.conductance[r] * (rows.target[r] - dot(jacobian, v)) / step
         _add_row(
-            *(pairs.rate, pairs.rate_start[p], pairs.rate_start[p + 1]),
+            *(loops.rate, loops.rate_start[p], loops.rate_start[p + 1]),
             *(jacobian, rows.conductance[r], pull, mass, force),
         )
 
 
 @inlined
-def project_loop_velocity(model, pairs, kinematics, mass, v, rows, force):
-    """Couples the rigid pairs so that they take their speeds at the rates v away; the impulses go to `force`.
+def project_loop_velocity(
+    model: MultibodyModel, loops: LoopConstraints, kinematics: Kinematics, mass, v, rows: LoopRows, force
+):
+    """Adds the rigid rows so that the solution removes their speeds at the rates v; the impulses go to `force`.
 
     Args:
-        model, pairs: the machine.
+        model, loops: the machine.
         kinematics: with positions filled.
         mass: mass matrix, changed in place.
         v: coordinate rates.
-        rows: its motion filled; conductance and target are changed, those of springs to none.
+        rows: its motion filled; conductance and target are changed; those of springs are set to 0.
         force: generalised impulses, changed in place.
     """
-    for r in range(pairs.row_pair.shape[0]):
+    for r in range(loops.row_loop.shape[0]):
         rows.target[r] = 0.0
         rows.conductance[r] = 0.0
-        if pairs.row_rigid[r]:
-            rows.conductance[r] = _rigid_conductance(model, pairs, kinematics, mass, rows.motion, r)
-    add_loop_rows(pairs, v, 1.0, rows, mass, force)
+        if loops.row_rigid[r]:
+            rows.conductance[r] = _rigid_conductance(model, loops, kinematics, mass, rows.motion, r)
+    add_loop_rows(loops, v, 1.0, rows, mass, force)
 
 
 @kernel
-def _felt_mass(parent, column_start, column_rate, column, mass, body, other, point, most, turns):
-    """A bound of the mass (`turns`: inertia) that a pair feels, seldom much too high: all coordinates but one held.
+def _effective_mass(parent, column_start, column_rate, column, mass, body, other, point, most, turns):
+    """Upper bound of the effective mass (`turns`: inertia) of a loop joint, with all coordinates but one held.
 
-    Whatever direction the coordinate moves the pair in counts: of redundant pairs that are not quite aligned, some rows
-    hardly feel the motion that the machine has, and must not be all the stronger for it.
+    Motion in any direction counts: the effective mass along a single row of redundant, slightly misaligned loop joints
+    can be huge, and would make the row too stiff.
     """
     least = np.inf if turns else most
     while body != other:
@@ -191,7 +223,7 @@ def _felt_mass(parent, column_start, column_rate, column, mass, body, other, poi
 
 @kernel
 def _add_row(rate, first, last, jacobian, conductance, pull, mass, force):
-    """One row's share in the mass matrix (lower triangle) and in the force."""
+    """Adds one row to the mass matrix (lower triangle) and to the force."""
     for a in range(first, last):
         i = rate[a]
         scaled = conductance * jacobian[i]
@@ -201,14 +233,16 @@ def _add_row(rate, first, last, jacobian, conductance, pull, mass, force):
 
 
 @kernel
-def row_acceleration(model, pairs, kinematics, acceleration, motion, r):
+def row_acceleration(
+    model: MultibodyModel, loops: LoopConstraints, kinematics: Kinematics, acceleration, motion: LoopMotion, r
+):
     """dJ/dt v of a row: rate of its speed while no coordinate accelerates [m/s2 or rad/s2]."""
-    p, direction = pairs.row_pair[r], pairs.row_direction[r]
+    p, direction = loops.row_loop[r], loops.row_direction[r]
     n, c = motion.axes[p, direction % 3], motion.point[p]
-    child, parent = pairs.child_body[p], pairs.parent_body[p]
+    child, parent = loops.child_body[p], loops.parent_body[p]
     cv0, cv1, cv2, cw0, cw1, cw2 = body_twist(kinematics.twist, child)
     pv0, pv1, pv2, pw0, pw1, pw2 = body_twist(kinematics.twist, parent)
-    # all accelerations have that of gravity taken off, the world's too
+    # all accelerations are relative to gravity, also that of the world
     ca0, ca1, ca2, cb0, cb1, cb2 = body_acceleration(acceleration, child, model.gravity)
     pa0, pa1, pa2, pb0, pb1, pb2 = body_acceleration(acceleration, parent, model.gravity)
     t0, t1, t2 = cross(pw0, pw1, pw2, n[0], n[1], n[2])
@@ -216,7 +250,7 @@ def row_acceleration(model, pairs, kinematics, acceleration, motion, r):
     b0, b1, b2 = cb0 - pb0, cb1 - pb1, cb2 - pb2
     if direction >= 3:
         return n[0] * b0 + n[1] * b1 + n[2] * b2 + t0 * w0 + t1 * w1 + t2 * w2
-    # relative velocity at the child's point, its rate there, and the point's own way through that field
+    # rate of the relative velocity at the child's point, and its convective term by the point's own motion
     x0, x1, x2 = cross(w0, w1, w2, c[0], c[1], c[2])
     y0, y1, y2 = cross(b0, b1, b2, c[0], c[1], c[2])
     m0, m1, m2 = cross(cw0, cw1, cw2, c[0], c[1], c[2])
@@ -232,17 +266,17 @@ def row_acceleration(model, pairs, kinematics, acceleration, motion, r):
 
 
 @kernel
-def commit_loop_impulses(v, scale, rows):
-    """Adds to the rows' impulses, times `scale`, what they gave in the step that ended with the rates v."""
+def commit_loop_impulses(v, scale, rows: LoopRows):
+    """Adds `scale` times the impulses of the step that ended with the rates v to those of the rows."""
     for r in range(rows.conductance.shape[0]):
         rows.impulse[r] += scale * rows.conductance[r] * (rows.target[r] - dot(rows.motion.jacobian[r], v))
 
 
 @kernel
-def correct_loop_positions(pairs, rows, step, force):
-    """Adds the impulses of the position pass to `force`: rigid pairs move by what they are apart within the step."""
-    for r in range(pairs.row_pair.shape[0]):
-        if pairs.row_rigid[r]:
-            pull = rows.conductance[r] * rows.motion.deflection[pairs.row_pair[r], pairs.row_direction[r]] / step
+def correct_loop_positions(loops: LoopConstraints, rows: LoopRows, step: float, force):
+    """Adds the impulses of the position pass to `force`: rigid rows close their gaps within the step."""
+    for r in range(loops.row_loop.shape[0]):
+        if loops.row_rigid[r]:
+            pull = rows.conductance[r] * rows.motion.deflection[loops.row_loop[r], loops.row_direction[r]] / step
             for d in range(force.shape[0]):
                 force[d] -= pull * rows.motion.jacobian[r, d]

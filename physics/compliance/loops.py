@@ -1,9 +1,9 @@
-"""Kinematic pairs that close loops: two frames, the directions that the pair blocks, and how far they are apart.
+"""Loop joints: two frames, the blocked directions, and the deflections between the frames.
 
-The frame of a pair is fixed to its parent link. Directions 0 to 2 are translations along its x, y, z, directions 3 to 5
-rotations about them. Translations are those of the child frame's origin. Rotations are a rotation vector: for pairs
-that turn about an axis, that of the swing of this axis and the angle of the turn about it; for the others the logarithm
-of the rotation. Springs act along their exact gradients, without which they would do work in a closed cycle.
+The parent frame is fixed to the parent link. Directions 0 to 2 are translations along its x, y, z, directions 3 to 5
+rotations about them. Translations are those of the child frame's origin. Rotations are a rotation vector: for joints
+with an axis, the swing of this axis and the angle of the twist about it; for the others the logarithm of the rotation.
+Springs act along the exact gradients: with others they would do work in a closed cycle.
 """
 
 import math
@@ -19,27 +19,27 @@ from grouser.physics.description.data.pose import AXES
 from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.model.multibody import MultibodyModel, Names, bodies_between, moving_rates
 from grouser.physics.multibody.jacobian import wrench_row
-from grouser.physics.multibody.kinematics import update_positions
+from grouser.physics.multibody.kinematics import Kinematics, update_positions
 
 _TURNS_ABOUT_AXIS = ("revolute", "cylindrical", "planar")
-# Sine of an angle at which two axes lie along one line.
+# Sine of the angle below which two axes are parallel.
 _STRAIGHT = 1e-8
 
 
 class LoopConstraints(NamedTuple):
-    """Loop joints as arrays; one row for each direction in which something acts.
+    """Loop joints as arrays; one row for each direction with a constraint, spring or damper.
 
     Attributes:
-        parent_body, child_body: -1 for the world, (pairs,).
-        parent_rotation, child_rotation: the two frames in the body frames, (pairs, 3, 3).
-        parent_position, child_position: [m], (pairs, 3).
-        axis: number of the axis that the pair turns about, -1 for rotations by the logarithm.
-        row_pair, row_direction: pair and direction (0 to 5) of each row.
-        row_blocked: whether the pair's type blocks the direction.
-        row_rigid: whether it does so rigidly; otherwise the row is a spring.
+        parent_body, child_body: -1 for the world, (loops,).
+        parent_rotation, child_rotation: the two frames in the body frames, (loops, 3, 3).
+        parent_position, child_position: [m], (loops, 3).
+        axis: number of the joint's axis, -1 for rotations by the logarithm.
+        row_loop, row_direction: loop joint and direction (0 to 5) of each row.
+        row_blocked: whether the joint's type blocks the direction.
+        row_rigid: whether the row is rigid; otherwise it is a spring.
         row_stiffness, row_damping: of a spring [N/m or N m/rad, N s/m or N m s/rad].
-        mass: of all that hangs on the lightest body between the two [kg].
-        rate_start, rate: coordinate rates that move the two links of pair p against each other are rate[rate_start[p]:
+        mass: of the lightest body between the two links, with the bodies that it carries [kg].
+        rate_start, rate: coordinate rates of the relative motion of loop joint p are rate[rate_start[p]:
             rate_start[p + 1]].
     """
 
@@ -50,7 +50,7 @@ class LoopConstraints(NamedTuple):
     child_rotation: np.ndarray
     child_position: np.ndarray
     axis: np.ndarray
-    row_pair: np.ndarray
+    row_loop: np.ndarray
     row_direction: np.ndarray
     row_blocked: np.ndarray
     row_rigid: np.ndarray
@@ -62,14 +62,14 @@ class LoopConstraints(NamedTuple):
 
 
 class LoopMotion(NamedTuple):
-    """Where the pairs are; filled by `measure_loops`.
+    """Motion of the loop joints; filled by `measure_loops`.
 
     Attributes:
-        axes: axes of each parent frame as rows, world axes, (pairs, 3, 3).
-        point: origin of each child frame, from the kinematics' origin, world axes [m], (pairs, 3).
-        deflection: of the child frame in the six directions [m, rad], (pairs, 6).
-        turning: gradients of the three rotations with respect to the child's turn against the parent, as rows, world
-            axes, (pairs, 3, 3); those of the translations are `axes`.
+        axes: axes of each parent frame as rows, world axes, (loops, 3, 3).
+        point: origin of each child frame, from the kinematics' origin, world axes [m], (loops, 3).
+        deflection: of the child frame in the six directions [m, rad], (loops, 6).
+        turning: gradients of the three rotations by the child's rotation relative to the parent, as rows, world axes,
+            (loops, 3, 3); those of the translations are `axes`.
         jacobian: rates of the rows' deflections per coordinate rate, (rows, coordinates).
         relative, gradient: buffers, (3, 3).
     """
@@ -93,7 +93,7 @@ def make_loops(machine: Machine, names: Names, model: MultibodyModel) -> LoopCon
         moving_rates(model.body_parent, model.column_start, model.column_rate, int(a[0]), int(b[0]))
         for a, b in zip(parents, children, strict=True)
     ]
-    pairs = LoopConstraints(
+    loops = LoopConstraints(
         parent_body=_whole([body for body, _, _ in parents]),
         child_body=_whole([body for body, _, _ in children]),
         parent_rotation=_real([rotation for _, rotation, _ in parents], (3, 3)),
@@ -101,7 +101,7 @@ def make_loops(machine: Machine, names: Names, model: MultibodyModel) -> LoopCon
         child_rotation=_real([rotation for _, rotation, _ in children], (3, 3)),
         child_position=_real([position for _, _, position in children], (3,)),
         axis=_whole([AXES.index(joint.axis) if joint.type in _TURNS_ABOUT_AXIS else -1 for joint in joints]),
-        row_pair=_whole([row[0] for row in rows]),
+        row_loop=_whole([row[0] for row in rows]),
         row_direction=_whole([row[1] for row in rows]),
         row_blocked=np.array([row[2] for row in rows], dtype=np.bool_),
         row_rigid=np.array([row[3] for row in rows], dtype=np.bool_),
@@ -109,37 +109,37 @@ def make_loops(machine: Machine, names: Names, model: MultibodyModel) -> LoopCon
         row_damping=_real([row[5] for row in rows]),
         mass=_real([_lightest(model, int(a[0]), int(b[0])) for a, b in zip(parents, children, strict=True)]),
         rate_start=_whole(np.concatenate([[0], np.cumsum([len(r) for r in rates])])),
-        rate=_whole([rate for pair_rates in rates for rate in pair_rates]),
+        rate=_whole([rate for loop_rates in rates for rate in loop_rates]),
     )
-    for array in pairs:
+    for array in loops:
         array.flags.writeable = False
-    return pairs
+    return loops
 
 
-def with_rows(pairs: LoopConstraints, acting: np.ndarray) -> LoopConstraints:
-    """The same pairs with some of their rows, (rows,) of bool."""
-    rows = {field: array[acting] for field, array in pairs._asdict().items() if field.startswith("row_")}
+def with_rows(loops: LoopConstraints, acting: np.ndarray) -> LoopConstraints:
+    """The same loop joints with the rows that act, (rows,) of bool."""
+    rows = {field: array[acting] for field, array in loops._asdict().items() if field.startswith("row_")}
     for array in rows.values():
         array.flags.writeable = False
-    return pairs._replace(**rows)
+    return loops._replace(**rows)
 
 
-def make_loop_motion(pairs: LoopConstraints, coordinates: int) -> LoopMotion:
+def make_loop_motion(loops: LoopConstraints, coordinates: int) -> LoopMotion:
     """Buffers of the right sizes."""
-    count = len(pairs.parent_body)
+    count = len(loops.parent_body)
     return LoopMotion(
         np.zeros((count, 3, 3)),
         np.zeros((count, 3)),
         np.zeros((count, 6)),
         np.zeros((count, 3, 3)),
-        np.zeros((len(pairs.row_pair), coordinates)),
+        np.zeros((len(loops.row_loop), coordinates)),
         np.zeros((3, 3)),
         np.zeros((3, 3)),
     )
 
 
 def _rows(joint: LoopJoint):
-    """(direction, blocked, rigid, stiffness, damping) of every direction in which something acts."""
+    """(direction, blocked, rigid, stiffness, damping) of every direction with a constraint, spring or damper."""
     translations, rotations = constrained_directions(joint.type, joint.axis)
     blocked = (*translations, *rotations)
     for direction in range(6):
@@ -155,7 +155,7 @@ def _rows(joint: LoopJoint):
 
 
 def _lightest(model: MultibodyModel, body: int, other: int) -> float:
-    """Mass of the lightest of the bodies between two (-1: the world), with what hangs on it [kg]; infinite for none."""
+    """Mass of the lightest body between two (-1: the world), with the bodies it carries [kg]; infinite for none."""
     parent, carried = model.body_parent, np.array(model.body_mass)
     for child in range(len(parent) - 1, -1, -1):
         if parent[child] >= 0:
@@ -165,7 +165,7 @@ def _lightest(model: MultibodyModel, body: int, other: int) -> float:
 
 
 def _frame(names: Names, frame: JointFrame):
-    """Body, rotation and position of a frame that is given in a link frame."""
+    """Body of a frame, its rotation and position in the body frame."""
     link = names.link_index(frame.link)
     rotation = names.link_rotation[link]
     return (
@@ -184,43 +184,43 @@ def _real(values, shape=()) -> np.ndarray:
 
 
 @kernel
-def place_loops(model, pairs, q, kinematics, motion):
+def place_loops(model: MultibodyModel, loops: LoopConstraints, q, kinematics: Kinematics, motion: LoopMotion):
     """`measure_loops` for the positions q."""
     update_positions(model, q, kinematics)
-    measure_loops(model, pairs, kinematics, motion)
+    measure_loops(model, loops, kinematics, motion)
 
 
 @inlined
-def measure_loops(model, pairs, kinematics, motion):
-    """Frames, deflections and Jacobian of every pair.
+def measure_loops(model: MultibodyModel, loops: LoopConstraints, kinematics: Kinematics, motion: LoopMotion):
+    """Frames, deflections and Jacobian of every loop joint.
 
     Args:
-        model, pairs: the machine.
+        model, loops: the machine.
         kinematics: with positions filled.
         motion: result.
     """
-    for p in range(pairs.parent_body.shape[0]):
+    for p in range(loops.parent_body.shape[0]):
         _measure_frames(
             *(kinematics.origin, kinematics.rotation, kinematics.position),
-            *(pairs.parent_body[p], pairs.parent_rotation[p], pairs.parent_position[p]),
-            *(pairs.child_body[p], pairs.child_rotation[p], pairs.child_position[p]),
+            *(loops.parent_body[p], loops.parent_rotation[p], loops.parent_position[p]),
+            *(loops.child_body[p], loops.child_rotation[p], loops.child_position[p]),
             *(motion.axes[p], motion.point[p], motion.deflection[p], motion.relative),
         )
-        _measure_rotation(pairs.axis[p], motion.relative, motion.deflection[p], motion.gradient)
+        _measure_rotation(loops.axis[p], motion.relative, motion.deflection[p], motion.gradient)
         _turn_rows(motion.gradient, motion.axes[p], motion.turning[p])
-    for r in range(pairs.row_pair.shape[0]):
-        fx, fy, fz, mx, my, mz = loop_wrench(pairs, motion, r)
-        p = pairs.row_pair[r]
+    for r in range(loops.row_loop.shape[0]):
+        fx, fy, fz, mx, my, mz = loop_wrench(loops, motion, r)
+        p = loops.row_loop[r]
         wrench_row(
             *(model.body_parent, model.column_start, model.column_rate, kinematics.column),
-            *(pairs.child_body[p], pairs.parent_body[p], fx, fy, fz, mx, my, mz, motion.jacobian, r),
+            *(loops.child_body[p], loops.parent_body[p], fx, fy, fz, mx, my, mz, motion.jacobian, r),
         )
 
 
 @inlined
-def loop_wrench(pairs, motion, r):
+def loop_wrench(loops: LoopConstraints, motion: LoopMotion, r):
     """Unit wrench on the child along row r: force, and moment about the kinematics' origin, world axes."""
-    p, direction = pairs.row_pair[r], pairs.row_direction[r]
+    p, direction = loops.row_loop[r], loops.row_direction[r]
     if direction >= 3:
         n = motion.turning[p, direction - 3]
         return 0.0, 0.0, 0.0, n[0], n[1], n[2]
@@ -289,7 +289,7 @@ def _world_point(origin, rotation, position, body, point):
 
 @kernel
 def _measure_rotation(axis, relative, deflection, gradient):
-    """Rotations of a pair, and their gradients as rows in the parent frame."""
+    """Rotations of a loop joint, and their gradients as rows in the parent frame."""
     x, y, z, w = quaternion_from_matrix(relative)
     if axis < 0:
         deflection[3], deflection[4], deflection[5] = quaternion_logarithm(x, y, z, w)
@@ -318,10 +318,10 @@ def _logarithm_gradient(x, y, z, gradient):
 
 @kernel
 def _measure_swing(axis, relative, deflection, gradient):
-    """Swing of an axis about the two others, b and c, and the gradients of swing and turn.
+    """Swing of an axis about the two others, b and c, and the gradients of swing and twist.
 
     The child's axis is a' = cos s a + sin s u, its swing the vector s a x u. For the angular velocity w, s changes by
-    the part of w along a x u and u by the azimuth's rate; the turn changes by (a + a').w / (1 + a.a').
+    the component of w along a x u, and u by the azimuth's rate; the twist changes by (a + a').w / (1 + a.a').
     """
     b, c = (axis + 1) % 3, (axis + 2) % 3
     lean_b, lean_c, cosine = -relative[c, axis], relative[b, axis], relative[axis, axis]
@@ -330,7 +330,7 @@ def _measure_swing(axis, relative, deflection, gradient):
     stretch = 1.0 if sine < _STRAIGHT else swing / sine
     swing_b, swing_c = stretch * lean_b, stretch * lean_c
     if sine < _STRAIGHT and cosine < 0.0:
-        # turned over: about any axis
+        # inverted: the swing axis is arbitrary
         swing_b, swing_c = swing, 0.0
     curve = -1.0 / 3.0 if swing < 1e-4 else (stretch * cosine - 1.0) / (swing * swing)
     deflection[3 + b], deflection[3 + c] = swing_b, swing_c
@@ -344,7 +344,7 @@ def _measure_swing(axis, relative, deflection, gradient):
 
 @kernel
 def _turn_rows(rows, axes, result):
-    """Rows given in a frame, turned into world axes; the frame's axes are the rows of `axes`."""
+    """Rotates rows from a frame to world axes; the frame's axes are the rows of `axes`."""
     for k in range(3):
         for m in range(3):
             result[k, m] = rows[k, 0] * axes[0, m] + rows[k, 1] * axes[1, m] + rows[k, 2] * axes[2, m]

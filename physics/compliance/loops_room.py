@@ -1,4 +1,4 @@
-"""Loop joints in a step: strong dampers and springs in the mass matrix."""
+"""Phases of the loop joints: strong dampers and springs in the mass matrix."""
 
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ class State(NamedTuple):
     """What a restart needs.
 
     Attributes:
-        work: on the machine by each loop joint [J].
+        work: of each loop joint on the machine [J].
     """
 
     work: np.ndarray
@@ -40,7 +40,7 @@ class Workspace(NamedTuple):
 
     Attributes:
         rows: one for each direction in which a loop joint acts.
-        deflection_start: of the loop joints at the start of a step, (loop joints, 6), of the midpoint rule.
+        deflection_start: of the loop joints at the start of a step of the midpoint rule, (loop joints, 6).
     """
 
     rows: LoopRows
@@ -58,18 +58,18 @@ def make_workspace(loops: LoopConstraints, model: MultibodyModel) -> Workspace:
 
 
 def acts(loops: LoopConstraints) -> bool:
-    """Whether there is any loop joint."""
+    """Whether there are loop joints."""
     return len(loops.axis) > 0
 
 
 def refused(loops: LoopConstraints) -> Refused:
-    """Loops are no trees."""
+    """Refused by integrators for trees: loop joints close loops."""
     return present({"loop joints": len(loops.axis) > 0}, SMOOTH_TREES)
 
 
 @kernel
 def apply_forces(context: Context):
-    """Measures the loop joints, and puts them into mass matrix and force."""
+    """Measures the loop joints, and adds them to mass matrix and force."""
     system, motion = context.system, context.workspace.multibody
     apply_loop_forces(
         *(system.multibody, system.loops, motion.kinematics, motion.motion, context.state.v, system.settings.step),
@@ -79,7 +79,7 @@ def apply_forces(context: Context):
 
 @kernel
 def commit(context: Context):
-    """The impulses that the loop joints gave."""
+    """Stores the impulses of the loop joints."""
     rows = context.workspace.loops.rows
     rows.impulse[:] = 0.0
     commit_loop_impulses(context.workspace.multibody.velocity, 1.0, rows)
@@ -90,12 +90,12 @@ def account(context: Context):
     """Adds the work of the loop joints."""
     loops, rows = context.system.loops, context.workspace.loops.rows
     mean = context.workspace.multibody.velocity_mean
-    account_loops(loops.row_pair, rows.impulse, rows.motion.jacobian, mean, context.state.loops.work)
+    account_loops(loops.row_loop, rows.impulse, rows.motion.jacobian, mean, context.state.loops.work)
 
 
 @kernel
 def correct(context: Context):
-    """Has rigid loop joints move together within the step."""
+    """Closes the gaps of rigid loop joints within the step."""
     system, displacement = context.system, context.workspace.multibody.displacement
     model = system.multibody
     correct_loop_positions(system.loops, context.workspace.loops.rows, system.settings.step, displacement)

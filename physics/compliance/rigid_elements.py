@@ -1,9 +1,9 @@
 """Flexible links as chains of rigid elements with springs between them: the rigid finite element method.
 
 After Wittbrodt, Adamiec-Wojcik and Wojciech, "Dynamics of Flexible Multibody Systems: Rigid Finite Element Method"
-(2006). The elastic axis is cut into n - 1 equal segments of length D. What a segment bends and twists gathers in a
-spring in its middle: E I / D about the two transverse axes, G I_p / D about the axis. What lies between the springs is
-rigid, so that there are n elements, those at the ends half as long as the others.
+(2006). The elastic axis is cut into n - 1 equal segments of length D. The bending and torsion of a segment are lumped
+in a spring in its middle: E I / D about the two transverse axes, G I_p / D about the axis. Between the springs the link
+is rigid, so that there are n elements; those at the ends are half as long as the others.
 """
 
 from collections import Counter
@@ -24,30 +24,30 @@ from grouser.physics.description.urdf.placement import rigid_lumps
 
 _TURNS = "zyx"
 _NO_STIFFNESS = (0.0, 0.0, 0.0)
-# Of the mean density: what round-off may leave below zero where a density ends at zero.
+# Tolerance of a negative density due to rounding, as a share of the mean density.
 _DENSITY_ROUND_OFF = 1e-9
 
 
 def split_flexible_links(machine: Machine) -> Machine:
-    """Divides the flexible links of the method `rigid_elements`; the result has none of them left.
+    """Divides the flexible links of the method `rigid_elements`; none of them is left in the result.
 
-    The first element keeps the link's name, frame, visuals and collision shapes (none of which bends), and the joint
-    that carries the link. Element k is the link `<link>.k`; its frame is the link's frame, moved along the elastic axis
+    The first element keeps the link's name, frame, visuals and collision shapes (which do not bend), and the joint that
+    carries the link. Element k is the link `<link>.k`; its frame is the link's frame, moved along the elastic axis
     to the spring where the element begins. Three revolute joints `<link>.k.z`, `<link>.k.y` and `<link>.k.x` join it
     to the element before it, about the axes of the elastic frame in this order; the springs are their axial
     stiffnesses, and the massless links between them have the names of the joints that move them. New links and joints
-    come after those of the file. Joints, loop joints and cylinders on the link go to the element beside them.
-    The chain starts straight, and closing a loop at the start does not bend it.
+    follow those of the file. Joints, loop joints and cylinders on the link are attached to the nearest element.
+    The chain starts straight, and the assembly of loops does not bend it.
 
-    The link's mass is spread along the axis with a density that is a parabola, such that mass, centre of mass and
-    inertia of the straight chain are the link's; a uniform rod gives uniform elements.
+    The link's mass is distributed along the axis with a parabolic density, so that mass, centre of mass and inertia of
+    the straight chain are those of the link; a uniform rod gives uniform elements.
 
     Args:
         machine: from the description.
 
     Raises:
-        MachineError: an inertial that no density along the axis has, or a name that an element needs and a link or
-            joint already has.
+        MachineError: no density along the axis gives the inertial, or a link or joint already has the name of an
+            element.
     """
     for flexible in machine.flexible_links:
         if flexible.method == "rigid_elements" and flexible.size > 1:
@@ -57,12 +57,12 @@ def split_flexible_links(machine: Machine) -> Machine:
 
 
 def element_names(flexible: FlexibleLink) -> list[str]:
-    """Links that a flexible link becomes, from its start; the first is the link itself."""
+    """Links of the elements of a flexible link, from its start; the first has the link's name."""
     return [flexible.link, *(f"{flexible.link}.{k}" for k in range(1, flexible.size))]
 
 
 def spring_names(flexible: FlexibleLink) -> list[str]:
-    """Joints between these."""
+    """Joints between the elements."""
     return [f"{name}.{turn}" for name in element_names(flexible)[1:] for turn in _TURNS]
 
 
@@ -75,11 +75,11 @@ def far_end(flexible: FlexibleLink) -> np.ndarray:
 
 
 class _Division:
-    """One flexible link and where it is cut.
+    """One flexible link and its division.
 
     Attributes:
         axes: unit vectors of the elastic frame in the link frame, as columns, (3, 3).
-        springs: places of the springs along the elastic axis [m], (n - 1,).
+        springs: positions of the springs along the elastic axis [m], (n - 1,).
         names: of the elements.
         shifts: origins of the elements' frames in the link frame [m], (n, 3).
     """
@@ -159,7 +159,7 @@ class _Division:
         )
 
     def _place(self, link: str, xyz: Vector3) -> tuple[str, Vector3]:
-        """Element that carries a point of the link, and the point in its frame; other links' points stay."""
+        """Element that carries a point of the link, and the point in its frame; points of other links are unchanged."""
         if link != self.flexible.link:
             return link, xyz
         along = (np.array(xyz) - self.start) @ self.axes[:, 0]
@@ -174,9 +174,9 @@ class _Division:
     def _inertials(self) -> Iterator[Inertial]:
         """Mass properties of the elements, each in its frame.
 
-        With the second moments W = tr(I) / 2 - I about the centre of mass, matter at x along the axis is centred on the
-        line c + (x - c_x) g with g = W x / W_xx, and has W - W_xx g g^T around it: then not only the moments along the
-        axis, which the density gives, but all of the link's are met.
+        With the second moments W = tr(I) / 2 - I about the centre of mass, the mass at x along the axis is centred on
+        the line c + (x - c_x) g with g = W x / W_xx, and has the second moments W - W_xx g g^T about it. All second
+        moments of the link then agree, not only those along the axis, which the density gives.
         """
         whole = next(link.inertial for link in self.machine.links if link.name == self.flexible.link)
         if whole is None or whole.mass <= 0.0:
@@ -199,7 +199,7 @@ class _Division:
         """Coefficients b and c of the density over its mean, 1 + b s + c (3 s2 - 1) / 2; s is -1 to 1 along the axis.
 
         Args:
-            mean, mean_square: what s and its square are to be on average.
+            mean, mean_square: required means of s and its square.
         """
         b, c = 3.0 * mean, 7.5 * mean_square - 2.5
         lowest = 1.0 - abs(b) + c
@@ -216,7 +216,7 @@ class _Division:
         return b, c
 
     def _held_apart(self) -> Iterator[DisabledCollision]:
-        """Pairs of shapes that could not touch while the link was rigid, because of a joint on it."""
+        """Pairs of links that could not touch while the link was rigid, because of a joint on it."""
         machine = self.machine
         lumps = rigid_lumps(replace(machine, flexible_links=()))
         divided = lumps[self.flexible.link]
@@ -243,10 +243,10 @@ class _Division:
 
 
 def _span(density: tuple[float, float], begin: float, end: float) -> tuple[float, float, float]:
-    """Share of the mass between two places, its centre, and share times variance about that centre; see `_density`."""
+    """Share of the mass between two positions, its centre, share times variance about the centre; see `_density`."""
     b, c = density
     middle, half = 0.5 * (begin + end), 0.5 * (end - begin)
-    # the density around the middle, in powers of the distance from it: no digits are lost in short spans
+    # density in powers of the distance from the middle: no cancellation in short spans
     constant, linear, square = 1.0 + b * middle + c * (1.5 * middle**2 - 0.5), b + 3.0 * c * middle, 1.5 * c
     share = half * constant + square * half**3 / 3.0
     first = linear * half**3 / 3.0
@@ -263,7 +263,7 @@ def _second_moments(inertial: Inertial) -> np.ndarray:
 
 
 def _inertia(moments: np.ndarray) -> tuple[float, float, float, float, float, float]:
-    """Inertia tensor of second moments."""
+    """Inertia tensor from second moments."""
     i = np.trace(moments) * np.eye(3) - moments
     return float(i[0, 0]), float(i[0, 1]), float(i[0, 2]), float(i[1, 1]), float(i[1, 2]), float(i[2, 2])
 

@@ -1,10 +1,10 @@
 """Spring laws along the coordinate of a joint: series elasticity with backlash, harmonic drives with hysteresis.
 
-A law is taken implicitly, linearised about where the joint stands: force F(x + h v', v') with v' the rate that the
-step ends with. It comes out as the spring of a row (see `constraints.rows`), impulse g (b - v').
+A law is implicit, linearised at the joint's present position: force F(x + h v', v') with v' the rate at the end of the
+step. The result is the spring of a row (see `constraints.rows`), impulse g (b - v').
 
-The backlash is a dead zone, entered and left where the present rate would end. The stiffening of a harmonic drive is
-cubic (Tuttle and Seering, 1996), its hysteresis Dahl's (1968): dz/dx = sigma (1 - sgn(x') z / z_max).
+The backlash is a dead zone; the predicted position at the present rate decides whether it is left. The stiffening of a
+harmonic drive is cubic (Tuttle and Seering, 1996), its hysteresis Dahl's (1968): dz/dx = sigma (1 - sgn(x') z / z_max).
 """
 
 from typing import NamedTuple
@@ -41,7 +41,7 @@ class JointSprings(NamedTuple):
 
 
 def make_joint_springs(machine: Machine, names: Names) -> JointSprings:
-    """Laws of the compliant joints that have one along their coordinate."""
+    """Laws of the compliant joints with a spring along their coordinate."""
     joints = [joint for joint in machine.compliant_joints if _has_law(joint)]
     places = [names.joints[joint.joint] for joint in joints]
     laws = JointSprings(
@@ -65,7 +65,7 @@ def _has_law(joint) -> bool:
 
 
 @inlined
-def linearised_spring(laws, law, position, speed, hysteretic, step):
+def linearised_spring(laws: JointSprings, law, position, speed, hysteretic, step: float):
     """Spring of a row for a law: conductance g and target speed b.
 
     Args:
@@ -75,7 +75,7 @@ def linearised_spring(laws, law, position, speed, hysteretic, step):
         hysteretic: effort z of the hysteresis [N m or N].
         step: h [s].
     """
-    deflection = _engaged(position - laws.rest_position[law], speed, laws.half_gap[law], step)
+    deflection = _beyond_gap(position - laws.rest_position[law], speed, laws.half_gap[law], step)
     square = laws.cubic_stiffness[law] * deflection * deflection
     force = -(laws.stiffness[law] + square) * deflection
     resistance = step * (laws.stiffness[law] + 3.0 * square)
@@ -93,8 +93,8 @@ def linearised_spring(laws, law, position, speed, hysteretic, step):
 
 
 @inlined
-def hysteresis_after(laws, law, hysteretic, speed, new_speed, step):
-    """Effort z of the hysteresis at the end of a step in which the joint went from `speed` to `new_speed`."""
+def hysteresis_after(laws: JointSprings, law, hysteretic, speed, new_speed, step: float):
+    """Effort z of the hysteresis at the end of a step from `speed` to `new_speed`."""
     most = laws.hysteresis[law]
     if most == 0.0:
         return 0.0
@@ -103,19 +103,19 @@ def hysteresis_after(laws, law, hysteretic, speed, new_speed, step):
 
 
 @kernel
-def _engaged(position, speed, half_gap, step):
-    """How far the spring is beyond its gap; zero where the present speed ends within it."""
-    foreseen = position + step * speed
-    if foreseen > half_gap:
+def _beyond_gap(position, speed, half_gap, step: float):
+    """Deflection beyond the gap; zero if the predicted position is within it."""
+    predicted = position + step * speed
+    if predicted > half_gap:
         return position - half_gap
-    if foreseen < -half_gap:
+    if predicted < -half_gap:
         return position + half_gap
     return 0.0
 
 
 @kernel
-def joint_spring_energy(laws, q):
-    """Energy in the springs, that of the hysteresis left out [J]."""
+def joint_spring_energy(laws: JointSprings, q):
+    """Energy in the springs without that of the hysteresis [J]."""
     total = 0.0
     for law in range(laws.stiffness.shape[0]):
         deflection = abs(q[laws.position_index[law]] - laws.rest_position[law]) - laws.half_gap[law]

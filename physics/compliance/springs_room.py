@@ -1,4 +1,4 @@
-"""Springs and dampers along coordinates in a step."""
+"""Phases of springs and dampers along coordinates."""
 
 from typing import Any, NamedTuple
 
@@ -22,8 +22,8 @@ class State(NamedTuple):
 
     Attributes:
         hysteresis: effort of the hysteresis of each spring of a joint [N m or N].
-        rate_work: work on the machine by each coordinate's damper and spring [J], (coordinates, 2).
-        work: by each spring of a joint [J].
+        rate_work: work of each coordinate's damper and spring on the machine [J], (coordinates, 2).
+        work: of each spring of a joint on the machine [J].
     """
 
     hysteresis: np.ndarray
@@ -45,7 +45,7 @@ class Workspace(NamedTuple):
 
 
 def make_state(springs: JointSprings, model: MultibodyModel) -> State:
-    """Without hysteresis, and with empty accounts."""
+    """Relaxed hysteresis, empty accounts."""
     count = len(springs.rate_index)
     return State(np.zeros(count), np.zeros((len(model.rate_damping), 2)), np.zeros(count))
 
@@ -56,12 +56,12 @@ def make_workspace(springs: JointSprings) -> Workspace:
 
 
 def acts(springs: JointSprings, model: MultibodyModel) -> bool:
-    """Whether there is any damper or spring."""
+    """Whether there are dampers or springs."""
     return bool(len(springs.rate_index) or len(model.spring_rate) or model.rate_damping.any())
 
 
 def refused(springs: JointSprings) -> Refused:
-    """What is between a joint's sides, or what it remembers."""
+    """Refused by smooth integrators: backlash and hysteresis are not smooth."""
     things = {
         "backlash of a joint": bool((springs.half_gap > 0.0).any()),
         "hysteresis of a joint": bool((springs.hysteresis > 0.0).any()),
@@ -71,7 +71,7 @@ def refused(springs: JointSprings) -> Refused:
 
 @kernel
 def apply_forces(context: Context):
-    """Puts the springs and dampers into mass matrix and force."""
+    """Adds the springs and dampers to mass matrix and force."""
     system, state, motion = context.system, context.state, context.workspace.multibody
     apply_coordinate_springs(
         *(system.multibody, system.springs, state.q, state.v, state.springs.hysteresis, system.settings.step),
@@ -81,7 +81,7 @@ def apply_forces(context: Context):
 
 @kernel
 def account(context: Context):
-    """Adds the work of the springs and dampers, and moves the hysteresis on."""
+    """Adds the work of the springs and dampers, and advances the hysteresis."""
     system, state, motion = context.system, context.state, context.workspace.multibody
     springs, own, step = system.springs, state.springs, system.settings.step
     account_dampers(system.multibody.rate_damping, step, motion.velocity, motion.velocity_mean, own.rate_work)

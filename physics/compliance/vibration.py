@@ -1,4 +1,4 @@
-"""Small vibrations of a machine with elastic joints about where it stands, and how an implicit step damps them."""
+"""Small vibrations of a machine with elastic joints about its pose, and their damping by an implicit step."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics
 
-# A mode whose square of frequency is below this share of the largest is a rigid motion.
+# A mode with a squared frequency below this share of the greatest is a rigid-body motion.
 _RIGID_MOTION = 1e-13
 # A direction counts as blocked when its singular value is above this share of the largest.
 _RANK = 1e-10
@@ -34,26 +34,26 @@ class Mode:
 
 
 def vibration_modes(
-    model: MultibodyModel, pairs: LoopConstraints, axial: JointSprings, q: np.ndarray, pair_names, rate_names
+    model: MultibodyModel, loops: LoopConstraints, springs: JointSprings, q: np.ndarray, loop_names, rate_names
 ) -> tuple[Mode, ...]:
-    """Modes of the undamped machine about q at rest, rigid pairs closed, by ascending frequency; no rigid motions.
+    """Modes of the undamped machine about q at rest, rigid loop joints closed, by ascending frequency.
 
-    Gravity, contacts, drives and hydraulics are no part of it; a backlash counts as closed.
+    Rigid-body motions are left out. Gravity, contacts, drives and hydraulics do not count; a backlash counts as closed.
     """
-    elements = _elements(model, pairs, axial, q, pair_names, rate_names)
+    elements = _elements(model, loops, springs, q, loop_names, rate_names)
     if not elements:
         return ()
     kinematics = Packed(make_kinematics(model))
-    motion = Packed(make_loop_motion(pairs, len(model.rate_damping)))
+    motion = Packed(make_loop_motion(loops, len(model.rate_damping)))
     packed_model = Packed(model)
-    place_loops(packed_model, Packed(pairs), q, kinematics, motion)
+    place_loops(packed_model, Packed(loops), q, kinematics, motion)
     size = len(model.rate_damping)
     lower = np.zeros((size, size))
     mass_matrix(packed_model, kinematics, np.zeros((len(model.body_parent), 10)), lower)
     mass = np.tril(lower) + np.tril(lower, -1).T
     rows = np.array([row(motion) for _, _, row in elements])
     stiffness = np.array([k for _, k, _ in elements])
-    free = _free_motions(motion.jacobian[pairs.row_rigid], size)
+    free = _free_motions(motion.jacobian[loops.row_rigid], size)
     root = np.linalg.cholesky(free.T @ mass @ free)
     flexing = np.linalg.solve(root, (rows @ free).T).T
     squares, vectors = np.linalg.eigh(flexing.T * stiffness @ flexing)
@@ -69,9 +69,9 @@ def vibration_modes(
 
 
 def implicit_damping_ratio(frequency: float, step: float) -> float:
-    """Damping ratio that an implicit Euler step gives to a vibration without damping [-].
+    """Numerical damping ratio of an undamped vibration by implicit Euler steps [-].
 
-    A step multiplies its amplitude by 1 / (1 - i w h): the logarithm of that is the decay and the turn of a step.
+    A step multiplies the amplitude by 1 / (1 - i w h); its logarithm has the decay and the phase of a step.
 
     Args:
         frequency: [Hz].
@@ -82,23 +82,23 @@ def implicit_damping_ratio(frequency: float, step: float) -> float:
     return decay / math.hypot(decay, turn) if angle > 0.0 else 0.0
 
 
-def _elements(model, pairs, axial, q, pair_names, rate_names):
-    """Name, stiffness and row (a function of the pairs' motion) of everything elastic."""
+def _elements(model, loops, springs, q, loop_names, rate_names):
+    """Name, stiffness and row (a function of the loop joints' motion) of each elastic element."""
     found = []
     unit = np.eye(len(model.rate_damping))
     for rate, stiffness in zip(model.spring_rate, model.spring_stiffness, strict=True):
         found.append((rate_names[rate], stiffness, lambda _, row=unit[rate]: row))
-    for law, rate in enumerate(axial.rate_index):
-        bend = abs(q[axial.position_index[law]] - axial.rest_position[law]) - axial.half_gap[law]
-        stiffness = axial.stiffness[law] + 3.0 * axial.cubic_stiffness[law] * max(bend, 0.0) ** 2
+    for law, rate in enumerate(springs.rate_index):
+        bend = abs(q[springs.position_index[law]] - springs.rest_position[law]) - springs.half_gap[law]
+        stiffness = springs.stiffness[law] + 3.0 * springs.cubic_stiffness[law] * max(bend, 0.0) ** 2
         found.append((rate_names[rate], stiffness, lambda _, row=unit[rate]: row))
-    for r in np.flatnonzero(pairs.row_stiffness > 0.0):
-        found.append((pair_names[pairs.row_pair[r]], pairs.row_stiffness[r], lambda motion, r=r: motion.jacobian[r]))
+    for r in np.flatnonzero(loops.row_stiffness > 0.0):
+        found.append((loop_names[loops.row_loop[r]], loops.row_stiffness[r], lambda motion, r=r: motion.jacobian[r]))
     return [element for element in found if element[1] > 0.0]
 
 
 def _free_motions(blocked: np.ndarray, size: int) -> np.ndarray:
-    """Basis of the coordinate rates that break no rigid pair, as columns."""
+    """Basis of the coordinate rates that satisfy the rigid rows, as columns."""
     if not len(blocked):
         return np.eye(size)
     _, singular, right = np.linalg.svd(blocked)

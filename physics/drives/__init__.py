@@ -1,1 +1,1 @@
-"""Electric drives of joints."""
+"""Servo drives of joints: controllers, motors, gears, and their springs in a step."""

@@ -1,7 +1,7 @@
 """The compensator ((T s + 1) / (T_1 s + 1))^2, realised without derivatives.
 
-Two stages T_1 x' = e - x with the output (T/T_1) e + (1 - T/T_1) x, one behind the other. All quantities are rows over
-the variables of the system that the stages are part of.
+Two stages T_1 x' = e - x with the output (T/T_1) e + (1 - T/T_1) x, in series. All quantities are rows over the
+variables of the whole system.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ def compensator_rows(
 
     Args:
         lead, lag: T and T_1 [s].
-        error: what goes in, by the variables.
-        first, second: places of both stages among the variables.
+        error: input, as a row over the variables.
+        first, second: indices of both stages among the variables.
 
     Returns:
         T_1 times the rates of both stages, and the output.

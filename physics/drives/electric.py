@@ -1,19 +1,18 @@
 """Converter, motor and gear of a servo drive within a step.
 
-Between two changes of what acts (voltage within its limit or not, motor driving or driven, gear engaged on either side
-or in its backlash) a drive is a linear system. Over a step the joint moves with the speed that it has at the end, as it
-does for everything else; so the drive goes through the step exactly, by matrix exponentials, in parts no longer than
-its shortest lag. What acts is seen at the start of a part; where something else does at its end, it is made again in
-quarters. The impulse that it gives the joint is a line over that speed, as long as the same acts, and enters the
-equations of motion as a spring would. Where on its polygon it will be, the drive guesses by the joint's own inertia and
-what else pulls at it. A lag that is much shorter than the step is as right as a long one.
+Between changes of regime (voltage saturated or not, motor driving or driven, gear engaged on either side or in its
+backlash) a drive is a linear system. Over a step the joint moves with its speed at the end of the step, so the drive is
+integrated exactly, by matrix exponentials, in parts no longer than its shortest lag. The regime is determined at the
+start of a part; if it differs at the end, the part is repeated in quarters. Within a regime the impulse on the joint is
+linear in that speed, and enters the equations of motion like a spring; it is linearised at a speed predicted by the
+joint's own inertia and the other forces. Lags much shorter than the step are integrated as accurately as long ones.
 
-The variables z of a part, in this order; the last four do not change in it:
+The variables z of a part, in this order; the last four are constant within it:
 
     x_1, x_2    stages of the compensator
     I           current [A]
-    phi, P      the joint's position, and the impulse that it was given
-    delta, beta twist of an elastic gear, and the rotor's speed, both at the joint
+    phi, P      the joint's position, and the impulse on it
+    delta, beta twist of an elastic gear, and the rotor's speed, both on the joint's side
     omega, c, s, 1   the joint's speed, the command, the sign of a voltage at its limit, and one
 """
 
@@ -30,14 +29,14 @@ from grouser.physics.drives.modes import MODES, POSITION, VELOCITY
 
 FIRST, SECOND, CURRENT, PLACE, IMPULSE, TWIST, ROTOR, SPEED, COMMAND, SIGN, ONE = range(11)
 SIZE = 11
-# How many move, the first ones: with a rigid gear, and with an elastic one. They are what a drive remembers.
+# Number of variables that change, from the first: with a rigid gear, and with an elastic one. They are its state.
 _RIGID, KEPT = 5, 7
-# What acts: voltage free or at its limit; motor driving or driven; gear engaged forward, backward, or not at all.
-_MODES = 2 * 2 * 3
+# Regimes: voltage free or at its limit; motor driving or driven; gear engaged forward, backward, or in its backlash.
+_REGIMES = 2 * 2 * 3
 _ENGAGED, _REVERSED, _LOOSE = range(3)
-# No more parts of a step than this, and in how many a part is made in which something changes.
+# Most parts of a step, and subdivision of a part in which the regime changes.
 _PARTS, _FINER = 64, 4
-# Rounds in which the joint's speed is guessed.
+# Most rounds of the prediction of the joint's speed.
 _ROUNDS = 4
 
 
@@ -45,11 +44,11 @@ class ElectricDrives(NamedTuple):
     """Electric drives of a machine.
 
     Attributes:
-        transition: what a part, or a finer one, makes of z, by what acts, (drives, 2, modes, SIZE, SIZE).
-        voltage: voltage by z, when it is within its limit, (drives, SIZE) [V].
+        transition: matrix of z over a part, or over a finer one, by regime, (drives, 2, regimes, SIZE, SIZE).
+        voltage: unsaturated voltage, as a row over z, (drives, SIZE) [V].
         voltage_limit: [V].
-        parts: that a step is made in.
-        elastic: whether the rotor moves against the joint.
+        parts: number of parts of a step.
+        elastic: whether the gear is elastic.
         half_gap: of the backlash, at the joint [rad or m].
     """
 
@@ -65,7 +64,7 @@ def make_electric_drives(drives: list[tuple[str, DcMotor, Gear]], step: float) -
     """Electric drives: mode, motor and gear of each, at a step [s]."""
     count = len(drives)
     found = ElectricDrives(
-        transition=np.zeros((count, 2, _MODES, SIZE, SIZE)),
+        transition=np.zeros((count, 2, _REGIMES, SIZE, SIZE)),
         voltage=np.zeros((count, SIZE)),
         voltage_limit=np.array([motor.voltage_limit for _, motor, _ in drives], dtype=float),
         parts=np.ones(count, dtype=np.int64),
@@ -79,17 +78,17 @@ def make_electric_drives(drives: list[tuple[str, DcMotor, Gear]], step: float) -
             lags.append(math.sqrt(inertia / gear.stiffness))
         found.parts[d] = min(max(math.ceil(step / min(lags)), 1), _PARTS)
         found.voltage[d] = _compensator(MODES[mode], motor, gear)[2]
-        for acting in range(_MODES):
-            rates = _rates(MODES[mode], motor, gear, acting)
+        for regime in range(_REGIMES):
+            rates = _rates(MODES[mode], motor, gear, regime)
             for fine, parts in enumerate((found.parts[d], _FINER * found.parts[d])):
-                found.transition[d, fine, acting] = expm(rates * step / parts)
+                found.transition[d, fine, regime] = expm(rates * step / parts)
     for array in found:
         array.flags.writeable = False
     return found
 
 
 def _error(mode: int, motor: DcMotor, gear: Gear) -> np.ndarray:
-    """What goes into the compensator, by z."""
+    """Input of the compensator, as a row over z."""
     error = np.zeros(SIZE)
     error[COMMAND] = 1.0
     error[CURRENT] = motor.torque_feedback * motor.torque_constant
@@ -103,15 +102,15 @@ def _error(mode: int, motor: DcMotor, gear: Gear) -> np.ndarray:
 
 
 def _compensator(mode: int, motor: DcMotor, gear: Gear) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rates of both stages times their lag, and the voltage, by z."""
+    """Rates of both stages times their lag, and the voltage, as rows over z."""
     error = _error(mode, motor, gear)
     one, other, output = compensator_rows(motor.compensator_lead, motor.compensator_lag, error, FIRST, SECOND)
     return one, other, motor.gain * output
 
 
-def _rates(mode: int, motor: DcMotor, gear: Gear, acting: int) -> np.ndarray:
-    """Matrix of dz/dt while the same acts."""
-    limited, driven, engaged = acting % 2, acting // 2 % 2, acting // 4
+def _rates(mode: int, motor: DcMotor, gear: Gear, regime: int) -> np.ndarray:
+    """Matrix of dz/dt in a regime."""
+    limited, driven, engaged = regime % 2, regime // 2 % 2, regime // 4
     rates = np.zeros((SIZE, SIZE))
     rates[FIRST], rates[SECOND], rates[CURRENT] = _compensator(mode, motor, gear)
     rates[[FIRST, SECOND]] /= motor.compensator_lag
@@ -136,8 +135,8 @@ def _rates(mode: int, motor: DcMotor, gear: Gear, acting: int) -> np.ndarray:
 
 
 @inlined
-def _acting(electric, d, z):
-    """What acts on drive d, and the sign of a voltage that is at its limit."""
+def _regime_of(electric: ElectricDrives, d, z):
+    """Regime of drive d, and the sign of its voltage."""
     voltage = 0.0
     for k in range(SIZE):
         voltage += electric.voltage[d, k] * z[k]
@@ -152,21 +151,21 @@ def _acting(electric, d, z):
 
 
 @kernel
-def electric_spring(electric, d, kept, position, speed, step, command, mobility, pull, work):
-    """Impulse of drive d over a step, as a line over the joint's speed at the end, where that is expected.
+def electric_spring(electric: ElectricDrives, d, kept, position, speed, step: float, command, mobility, pull, work):
+    """Impulse of drive d over a step, linearised at the predicted speed of the joint at the end.
 
     Args:
         electric, d: the drive.
-        kept: what it remembers, (KEPT,).
+        kept: internal state of the drive, (KEPT,).
         position, speed: of the joint at the start [rad or m, rad/s or m/s].
         step: [s].
-        command: position, speed or effort wanted.
+        command: desired position, speed or effort.
         mobility: of the joint, one over its inertia [1/(kg m2) or 1/kg].
         pull: acceleration of the joint without the drive [rad/s2 or m/s2].
         work: buffers, see `drive_through`.
 
     Returns:
-        A speed, the impulse at it [N m s or N s], and how much that changes with the speed.
+        The predicted speed, the impulse at it [N m s or N s], and its derivative by the speed.
     """
     expected = tried = speed
     impulse = slope = 0.0
@@ -180,16 +179,16 @@ def electric_spring(electric, d, kept, position, speed, step, command, mobility,
 
 
 @kernel
-def drive_through(electric, d, kept, position, speed, command, work):
-    """Takes drive d through a step in which the joint keeps a speed.
+def drive_through(electric: ElectricDrives, d, kept, position, speed, command, work):
+    """Integrates drive d over a step with the joint at constant speed.
 
     Args:
         electric, d, kept, position, command: as in `electric_spring`.
         speed: of the joint [rad/s or m/s].
-        work: buffers, (5, SIZE): the variables at the end, their change with the speed, and others.
+        work: buffers, (5, SIZE): the variables at the end, their derivatives by the speed, and others.
 
     Returns:
-        Impulse that the drive gives [N m s or N s], how much it changes with the speed, and whether what acts changed.
+        Impulse of the drive [N m s or N s], its derivative by the speed, and whether the regime changed.
     """
     z, slope, moving = work[0], work[1], KEPT if electric.elastic[d] else _RIGID
     for k in range(KEPT):
@@ -198,29 +197,29 @@ def drive_through(electric, d, kept, position, speed, command, work):
     z[PLACE], z[IMPULSE], z[SPEED], z[COMMAND], z[SIGN], z[ONE] = position, 0.0, speed, command, 1.0, 1.0
     slope[SPEED], slope[COMMAND], slope[SIGN], slope[ONE] = 1.0, 0.0, 0.0, 0.0
     whole, fine, changed = electric.transition[d, 0], electric.transition[d, 1], False
-    acting, z[SIGN] = _acting(electric, d, z)
+    regime, z[SIGN] = _regime_of(electric, d, z)
     for _ in range(electric.parts[d]):
         for k in range(moving):
             work[3, k], work[4, k] = z[k], slope[k]
-        _advance(whole[acting], moving, z, work[2])
-        _advance(whole[acting], moving, slope, work[2])
-        then, sign = _acting(electric, d, z)
-        if then != acting or (then % 2 == 1 and sign != z[SIGN]):
+        _advance(whole[regime], moving, z, work[2])
+        _advance(whole[regime], moving, slope, work[2])
+        then, sign = _regime_of(electric, d, z)
+        if then != regime or (then % 2 == 1 and sign != z[SIGN]):
             changed = True
             for k in range(moving):
                 z[k], slope[k] = work[3, k], work[4, k]
             for _ in range(_FINER):
-                acting, z[SIGN] = _acting(electric, d, z)
-                _advance(fine[acting], moving, z, work[2])
-                _advance(fine[acting], moving, slope, work[2])
-            then, sign = _acting(electric, d, z)
-        acting, z[SIGN] = then, sign
+                regime, z[SIGN] = _regime_of(electric, d, z)
+                _advance(fine[regime], moving, z, work[2])
+                _advance(fine[regime], moving, slope, work[2])
+            then, sign = _regime_of(electric, d, z)
+        regime, z[SIGN] = then, sign
     return z[IMPULSE], slope[IMPULSE], changed
 
 
 @inlined
 def _advance(transition, moving, z, after):
-    """z <- transition z, of the variables that move."""
+    """z <- transition z, for the variables that change."""
     for i in range(moving):
         total = 0.0
         for k in range(SIZE):

@@ -1,4 +1,4 @@
-"""What a command of a drive means."""
+"""Control modes of drives."""
 
 POSITION, VELOCITY, EFFORT = range(3)
 MODES = {"position": POSITION, "velocity": VELOCITY, "effort": EFFORT}

@@ -1,8 +1,8 @@
-"""Servo drives of joints in a step: a limited spring and damper, taken implicitly, so that any stiffness is stable.
+"""Servo drives of joints in a step: a limited implicit spring and damper, stable at any stiffness.
 
-At the end of the step a drive gives, within its limit, k (command - position) + k_i (integral of it) - d speed, or
-d (command - speed) + k_i (integral of it). With converter and DC motor it gives what these make of the command
-(`electric`), and with a permanent-magnet motor the limit goes with speed and temperature.
+The effort of a drive at the end of the step, within its limit, is k (command - position) + k_i (its integral) - d
+speed, or d (command - speed) + k_i (its integral). `electric` models converter and DC motor. The limit of a
+permanent-magnet motor depends on speed and temperature.
 """
 
 from typing import NamedTuple
@@ -14,10 +14,10 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.drives.electric import KEPT, ElectricDrives, drive_through, electric_spring, make_electric_drives
 from grouser.physics.drives.modes import EFFORT, MODES, POSITION, VELOCITY
 
-# What a drive without a DC motor remembers between steps: the integral of its error [rad s, m s, rad or m], and the
-# rise of its winding's temperature over that at rated torque [-].
+# State of a drive without a DC motor: integral of its error [rad s, m s, rad or m], and temperature rise of its winding
+# over that at rated torque [-].
 INTEGRAL, WARMTH = 0, 1
-# A winding as warm as this begins to take the torque back to the rated one [-].
+# Above this temperature rise the peak torque falls to the rated torque [-].
 _WARM = 0.95
 
 
@@ -25,15 +25,15 @@ class Drives(NamedTuple):
     """Servo drives, shape (drives,) each.
 
     Attributes:
-        member: number of the machine that it belongs to, 0 where there is one (`Machine.member_of`).
+        member: number of the drive's machine, 0 for a single one (`Machine.member_of`).
         mode: POSITION, VELOCITY or EFFORT.
         stiffness, damping, integral: k, d and k_i.
         effort_limit: [N m or N].
         speed_limit: of velocity commands [rad/s or m/s].
         electric: number in `motors`, -1 for a drive without a DC motor.
         peak, rated: of a permanent-magnet motor, at the joint [N m or N]; infinite without one.
-        base_speed, no_load_speed: likewise [rad/s or m/s].
-        warming: over its thermal time constant, one [1/s]; 0 without a motor.
+        base_speed, no_load_speed: of a permanent-magnet motor, at the joint [rad/s or m/s].
+        warming: inverse of its thermal time constant [1/s]; 0 without a motor.
         motors: DC motors with their converters and gears.
     """
 
@@ -54,7 +54,7 @@ class Drives(NamedTuple):
 
 
 def make_drives(machine: Machine, step: float) -> Drives:
-    """The machine's drives, at a step [s]."""
+    """The machine's drives, for a step [s]."""
     limits = {joint.name: joint.limit.velocity for joint in machine.joints}
     columns: dict[str, list] = {field: [] for field in Drives._fields[:-1]}
     motors = []
@@ -89,32 +89,32 @@ def make_drives(machine: Machine, step: float) -> Drives:
 
 
 @inlined
-def _wanted(drives, d, command):
-    """A command within what its joint may do."""
+def _limited_command(drives: Drives, d, command):
+    """A command, limited to the speed limit of its joint."""
     if drives.mode[d] == VELOCITY:
         return min(max(command, -drives.speed_limit[d]), drives.speed_limit[d])
     return command
 
 
 @kernel
-def linearise_drive(drives, d, position, speed, step, command, mobility, pull, kept, work):
-    """What drive d does in a step: a spring, its limit, and an effort beside it.
+def linearise_drive(drives: Drives, d, position, speed, step: float, command, mobility, pull, kept, work):
+    """Linearises drive d for a step: a spring, its limit, and an explicit effort.
 
     Args:
         drives, d: the drive.
         position, speed: of the joint at the start of the step [rad or m, rad/s or m/s].
         step: h [s].
-        command: position, speed or effort wanted.
+        command: desired position, speed or effort.
         mobility: of the joint, one over its inertia [1/(kg m2) or 1/kg].
         pull: acceleration of the joint without the drive [rad/s2 or m/s2].
-        kept: what it remembers, (KEPT,).
+        kept: internal state of the drive, (KEPT,).
         work: buffers, see `electric`.
 
     Returns:
         Conductance g and target speed b (see `constraints.rows`), greatest effort of the spring [N m or N], and the
-        effort that goes with no speed [N m or N].
+        explicit effort [N m or N].
     """
-    command, limit = _wanted(drives, d, command), drives.effort_limit[d]
+    command, limit = _limited_command(drives, d, command), drives.effort_limit[d]
     if drives.electric[d] >= 0:
         at, impulse, slope = electric_spring(
             drives.motors, drives.electric[d], kept, position, speed, step, command, mobility, pull, work
@@ -137,8 +137,8 @@ def linearise_drive(drives, d, position, speed, step, command, mobility, pull, k
 
 
 @inlined
-def _envelope(drives, d, speed, effort, warmth):
-    """Greatest effort that a permanent-magnet motor gives, where it drives; braking it is not short of voltage."""
+def _envelope(drives: Drives, d, speed, effort, warmth):
+    """Greatest effort of a permanent-magnet motor; the voltage limits it only when it drives, not when it brakes."""
     peak, rated = drives.peak[d], drives.rated[d]
     if warmth > _WARM:
         peak = max(rated, rated + (peak - rated) * (1.0 - warmth) / (1.0 - _WARM))
@@ -149,20 +149,19 @@ def _envelope(drives, d, speed, effort, warmth):
 
 
 @kernel
-def commit_drive(drives, d, position, speed, step, command, effort, limit, kept, work):
-    """Moves what drive d remembers on by the speed that the step has found.
+def commit_drive(drives: Drives, d, position, speed, step: float, command, effort, limit, kept, work):
+    """Advances the internal state of drive d by the solved speed.
 
     Args:
         drives, d: the drive.
-        position, speed: of the joint at the start of the step, and its speed at the end.
+        position, speed: of the joint, at the start of the step and at its end.
         step: [s].
-        command: position, speed or effort wanted.
-        effort: that the drive gave in the step, and its limit.
-        limit: [N m or N].
-        kept: what it remembers, changed.
+        command: desired position, speed or effort.
+        effort, limit: effort of the drive in the step, and its limit [N m or N].
+        kept: internal state of the drive, changed.
         work: buffers, see `electric`.
     """
-    command = _wanted(drives, d, command)
+    command = _limited_command(drives, d, command)
     if drives.electric[d] >= 0:
         drive_through(drives.motors, drives.electric[d], kept, position, speed, command, work)
         for k in range(KEPT):
@@ -172,7 +171,7 @@ def commit_drive(drives, d, position, speed, step, command, effort, limit, kept,
         error = command - speed
         if drives.mode[d] == POSITION:
             error = command - position - step * speed
-        # at its limit it would only wind up
+        # no integration at the limit: anti-windup
         if abs(effort) < limit or effort * error < 0.0:
             kept[INTEGRAL] += step * error
     if drives.warming[d] > 0.0:

@@ -1,30 +1,30 @@
 """The springs of servo drives in a step: in the mass matrix within their limit, in a bounded row beyond it."""
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.constraints.rows import dot, row_speed
-from grouser.physics.drives.servo import commit_drive, linearise_drive
+from grouser.physics.constraints.rows import Rows, dot, row_speed
+from grouser.physics.drives.servo import Drives, commit_drive, linearise_drive
 from grouser.physics.friction.joints import HELD
 
 NO_DRIVE = -1
-# Where a drive's spring is: in the mass matrix; or in a row that bounds it by the drive's limit, because it would be
-# beyond it at the speed that the step begins with, or was so in the mass matrix.
+# Place of a drive's spring: the mass matrix; or a row bounded by the drive's limit, because it exceeds the limit at the
+# speed at the start of the step, or did so in the mass matrix.
 BUILT_IN, EXPECTED_BEYOND, FOUND_BEYOND = range(3)
 
 
 @kernel
-def linearise_drives(laws, drives, q, v, step, command, kept, mass, force, springs, place, effort, work):
-    """Finds the drives' springs, and puts what efforts go with no speed into the force.
+def linearise_drives(laws, drives: Drives, q, v, step: float, command, kept, mass, force, springs, place, effort, work):
+    """Finds the drives' springs, and adds their explicit efforts to the force.
 
     Args:
-        laws, drives: the machine's.
+        laws, drives: of the machine.
         q, v: state.
         step: [s].
         command: of the drives; on emergency stop they hold their joints by rows.
-        kept: what each drive remembers, (drives, KEPT).
+        kept: internal state of each drive, (drives, KEPT).
         mass, force: of the equations of motion without the drives; the force is changed in place.
         springs: conductance and target of each law's drive, 0 for none, and its greatest impulse, (laws, 3), result.
-        place: of each spring (BUILT_IN, ...), result.
-        effort: beside the springs, on each coordinate [N or N m], result.
+        place: of each spring (BUILT_IN to FOUND_BEYOND), result.
+        effort: explicit effort on each coordinate [N or N m], result.
         work: buffers of the drives.
     """
     effort[:] = 0.0
@@ -48,17 +48,17 @@ def linearise_drives(laws, drives, q, v, step, command, kept, mass, force, sprin
 
 
 @kernel
-def commit_drives(laws, drives, q, end, step, command, springs, effort, kept, work):
-    """Moves what the drives remember on by the rates that the step has found; what is braked forgets.
+def commit_drives(laws, drives: Drives, q, end, step: float, command, springs, effort, kept, work):
+    """Advances the internal states of the drives by the solved rates; braked drives are reset.
 
     Args:
-        laws, drives: the machine's.
+        laws, drives: of the machine.
         q: positions at the start of the step.
         end: rates at its end.
         step: [s].
         command: as in `linearise_drives`.
-        springs, effort: from there.
-        kept: what each drive remembers, (drives, KEPT), changed.
+        springs, effort: as in `linearise_drives`.
+        kept: internal state of each drive, (drives, KEPT), changed.
         work: buffers of the drives.
     """
     for law in range(laws.rate_index.shape[0]):
@@ -75,18 +75,18 @@ def commit_drives(laws, drives, q, end, step, command, springs, effort, kept, wo
 
 
 @kernel
-def add_drive_springs(laws, v, step, springs, place, grip, mass, force):
-    """Puts the springs of the drives that are within their limit into mass matrix and force.
+def add_drive_springs(laws, v, step: float, springs, place, grip, mass, force):
+    """Adds the springs of drives within their limit to mass matrix and force.
 
-    The factorisation then solves them exactly. A drive at its limit is no spring: with one in it, the matrix would make
-    the joint much too heavy for all that moves it. A joint that friction holds has no row: there the limit is a force.
+    The factorisation solves them exactly. A drive at its limit is no spring: in the matrix it would make the joint much
+    too heavy for the forces on it. A joint held by friction has no row: there the drive is a limited force.
 
     Args:
-        laws: the machine's.
+        laws: of the machine.
         v: coordinate rates at the start of the step.
         step: [s].
         springs, place: from `linearise_drives`.
-        grip: what dry friction does with each joint (`joint_friction`).
+        grip: friction state of each joint (`friction.joints`).
         mass, force: of the equations of motion, changed in place.
     """
     for law in range(laws.rate_index.shape[0]):
@@ -100,14 +100,13 @@ def add_drive_springs(laws, v, step, springs, place, grip, mass, force):
 
 
 @kernel
-def replace_drives(laws, v, u, springs, place, first, rows):
-    """Moves the springs of drives that turn out to be where they should not; returns whether there are any.
+def move_drive_springs(laws, v, u, springs, place, first, rows: Rows):
+    """Moves springs of drives to the place that fits the solution; returns whether any has moved.
 
-    One that was in the mass matrix moves only once, and one that was expected beyond its limit may come back: no more
-    than two moves each.
+    A spring leaves the mass matrix only once; one expected beyond its limit may return: at most two moves each.
 
     Args:
-        laws: the machine's.
+        laws: of the machine.
         v: rates at the end of the step.
         u: the same half-solved.
         springs: from `linearise_drives`.
@@ -123,7 +122,7 @@ def replace_drives(laws, v, u, springs, place, first, rows):
     for r in range(first, rows.count[0]):
         law, inverse_mass = rows.slot[r], rows.inverse_mass[r]
         if place[law] == EXPECTED_BEYOND:
-            # the row's own answer: a stiff spring makes much of what the sweeps leave of an error in v
+            # by the row's own closed form: a stiff spring amplifies the sweeps' error in v
             speed = row_speed(rows, r, dot(rows.whitened_jacobian[r], u) - inverse_mass * rows.impulse[r], inverse_mass)
             if not _overloaded(springs, law, speed):
                 place[law] = BUILT_IN
@@ -133,5 +132,5 @@ def replace_drives(laws, v, u, springs, place, first, rows):
 
 @inlined
 def _overloaded(springs, law, speed):
-    """Whether a drive would give more than its limit at a speed."""
+    """Whether a drive exceeds its limit at a speed."""
     return springs[law, 0] * abs(springs[law, 1] - speed) > springs[law, 2]

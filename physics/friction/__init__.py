@@ -1,1 +1,1 @@
-"""Dry friction laws."""
+"""Dry friction of joints: its laws, and sticking and sliding within a step."""

@@ -1,17 +1,16 @@
-"""Dry friction of joints within a step: who stands, who slides, and at which level.
+"""Dry friction of joints within a step: which joints stick or slide, and their friction levels.
 
-A joint that stands is not solved for. It is given an inertia beside which nothing else counts, so that the
-factorisation takes it for a part of what carries it, whatever else moves, and what it takes to hold it is that inertia
-times the speed that is left, to the last digit. Its speed is then zero: it cannot creep, and no sweep can be wrong
-about it. Where that takes more than the static level, it breaks away, and the step sets out anew with a row that slides
-(`joint_rows`).
+A joint that sticks is no unknown. It gets an inertia so large that all others are negligible: the factorisation treats
+the joint as rigid, and the holding impulse is that inertia times the remaining speed, exactly. The speed is then set to
+zero: the joint cannot creep, and sweeps add no error. Where the holding impulse exceeds the static level, the joint
+breaks away, and the step restarts from the factorisation with a sliding row (`joints.rows`).
 
-A joint that slides has a row with a hold at the level of its speed. One that would come out of a step the other way
-round stands, if the static level can hold it. So each friction changes from rest to sliding at most once a step, and
-back at most once, and the search ends; all change at a time, so that their order does not matter. Mikhailova (2004)
-changes states in the same way.
+A joint that slides has a row with a hold at the level of its speed. A joint whose speed would change sign in a step
+sticks if the static level holds it. Each joint changes from sticking to sliding at most once per step, and back at most
+once, so the search ends; all joints change at once, so their order does not matter. Mikhailova (2004) changes states in
+the same way.
 
-Bristles (LuGre) are springs in the mass matrix, linearised about a speed that is found by Newton's iteration.
+Bristles (LuGre) are springs in the mass matrix, linearised at a speed that Newton's iteration finds.
 """
 
 from typing import NamedTuple
@@ -19,37 +18,37 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.constraints.rows import IMMOVABLE, dot, row_speed
-from grouser.physics.friction.laws import deflection_after, deflection_slope, settled_level, sliding_level
+from grouser.physics.constraints.rows import IMMOVABLE, Rows, dot, row_speed
+from grouser.physics.friction.laws import consistent_level, deflection_after, deflection_slope, sliding_level
 
-# What a joint does in a step: it is held by its inertia; held by its row, as at a stop; it slides, and may come to
-# rest; it slides for the rest of the step.
+# States of a joint within a step: held by its inertia; held by its row, as at a stop; sliding, and may come to rest;
+# sliding for the rest of the step.
 HELD, RESTS, SLIDES, BREAKS = range(4)
-# Inertia of a joint that stands [kg or kg m2]. Its root is a power of two as well: nothing is rounded.
+# Inertia of a joint that sticks [kg or kg m2]. Its square root is a power of two as well: no rounding.
 _HELD_INERTIA = 2.0**100
-# A joint has come to rest when its row holds it and the sweeps leave less than this multiple of their tolerance.
+# A joint is at rest when its row holds it and its speed is below this multiple of the sweeps' tolerance.
 _SLIDING = 10.0
-# A joint that has a smaller share than this of its mobility left is held by others.
+# A joint is held by others if its mobility is below this share of that of its own inertia.
 _WEDGED = 1e-3
-# Share of the sweeps' tolerance to which a level is known: what is missing has one sign, step after step.
+# Tolerance of a level, as a share of the sweeps' tolerance: its error has the same sign in every step.
 _LEVEL_ERROR = 1e-3
-# Bristles are settled when the force is known to this share of the static level; rounds for them, and for levels.
+# Tolerance of a bristle's force, as a share of the static level; most rounds for bristles and levels.
 _SETTLED, _MOST_ROUNDS = 1e-9, 50
 
 
 class JointFrictions(NamedTuple):
-    """Dry friction of a step, of each joint law.
+    """Dry friction of each joint law in a step.
 
     Attributes:
         grip: HELD, RESTS, SLIDES or BREAKS.
-        level: present level [N or N m].
-        brake: what a braked drive holds with in addition [N or N m].
+        level: current level [N or N m].
+        brake: additional holding effort of a braked drive [N or N m].
         inertia: along the coordinate, all others held [kg or kg m2].
-        impulse: of those that are held, and of bristles [N s or N m s]; rows know their own.
-        point: speed about which bristles are linearised [m/s or rad/s].
+        impulse: of held joints and of bristles [N s or N m s]; the others' are in their rows.
+        point: speed at which bristles are linearised [m/s or rad/s].
         gain, offset: their impulse is offset - gain * speed.
         rounds: of the search for levels and bristles, (1,).
-        unsettled: law whose search ended unsettled, -1 for none, (1,).
+        unsettled: law whose search did not converge, -1 for none, (1,).
     """
 
     grip: np.ndarray
@@ -65,22 +64,22 @@ class JointFrictions(NamedTuple):
 
 
 def make_joint_frictions(laws: int) -> JointFrictions:
-    """Buffers for so many joint laws."""
+    """Buffers for this number of joint laws."""
     level, brake, inertia, impulse, point, gain, offset = np.zeros((7, laws))
     rounds, unsettled = np.zeros((2, 1), dtype=np.int64)
     return JointFrictions(np.full(laws, SLIDES), level, brake, inertia, impulse, point, gain, offset, rounds, unsettled)
 
 
 @kernel
-def begin_frictions(laws, drives, q, v, emergency_stop, mass, frictions):
-    """What the joints do as the step begins: those without speed stand.
+def begin_frictions(laws, drives, q, v, emergency_stop, mass, frictions: JointFrictions):
+    """Sets the state of each joint at the start of a step: joints without speed stick.
 
     Args:
-        laws: of the joints (`joint_rows.JointLaws`).
+        laws: of the joints (`joints.laws.JointLaws`).
         drives: of the joints.
         q, v: state.
         emergency_stop: of each machine; its drives hold their joints.
-        mass: of the equations of motion, before loops are in it.
+        mass: of the equations of motion, before loop joints are added.
         frictions: result.
     """
     frictions.rounds[0] = 0
@@ -112,14 +111,14 @@ def _level_at(laws, law, speed):
 
 
 @inlined
-def hold_impulse(laws, law, level, frictions, step):
-    """Impulse with which dry friction of a level, and the brake of a drive, hold a joint; that of bristles apart."""
+def hold_impulse(laws, law, level, frictions: JointFrictions, step: float):
+    """Greatest holding impulse of dry friction at a level, and of a drive's brake; without bristles."""
     return step * (frictions.brake[law] + (0.0 if laws.bristle_stiffness[law] > 0.0 else level))
 
 
 @kernel
-def add_frictions(laws, v, bristle, step, frictions, mass, force):
-    """Puts the bristles, and the inertia of the joints that are held, into mass matrix and force.
+def add_frictions(laws, v, bristle, step: float, frictions: JointFrictions, mass, force):
+    """Adds the bristles, and the inertia of the held joints, to mass matrix and force.
 
     Args:
         laws: of the joints.
@@ -145,8 +144,8 @@ def add_frictions(laws, v, bristle, step, frictions, mass, force):
 
 
 @kernel
-def _bristle_force(laws, law, deflection, speed, step):
-    """Force of the bristles of a law against the speed that a step ends with [N or N m]."""
+def _bristle_force(laws, law, deflection, speed, step: float):
+    """Force of a law's bristles against the speed at the end of a step [N or N m]."""
     stiffness = laws.bristle_stiffness[law]
     level = _level_at(laws, law, speed)
     after = deflection_after(stiffness, level, deflection, speed, step)
@@ -154,13 +153,15 @@ def _bristle_force(laws, law, deflection, speed, step):
 
 
 @kernel
-def release_frictions(laws, bristle, velocity, step, frictions):
-    """Lets go what is held by more than it can bear, and moves the bristles on; returns whether there is any.
+def release_frictions(laws, bristle, velocity, step: float, frictions: JointFrictions):
+    """Releases joints held beyond their static friction, and updates the bristles' linearisation.
+
+    Returns whether anything has changed.
 
     Args:
         laws: of the joints.
         bristle: deflections at the start of the step [m or rad].
-        velocity: rates found.
+        velocity: solved rates.
         step: [s].
         frictions: changed in place.
     """
@@ -179,7 +180,7 @@ def release_frictions(laws, bristle, velocity, step, frictions):
             error = given + step * _bristle_force(laws, law, bristle[law], speed, step)
             if abs(error) > _SETTLED * step * laws.static[law]:
                 if frictions.rounds[0] < _MOST_ROUNDS:
-                    # at zero the force bends the way that makes the iteration settle from any side
+                    # linearised at zero speed, the iteration converges from either side
                     frictions.point[law] = 0.0 if frictions.point[law] * speed < 0.0 else speed
                     moved = True
                 else:
@@ -190,13 +191,15 @@ def release_frictions(laws, bristle, velocity, step, frictions):
 
 
 @kernel
-def switch_frictions(laws, start, velocity, u, step, tolerance, first, frictions, rows):
-    """Gives the rows of joints the levels that go with what they do; returns whether any has changed.
+def update_friction_levels(
+    laws, start, velocity, u, step: float, tolerance, first, frictions: JointFrictions, rows: Rows
+):
+    """Updates the friction levels of the joints' rows; returns whether any has changed.
 
     Args:
         laws: of the joints.
-        start, velocity: rates at the start of the step, and those found.
-        u: the latter half-solved.
+        start, velocity: rates at the start of the step, and solved rates.
+        u: the latter, half-solved.
         step: [s].
         tolerance: of a speed [m/s or rad/s].
         first: first row of a joint.
@@ -219,7 +222,7 @@ def switch_frictions(laws, start, velocity, u, step, tolerance, first, frictions
             frictions.level[law] = static
         elif laws.stribeck_speed[law] > 0.0 and grip != RESTS and not held:
             mobility = step * inverse_mass
-            settled = settled_level(static, kinetic, laws.stribeck_speed[law], abs(speed), level, mobility)
+            settled = consistent_level(static, kinetic, laws.stribeck_speed[law], abs(speed), level, mobility)
             if mobility * abs(settled - level) > _LEVEL_ERROR * tolerance:
                 if frictions.rounds[0] < _MOST_ROUNDS:
                     frictions.level[law] = settled
@@ -233,16 +236,16 @@ def switch_frictions(laws, start, velocity, u, step, tolerance, first, frictions
 
 
 @inlined
-def _is_held(rows, r, u):
-    """Whether row r is held, by its own answer: sweeps leave an error in the speed."""
+def _is_held(rows: Rows, r, u):
+    """Whether row r is held, by its own closed form: the speed has an error of the sweeps."""
     inverse_mass = rows.inverse_mass[r]
     speed = row_speed(rows, r, dot(rows.whitened_jacobian[r], u) - inverse_mass * rows.impulse[r], inverse_mass)
     return speed == rows.hold_speed[r]
 
 
 @kernel
-def commit_frictions(laws, u, step, tolerance, first, frictions, rows, velocity, bristle):
-    """Brings to rest what is held, and moves the bristles on; returns whether a row left a speed to what it holds.
+def commit_frictions(laws, u, step: float, tolerance, first, frictions: JointFrictions, rows: Rows, velocity, bristle):
+    """Sets held joints to rest, and advances the bristles; returns whether a held row had a remaining speed.
 
     Args:
         laws: of the joints.
@@ -269,7 +272,7 @@ def commit_frictions(laws, u, step, tolerance, first, frictions, rows, velocity,
         rate = laws.rate_index[law]
         if rows.hold_bound[r] == 0.0 or not 0.0 < abs(velocity[rate]) <= _SLIDING * tolerance:
             continue
-        # by others that stand, through rigid loops, which give way a little
+        # held by stuck joints through rigid loops, which yield a little
         wedged = inverse_mass * frictions.inertia[law] < _WEDGED
         if wedged or (inverse_mass >= IMMOVABLE and _is_held(rows, r, u)):
             velocity[rate] = 0.0

@@ -1,15 +1,15 @@
-"""Laws of dry friction at joints: levels that go with the speed, and bristles that bend before they slide.
+"""Laws of dry friction at joints: friction levels that depend on speed, and bristles that deflect before sliding.
 
 LuGre (Canudas de Wit, Olsson, Åström and Lischinsky, 1995): z' = v - sigma_0 |v| z / g(v), F = sigma_0 z + sigma_1 z',
-with the Stribeck curve g(v) = F_k + (F_s - F_k) exp(-(v / v_s)^2). With g alone it is the law of Stribeck, and with
-v_s = 0 that of two levels.
+with the Stribeck curve g(v) = F_k + (F_s - F_k) exp(-(v / v_s)^2). g alone is Stribeck's law; with v_s = 0
+it has two levels.
 """
 
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
 
-# Of the search for the level at which a row slides: rounds, and share of the static level at which it ends.
+# Search for the level of a sliding row: most rounds, and tolerance as a share of the static level.
 _ROUNDS, _SETTLED = 100, 1e-12
 
 
@@ -29,15 +29,15 @@ def sliding_level(static, kinetic, stribeck_speed, speed):
 
 
 @kernel
-def settled_level(static, kinetic, stribeck_speed, speed, level, mobility):
-    """Level that goes with the speed to which it leads; the static one where it comes to rest.
+def consistent_level(static, kinetic, stribeck_speed, speed, level, mobility):
+    """Level consistent with the speed that results from it; the static level at rest.
 
-    The speed is w + K (level - level'), a way on which each round raises the level, or lowers it, as the one before.
+    Fixed-point iteration with the speed w + K (level - level'); it converges monotonically.
 
     Args:
         static, kinetic, stribeck_speed: of the law.
-        speed: w >= 0, at the present level [m/s or rad/s].
-        level: the present one [N or N m].
+        speed: w >= 0, at the current level [m/s or rad/s].
+        level: current level [N or N m].
         mobility: K, speed per force over the step.
     """
     found = level
@@ -57,8 +57,8 @@ def deflection_after(stiffness, level, deflection, speed, step):
     Args:
         stiffness: sigma_0 [N/m or N m/rad].
         level: g at the speed [N or N m].
-        deflection: z at its start [m or rad].
-        speed: v at its end [m/s or rad/s].
+        deflection: z at the start [m or rad].
+        speed: v at the end [m/s or rad/s].
         step: h [s].
     """
     return (deflection + step * speed) / (1.0 + step * stiffness * abs(speed) / level)
@@ -66,7 +66,7 @@ def deflection_after(stiffness, level, deflection, speed, step):
 
 @inlined
 def deflection_slope(stiffness, level, deflection, speed, step):
-    """How `deflection_after` grows with the speed, at least 0 [s]; at rest the steeper of both sides."""
+    """Derivative of `deflection_after` by the speed, at least 0 [s]; at rest the greater of both sides."""
     relaxed = 1.0 + step * stiffness * abs(speed) / level
     bent = stiffness * deflection / level
     if speed == 0.0:

@@ -1,9 +1,9 @@
-"""The circuits of a machine over one mechanical step: their state at its start and its end, and their accounts."""
+"""Start and end of a step of the hydraulics: what the sub-steps begin with, what they predict, and the accounts."""
 
 import math
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.hydraulics.circuit import (
+from grouser.physics.hydraulics.actuator_geometry import (
     COMPRESSED,
     FRICTION_LOSS,
     OIL_WORK,
@@ -13,31 +13,41 @@ from grouser.physics.hydraulics.circuit import (
     SUPPLIED,
     THROTTLED,
     VISCOUS_LOSS,
+    ActuatorGeometry,
 )
-from grouser.physics.hydraulics.cylinder import STILL
 from grouser.physics.hydraulics.implicit import advance_part
+from grouser.physics.hydraulics.network import HydraulicNetwork
 from grouser.physics.hydraulics.oil import aerated, compression_energy, gas_energy
+from grouser.physics.hydraulics.prediction import STILL, Prediction
+from grouser.physics.hydraulics.state import State
 from grouser.physics.hydraulics.substep import measure_lines
 from grouser.physics.hydraulics.trials import (
     AT_END,
     AT_START,
     SLIDING,
     STUCK,
+    NetworkWorkspace,
     actuator_volumes,
-    last_passage,
+    flow_elements_end,
     set_contents,
 )
 
-# A piston that is nearer to an end of its stroke rests on it [m].
+# A piston closer to an end of its stroke than this rests on it [m].
 _AT_ITS_END = 1e-9
 
 
 @kernel
-def begin_parts(circuit, network, state, workspace, prediction):
-    """The circuit's state where a step begins, and no sub-steps yet.
+def begin_parts(
+    geometry: ActuatorGeometry,
+    network: HydraulicNetwork,
+    state: State,
+    workspace: NetworkWorkspace,
+    prediction: Prediction,
+):
+    """Loads the state at the start of a step, and sets the number of sub-steps to zero.
 
     Args:
-        circuit, network: the hydraulics.
+        geometry, network: the hydraulics.
         state: pressures, pistons, spools and swash plates; supplies are held at their pressure.
         workspace: of the network, with `loads`, and the velocities of the start in `now`.
         prediction: its trace is emptied.
@@ -46,46 +56,60 @@ def begin_parts(circuit, network, state, workspace, prediction):
         prediction.trace_length[a] = 0
     for part in range(network.part_line_start.shape[0] - 1):
         workspace.substeps[part] = 0
-    _take_up(circuit, network, state, workspace)
+    _load_state(geometry, network, state, workspace)
 
 
 @kernel
-def advance_other_parts(network, circuit, command, step, workspace, prediction):
-    """Moves the parts through a step that have not made one yet, each as `implicit.advance_part` says."""
+def advance_other_parts(
+    network: HydraulicNetwork,
+    geometry: ActuatorGeometry,
+    command,
+    step: float,
+    workspace: NetworkWorkspace,
+    prediction: Prediction,
+):
+    """Advances by `implicit.advance_part` each part that the lockstep scheme has left out (0 `substeps`)."""
     for part in range(network.part_line_start.shape[0] - 1):
         if workspace.substeps[part] == 0:
-            advance_part(network, circuit, part, command, step, workspace, prediction)
+            advance_part(network, geometry, part, command, step, workspace, prediction)
 
 
 @kernel
-def finish_parts(circuit, network, state, step, workspace, prediction):
-    """What is foreseen of the actuators, the accounts, and the circuit's state where the step ends.
+def finish_parts(
+    geometry: ActuatorGeometry,
+    network: HydraulicNetwork,
+    state: State,
+    step: float,
+    workspace: NetworkWorkspace,
+    prediction: Prediction,
+):
+    """Stores the prediction of the actuators, the accounts, and the state at the end of a step.
 
     Args:
-        circuit, network: the hydraulics.
-        state: pressures, spools, swash plates and accounts are moved on; pistons settle with the mechanism.
+        geometry, network: the hydraulics.
+        state: pressures, spools, swash plates and accounts are advanced; `commit_pistons` sets the pistons.
         step: [s].
         workspace: of the network, advanced.
         prediction: result.
     """
     for part in range(network.part_line_start.shape[0] - 1):
         measure_lines(network, part, workspace.now, workspace)
-    _foresee(network, state, workspace, prediction)
-    _account_passages(network, state, step, workspace, prediction)
+    _store_prediction(network, state, workspace, prediction)
+    _account_flow_elements(network, state, step, workspace, prediction)
     _account_lines(network, state, workspace)
-    _put_back(circuit, network, state, workspace)
+    _store_state(geometry, network, state, workspace)
 
 
 @kernel
-def _take_up(circuit, network, state, workspace):
-    """The circuit's state where a step begins."""
+def _load_state(geometry: ActuatorGeometry, network: HydraulicNetwork, state: State, workspace: NetworkWorkspace):
+    """Copies the state at the start of a step into the workspace."""
     now = workspace.now
     oil = aerated(network.oil, workspace.faults.entrained_air[0])
     _hold_supplies(network, state, workspace)
     for line in range(network.volume.shape[0]):
         now.pressure[line] = state.pressure[line]
     set_contents(oil, now)
-    for valve in range(circuit.flow_gain.shape[0]):
+    for valve in range(geometry.flow_gain.shape[0]):
         for k in range(3):
             now.spool[valve, k] = state.spool[valve, k]
     for p in range(network.outlet.shape[0]):
@@ -106,8 +130,8 @@ def _take_up(circuit, network, state, workspace):
 
 
 @kernel
-def _hold_supplies(network, state, workspace):
-    """The supplies of constant pressure, at that of their tank when they stop."""
+def _hold_supplies(network: HydraulicNetwork, state: State, workspace: NetworkWorkspace):
+    """Sets the lines of constant-pressure supplies; those of stopped supplies get the pressure of their tank."""
     for k in range(network.supply.shape[0]):
         line = network.supply[k]
         stopped = workspace.faults.stopped_pump[network.outlet.shape[0] + k]
@@ -116,12 +140,12 @@ def _hold_supplies(network, state, workspace):
 
 
 @kernel
-def _put_back(circuit, network, state, workspace):
-    """The circuit's state where the step ends."""
+def _store_state(geometry: ActuatorGeometry, network: HydraulicNetwork, state: State, workspace: NetworkWorkspace):
+    """Copies the state at the end of a step out of the workspace."""
     now = workspace.now
     for line in range(network.volume.shape[0]):
         state.pressure[line] = now.pressure[line]
-    for valve in range(circuit.flow_gain.shape[0]):
+    for valve in range(geometry.flow_gain.shape[0]):
         for k in range(3):
             state.spool[valve, k] = now.spool[valve, k]
     for p in range(network.outlet.shape[0]):
@@ -129,58 +153,60 @@ def _put_back(circuit, network, state, workspace):
 
 
 @kernel
-def _foresee(network, state, workspace, prediction):
-    """What the actuators do in the step, and their accounts."""
-    now, books = workspace.now, workspace.step_books
+def _store_prediction(network: HydraulicNetwork, state: State, workspace: NetworkWorkspace, prediction: Prediction):
+    """Stores motion and impulse of the actuators, and their accounts."""
+    now, accounts = workspace.now, workspace.step_accounts
     for a in range(network.line_a.shape[0]):
         account = state.account[a]
-        account[PISTON_WORK] += books.work[a]
-        account[OIL_WORK] += books.oil_work[a]
-        account[VISCOUS_LOSS] += books.viscous_loss[a]
-        account[FRICTION_LOSS] += books.friction_loss[a]
-        account[STOP_LOSS] += books.stop_loss[a]
+        account[PISTON_WORK] += accounts.work[a]
+        account[OIL_WORK] += accounts.oil_work[a]
+        account[VISCOUS_LOSS] += accounts.viscous_loss[a]
+        account[FRICTION_LOSS] += accounts.friction_loss[a]
+        account[STOP_LOSS] += accounts.stop_loss[a]
         prediction.velocity[a], prediction.position[a] = now.velocity[a], now.position[a]
         stuck, ended = now.regime[a] == STUCK, now.regime[a] == AT_START or now.regime[a] == AT_END
-        impulse = books.push[a] + (0.0 if stuck else books.grip[a]) + (0.0 if ended else books.stop[a])
+        impulse = accounts.push[a] + (0.0 if stuck else accounts.grip[a]) + (0.0 if ended else accounts.stop[a])
         prediction.impulse[a] = impulse - network.mass[a] * (now.velocity[a] - workspace.start_velocity[a])
         prediction.stuck[a] = stuck
         prediction.hold[a] = max(network.static[a], network.dry[a]) + workspace.loads.brake[a]
 
 
 @kernel
-def _account_passages(network, state, step, workspace, prediction):
-    """What passages and pumps throttled, took from constant lines and gave to them."""
-    books = workspace.step_books
+def _account_flow_elements(
+    network: HydraulicNetwork, state: State, step: float, workspace: NetworkWorkspace, prediction: Prediction
+):
+    """Adds throttling losses, pump work, and the energy exchanged with lines of constant pressure."""
+    accounts = workspace.step_accounts
     for a in range(network.line_a.shape[0]):
         prediction.supply_power[a] = prediction.flow[a, 0] = prediction.flow[a, 1] = 0.0
     for part in range(network.part_line_start.shape[0] - 1):
-        for k in range(network.part_passage_start[part], last_passage(network, part, workspace.faults)):
-            e = network.part_passage[k]
-            a, origin, end, volume = network.owner[e], network.origin[e], network.end[e], books.passed[e]
+        for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, workspace.faults)):
+            e = network.part_flow_element[k]
+            a, origin, end, volume = network.owner[e], network.origin[e], network.end[e], accounts.passed[e]
             from_origin = state.pressure[origin] * volume if network.constant[origin] else 0.0
             to_end = state.pressure[end] * volume if network.constant[end] else 0.0
-            state.passage_loss[e] += books.lost[e]
+            state.flow_element_loss[e] += accounts.lost[e]
             state.line_supply[origin] += from_origin
             state.line_supply[end] -= to_end
             if a < 0:
                 continue
             account = state.account[a]
-            account[THROTTLED] += books.lost[e]
+            account[THROTTLED] += accounts.lost[e]
             account[SUPPLIED] += from_origin
             account[RETURNED] += to_end
             prediction.supply_power[a] += from_origin / step
             for side, line in ((0, network.line_a[a]), (1, network.line_b[a])):
                 prediction.flow[a, side] += (volume if end == line else (-volume if origin == line else 0.0)) / step
     for p in range(network.outlet.shape[0]):
-        state.pump_work[p] += books.pump_work[p]
-        for line, volume in ((network.inlet[p], books.delivered[p]), (network.outlet[p], -books.delivered[p])):
+        state.pump_work[p] += accounts.pump_work[p]
+        for line, volume in ((network.inlet[p], accounts.delivered[p]), (network.outlet[p], -accounts.delivered[p])):
             if network.constant[line]:
                 state.line_supply[line] += state.pressure[line] * volume
 
 
 @kernel
-def _account_lines(network, state, workspace):
-    """What the oil, its walls and gas have taken up in the step, and what actuators took from constant lines."""
+def _account_lines(network: HydraulicNetwork, state: State, workspace: NetworkWorkspace):
+    """Adds the energy stored in oil, walls and gas, and what actuators took from lines of constant pressure."""
     now, room, walls = workspace.now, workspace.room, workspace.walls
     oil = aerated(network.oil, workspace.faults.entrained_air[0])
     for line in range(network.volume.shape[0]):

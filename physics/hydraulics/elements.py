@@ -1,9 +1,9 @@
-"""What the hydraulic elements of a description are made of: volumes, passages, pumps and actuators of the network.
+"""Construction of the network from a description's elements: volumes, flow elements, pumps and actuators.
 
-Each method of `_Elements` says its element's equation. Drops d are of the pressures of its lines, Q goes with the
-drop, s is an opening between 0 and 1, and root(d) = d / (d^2 + e^2)^(1/4) is the turbulent law of
-`flows.flow_per_opening`. Where a book is named by its author it is Merritt, Hydraulic Control Systems (1967), Manring
-and Fales, Hydraulic Control Systems (2nd edition, 2019), or Jelali and Kroll, Hydraulic Servo-systems (2003).
+Each method of `_Elements` states its element's equation. d is the pressure drop between its lines, the flow Q is
+positive in the direction of the drop, s is an opening between 0 and 1, and root(d) = d / (d^2 + e^2)^(1/4) is the
+turbulent law of `flows.flow_per_opening`. A book cited by its author is Merritt, Hydraulic Control Systems (1967),
+Manring and Fales, Hydraulic Control Systems (2nd edition, 2019), or Jelali and Kroll, Hydraulic Servo-systems (2003).
 """
 
 import math
@@ -36,13 +36,13 @@ from grouser.physics.description.elements.hydraulics.circuit import (
     constant_pressures,
     home_pressure,
 )
-from grouser.physics.hydraulics.circuit import flow_gain, piston_area, rod_side_area
+from grouser.physics.hydraulics.actuator_geometry import flow_gain, piston_area, rod_side_area
 from grouser.physics.hydraulics.faults import leaks
 from grouser.physics.hydraulics.network import (
     FAULT,
     FIXED,
     LOAD_SENSING,
-    NO_PASSAGE,
+    NO_FLOW_ELEMENT,
     POSITION,
     PRESSURE,
     PRESSURES,
@@ -53,28 +53,28 @@ from grouser.physics.hydraulics.network import (
 )
 from grouser.physics.hydraulics.oil import Oil, make_oil
 
-# The open side of a single-acting cylinder.
+# Line of the open side of a single-acting cylinder.
 _AIR = "(air)"
 _AIR_PRESSURE = 1e5
 _CONTROLS = {"fixed": FIXED, "pressure": PRESSURE, "load_sensing": LOAD_SENSING}
-# A check valve is open fully at its rated drop, but over no less than this share of it.
+# A check valve opens from its cracking to its rated drop, over at least this share of the latter.
 _LEAST_RANGE = 0.1
-# Signal edges of a directional valve, as a share of its metering edges.
+# Flow gain of a directional valve's signal edges, as a share of that of its metering edges.
 _SIGNAL = 0.05
-# Travel over which the way through the centre closes while the supply edges open, as a share of the travel.
+# Share of the travel over which the centre's flow path closes while the supply edges open.
 _CROSSING = 0.1
-# A shuttle's ways are open fully at this share of its rated drop. In the middle as little as this crosses from side to
-# side: less than the least signal that it is to pass on, but its outlet does not keep what both sides have lost.
+# A shuttle valve's flow paths are fully open at this share of its rated drop. In the middle position they are open by
+# the second share: less than the least signal to transmit, but enough to relieve the outlet.
 _SHUTTLE = 0.1
 _SHUTTLE_MIDDLE = 0.005
-# The way out of a cylinder beside its cushion, as a share of the piston's area.
+# Area of a cushioned cylinder's main port, as a share of the piston's area.
 _PORT = 0.1
 # Discharge coefficient of a tear.
 _TEAR = 0.7
 
 
 def make_network(machine: Machine) -> tuple[HydraulicNetwork, tuple[str, ...], tuple[str, ...]]:
-    """The machine's circuit, cylinders before motors; names of its lines, and of the element of each passage.
+    """The machine's network, cylinders before motors; names of its lines; element of each flow element.
 
     Raises:
         MachineError: two accumulators on one line.
@@ -83,7 +83,7 @@ def make_network(machine: Machine) -> tuple[HydraulicNetwork, tuple[str, ...], t
     oil = make_oil(fluid)
     elements = _Elements(fluid, oil, NetworkBuilder(oil, constant | {_AIR: _AIR_PRESSURE}), machine)
     for name in circuit_lines(machine):
-        elements.turn_to(name)
+        elements.begin_element(name)
         elements.builder.line(name)
     for line in machine.lines:
         elements.builder.add_volume(line.name, line.volume, line.volume / line.expansion)
@@ -107,11 +107,11 @@ def make_network(machine: Machine) -> tuple[HydraulicNetwork, tuple[str, ...], t
     }
     for add_numbered, parts in numbered.items():
         for number, part in enumerate(parts):
-            elements.turn_to(part.name)
+            elements.begin_element(part.name)
             add_numbered(number, part)
     for add, parts in simple.items():
         for part in parts:
-            elements.turn_to(part.name)
+            elements.begin_element(part.name)
             add(part)
     # an accumulator's gas follows p V^n = p_0 V_0^n (Jelali and Kroll); its oil is V_0 - V once p is above p_0
     loaded: set[str] = set()
@@ -126,14 +126,16 @@ def make_network(machine: Machine) -> tuple[HydraulicNetwork, tuple[str, ...], t
         elements.builder.add_gas(gas.port, gas.volume, gas.precharge, gas.polytropic_index)
     elements.leaks(machine)
     builder = elements.builder
-    return builder.build(len(machine.valves)), builder.lines, tuple(builder.passage_elements)
+    return builder.build(len(machine.valves)), builder.lines, tuple(builder.flow_element_owners)
 
 
-def beyond_plain(machine: Machine) -> str:
-    """What of a circuit the plain schemes cannot do, which know cylinders on a valve each between constant pressures.
+def beyond_published_schemes(machine: Machine) -> str:
+    """Finds an element that the published schemes do not cover.
+
+    They cover cylinders, each on its own valve between constant pressures.
 
     Returns:
-        The name of the first such thing; empty without one.
+        The name of the first such element; empty without one.
     """
     machines = [member.machine for member in machine.members]
     hydraulic = [one for one in machines if any(getattr(one, field) for field in PORTS)]
@@ -175,8 +177,8 @@ class _Elements:
         # laminar flows are given at the reference temperature
         self._thinner = oil.density * fluid.kinematic_viscosity / oil.viscosity
 
-    def turn_to(self, name: str) -> None:
-        """What is added next belongs to this element, or is this line: its machine's tank is the one at hand."""
+    def begin_element(self, name: str) -> None:
+        """Sets the element, or line, to which the following additions belong, and with it the tank of its machine."""
         self.builder.element = name
         self._tank, self.builder.start = home_pressure(self._machine, name) or (_AIR, _AIR_PRESSURE)
 
@@ -187,16 +189,16 @@ class _Elements:
     def pump(self, pump: Pump) -> None:
         """Q = D w s - G (p_out - p_in), with a shaft power of w (D s (p_out - p_in) + T_loss).
 
-        D: displacement, w: speed, G: leakage, T_loss: loss of torque (Merritt, chapter 4). The swash s follows what
-        its control wants (`flows.wanted_swash`) with a time constant, t ds/dt = s_wanted - s (Manring and Fales, of
+        D: displacement, w: speed, G: leakage, T_loss: loss of torque (Merritt, chapter 4). The swash s follows
+        its control (`flows.swash_setpoint`) with a time constant, t ds/dt = s_wanted - s (Manring and Fales, of
         pumps with variable displacement). A supply is a line of constant pressure.
         """
         if pump.displacement is None:
             self.builder.add_supply(pump.outlet, self._tank)
             return
-        leak = NO_PASSAGE
+        leak = NO_FLOW_ELEMENT
         if pump.leakage:
-            leak = self.builder.add_passage(pump.outlet, pump.inlet, laminar=pump.leakage * self._thinner)
+            leak = self.builder.add_flow_element(pump.outlet, pump.inlet, laminar=pump.leakage * self._thinner)
         self.builder.add_pump(
             pump.outlet,
             pump.inlet,
@@ -220,8 +222,8 @@ class _Elements:
         s = max(x - c_sa, 0) from supply to a, max(c_ta - x, 0) from a to tank, max(-x - c_sb, 0) from supply to b and
         max(c_tb + x, 0) from b to tank, with overlaps c_s and underlaps c_t (Merritt, chapter 5; (3) and (4) of
         Strashnov and Mironenko). An open centre turns the overlaps of the supply edges into underlaps; a tandem centre
-        adds a way from supply to tank that closes while they open, s = max(c - |x|, 0). The sensed line is joined with
-        the fed one by small edges, and with the tank at neutral.
+        adds a flow path from supply to tank that closes while they open, s = max(c - |x|, 0). Small edges connect the
+        sense line to the supplied side, and to the tank at neutral.
         """
         gain, linear = flow_gain(valve, self._oil.density), valve.transition == "linear"
         a, b = valve_lines(valve)
@@ -234,7 +236,7 @@ class _Elements:
             (valve.supply, b, -supply_b, -1.0),
             (b, valve.tank, tank_b, 1.0),
         ):
-            self.builder.add_passage(
+            self.builder.add_flow_element(
                 *(origin, end, gain),
                 transition=valve.transition_drop,
                 linear=linear,
@@ -245,17 +247,17 @@ class _Elements:
             )
         if valve.centre == "tandem":
             closes = max(supply_a, supply_b, 0.0) + _CROSSING
-            self.builder.add_passage(
+            self.builder.add_flow_element(
                 valve.supply, valve.tank, gain, kind=SPOOL_EITHER_WAY, source=number, opening=closes, slope=1.0
             )
         if valve.sense:
             signal = _SIGNAL * gain
             for origin, overlap, slope in ((a, supply_a, 1.0), (b, supply_b, -1.0)):
-                self.builder.add_passage(
+                self.builder.add_flow_element(
                     origin, valve.sense, signal, kind=SPOOL, source=number, opening=-max(overlap, 0.0), slope=slope
                 )
             neutral = max(min(supply_a, supply_b), _CROSSING)
-            self.builder.add_passage(
+            self.builder.add_flow_element(
                 valve.sense, valve.tank, signal, kind=SPOOL_EITHER_WAY, source=number, opening=neutral, slope=1.0
             )
 
@@ -264,8 +266,8 @@ class _Elements:
 
         F_f = k v + (F_d + (F_s - F_d) exp(-(v / v_s)^2)) sgn v, sticking up to F_s at rest (Stribeck;
         Armstrong-Helouvry et al., Automatica 30, 1994). Leakages are G (p_A - p_B) and
-        G_r (p_B - p_tank). A cushion leads the oil of its chamber to the port by a throttle, a way that closes in
-        proportion to what is left of the stroke, s = min(x / l_c, 1), and a check valve back.
+        G_r (p_B - p_tank). A cushion connects its chamber to the port by a throttle, by a main flow path that closes in
+        proportion to the remaining stroke, s = min(x / l_c, 1), and by a check valve towards the chamber.
         """
         a, b = cylinder.piston_side or _AIR, cylinder.rod_side or _AIR
         areas = piston_area(cylinder), rod_side_area(cylinder)
@@ -277,10 +279,10 @@ class _Elements:
                 chamber = f"{cylinder.name}.{('piston', 'rod')[side]}_chamber"
                 chambers[side] = chamber
                 wide = self._gain(_PORT * areas[side], 0.7)
-                # open from the end of the cushion on, and throttled within it
+                # fully open outside the cushion
                 length = cylinder.cushion_length
                 opening, slope = ((0.0, 1.0 / length), (cylinder.stroke / length, -1.0 / length))[side]
-                self.builder.add_passage(
+                self.builder.add_flow_element(
                     chamber,
                     port,
                     wide,
@@ -290,7 +292,7 @@ class _Elements:
                     slope=slope,
                 )
                 throttle = self._gain(math.pi / 4.0 * cylinder.cushion_diameter**2, 0.7)
-                self.builder.add_passage(chamber, port, throttle)
+                self.builder.add_flow_element(chamber, port, throttle)
                 self._check(port, chamber, wide * math.sqrt(5e5), 5e4, 5e5)
         for line, volume in zip(
             chambers, (cylinder.dead_volume_piston_side, cylinder.dead_volume_rod_side), strict=True
@@ -315,12 +317,12 @@ class _Elements:
             buffer_damping=cylinder.buffer_damping,
         )
         if cylinder.leakage > 0.0:
-            self.builder.add_passage(chambers[0], chambers[1], laminar=cylinder.leakage * self._thinner)
+            self.builder.add_flow_element(chambers[0], chambers[1], laminar=cylinder.leakage * self._thinner)
         if cylinder.rod_leakage > 0.0:
-            self.builder.add_passage(chambers[1], self._tank, laminar=cylinder.rod_leakage * self._thinner)
+            self.builder.add_flow_element(chambers[1], self._tank, laminar=cylinder.rod_leakage * self._thinner)
 
     def motor(self, motor: HydraulicMotor) -> None:
-        """T = D (p_a - p_b) - k w - T_f sgn w, taking D w into a; leakages G (p_a - p_b), G_d (p - p_drain).
+        """T = D (p_a - p_b) - k w - T_f sgn w, with the flow D w into a; leakages G (p_a - p_b), G_d (p - p_drain).
 
         D: displacement, w: speed of the joint (Merritt, chapter 4).
         """
@@ -344,26 +346,26 @@ class _Elements:
         for line in (motor.a, motor.b):
             self.builder.add_volume(line, motor.dead_volume)
             if motor.drain_leakage > 0.0:
-                self.builder.add_passage(line, motor.drain, laminar=motor.drain_leakage * self._thinner)
+                self.builder.add_flow_element(line, motor.drain, laminar=motor.drain_leakage * self._thinner)
         if motor.leakage > 0.0:
-            self.builder.add_passage(motor.a, motor.b, laminar=motor.leakage * self._thinner)
+            self.builder.add_flow_element(motor.a, motor.b, laminar=motor.leakage * self._thinner)
 
     def relief_valve(self, valve: ReliefValve) -> None:
-        """Opens by p_in - p_out over its pressure: see `_relief`."""
+        """Opens when p_in - p_out exceeds its setting: see `_relief`."""
         self._relief(
             valve.inlet, valve.outlet, valve.pressure, valve.rated_flow, valve.rated_rise, {valve.outlet: -1.0}
         )
 
-    def _relief(self, inlet, outlet, pressure, rated_flow, rated_rise, helpers):
-        """Q = Q_r s root(d) / sqrt(p_s + r), s = (p_in + sum of ratios times helpers - p_s) / r.
+    def _relief(self, inlet, outlet, pressure, rated_flow, rated_rise, pilot_ratios):
+        """Q = Q_r s root(d) / sqrt(p_s + r), s = (p_in + sum of ratios times pilot pressures - p_s) / r.
 
-        p_s: setting, r: rated rise, over which a spring gives way (Merritt, of single-stage relief valves); at a rise
-        of r over the setting it is wide open and has its rated flow Q_r.
+        p_s: setting, r: rated rise, the pressure range of the spring (Merritt, of single-stage relief valves); at the
+        setting plus r the valve is fully open with its rated flow Q_r.
         """
         pilots = {inlet: 1.0 / rated_rise}
-        for line, ratio in helpers.items():
+        for line, ratio in pilot_ratios.items():
             pilots[line] = pilots.get(line, 0.0) + ratio / rated_rise
-        self.builder.add_passage(
+        self.builder.add_flow_element(
             inlet,
             outlet,
             rated_flow / math.sqrt(pressure + rated_rise),
@@ -377,7 +379,7 @@ class _Elements:
     def _check(self, inlet, outlet, rated_flow, cracking, rated_drop):
         """Q = Q_r s root(d) / sqrt(d_r), s = (d - d_c) / (d_r - d_c): from the cracking drop to the rated one."""
         span = max(rated_drop - cracking, _LEAST_RANGE * rated_drop)
-        self.builder.add_passage(
+        self.builder.add_flow_element(
             inlet,
             outlet,
             rated_flow / math.sqrt(rated_drop),
@@ -387,16 +389,16 @@ class _Elements:
         )
 
     def check_valve(self, valve: CheckValve) -> None:
-        """Free from inlet to outlet: see `_check`. A pilot x opens it backwards, s = (R (p_x - p_in) - d - d_c) / d_r.
+        """Free flow from inlet to outlet: see `_check`; reverse by a pilot x, s = (R (p_x - p_in) - d - d_c) / d_r.
 
         d = p_out - p_in closes it; R: area of the pilot's piston over that of the seat.
         """
         self._check(valve.inlet, valve.outlet, valve.rated_flow, valve.cracking_pressure, valve.rated_drop)
         if valve.pilot:
             span, ratio = valve.rated_drop, valve.pilot_ratio
-            # the pilot's piston works against the inlet and lifts the seat, which the outlet closes
+            # the pilot piston acts against the inlet pressure and lifts the poppet, which the outlet pressure closes
             weights = {valve.pilot: ratio / span, valve.inlet: (1.0 - ratio) / span, valve.outlet: -1.0 / span}
-            self.builder.add_passage(
+            self.builder.add_flow_element(
                 valve.outlet,
                 valve.inlet,
                 valve.rated_flow / math.sqrt(valve.rated_drop),
@@ -406,17 +408,17 @@ class _Elements:
             )
 
     def counterbalance_valve(self, valve: CounterbalanceValve) -> None:
-        """Free towards the load: see `_check`; back from it s = (p_load + R p_pilot - p_s) / r, see `_relief`.
+        """Free flow to the load: see `_check`; reverse flow with s = (p_load + R p_pilot - p_s) / r, see `_relief`.
 
-        R: pilot ratio. The spring's side is vented: the pressure behind the valve does not count.
+        R: pilot ratio. The spring chamber is vented: the pressure downstream has no effect.
         """
         self._check(valve.valve, valve.load, valve.rated_flow, valve.cracking_pressure, valve.rated_drop)
-        helpers = {valve.pilot: valve.pilot_ratio}
-        self._relief(valve.load, valve.valve, valve.pressure, valve.rated_flow, valve.rated_rise, helpers)
+        pilot_ratios = {valve.pilot: valve.pilot_ratio}
+        self._relief(valve.load, valve.valve, valve.pressure, valve.rated_flow, valve.rated_rise, pilot_ratios)
 
     def reducing_valve(self, valve: ReducingValve) -> None:
         """Q = Q_r s root(d) / sqrt(d_r), s = (p_s - p_out) / r: closed at the setting p_s, open a range r below it."""
-        self.builder.add_passage(
+        self.builder.add_flow_element(
             valve.inlet,
             valve.outlet,
             valve.rated_flow / math.sqrt(valve.rated_drop),
@@ -428,13 +430,13 @@ class _Elements:
     def shuttle_valve(self, valve: ShuttleValve) -> None:
         """Q = Q_r (s_a + c_a) / 2 root(d) / sqrt(d_r) from a, s_a = 0.005 + (p_a - p_b) / r, c_a = (p_a - p_o) / r.
 
-        d = p_a - p_o, r: a tenth of the rated drop d_r; from b likewise. The higher side is joined with the outlet both
-        ways, s; and either side fills the outlet as over a check valve, c, so that equal sides do not starve it.
+        d = p_a - p_o, r: a tenth of the rated drop d_r; from b likewise. s connects the higher side to the outlet in
+        both directions; c fills the outlet from both sides like a check valve, also at equal pressures.
         """
         span, gain = _SHUTTLE * valve.rated_drop, 0.5 * valve.rated_flow / math.sqrt(valve.rated_drop)
         for inlet, other in ((valve.a, valve.b), (valve.b, valve.a)):
             for opening, below in ((_SHUTTLE_MIDDLE, other), (0.0, valve.outlet)):
-                self.builder.add_passage(
+                self.builder.add_flow_element(
                     inlet,
                     valve.outlet,
                     gain,
@@ -449,18 +451,18 @@ class _Elements:
         """
         if orifice.diameter is not None:
             gain = self._gain(math.pi / 4.0 * orifice.diameter**2, orifice.discharge_coefficient)
-            self.builder.add_passage(orifice.inlet, orifice.outlet, gain)
+            self.builder.add_flow_element(orifice.inlet, orifice.outlet, gain)
         else:
             assert orifice.resistance is not None, "checked when the machine was read"
-            self.builder.add_passage(orifice.inlet, orifice.outlet, laminar=self._thinner / orifice.resistance)
+            self.builder.add_flow_element(orifice.inlet, orifice.outlet, laminar=self._thinner / orifice.resistance)
 
     def compensator(self, valve: Compensator) -> None:
         """Q = Q_r s root(d) / sqrt(d_r), s = (m - (p_out - p_load)) / r.
 
-        It is closed where the edge behind it has its margin m; r: range over which its spring gives way (Manring and
-        Fales, of pressure-compensated flow control).
+        Closed at the margin m of the metering edge downstream; r: pressure range of its spring (Manring and Fales, of
+        pressure-compensated flow control).
         """
-        self.builder.add_passage(
+        self.builder.add_flow_element(
             valve.inlet,
             valve.outlet,
             valve.rated_flow / math.sqrt(valve.rated_drop),
@@ -472,20 +474,20 @@ class _Elements:
     def hose(self, hose: Hose) -> None:
         """Q = pi D^4 / (128 mu L) drop (Hagen and Poiseuille; Merritt, chapter 3), with half of its volume at each end.
 
-        Its wall gives way by V / E per pressure, E: expansion, so that 1/beta_eff = 1/beta + 1/E (Merritt, chapter 2).
+        The wall's compliance is V / E, E: expansion, so that 1/beta_eff = 1/beta + 1/E (Merritt, chapter 2).
         """
         volume = math.pi / 4.0 * hose.diameter**2 * hose.length
         for line in (hose.inlet, hose.outlet):
             self.builder.add_volume(line, 0.5 * volume, 0.5 * volume / hose.expansion)
         laminar = math.pi * hose.diameter**4 / (128.0 * self._oil.viscosity * hose.length)
-        self.builder.add_passage(hose.inlet, hose.outlet, laminar=laminar)
+        self.builder.add_flow_element(hose.inlet, hose.outlet, laminar=laminar)
 
     def leaks(self, machine: Machine) -> None:
-        """What may leak, after everything else."""
+        """Adds the leaks, after all other flow elements."""
         chambers = iter(self._chambers)
         for number, leak in enumerate(leaks(machine)):
             self.builder.element = leak.component
             if leak.line:
-                self.builder.add_passage(leak.line, _AIR, self._gain(1.0, _TEAR), kind=FAULT, source=number)
+                self.builder.add_flow_element(leak.line, _AIR, self._gain(1.0, _TEAR), kind=FAULT, source=number)
             else:
-                self.builder.add_passage(*next(chambers), laminar=self._thinner, kind=FAULT, source=number)
+                self.builder.add_flow_element(*next(chambers), laminar=self._thinner, kind=FAULT, source=number)

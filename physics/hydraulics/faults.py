@@ -1,8 +1,8 @@
-"""Faults of hydraulic components: which ones a machine's can have, and how they reach a step.
+"""Faults of hydraulic components: the faults that a machine can have, and their effect on a step.
 
-A fault is a number, or a yes or no; 0 and no are healthy. The numbers are part of `state.Command`: what the machine is
-told, and what a snapshot and each copy of a batch have for themselves. Leaks are passages of the network that are
-closed while all is well; the others change what a passage, a spool, a pump or the oil does.
+A fault is a number or a boolean; 0 and false are healthy. The values are part of `Command`, and so of each snapshot and
+each copy in a batch. Leaks are flow elements that are closed without a fault; other faults change the parameters of a
+flow element, a spool, a pump or the oil.
 """
 
 import math
@@ -18,9 +18,9 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_lines, constant_pressures
 from grouser.physics.hydraulics.network import FAULT, PRESSURES, HydraulicNetwork
 
-# Component that stands for the oil.
+# Component name of the oil.
 OIL = "oil"
-# Unit of each fault, none for a yes or no, and what its value means.
+# Unit of each fault, empty for a boolean, and the meaning of its value.
 _MEANING = {
     "stuck_spool": ("", "Whether the spool stays where it is, whatever is commanded."),
     "slow_spool": ("-", "Share of its speed that the spool has lost [-]."),
@@ -35,15 +35,15 @@ _MEANING = {
     "sensor_offset_rod_side": ("Pa", "What the sensor of the pressure on the rod side shows too much [Pa]."),
     "entrained_air": ("-", "Additional free air at 1e5 Pa, as a share of the oil's volume [-]."),
 }
-# Fields of `Command` that the plain schemes read, or that concern no scheme.
+# Fields of `Command` that the published schemes read, or that concern no scheme.
 _PLAIN = ("stuck_spool", "slow_spool", "sensor_offset")
-# What a spool that is not stuck loses of its speed at most [-].
+# Greatest loss of speed of a spool that is not stuck [-].
 _SLOWEST = 0.99
 # Largest tear of a line [m2]: a bore of 36 mm.
 _WIDEST = 1e-3
 # Largest leakage past a worn piston or rotor [m3/(s Pa)]: at 10 MPa 10 l/s.
 _WORN_OUT = 1e-9
-# Largest share of entrained air.
+# Largest share of entrained air [-].
 _FOAM = 0.5
 # Largest error of a pressure sensor [Pa].
 _OFFSET = 1e8
@@ -51,16 +51,16 @@ _OFFSET = 1e8
 
 @dataclass(frozen=True)
 class Fault:
-    """What can go wrong with a component.
+    """A fault that a component can have.
 
     Attributes:
-        component: its name; that of a line, or `OIL`.
+        component: name of the component or line, or `OIL`.
         name: of the fault.
-        unit: "" for a yes or no.
+        unit: "" for a boolean.
         lowest, highest: range of the value.
-        description: what the value means.
-        field, place: where `state.Command` has it.
-        plain: whether the plain schemes know it.
+        description: meaning of the value.
+        field, place: field of `Command`, and index within it.
+        plain: whether the published schemes support it.
     """
 
     component: str
@@ -75,16 +75,16 @@ class Fault:
 
     @property
     def full_name(self) -> str:
-        """As a ROS parameter, and in messages."""
+        """Name of the ROS parameter, also used in messages."""
         return f"faults.{self.component}.{self.name}"
 
     @property
     def healthy(self) -> bool | float:
-        """Value without the fault, of the type that all its values have."""
+        """Value without the fault, of the type of its values."""
         return 0.0 if self.unit else False
 
     def renamed(self, component: str) -> "Fault":
-        """The same fault of a component that is called otherwise."""
+        """The same fault with another component name."""
         return replace(self, component=component)
 
     @property
@@ -94,12 +94,12 @@ class Fault:
 
 
 class Leak(NamedTuple):
-    """A passage that is closed while all is well.
+    """A flow element that is closed without a fault.
 
     Attributes:
         component, fault: names.
-        line: that loses oil to the open air; "" where oil passes the piston or rotor of the component.
-        highest: [m2] to the open air, else [m3/(s Pa)].
+        line: line that leaks to the open air; "" for leakage past the piston or rotor of the component.
+        highest: greatest value, [m2] to the open air, else [m3/(s Pa)].
     """
 
     component: str
@@ -109,7 +109,7 @@ class Leak(NamedTuple):
 
 
 def leaks(machine: Machine) -> tuple[Leak, ...]:
-    """All leaks that a machine can have, pistons in the order of its cylinders, then rotors in that of its motors."""
+    """All leaks that a machine can have: of hoses, lines, pistons by cylinder, and rotors by motor."""
     constant = constant_pressures(machine)
     lines = [line for line in circuit_lines(machine) if line not in constant]
     hoses = [(hose, hose.outlet if hose.outlet in lines else hose.inlet) for hose in machine.hoses]
@@ -122,7 +122,7 @@ def leaks(machine: Machine) -> tuple[Leak, ...]:
 
 
 def machine_faults(machine: Machine) -> tuple[Fault, ...]:
-    """All faults that the components of a machine can have; no two have both names in common."""
+    """All faults that the components of a machine can have; the pair of component and name is unique."""
     return tuple(_faults(machine)) if any(getattr(machine, field) for field in PORTS) else ()
 
 
@@ -154,7 +154,7 @@ def _fault(component, name, field, *place, lowest=0.0, highest=1.0):
 
 
 class Faults(NamedTuple):
-    """The faults of a step, in its workspace; `state.Command` tells what the numbers mean.
+    """The faults of a step, in its workspace; `Command` explains the numbers.
 
     Attributes:
         stuck_spool, slow_spool, stopped_pump, relief_drop, leak, entrained_air: as commanded.
@@ -171,7 +171,7 @@ class Faults(NamedTuple):
 
 
 def make_faults(network: HydraulicNetwork, valves: int) -> Faults:
-    """None, for a circuit with so many valves."""
+    """Buffers without faults, for this number of valves."""
 
     def count(kind):
         return int(network.source[network.kind == kind].max(initial=-1)) + 1
@@ -188,8 +188,8 @@ def make_faults(network: HydraulicNetwork, valves: int) -> Faults:
 
 
 @kernel
-def take_faults(command, faults):
-    """Takes the faults of a command over into those of a step."""
+def take_faults(command, faults: Faults):
+    """Copies the faults of a command into those of a step."""
     for valve in range(faults.stuck_spool.shape[0]):
         faults.stuck_spool[valve] = command.stuck_spool[valve]
         faults.slow_spool[valve] = command.slow_spool[valve]
@@ -206,6 +206,6 @@ def take_faults(command, faults):
 
 
 @kernel
-def spool_speed(faults, valve):
-    """Share of its speed that a valve's spool has [-], 0 when it is stuck."""
+def spool_speed(faults: Faults, valve):
+    """Speed of a valve's spool as a share of that of a healthy one [-]; 0 when it is stuck."""
     return 0.0 if faults.stuck_spool[valve] else 1.0 - faults.slow_spool[valve]

@@ -1,6 +1,7 @@
-"""What passes through orifices, valves and pumps, and how it changes with the pressures around."""
+"""Flows through orifices, valves and pumps, and their derivatives by the pressures."""
 
 import math
+from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.hydraulics.network import (
@@ -13,15 +14,19 @@ from grouser.physics.hydraulics.network import (
     POSITION,
     SPOOL,
     SPOOL_EITHER_WAY,
+    HydraulicNetwork,
 )
 
-# Drop up to which the slope of a turbulent flow is that of its secant, not of its tangent [Pa].
+if TYPE_CHECKING:
+    from grouser.physics.hydraulics.faults import Faults
+
+# Pressure drop below which the slope of a turbulent flow is that of its secant, not of its tangent [Pa].
 SECANT = 5e3
 
 
 @kernel
-def opening(network, e, pressure, spool, position, faults):
-    """Opening of passage e [-], and whether it follows the pilots' pressures there."""
+def opening(network: HydraulicNetwork, e, pressure, spool, position, faults: "Faults"):
+    """Opening of flow element e [-], and whether it varies with the pilot pressures at this point."""
     kind, source = network.kind[e], network.source[e]
     if kind == ALWAYS:
         return network.opening[e], False
@@ -49,11 +54,11 @@ def opening(network, e, pressure, spool, position, faults):
 
 
 @kernel
-def flow_per_opening(network, e, drop):
-    """Turbulent flow of passage e at full opening [m3/s], and a slope over the drop for implicit steps [m3/(s Pa)].
+def flow_per_opening(network: HydraulicNetwork, e, drop):
+    """Turbulent flow of element e at full opening [m3/s], and its slope by the drop for implicit steps [m3/(s Pa)].
 
     K d / (d^2 + e^2)^(1/4): the root of the drop (Merritt, Hydraulic Control Systems, 1967, chapter 3), with a laminar
-    middle of width e (`regRoot` of Modelica.Fluid); or, as some authors have it, K d / sqrt(e) below e.
+    range of width e (`regRoot` of Modelica.Fluid); or, as some authors write it, K d / sqrt(e) below e.
     """
     gain, width = network.gain[e], network.transition[e]
     if network.linear[e]:
@@ -65,17 +70,17 @@ def flow_per_opening(network, e, drop):
         return (flow if drop > 0.0 else -flow), 0.5 * flow / size
     square = drop * drop
     root = gain / math.sqrt(math.sqrt(square + width * width))
-    # A tangent near zero would throw the flow from one direction into the other; the secant does not.
+    # With the tangent near zero the flow would oscillate between both directions; with the secant it does not.
     return root * drop, root * (1.0 - 0.5 * square / (square + SECANT * SECANT))
 
 
 @kernel
-def wanted_swash(network, p, pressure):
-    """Swash that the control of pump p asks for, and its slopes over the outlet's and the sensed pressure [1/Pa].
+def swash_setpoint(network: HydraulicNetwork, p, pressure):
+    """Swash set by the control of pump p, and its slopes by the outlet's and the sensed pressure [1/Pa].
 
-    s = (p_set - p) / r of a pressure control; the lesser of that and 1 + (p_sense + m - p) / r of a load-sensing one,
-    which has full displacement at its margin m and none a range r above it; no more than P / (D w p) with a power limit
-    P; between the least swash and 1 (Manring and Fales, Hydraulic Control Systems, 2019, of pumps with variable
+    Pressure control: s = (p_set - p) / r. Load-sensing control: the lesser of that and 1 + (p_sense + m - p) / r, with
+    full displacement at the margin m and none a range r above it. With a power limit P: at most P / (D w p). All within
+    the least swash and 1 (Manring and Fales, Hydraulic Control Systems, 2019, of pumps with variable
     displacement).
     """
     control = network.control[p]

@@ -1,104 +1,121 @@
-"""A circuit over one mechanical step: implicit, extrapolated, in sub-steps that the error chooses.
+"""Implicit integration of a part of a circuit over one mechanical step, in sub-steps of adaptive length.
 
-A step of H by `substep` and two of H/2 give by extrapolation a result of second order that damps what is stiff, and
-their difference its error. Flows go by the mean positions of the spools.
+Step doubling with Richardson extrapolation: a step of H by `substep` and two of H/2 give a result of second order that
+damps stiff modes, and their difference estimates the error. Flows follow from the mean positions of the spools.
 
-The change of a step of H and that by the rates of its start differ by twice its error. Where that is well below what
-passes, a part that a controlled pump feeds, stiff and dear to solve, does without halves.
+The change over a step of H and an explicit one by the rates at its start differ by twice the local error. Where that is
+well within the tolerance, a part with a controlled pump, which is stiff and costly to solve, needs no half steps.
 """
 
 import math
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.hydraulics.cylinder import (
+from grouser.physics.hydraulics.actuator_geometry import ActuatorGeometry
+from grouser.physics.hydraulics.network import FIXED, HydraulicNetwork
+from grouser.physics.hydraulics.oil import Oil, aerated, pressure_of
+from grouser.physics.hydraulics.prediction import (
     TRACE_PISTON_PRESSURE,
     TRACE_POSITION,
     TRACE_ROD_PRESSURE,
     TRACE_SPOOL,
     TRACE_TIME,
     TRACE_VELOCITY,
+    Prediction,
 )
-from grouser.physics.hydraulics.network import FIXED
-from grouser.physics.hydraulics.oil import aerated, pressure_of
 from grouser.physics.hydraulics.spools import advance_spools
 from grouser.physics.hydraulics.substep import advance_once
 from grouser.physics.hydraulics.trials import (
     PRESSURE_ERROR,
     SLIDING,
     SPEED_ERROR,
-    add_books,
-    clear_books,
+    Loads,
+    NetworkWorkspace,
+    Trial,
+    add_accounts,
+    clear_accounts,
     copy_part,
     extrapolated,
     share_of_error,
 )
 
-# Change of a spool that passes, and how much of all that passes a sub-step may bend without halves [-].
-_SPOOL_ERROR, _STRAIGHT = 0.02, 0.2
-# A multiple of the error that passes, from which on halves and whole say nothing of each other.
+# Spool travel and local error, as a share of the tolerance, up to which a sub-step needs no half steps [-].
+_SPOOL_ERROR, _SINGLE_STEP_ERROR = 0.02, 0.2
+# Difference of whole and half steps, as a multiple of the tolerance, beyond which extrapolation is not valid [-].
 _ASTRAY = 10.0
-# Shortest sub-step as a share of the step, and how a rejected one shrinks at most.
+# Shortest sub-step as a share of the step; least and greatest change of its length, and the safety factor.
 _SHORTEST, _SHRINK, _GROW, _SAFETY = 1.0 / 256.0, 0.2, 3.0, 0.9
 
 
 @kernel
-def advance_part(network, circuit, part, command, step, workspace, prediction):
-    """Moves a part of the circuit through a step; `workspace.now` is its state, before and after.
+def advance_part(
+    network: HydraulicNetwork,
+    geometry: ActuatorGeometry,
+    part,
+    command,
+    step: float,
+    workspace: NetworkWorkspace,
+    prediction: Prediction,
+):
+    """Advances a part of the circuit by a step; `workspace.now` is its state, before and after.
 
     Args:
-        network, circuit: the hydraulics.
+        network, geometry: the hydraulics.
         part: number of the part.
         command: of each valve [-].
         step: [s].
-        workspace: with `loads`, `faults` and `now`; `step_books` gets what has passed, `substeps` their number.
+        workspace: with `loads`, `faults` and `now`; `step_accounts` and the number of `substeps` are results.
         prediction: its trace gets the end of each sub-step.
     """
     now, whole, halves, faults = workspace.now, workspace.whole, workspace.halves, workspace.faults
     oil = aerated(network.oil, faults.entrained_air[0])
-    clear_books(network, part, faults, workspace.step_books)
+    clear_accounts(network, part, faults, workspace.step_accounts)
     controlled = _is_controlled(network, part)
     done, length, count = 0.0, step, 0
     while done < step * (1.0 - 1e-12):
         length = min(length, step - done)
         count += 1
         copy_part(network, part, now, whole)
-        still = _is_still(network, part, now, workspace.loads)
-        moved = advance_spools(network, circuit, part, command, length, whole, faults, workspace.mean_spool)
-        clear_books(network, part, faults, workspace.whole_books)
-        may_be_straight = moved <= _SPOOL_ERROR and controlled
-        bend = advance_once(network, part, length, may_be_straight, whole, workspace, workspace.whole_books)
-        still = still and moved == 0.0 and _is_still(network, part, whole, workspace.loads)
-        # what has almost levelled out behind brakes, an implicit step does well enough
-        levelled = still and _difference(network, part, now, whole) <= 1.0
-        if levelled or (may_be_straight and bend <= _STRAIGHT):
+        held = _is_held(network, part, now, workspace.loads)
+        moved = advance_spools(network, geometry, part, command, length, whole, faults, workspace.mean_spool)
+        clear_accounts(network, part, faults, workspace.whole_accounts)
+        may_skip_halves = moved <= _SPOOL_ERROR and controlled
+        local_error = advance_once(network, part, length, may_skip_halves, whole, workspace, workspace.whole_accounts)
+        held = held and moved == 0.0 and _is_held(network, part, whole, workspace.loads)
+        # a part that is almost at rest behind brakes needs no half steps
+        relaxed = held and _difference(network, part, now, whole) <= 1.0
+        if relaxed or (may_skip_halves and local_error <= _SINGLE_STEP_ERROR):
             copy_part(network, part, whole, now)
-            add_books(network, part, faults, 0.0, workspace.whole_books, workspace.whole_books, workspace.step_books)
+            add_accounts(
+                network, part, faults, 0.0, workspace.whole_accounts, workspace.whole_accounts, workspace.step_accounts
+            )
             done += length
-            _trace(network, circuit, part, done, now, prediction)
+            _trace(network, geometry, part, done, now, prediction)
             length *= _GROW
             continue
         copy_part(network, part, now, halves)
-        clear_books(network, part, faults, workspace.halves_books)
+        clear_accounts(network, part, faults, workspace.halves_accounts)
         for _ in range(2):
-            advance_spools(network, circuit, part, command, 0.5 * length, halves, faults, workspace.mean_spool)
-            advance_once(network, part, 0.5 * length, False, halves, workspace, workspace.halves_books)
+            advance_spools(network, geometry, part, command, 0.5 * length, halves, faults, workspace.mean_spool)
+            advance_once(network, part, 0.5 * length, False, halves, workspace, workspace.halves_accounts)
         error = _difference(network, part, whole, halves)
         if error > 1.0 and length > _SHORTEST * step:
             length = max(length * max(_SHRINK, _SAFETY / math.sqrt(error)), _SHORTEST * step)
             continue
-        # what goes astray even so is not made worse
-        beyond = 1.0 if error <= _ASTRAY and _alike(network, part, whole, halves) else 0.0
+        # no extrapolation where whole and half steps diverge
+        beyond = 1.0 if error <= _ASTRAY and _regimes_agree(network, part, whole, halves) else 0.0
         _extrapolate(network, oil, part, beyond, whole, halves, now)
-        add_books(network, part, faults, beyond, workspace.whole_books, workspace.halves_books, workspace.step_books)
+        add_accounts(
+            network, part, faults, beyond, workspace.whole_accounts, workspace.halves_accounts, workspace.step_accounts
+        )
         done += length
-        _trace(network, circuit, part, done, now, prediction)
+        _trace(network, geometry, part, done, now, prediction)
         length *= min(_GROW, _SAFETY / math.sqrt(max(error, 1e-4)))
     workspace.substeps[part] = count
 
 
 @kernel
-def _is_still(network, part, trial, loads):
-    """Whether brakes hold all actuators of a part, which has some, and no pump feeds it."""
+def _is_held(network: HydraulicNetwork, part, trial: Trial, loads: Loads):
+    """Whether brakes hold all actuators of a part, of which there is at least one, and no pump feeds it."""
     if network.part_pump_start[part + 1] > network.part_pump_start[part]:
         return False
     first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
@@ -110,8 +127,8 @@ def _is_still(network, part, trial, loads):
 
 
 @kernel
-def _is_controlled(network, part):
-    """Whether a pump feeds a part that follows its pressures."""
+def _is_controlled(network: HydraulicNetwork, part):
+    """Whether the part has a pump with a pressure or load-sensing control."""
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         if network.control[network.part_pump[k]] != FIXED:
             return True
@@ -119,8 +136,8 @@ def _is_controlled(network, part):
 
 
 @kernel
-def _difference(network, part, whole, halves):
-    """Largest difference of the two results, as a multiple of what passes."""
+def _difference(network: HydraulicNetwork, part, whole: Trial, halves: Trial):
+    """Greatest difference of the two results, as a multiple of the tolerance."""
     largest = 0.0
     for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
         line = network.part_line[k]
@@ -134,8 +151,8 @@ def _difference(network, part, whole, halves):
 
 
 @kernel
-def _alike(network, part, whole, halves):
-    """Whether each actuator ended the same way in both, so that their difference says something of the error."""
+def _regimes_agree(network: HydraulicNetwork, part, whole: Trial, halves: Trial):
+    """Whether each actuator ends in the same regime in both, so that their difference estimates the error."""
     alike = True
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
@@ -145,8 +162,11 @@ def _alike(network, part, whole, halves):
 
 
 @kernel
-def _extrapolate(network, oil, part, beyond, whole, halves, result):
-    """The halves and `beyond` times their difference from the whole, in everything: oil and room fit each other."""
+def _extrapolate(network: HydraulicNetwork, oil: Oil, part, beyond, whole: Trial, halves: Trial, result: Trial):
+    """Extrapolates all variables with the same weight, so that fluid mass and volume remain consistent.
+
+    The result is that of the half steps plus `beyond` times its difference from that of the whole step.
+    """
     copy_part(network, part, halves, result)
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
@@ -164,8 +184,8 @@ def _extrapolate(network, oil, part, beyond, whole, halves, result):
 
 
 @kernel
-def _trace(network, circuit, part, time, trial, prediction):
-    """Notes the end of a sub-step for each actuator of a part."""
+def _trace(network: HydraulicNetwork, geometry: ActuatorGeometry, part, time, trial: Trial, prediction: Prediction):
+    """Records the end of a sub-step for each actuator of a part."""
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
         row = prediction.trace_length[a]
@@ -174,6 +194,6 @@ def _trace(network, circuit, part, time, trial, prediction):
             trace[TRACE_TIME], trace[TRACE_POSITION], trace[TRACE_VELOCITY] = time, trial.position[a], trial.velocity[a]
             trace[TRACE_PISTON_PRESSURE] = trial.pressure[network.line_a[a]]
             trace[TRACE_ROD_PRESSURE] = trial.pressure[network.line_b[a]]
-            valve = circuit.valve[a]
+            valve = geometry.valve[a]
             trace[TRACE_SPOOL] = trial.spool[valve, 0] if valve >= 0 else 0.0
             prediction.trace_length[a] = row + 1

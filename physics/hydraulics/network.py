@@ -1,7 +1,7 @@
-"""A hydraulic circuit as a graph: lines that hold oil, passages between them, pumps, cylinders and motors.
+"""The hydraulic network as a graph: lines, flow elements between them, pumps, cylinders and motors.
 
-A line has one pressure. A passage carries oil from one line to another by their pressures and its opening. Where
-nothing but lines of constant pressure joins them, the network falls into parts that are solved by themselves.
+A line has one pressure. A flow element passes oil from one line to another by their pressures and its opening. Lines of
+constant pressure divide the network into parts, each of which is solved by itself.
 """
 
 from typing import NamedTuple
@@ -10,49 +10,49 @@ import numpy as np
 
 from grouser.physics.description.data.hydraulics import LAMINAR_DROP
 from grouser.physics.hydraulics.oil import Oil
-from grouser.physics.hydraulics.ordering import Pattern
+from grouser.physics.hydraulics.ordering import SparsityPattern
 
-# How a passage opens: always; with the spool of a valve; with pressures; with the position of an actuator; as a leak.
+# What opens a flow element: nothing (constant); a valve's spool; pressures; an actuator's position; a fault (leak).
 ALWAYS, SPOOL, SPOOL_EITHER_WAY, PRESSURES, POSITION, FAULT = range(6)
-# Pressures that one opening may depend on.
+# Most pressures that one opening depends on.
 PILOTS = 4
-# Index of a line that is not there.
+# Index for no line.
 NO_LINE = -1
-# Number of a passage that is not there.
-NO_PASSAGE = -1
+# Number for no flow element.
+NO_FLOW_ELEMENT = -1
 # Controls of pumps.
 FIXED, PRESSURE, LOAD_SENSING = range(3)
-# What a line that nothing else gives a volume holds: a bore in a valve block [m3].
+# Volume of a line without any other: a bore in a valve block [m3].
 LEAST_VOLUME = 1e-5
-# Passages of a plain part, half of them on either line.
+# Flow elements of a plain part, half of them on each line.
 PLAIN_EDGES = 4
-# Plain parts that lie side by side in a block, and numbers of each (`plain_parts`).
+# Plain parts side by side in a block, and numbers of each (`plain_parts`).
 LANES, PLAIN_NUMBERS = 8, 67
 
 
 class HydraulicNetwork(NamedTuple):
-    """The circuit as arrays.
+    """The hydraulic network as arrays.
 
     Attributes:
-        oil: what flows.
-        constant: whether a line's pressure is, (lines,).
-        pressure: of lines whose is, and of all at the start [Pa].
+        oil: its properties.
+        constant: whether the line's pressure is constant, (lines,).
+        pressure: of each line at the start, and of constant ones throughout [Pa].
         volume: of each line without the chambers of actuators [m3].
         compliance: of the walls of each line [m3/Pa].
-        gas_volume, gas_pressure, gas_index: of an accumulator on each line: gas when empty [m3], its pressure [Pa],
-            polytropic index; volume 0 without one.
+        gas_volume, gas_pressure, gas_index: of the accumulator on each line: gas volume when empty [m3], precharge
+            [Pa], polytropic index; volume 0 for none.
         local: index of each line within its part, -1 for constant ones.
-        origin, end: lines of each passage, (passages,).
-        gain: flow per opening and root of pressure, turbulent [m3/s/sqrt(Pa)].
-        laminar: flow per opening and pressure [m3/(s Pa)].
-        transition: drop below which the turbulent flow becomes laminar [Pa].
-        linear: whether it then is proportional to the drop, with the flow at the transition kept; else smoothly so.
-        kind, source: how a passage opens, and the valve, actuator or leak that does it; of those that pressures open,
-            the relief valve whose setting may be too low; -1 for none.
-        opening, slope: opening at rest, and its change with spool, position or setting.
-        owner: actuator on a line of the passage, whose accounts have what it throttles; -1 for none.
-        pilot, weight: lines whose pressures open it, first those that there are, and by how much [1/Pa], (passages,
-            PILOTS).
+        origin, end: lines of each flow element, (flow elements,).
+        gain: turbulent flow per opening and root of pressure [m3/s/sqrt(Pa)].
+        laminar: laminar flow per opening and pressure [m3/(s Pa)].
+        transition: pressure drop below which the turbulent flow becomes laminar [Pa].
+        linear: whether it is then proportional to the drop and continuous at the transition; otherwise a smooth blend.
+        kind, source: what opens the flow element (ALWAYS to FAULT), and number of the valve, actuator or leak; for
+            PRESSURES the relief valve with a `low_setting` fault; -1 for none.
+        opening, slope: opening at rest, and its derivative by spool, position or setting.
+        owner: actuator on a line of the flow element, to which its losses are assigned; -1 for none.
+        pilot, weight: lines with the pilot pressures, NO_LINE at the end, and opening per pressure [1/Pa],
+            (flow elements, PILOTS).
         outlet, inlet, sense: lines of each pump, (pumps,).
         displacement, speed: [m3/rad], [rad/s].
         control: FIXED, PRESSURE or LOAD_SENSING.
@@ -60,25 +60,26 @@ class HydraulicNetwork(NamedTuple):
         response: time constant of the swash plate [s].
         power: limit [W]; infinite for none.
         least_swash, torque_loss: [-], [N m].
-        leak: passage of each pump's leakage, or NO_PASSAGE.
-        supply, supply_tank: lines of constant pressure that pumps hold, and whose pressure they have when these stop.
+        leak: flow element of each pump's leakage, or NO_FLOW_ELEMENT.
+        supply, supply_tank: lines of constant-pressure pumps, and the lines whose pressure they get when a pump stops.
         line_owner: first actuator on each line, -1 for none.
         line_a, line_b: lines of each actuator's chambers, (actuators,).
-        area_a, area_b: by which they push, areas or displacements [m2 or m3/rad].
+        area_a, area_b: piston areas or displacements [m2 or m3/rad].
         stroke: infinite for motors [m or rad].
         mass: piston with rod, or rotor [kg or kg m2].
         viscous, dry, static, stribeck: friction: [N s/m], sliding and at rest [N], speed of the change [m/s].
-        wall: growth of the swept parts of its chambers per rise of their pressure [1/Pa].
-        buffer, buffer_stiffness, buffer_damping: springs with dampers at the ends of its stroke: how long [m], [N/m],
+        wall: relative growth of the swept volume per pressure, of the barrel [1/Pa].
+        buffer, buffer_stiffness, buffer_damping: springs with dampers at the ends of its stroke: length [m], [N/m],
             [N s/m].
-        part_unknown_start: of each part's unknowns: its lines, its actuators' impulses, their speeds.
-        below_start, below, beside_start, beside: rows after each unknown's with an entry in its column, and columns
-            after its own with one in its row, as the unknowns of its part are eliminated in that order.
+        part_unknown_start: first unknown of each part: its lines, its actuators' impulses, their speeds.
+        below_start, below, beside_start, beside: rows after each unknown with an entry in its column, and columns after
+            it with an entry in its row, fill included, in the order of elimination.
         part_line_start, part_line: lines of each part that are not constant; likewise passages, pumps, valves and
             actuators.
-        plain_part: parts that are a cylinder and edges of one valve between constant pressures (`plain_parts`).
-        plain_edge: their passages, on line a and then on line b, NO_PASSAGE for none, (plain parts, PLAIN_EDGES).
-        part_leak_start: where in `part_passage` the leaks of each part begin, which come last.
+        plain_part: parts of one cylinder and edges of one valve between constant pressures (`plain_parts`).
+        plain_edge: their flow elements on line a, then on line b, NO_FLOW_ELEMENT for none,
+            (plain parts, PLAIN_EDGES).
+        part_leak_start: first leak of each part in `part_flow_element`; leaks come last.
     """
 
     oil: Oil
@@ -141,8 +142,8 @@ class HydraulicNetwork(NamedTuple):
     beside: np.ndarray
     part_line_start: np.ndarray
     part_line: np.ndarray
-    part_passage_start: np.ndarray
-    part_passage: np.ndarray
+    part_flow_element_start: np.ndarray
+    part_flow_element: np.ndarray
     part_leak_start: np.ndarray
     part_pump_start: np.ndarray
     part_pump: np.ndarray
@@ -155,31 +156,31 @@ class HydraulicNetwork(NamedTuple):
 
 
 class NetworkBuilder:
-    """Collects lines, passages, pumps and actuators by name, then makes the arrays.
+    """Collects lines, flow elements, pumps and actuators by name, then makes the arrays.
 
     Attributes:
-        element: name of the element that passages are added for.
-        start: pressure with which lines start that are named now [Pa].
-        passage_elements: name of the element of each passage.
+        element: name of the description's element to which new flow elements belong.
+        start: initial pressure of new lines [Pa].
+        flow_element_owners: name of the description's element of each flow element.
     """
 
     def __init__(self, oil: Oil, constant: dict[str, float]):
         self._oil = oil
         self._lines: dict[str, int] = {}
         self._line_values: list[dict] = []
-        self._passages: list[dict] = []
+        self._flow_elements: list[dict] = []
         self._pumps: list[dict] = []
         self._supplies: list[tuple[int, int]] = []
         self._actuators: list[dict] = []
         self.element = ""
         self.start = 0.0
-        self.passage_elements: list[str] = []
+        self.flow_element_owners: list[str] = []
         for name, pressure in constant.items():
             values = self._line_values[self.line(name)]
             values["constant"], values["pressure"] = True, pressure
 
     def line(self, name: str) -> int:
-        """Number of a line, which is made when it is named first."""
+        """Number of a line; adds it when it is new."""
         if name not in self._lines:
             self._lines[name] = len(self._lines)
             self._line_values.append(
@@ -201,21 +202,21 @@ class NetworkBuilder:
         return tuple(self._lines)
 
     def add_volume(self, line: str, volume: float, compliance: float = 0.0) -> None:
-        """Oil [m3] and yielding walls [m3/Pa] of a line."""
+        """Adds volume [m3] and wall compliance [m3/Pa] to a line."""
         values = self._line_values[self.line(line)]
         values["volume"] += volume
         values["compliance"] += compliance
 
     def set_start(self, line: str, pressure: float) -> None:
-        """Pressure of a line at the start [Pa]."""
+        """Sets the initial pressure of a line [Pa]."""
         self._line_values[self.line(line)]["pressure"] = pressure
 
     def add_gas(self, line: str, volume: float, pressure: float, index: float) -> None:
-        """An accumulator on a line that has none: gas [m3] at its precharge [Pa], polytropic index."""
+        """Adds an accumulator to a line that has none: gas [m3] at its precharge [Pa], polytropic index."""
         values = self._line_values[self.line(line)]
         values["gas_volume"], values["gas_pressure"], values["gas_index"] = volume, pressure, index
 
-    def add_passage(
+    def add_flow_element(
         self,
         origin: str,
         end: str,
@@ -229,18 +230,18 @@ class NetworkBuilder:
         slope: float = 0.0,
         pilots: dict[str, float] | None = None,
     ) -> int:
-        """A way from one line to another; `Network` tells what the numbers mean, `pilots` has weights by line.
+        """Adds a flow path from one line to another; numbers as in `HydraulicNetwork`, `pilots` has weights by line.
 
         Returns:
-            Its number; NO_PASSAGE where it would lead from a line to itself.
+            Its number; NO_FLOW_ELEMENT if both lines are the same.
         """
         if origin == end:
-            return NO_PASSAGE
+            return NO_FLOW_ELEMENT
         weights: dict[int, float] = {}
         for name, weight in (pilots or {}).items():
             weights[self.line(name)] = weights.get(self.line(name), 0.0) + weight
         free = PILOTS - len(weights)
-        self._passages.append(
+        self._flow_elements.append(
             {
                 "origin": self.line(origin),
                 "end": self.line(end),
@@ -256,11 +257,11 @@ class NetworkBuilder:
                 "weight": [*weights.values(), *[0.0] * free],
             }
         )
-        self.passage_elements.append(self.element)
-        return len(self._passages) - 1
+        self.flow_element_owners.append(self.element)
+        return len(self._flow_elements) - 1
 
     def add_pump(self, outlet: str, inlet: str, sense: str, **numbers: float) -> None:
-        """A displacement pump; numbers as in `Network`."""
+        """Adds a displacement pump; numbers as in `HydraulicNetwork`."""
         lines = {
             "outlet": self.line(outlet),
             "inlet": self.line(inlet),
@@ -269,26 +270,30 @@ class NetworkBuilder:
         self._pumps.append(lines | numbers)
 
     def add_supply(self, line: str, tank: str) -> None:
-        """A pump that holds a line of constant pressure, and the tank that it draws from."""
+        """Adds a constant-pressure pump by its line and its tank."""
         self._supplies.append((self.line(line), self.line(tank)))
 
     def add_actuator(self, line_a: str, line_b: str, **numbers: float) -> None:
-        """A cylinder or motor; numbers as in `Network`."""
+        """Adds a cylinder or motor; numbers as in `HydraulicNetwork`."""
         self._actuators.append({"line_a": self.line(line_a), "line_b": self.line(line_b)} | numbers)
 
     def build(self, valves: int) -> HydraulicNetwork:
-        """The arrays of a circuit with so many valves."""
+        """Arrays of the network.
+
+        Args:
+            valves: number of directional valves.
+        """
         for line, values in enumerate(self._line_values):
             chambers = any(line in (one["line_a"], one["line_b"]) for one in self._actuators)
             if values["volume"] == 0.0 and not chambers:
                 values["volume"] = LEAST_VOLUME
         lines = _columns(self._line_values, _LINE_FIELDS, {"constant": np.bool_})
         whole = dict.fromkeys(("origin", "end", "kind", "source", "owner", "pilot"), np.int64)
-        for passage in self._passages:
-            passage["owner"] = self._owner(passage)
-        passages = _columns(self._passages, _PASSAGE_FIELDS, {**whole, "linear": np.bool_})
-        passages["pilot"] = passages["pilot"].reshape(-1, PILOTS)
-        passages["weight"] = passages["weight"].reshape(-1, PILOTS)
+        for element in self._flow_elements:
+            element["owner"] = self._owner(element)
+        elements = _columns(self._flow_elements, _FLOW_ELEMENT_FIELDS, {**whole, "linear": np.bool_})
+        elements["pilot"] = elements["pilot"].reshape(-1, PILOTS)
+        elements["weight"] = elements["weight"].reshape(-1, PILOTS)
         pumps = _columns(
             self._pumps, _PUMP_FIELDS, dict.fromkeys(("outlet", "inlet", "sense", "control", "leak"), np.int64)
         )
@@ -297,15 +302,15 @@ class NetworkBuilder:
         ends = list(zip(actuators["line_a"].tolist(), actuators["line_b"].tolist(), strict=True))
         owner = [next((a for a, own in enumerate(ends) if line in own), -1) for line in range(len(self._lines))]
         parts["line_owner"] = np.array(owner, dtype=np.int64)
-        # contiguous, however many there are: kernels are compiled anew for arrays of another layout
+        # contiguous at any length: kernels are recompiled for another array layout
         parts["supply"], parts["supply_tank"] = np.array(self._supplies, dtype=np.int64).reshape(-1, 2).T.copy()
-        network = HydraulicNetwork(self._oil, **lines, **passages, **pumps, **actuators, **parts)
+        network = HydraulicNetwork(self._oil, **lines, **elements, **pumps, **actuators, **parts)
         for array in network[1:]:
             array.flags.writeable = False
         return network
 
-    def _owner(self, passage):
-        ends = {passage["origin"], passage["end"]}
+    def _owner(self, element):
+        ends = {element["origin"], element["end"]}
         for number, actuator in enumerate(self._actuators):
             if any(
                 line in ends and not self._line_values[line]["constant"]
@@ -315,7 +320,7 @@ class NetworkBuilder:
         return -1
 
     def _parts(self, valves):
-        """Lists of what belongs together."""
+        """Lists of the lines, flow elements, pumps, valves and actuators of each part."""
         moving = [not values["constant"] for values in self._line_values]
         groups = list(range(len(moving)))
 
@@ -331,12 +336,12 @@ class NetworkBuilder:
                 lines[0] = min(line, lines[0])
 
         members = {
-            "passage": [[one["origin"], one["end"], *one["pilot"]] for one in self._passages],
+            "flow_element": [[one["origin"], one["end"], *one["pilot"]] for one in self._flow_elements],
             "pump": [[one["outlet"], one["inlet"], one["sense"]] for one in self._pumps],
             "valve": [
                 [
                     line
-                    for one in self._passages
+                    for one in self._flow_elements
                     if one["kind"] in (SPOOL, SPOOL_EITHER_WAY) and one["source"] == valve
                     for line in (one["origin"], one["end"])
                 ]
@@ -347,13 +352,13 @@ class NetworkBuilder:
         for kind in members.values():
             for lines in kind:
                 join(lines)
-        for one in self._passages:
+        for one in self._flow_elements:
             if one["kind"] == POSITION:
                 actuator = self._actuators[one["source"]]
                 join([one["origin"], one["end"], actuator["line_a"], actuator["line_b"]])
         roots = sorted({root(line) for line in range(len(moving)) if moving[line]})
         number = {line: part for part, line in enumerate(roots)}
-        # actuators between constant pressures are by themselves
+        # an actuator between constant pressures is a part of its own
         lonely = [a for a, lines in enumerate(members["actuator"]) if not any(moving[line] for line in lines)]
 
         def listed(name, owners):
@@ -373,8 +378,8 @@ class NetworkBuilder:
             lists |= listed(name, owners)
         local = np.full(len(moving), -1, dtype=np.int64)
         lists |= self._eliminations(lists, local)
-        ends, flat = lists["part_passage_start"][1:], lists["part_passage"]
-        leaks = [sum(self._passages[e]["kind"] == FAULT for e in part) for part in np.split(flat, ends[:-1])]
+        ends, flat = lists["part_flow_element_start"][1:], lists["part_flow_element"]
+        leaks = [sum(self._flow_elements[e]["kind"] == FAULT for e in part) for part in np.split(flat, ends[:-1])]
         lists["part_leak_start"] = ends - np.array(leaks[: len(ends)], dtype=np.int64)
         plain = {part: edges for part in range(len(ends)) if (edges := self._plain_edges(lists, part)) is not None}
         lists["plain_part"] = np.array(list(plain), dtype=np.int64)
@@ -382,10 +387,10 @@ class NetworkBuilder:
         return {"local": local, **lists}
 
     def _plain_edges(self, lists, part):
-        """Passages of a part as in `Network.plain_edge`; None where it is no plain one."""
-        lines, passages, pumps, valves, actuators = (
+        """Passages of a part as in `HydraulicNetwork.plain_edge`; None if it is not a plain part."""
+        lines, elements, pumps, valves, actuators = (
             lists[f"part_{name}"][slice(*lists[f"part_{name}_start"][part : part + 2])].tolist()
-            for name in ("line", "passage", "pump", "valve", "actuator")
+            for name in ("line", "flow_element", "pump", "valve", "actuator")
         )
         if (len(lines), len(pumps), len(valves), len(actuators)) != (2, 0, 1, 1):
             return None
@@ -393,36 +398,39 @@ class NetworkBuilder:
         ends = [actuator["line_a"], actuator["line_b"]]
         if sorted(ends) != sorted(lines) or actuator["stroke"] == np.inf or actuator["static"] > actuator["dry"]:
             return None
-        edges = [e for e in passages if self._passages[e]["kind"] != FAULT]
-        values = [self._passages[e] for e in edges]
+        edges = [e for e in elements if self._flow_elements[e]["kind"] != FAULT]
+        values = [self._flow_elements[e] for e in edges]
         alike = {(one["kind"], one["gain"], one["laminar"], one["transition"], one["linear"]) for one in values}
         if any(self._line_values[line]["gas_volume"] for line in lines) or len(alike) != 1:
             return None
         across = any({one["origin"], one["end"]} == {*ends} for one in values)
         if values[0]["kind"] != SPOOL or values[0]["laminar"] or across:
             return None
-        sides = [[e for e in edges if line in (self._passages[e]["origin"], self._passages[e]["end"])] for line in ends]
+        sides = [
+            [e for e in edges if line in (self._flow_elements[e]["origin"], self._flow_elements[e]["end"])]
+            for line in ends
+        ]
         most = PLAIN_EDGES // 2
         if max(map(len, sides)) > most:
             return None
-        return [e for side in sides for e in (*side, *[NO_PASSAGE] * (most - len(side)))]
+        return [e for side in sides for e in (*side, *[NO_FLOW_ELEMENT] * (most - len(side)))]
 
     def _eliminations(self, lists, local):
-        """What each part's unknowns touch as they are eliminated; puts its lines into that order."""
+        """Sparsity pattern of each part's elimination; puts its lines into the order of elimination."""
         counts, below, beside = [0], [], []
         for part in range(len(lists["part_line_start"]) - 1):
-            lines, passages, pumps, actuators = (
+            lines, elements, pumps, actuators = (
                 lists[f"part_{name}"][slice(*lists[f"part_{name}_start"][part : part + 2])]
-                for name in ("line", "passage", "pump", "actuator")
+                for name in ("line", "flow_element", "pump", "actuator")
             )
             impulses = {a: len(self._lines) + k for k, a in enumerate(actuators.tolist())}
             speeds = {a: len(self._lines) + len(actuators) + k for k, a in enumerate(actuators.tolist())}
             own = lines.tolist()
             last = [*impulses.values(), *speeds.values()]
-            pattern = Pattern([*own, *last])
-            for passage in (self._passages[e] for e in passages):
-                ends = passage["origin"], passage["end"]
-                pattern.couple(_among(own, ends), _among(own, (*ends, *passage["pilot"])))
+            pattern = SparsityPattern([*own, *last])
+            for element in (self._flow_elements[e] for e in elements):
+                ends = element["origin"], element["end"]
+                pattern.couple(_among(own, ends), _among(own, (*ends, *element["pilot"])))
             for pump in (self._pumps[p] for p in pumps):
                 pattern.couple(
                     _among(own, (pump["outlet"], pump["inlet"])), _among(own, (pump["outlet"], pump["sense"]))
@@ -449,22 +457,22 @@ class NetworkBuilder:
 
 
 def _among(lines, candidates):
-    """Those of some lines that are among others."""
+    """The candidates that are among the lines."""
     return [line for line in candidates if line in lines]
 
 
 def _fields(first, last):
-    """Fields of `Network` from one to another."""
+    """Fields of `HydraulicNetwork` from `first` to `last`."""
     names = HydraulicNetwork._fields
     return names[names.index(first) : names.index(last) + 1]
 
 
 _LINE_FIELDS = _fields("constant", "gas_index")
-_PASSAGE_FIELDS = _fields("origin", "weight")
+_FLOW_ELEMENT_FIELDS = _fields("origin", "weight")
 _PUMP_FIELDS = _fields("outlet", "leak")
 _ACTUATOR_FIELDS = _fields("line_a", "buffer_damping")
 
 
 def _columns(values, fields, types):
-    """Arrays of the fields of many things alike."""
+    """One array for each field."""
     return {field: np.array([one[field] for one in values], dtype=types.get(field, float)) for field in fields}

@@ -1,20 +1,23 @@
-"""Oil with air in it: how much of it a volume holds at a pressure.
+"""Oil with free and dissolved air: fluid mass in a volume as a function of pressure.
 
-The content c of a volume, as a share of it beyond what it would hold without pressure and gas, is
+The normalised fluid mass (content) c of a volume is its oil beyond that at zero pressure without gas, per volume:
 
     c(p) = p / beta - a_e / (p - p_v) - a_d max(1 / (p - p_v) - 1 / (p_s - p_v), 0),
 
-the liquid's compression, the room that entrained air takes at constant temperature, and that of the dissolved air
-which comes out below the saturation pressure by Henry's law; a = share * 1e5 Pa. With V dc/dt = inflow - dV/dt no oil
-is lost, and the pressure stays above the vapour pressure p_v whatever is sucked away: the gas grows instead. A trace
-of gas, `SEED`, is in every oil for that. Differentiated, 1/beta_eff = 1/beta + a / (p - p_v)^2 (compare Merritt,
+the liquid's compression, the volume of entrained air at constant temperature, and that of dissolved air released below
+the saturation pressure by Henry's law; a = share * 1e5 Pa. V dc/dt = inflow - dV/dt conserves mass. The pressure stays
+above the vapour pressure p_v at any outflow, because the gas expands; every oil has a trace of gas, `SEED`, for that.
+The derivative gives 1/beta_eff = 1/beta + a / (p - p_v)^2 (compare Merritt,
 Hydraulic Control Systems, 1967, section 2.3).
 """
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from grouser.physics.base.kernel import embedded, kernel
+
+if TYPE_CHECKING:
+    from grouser.physics.hydraulics.network import HydraulicNetwork
 
 # Share of gas at 1e5 Pa from which cavities grow in oil without air.
 SEED = 1e-8
@@ -45,7 +48,7 @@ class Oil(NamedTuple):
 
 
 def make_oil(fluid) -> Oil:
-    """The oil that a description (`machine.Fluid`) means: mu = rho nu exp(-l (T - 313.15 K)), after Reynolds (1886)."""
+    """The oil of a description (`Fluid`): mu = rho nu exp(-l (T - 313.15 K)), after Reynolds (1886)."""
     cooling = math.exp(-fluid.viscosity_slope * (fluid.temperature - REFERENCE_TEMPERATURE))
     return Oil(
         fluid.density,
@@ -59,15 +62,15 @@ def make_oil(fluid) -> Oil:
 
 
 @embedded
-def aerated(oil, air):
-    """The oil with more air in it, at 1e5 Pa a share of its volume."""
+def aerated(oil: Oil, air):
+    """The oil with additional entrained air, as a share of its volume at 1e5 Pa."""
     entrained = oil.entrained + _NORMAL_PRESSURE * air
     return Oil(oil.density, oil.bulk_modulus, oil.viscosity, entrained, oil.dissolved, oil.saturation, oil.vapour)
 
 
 @kernel
-def content(oil, pressure):
-    """c(p) [-]."""
+def content(oil: Oil, pressure):
+    """Normalised fluid mass c(p) [-]."""
     q = pressure - oil.vapour
     total = pressure / oil.bulk_modulus - oil.entrained / q
     if q < oil.saturation:
@@ -76,7 +79,7 @@ def content(oil, pressure):
 
 
 @kernel
-def pressure_of(oil, content):
+def pressure_of(oil: Oil, content):
     """The inverse of `content` [Pa]: with q = p - p_v a quadratic, q^2 + (p_v - beta c) q - beta a = 0."""
     q = _root(oil.vapour - oil.bulk_modulus * content, oil.bulk_modulus * oil.entrained)
     if q < oil.saturation and oil.dissolved > 0.0:
@@ -94,8 +97,8 @@ def _root(b, c):
 
 
 @kernel
-def compression_energy(oil, pressure):
-    """Energy of a volume's content, integral of p dc, as a share of the volume [J/m3]."""
+def compression_energy(oil: Oil, pressure):
+    """Compression energy per volume, integral of p dc [J/m3]."""
     q = pressure - oil.vapour
     total = 0.5 * pressure * pressure / oil.bulk_modulus + oil.entrained * (math.log(q) - oil.vapour / q)
     if q < oil.saturation and oil.dissolved > 0.0:
@@ -104,8 +107,8 @@ def compression_energy(oil, pressure):
 
 
 @kernel
-def gas_energy(network, line, pressure):
-    """Energy that oil has put into an accumulator's gas, integral of p dV by p V^n = const. [J]."""
+def gas_energy(network: "HydraulicNetwork", line, pressure):
+    """Energy stored in an accumulator's gas, integral of p dV with p V^n constant [J]."""
     volume, empty, index = network.gas_volume[line], network.gas_pressure[line], network.gas_index[line]
     if pressure <= empty:
         return 0.0
@@ -116,7 +119,7 @@ def gas_energy(network, line, pressure):
 
 
 @kernel
-def pressure_rise(oil, pressure):
+def pressure_rise(oil: Oil, pressure):
     """dp/dc, the effective bulk modulus [Pa]."""
     q = pressure - oil.vapour
     gas = oil.entrained + (oil.dissolved if q < oil.saturation else 0.0)

@@ -1,4 +1,4 @@
-"""The oil of all circuits in a step, by implicit sub-steps that their error chooses."""
+"""Phases of the hydraulics with the implicit scheme: sub-steps of adaptive length."""
 
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
@@ -8,16 +8,16 @@ from grouser.physics.hydraulics.piston_rows import measure_mobilities
 
 @kernel
 def predict(context: Context):
-    """How the actuators move each other, and where the oil begins."""
+    """Finds the mobilities of the actuators, and loads the state of the circuits."""
     system, work = context.system.hydraulics, context.workspace.hydraulics
     rows, step = context.workspace.constraints.rows, context.system.settings.step
-    measure_mobilities(system.network, work.turning, step, rows, work.network.loads)
+    measure_mobilities(system.network, work.jacobian_rate, step, rows, work.network.loads)
     begin_parts(system.geometry, system.network, context.state.hydraulics, work.network, work.prediction)
 
 
 @kernel
 def advance(context: Context):
-    """Integrates the oil that has not been integrated yet, and ends its step."""
+    """Integrates the parts that `plain_room` has left out, and ends the step of the circuits."""
     system, work, step = context.system.hydraulics, context.workspace.hydraulics, context.system.settings.step
     network, geometry = system.network, system.geometry
     advance_other_parts(network, geometry, work.valve_command, step, work.network, work.prediction)

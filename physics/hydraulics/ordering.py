@@ -1,14 +1,14 @@
-"""In which order the unknowns of a circuit's part are eliminated, and what each touches then.
+"""Elimination order of the unknowns of a circuit's part, and the sparsity pattern with its fill.
 
-A circuit is almost a tree: most lines join two or three others. Eliminated from its leaves, always the line next that
-costs least (Markowitz, The elimination form of the inverse, Management Science 3, 1957), it fills in hardly at all.
+A circuit is almost a tree: most lines join two or three others. Eliminating the line of least cost first (Markowitz,
+The elimination form of the inverse, Management Science 3, 1957) proceeds from the leaves and causes hardly any fill.
 """
 
 from collections.abc import Collection, Iterable
 
 
-class Pattern:
-    """Which entries of a matrix off its diagonal are not zero.
+class SparsityPattern:
+    """Nonzero entries of a matrix off its diagonal.
 
     Args:
         unknowns: its rows and columns.
@@ -19,7 +19,7 @@ class Pattern:
         self._rows: dict[int, set[int]] = {unknown: set() for unknown in self._columns}
 
     def couple(self, rows: Iterable[int], columns: Collection[int]) -> None:
-        """Notes that each of some rows has an entry in each of some columns."""
+        """Adds an entry in each of the rows and columns given."""
         for row in rows:
             for column in columns:
                 if row != column:
@@ -29,11 +29,11 @@ class Pattern:
     def eliminate(
         self, first: Collection[int], last: Iterable[int]
     ) -> tuple[list[int], list[list[int]], list[list[int]]]:
-        """Eliminates all unknowns: `first` in the order that costs least, then `last` in theirs; empties the pattern.
+        """Eliminates all unknowns: `first` by least cost, then `last` as given; empties the pattern.
 
         Returns:
-            The order; the rows of each that are left then and have an entry in its column, fill included; the columns
-            in which its row has one.
+            The order; of each unknown, the remaining rows with an entry in its column, fill included; the remaining
+            columns with an entry in its row.
         """
         order: list[int] = []
         rows, columns = [], []

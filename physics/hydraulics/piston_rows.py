@@ -1,42 +1,38 @@
 """Hydraulic cylinders and motors as rows: the piston (6) to (9), its holding brake, dry friction and stroke ends.
 
-The actuators' rows are the first of all, cylinders before motors, in order. While a brake holds, a lock in the mass
-matrix takes its row's place.
+The actuators' rows come first of all rows, cylinders before motors, in order. While a brake holds, a lock in the mass
+matrix replaces the row.
 
-The row's Jacobian is the rate of the distance between the attachments, or that of the motor's joint. Its spring is the
-piston: a mass that moves at the predicted speed, stiffened by the oil. With a mass alone (conductance m, target the
-piston's own speed) the row's impulse is equation (9) of Strashnov and Mironenko (2023).
+The row's Jacobian is the rate of the distance between the attachments, or that of the motor's joint. Its spring
+represents the piston: a mass that moves at the predicted speed, with the stiffness of the oil. With a mass alone
+(conductance m, target the piston's own speed) the row's impulse is equation (9) of Strashnov and Mironenko (2023).
 """
 
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.spatial import cross
-from grouser.physics.constraints.rows import dot, open_row
-from grouser.physics.hydraulics.circuit import OIL_WORK
-from grouser.physics.hydraulics.cylinder import (
-    IMPLICIT,
-    SPLIT,
-    STILL,
-    advance_cylinder,
-    chamber_compliances,
-    end_buffer,
-)
-from grouser.physics.hydraulics.faults import spool_speed
+from grouser.physics.constraints.rows import Rows, dot, open_row
+from grouser.physics.hydraulics.actuator_geometry import OIL_WORK, ActuatorGeometry
+from grouser.physics.hydraulics.chambers import chamber_compliances, end_buffer
+from grouser.physics.hydraulics.network import HydraulicNetwork
 from grouser.physics.hydraulics.oil import aerated, content, pressure_of, pressure_rise
-from grouser.physics.hydraulics.trials import push_of
+from grouser.physics.hydraulics.prediction import IMPLICIT, SPLIT, STILL, Prediction
+from grouser.physics.hydraulics.state import State
+from grouser.physics.hydraulics.trials import Loads, NetworkWorkspace, push_of
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.jacobian import wrench_row
-from grouser.physics.multibody.kinematics import body_acceleration, body_twist
+from grouser.physics.multibody.kinematics import Kinematics, body_acceleration, body_twist
 
 # A locked cylinder's damper, as a multiple of what it holds, and the least lever arm that it works on [m/rad or -].
 _LOCK = 1e7
 _LEAST_LEVER = 1e-6
-# Of an actuator between bodies that nothing moves [1/kg or 1/(kg m2)].
-_LEAST_MOBILITY = 1e-12
+# Mobility of an actuator between immovable bodies [1/kg or 1/(kg m2)].
+LEAST_MOBILITY = 1e-12
 
 
 @kernel
-def attachment_point(kinematics, body, point, k):
+def attachment_point(kinematics: Kinematics, body, point, k):
     """Component k of a point given in a body's frame (the world's for -1), from the kinematics' origin."""
     if body < 0:
         return point[k] - kinematics.origin[k]
@@ -44,12 +40,12 @@ def attachment_point(kinematics, body, point, k):
 
 
 @inlined
-def cylinder_length(circuit, kinematics, c, direction):
+def cylinder_length(geometry: ActuatorGeometry, kinematics: Kinematics, c, direction):
     """Distance between the attachments of cylinder c [m]; `direction` gets the unit vector from barrel to rod."""
     square = 0.0
     for k in range(3):
-        direction[k] = attachment_point(kinematics, circuit.rod_body[c], circuit.rod_point[c], k) - attachment_point(
-            kinematics, circuit.barrel_body[c], circuit.barrel_point[c], k
+        direction[k] = attachment_point(kinematics, geometry.rod_body[c], geometry.rod_point[c], k) - attachment_point(
+            kinematics, geometry.barrel_body[c], geometry.barrel_point[c], k
         )
         square += direction[k] * direction[k]
     length = math.sqrt(square)
@@ -59,11 +55,20 @@ def cylinder_length(circuit, kinematics, c, direction):
 
 
 @kernel
-def open_piston_rows(model, circuit, kinematics, first_slot, remembered, direction, rows, length):
+def open_piston_rows(
+    model: MultibodyModel,
+    geometry: ActuatorGeometry,
+    kinematics: Kinematics,
+    first_slot,
+    remembered,
+    direction,
+    rows: Rows,
+    length,
+):
     """Opens a row for each cylinder and motor, before all others and in order, with its Jacobian only.
 
     Args:
-        model, circuit: the machine.
+        model, geometry: the machine.
         kinematics: filled for the current state.
         first_slot: slot of the first cylinder's row.
         remembered: impulses of the last step by slot [N s].
@@ -71,54 +76,56 @@ def open_piston_rows(model, circuit, kinematics, first_slot, remembered, directi
         rows: result.
         length: distance between the attachments of each cylinder [m], result.
     """
-    cylinders = circuit.barrel_body.shape[0]
-    for motor in range(circuit.motor_rate.shape[0]):
+    cylinders = geometry.barrel_body.shape[0]
+    for motor in range(geometry.motor_rate.shape[0]):
         length[cylinders + motor] = 0.0
     for c in range(cylinders):
         open_row(rows, first_slot + c, remembered[first_slot + c])
-        length[c] = cylinder_length(circuit, kinematics, c, direction)
-        x = attachment_point(kinematics, circuit.rod_body[c], circuit.rod_point[c], 0)
-        y = attachment_point(kinematics, circuit.rod_body[c], circuit.rod_point[c], 1)
-        z = attachment_point(kinematics, circuit.rod_body[c], circuit.rod_point[c], 2)
+        length[c] = cylinder_length(geometry, kinematics, c, direction)
+        x = attachment_point(kinematics, geometry.rod_body[c], geometry.rod_point[c], 0)
+        y = attachment_point(kinematics, geometry.rod_body[c], geometry.rod_point[c], 1)
+        z = attachment_point(kinematics, geometry.rod_body[c], geometry.rod_point[c], 2)
         mx, my, mz = cross(x, y, z, direction[0], direction[1], direction[2])
         wrench_row(
             *(model.body_parent, model.column_start, model.column_rate, kinematics.column),
-            *(circuit.rod_body[c], circuit.barrel_body[c]),
+            *(geometry.rod_body[c], geometry.barrel_body[c]),
             *(direction[0], direction[1], direction[2], mx, my, mz, rows.jacobian, c),
         )
-    for motor in range(circuit.motor_rate.shape[0]):
+    for motor in range(geometry.motor_rate.shape[0]):
         a = cylinders + motor
         open_row(rows, first_slot + a, remembered[first_slot + a])
-        rows.jacobian[a, circuit.motor_rate[motor]] = 1.0
+        rows.jacobian[a, geometry.motor_rate[motor]] = 1.0
 
 
 @kernel
-def turn_pistons(model, circuit, kinematics, motion, direction, turning):
-    """dJ/dt v of each cylinder's row: rate of its speed while no coordinate accelerates; that of a motor stays 0.
+def measure_jacobian_rates(
+    model: MultibodyModel, geometry: ActuatorGeometry, kinematics: Kinematics, motion, direction, jacobian_rate
+):
+    """dJ/dt v of each cylinder's row: rate of its speed while no coordinate accelerates; for a motor it stays 0.
 
     Args:
-        model, circuit: the machine.
+        model, geometry: the machine.
         kinematics: filled for the current state.
         motion: spatial accelerations of the bodies while no coordinate accelerates, less that of gravity, (bodies, 6).
         direction: workspace, (3,).
-        turning: result, (actuators,) [m/s2].
+        jacobian_rate: result, (actuators,) [m/s2].
     """
-    for c in range(circuit.barrel_body.shape[0]):
-        length = cylinder_length(circuit, kinematics, c, direction)
+    for c in range(geometry.barrel_body.shape[0]):
+        length = cylinder_length(geometry, kinematics, c, direction)
         rv0, rv1, rv2, ra0, ra1, ra2 = _point_motion(
-            model, kinematics, motion, circuit.rod_body[c], circuit.rod_point[c]
+            model, kinematics, motion, geometry.rod_body[c], geometry.rod_point[c]
         )
         bv0, bv1, bv2, ba0, ba1, ba2 = _point_motion(
-            model, kinematics, motion, circuit.barrel_body[c], circuit.barrel_point[c]
+            model, kinematics, motion, geometry.barrel_body[c], geometry.barrel_point[c]
         )
         v0, v1, v2 = rv0 - bv0, rv1 - bv1, rv2 - bv2
         along = direction[0] * v0 + direction[1] * v1 + direction[2] * v2
-        turning[c] = direction[0] * (ra0 - ba0) + direction[1] * (ra1 - ba1) + direction[2] * (ra2 - ba2)
-        turning[c] += (v0 * v0 + v1 * v1 + v2 * v2 - along * along) / length
+        jacobian_rate[c] = direction[0] * (ra0 - ba0) + direction[1] * (ra1 - ba1) + direction[2] * (ra2 - ba2)
+        jacobian_rate[c] += (v0 * v0 + v1 * v1 + v2 * v2 - along * along) / length
 
 
 @kernel
-def _point_motion(model, kinematics, motion, body, point):
+def _point_motion(model: MultibodyModel, kinematics: Kinematics, motion, body, point):
     """Velocity, and acceleration less that of gravity, of a point given in a body's frame."""
     x = attachment_point(kinematics, body, point, 0)
     y = attachment_point(kinematics, body, point, 1)
@@ -133,37 +140,48 @@ def _point_motion(model, kinematics, motion, body, point):
 
 
 @kernel
-def lock_pistons(circuit, network, state, v, brake, step, rows, mass, force, lock):
-    """Takes the cylinders whose brake holds out of the rows: dampers in the mass matrix lock them.
+def lock_pistons(
+    geometry: ActuatorGeometry,
+    network: HydraulicNetwork,
+    state: State,
+    v,
+    brake,
+    step: float,
+    rows: Rows,
+    mass,
+    force,
+    lock,
+):
+    """Replaces the rows of cylinders whose brake holds by dampers in the mass matrix.
 
-    Braked legs under a heavy machine are what Gauss-Seidel is slowest at; the factorisation solves them exactly. A
-    damper gives way by less than 1e-7 of what the free joint would. It stands in only while the brake held in the last
-    step with less than its force, and only for a cylinder whose coordinate moves nothing but its joint; the others
-    keep their rows. Cylinders that lock one joint share its load.
+    Gauss-Seidel converges slowest for braked legs under a heavy machine; the factorisation solves them exactly. A
+    damper moves by less than 1e-7 of the motion of the free joint. It replaces the row only if the brake held in the
+    last step with less than its force, and if the cylinder's coordinate moves nothing but its joint; the others keep
+    their rows. Cylinders that lock one joint share its load.
 
     Args:
-        circuit, network: hydraulics.
+        geometry, network: hydraulics.
         state: of the hydraulics at the start of the step.
         v: coordinate rates.
-        brake: of each cylinder, whether its brake is engaged.
+        brake: whether the brake of each cylinder is engaged.
         step: [s].
         rows: opened by `open_piston_rows`, with the last impulses.
         mass, force: of the equations of motion, before the factorisation; changed in place.
         lock: impulse per speed of each locked cylinder [kg], 0 for the others; result.
     """
-    for c in range(circuit.valve.shape[0]):
+    for c in range(geometry.valve.shape[0]):
         lock[c] = 0.0
-        rate = circuit.lone_rate[c]
+        rate = geometry.lone_rate[c]
         if brake[c] and rate >= 0:
             lever = rows.jacobian[c, rate]
-            # what the brake carried: all that acted along the cylinder, less what the oil did
+            # load of the brake: all impulse along the cylinder, less that of the oil
             carried = abs(rows.impulse[c] - step * push_of(network, c, state.pressure))
-            holds = rows.impulse[c] != 0.0 and carried < step * circuit.holding_force[c]
+            holds = rows.impulse[c] != 0.0 and carried < step * geometry.holding_force[c]
             if holds and abs(lever) > _LEAST_LEVER and abs(lever * v[rate]) < STILL:
                 lock[c] = _LOCK * mass[rate, rate] / (lever * lever)
-    for c in range(circuit.valve.shape[0]):
+    for c in range(geometry.valve.shape[0]):
         if lock[c] > 0.0:
-            rate = circuit.lone_rate[c]
+            rate = geometry.lone_rate[c]
             lever = rows.jacobian[c, rate]
             mass[rate, rate] += lock[c] * lever * lever
             force[rate] -= lock[c] * lever * lever * v[rate] / step
@@ -171,16 +189,26 @@ def lock_pistons(circuit, network, state, v, brake, step, rows, mass, force, loc
 
 
 @kernel
-def measure_loads(circuit, network, brake, lock, u_start, u, step, rows, workspace):
-    """What each actuator moves: its speed at the start of the step, the mechanism's acceleration, its brake.
+def measure_loads(
+    geometry: ActuatorGeometry,
+    network: HydraulicNetwork,
+    brake,
+    lock,
+    u_start,
+    u,
+    step: float,
+    rows: Rows,
+    workspace: NetworkWorkspace,
+):
+    """Measures the load of each actuator: its speed at the start of the step, the mechanism's acceleration, its brake.
 
-    A load's acceleration comes from its row: the change of J v from the start of the step to the velocity that
-    everything but the actuators gives. The step begins with J v along the cylinder as it stands now.
+    The acceleration is that of the row: the change of J v from the start of the step to the velocity due to everything
+    but the actuators. J is that of the cylinder's present direction.
 
     Args:
-        circuit, network: hydraulics.
-        brake: of each actuator, whether the holding brake is engaged.
-        lock: from `lock_pistons`; nothing else acts along the row of a locked actuator.
+        geometry, network: hydraulics.
+        brake: whether the holding brake of each actuator is engaged.
+        lock: from `lock_pistons`; the row of a locked actuator is idle.
         u_start: half-solved velocity at the start of the step.
         u: half-solved velocity with forces and warm-start impulses.
         step: [s].
@@ -191,47 +219,31 @@ def measure_loads(circuit, network, brake, lock, u_start, u, step, rows, workspa
     for a in range(network.line_a.shape[0]):
         now.velocity[a] = 0.0 if lock[a] > 0.0 else dot(rows.whitened_jacobian[a], u_start)
         loads.acceleration[a] = (dot(rows.whitened_jacobian[a], u) - now.velocity[a]) / step
-        loads.brake[a] = circuit.holding_force[a] if brake[a] else 0.0
+        loads.brake[a] = geometry.holding_force[a] if brake[a] else 0.0
 
 
 @kernel
-def advance_cylinders(circuit, network, state, scheme, command, brake, turning, step, rows, workspace, prediction):
-    """Moves cylinders on valves between constant pressures through a step by a published scheme (`cylinder`).
+def set_piston_row_laws(
+    network: HydraulicNetwork,
+    state: State,
+    scheme,
+    lock,
+    jacobian_rate,
+    step: float,
+    rows: Rows,
+    workspace: NetworkWorkspace,
+    prediction: Prediction,
+):
+    """Sets spring, hold and stops of the actuators' rows from the prediction.
 
-    Args:
-        circuit, network, state: hydraulics.
-        scheme: SPLIT or SEMI_IMPLICIT.
-        command: of each valve [-].
-        brake: of each actuator, whether the holding brake is engaged.
-        turning: from `turn_pistons`.
-        step: [s].
-        rows: as for `measure_loads`.
-        workspace: of the network, with the loads.
-        prediction: result.
-    """
-    for c in range(circuit.barrel_body.shape[0]):
-        valve = circuit.valve[c]
-        spool = spool_speed(workspace.faults, valve)
-        free = workspace.loads.acceleration[c]
-        free -= rows.inverse_mass[c] * (rows.impulse[c] / step + network.mass[c] * turning[c])
-        advance_cylinder(
-            *(circuit, network, state, c, scheme, command[valve], spool, brake[c], workspace.now.velocity[c]),
-            *(1.0 / max(rows.inverse_mass[c], _LEAST_MOBILITY), free, step, prediction),
-        )
-
-
-@kernel
-def give_rows_their_law(network, state, scheme, lock, turning, step, rows, workspace, prediction):
-    """Gives the actuators' rows the law that follows from what is foreseen of them.
-
-    A piston's own speed was less by step dJ/dt v, as the cylinder was turned before: what its mass takes up of that
-    acts on the mechanism as well.
+    Step dJ/dt v is the change of a piston's speed by the rotation of its cylinder: the inertia force of the piston's
+    mass for it acts on the mechanism as well.
 
     Args:
         network, state: hydraulics.
         scheme: of the integration.
         lock: from `lock_pistons`.
-        turning: from `turn_pistons`.
+        jacobian_rate: from `measure_jacobian_rates`.
         step: [s].
         rows: of the actuators, changed.
         workspace: of the network.
@@ -240,26 +252,28 @@ def give_rows_their_law(network, state, scheme, lock, turning, step, rows, works
     for a in range(network.line_a.shape[0]):
         if lock[a] > 0.0:
             continue
-        foreseen = prediction.velocity[a]
+        predicted = prediction.velocity[a]
         conductance = network.mass[a]
         if scheme == SPLIT:
-            rows.target[a] = foreseen - step * turning[a]
+            rows.target[a] = predicted - step * jacobian_rate[a]
             rows.hold_bound[a] = step * prediction.hold[a]
         else:
             _, spring, damping = end_buffer(network, a, prediction.position[a])
             stiffness = spring + _oil_stiffness(network, state, scheme, a, prediction.position[a], workspace)
             conductance += step * (network.viscous[a] + damping + step * stiffness)
-            rows.target[a] = foreseen + (prediction.impulse[a] - step * network.mass[a] * turning[a]) / conductance
+            rows.target[a] = (
+                predicted + (prediction.impulse[a] - step * network.mass[a] * jacobian_rate[a]) / conductance
+            )
             rows.hold_bound[a] = step * prediction.hold[a] if prediction.stuck[a] else 0.0
         rows.conductance[a] = conductance
         _stroke_ends(network, state, prediction, a, step, rows)
 
 
 @kernel
-def measure_mobilities(network, turning, step, rows, loads):
-    """How the actuators of a part move each other, and the mechanism's acceleration without their last impulses.
+def measure_mobilities(network: HydraulicNetwork, jacobian_rate, step: float, rows: Rows, loads: Loads):
+    """Mobilities between the actuators of each part, and the mechanism's acceleration without their last impulses.
 
-    But with what turned pistons take up.
+    The acceleration includes the inertia force of pistons by the rotation of their cylinders.
     """
     for part in range(network.part_line_start.shape[0] - 1):
         first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
@@ -268,17 +282,17 @@ def measure_mobilities(network, turning, step, rows, loads):
             for k in range(first, i):
                 b = network.part_actuator[k]
                 loads.mobility[a, b] = loads.mobility[b, a] = dot(rows.whitened_jacobian[a], rows.whitened_jacobian[b])
-            loads.mobility[a, a] = max(rows.inverse_mass[a], _LEAST_MOBILITY)
+            loads.mobility[a, a] = max(rows.inverse_mass[a], LEAST_MOBILITY)
         for i in range(first, last):
             a = network.part_actuator[i]
             for k in range(first, last):
                 b = network.part_actuator[k]
-                taken = rows.impulse[b] / step + network.mass[b] * turning[b]
+                taken = rows.impulse[b] / step + network.mass[b] * jacobian_rate[b]
                 loads.acceleration[a] -= loads.mobility[a, b] * taken
 
 
 @kernel
-def _oil_stiffness(network, state, scheme, a, position, workspace):
+def _oil_stiffness(network: HydraulicNetwork, state: State, scheme, a, position, workspace: NetworkWorkspace):
     """Stiffness of the closed lines along an actuator, beta (S_A^2 / V_A + S_B^2 / V_B) [N/m or N m/rad]."""
     area_a, area_b, stiffness = network.area_a[a], network.area_b[a], 0.0
     line_a, line_b = network.line_a[a], network.line_b[a]
@@ -292,8 +306,8 @@ def _oil_stiffness(network, state, scheme, a, position, workspace):
 
 
 @kernel
-def _capacities(network, scheme, a, position, workspace):
-    """What both lines of actuator a take in for a change of their contents [m3]."""
+def _capacities(network: HydraulicNetwork, scheme, a, position, workspace: NetworkWorkspace):
+    """Capacities of both lines of actuator a: volume of oil per change of the normalised fluid mass [m3]."""
     if scheme == IMPLICIT:
         return workspace.capacity[network.line_a[a]], workspace.capacity[network.line_b[a]]
     compliance_a, compliance_b = chamber_compliances(network, a, position)
@@ -301,8 +315,8 @@ def _capacities(network, scheme, a, position, workspace):
 
 
 @kernel
-def _stroke_ends(network, state, prediction, a, step, rows):
-    """Stops of row a: no further than the stroke, and at rest where the piston is foreseen at its end."""
+def _stroke_ends(network: HydraulicNetwork, state: State, prediction: Prediction, a, step: float, rows: Rows):
+    """Stops of row a: within the stroke, and zero speed where the prediction is at its end."""
     stroke, position = network.stroke[a], state.piston[a]
     if stroke < math.inf:
         rows.slowest[a] = 0.0 if prediction.position[a] <= 0.0 else -position / step
@@ -310,11 +324,23 @@ def _stroke_ends(network, state, prediction, a, step, rows):
 
 
 @kernel
-def commit_pistons(network, state, scheme, lock, u, step, length, retracted, rows, workspace, prediction):
-    """Takes the velocities found back into the hydraulics, and asks the position pass to follow the pistons.
+def commit_pistons(
+    network: HydraulicNetwork,
+    state: State,
+    scheme,
+    lock,
+    u,
+    step: float,
+    length,
+    retracted,
+    rows: Rows,
+    workspace: NetworkWorkspace,
+    prediction: Prediction,
+):
+    """Commits the solved velocities to the hydraulics, and sets the shifts of the position pass.
 
-    Where other rows kept the piston from the speed foreseen, it has moved the less, and its oil is squeezed by as much.
-    A locked one stays where it is, and its row gets the impulse that the lock has given.
+    Where other rows change the predicted speed, the difference of position compresses or expands the oil. A locked
+    piston keeps its position, and its row gets the impulse of the lock.
     """
     for a in range(network.line_a.shape[0]):
         velocity = dot(rows.whitened_jacobian[a], u)
@@ -326,7 +352,7 @@ def commit_pistons(network, state, scheme, lock, u, step, length, retracted, row
             surplus = step * (velocity - prediction.velocity[a])
             _squeeze(network, state, scheme, a, surplus, prediction.position[a], workspace)
         else:
-            # nothing else keeps the angle of a motor to its oil
+            # the position pass does not correct motors
             surplus = step * velocity - prediction.position[a]
             _squeeze(network, state, scheme, a, surplus, prediction.position[a], workspace)
         if network.stroke[a] < math.inf:
@@ -336,12 +362,12 @@ def commit_pistons(network, state, scheme, lock, u, step, length, retracted, row
 
 
 @kernel
-def _squeeze(network, state, scheme, a, surplus, foreseen, workspace):
-    """Actuator a has moved further than foreseen by `surplus` [m or rad]: its position and its lines' pressures."""
-    position = foreseen + surplus
+def _squeeze(network: HydraulicNetwork, state: State, scheme, a, surplus, predicted, workspace: NetworkWorkspace):
+    """Corrects position and line pressures of actuator a for `surplus`, its motion beyond the prediction [m or rad]."""
+    position = predicted + surplus
     if network.stroke[a] < math.inf:
         position = min(max(position, 0.0), network.stroke[a])
-    moved = position - foreseen
+    moved = position - predicted
     oil = aerated(network.oil, workspace.faults.entrained_air[0])
     capacity_a, capacity_b = _capacities(network, scheme, a, position, workspace)
     for line, swept, capacity in (

@@ -1,39 +1,48 @@
-"""Plain parts of a circuit in lockstep: each a cylinder and the edges of one valve between constant pressures.
+"""Plain parts in lockstep: each is one cylinder and the edges of one valve between lines of constant pressure.
 
-The scheme is that of `implicit` and `substep`, with a part's system solved by hand. With y = c' - c of either line, r =
-dp/dc and G the sum of its edges' slopes,
+The scheme is that of `implicit` and `substep`, with a part's system solved by hand. With y = c' - c of each line,
+r = dp/dc and G the sum of its edges' slopes,
 
     y = f -+ s v',  f = h Q / (V + C r + h G r),  s = h S / (V + C r + h G r),
     v' (1 + A (m + h (k + K))) = v + h b + A (m v + h (S_A (p_a + r_a f_a) - S_B (p_b + r_b f_b) + R)),
     K = S_A r_a s_a + S_B r_b s_b.
 
-A machine of many cylinders has many such parts. They lie side by side in `NetworkWorkspace.lanes` and go through the
-step without a branch, so that one instruction does several of them. That holds while a cylinder slides or sticks
-through all of the step, away from the ends of its stroke, and the error of the whole step passes. A part of which this
-is not true is left to `implicit.advance_part`, from the start of the step.
+They lie side by side in `NetworkWorkspace.lanes` and are integrated without branches, so that one vector instruction
+advances several of them. This scheme covers a step in which the cylinder slides or sticks throughout, stays away from
+the ends of its stroke, and the error of the whole step is within the tolerance. Any other part is left to
+`implicit.advance_part`, from the start of the step.
 """
 
 import math
 from typing import NamedTuple
 
 from grouser.physics.base.kernel import embedded, kernel
-from grouser.physics.hydraulics.cylinder import (
-    SPOOL_REST,
+from grouser.physics.hydraulics.actuator_geometry import ActuatorGeometry
+from grouser.physics.hydraulics.flows import SECANT
+from grouser.physics.hydraulics.network import LANES, NO_FLOW_ELEMENT, PLAIN_EDGES, PLAIN_NUMBERS, HydraulicNetwork
+from grouser.physics.hydraulics.oil import Oil, aerated, pressure_of, pressure_rise
+from grouser.physics.hydraulics.prediction import (
     TRACE_PISTON_PRESSURE,
     TRACE_POSITION,
     TRACE_ROD_PRESSURE,
     TRACE_SPOOL,
     TRACE_TIME,
     TRACE_VELOCITY,
+    Prediction,
 )
-from grouser.physics.hydraulics.flows import SECANT
-from grouser.physics.hydraulics.network import LANES, NO_PASSAGE, PLAIN_EDGES, PLAIN_NUMBERS
-from grouser.physics.hydraulics.oil import aerated, pressure_of, pressure_rise
-from grouser.physics.hydraulics.spools import spool_response, spool_target
+from grouser.physics.hydraulics.spools import SPOOL_REST, spool_response, spool_target
 from grouser.physics.hydraulics.substep import SHARING
-from grouser.physics.hydraulics.trials import PRESSURE_ERROR, SLIDING, SPEED_ERROR, STUCK, extrapolated, share_of_error
+from grouser.physics.hydraulics.trials import (
+    PRESSURE_ERROR,
+    SLIDING,
+    SPEED_ERROR,
+    STUCK,
+    NetworkWorkspace,
+    extrapolated,
+    share_of_error,
+)
 
-# Where the lanes of each number begin in a block: of what does not change, of state and loads, and of what comes out.
+# Start of the lanes of each number in a block: constants, state and loads, results.
 # fmt: off
 (
     _VOLUME_A, _VOLUME_B, _COMPLIANCE_A, _COMPLIANCE_B, _AREA_A, _AREA_B, _STROKE, _WALL, _MASS, _VISCOUS, _BUFFER,
@@ -48,7 +57,7 @@ from grouser.physics.hydraulics.trials import PRESSURE_ERROR, SLIDING, SPEED_ERR
 
 
 class _Part(NamedTuple):
-    """What does not change in a step; numbers as in `Network` and `Loads`, of edges 0 and 1 on line a, 2 and 3 on b."""
+    """Constants of a step as in `HydraulicNetwork` and `Loads`; edges 0 and 1 are on line a, 2 and 3 on line b."""
 
     volume_a: float
     volume_b: float
@@ -91,8 +100,8 @@ class _State(NamedTuple):
     direction: float
 
 
-class _Books(NamedTuple):
-    """As in `trials.Books`, volumes into the lines; whether the regime holds."""
+class _Accounts(NamedTuple):
+    """As in `trials.Accounts`, volumes into the lines; whether the regime holds."""
 
     passed_0: float
     passed_1: float
@@ -112,14 +121,21 @@ class _Books(NamedTuple):
 
 
 @kernel
-def advance_plain_parts(network, circuit, command, step, workspace, prediction):
-    """Moves the plain parts through the step that can be in lockstep; the others keep 0 `substeps`.
+def advance_plain_parts(
+    network: HydraulicNetwork,
+    geometry: ActuatorGeometry,
+    command,
+    step: float,
+    workspace: NetworkWorkspace,
+    prediction: Prediction,
+):
+    """Advances the plain parts that the lockstep scheme covers in this step; the others keep 0 `substeps`.
 
     Args:
-        network, circuit: the hydraulics.
+        network, geometry: the hydraulics.
         command: of each valve [-].
         step: [s].
-        workspace: of the network, with `loads`, and the state of the start in `now`; changed.
+        workspace: of the network, with `loads`, and the state at the start in `now`; changed.
         prediction: its trace, changed.
     """
     if workspace.faults.leaking[0]:
@@ -127,21 +143,21 @@ def advance_plain_parts(network, circuit, command, step, workspace, prediction):
     lanes = workspace.lanes
     if workspace.lanes_step[0] != step:
         for p in range(network.plain_part.shape[0]):
-            _describe(network, circuit, p, step, lanes[p // LANES, p % LANES :])
+            _load_constants(network, geometry, p, step, lanes[p // LANES, p % LANES :])
         workspace.lanes_step[0] = step
     for p in range(network.plain_part.shape[0]):
-        _take_up(network, circuit, p, command, workspace, lanes[p // LANES, p % LANES :])
+        _load_state(network, geometry, p, command, workspace, lanes[p // LANES, p % LANES :])
     oil = aerated(network.oil, workspace.faults.entrained_air[0])
     for block in range(lanes.shape[0]):
         _advance_block(oil, step, lanes[block])
     for p in range(network.plain_part.shape[0]):
         if lanes[p // LANES, _FITS + p % LANES] > 0.0:
-            _put_back(network, circuit, p, step, workspace, prediction, lanes[p // LANES, p % LANES :])
+            _store_state(network, geometry, p, step, workspace, prediction, lanes[p // LANES, p % LANES :])
 
 
 @kernel
-def _describe(network, circuit, p, step, lane):
-    """What plain part p is, for steps of a length, into its lane: a block from there on."""
+def _load_constants(network: HydraulicNetwork, geometry: ActuatorGeometry, p, step: float, lane):
+    """Writes the constants of plain part p for steps of this length; `lane` is its block from its lane on."""
     part = network.plain_part[p]
     a = network.part_actuator[network.part_actuator_start[part]]
     valve = network.part_valve[network.part_valve_start[part]]
@@ -154,13 +170,13 @@ def _describe(network, circuit, p, step, lane):
     for n in range(PLAIN_EDGES):
         e = network.plain_edge[p, n]
         lane[_OPENING_0 + n * LANES] = lane[_SLOPE_0 + n * LANES] = 0.0
-        if e != NO_PASSAGE:
+        if e != NO_FLOW_ELEMENT:
             lane[_OPENING_0 + n * LANES] = network.opening[e]
             lane[_SLOPE_0 + n * LANES] = network.slope[e]
             lane[_GAIN], lane[_WIDTH] = network.gain[e], network.transition[e]
             lane[_LINEAR] = 1.0 if network.linear[e] else 0.0
-    frequency, damping = circuit.spool_frequency[valve], circuit.spool_damping[valve]
-    lane[_REST], lane[_RATE] = SPOOL_REST * frequency, circuit.spool_rate[valve]
+    frequency, damping = geometry.spool_frequency[valve], geometry.spool_damping[valve]
+    lane[_REST], lane[_RATE] = SPOOL_REST * frequency, geometry.spool_rate[valve]
     for first, time in ((_WHOLE_0, step), (_HALF_0, 0.5 * step)):
         response = spool_response(frequency, damping, time)
         for n in range(4):
@@ -168,8 +184,8 @@ def _describe(network, circuit, p, step, lane):
 
 
 @kernel
-def _take_up(network, circuit, p, command, workspace, lane):
-    """The state of plain part p and what acts on it, into its lane."""
+def _load_state(network: HydraulicNetwork, geometry: ActuatorGeometry, p, command, workspace: NetworkWorkspace, lane):
+    """Writes state and loads of plain part p to its lane."""
     part, now, loads, faults = network.plain_part[p], workspace.now, workspace.loads, workspace.faults
     a = network.part_actuator[network.part_actuator_start[part]]
     valve = network.part_valve[network.part_valve_start[part]]
@@ -185,20 +201,28 @@ def _take_up(network, circuit, p, command, workspace, lane):
     lane[_MOBILITY], lane[_ACCELERATION] = loads.mobility[a, a], loads.acceleration[a]
     for n in range(PLAIN_EDGES):
         e = network.plain_edge[p, n]
-        if e != NO_PASSAGE:
+        if e != NO_FLOW_ELEMENT:
             inner = line_a if n < PLAIN_EDGES // 2 else line_b
             outer = network.end[e] if network.origin[e] == inner else network.origin[e]
             lane[_OUTER_0 + n * LANES] = now.pressure[outer]
-    lane[_HELD], lane[_TARGET] = spool_target(circuit, valve, command[valve], now.spool[valve, 2])
+    lane[_HELD], lane[_TARGET] = spool_target(geometry, valve, command[valve], now.spool[valve, 2])
     lane[_SPOOL], lane[_SPOOL_SPEED] = now.spool[valve, 0], now.spool[valve, 1]
     free = not faults.stuck_spool[valve] and faults.slow_spool[valve] == 0.0
     lane[_FITS] = 1.0 if free and (slides or now.regime[a] == STUCK) else 0.0
 
 
 @kernel
-def _put_back(network, circuit, p, step, workspace, prediction, lane):
-    """State and books of plain part p after the step, from its lane."""
-    part, now, books = network.plain_part[p], workspace.now, workspace.step_books
+def _store_state(
+    network: HydraulicNetwork,
+    geometry: ActuatorGeometry,
+    p,
+    step: float,
+    workspace: NetworkWorkspace,
+    prediction: Prediction,
+    lane,
+):
+    """Reads state and accounts of plain part p after the step from its lane."""
+    part, now, accounts = network.plain_part[p], workspace.now, workspace.step_accounts
     a = network.part_actuator[network.part_actuator_start[part]]
     valve = network.part_valve[network.part_valve_start[part]]
     line_a, line_b = network.line_a[a], network.line_b[a]
@@ -210,14 +234,14 @@ def _put_back(network, circuit, p, step, workspace, prediction, lane):
     now.spool[valve, 2] = lane[_HELD]
     for n in range(PLAIN_EDGES):
         e = network.plain_edge[p, n]
-        if e != NO_PASSAGE:
+        if e != NO_FLOW_ELEMENT:
             inward = network.end[e] == (line_a if n < PLAIN_EDGES // 2 else line_b)
             passed = lane[_PASSED_0 + n * LANES]
-            books.passed[e], books.lost[e] = passed if inward else -passed, lane[_LOST_0 + n * LANES]
-    books.push[a], books.grip[a], books.stop[a] = lane[_PUSH], lane[_GRIP], 0.0
-    books.work[a], books.oil_work[a] = lane[_WORK], lane[_OIL_WORK]
-    books.viscous_loss[a], books.friction_loss[a] = lane[_VISCOUS_LOSS], lane[_FRICTION_LOSS]
-    books.stop_loss[a] = 0.0
+            accounts.passed[e], accounts.lost[e] = passed if inward else -passed, lane[_LOST_0 + n * LANES]
+    accounts.push[a], accounts.grip[a], accounts.stop[a] = lane[_PUSH], lane[_GRIP], 0.0
+    accounts.work[a], accounts.oil_work[a] = lane[_WORK], lane[_OIL_WORK]
+    accounts.viscous_loss[a], accounts.friction_loss[a] = lane[_VISCOUS_LOSS], lane[_FRICTION_LOSS]
+    accounts.stop_loss[a] = 0.0
     trace = prediction.trace[a, 0]
     trace[TRACE_TIME], trace[TRACE_POSITION], trace[TRACE_VELOCITY] = step, now.position[a], now.velocity[a]
     trace[TRACE_PISTON_PRESSURE], trace[TRACE_ROD_PRESSURE] = now.pressure[line_a], now.pressure[line_b]
@@ -226,8 +250,8 @@ def _put_back(network, circuit, p, step, workspace, prediction, lane):
 
 
 @kernel
-def _advance_block(oil, step, block):
-    """The step of the parts in a block: a whole one, two halves, extrapolated where the error passes."""
+def _advance_block(oil: Oil, step: float, block):
+    """Advances the parts in a block: a whole step and two half steps, extrapolated where the error is small enough."""
     for k in range(LANES):
         part = _Part(
             *(block[_VOLUME_A + k], block[_VOLUME_B + k], block[_COMPLIANCE_A + k], block[_COMPLIANCE_B + k]),
@@ -255,15 +279,15 @@ def _advance_block(oil, step, block):
         end, second = _substep(oil, part, 0.5 * step, half, 0.5 * (middle + place))
         block[_SPOOL + k], block[_SPOOL_SPEED + k] = place, speed
 
-        # what has almost levelled out behind brakes, the whole step does well enough
-        levelled = (block[_BRAKED + k] > 0.0) & (moved == spool) & once.holds & (_difference(start, whole) <= 1.0)
+        # a part that is almost at rest behind brakes needs no half steps
+        relaxed = (block[_BRAKED + k] > 0.0) & (moved == spool) & once.holds & (_difference(start, whole) <= 1.0)
         halves_do = first.holds & second.holds & once.holds & (_difference(whole, end) <= 1.0)
-        beyond = -1.0 if levelled else 1.0
+        beyond = -1.0 if relaxed else 1.0
         position = extrapolated(beyond, whole.position, end.position)
         lowest = min(min(start.position, whole.position), min(half.position, min(end.position, position)))
         highest = max(max(start.position, whole.position), max(half.position, max(end.position, position)))
         inside = min(lowest, part.stroke - highest) > block[_BUFFER + k]
-        block[_FITS + k] = block[_FITS + k] if inside & (levelled | halves_do) else 0.0
+        block[_FITS + k] = block[_FITS + k] if inside & (relaxed | halves_do) else 0.0
 
         content_a = extrapolated(beyond, whole.content_a, end.content_a)
         content_b = extrapolated(beyond, whole.content_b, end.content_b)
@@ -289,7 +313,7 @@ def _advance_block(oil, step, block):
 
 @embedded
 def _difference(whole, halves):
-    """Largest difference of two results, as a multiple of what passes."""
+    """Greatest difference of two results, as a multiple of the tolerance."""
     return max(
         share_of_error(halves.velocity - whole.velocity, halves.velocity, SPEED_ERROR),
         max(
@@ -301,7 +325,7 @@ def _difference(whole, halves):
 
 @embedded
 def _follow(place, speed, target, rest, response, farthest, time):
-    """Where a spool is after a time, and its speed."""
+    """Position of a spool after a time, and its speed."""
     away = place - target
     rests = (abs(away) < SPOOL_REST) & (abs(speed) < rest)
     later = target + (0.0 if rests else response[0] * away + response[1] * speed)
@@ -314,7 +338,7 @@ def _follow(place, speed, target, rest, response, farthest, time):
 
 @embedded
 def _edge(part, share, drop):
-    """Flow of an edge by its drop, and the flow's slope."""
+    """Flow of an edge at a pressure drop, and its slope."""
     square, size = drop * drop, abs(drop)
     wide = max(size, part.width) if part.linear else math.sqrt(square + part.width * part.width)
     root = max(share, 0.0) * part.gain / math.sqrt(wide)
@@ -323,7 +347,7 @@ def _edge(part, share, drop):
 
 
 @embedded
-def _substep(oil, part, step, state, spool):
+def _substep(oil: Oil, part, step: float, state, spool):
     """One linearly implicit Euler step with a mean spool."""
     drop_0, drop_1 = part.outer_0 - state.pressure_a, part.outer_1 - state.pressure_a
     drop_2, drop_3 = part.outer_2 - state.pressure_b, part.outer_3 - state.pressure_b
@@ -341,7 +365,7 @@ def _substep(oil, part, step, state, spool):
     fill_a, fill_b = take_a * (flow_0 + flow_1), take_b * (flow_2 + flow_3)
     sweep_a, sweep_b = take_a * part.area_a, take_b * part.area_b
 
-    # the piston's speed, or what it takes to hold it
+    # the piston's speed, or the impulse that holds it
     push_before = part.area_a * state.pressure_a - part.area_b * state.pressure_b
     push = push_before + part.area_a * stiff_a * fill_a - part.area_b * stiff_b * fill_b
     spring = part.area_a * stiff_a * sweep_a + part.area_b * stiff_b * sweep_b
@@ -361,7 +385,7 @@ def _substep(oil, part, step, state, spool):
     resistance, mean = part.viscous * speed, 0.5 * (state.velocity + speed)
     passed_0, passed_1 = step * (flow_0 - slope_0 * rise_a), step * (flow_1 - slope_1 * rise_a)
     passed_2, passed_3 = step * (flow_2 - slope_2 * rise_b), step * (flow_3 - slope_3 * rise_b)
-    books = _Books(
+    accounts = _Accounts(
         *(passed_0, passed_1, passed_2, passed_3),
         *(passed_0 * (drop_0 - 0.5 * rise_a), passed_1 * (drop_1 - 0.5 * rise_a)),
         *(passed_2 * (drop_2 - 0.5 * rise_b), passed_3 * (drop_3 - 0.5 * rise_b)),
@@ -375,4 +399,4 @@ def _substep(oil, part, step, state, spool):
         *(content_a, content_b, pressure_of(oil, content_a), pressure_of(oil, content_b)),
         *(state.position + step * speed, speed, direction),
     )
-    return later, books
+    return later, accounts

@@ -1,8 +1,8 @@
-"""The oil of cylinders in a step by the published schemes, to show their error."""
+"""Phase of the hydraulics with the published schemes, which show their error."""
 
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
-from grouser.physics.hydraulics.piston_rows import advance_cylinders
+from grouser.physics.hydraulics.published_cylinder import advance_cylinders
 
 
 @kernel
@@ -12,5 +12,12 @@ def advance(context: Context):
     work = context.workspace.hydraulics
     advance_cylinders(
         *(system.geometry, system.network, context.state.hydraulics, settings.scheme, work.valve_command),
-        *(work.brake, work.turning, settings.step, context.workspace.constraints.rows, work.network, work.prediction),
+        *(
+            work.brake,
+            work.jacobian_rate,
+            settings.step,
+            context.workspace.constraints.rows,
+            work.network,
+            work.prediction,
+        ),
     )

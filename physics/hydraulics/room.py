@@ -1,4 +1,4 @@
-"""Hydraulic circuits in a step: their actuators are rows, and the oil is integrated over the step before the solver."""
+"""Phases of the hydraulics: actuators are rows, and the oil is integrated over the step before the solver."""
 
 from typing import Any, NamedTuple
 
@@ -11,55 +11,27 @@ from grouser.physics.base.labels import ACTUATOR, ANEW, LINE, PUMP, VALVE
 from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.constraints.rows import close_row
 from grouser.physics.constraints.work import account_actuator_rows
-from grouser.physics.hydraulics.circuit import ENERGY_ACCOUNTS, ActuatorGeometry
-from grouser.physics.hydraulics.cylinder import Prediction, make_prediction
+from grouser.physics.hydraulics.actuator_geometry import ENERGY_ACCOUNTS, ActuatorGeometry
 from grouser.physics.hydraulics.faults import take_faults
 from grouser.physics.hydraulics.network import HydraulicNetwork
 from grouser.physics.hydraulics.piston_rows import (
     commit_pistons,
-    give_rows_their_law,
     lock_pistons,
+    measure_jacobian_rates,
     measure_loads,
     open_piston_rows,
-    turn_pistons,
+    set_piston_row_laws,
 )
+from grouser.physics.hydraulics.prediction import Prediction, make_prediction
+from grouser.physics.hydraulics.state import State
 from grouser.physics.hydraulics.trials import NetworkWorkspace, make_network_workspace
 
 
 class System(NamedTuple):
-    """Actuators in the mechanism, and the circuits that drive them."""
+    """Geometry of the actuators in the mechanism, and the network of their circuits."""
 
     geometry: ActuatorGeometry
     network: HydraulicNetwork
-
-
-class State(NamedTuple):
-    """What a restart needs.
-
-    Attributes:
-        pressure: of each line of the hydraulic circuit [Pa, absolute], (lines,).
-        piston: position of each cylinder's piston from its retracted end [m]; of motors not used.
-        spool: position [-] and velocity [1/s] of each valve's spool, and its command behind the hysteresis [-],
-            (valves, 3).
-        swash: of each displacement pump [-].
-        account: energy account of each cylinder and motor since the start [J], (actuators, accounts).
-        passage_loss: throttled by each passage of the circuit [J], (passages,).
-        pump_work: of each displacement pump on the oil [J], (pumps,).
-        line_gain: taken up by the oil of each line, its walls and its accumulator [J], (lines,).
-        line_supply: given by each line of constant pressure [J], (lines,).
-        work: on the machine by each cylinder or motor [J].
-    """
-
-    pressure: np.ndarray
-    piston: np.ndarray
-    spool: np.ndarray
-    swash: np.ndarray
-    account: np.ndarray
-    passage_loss: np.ndarray
-    pump_work: np.ndarray
-    line_gain: np.ndarray
-    line_supply: np.ndarray
-    work: np.ndarray
 
 
 LABELS: Any = State(
@@ -68,7 +40,7 @@ LABELS: Any = State(
     spool=VALVE,
     swash=PUMP,
     account=ANEW,
-    passage_loss=ANEW,
+    flow_element_loss=ANEW,
     pump_work=ANEW,
     line_gain=ANEW,
     line_supply=ANEW,
@@ -83,9 +55,9 @@ class Workspace(NamedTuple):
         prediction: of the actuators at the end of the step.
         network: of the circuits.
         length: of each cylinder [m].
-        brake: of each actuator, whether it is engaged.
-        lock: of each actuator, impulse per speed of the damper that locks it [kg]; 0 while its row acts.
-        turning: of each actuator, dJ/dt v of its row [m/s2].
+        brake: whether the brake of each actuator is engaged.
+        lock: impulse per speed of the damper that locks each actuator [kg]; 0 while its row acts.
+        jacobian_rate: dJ/dt v of the row of each actuator [m/s2].
         valve_command: spool commands of this step.
         direction: buffer, (3,).
     """
@@ -95,7 +67,7 @@ class Workspace(NamedTuple):
     length: np.ndarray
     brake: np.ndarray
     lock: np.ndarray
-    turning: np.ndarray
+    jacobian_rate: np.ndarray
     valve_command: np.ndarray
     direction: np.ndarray
 
@@ -110,7 +82,7 @@ def make_state(system: System) -> State:
         spool=np.zeros((len(system.geometry.flow_gain), 3)),
         swash=np.zeros(pumps),
         account=np.zeros((actuators, ENERGY_ACCOUNTS)),
-        passage_loss=np.zeros(len(network.origin)),
+        flow_element_loss=np.zeros(len(network.origin)),
         pump_work=np.zeros(pumps),
         line_gain=np.zeros(lines),
         line_supply=np.zeros(lines),
@@ -127,25 +99,25 @@ def make_workspace(system: System, step: float) -> Workspace:
         length=np.zeros(actuators),
         brake=np.zeros(actuators, dtype=np.bool_),
         lock=np.zeros(actuators),
-        turning=np.zeros(actuators),
+        jacobian_rate=np.zeros(actuators),
         valve_command=np.zeros(valves),
         direction=np.zeros(3),
     )
 
 
 def acts(system: System) -> bool:
-    """Whether there are actuators, or oil that moves without them."""
+    """Whether there are actuators, valves or lines."""
     return bool(len(system.geometry.valve) or len(system.geometry.flow_gain) or len(system.network.volume))
 
 
 def refused(system: System) -> Refused:
-    """Valves close, and pistons reach the ends of their stroke."""
+    """Refused by smooth integrators: closing valves and stroke ends are not smooth."""
     return present({"hydraulic cylinders": len(system.geometry.valve) > 0}, SMOOTH)
 
 
 @kernel
 def apply_forces(context: Context):
-    """Takes commands and faults over, opens the actuators' rows, and locks the cylinders whose brake holds."""
+    """Copies commands and faults, opens the actuators' rows, and locks the cylinders whose brake holds."""
     system, state, motion = context.system, context.state, context.workspace.multibody
     own, work, rows = system.hydraulics, context.workspace.hydraulics, context.workspace.constraints.rows
     take_faults(context.command, work.network.faults)
@@ -154,7 +126,9 @@ def apply_forces(context: Context):
         *(system.multibody, own.geometry, motion.kinematics, system.joints.laws.rate_index.shape[0]),
         *(state.constraints.row_impulse, work.direction, rows, work.length),
     )
-    turn_pistons(system.multibody, own.geometry, motion.kinematics, motion.motion, work.direction, work.turning)
+    measure_jacobian_rates(
+        system.multibody, own.geometry, motion.kinematics, motion.motion, work.direction, work.jacobian_rate
+    )
     lock_pistons(
         *(own.geometry, own.network, state.hydraulics, state.v, work.brake, system.settings.step),
         *(rows, motion.mass, motion.force, work.lock),
@@ -162,13 +136,13 @@ def apply_forces(context: Context):
 
 
 @inlined
-def _set_brakes(geometry, state, command, work):
-    """Commands of the valves, and the holding brakes that are engaged."""
+def _set_brakes(geometry: ActuatorGeometry, state: State, command, work):
+    """Sets the commands of the valves, and which holding brakes are engaged."""
     for valve in range(geometry.flow_gain.shape[0]):
         stopped = command.emergency_stop[geometry.valve_member[valve]]
         work.valve_command[valve] = 0.0 if stopped else command.valve[valve]
     for a in range(geometry.valve.shape[0]):
-        # the brake lets go once the spool has opened its supply edge
+        # the brake releases once the spool has opened its supply edge
         valve = geometry.valve[a]
         closed = valve >= 0 and abs(state.spool[valve, 0]) <= geometry.supply_overlap[valve]
         stopped = command.emergency_stop[geometry.member[a]]
@@ -185,7 +159,7 @@ def open_rows(context: Context):
 
 @kernel
 def predict(context: Context):
-    """What the actuators move."""
+    """Measures the loads of the actuators."""
     system, work, motion = context.system.hydraulics, context.workspace.hydraulics, context.workspace.multibody
     measure_loads(
         *(system.geometry, system.network, work.brake, work.lock, motion.u_start, motion.u),
@@ -195,17 +169,17 @@ def predict(context: Context):
 
 @kernel
 def set_row_laws(context: Context):
-    """Gives the actuators' rows the law that follows from their oil."""
+    """Sets the laws of the actuators' rows from the prediction of their oil."""
     settings, work = context.system.settings, context.workspace.hydraulics
-    give_rows_their_law(
-        *(context.system.hydraulics.network, context.state.hydraulics, settings.scheme, work.lock, work.turning),
+    set_piston_row_laws(
+        *(context.system.hydraulics.network, context.state.hydraulics, settings.scheme, work.lock, work.jacobian_rate),
         *(settings.step, context.workspace.constraints.rows, work.network, work.prediction),
     )
 
 
 @kernel
 def commit(context: Context):
-    """Takes the velocities found back into the oil."""
+    """Commits the solved velocities to pistons and oil."""
     system, settings = context.system.hydraulics, context.system.settings
     work = context.workspace.hydraulics
     commit_pistons(

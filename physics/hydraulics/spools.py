@@ -1,21 +1,28 @@
-"""Spools of directional valves over a sub-step, by their exact response."""
+"""Motion of directional valves' spools over a sub-step, by their exact response."""
 
 import math
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.hydraulics.cylinder import SPOOL_REST
-from grouser.physics.hydraulics.faults import spool_speed
+from grouser.physics.hydraulics.actuator_geometry import ActuatorGeometry
+from grouser.physics.hydraulics.faults import Faults, spool_speed
+from grouser.physics.hydraulics.network import HydraulicNetwork
+from grouser.physics.hydraulics.trials import Trial
+
+# A spool closer to its target than this share of its travel rests there [-].
+SPOOL_REST = 1e-9
 
 
 @kernel
-def advance_spools(network, circuit, part, command, time, trial, faults, mean):
-    """Spools follow their commands: the exact response (5) of a damped oscillator or a lag, stopped at full travel.
+def advance_spools(
+    network: HydraulicNetwork, geometry: ActuatorGeometry, part, command, time, trial: Trial, faults: Faults, mean
+):
+    """Advances the spools of a part: the exact response (5) of a damped oscillator or a lag, limited to full travel.
 
     Args:
-        mean: gets their mean positions meanwhile, which the flows go by [-].
+        mean: result, mean position of each spool over the sub-step, which determines the flows [-].
 
     Returns:
-        How far one of them moves at the most [-].
+        Greatest distance that a spool of the part moves [-].
     """
     moved = 0.0
     for k in range(network.part_valve_start[part], network.part_valve_start[part + 1]):
@@ -25,8 +32,8 @@ def advance_spools(network, circuit, part, command, time, trial, faults, mean):
             trial.spool[valve, 1] = 0.0
             mean[valve] = trial.spool[valve, 0]
             continue
-        frequency, damping = share * circuit.spool_frequency[valve], circuit.spool_damping[valve]
-        trial.spool[valve, 2], target = spool_target(circuit, valve, command[valve], trial.spool[valve, 2])
+        frequency, damping = share * geometry.spool_frequency[valve], geometry.spool_damping[valve]
+        trial.spool[valve, 2], target = spool_target(geometry, valve, command[valve], trial.spool[valve, 2])
         before, speed = trial.spool[valve, 0], trial.spool[valve, 1]
         away = before - target
         if abs(away) < SPOOL_REST and abs(speed) < SPOOL_REST * frequency:
@@ -34,7 +41,7 @@ def advance_spools(network, circuit, part, command, time, trial, faults, mean):
         else:
             away_by_away, away_by_speed, speed_by_away, speed_by_speed = spool_response(frequency, damping, time)
             away, speed = away_by_away * away + away_by_speed * speed, speed_by_away * away + speed_by_speed * speed
-        place, farthest = target + away, share * circuit.spool_rate[valve] * time
+        place, farthest = target + away, share * geometry.spool_rate[valve] * time
         if abs(place - before) > farthest:
             way = farthest if place > before else -farthest
             place, speed = before + way, way / time
@@ -48,7 +55,7 @@ def advance_spools(network, circuit, part, command, time, trial, faults, mean):
 
 @kernel
 def spool_response(frequency, damping, time):
-    """How far a spool is from its target and how fast after a time, by how far and fast it was: exact, of (5)."""
+    """Exact state transition of (5): distance from the target and speed after a time, by both at its start."""
     if damping == math.inf:
         return math.exp(-frequency * time), 0.0, 0.0, 0.0
     decay = math.exp(-damping * frequency * time)
@@ -65,9 +72,9 @@ def spool_response(frequency, damping, time):
 
 
 @kernel
-def spool_target(circuit, valve, command, held):
-    """A command behind its hysteresis, play of a width, and where it sends the spool: beyond its dead band in full."""
-    half, band = 0.5 * circuit.hysteresis[valve], circuit.dead_band[valve]
+def spool_target(geometry: ActuatorGeometry, valve, command, held):
+    """Command behind its hysteresis (play), and the spool's target: 0 within the dead band, full travel at 1."""
+    half, band = 0.5 * geometry.hysteresis[valve], geometry.dead_band[valve]
     held = min(max(held, command - half), command + half)
-    size = circuit.spool_gain[valve] * max(abs(held) - band, 0.0) / (1.0 - band)
+    size = geometry.spool_gain[valve] * max(abs(held) - band, 0.0) / (1.0 - band)
     return held, size if held > 0.0 else -size

@@ -1,24 +1,24 @@
 """One linearly implicit Euler step of a part of a circuit.
 
-In a sub-step h every line takes in what its passages, pumps and actuators bring at the end of it, linearised where it
-begins. With y = c' - c, the change of content, and p' = p + (dp/dc) y,
+In a sub-step h every line receives the flows of its flow elements, pumps and actuators at the end of the sub-step,
+linearised at its start. With y = c' - c, the change of normalised fluid mass, and p' = p + (dp/dc) y,
 
     (V + C dp/dc) y_i = h (Q_i + sum_j dQ_i/dp_j dp_j/dc_j y_j -+ S v'),
     J_b = h (S_A p_A' - S_B p_B' - k v'_b + R_b) - m (v'_b - v_b) + friction,
     v'_a = v_a + h b_a + sum_b A_ab J_b,
 
-where J is an actuator's impulse on the mechanism, b what that does by itself, A its mobility along the actuators, and R
-what friction and buffers do. They are one linear system for each part of the circuit (linearly implicit Euler; Hairer
-and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.9); of an actuator that sticks or stops, whose
-speed is known, the impulse of what holds it is found instead.
+where J is an actuator's impulse on the mechanism, b the mechanism's acceleration without actuators, A its mobility
+along the actuators, and R the force of friction and buffers. These equations form one linear system for each part
+(linearly implicit Euler; Hairer and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.9). For an
+actuator that sticks or stops the speed is known, and the unknown is the holding impulse.
 """
 
 import math
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.hydraulics.cylinder import end_buffer
-from grouser.physics.hydraulics.flows import flow_per_opening, opening, wanted_swash
-from grouser.physics.hydraulics.network import NO_LINE, PILOTS
+from grouser.physics.hydraulics.chambers import end_buffer
+from grouser.physics.hydraulics.flows import flow_per_opening, opening, swash_setpoint
+from grouser.physics.hydraulics.network import NO_LINE, PILOTS, HydraulicNetwork
 from grouser.physics.hydraulics.oil import aerated, pressure_of, pressure_rise
 from grouser.physics.hydraulics.trials import (
     AT_END,
@@ -27,31 +27,42 @@ from grouser.physics.hydraulics.trials import (
     SLIDING,
     SPEED_ERROR,
     STUCK,
+    Accounts,
+    NetworkWorkspace,
+    Trial,
     actuator_volumes,
-    last_passage,
+    flow_elements_end,
     push_of,
     share_of_error,
 )
 from grouser.physics.multibody.elimination import eliminate, eliminate_in_order
 
-# Error of a swash plate that passes [-].
+# Tolerance of a swash plate [-].
 _SWASH_ERROR = 1e-2
-# By how much stops and brakes give, as a share of what the mechanism would by itself.
+# Compliance of stops and brakes, as a share of the mechanism's mobility.
 SHARING = 1e-4
-# Rounds in which actuators find out whether they slide, stick or stop.
+# Most rounds of the search for regimes: sliding, stuck or at a stop.
 _MOST_ROUNDS = 8
 
 
 @kernel
-def advance_once(network, part, step, asks, trial, workspace, books):
+def advance_once(
+    network: HydraulicNetwork,
+    part,
+    step: float,
+    estimate_error,
+    trial: Trial,
+    workspace: NetworkWorkspace,
+    accounts: Accounts,
+):
     """One linearly implicit Euler step of a part.
 
     Args:
-        asks: whether to find out by how much it bends.
+        estimate_error: whether to estimate the local error.
 
     Returns:
-        By how much it bends: half of the difference between the changes that it finds and those that the rates of its
-        start would give, as a multiple of what passes; 0 unless asked.
+        Local error: half of the difference between the implicit changes and those by the rates at the start, as a
+        multiple of the tolerance; 0 without `estimate_error`.
     """
     first, last = network.part_line_start[part], network.part_line_start[part + 1]
     oil = aerated(network.oil, workspace.faults.entrained_air[0])
@@ -59,54 +70,54 @@ def advance_once(network, part, step, asks, trial, workspace, books):
     size = network.part_unknown_start[part + 1] - unknown
     measure_lines(network, part, trial, workspace)
     for _ in range(_MOST_ROUNDS):
-        _assemble(network, part, step, asks, trial, workspace)
+        _assemble(network, part, step, estimate_error, trial, workspace)
         if not eliminate_in_order(
             *(workspace.matrix, workspace.right, size, unknown),
             *(network.below_start, network.below, network.beside_start, network.beside),
         ) and not _solve_by_pivots(network, part, size, step, trial, workspace):
-            workspace.right[:] = math.nan  # for the finite check to find
+            workspace.right[:] = math.nan  # the finite check reports it
         for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
             speed = size - network.part_actuator_start[part + 1] + k
             workspace.outcome[network.part_actuator[k]] = workspace.right[speed]
         if _regimes_hold(network, part, step, trial, workspace):
             break
-    bend = _local_error(network, part, step, trial, workspace) if asks else 0.0
-    _book_passages(network, part, step, trial, workspace, books)
-    _book_pumps(network, part, step, trial, workspace, books)
-    _turn_swash(network, part, step, trial, workspace)
-    _move_actuators(network, part, step, trial, workspace, books)
+    local_error = _local_error(network, part, step, trial, workspace) if estimate_error else 0.0
+    _account_flow_elements(network, part, step, trial, workspace, accounts)
+    _account_pumps(network, part, step, trial, workspace, accounts)
+    _advance_swash(network, part, step, trial, workspace)
+    _move_actuators(network, part, step, trial, workspace, accounts)
     for k in range(first, last):
         line = network.part_line[k]
         trial.content[line] += workspace.right[k - first]
         trial.pressure[line] = pressure_of(oil, trial.content[line])
-    return bend
+    return local_error
 
 
 @kernel
-def _local_error(network, part, step, trial, workspace):
-    """What `advance_once` returns, from its solution."""
-    right, straight, mobility = workspace.right, workspace.straight, workspace.loads.mobility
+def _local_error(network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace):
+    """Local error of the solution; see `advance_once`."""
+    right, explicit_change, mobility = workspace.right, workspace.explicit_change, workspace.loads.mobility
     first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
     lines = network.part_line_start[part + 1] - network.part_line_start[part]
     for k in range(first, last):
-        # errors of the room that actuators make end with their motion: they do not count
+        # the volume swept by actuators does not count: its error ends with their motion
         a = network.part_actuator[k]
         moved = step * _later_speed(network, a, step, trial, workspace)
         line_a, line_b = network.line_a[a], network.line_b[a]
         if network.local[line_a] >= 0:
-            straight[network.local[line_a]] -= network.area_a[a] * moved / workspace.capacity[line_a]
+            explicit_change[network.local[line_a]] -= network.area_a[a] * moved / workspace.capacity[line_a]
         if network.local[line_b] >= 0:
-            straight[network.local[line_b]] += network.area_b[a] * moved / workspace.capacity[line_b]
+            explicit_change[network.local[line_b]] += network.area_b[a] * moved / workspace.capacity[line_b]
     largest = 0.0
     for i in range(lines):
         line = network.part_line[network.part_line_start[part] + i]
         pressure, rise = trial.pressure[line], workspace.rise[line]
-        late = share_of_error(rise * (right[i] - straight[i]), pressure, PRESSURE_ERROR)
+        late = share_of_error(rise * (right[i] - explicit_change[i]), pressure, PRESSURE_ERROR)
         if late > 0.0:
-            # errors of flows add up for as long as the line takes to forget them
+            # errors of flows accumulate over the time constant of the line
             largest = max(largest, late / min(workspace.relaxation[i], 1.0))
         if network.gas_volume[line] > 0.0:
-            # gas yields less and less
+            # the compliance of gas falls with pressure
             largest = max(largest, share_of_error(rise * right[i], pressure, PRESSURE_ERROR))
     for k in range(first, last):
         a = network.part_actuator[k]
@@ -120,7 +131,7 @@ def _local_error(network, part, step, trial, workspace):
         largest = max(largest, share_of_error(change, trial.velocity[a], SPEED_ERROR))
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
-        wanted, _, _ = wanted_swash(network, p, trial.pressure)
+        wanted, _, _ = swash_setpoint(network, p, trial.pressure)
         by_rate = min(step / network.response[p], 1.0) if network.response[p] > 0.0 else 1.0
         share = by_rate * step / (network.response[p] + step)
         largest = max(largest, share * abs(min(max(wanted, 0.0), 1.0) - trial.swash[p]) / _SWASH_ERROR)
@@ -128,8 +139,8 @@ def _local_error(network, part, step, trial, workspace):
 
 
 @kernel
-def measure_lines(network, part, trial, workspace):
-    """Rise of the pressure of each line of a part with its content, and what it takes in for that."""
+def measure_lines(network: HydraulicNetwork, part, trial: Trial, workspace: NetworkWorkspace):
+    """Sets dp/dc and capacity of each line of a part."""
     oil = aerated(network.oil, workspace.faults.entrained_air[0])
     capacity, rise = workspace.capacity, workspace.rise
     for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
@@ -146,19 +157,19 @@ def measure_lines(network, part, trial, workspace):
 
 
 @kernel
-def _assemble(network, part, step, asks, trial, workspace):
-    """The linear system of a sub-step; what `_local_error` needs of it where that is asked for."""
-    _begin(network, part, workspace)
-    _add_passages(network, part, step, trial, workspace)
+def _assemble(network: HydraulicNetwork, part, step: float, estimate_error, trial: Trial, workspace: NetworkWorkspace):
+    """Assembles the linear system of a sub-step and, if wanted, the inputs of `_local_error`."""
+    _set_diagonal(network, part, workspace)
+    _add_flow_elements(network, part, step, trial, workspace)
     _add_pumps(network, part, step, trial, workspace)
-    if asks:
-        _go_straight(network, part, workspace)
+    if estimate_error:
+        _store_explicit_changes(network, part, workspace)
     _add_actuators(network, part, step, trial, workspace)
 
 
 @kernel
-def _begin(network, part, workspace):
-    """The lines' capacities on the diagonal, and nothing else."""
+def _set_diagonal(network: HydraulicNetwork, part, workspace: NetworkWorkspace):
+    """Clears the system, and puts the lines' capacities on its diagonal."""
     first, last = network.part_line_start[part], network.part_line_start[part + 1]
     unknown = network.part_unknown_start[part]
     matrix, right = workspace.matrix, workspace.right
@@ -173,13 +184,13 @@ def _begin(network, part, workspace):
 
 
 @kernel
-def _solve_by_pivots(network, part, size, step, trial, workspace):
-    """Solves the system where the order of its unknowns finds no pivot; whether there is a solution."""
+def _solve_by_pivots(network: HydraulicNetwork, part, size, step: float, trial: Trial, workspace: NetworkWorkspace):
+    """Solves the system by pivoting where the fixed order fails; returns whether there is a solution."""
     workspace.matrix[:] = 0.0
     _assemble(network, part, step, False, trial, workspace)
     first = network.part_line_start[part]
     for i in range(network.part_line_start[part + 1] - first):
-        # rows of lines and of actuators become of a size
+        # scales the rows of lines to the size of those of actuators
         share = 1.0 / workspace.capacity[network.part_line[first + i]]
         for j in range(size):
             workspace.matrix[i, j] *= share
@@ -188,8 +199,8 @@ def _solve_by_pivots(network, part, size, step, trial, workspace):
 
 
 @kernel
-def _gas_compliance(network, line, pressure):
-    """dV/dp of an accumulator's gas, V0 (p0/p)^(1/n) / (n p), once it is pressed [m3/Pa]."""
+def _gas_compliance(network: HydraulicNetwork, line, pressure):
+    """dV/dp of an accumulator's gas above its precharge, V0 (p0/p)^(1/n) / (n p) [m3/Pa]."""
     if network.gas_volume[line] == 0.0 or pressure <= network.gas_pressure[line]:
         return 0.0
     index = network.gas_index[line]
@@ -197,26 +208,26 @@ def _gas_compliance(network, line, pressure):
 
 
 @kernel
-def _add_flow(network, line, amount, workspace):
-    """Oil that a line takes in, with the flows of its start [m3]."""
+def _add_flow(network: HydraulicNetwork, line, amount, workspace: NetworkWorkspace):
+    """Adds oil to a line [m3], by the flows at the start."""
     row = network.local[line]
     if row >= 0:
         workspace.right[row] += amount
 
 
 @kernel
-def _add_slope(network, line, over, slope, workspace):
-    """What a line takes in for a change of another's pressure, `slope` [m3/Pa]."""
+def _add_slope(network: HydraulicNetwork, line, over, slope, workspace: NetworkWorkspace):
+    """Adds the derivative of a line's inflow by the pressure of line `over` [m3/Pa]."""
     row, column = network.local[line], network.local[over]
     if row >= 0 and column >= 0:
         workspace.matrix[row, column] -= slope * workspace.rise[over]
 
 
 @kernel
-def _add_passages(network, part, step, trial, workspace):
-    """Flows of the passages, from origin to end."""
-    for k in range(network.part_passage_start[part], last_passage(network, part, workspace.faults)):
-        e = network.part_passage[k]
+def _add_flow_elements(network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace):
+    """Adds the flow elements, positive from origin to end."""
+    for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, workspace.faults)):
+        e = network.part_flow_element[k]
         origin, end = network.origin[e], network.end[e]
         drop = trial.pressure[origin] - trial.pressure[end]
         share, follows = opening(network, e, trial.pressure, workspace.mean_spool, trial.position, workspace.faults)
@@ -246,9 +257,9 @@ def _add_passages(network, part, step, trial, workspace):
 
 
 @kernel
-def _pump(network, p, step, trial, workspace):
-    """Flow of pump p at the start of a sub-step with the swash of its end [m3/s], and its slopes [m3/(s Pa)]."""
-    wanted, over_outlet, over_sense = wanted_swash(network, p, trial.pressure)
+def _pump(network: HydraulicNetwork, p, step: float, trial: Trial, workspace: NetworkWorkspace):
+    """Flow of pump p by the start's pressures and the end's swash [m3/s], and its slopes [m3/(s Pa)]."""
+    wanted, over_outlet, over_sense = swash_setpoint(network, p, trial.pressure)
     share = step / (network.response[p] + step)
     swash = trial.swash[p] + share * (wanted - trial.swash[p])
     full = 0.0 if workspace.faults.stopped_pump[p] else network.displacement[p] * network.speed[p]
@@ -256,8 +267,8 @@ def _pump(network, p, step, trial, workspace):
 
 
 @kernel
-def _add_pumps(network, part, step, trial, workspace):
-    """Flows of the pumps, from inlet to outlet."""
+def _add_pumps(network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace):
+    """Adds the pumps, positive from inlet to outlet."""
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
         outlet, inlet, sense = network.outlet[p], network.inlet[p], network.sense[p]
@@ -272,8 +283,8 @@ def _add_pumps(network, part, step, trial, workspace):
 
 
 @kernel
-def _friction(network, a, trial, workspace):
-    """Dry friction of a sliding actuator [N or N m], after Stribeck, with its brake."""
+def _friction(network: HydraulicNetwork, a, trial: Trial, workspace: NetworkWorkspace):
+    """Dry friction of a sliding actuator by Stribeck's law, brake included [N or N m]."""
     level = network.dry[a]
     if network.static[a] > level:
         ratio = trial.velocity[a] / network.stribeck[a]
@@ -282,7 +293,7 @@ def _friction(network, a, trial, workspace):
 
 
 @kernel
-def _set_speed(network, a, step, trial):
+def _set_speed(network: HydraulicNetwork, a, step: float, trial: Trial):
     """Speed of an actuator that sticks or stops."""
     if trial.regime[a] == AT_START:
         return -trial.position[a] / step
@@ -292,8 +303,8 @@ def _set_speed(network, a, step, trial):
 
 
 @kernel
-def _add_actuators(network, part, step, trial, workspace):
-    """Room that the actuators make, their impulses on the mechanism, and how it moves by them."""
+def _add_actuators(network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace):
+    """Adds the swept volumes of the actuators, their impulses on the mechanism, and its response."""
     matrix, right, mobility = workspace.matrix, workspace.right, workspace.loads.mobility
     first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
     lines = network.part_line_start[part + 1] - network.part_line_start[part]
@@ -324,7 +335,7 @@ def _add_actuators(network, part, step, trial, workspace):
             _add_flow(network, line_b, step * area_b * speed, workspace)
             matrix[by, outcome] = -1.0
             right[by] -= resistance * speed
-            # stops and brakes give a little: actuators that hold the same thing share its load
+            # stops and brakes yield a little, so that actuators that hold the same body share its load
             matrix[outcome, outcome] = -SHARING * mobility[a, a]
             right[outcome] -= speed
         for i in range(first, last):
@@ -332,18 +343,18 @@ def _add_actuators(network, part, step, trial, workspace):
 
 
 @kernel
-def _go_straight(network, part, workspace):
-    """What contents would change by with the flows of passages and pumps at the start, and how fast they forget."""
+def _store_explicit_changes(network: HydraulicNetwork, part, workspace: NetworkWorkspace):
+    """Stores the changes of fluid mass by the flows at the start, and sub-step over time constant of each line."""
     first = network.part_line_start[part]
     for i in range(network.part_line_start[part + 1] - first):
         capacity = workspace.capacity[network.part_line[first + i]]
-        workspace.straight[i] = workspace.right[i] / capacity
+        workspace.explicit_change[i] = workspace.right[i] / capacity
         workspace.relaxation[i] = workspace.matrix[i, i] / capacity - 1.0
 
 
 @kernel
-def _impulse_at_start(network, a, step, trial, workspace):
-    """Impulse of actuator a on the mechanism under the pressures of the start, at no speed, and its fall with speed."""
+def _impulse_at_start(network: HydraulicNetwork, a, step: float, trial: Trial, workspace: NetworkWorkspace):
+    """Impulse of actuator a on the mechanism at the start's pressures and zero speed, and its fall with speed."""
     spring, stiffness, damping = end_buffer(network, a, trial.position[a])
     force = push_of(network, a, trial.pressure) + spring
     if trial.regime[a] == SLIDING:
@@ -356,28 +367,28 @@ def _impulse_at_start(network, a, step, trial, workspace):
 
 
 @kernel
-def _rise(network, line, workspace):
-    """Linearised rise of the pressure over the sub-step [Pa]."""
+def _rise(network: HydraulicNetwork, line, workspace: NetworkWorkspace):
+    """Linearised pressure rise over the sub-step [Pa]."""
     row = network.local[line]
     return workspace.rise[line] * workspace.right[row] if row >= 0 else 0.0
 
 
 @kernel
-def _push(network, a, trial, workspace):
+def _push(network: HydraulicNetwork, a, trial: Trial, workspace: NetworkWorkspace):
     """Linearised force of the pressures at the end of the sub-step [N or N m]."""
     rise_a, rise_b = _rise(network, network.line_a[a], workspace), _rise(network, network.line_b[a], workspace)
     return push_of(network, a, trial.pressure) + network.area_a[a] * rise_a - network.area_b[a] * rise_b
 
 
 @kernel
-def _later_speed(network, a, step, trial, workspace):
+def _later_speed(network: HydraulicNetwork, a, step: float, trial: Trial, workspace: NetworkWorkspace):
     """Speed at the end of the sub-step."""
     return workspace.outcome[a] if trial.regime[a] == SLIDING else _set_speed(network, a, step, trial)
 
 
 @kernel
-def _regimes_hold(network, part, step, trial, workspace):
-    """Whether all actuators slide, stick or stop as was assumed; sets what they do otherwise."""
+def _regimes_hold(network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace):
+    """Whether all actuators are in the regimes assumed; sets new regimes otherwise."""
     hold = True
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
@@ -405,8 +416,10 @@ def _regimes_hold(network, part, step, trial, workspace):
 
 
 @kernel
-def _move_actuators(network, part, step, trial, workspace, books):
-    """New speeds and positions, and what it took."""
+def _move_actuators(
+    network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace, accounts: Accounts
+):
+    """Sets new speeds and positions, and adds impulses and work to the accounts."""
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
         before, speed = trial.velocity[a], _later_speed(network, a, step, trial, workspace)
@@ -421,14 +434,14 @@ def _move_actuators(network, part, step, trial, workspace, books):
             grip = workspace.outcome[a]
         else:
             stop = workspace.outcome[a]
-        books.push[a] += step * (push - resistance + spring)
-        books.grip[a] += grip
-        books.stop[a] += stop
-        books.work[a] += step * push * mean
-        books.oil_work[a] += 0.5 * step * (push_before + push) * speed
-        books.viscous_loss[a] += step * resistance * mean
-        books.friction_loss[a] -= grip * mean
-        books.stop_loss[a] -= (stop + step * spring) * mean
+        accounts.push[a] += step * (push - resistance + spring)
+        accounts.grip[a] += grip
+        accounts.stop[a] += stop
+        accounts.work[a] += step * push * mean
+        accounts.oil_work[a] += 0.5 * step * (push_before + push) * speed
+        accounts.viscous_loss[a] += step * resistance * mean
+        accounts.friction_loss[a] -= grip * mean
+        accounts.stop_loss[a] -= (stop + step * spring) * mean
         trial.position[a] += step * speed
         if network.stroke[a] < math.inf:
             trial.position[a] = min(max(trial.position[a], 0.0), network.stroke[a])
@@ -438,11 +451,11 @@ def _move_actuators(network, part, step, trial, workspace, books):
 
 
 @kernel
-def _turn_swash(network, part, step, trial, workspace):
-    """New swash angles, with the linearised pressures of the end."""
+def _advance_swash(network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace):
+    """Sets new swash angles by the linearised pressures at the end."""
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
-        wanted, over_outlet, over_sense = wanted_swash(network, p, trial.pressure)
+        wanted, over_outlet, over_sense = swash_setpoint(network, p, trial.pressure)
         outlet, sense = network.outlet[p], network.sense[p]
         wanted += over_outlet * _rise(network, outlet, workspace)
         if sense != NO_LINE:
@@ -452,10 +465,12 @@ def _turn_swash(network, part, step, trial, workspace):
 
 
 @kernel
-def _book_passages(network, part, step, trial, workspace, books):
-    """Volumes that the passages let through in the sub-step, and what they throttled."""
-    for k in range(network.part_passage_start[part], last_passage(network, part, workspace.faults)):
-        e = network.part_passage[k]
+def _account_flow_elements(
+    network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace, accounts: Accounts
+):
+    """Adds volumes through the flow elements, and throttled energy, of the sub-step."""
+    for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, workspace.faults)):
+        e = network.part_flow_element[k]
         flow, slope = workspace.flow[e], workspace.slope[e]
         if slope == 0.0:
             continue
@@ -468,13 +483,15 @@ def _book_passages(network, part, step, trial, workspace, books):
                 if line == NO_LINE:
                     break
                 flow += workspace.pilot_slope[e] * network.weight[e, pilot] * _rise(network, line, workspace)
-        books.passed[e] += step * flow
-        books.lost[e] += step * flow * (trial.pressure[origin] - trial.pressure[end] + 0.5 * rise)
+        accounts.passed[e] += step * flow
+        accounts.lost[e] += step * flow * (trial.pressure[origin] - trial.pressure[end] + 0.5 * rise)
 
 
 @kernel
-def _book_pumps(network, part, step, trial, workspace, books):
-    """Volumes and work of the pumps in the sub-step."""
+def _account_pumps(
+    network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace, accounts: Accounts
+):
+    """Adds delivered volumes and work of the pumps in the sub-step."""
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
         outlet, inlet, sense = network.outlet[p], network.inlet[p], network.sense[p]
@@ -483,5 +500,5 @@ def _book_pumps(network, part, step, trial, workspace, books):
         flow += over_outlet * rise
         if sense != NO_LINE:
             flow += over_sense * _rise(network, sense, workspace)
-        books.delivered[p] += step * flow
-        books.pump_work[p] += step * flow * (trial.pressure[outlet] + 0.5 * rise - trial.pressure[inlet])
+        accounts.delivered[p] += step * flow
+        accounts.pump_work[p] += step * flow * (trial.pressure[outlet] + 0.5 * rise - trial.pressure[inlet])

@@ -1,4 +1,4 @@
-"""States of a circuit that a step tries, books of what has passed meanwhile, and the room for both."""
+"""Trial states of the circuits within a step, their accounts, and the buffers for both."""
 
 import math
 from typing import NamedTuple
@@ -8,22 +8,22 @@ import numpy as np
 from grouser.physics.base.kernel import embedded, kernel
 from grouser.physics.hydraulics.faults import Faults, make_faults
 from grouser.physics.hydraulics.network import LANES, PLAIN_NUMBERS, HydraulicNetwork
-from grouser.physics.hydraulics.oil import content
+from grouser.physics.hydraulics.oil import Oil, content
 
-# What an actuator does at the end of a sub-step.
+# Regimes of an actuator at the end of a sub-step.
 SLIDING, STUCK, AT_START, AT_END = range(4)
-# Errors of a sub-step that pass: of pressures [Pa] and speeds [m/s or rad/s], and as a share of them [-].
+# Tolerances of a sub-step: of pressures [Pa] and speeds [m/s or rad/s], and relative [-].
 PRESSURE_ERROR, SPEED_ERROR, _RELATIVE_ERROR = 1e4, 1e-4, 2e-3
 
 
 class Loads(NamedTuple):
-    """What acts on each actuator from outside, constant over the step, (actuators,) unless said otherwise.
+    """External loads of the actuators, constant over the step, (actuators,) unless stated otherwise.
 
     Attributes:
-        mobility: speed of each actuator by an impulse of another on its part of the circuit, (actuators, actuators)
-            [1/kg or 1/(kg m2)].
-        acceleration: of the mechanism along it without the part's actuators [m/s2 or rad/s2].
-        brake: largest force of its holding brake, 0 when released [N or N m].
+        mobility: speed of each actuator per impulse of each other one in its part, (actuators, actuators) [1/kg or
+            1/(kg m2)].
+        acceleration: of the mechanism along the actuator, without the part's actuators [m/s2 or rad/s2].
+        brake: greatest force of its holding brake, 0 when released [N or N m].
     """
 
     mobility: np.ndarray
@@ -35,9 +35,9 @@ class Trial(NamedTuple):
     """A state of the circuit.
 
     Attributes:
-        content, pressure: of the lines, (lines,) [-, Pa].
+        content, pressure: normalised fluid mass [-] and pressure [Pa] of the lines, (lines,).
         position, velocity: of the actuators.
-        regime, direction: SLIDING, STUCK, AT_START or AT_END; where it slides to, -1 or 1.
+        regime, direction: SLIDING, STUCK, AT_START or AT_END; direction of sliding, -1 or 1.
         spool: positions, speeds and commands behind the hysteresis [-, 1/s, -], (valves, 3).
         swash: of the pumps [-].
     """
@@ -52,11 +52,11 @@ class Trial(NamedTuple):
     swash: np.ndarray
 
 
-class Books(NamedTuple):
-    """What has passed since the start of the step.
+class Accounts(NamedTuple):
+    """Volumes, impulses and energies since the start of the step.
 
     Attributes:
-        passed, lost: volume [m3] and throttled energy [J] of each passage.
+        passed, lost: volume [m3] and throttled energy [J] of each flow element.
         delivered, pump_work: volume [m3] and work on the oil [J] of each pump.
         push: impulse of the pressures less viscous friction on each actuator [N s or N m s].
         grip, stop: impulses of dry friction with brake, and of the stroke's ends.
@@ -79,24 +79,22 @@ class Books(NamedTuple):
 
 
 class NetworkWorkspace(NamedTuple):
-    """Buffers: states before a sub-step, after a whole one and after two halves, books of these and of the step.
+    """Buffers: states before a sub-step, after a whole one and after two halves, their accounts, and those of the step.
 
     Attributes:
-        flow, slope, pilot_slope: of each passage, with its change with the drop and with its pilots.
+        flow, slope, pilot_slope: of each flow element, and its derivatives by pressure drop and by opening.
         rise: dp/dc of each line [Pa].
-        capacity: oil that it takes in for a change of its content, V + C dp/dc [m3].
-        matrix, right: linear system of a part: its lines, its actuators' impulses, their outcomes.
-        straight: changes of a part's contents by the rates of its start [-].
-        relaxation: sub-step by the time constant of each of a part's lines [-].
-        impulse: of each actuator on the mechanism by the forces of the start.
-        outcome: of the sub-step: speed of an actuator that slides, impulse of what holds another.
-        room, walls: oil in each line [m3], and the compliance of what holds it [m3/Pa].
-        mean_spool: position of each spool, mean over the sub-step [-].
-        lanes: plain parts side by side, LANES of them a block and a number of each after another,
-            (blocks, PLAIN_NUMBERS * LANES).
-        lanes_step: length of the steps for which the lanes are described [s], (1,); a memory of what follows from the
-            circuit alone.
-        substeps: of each part in the step.
+        capacity: volume of oil per change of its normalised fluid mass, V + C dp/dc [m3].
+        matrix, right: linear system of a part: changes of its lines, impulses and outcomes of its actuators.
+        explicit_change: changes of a part's fluid masses by the rates at its start [-].
+        relaxation: sub-step over the time constant of each line of a part [-].
+        impulse: of each actuator on the mechanism by the forces at the start.
+        outcome: of the sub-step: speed of an actuator that slides, holding impulse of one that does not.
+        room, walls: volume of each line [m3], and compliance of its walls [m3/Pa].
+        mean_spool: mean position of each spool over the sub-step [-].
+        lanes: plain parts side by side, each number for LANES of them in a row, (blocks, PLAIN_NUMBERS * LANES).
+        lanes_step: step for which the constants in the lanes hold [s], (1,).
+        substeps: number of each part's sub-steps in the step.
         start_velocity: of each actuator at the start of the step.
     """
 
@@ -105,9 +103,9 @@ class NetworkWorkspace(NamedTuple):
     now: Trial
     whole: Trial
     halves: Trial
-    whole_books: Books
-    halves_books: Books
-    step_books: Books
+    whole_accounts: Accounts
+    halves_accounts: Accounts
+    step_accounts: Accounts
     flow: np.ndarray
     slope: np.ndarray
     pilot_slope: np.ndarray
@@ -115,7 +113,7 @@ class NetworkWorkspace(NamedTuple):
     capacity: np.ndarray
     matrix: np.ndarray
     right: np.ndarray
-    straight: np.ndarray
+    explicit_change: np.ndarray
     relaxation: np.ndarray
     impulse: np.ndarray
     outcome: np.ndarray
@@ -131,7 +129,7 @@ class NetworkWorkspace(NamedTuple):
 def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWorkspace:
     """Buffers of the right sizes."""
     lines, actuators, pumps = len(network.volume), len(network.line_a), len(network.outlet)
-    passages = len(network.origin)
+    flow_elements = len(network.origin)
     largest = int(np.diff(network.part_unknown_start).max(initial=0))
 
     def trial():
@@ -146,9 +144,9 @@ def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWor
             swash=np.zeros(pumps),
         )
 
-    def books():
-        sizes = (passages, passages, pumps, pumps, *[actuators] * 8)
-        return Books(*[np.zeros(size) for size in sizes])
+    def accounts():
+        sizes = (flow_elements, flow_elements, pumps, pumps, *[actuators] * 8)
+        return Accounts(*[np.zeros(size) for size in sizes])
 
     return NetworkWorkspace(
         loads=Loads(np.zeros((actuators, actuators)), np.zeros(actuators), np.zeros(actuators)),
@@ -156,17 +154,17 @@ def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWor
         now=trial(),
         whole=trial(),
         halves=trial(),
-        whole_books=books(),
-        halves_books=books(),
-        step_books=books(),
-        flow=np.zeros(passages),
-        slope=np.zeros(passages),
-        pilot_slope=np.zeros(passages),
+        whole_accounts=accounts(),
+        halves_accounts=accounts(),
+        step_accounts=accounts(),
+        flow=np.zeros(flow_elements),
+        slope=np.zeros(flow_elements),
+        pilot_slope=np.zeros(flow_elements),
         rise=np.zeros(lines),
         capacity=np.zeros(lines),
         matrix=np.zeros((largest, largest)),
         right=np.zeros(largest),
-        straight=np.zeros(largest),
+        explicit_change=np.zeros(largest),
         relaxation=np.zeros(largest),
         impulse=np.zeros(actuators),
         outcome=np.zeros(actuators),
@@ -181,46 +179,46 @@ def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWor
 
 
 @kernel
-def last_passage(network, part, faults):
-    """Where the passages of a part end that are not closed for good: leaks count when there is one."""
-    return network.part_passage_start[part + 1] if faults.leaking[0] else network.part_leak_start[part]
+def flow_elements_end(network: HydraulicNetwork, part, faults: Faults):
+    """End of a part's flow elements in `part_flow_element`; leaks count only if there is any."""
+    return network.part_flow_element_start[part + 1] if faults.leaking[0] else network.part_leak_start[part]
 
 
 @kernel
-def set_contents(oil, trial):
-    """Contents of all lines from their pressures."""
+def set_contents(oil: Oil, trial: Trial):
+    """Sets the normalised fluid mass of all lines from their pressures."""
     for line in range(trial.content.shape[0]):
         trial.content[line] = content(oil, trial.pressure[line])
 
 
 @kernel
-def actuator_volumes(network, a, position):
-    """Oil that actuator a itself holds on either side, without dead volumes; a motor none [m3]."""
+def actuator_volumes(network: HydraulicNetwork, a, position):
+    """Volumes of both chambers of actuator a without dead volumes; 0 for a motor [m3]."""
     if network.stroke[a] == math.inf:
         return 0.0, 0.0
     return network.area_a[a] * position, network.area_b[a] * (network.stroke[a] - position)
 
 
 @kernel
-def push_of(network, a, pressure):
+def push_of(network: HydraulicNetwork, a, pressure):
     """Force of the pressures in all lines on actuator a, S_A p_A - S_B p_B [N or N m]."""
     return network.area_a[a] * pressure[network.line_a[a]] - network.area_b[a] * pressure[network.line_b[a]]
 
 
 @embedded
-def share_of_error(difference, size, passes):
-    """A difference of pressures or speeds of a size, as a multiple of what passes of it: PRESSURE_ERROR or so."""
-    return abs(difference) / (passes + _RELATIVE_ERROR * abs(size))
+def share_of_error(difference, size, tolerance):
+    """A difference of pressures or speeds, as a multiple of the tolerance at their size."""
+    return abs(difference) / (tolerance + _RELATIVE_ERROR * abs(size))
 
 
 @embedded
 def extrapolated(beyond, whole, halves):
-    """The halves and `beyond` times their difference from the whole."""
+    """Result of the half steps plus `beyond` times its difference from that of the whole step."""
     return halves + beyond * (halves - whole)
 
 
 @kernel
-def copy_part(network, part, source, target):
+def copy_part(network: HydraulicNetwork, part, source: Trial, target: Trial):
     """Copies a part of a trial."""
     for k in range(network.part_line_start[part], network.part_line_start[part + 1]):
         line = network.part_line[k]
@@ -239,25 +237,29 @@ def copy_part(network, part, source, target):
 
 
 @kernel
-def clear_books(network, part, faults, books):
-    """Opens the books of a part."""
-    for k in range(network.part_passage_start[part], last_passage(network, part, faults)):
-        e = network.part_passage[k]
-        books.passed[e] = books.lost[e] = 0.0
+def clear_accounts(network: HydraulicNetwork, part, faults: Faults, accounts: Accounts):
+    """Clears the accounts of a part."""
+    for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, faults)):
+        e = network.part_flow_element[k]
+        accounts.passed[e] = accounts.lost[e] = 0.0
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
-        books.delivered[p] = books.pump_work[p] = 0.0
+        accounts.delivered[p] = accounts.pump_work[p] = 0.0
     for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
         a = network.part_actuator[k]
-        books.push[a] = books.grip[a] = books.stop[a] = 0.0
-        books.work[a] = books.oil_work[a] = books.viscous_loss[a] = books.friction_loss[a] = books.stop_loss[a] = 0.0
+        accounts.push[a] = accounts.grip[a] = accounts.stop[a] = 0.0
+        accounts.work[a] = accounts.oil_work[a] = accounts.viscous_loss[a] = accounts.friction_loss[
+            a
+        ] = accounts.stop_loss[a] = 0.0
 
 
 @kernel
-def add_books(network, part, faults, beyond, whole, halves, total):
-    """Books of the extrapolated result."""
-    for k in range(network.part_passage_start[part], last_passage(network, part, faults)):
-        e = network.part_passage[k]
+def add_accounts(
+    network: HydraulicNetwork, part, faults: Faults, beyond, whole: Accounts, halves: Accounts, total: Accounts
+):
+    """Accounts of the extrapolated result."""
+    for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, faults)):
+        e = network.part_flow_element[k]
         total.passed[e] += extrapolated(beyond, whole.passed[e], halves.passed[e])
         total.lost[e] += extrapolated(beyond, whole.lost[e], halves.lost[e])
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):

@@ -18,7 +18,7 @@ from grouser.physics.contact import room as contact
 from grouser.physics.contact.collide import Collision
 from grouser.physics.hydraulics import oil_room, plain_room, published_room
 from grouser.physics.hydraulics import room as hydraulics
-from grouser.physics.hydraulics.cylinder import IMPLICIT
+from grouser.physics.hydraulics.prediction import IMPLICIT
 from grouser.physics.joints import room as joints
 from grouser.physics.model.command import Command
 from grouser.physics.model.multibody import MultibodyModel
@@ -40,7 +40,7 @@ class Settings(NamedTuple):
 
     Attributes:
         step: length of a step [s].
-        scheme: of the hydraulics (`hydraulics.cylinder.SCHEMES`).
+        scheme: of the hydraulics (`hydraulics.prediction.SCHEMES`).
         tolerance: of the impulses: largest change of a row's speed in the last sweep, and in all sweeps that would
             follow [m/s or rad/s].
         most_sweeps: limit of the sweeps.

@@ -113,7 +113,7 @@ def make_midpoint_step(system: "System", state: "State", command: "Command", wor
         middle,
         state.joints.work,
     )
-    account_loops(loops.row_pair, loop_rows.impulse, loop_rows.motion.jacobian, middle, state.loops.work)
+    account_loops(loops.row_loop, loop_rows.impulse, loop_rows.motion.jacobian, middle, state.loops.work)
     for d in range(middle.shape[0]):
         state.v[d] = 2.0 * middle[d] - state.v[d]
     integrate_positions(model, state.q, middle, step)

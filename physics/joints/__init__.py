@@ -1,1 +1,1 @@
-"""What acts along the coordinates of joints: their laws, and their rows."""
+"""Limits, dry friction and drives along the coordinates of joints: their laws and rows."""

@@ -1,4 +1,4 @@
-"""Along which coordinates limits, dry friction and drives act, as arrays."""
+"""Arrays of limits, dry friction and drives along the coordinates of joints."""
 
 import math
 from typing import NamedTuple
@@ -13,14 +13,14 @@ from grouser.physics.model.multibody import Names
 
 
 class JointLaws(NamedTuple):
-    """Coordinates along which something acts, shape (laws,) each.
+    """Coordinates with limits, dry friction or a drive, shape (laws,) each.
 
     Attributes:
         position_index, rate_index: of the coordinate in q and v.
         lower, upper: limits [rad or m], infinite for none.
         static, kinetic: dry friction [N m or N].
-        stribeck_speed: of the way from static to kinetic [rad/s or m/s]; 0: at the first motion.
-        bristle_stiffness, bristle_damping: of bristles [N m/rad or N/m, N m s/rad or N s/m]; no stiffness: none.
+        stribeck_speed: speed constant of the fall from static to kinetic [rad/s or m/s]; 0: kinetic at any motion.
+        bristle_stiffness, bristle_damping: of bristles [N m/rad or N/m, N m s/rad or N s/m]; stiffness 0 for none.
         drive: drive number, NO_DRIVE for none.
     """
 
@@ -58,7 +58,7 @@ def make_joint_laws(machine: Machine, names: Names) -> JointLaws:
             columns[field].append(value)
     for axis, place in names.axes.items():
         if axis in drives:
-            # a torque alone: it has no position, and what the others leave at zero does nothing
+            # only a torque acts on the axis of a spherical joint: it has no position, and the other fields stay zero
             own = {"position_index": place.q, "rate_index": place.v, "lower": -np.inf, "upper": np.inf}
             for field, column in columns.items():
                 column.append(own.get(field, drives[axis] if field == "drive" else 0.0))
@@ -80,7 +80,7 @@ class _Friction(NamedTuple):
 
 
 def _frictions(machine: Machine, names: Names) -> dict[int, _Friction]:
-    """Dry friction along each coordinate rate, of all joints that share it."""
+    """Dry friction along each coordinate rate, summed over the joints that share it."""
     laws = {law.joint: law for law in machine.frictions}
     sums: dict[int, _Friction] = {}
     for joint in machine.joints:
@@ -102,7 +102,7 @@ def _frictions(machine: Machine, names: Names) -> dict[int, _Friction]:
 
 
 def _through_gear(law: JointFriction, lever: float) -> _Friction:
-    """Friction of a joint that moves `lever` times as fast as its coordinate, along that."""
+    """Friction along the coordinate of a joint that moves `lever` times as fast as the coordinate."""
     if lever == 0.0:
         return _Friction()
     return _Friction(
@@ -115,7 +115,7 @@ def _through_gear(law: JointFriction, lever: float) -> _Friction:
 
 
 def _sum_of(one: _Friction, other: _Friction) -> _Friction | None:
-    """Both together; None where that is no law of the same kind."""
+    """Sum of both; None if no law of this kind describes it."""
     if one.static == 0.0 or other.static == 0.0:
         return one if other.static == 0.0 else other
     if one.bristle_stiffness > 0.0 or other.bristle_stiffness > 0.0:
@@ -128,7 +128,7 @@ def _sum_of(one: _Friction, other: _Friction) -> _Friction | None:
 
 
 def _limits(machine: Machine, names: Names) -> dict[int, tuple[float, float]]:
-    """Narrowest limits of each coordinate rate, from all joints that share it."""
+    """Narrowest limits of each coordinate rate, over the joints that share it."""
     narrowest: dict[int, tuple[float, float]] = {}
     for joint in machine.joints:
         coordinate = names.joints.get(joint.name)

@@ -1,4 +1,4 @@
-"""What acts along the coordinates of joints in a step: servo drives, dry friction, limits."""
+"""Phases of servo drives, dry friction and limits along the coordinates of joints."""
 
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from grouser.physics.constraints.work import (
 from grouser.physics.drives.electric import KEPT, SIZE
 from grouser.physics.drives.modes import EFFORT
 from grouser.physics.drives.servo import Drives
-from grouser.physics.drives.springs import add_drive_springs, commit_drives, linearise_drives, replace_drives
+from grouser.physics.drives.springs import add_drive_springs, commit_drives, linearise_drives, move_drive_springs
 from grouser.physics.friction.joints import (
     HELD,
     JointFrictions,
@@ -33,7 +33,7 @@ from grouser.physics.friction.joints import (
     commit_frictions,
     make_joint_frictions,
     release_frictions,
-    switch_frictions,
+    update_friction_levels,
 )
 from grouser.physics.joints.laws import JointLaws
 from grouser.physics.joints.rows import open_joint_rows
@@ -41,7 +41,7 @@ from grouser.physics.multibody.factorisation import multiply
 
 
 class System(NamedTuple):
-    """Along which coordinates something acts, and the drives among it."""
+    """Laws along the coordinates of joints, and the drives."""
 
     laws: JointLaws
     drives: Drives
@@ -52,8 +52,8 @@ class State(NamedTuple):
 
     Attributes:
         bristle: deflection of the bristles of each joint law [m or rad].
-        drive_memory: what each servo drive remembers between steps (`drives.servo`, `drives.electric`), (drives, KEPT).
-        work: on the machine by each joint law's drive, dry friction and limits [J], (laws, 3).
+        drive_memory: internal state of each servo drive (`drives.servo`, `drives.electric`), (drives, KEPT).
+        work: of each joint law's drive, dry friction and limits on the machine [J], (laws, 3).
     """
 
     bristle: np.ndarray
@@ -69,9 +69,9 @@ class Workspace(NamedTuple):
 
     Attributes:
         frictions: dry friction of the step.
-        effort: of drives in the last step beside their springs, (coordinates,) [N or N m].
-        drive_spring: conductance and target of each joint law's drive, and its greatest impulse, (laws, 3).
-        drive_place: of each joint law, where its drive's spring is (`drives.springs`).
+        effort: explicit effort of the drives in the last step, (coordinates,) [N or N m].
+        drive_spring: conductance, target and greatest impulse of each joint law's drive, (laws, 3).
+        drive_place: of the spring of each joint law's drive: mass matrix or row (`drives.springs`).
         drive_buffer: of one drive, (5, SIZE).
     """
 
@@ -83,7 +83,7 @@ class Workspace(NamedTuple):
 
 
 def make_state(system: System) -> State:
-    """Relaxed bristles, drives without a memory, empty accounts."""
+    """Relaxed bristles, drives in their initial state, empty accounts."""
     laws = len(system.laws.rate_index)
     return State(np.zeros(laws), np.zeros((len(system.drives.mode), KEPT)), np.zeros((laws, 3)))
 
@@ -101,12 +101,12 @@ def make_workspace(system: System, coordinates: int) -> Workspace:
 
 
 def acts(system: System) -> bool:
-    """Whether anything acts along a coordinate."""
+    """Whether there are joint laws."""
     return len(system.laws.rate_index) > 0
 
 
 def refused(system: System) -> Refused:
-    """Dry friction, limits, and drives that reach their own."""
+    """Refused by smooth integrators: dry friction, limits, and saturating drives are not smooth."""
     laws, drives = system.laws, system.drives
     things = {
         "dry friction of a joint": bool((laws.static > 0.0).any()),
@@ -119,7 +119,7 @@ def refused(system: System) -> Refused:
 
 @kernel
 def apply_forces(context: Context):
-    """Linearises the drives, and finds which joints stand."""
+    """Linearises the drives, and finds the joints that stick."""
     system, state, command = context.system.joints, context.state, context.command
     work, motion = context.workspace.joints, context.workspace.multibody
     linearise_drives(
@@ -143,7 +143,7 @@ def assemble(context: Context):
 
 @kernel
 def open_rows(context: Context):
-    """Opens the rows of limits, of friction that slides, and of drives at their limit."""
+    """Opens the rows of limits, of sliding friction, and of drives at their limit."""
     system, state, work = context.system, context.state, context.workspace.joints
     open_joint_rows(
         *(system.multibody, system.joints.laws, state.q, state.v, context.workspace.multibody.factor),
@@ -154,9 +154,9 @@ def open_rows(context: Context):
 
 @kernel
 def adjust(context: Context):
-    """Gives sliding joints the level of their speed."""
+    """Updates the friction levels of sliding joints to their speeds."""
     system, motion, settings = context.system, context.workspace.multibody, context.system.settings
-    changed = switch_frictions(
+    changed = update_friction_levels(
         *(system.joints.laws, motion.velocity_start, motion.velocity, motion.u, settings.step, settings.tolerance),
         *(system.hydraulics.geometry.valve.shape[0], context.workspace.joints.frictions),
         context.workspace.constraints.rows,
@@ -166,10 +166,10 @@ def adjust(context: Context):
 
 @kernel
 def revise(context: Context):
-    """Moves the springs of drives across their limit, and lets go what cannot be held."""
+    """Moves springs of drives between mass matrix and rows, and releases joints beyond their static friction."""
     system, motion, work = context.system, context.workspace.multibody, context.workspace.joints
     laws = system.joints.laws
-    moved = replace_drives(
+    moved = move_drive_springs(
         *(laws, motion.velocity, motion.u, work.drive_spring, work.drive_place),
         *(system.hydraulics.geometry.valve.shape[0], context.workspace.constraints.rows),
     )
@@ -181,7 +181,7 @@ def revise(context: Context):
 
 @kernel
 def commit(context: Context):
-    """Brings to rest what is held, and moves bristles and drives on."""
+    """Sets held joints to rest, and advances bristles and drives."""
     system, state, settings = context.system.joints, context.state, context.system.settings
     work, motion, model = context.workspace.joints, context.workspace.multibody, context.system.multibody
     rested = commit_frictions(
@@ -202,7 +202,7 @@ def commit(context: Context):
 
 @kernel
 def account(context: Context):
-    """Adds the work of drives, dry friction and limits, and keeps what holds the joints that stand."""
+    """Adds the work of drives, dry friction and limits, and stores the holding impulses of stuck joints."""
     laws, step, work = context.system.joints.laws, context.system.settings.step, context.workspace.joints
     end, mean = context.workspace.multibody.velocity, context.workspace.multibody.velocity_mean
     account = context.state.joints.work
@@ -217,7 +217,7 @@ def account(context: Context):
 
 @kernel
 def hold(context: Context):
-    """Joints that stand do not move."""
+    """Sets the displacement of stuck joints to zero."""
     laws, grip = context.system.joints.laws, context.workspace.joints.frictions.grip
     for law in range(laws.rate_index.shape[0]):
         if grip[law] == HELD:

@@ -1,29 +1,47 @@
 """Rows of the joints' own coordinates: limits, dry friction, and drives beyond their limit."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.constraints.rows import close_row, open_row, spring_impulse
+from grouser.physics.constraints.rows import Rows, close_row, open_row, spring_impulse
 from grouser.physics.drives.springs import BUILT_IN
-from grouser.physics.friction.joints import HELD, hold_impulse
+from grouser.physics.friction.joints import HELD, JointFrictions, hold_impulse
 
-# A joint closer to its limit than this gets a row, that it may land softly [rad or m].
+if TYPE_CHECKING:
+    from grouser.physics.joints.laws import JointLaws
+    from grouser.physics.model.multibody import MultibodyModel
+
+# A joint closer to its limit than this gets a row, which stops it at the limit [rad or m].
 _NEAR = 1e-2
-# Share of a limit's violation that a step takes away.
+# Share of a limit's violation that a step corrects.
 LIMIT_RELIEF = 0.2
 
 
 @kernel
-def open_joint_rows(model, laws, q, v, factor, step, frictions, remembered, springs, place, rows):
-    """Opens a row for each joint law that may do more in this step than the spring in the mass matrix.
+def open_joint_rows(
+    model: "MultibodyModel",
+    laws: "JointLaws",
+    q,
+    v,
+    factor,
+    step: float,
+    frictions: JointFrictions,
+    remembered,
+    springs,
+    place,
+    rows: Rows,
+):
+    """Opens a row for each joint law that acts beyond the spring in the mass matrix.
 
     Args:
         model, laws: the machine.
         q, v: state.
         factor: of the mass matrix.
         step: [s].
-        frictions: dry friction of the step; what is held has no row.
-        remembered: impulse of each law in the last step, without its drive's.
+        frictions: dry friction of the step; held joints have no row.
+        remembered: impulse of each law in the last step without that of its drive.
         springs, place: from `linearise_drives`.
         rows: result.
     """
@@ -50,8 +68,8 @@ def open_joint_rows(model, laws, q, v, factor, step, frictions, remembered, spri
 
 
 @inlined
-def _keep_within_limits(rows, r, below, above, step):
-    """Position shift of a joint near a limit: never further beyond it, and part of the way back."""
+def _keep_within_limits(rows: Rows, r, below, above, step: float):
+    """Position shift of a joint near a limit: at most to it, or a share of the violation back."""
     if below <= above:
         rows.shift[r] = -below / step if below > 0.0 else -LIMIT_RELIEF * below / step
         rows.shift_upper[r] = np.inf

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import numpy as np
 
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.hydraulics.circuit import (
+from grouser.physics.hydraulics.actuator_geometry import (
     COMPRESSED,
     FRICTION_LOSS,
     OIL_WORK,
@@ -16,8 +16,8 @@ from grouser.physics.hydraulics.circuit import (
     THROTTLED,
     VISCOUS_LOSS,
 )
-from grouser.physics.hydraulics.cylinder import IMPLICIT
 from grouser.physics.hydraulics.network import HydraulicNetwork
+from grouser.physics.hydraulics.prediction import IMPLICIT
 from grouser.physics.integrators.context import State
 from grouser.physics.readings.measurements import HydraulicBalance
 
@@ -36,7 +36,7 @@ def balance_hydraulics(
         machine: whose circuit it is.
         network: its arrays.
         lines: their names.
-        elements: name of the element that each passage belongs to.
+        elements: name of the element that each flow element belongs to.
         scheme: of the integration; the plain ones support cylinders only.
         state: with its accounts.
     """
@@ -48,7 +48,7 @@ def balance_hydraulics(
     account = state.hydraulics.account
     pump_work = _named(pumps, state.hydraulics.pump_work)
     supplied = _named(lines, state.hydraulics.line_supply)
-    throttling, leakage = _losses(network, elements, {*actuators, *pumps}, state.hydraulics.passage_loss)
+    throttling, leakage = _losses(network, elements, {*actuators, *pumps}, state.hydraulics.flow_element_loss)
     compression = _named(lines, state.hydraulics.line_gain)
     if scheme != IMPLICIT:
         supplied = {"supply": float(account[:, SUPPLIED].sum()), "tank": -float(account[:, RETURNED].sum())}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grouser.physics.hydraulics.network import NO_PASSAGE
+from grouser.physics.hydraulics.network import NO_FLOW_ELEMENT
 from grouser.physics.integrators.context import State, System, Workspace
 from grouser.physics.model.command import Command
 from grouser.physics.readings.measurements import (
@@ -44,7 +44,7 @@ def cylinder_energy(state: State, c: int) -> CylinderEnergy:
 
 
 def cylinder_trace(workspace: Workspace, c: int) -> np.ndarray:
-    """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.cylinder.Prediction.trace`."""
+    """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.prediction.Prediction.trace`."""
     prediction = workspace.hydraulics.prediction
     return np.array(prediction.trace[c, : prediction.trace_length[c]])
 
@@ -71,14 +71,18 @@ def hydraulic_motor_state(
 
 def pump_state(system: System, state: State, command: Command, workspace: Workspace, p: int) -> PumpState:
     """A displacement pump."""
-    network, books, step = system.hydraulics.network, workspace.hydraulics.network.step_books, system.settings.step
-    leaked = books.passed[network.leak[p]] if network.leak[p] != NO_PASSAGE else 0.0
+    network, accounts, step = (
+        system.hydraulics.network,
+        workspace.hydraulics.network.step_accounts,
+        system.settings.step,
+    )
+    leaked = accounts.passed[network.leak[p]] if network.leak[p] != NO_FLOW_ELEMENT else 0.0
     lost = 0.0 if command.stopped_pump[p] else network.torque_loss[p] * network.speed[p]
     return PumpState(
         swash=float(state.hydraulics.swash[p]),
-        flow=float(books.delivered[p] - leaked) / step,
+        flow=float(accounts.delivered[p] - leaked) / step,
         pressure=float(state.hydraulics.pressure[network.outlet[p]]),
-        shaft_power=float(books.pump_work[p] / step + lost),
+        shaft_power=float(accounts.pump_work[p] / step + lost),
     )
 
 

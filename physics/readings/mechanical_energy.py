@@ -33,6 +33,6 @@ def mechanical_energy(system: Packed, state: State, kinematics: Packed, pair_ene
 def pair_energies(pairs: LoopConstraints, deflection: np.ndarray) -> np.ndarray:
     """Energy in the springs of each loop joint [J], by their deflections, (pairs, 6)."""
     energies = np.zeros(len(pairs.axis))
-    deflected = deflection[pairs.row_pair, pairs.row_direction]
-    np.add.at(energies, pairs.row_pair, 0.5 * pairs.row_stiffness * deflected**2)
+    deflected = deflection[pairs.row_loop, pairs.row_direction]
+    np.add.at(energies, pairs.row_loop, 0.5 * pairs.row_stiffness * deflected**2)
     return energies

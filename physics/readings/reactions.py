@@ -46,7 +46,7 @@ def pair_reactions(system: System, workspace: Workspace) -> np.ndarray:
     pairs, motion = system.loops, workspace.loops.rows.motion
     wrench = np.zeros((len(pairs.axis), 6))
     for r, impulse in enumerate(workspace.loops.rows.impulse):
-        p, direction = pairs.row_pair[r], pairs.row_direction[r]
+        p, direction = pairs.row_loop[r], pairs.row_direction[r]
         if direction < 3:
             wrench[p, direction] += impulse
         else:
@@ -93,21 +93,21 @@ def _give_contacts(workspace, given):
 def _give_pairs(system, workspace, given):
     pairs, rows = system.loops, workspace.loops.rows
     for r, impulse in enumerate(rows.impulse):
-        p = pairs.row_pair[r]
+        p = pairs.row_loop[r]
         wrench = impulse * np.array(loop_wrench.py_func(pairs, rows.motion, r))
         given[pairs.child_body[p]] += wrench
         given[pairs.parent_body[p]] -= wrench
 
 
 def _give_cylinders(system, workspace, given):
-    circuit, kinematics = system.hydraulics.geometry, workspace.multibody.kinematics
-    for c in range(len(circuit.valve)):
-        rod = _place(kinematics, circuit.rod_body[c], circuit.rod_point[c])
-        barrel = _place(kinematics, circuit.barrel_body[c], circuit.barrel_point[c])
+    geometry, kinematics = system.hydraulics.geometry, workspace.multibody.kinematics
+    for c in range(len(geometry.valve)):
+        rod = _place(kinematics, geometry.rod_body[c], geometry.rod_point[c])
+        barrel = _place(kinematics, geometry.barrel_body[c], geometry.barrel_point[c])
         impulse = workspace.constraints.rows.impulse[c] * (rod - barrel) / np.linalg.norm(rod - barrel)
         wrench = np.concatenate([impulse, np.cross(rod, impulse)])
-        given[circuit.rod_body[c]] += wrench
-        given[circuit.barrel_body[c]] -= wrench
+        given[geometry.rod_body[c]] += wrench
+        given[geometry.barrel_body[c]] -= wrench
 
 
 def _place(kinematics, body, point):

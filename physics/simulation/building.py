@@ -19,11 +19,11 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import Ground, World
 from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
 from grouser.physics.drives.servo import make_drives
-from grouser.physics.hydraulics.circuit import make_circuit
-from grouser.physics.hydraulics.cylinder import SCHEMES
-from grouser.physics.hydraulics.elements import beyond_plain, make_network
+from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry
+from grouser.physics.hydraulics.elements import beyond_published_schemes, make_network
 from grouser.physics.hydraulics.faults import Fault, leaks, machine_faults
 from grouser.physics.hydraulics.piston_rows import cylinder_length
+from grouser.physics.hydraulics.prediction import SCHEMES
 from grouser.physics.hydraulics.room import System as Hydraulics
 from grouser.physics.integrators.context import INTEGRATORS, Settings, State, System, Workspace, make_state
 from grouser.physics.integrators.smooth import check_smooth
@@ -52,7 +52,7 @@ class Setup:
         divided: the machine with its flexible links divided into rigid elements.
         names: of the multibody system.
         lines: names of the hydraulic lines.
-        passage_elements: name of the hydraulic element that each passage belongs to.
+        flow_element_owners: name of the hydraulic element that each flow element belongs to.
         faults: that the hydraulic components can have.
         shape_names: link or obstacle of each collision shape, the ground last.
         elements: names of all elements.
@@ -70,7 +70,7 @@ class Setup:
     divided: Machine
     names: Names
     lines: tuple[str, ...]
-    passage_elements: tuple[str, ...]
+    flow_element_owners: tuple[str, ...]
     faults: tuple[Fault, ...]
     shape_names: tuple[str, ...]
     elements: Elements[tuple[str, ...]]
@@ -95,7 +95,7 @@ def set_up(
     divided = divided_machine(machine)
     model, names = build_model(divided, world.spawn, world.gravity)
     unsure = check_soils(divided, world)
-    network, lines, passage_elements = make_network(divided)
+    network, lines, flow_element_owners = make_network(divided)
     _check_scheme(divided, scheme)
     system = System(
         settings=Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[integrator]),
@@ -104,7 +104,7 @@ def set_up(
         joints=Joints(make_joint_laws(divided, names), make_drives(divided, float(step))),
         loops=make_loops(divided, names, model),
         soil=make_wheels(divided, names, world),
-        hydraulics=Hydraulics(make_circuit(divided, names, model), network),
+        hydraulics=Hydraulics(make_actuator_geometry(divided, names, model), network),
         contact=make_collision(divided, names, world),
     )
     compile_ahead(system, len(lidars_of(machine)))
@@ -126,7 +126,7 @@ def set_up(
         divided=divided,
         names=names,
         lines=lines,
-        passage_elements=passage_elements,
+        flow_element_owners=flow_element_owners,
         faults=faults,
         shape_names=tuple(shape_name(divided, world, shapes, shape) for shape in (*range(len(shapes.kind)), -1)),
         elements=elements,
@@ -231,7 +231,7 @@ def _check_settings(machine, step, scheme, tolerance, most_sweeps, integrator):
 
 def _check_scheme(machine, scheme):
     """Refuses a plain scheme for a circuit that it does not support."""
-    if scheme != "implicit" and (part := beyond_plain(machine)):
+    if scheme != "implicit" and (part := beyond_published_schemes(machine)):
         raise ParameterError("scheme", scheme, f"implicit: '{part}' is beyond the plain schemes")
     for cylinder in machine.cylinders:
         if scheme == "split" and cylinder.piston_mass == 0.0:

@@ -13,7 +13,7 @@ from grouser.physics.compliance.vibration import Mode, vibration_modes
 from grouser.physics.contact.collide import find_overlaps
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
-from grouser.physics.hydraulics.valve import CAVITY
+from grouser.physics.hydraulics.published_valve import CAVITY
 from grouser.physics.integrators.context import State, System
 from grouser.physics.model.command import Command
 from grouser.physics.model.multibody import MultibodyModel, Names
@@ -225,7 +225,7 @@ class Simulation(MachineView):
 
     def hydraulic_balance(self) -> HydraulicBalance:
         """Balance of the oil's energy since the start or `reset`."""
-        elements, system = self._engine.setup.passage_elements, self.system
+        elements, system = self._engine.setup.flow_element_owners, self.system
         return balance_hydraulics(
             self.machine, system.hydraulics.network, self.lines, elements, system.settings.scheme, self.state
         )

@@ -294,7 +294,7 @@ class MachineView:
         return terrain_patch(system, self._engine.state, places, reach, self._bodies_and_wheels)
 
     def cylinder_trace(self, name: str) -> np.ndarray:
-        """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.cylinder.Prediction.trace`."""
+        """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.prediction.Prediction.trace`."""
         if name not in self._names.cylinder:
             raise unknown_name("cylinder", name, self._names.cylinder)
         return cylinder_trace(self._engine.workspace, int(self._own.cylinder[self._names.cylinder.index(name)]))

@@ -1,1 +1,1 @@
-"""Soft ground: what it is made of, how it carries wheels, and what they leave of it."""
+"""Soft ground: soils, terramechanics of wheels, and the deformation that wheels leave."""

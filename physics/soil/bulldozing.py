@@ -1,25 +1,25 @@
-"""Where displaced soil goes: onto the rim of the contact, ahead and beside, and down slopes that are too steep."""
+"""Bulldozing: displaced soil is deposited around the contact, and slides down slopes steeper than the repose angle."""
 
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, TYPE
-from grouser.physics.soil.wheels import MARGIN, RIM
+from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, TYPE, SoilState
+from grouser.physics.soil.wheels import MARGIN, RIM, Wheels, WheelWorkspace
 
-# Share of what is too steep between two neighbours that slides in a step: eight neighbours take less than there is.
+# Share of the excess height between two neighbours that slides in a step: eight neighbours take less than all of it.
 _SLIDING = 0.1
 
 
 @kernel
-def heap_up(wheels, w, flow, origin, state, work):
-    """Lays the volume that gave way under a wheel onto the rim around it.
+def deposit_soil(wheels: Wheels, w, flow, origin, state: SoilState, work: WheelWorkspace):
+    """Deposits the volume displaced under a wheel on the rim cells around the contact.
 
-    The rim cell in the direction o from where it gave way gets a share that goes with 1 + o . d: soil that is pushed
-    along goes ahead and beside, none back; what is pressed straight down (d = 0) to all alike.
+    The rim cell in the direction o from the displaced volume gets a share in proportion to 1 + o . d: soil that is
+    pushed along d goes ahead and beside, none back; soil that is pressed straight down (d = 0) goes equally to all.
 
     Args:
         wheels, w: the wheel.
-        flow: volume [m3], its place from the wheel's centre [m] and the direction d that it is pushed along, (5,).
+        flow: displaced volume [m3], its position from the wheel's centre [m] and its direction d, (5,).
         origin: of the kinematics [m].
         state: with the cells, changed.
         work: with labels; `rim` and the rim's labels are filled.
@@ -36,7 +36,7 @@ def heap_up(wheels, w, flow, origin, state, work):
     if rims == 0 or flow[0] <= 0.0:
         return
     spacing = wheels.cell[0]
-    # where it gave way, in cells of the window
+    # position of the displaced volume, in cells of the window
     x = (origin[0] + work.centre[w, 0] + flow[1]) / spacing - work.window[w, 0]
     y = (origin[1] + work.centre[w, 1] + flow[2]) / spacing - work.window[w, 1]
     total = 0.0
@@ -49,10 +49,9 @@ def heap_up(wheels, w, flow, origin, state, work):
 
 @inlined
 def _lay(cell, at, height):
-    """Lays soil onto a cell, or takes it off [m].
+    """Adds soil to a cell, or removes it [m].
 
-    Soil that falls into a rut is loose: the cell is then as if it had been pressed less deep. Only what comes above the
-    level that it had before is new ground.
+    Soil that falls into a rut is loose: it reduces the cell's sinkage. Soil above the previous level raises the level.
     """
     cell[at + SURFACE] += height
     stays = cell[at + LEVEL] - cell[at + SURFACE] + height
@@ -73,11 +72,11 @@ def _share(at, columns, x, y, flow):
 
 
 @kernel
-def slide(wheels, w, state, work):
-    """One step of what slides down slopes steeper than the soil's repose, around a wheel.
+def slide_slopes(wheels: Wheels, w, state: SoilState, work: WheelWorkspace):
+    """One step of sliding down slopes steeper than the soil's angle of repose, around a wheel.
 
-    Between each two neighbours, also across corners, flows a share of what is too high; soil under the wheel stays. One
-    loses what the other wins, so that no volume is lost.
+    Between each two neighbours, also diagonal ones, a share of the excess height slides; soil under the wheel stays.
+    The volume is conserved.
 
     Args:
         wheels, w: the wheel.
@@ -95,7 +94,7 @@ def slide(wheels, w, state, work):
             at, here = i * columns + j, (i_first + i) * width + j_first + j
             k = int(cell[place[here] + TYPE])
             surface[at] = cell[place[here] + SURFACE]
-            # nothing slides on what is rigid, under the wheel (what falls in behind it carries nothing), or far away
+            # nothing slides on rigid ground, under the wheel (loose soil behind it carries no load), or far away
             free = k >= 0 and (label[here] == 0 or label[here] == RIM)
             border = i == 0 or j == 0 or i == rows - 1 or j == columns - 1
             steepest[at] = wheels.cell[0] * soils.repose[k] if free and not border else math.inf
@@ -109,11 +108,11 @@ def slide(wheels, w, state, work):
 
 @kernel
 def _find_flows(surface, steepest, columns, flows):
-    """What slides onto each cell from the four neighbours that come after it, if all that is too steep did [m].
+    """Excess height of each cell's four following neighbours over it [m].
 
-    Cells of the border let nothing pass: that the last cell of a row is followed by the first of the next does no harm.
+    Border cells have no flow, so the step from the last cell of a row to the first of the next has no effect.
     """
-    # the neighbours as arrays of their own: no index is negative, so that the loop is vectorised
+    # the neighbours as separate arrays: without negative indices the loop is vectorised
     s1, s2, s3, s4 = surface[1:], surface[columns - 1 :], surface[columns:], surface[columns + 1 :]
     m1, m2, m3, m4 = steepest[1:], steepest[columns - 1 :], steepest[columns:], steepest[columns + 1 :]
     f1, f2, f3, f4 = flows[0], flows[1], flows[2], flows[3]
@@ -128,15 +127,15 @@ def _find_flows(surface, steepest, columns, flows):
 
 @inlined
 def _excess(rise, most):
-    """By how much a rise is more, or a fall, than it may be [m]."""
+    """Part of a rise or fall beyond the limit [m]."""
     return rise - min(max(rise, -most), most)
 
 
 @kernel
 def _add_flows(flows, columns, change):
-    """By how much each cell but those of the border rises in a step [m]."""
+    """Rise of each cell in a step, without border cells [m]."""
     f1, f2, f3, f4 = flows[0], flows[1], flows[2], flows[3]
-    # from here on and to here, of the first cell that is not of the border
+    # flows into and out of the first cell within the border
     h1, h2, h3, h4 = f1[columns + 1 :], f2[columns + 1 :], f3[columns + 1 :], f4[columns + 1 :]
     b1, b2, b3, b4 = f1[columns:], f2[2:], f3[1:], f4
     inner = change[columns + 1 :]

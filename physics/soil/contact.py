@@ -1,8 +1,7 @@
-"""Forces of the soil on a wheel: what its cells give, and how they give way.
+"""Forces of the soil's cells on a wheel, and the deformation of the cells.
 
-The cells' pressures are polygons over the wheel's velocity, and their shear a smooth function of it. Both enter the
-step as force and slope at the velocity that the step begins with; when the step's velocity has been found, the cells
-are moved on by it.
+The cells' pressures are piecewise linear in the wheel's velocity, and their shear is smooth. Both enter the step as
+force and slope at the velocity at its start; the solved velocity then advances the cells.
 """
 
 import math
@@ -15,7 +14,17 @@ from grouser.physics.soil.footprint import STEEPEST, extent
 from grouser.physics.soil.laws import shear_strength, sinkage_exponent
 from grouser.physics.soil.memory import shear_lead, speeds
 from grouser.physics.soil.resistance import add_at
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SHEAR_X, SHEAR_Y, SINKAGE, SURFACE, TYPE, set_back
+from grouser.physics.soil.tiles import (
+    LEVEL,
+    PRESSURE,
+    SHEAR_X,
+    SHEAR_Y,
+    SINKAGE,
+    SURFACE,
+    TYPE,
+    SoilState,
+    unloaded_sinkage,
+)
 from grouser.physics.soil.visco_plastic import visco_plastic_pressure
 from grouser.physics.soil.wheels import (
     AREA,
@@ -36,12 +45,14 @@ from grouser.physics.soil.wheels import (
     THRUST,
     TORQUE,
     TURN,
+    Wheels,
+    WheelWorkspace,
     X,
     Y,
     Z,
 )
 
-# Steps around a wheel at which the shear that its rim carries is kept, and angles of their middles.
+# Number of angular steps at which the rim stores shear, and angles of their middles.
 RIM_STEPS = 360
 _TURNS = 2.0 * math.pi * (np.arange(RIM_STEPS) + 0.5) / RIM_STEPS
 _COSINE, _SINE = np.cos(_TURNS), np.sin(_TURNS)
@@ -49,7 +60,7 @@ _COSINE, _SINE = np.cos(_TURNS), np.sin(_TURNS)
 
 @inlined
 def _motion(touch, n, twist):
-    """Velocity of the wheel's surface at a touched cell: along the normal, along the surface (three), and its size."""
+    """Velocity of the wheel's surface at a touched cell: normal, tangential (three), and size of the tangential one."""
     x, y, z = touch[X, n], touch[Y, n], touch[Z, n]
     nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
     ux = twist[0] + twist[4] * z - twist[5] * y
@@ -61,8 +72,8 @@ def _motion(touch, n, twist):
 
 
 @inlined
-def _press(wheels, w, n, k, slip, rate, step, cell, at, work):
-    """Pressure of a touched cell, its growth with the rate, and what the cell has become."""
+def _press(wheels: Wheels, w, n, k, slip, rate, step: float, cell, at, work: WheelWorkspace):
+    """Pressure of a touched cell, its derivative by the rate, and the cell's new sinkage and yield pressure."""
     soils, depth = wheels.soils, work.touch[w, DEPTH, n] + step * rate
     if wheels.level[w] == CELLS and work.touch[w, STIFFNESS, n] < math.inf:
         pressure, growth, sinkage = visco_plastic_pressure(
@@ -90,10 +101,10 @@ def _press(wheels, w, n, k, slip, rate, step, cell, at, work):
 
 @inlined
 def _axes(touch, n, axis, nx, ny, nz):
-    """Two directions along the surface in which the soil's shear is kept, at the normal.
+    """Two tangential directions of the stored shear.
 
-    Shear that a cell carries is kept along x and y of the ground, turned with the upright into the normal; that which
-    the rim carries along the rim, forward, and across it.
+    Shear stored in a cell is along the world's x and y, rotated from the vertical to the normal; shear stored on the
+    rim is along the rim, forward, and across it.
     """
     if touch[TURN, n] >= 0.0:
         tx, ty, tz = axis[1] * nz - axis[2] * ny, axis[2] * nx - axis[0] * nz, axis[0] * ny - axis[1] * nx
@@ -103,8 +114,8 @@ def _axes(touch, n, axis, nx, ny, nz):
 
 
 @inlined
-def _recall(touch, n, cell, at, rim):
-    """Shear state at a touched cell, carried by the cell or by the rim."""
+def _stored_shear(touch, n, cell, at, rim):
+    """Shear state at a touched cell, stored in the cell or on the rim."""
     if touch[TURN, n] >= 0.0:
         place = touch[TURN, n] * RIM_STEPS - 0.5
         first = int(math.floor(place))
@@ -115,19 +126,19 @@ def _recall(touch, n, cell, at, rim):
 
 
 @kernel
-def _sheared(x, y, path, ux, uy, speed):
-    """Shear state after a path at a velocity, of s' = (v - |v| s) / K: it follows Janosi and Hanamoto's exponential."""
+def _advance_shear(x, y, path, ux, uy, speed):
+    """Implicit step of the shear state, s' = (v - |v| s) / K; it follows Janosi and Hanamoto's exponential."""
     scale = 1.0 / (1.0 + path * speed)
     return (x + path * ux) * scale, (y + path * uy) * scale
 
 
 @kernel
-def push_wheel(wheels, w, slip, step, state, work):
-    """Force, moment and slope of the soil under a wheel at the velocity that the step begins with.
+def measure_cell_forces(wheels: Wheels, w, slip, step: float, state: SoilState, work: WheelWorkspace):
+    """Force, moment and slope of the soil under a wheel at the velocity at the start of the step.
 
     Args:
         wheels, w: the wheel.
-        slip: that the soil knows of [-].
+        slip: remembered by the soil [-].
         step: h [s].
         state: with the cells.
         work: with the touched cells; `wrench` and `slope` are filled.
@@ -150,8 +161,8 @@ def push_wheel(wheels, w, slip, step, state, work):
         strength = area * shear_strength(soils, k, pressure, wheels.friction[w])
         ax, ay, az, bx, by, bz = _axes(touch, n, axis, nx, ny, nz)
         path = lead / soils.shear_modulus[k]
-        s, t = _recall(touch, n, cell, at, rim)
-        s, t = _sheared(s, t, path, ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz, speed)
+        s, t = _stored_shear(touch, n, cell, at, rim)
+        s, t = _advance_shear(s, t, path, ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz, speed)
         fx = area * pressure * nx - strength * (s * ax + t * bx)
         fy = area * pressure * ny - strength * (s * ay + t * by)
         fz = area * pressure * nz - strength * (s * az + t * bz)
@@ -162,7 +173,7 @@ def push_wheel(wheels, w, slip, step, state, work):
         wrench[3] += y * fz - z * fy
         wrench[4] += z * fx - x * fz
         wrench[5] += x * fy - y * fx
-        # across the way that it shears all of it resists, along it the less the more it has sheared
+        # resistance across the shear direction is full; along it, it falls with the shear state
         across = strength * path / (1.0 + path * speed)
         less = across * math.sqrt(s * s + t * t)
         if speed > 0.0:
@@ -183,19 +194,19 @@ def push_wheel(wheels, w, slip, step, state, work):
 
 
 @kernel
-def commit_cells(wheels, w, slip, twist, origin, step, state, work, flow):
-    """Moves the touched cells on by the velocity that the step has found, and measures what they gave.
+def commit_cells(wheels: Wheels, w, slip, twist, origin, step: float, state: SoilState, work: WheelWorkspace, flow):
+    """Advances the touched cells by the solved velocity, and measures their forces.
 
     Args:
         wheels, w: the wheel.
-        slip: that the soil knows of [-].
+        slip: remembered by the soil [-].
         twist: of the wheel at the end of the step (6,), see `WheelWorkspace.twist`.
         origin: of the kinematics [m].
         step: h [s].
         state: with the cells, changed.
         work: with the touched cells; `wrench` and `figure` are filled.
-        flow: result: volume that is moved aside [m3], and of this volume the mean place from the wheel's
-            centre [m] and the mean direction in which it is pushed, along the ground [-], (5,).
+        flow: result: displaced volume [m3], its mean position from the wheel's centre [m] and its mean direction, both
+            along the ground, (5,).
     """
     touch, place, spot, soil = work.touch[w], work.place[w], work.spot[w], work.soil[w]
     figure, frame, wrench = work.figure[w], work.frame[w], work.wrench[w]
@@ -216,17 +227,17 @@ def commit_cells(wheels, w, slip, twist, origin, step, state, work, flow):
         if pressure <= 0.0:
             continue
         unloading, unloading_slope = soils.unloading_stiffness[k], soils.unloading_slope[k]
-        stays = set_back(unloading, unloading_slope, sinkage, load)
+        stays = unloaded_sinkage(unloading, unloading_slope, sinkage, load)
         surface = cell[at + LEVEL] - stays
         gave = soils.heave[k] * square * (cell[at + SURFACE] - surface)
         cell[at + SINKAGE], cell[at + PRESSURE], cell[at + SURFACE] = sinkage, load, surface
         strength, modulus = shear_strength(soils, k, pressure, wheels.friction[w]), soils.shear_modulus[k]
         ax, ay, az, bx, by, bz = _axes(touch, n, axis, nx, ny, nz)
         va, vb = ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz
-        s, t = _recall(touch, n, cell, at, rim)
-        cell[at + SHEAR_X], cell[at + SHEAR_Y] = _sheared(s, t, step / modulus, va, vb, speed)
-        s, t = _sheared(s, t, lead / modulus, va, vb, speed)
-        # soil goes with the wheel's surface where that presses, and along it as far as it is sheared
+        s, t = _stored_shear(touch, n, cell, at, rim)
+        cell[at + SHEAR_X], cell[at + SHEAR_Y] = _advance_shear(s, t, step / modulus, va, vb, speed)
+        s, t = _advance_shear(s, t, lead / modulus, va, vb, speed)
+        # soil moves with the wheel's surface along the normal, and tangentially in proportion to its shear
         dragged = math.sqrt(s * s + t * t)
         pushed = math.sqrt(along * along + (dragged * speed) ** 2)
         flow[0] += gave
@@ -276,10 +287,10 @@ def commit_cells(wheels, w, slip, twist, origin, step, state, work, flow):
 
 
 @inlined
-def _carry_shear(wheels, w, twist, exit_, origin, step, cell, work, rim):
-    """Shears the soil at every step around the rim that is in it on, and forgets it elsewhere.
+def _carry_shear(wheels: Wheels, w, twist, exit_, origin, step: float, cell, work: WheelWorkspace, rim):
+    """Advances the shear state at every step of the rim within the soil, and clears it elsewhere.
 
-    A place on the rim begins to shear where it comes below the soil's level, and ends where the last cell is let go:
+    A point on the rim begins to shear where it enters below the soil's level, and ends where the last cell separates:
     equation (6) of Zuo et al. (2009).
     """
     axis, mark, frame, radius, centre = work.axis[w], work.mark[w], work.frame[w], wheels.reach[w], work.centre[w]
@@ -309,6 +320,6 @@ def _carry_shear(wheels, w, twist, exit_, origin, step, cell, work, rim):
                 ux * (axis[1] * z - axis[2] * y) + uy * (axis[2] * x - axis[0] * z) + uz * (axis[0] * y - axis[1] * x)
             )
             vb = ux * axis[0] + uy * axis[1] + uz * axis[2]
-            rim[m, 0], rim[m, 1] = _sheared(rim[m, 0], rim[m, 1], path, va, vb, math.sqrt(va * va + vb * vb))
+            rim[m, 0], rim[m, 1] = _advance_shear(rim[m, 0], rim[m, 1], path, va, vb, math.sqrt(va * va + vb * vb))
         else:
             rim[m, 0] = rim[m, 1] = 0.0

@@ -1,32 +1,49 @@
-"""Wheels on soil in a step: force and slope go into the equations of motion, the step's motion into the soil."""
+"""Coupling of wheels and soil: linearised forces in the equations of motion, and the soil's update by the motion."""
 
 import math
+from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.contact.terrain import Terrain
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.jacobian import list_entries, point_rows, turning_rows
-from grouser.physics.soil.bulldozing import heap_up, slide
-from grouser.physics.soil.contact import commit_cells, push_wheel
+from grouser.physics.soil.bulldozing import deposit_soil, slide_slopes
+from grouser.physics.soil.contact import commit_cells, measure_cell_forces
 from grouser.physics.soil.footprint import find_cells, find_patches, place_wheel
-from grouser.physics.soil.memory import MEMORY, remembered, shown_slip, slip_of, speeds
-from grouser.physics.soil.stress_contact import commit_stress, push_on_stress
-from grouser.physics.soil.wheels import DEFORMABLE, SINKAGE_OF_WHEEL, SLIP, SLIP_ANGLE, STRESS
+from grouser.physics.soil.memory import MEMORY, shown_slip, slip_of, speeds, updated_memory
+from grouser.physics.soil.stress_contact import commit_stress, measure_stress_forces
+from grouser.physics.soil.tiles import SoilState
+from grouser.physics.soil.wheels import DEFORMABLE, SINKAGE_OF_WHEEL, SLIP, SLIP_ANGLE, STRESS, Wheels, WheelWorkspace
+
+if TYPE_CHECKING:
+    from grouser.physics.multibody.kinematics import Kinematics
 
 
 @kernel
-def tiles_short(wheels, state):
-    """Whether a step might need more tiles than there is room for."""
+def needs_more_tiles(wheels: Wheels, state: SoilState):
+    """Whether a step might open more tiles than the arrays can hold."""
     return state.tile_count[0] + wheels.tiles[0] > state.tile_place.shape[0]
 
 
 @kernel
-def apply_wheel_forces(wheels, model, terrain, kinematics, state, step, work, mass, force):
-    """Adds what the soil under every wheel gives at the predicted motion, and its slope, to force and mass matrix.
+def apply_wheel_forces(
+    wheels: Wheels,
+    model: MultibodyModel,
+    terrain: Terrain,
+    kinematics: "Kinematics",
+    state: SoilState,
+    step: float,
+    work: WheelWorkspace,
+    mass,
+    force,
+):
+    """Adds the soil's forces on every wheel at the predicted motion to the force, and their slopes to the mass matrix.
 
     Args:
         wheels, model: the machine.
         terrain: natural ground.
         kinematics: filled for the current state.
-        state: with the soil.
+        state: of the soil.
         step: h [s].
         work: of the wheels.
         mass, force: of the equations of motion, changed in place.
@@ -38,21 +55,23 @@ def apply_wheel_forces(wheels, model, terrain, kinematics, state, step, work, ma
         if not place_wheel(wheels, w, terrain, kinematics, work):
             continue
         if wheels.level[w] == STRESS:
-            push_on_stress(wheels, w, terrain, kinematics.origin, _weight(model, work.frame[w]), step, state, work)
+            measure_stress_forces(
+                wheels, w, terrain, kinematics.origin, _weight(model, work.frame[w]), step, state, work
+            )
         else:
             find_cells(wheels, w, terrain, kinematics.origin, state, step, work)
             slip = slip_of(state.wheel_motion[w, 0], state.wheel_motion[w, 1])
             if wheels.level[w] == DEFORMABLE:
                 find_patches(wheels, w, slip, work)
-            push_wheel(wheels, w, slip, step, state, work)
+            measure_cell_forces(wheels, w, slip, step, state, work)
         if work.touched[w] == 0:
             continue
         _add_to_equations(model, wheels.body[w], kinematics.column, step, w, work, mass, force)
 
 
 @inlined
-def _add_to_equations(model, body, column, step, w, work, mass, force):
-    """J^T F into the force and h J^T D J into the mass matrix (lower triangle), J of the wheel's centre."""
+def _add_to_equations(model: MultibodyModel, body, column, step: float, w, work: WheelWorkspace, mass, force):
+    """Adds J^T F to the force and h J^T D J to the mass matrix (lower triangle), J of the wheel's centre."""
     jacobian, pushed, entry, slope, wrench = work.jacobian, work.pushed, work.entry, work.slope[w], work.wrench[w]
     for k in range(6):
         for m in range(k):
@@ -77,8 +96,8 @@ def _add_to_equations(model, body, column, step, w, work, mass, force):
 
 
 @inlined
-def _fill_jacobian(model, body, column, w, work):
-    """Twist of a wheel's centre per coordinate rate, world axes."""
+def _fill_jacobian(model: MultibodyModel, body, column, w, work: WheelWorkspace):
+    """Fills the Jacobian of the twist of a wheel's centre, world axes."""
     x, y, z = work.centre[w, 0], work.centre[w, 1], work.centre[w, 2]
     parent, start, rate, rows = model.body_parent, model.column_start, model.column_rate, work.jacobian
     point_rows(parent, start, rate, column, body, -1, x, y, z, work.axes, rows, 0)
@@ -86,15 +105,24 @@ def _fill_jacobian(model, body, column, w, work):
 
 
 @inlined
-def _weight(model, frame):
-    """Gravity across the ground [m/s2]."""
+def _weight(model: MultibodyModel, frame):
+    """Gravity normal to the ground [m/s2]."""
     g = model.gravity
     return abs(g[0] * frame[2, 0] + g[1] * frame[2, 1] + g[2] * frame[2, 2])
 
 
 @kernel
-def commit_wheels(wheels, model, terrain, kinematics, velocity, step, state, work):
-    """Moves the soil on by the motion that the step has found, and takes the measurements of every wheel.
+def commit_wheels(
+    wheels: Wheels,
+    model: MultibodyModel,
+    terrain: Terrain,
+    kinematics: "Kinematics",
+    velocity,
+    step: float,
+    state: SoilState,
+    work: WheelWorkspace,
+):
+    """Advances the soil by the solved motion, and takes the measurements of every wheel.
 
     Args:
         wheels, model: the machine.
@@ -102,8 +130,8 @@ def commit_wheels(wheels, model, terrain, kinematics, velocity, step, state, wor
         kinematics: of the start of the step.
         velocity: coordinate rates at the end of the step.
         step: h [s].
-        state: with the soil, changed.
-        work: of the wheels, as `apply_wheel_forces` has left it.
+        state: of the soil, changed.
+        work: of the wheels, as filled by `apply_wheel_forces`.
     """
     for w in range(wheels.body.shape[0]):
         twist = work.end_twist
@@ -127,21 +155,21 @@ def commit_wheels(wheels, model, terrain, kinematics, velocity, step, state, wor
         for k in range(6):
             state.soil_work[w] += 0.5 * step * work.wrench[w, k] * (work.twist[w, k] + twist[k])
         if wheels.level[w] == DEFORMABLE and wheels.bulldozing[0]:
-            heap_up(wheels, w, work.flow, origin, state, work)
+            deposit_soil(wheels, w, work.flow, origin, state, work)
             state.moved_soil[w] += work.flow[0]
-            slide(wheels, w, state, work)
+            slide_slopes(wheels, w, state, work)
 
 
 @inlined
-def _measure_motion(wheels, w, twist, step, state, work):
-    """Slip and slip angle of a wheel, and how far the soil has come to know its motion; it forgets what has left it."""
+def _measure_motion(wheels: Wheels, w, twist, step: float, state: SoilState, work: WheelWorkspace):
+    """Measures slip and slip angle of a wheel, and updates the soil's memory of its motion."""
     figure, motion = work.figure[w], state.wheel_motion[w]
     rim, ahead, aside = speeds(wheels, w, work.axis[w], work.frame[w], twist)
     figure[SLIP], figure[SLIP_ANGLE] = shown_slip(rim, ahead, aside)
     if work.touched[w] > 0:
-        motion[0], motion[1], motion[2], motion[3] = remembered(motion, rim, ahead, aside, wheels.radius[w], step)
+        motion[0], motion[1], motion[2], motion[3] = updated_memory(motion, rim, ahead, aside, wheels.radius[w], step)
     else:
         motion[:] = 0.0
-        # the hole that it made is where it was
+        # the wheel leaves its own depression
         gone = step * math.sqrt(ahead * ahead + aside * aside) / (MEMORY * wheels.radius[w])
         state.wheel_sinkage[w] /= 1.0 + gone

@@ -1,34 +1,34 @@
-"""How deep a wheel sinks into soil under its load, and what the soil then does to it, by the stress integrals."""
+"""Sinkage of a wheel under its load, and the forces of the soil on it, by the stress integrals."""
 
 import math
 
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
 from grouser.physics.description.data.soil import Soil
-from grouser.physics.soil.laws import make_soils, pressure_stiffness, sinkage_exponent
-from grouser.physics.soil.stress import GROUSER_SHARE, Motion, WheelStress, surface_of, wheel_stress
+from grouser.physics.soil.laws import Soils, make_soils, pressure_stiffness, sinkage_exponent
+from grouser.physics.soil.stress import GROUSER_SHARE, Motion, WheelStress, rebounded_surface, wheel_stress
 
-# Of the load, relative; far above what rounding leaves.
+# Relative tolerance of the load; far above rounding errors.
 _TOLERANCE = 1e-12
 
 
 @kernel
-def sinkage_under_load(soils, k, radius, width, shear_radius, load, rut, motion, gravity, rim_friction):
+def sinkage_under_load(soils: Soils, k, radius, width, shear_radius, load, rut, motion, gravity, rim_friction):
     """Sinkage at which soil carries a wheel [m]; NaN if the wheel would sink beyond its axle.
 
-    The load goes nearly with a power of the depth: secants of its logarithm find it in four to eight steps, within a
-    bracket that halves where they leave it.
+    The load is nearly a power of the depth: the secant method on logarithms finds it in four to eight steps, with
+    bisection when it leaves the bracket.
 
     Args:
         soils, k: the soil.
         radius, width, shear_radius: of the wheel, see `wheel_stress` [m].
         load: [N], at least 0.
-        rut: to which the soil had been pressed before [m].
+        rut: depth to which the soil was pressed before [m].
         motion: of the wheel.
-        gravity: across the ground [m/s2].
+        gravity: normal to the ground [m/s2].
         rim_friction: between the wheel's surface and the soil [-].
     """
-    surface = surface_of(soils, k, width, motion.slip, rut)
+    surface = rebounded_surface(soils, k, width, motion.slip, rut)
     if load == 0.0:
         return surface
     low, high = 0.0, radius
@@ -80,22 +80,22 @@ def wheel_on_soil(
     """A wheel that rolls steadily over level soil under a load.
 
     Args:
-        soil: it rolls on.
+        soil: under the wheel.
         radius, width: of the wheel, without grousers [m].
         load: [N].
         slip: (r w - v) / (r w) driving, (r w - v) / v braking: -1 locked, 1 spinning on the spot.
         slip_angle: of its motion against its heading, positive where it moves to its left [rad].
         grouser_height: [m].
-        rut: depth to which the soil had been pressed before [m].
+        rut: depth to which the soil was pressed before [m].
         gravity: [m/s2].
-        rim_friction: between the wheel's surface and the soil; infinite where the soil's strength counts alone [-].
+        rim_friction: between the wheel's surface and the soil; infinite: only the soil's strength limits the shear [-].
 
     Returns:
         Sinkage, forces and angles.
 
     Raises:
-        ParameterError: a number that is not finite or out of its range, soil that carries nothing, or a load under
-            which the wheel sinks to its axle.
+        ParameterError: a number is not finite or out of its range, the soil carries no load, or the wheel sinks to its
+            axle under the load.
     """
     for name, value, low, high, valid in (
         ("radius", radius, math.ulp(0.0), math.inf, "above 0 [m]"),
@@ -119,7 +119,7 @@ def wheel_on_soil(
     shear_radius = radius + GROUSER_SHARE * grouser_height
     sinkage = sinkage_under_load(soils, 0, radius, width, shear_radius, load, rut, motion, gravity, rim_friction)
     if math.isnan(sinkage):
-        surface = surface_of(soils, 0, width, slip, rut)
+        surface = rebounded_surface(soils, 0, width, slip, rut)
         most = wheel_stress(
             soils, 0, radius, width, shear_radius, surface + radius, rut, 0.0, motion, gravity, rim_friction
         )
@@ -130,7 +130,7 @@ def wheel_on_soil(
 
 
 def steady_motion(slip: float, slip_angle: float = 0.0) -> Motion:
-    """The motion of a wheel that rolls with a slip, in -1 to 1, and a slip angle, within a quarter turn [rad]."""
+    """Motion of a wheel that rolls with a slip, from -1 to 1, and a slip angle, within a quarter turn [rad]."""
     rolling, forward = (1.0, 1.0 - slip) if slip >= 0.0 else (1.0 + slip, 1.0)
     sideways = forward * math.tan(slip_angle)
     fastest = max(1.0, abs(sideways))

@@ -1,11 +1,12 @@
-"""Which cells a wheel presses, by the height of its lower side above each."""
+"""Footprint of a wheel: the cells that it presses, by the height of its lower side above each."""
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.contact.terrain import type_at
+from grouser.physics.contact.terrain import Terrain, type_at
 from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
 from grouser.physics.soil.tiles import (
     LEVEL,
@@ -14,6 +15,7 @@ from grouser.physics.soil.tiles import (
     SINKAGE,
     SURFACE,
     TYPE,
+    SoilState,
     natural_level,
     open_window,
 )
@@ -29,20 +31,25 @@ from grouser.physics.soil.wheels import (
     SHADED,
     STIFFNESS,
     TURN,
+    Wheels,
+    WheelWorkspace,
     X,
     Y,
     Z,
 )
 
-# The side of a wheel presses when it leans by more than this, sine of the angle to the vertical [-].
+if TYPE_CHECKING:
+    from grouser.physics.multibody.kinematics import Kinematics
+
+# A wheel that leans by more than this also presses with its flat side, sine of the angle to the vertical [-].
 _LEANING = 0.3
-# Steeper parts of a wheel's surface than this count as if they were not, cosine of the angle to the horizontal [-].
+# Least vertical component of the surface normal in forces of the wheel's surface [-].
 STEEPEST = 0.2
-# Rounds in which the radius is found at the angle at which it is met.
+# Iterations that find the radius at the angle of contact.
 _PROFILE_ROUNDS = 2
-# So many cells beside a wheel its soil forgets what sheared it, too.
+# Shear is also cleared within this distance beside a wheel, in cells.
 _NEAR = 1.5
-# Farther than this from the world's origin there is no ground [m].
+# There is no ground farther than this from the world's origin [m].
 _FARTHEST = 1e7
 
 
@@ -58,8 +65,8 @@ _ARCTANGENT = _arctangent()
 
 
 @kernel
-def place_wheel(wheels, w, terrain, kinematics, work):
-    """Where a wheel is and how it moves; whether that is a finite place."""
+def place_wheel(wheels: Wheels, w, terrain: Terrain, kinematics: "Kinematics", work: WheelWorkspace):
+    """Sets position, axes, twist and ground frame of a wheel; returns whether its position is finite."""
     body = wheels.body[w]
     r, centre, axis, mark = kinematics.rotation[body], work.centre[w], work.axis[w], work.mark[w]
     for k in range(3):
@@ -78,15 +85,15 @@ def place_wheel(wheels, w, terrain, kinematics, work):
     x, y = kinematics.origin[0] + centre[0], kinematics.origin[1] + centre[1]
     if not (abs(x) < _FARTHEST and abs(y) < _FARTHEST):
         return False
-    work.level[w] = _lie_of_the_land(terrain, x, y, axis, wheels.radius[w], work.frame[w])
+    work.level[w] = _fill_ground_frame(terrain, x, y, axis, wheels.radius[w], work.frame[w])
     return True
 
 
 @inlined
-def _lie_of_the_land(terrain, x, y, axis, radius, frame):
-    """Directions of a wheel on the natural ground, ahead, to the left, up; the height of that under it [m].
+def _fill_ground_frame(terrain: Terrain, x, y, axis, radius, frame):
+    """Fills the frame of a wheel on the natural ground (ahead, to the left, up); returns the ground's height [m].
 
-    The ground is what four places half a radius around make of it: smaller unevenness turns no wheel.
+    The ground is a plane through four points half a radius around: smaller unevenness does not tilt the frame.
     """
     reach = 0.5 * radius
     east, west = natural_level(terrain, x + reach, y), natural_level(terrain, x - reach, y)
@@ -97,7 +104,7 @@ def _lie_of_the_land(terrain, x, y, axis, radius, frame):
     fx, fy, fz = axis[1] * nz - axis[2] * ny, axis[2] * nx - axis[0] * nz, axis[0] * ny - axis[1] * nx
     length = math.sqrt(fx * fx + fy * fy + fz * fz)
     if length < 1e-6:
-        # it lies on its side: no way is ahead, any will do
+        # a wheel on its side has no direction ahead: any will do
         fx, fy, fz, length = nz, 0.0, -nx, math.sqrt(nz * nz + nx * nx)
     fx, fy, fz = fx / length, fy / length, fz / length
     frame[0, 0], frame[0, 1], frame[0, 2] = fx, fy, fz
@@ -107,14 +114,14 @@ def _lie_of_the_land(terrain, x, y, axis, radius, frame):
 
 
 @kernel
-def find_cells(wheels, w, terrain, origin, state, step, work):
+def find_cells(wheels: Wheels, w, terrain: Terrain, origin, state: SoilState, step: float, work: WheelWorkspace):
     """Lists the cells that a wheel touches, or may touch within the step.
 
     Args:
         wheels, w: the wheel.
         terrain: natural ground.
         origin: of the kinematics [m].
-        state: with the soil's cells; tiles are opened.
+        state: of the soil; tiles are opened.
         step: [s].
         work: placed; `window`, `place`, `label`, `touched`, `spot`, `soil` and `touch` are filled.
     """
@@ -138,7 +145,7 @@ def find_cells(wheels, w, terrain, origin, state, step, work):
     open_window(terrain, cell, state, i_first, j_first, rows, columns, place)
     twist, layers, found = work.twist[w], state.soil_cell, 0
     plain = not wheels.uneven[w]
-    # a cell is wanted if the wheel's lower side is below its surface by the end of the step
+    # a cell is listed if the wheel's lower side is below its surface by the end of the step
     fastest = reach * math.sqrt(twist[3] ** 2 + twist[4] ** 2 + twist[5] ** 2) + math.sqrt(
         twist[0] ** 2 + twist[1] ** 2 + twist[2] ** 2
     )
@@ -159,7 +166,7 @@ def find_cells(wheels, w, terrain, origin, state, step, work):
             at = place[here]
             k, rigid = int(layers[at + TYPE]), False
             if k < 0 and middle >= 0:
-                # beside soil, what is rigid is soil that does not yield
+                # beside soil, rigid ground is soil that does not yield
                 k, rigid = middle, True
             level = layers[at + LEVEL] + along * dx + across * dy - cz
             depth = even_depth = level - z
@@ -184,12 +191,12 @@ def find_cells(wheels, w, terrain, origin, state, step, work):
                     touch[STIFFNESS, found] = math.inf if rigid else 0.0
                     touch[TURN, found] = -1.0
                     if wheels.level[w] == CELLS and not of_side:
-                        touch[TURN, found] = turn_around(work.axis[w], work.mark[w], px, py, z)
+                        touch[TURN, found] = angle_around(work.axis[w], work.mark[w], px, py, z)
                     spot[found], soil[found] = here, k
                     found += 1
                     top, bottom, left, right = min(top, i), max(bottom, i), min(left, j), max(right, j)
                     continue
-            # let go: what it was sheared by is forgotten; between grousers soil goes with the wheel
+            # separated: its shear is cleared; between grousers the soil moves with the wheel
             if even_depth <= layers[at + LEVEL] - layers[at + SURFACE] or beyond >= 0.5 * cell:
                 layers[at + SHEAR_X] = layers[at + SHEAR_Y] = 0.0
             if beyond < 0.5 * cell and layers[at + SINKAGE] > 0.0:
@@ -206,7 +213,7 @@ def extent(reach, half_width, a):
 
 
 @inlined
-def _highest_near(terrain, x, y):
+def _highest_near(terrain: Terrain, x, y):
     """No natural ground near x, y is higher [m]."""
     return terrain.highest[0] if terrain.heights.shape[0] > 0 else natural_level(terrain, x, y)
 
@@ -225,11 +232,11 @@ def _scattered(i, j, cell):
 
 @inlined
 def _lower_side(px, py, middle_x, middle_y, ax, ay, az, radius, half_width):
-    """Where the vertical line through px, py enters a cylinder about the origin from below.
+    """Height at which the vertical line through px, py enters a cylinder about the origin from below.
 
     Args:
         px, py: [m].
-        middle_x, middle_y: of the cell that they are in [m].
+        middle_x, middle_y: centre of the cell [m].
         ax, ay, az: unit axis.
         radius, half_width: [m].
 
@@ -265,14 +272,14 @@ def _inward(px, py, z, ax, ay, az, radius, of_side):
 
 
 @kernel
-def turn_around(axis, mark, x, y, z):
-    """Angle of a place around the axis from the mark, 0 to 1 turn, to 1e-8."""
+def angle_around(axis, mark, x, y, z):
+    """Angle of a point around the axis from the mark, 0 to 1 turn, to 1e-8."""
     # the third direction of the wheel is axis x mark
     sx = axis[1] * mark[2] - axis[2] * mark[1]
     sy = axis[2] * mark[0] - axis[0] * mark[2]
     sz = axis[0] * mark[1] - axis[1] * mark[0]
     s, c = x * sx + y * sy + z * sz, x * mark[0] + y * mark[1] + z * mark[2]
-    # the eighth of a turn that it is in, from 0 to 45 degrees
+    # reduced to one octant, 0 to 45 degrees
     low, high = min(abs(s), abs(c)), max(abs(s), abs(c))
     t = low / high if high > 0.0 else 0.0
     q = t * t
@@ -286,8 +293,8 @@ def turn_around(axis, mark, x, y, z):
 
 
 @kernel
-def _on_profile(wheels, w, work, px, py, z):
-    """Radius and height where the vertical line meets a wheel whose radius changes around it and across."""
+def _on_profile(wheels: Wheels, w, work: WheelWorkspace, px, py, z):
+    """Radius and height at which the vertical line meets a wheel with a profile."""
     profile, axis, mark = wheels.profile[w], work.axis[w], work.mark[w]
     angles, places = wheels.outline[w, 0], wheels.outline[w, 1]
     ax, ay, az = axis[0], axis[1], axis[2]
@@ -295,7 +302,7 @@ def _on_profile(wheels, w, work, px, py, z):
     square, b, radius = max(1.0 - az * az, 1e-12), -az * d, 0.0
     for _ in range(_PROFILE_ROUNDS):
         across = (0.5 + 0.5 * (d + z * az) / wheels.half_width[w]) * places
-        row = int(turn_around(axis, mark, px, py, z) * angles) % angles
+        row = int(angle_around(axis, mark, px, py, z) * angles) % angles
         radius = profile[row, min(max(int(across), 0), places - 1)]
         root = math.sqrt(max(b * b - square * (px * px + py * py - d * d - radius * radius), 0.0))
         z = (-b - root) / square
@@ -303,15 +310,15 @@ def _on_profile(wheels, w, work, px, py, z):
 
 
 @kernel
-def find_patches(wheels, w, slip, work):
-    """Labels the touched cells in the window, and finds the stiffness of the soil under each by the size of its patch.
+def find_patches(wheels: Wheels, w, slip, work: WheelWorkspace):
+    """Labels the touched cells in the window, and finds the soil's stiffness under each by the size of its patch.
 
-    Touched cells that are neighbours, also across a corner, are one patch. Its width is b = 2 area / perimeter, that of
-    the rectangle with the same moments: unlike a count of borders it does not depend on how the grid lies.
+    Touched cells that are neighbours, also diagonal ones, form a patch. Its width is b = 2 area / perimeter of the
+    rectangle with the same moments: unlike a count of edges it does not depend on the grid's orientation.
 
     Args:
         wheels, w: the wheel.
-        slip: that the soil knows of, for the exponent [-].
+        slip: remembered by the soil, for the exponent [-].
         work: with the touched cells; `label`, `patch` and their stiffness are filled.
     """
     count, columns = work.touched[w], work.window[w, 3]
@@ -321,7 +328,7 @@ def find_patches(wheels, w, slip, work):
         label[at] = n + 1
         patch[n] = n
         for neighbour in (at - 1, at - columns - 1, at - columns, at - columns + 1):
-            # those before it; at the border of the window they are those of another row, and not touched
+            # preceding neighbours; at the border of the window they belong to another row, and are not touched
             if neighbour >= 0 and label[neighbour] > 0:
                 one, other = _root(patch, label[neighbour] - 1), _root(patch, n)
                 patch[max(one, other)] = min(one, other)
@@ -352,7 +359,7 @@ def find_patches(wheels, w, slip, work):
         if first != of_patch or k != of_soil:
             of_patch, of_soil = first, k
             exponent = sinkage_exponent(soils, k, slip)
-            # a wheel's load goes with z^(n + 1/2): see `stress`
+            # a wheel's load is proportional to z^(n + 1/2): see `stress`
             softer = sinkage_growth(soils, k, slip) ** (exponent + 0.5)
             stiffness = pressure_stiffness(soils, k, total[1, first], exponent) / softer
         if touch[STIFFNESS, n] < math.inf:

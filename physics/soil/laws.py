@@ -1,4 +1,4 @@
-"""How soils press and shear: Bekker, Wong and Reece; Janosi and Hanamoto."""
+"""Pressure-sinkage and shear laws of soils: Bekker, Wong and Reece; Janosi and Hanamoto."""
 
 import math
 from typing import NamedTuple
@@ -13,21 +13,21 @@ _BY_NAME = dict(zip(SLIP_SINKAGE, (NO_SLIP_SINKAGE, BY_EXPONENT, LYASKO), strict
 
 
 class Soils(NamedTuple):
-    """Soils as arrays, (soils,) each; `description.soil.Soil` says what the numbers are.
+    """Soils as arrays, (soils,) each; `Soil` of the description explains the numbers.
 
     Attributes:
         cohesive_modulus, frictional_modulus: k_c and k_phi, or k_1 and k_2 of Reece's form [SI].
-        reece: whether they are those of Reece's form.
-        exponent, slip_sinkage, slip_exponent: n, how sinkage grows with slip, n_1.
+        reece: whether Reece's form applies.
+        exponent, slip_sinkage, slip_exponent: n, law of slip sinkage, n_1.
         cohesion: [Pa].
         friction: tan phi [-].
-        sliding_friction: greatest shear over normal stress [-].
+        sliding_friction: greatest ratio of shear to normal stress [-].
         shear_modulus, shear_slope: K_x [m, m/rad].
         lateral_modulus, lateral_slope: K_y [m, m/rad].
         max_stress_a0, max_stress_a1, exit_ratio: of the stress under a wheel [-].
-        exit_angle_ratio: exit angle over entry angle [-]; NaN where `exit_ratio` holds.
+        exit_angle_ratio: exit angle over entry angle [-]; NaN where `exit_ratio` applies.
         unloading_stiffness, unloading_slope: [N/m3, N/m4].
-        heave: share of what is pressed in that heaves up beside [-].
+        heave: share of the displaced volume that heaves up beside the wheel [-].
         density: [kg/m3].
         repose: tangent of the angle of repose [-].
         cell_stiffness, cell_viscosity, plastic_modulus, yield_stress: of cells; NaN for none.
@@ -107,7 +107,7 @@ def make_soils(soils: tuple[Soil, ...]) -> Soils:
 
 
 @kernel
-def sinkage_exponent(soils, k, slip):
+def sinkage_exponent(soils: Soils, k, slip):
     """n of soil k at a slip ratio."""
     if soils.slip_sinkage[k] == BY_EXPONENT:
         return soils.exponent[k] + soils.slip_exponent[k] * abs(slip)
@@ -115,15 +115,15 @@ def sinkage_exponent(soils, k, slip):
 
 
 @kernel
-def sinkage_growth(soils, k, slip):
-    """How many times deeper a slipping wheel sinks than the pressure alone has it, (1 + s) / (1 - 0.5 s) of Lyasko."""
+def sinkage_growth(soils: Soils, k, slip):
+    """Ratio of sinkage with slip to sinkage by pressure alone, (1 + s) / (1 - 0.5 s) of Lyasko [-]."""
     if soils.slip_sinkage[k] == LYASKO:
         return (1.0 + abs(slip)) / (1.0 - 0.5 * abs(slip))
     return 1.0
 
 
 @kernel
-def pressure_stiffness(soils, k, width, exponent):
+def pressure_stiffness(soils: Soils, k, width, exponent):
     """K of p = K z^n under a plate [Pa/m^n].
 
     Args:
@@ -136,8 +136,8 @@ def pressure_stiffness(soils, k, width, exponent):
 
 
 @inlined
-def shear_strength(soils, k, pressure, rim_friction):
-    """Greatest shear stress, c + p tan phi, at most mu_t p, and no more than the rim takes from the soil [Pa].
+def shear_strength(soils: Soils, k, pressure, rim_friction):
+    """Greatest shear stress, c + p tan phi, limited by mu_t p and by the friction of the rim [Pa].
 
     Args:
         soils, k: the soil.
@@ -146,5 +146,5 @@ def shear_strength(soils, k, pressure, rim_friction):
     """
     strength = soils.cohesion[k] + pressure * soils.friction[k]
     sliding = min(soils.sliding_friction[k], rim_friction) * pressure
-    # NaN where no pressure meets a friction without a limit: then the comparison fails, and cohesion counts.
+    # zero pressure times infinite friction is NaN: the comparison fails, and cohesion applies
     return sliding if sliding < strength else strength

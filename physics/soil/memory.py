@@ -1,23 +1,24 @@
-"""How soil comes to know the motion of a wheel, and forgets it."""
+"""Memory of the soil under a wheel: a low-pass filter of its motion over the rolled distance."""
 
 import math
 
 from grouser.physics.base.kernel import inlined
+from grouser.physics.soil.wheels import Wheels
 
-# Length over which the soil under a wheel comes to know how it moves, as a share of its radius [-].
+# Length constant of the memory, as a share of the wheel's radius [-].
 MEMORY = 0.25
-# Slower than this a wheel is taken to stand: its slip fades with its speed, and is not that of rounding errors [m/s].
+# Below this speed the slip shown fades to 0, so that it is not that of rounding errors [m/s].
 STANDSTILL = 1e-4
-# A wheel that trembles slower than this does not roll [m/s].
+# Below this speed a wheel does not roll [m/s].
 STANDING = 1e-4
-# Under a wheel that stands, shear answers not only where it is but where it will be so much later: this damps the
-# swinging of what is parked. It fades with the square of the wheel's speed over the other number [s, m/s].
+# Under a wheel at rest, shear follows the position extrapolated by this time: it damps oscillations of a parked
+# vehicle. It fades with the square of the wheel's speed over the second number [s, m/s].
 _LEAD, _PARKED = 5e-2, 1e-2
 
 
 @inlined
-def speeds(wheels, w, axis, frame, twist):
-    """Speed of the rim, of the wheel ahead and to the left [m/s]."""
+def speeds(wheels: Wheels, w, axis, frame, twist):
+    """Speeds of the rim, and of the wheel ahead and to the left [m/s]."""
     rim = wheels.radius[w] * (twist[3] * axis[0] + twist[4] * axis[1] + twist[5] * axis[2])
     ahead = twist[0] * frame[0, 0] + twist[1] * frame[0, 1] + twist[2] * frame[0, 2]
     aside = twist[0] * frame[1, 0] + twist[1] * frame[1, 1] + twist[2] * frame[1, 2]
@@ -26,13 +27,13 @@ def speeds(wheels, w, axis, frame, twist):
 
 @inlined
 def shear_lead(rim, ahead, aside):
-    """How far ahead in time shear answers under a wheel of these speeds [s]."""
+    """Extrapolation time of the shear under a wheel at these speeds [s]."""
     return _LEAD / (1.0 + (rim * rim + ahead * ahead + aside * aside) / (_PARKED * _PARKED))
 
 
 @inlined
-def remembered(motion, rim, ahead, aside, radius, step):
-    """What the soil knows of a wheel's motion at the end of a step: a, b, c of `stress_contact`, how far it rolled."""
+def updated_memory(motion, rim, ahead, aside, radius, step: float):
+    """Memory at the end of a step: a, b, c of `stress_contact`, and the rolled state q."""
     path = step / (MEMORY * radius)
     way = 0.5 * (rim + ahead)
     rolled = path * max(abs(way) - STANDING, 0.0)
@@ -47,7 +48,7 @@ def remembered(motion, rim, ahead, aside, radius, step):
 
 @inlined
 def slip_of(rolling, forward):
-    """Slip by the speeds of rim and wheel: over the rim's when driving, over the wheel's when braking; 0 at rest."""
+    """Slip by the speeds of rim and wheel: over the rim speed when driving, the wheel speed when braking; 0 at rest."""
     reference = rolling if abs(rolling) >= abs(forward) else forward
     if reference == 0.0:
         return 0.0
@@ -56,10 +57,10 @@ def slip_of(rolling, forward):
 
 @inlined
 def shown_slip(rolling, forward, lateral):
-    """Slip and slip angle [rad] of a wheel, fading where it comes to rest.
+    """Slip and slip angle [rad] of a wheel; both fade to 0 at rest.
 
-    The angle is that from the heading to the way, positive where the wheel moves to its left, within a quarter turn: a
-    wheel that rolls backwards has its heading behind it.
+    The angle is from the heading to the direction of motion, positive to the left, within a quarter turn: for a wheel
+    that rolls backwards it is from the opposite of the heading.
 
     Args:
         rolling: speed of the rim about the wheel's centre [m/s].

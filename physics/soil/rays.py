@@ -1,6 +1,6 @@
-"""Where rays meet the ground as it is now: pressed in and heaped up where tiles have been opened.
+"""Intersection of rays with the deformed ground.
 
-There the surface is that of triangles between the middles of the cells, split as those of a height field; elsewhere it
+In opened tiles the surface consists of triangles between cell centres, split as those of a height field; elsewhere it
 is the natural ground.
 """
 
@@ -8,12 +8,13 @@ import math
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.rays import behind, between, border, cell_of, meet_cell, next_cell, ray_to_natural_ground
-from grouser.physics.soil.tiles import SIDE, SURFACE, TILE, natural_level, tile_at
+from grouser.physics.contact.terrain import Terrain
+from grouser.physics.soil.tiles import SIDE, SURFACE, TILE, SoilState, natural_level, tile_at
 
 
 @kernel
-def fill_bounds(state, cell, bounds):
-    """Writes what rectangle all opened tiles lie in: least x and y, greatest x and y [m], (4,)."""
+def fill_bounds(state: SoilState, cell, bounds):
+    """Fills the bounding rectangle of all opened tiles: least x and y, greatest x and y [m], (4,)."""
     bounds[:2], bounds[2:] = math.inf, -math.inf
     for tile in range(state.tile_count[0]):
         for k in range(2):
@@ -23,15 +24,15 @@ def fill_bounds(state, cell, bounds):
 
 
 @kernel
-def ray_to_ground(terrain, cell, state, bounds, crest, x, y, z, dx, dy, dz, end):
+def ray_to_ground(terrain: Terrain, cell, state: SoilState, bounds, crest, x, y, z, dx, dy, dz, end):
     """Distance up to `end` at which a ray is first on or below the ground, infinite if it stays above it [m].
 
     Args:
         terrain: natural ground.
         cell: spacing of soft ground [m].
         state: its tiles.
-        bounds: rectangle that these lie in, see `fill_bounds`.
-        crest: greatest height of each one's surface, NaN where it has not been asked for yet; filled [m].
+        bounds: their bounding rectangle, see `fill_bounds`.
+        crest: greatest height of each tile's surface [m], NaN until it is first needed; filled.
         x, y, z, dx, dy, dz: the ray in the world, its direction of unit length.
         end: [m].
     """
@@ -59,8 +60,8 @@ def ray_to_ground(terrain, cell, state, bounds, crest, x, y, z, dx, dy, dz, end)
 
 
 @kernel
-def _to_cells(terrain, cell, state, x, y, z, dx, dy, dz, near, end):
-    """The same from cell to cell of opened tiles."""
+def _to_cells(terrain: Terrain, cell, state: SoilState, x, y, z, dx, dy, dz, near, end):
+    """`ray_to_ground` from cell to cell of opened tiles."""
     i, j = cell_of(x + near * dx, cell), cell_of(y + near * dy, cell)
     while True:
         far_x, far_y = border(x, dx, i, cell), border(y, dy, j, cell)
@@ -77,8 +78,8 @@ def _to_cells(terrain, cell, state, x, y, z, dx, dy, dz, near, end):
 
 
 @kernel
-def _surface(terrain, cell, state, i, j):
-    """Height of the middle of cell (i, j) now [m]."""
+def _surface(terrain: Terrain, cell, state: SoilState, i, j):
+    """Present height of the centre of cell (i, j) [m]."""
     a, b = i // SIDE, j // SIDE
     tile = tile_at(state, a, b)
     if tile < 0:
@@ -87,8 +88,8 @@ def _surface(terrain, cell, state, i, j):
 
 
 @kernel
-def _crest_of_tile(terrain, cell, state, crest, tile):
-    """Greatest height of a tile's surface, up to the middles of the first cells beyond it [m]."""
+def _crest_of_tile(terrain: Terrain, cell, state: SoilState, crest, tile):
+    """Greatest height of a tile's surface, up to the centres of the first cells beyond it [m]."""
     if math.isnan(crest[tile]):
         start = tile * TILE + SURFACE
         highest = state.soil_cell[start]

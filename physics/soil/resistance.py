@@ -1,18 +1,18 @@
-"""What resists the motion of a wheel, a symmetric matrix over its twist, of which the lower triangle is kept."""
+"""Resistance of the soil to a wheel's twist: a symmetric matrix, of which the lower triangle is stored."""
 
 from grouser.physics.base.kernel import inlined
 
 
 @inlined
 def add_at(slope, x, y, z, xx, yx, yy, zx, zy, zz):
-    """Adds what resists motion of the point x, y, z, a symmetric matrix over its velocity."""
+    """Adds the resistance at the point x, y, z, a symmetric matrix over its velocity."""
     slope[0, 0] += xx
     slope[1, 0] += yx
     slope[1, 1] += yy
     slope[2, 0] += zx
     slope[2, 1] += zy
     slope[2, 2] += zz
-    # moments of the force that each velocity of the centre meets
+    # moments of the resisting force, by each velocity component of the centre
     ax, ay, az = y * zx - z * yx, z * xx - x * zx, x * yx - y * xx
     bx, by, bz = y * zy - z * yy, z * yx - x * zy, x * yy - y * yx
     cx, cy, cz = y * zz - z * zy, z * zx - x * zz, x * zy - y * zx

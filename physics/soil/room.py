@@ -1,4 +1,4 @@
-"""Soft ground and the wheels on it in a step."""
+"""Phases of soft ground and the wheels on it."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from grouser.physics.base.labels import ANEW, WHEEL, WHOLE
 from grouser.physics.base.phases import MORE_TILES, NOTHING
 from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.soil.contact import RIM_STEPS
-from grouser.physics.soil.coupling import apply_wheel_forces, commit_wheels, tiles_short
+from grouser.physics.soil.coupling import apply_wheel_forces, commit_wheels, needs_more_tiles
 from grouser.physics.soil.tiles import SoilState, first_capacity, make_tiles
 from grouser.physics.soil.wheels import Wheels
 
@@ -29,7 +29,7 @@ LABELS: Any = SoilState(
 
 
 def make_state(wheels: Wheels) -> SoilState:
-    """Untouched ground, and wheels that have not moved."""
+    """Natural ground, and wheels that have not moved."""
     count = len(wheels.body)
     return SoilState(
         **make_tiles(first_capacity(int(wheels.tiles[0]))),
@@ -47,19 +47,19 @@ def acts(wheels: Wheels) -> bool:
 
 
 def refused(wheels: Wheels) -> Refused:
-    """Soil yields, and lets go."""
+    """Refused by smooth integrators: yielding and separation of soil are not smooth."""
     return present({"wheels on soil": len(wheels.body) > 0}, SMOOTH)
 
 
 @kernel
 def request(context: Context):
-    """For room, when a step might open more tiles than there is room for."""
-    return MORE_TILES if tiles_short(context.system.soil, context.state.soil) else NOTHING
+    """Requests larger arrays when a step might open more tiles than they can hold."""
+    return MORE_TILES if needs_more_tiles(context.system.soil, context.state.soil) else NOTHING
 
 
 @kernel
 def apply_forces(context: Context):
-    """Adds what the soil under every wheel gives at the predicted motion."""
+    """Adds the soil's forces on every wheel at the predicted motion."""
     system, motion = context.system, context.workspace.multibody
     apply_wheel_forces(
         *(system.soil, system.multibody, system.contact.terrain, motion.kinematics, context.state.soil),
@@ -69,7 +69,7 @@ def apply_forces(context: Context):
 
 @kernel
 def commit(context: Context):
-    """Moves the soil on by the motion of the step."""
+    """Advances the soil by the motion of the step."""
     system, motion = context.system, context.workspace.multibody
     commit_wheels(
         *(system.soil, system.multibody, system.contact.terrain, motion.kinematics, motion.velocity),

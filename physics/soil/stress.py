@@ -1,26 +1,26 @@
-"""Stresses of soil under a rolling wheel, and the forces that they add up to: a wheel's contact without cells.
+"""Stress integrals: stresses of soil under a rolling wheel and their resultant forces, without cells.
 
-After Bekker (1969), Wong and Reece (1967), Janosi and Hanamoto (1961), Ishigami et al. (2007). Angles theta count from
-the wheel's lowest point, forward positive; the soil is met at theta_1 and left at theta_2, and presses hardest at
-theta_m = (a_0 + a_1 |s|) theta_1:
+After Bekker (1969), Wong and Reece (1967), Janosi and Hanamoto (1961), Ishigami et al. (2007). Angles theta are
+measured from the wheel's lowest point, forward positive; the entry angle is theta_1, the exit angle theta_2, and the
+greatest pressure at theta_m = (a_0 + a_1 |s|) theta_1:
 
     p(theta) = K z^n,  z = z_0 - r (1 - cos theta)                                      in front of theta_m
     p(theta) = p(theta_1 - (theta - theta_2) / (theta_m - theta_2) (theta_1 - theta_m))          behind it
 
-A place that had been pressed to the depth z_u before follows p = p_u - (k_0 + A_u z_u) (z_u - z) up to there (Wong).
+Soil that was pressed to the depth z_u before follows p = p_u - (k_0 + A_u z_u) (z_u - z) up to z_u (Wong).
 
-The rim slides over the soil with r_s w - v cos theta along the wheel and v_y across it. For how long it has, depends on
-how fast it comes round or moves on: dt = r dtheta / max(r w, v, |v_y|). With a, b, c the speeds r w, v, v_y over the
-greatest of them,
+The rim slides over the soil with r_s w - v cos theta along the wheel and v_y across it. The contact time follows from
+the fastest of the motions: dt = r dtheta / max(r w, v, |v_y|). With a, b, c the speeds r w, v, v_y over the greatest of
+them,
 
     j_x = r_s a (theta_1 - theta) - r b (sin theta_1 - sin theta),  j_y = r c (theta_1 - theta).
 
-For a driven wheel a = 1, b = 1 - s, the published form; for a braked one b = 1, a = 1 + s. Both are finite down to a
-spinning and a locked wheel. Both directions share one strength, as the soil has only one (Jia et al. 2012):
+For a driven wheel a = 1, b = 1 - s, the published form; for a braked one b = 1, a = 1 + s. Both are finite for
+spinning and locked wheels. Both directions share the soil's strength (Jia et al. 2012):
 
     (tau_x, tau_y) = (c + p tan phi) (1 - exp(-J)) / J (j_x / K_x, j_y / K_y),  J = |(j_x / K_x, j_y / K_y)|.
 
-Within the strength whatever the direction, and the law of Janosi and Hanamoto where the wheel runs straight.
+The stress is within the strength in any direction; for straight motion it is the law of Janosi and Hanamoto.
 """
 
 import math
@@ -29,27 +29,26 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.soil.laws import pressure_stiffness, shear_strength, sinkage_exponent, sinkage_growth
+from grouser.physics.soil.laws import Soils, pressure_stiffness, shear_strength, sinkage_exponent, sinkage_growth
 
-# Of its height, what a grouser adds to the radius at which the soil shears: r_s = r + h (Jia et al. 2012).
+# Share of a grouser's height that adds to the shear radius: r_s = r + h (Jia et al. 2012).
 GROUSER_SHARE = 1.0
-# The greatest pressure is never nearer to where the soil is met: there would be nothing to carry the wheel.
+# Greatest theta_m as a share of theta_1: closer to the entry no soil would carry the wheel.
 _FOREMOST = 0.95
-# Gauss and Legendre's, over 0 to 1: nodes of each half of the contact, or of what kinks leave of it. They are taken to
-# the square, from the edge of the contact inwards: p rises there with the power n, which no polynomial follows.
+# Gauss-Legendre nodes over 0 to 1, for each smooth piece of each half of the contact. They are squared, from the edge
+# of the contact inwards: near the edge p is proportional to a power n, which is not a polynomial.
 _NODES = 8
 _PLACES, _WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(_NODES)[i] + (1.0, 0.0)[i]) for i in range(2))
 
 
 class Motion(NamedTuple):
-    """How a wheel moves over the soil.
+    """Motion of a wheel over the soil.
 
     Attributes:
         slip: s, in -1 to 1: (r w - v) / (r w) driving, (r w - v) / v braking.
         rolling, forward, sideways: a, b, c: speed of the rim, of the wheel along and across, over the fastest of them;
-            all smaller while the wheel has only begun to move.
-        rolled: 1 for a wheel that rolls, 0 for one that has been pressed straight down: the soil then meets it alike in
-            front and behind.
+            all smaller while the wheel starts to move.
+        rolled: 1 for a rolling wheel, 0 for one pressed straight down: the contact is then symmetric to front and rear.
     """
 
     slip: float
@@ -60,17 +59,17 @@ class Motion(NamedTuple):
 
 
 class WheelStress(NamedTuple):
-    """What soil does to a wheel: forces on the wheel, axes at its centre: x along it, y along its axle, z off the soil.
+    """Forces of soil on a wheel; axes at its centre: x ahead, y along its axle, z away from the soil.
 
     Attributes:
         sinkage: z_0, of the wheel's lowest point [m].
         entry_angle, exit_angle: theta_1 and theta_2 [rad].
         normal_force: W [N].
-        thrust: H, of the shear [N].
-        resistance: R, of the pressure [N].
+        thrust: H, by shear [N].
+        resistance: R, by pressure [N].
         drawbar_pull: H - R, the force along x [N].
-        torque: T that the soil's shear takes from the wheel [N m].
-        side_force: along y, of shear and of the soil that is pushed aside [N].
+        torque: T of the soil's shear against the rotation [N m].
+        side_force: along y, by shear and by soil that is pushed aside [N].
         tilting_moment, aligning_moment: of the side force about x and z [N m].
         peak_pressure, peak_shear: the latter at theta_m and the nodes, up to 5 % below the greatest between them [Pa].
     """
@@ -91,13 +90,13 @@ class WheelStress(NamedTuple):
 
 
 class _Press(NamedTuple):
-    """How the soil presses under the wheel.
+    """Pressure law of the soil under the wheel.
 
     Attributes:
         stiffness, exponent: K and n of p = K z^n.
         rut, rut_pressure: z_u and p_u.
-        reloading: slope of the pressure up to there [N/m3].
-        surface: depth at which the wheel meets the soil [m].
+        reloading: slope of the pressure below z_u [N/m3].
+        surface: depth of the soil's surface in front [m].
         unloading, unloading_slope: k_0 and A_u.
     """
 
@@ -112,31 +111,31 @@ class _Press(NamedTuple):
 
 
 @kernel
-def _press_of(soils, k, width, slip, rut):
-    """How soil k presses under a wheel that slips, where something had been before."""
+def _press_of(soils: Soils, k, width, slip, rut):
+    """Pressure law of soil k under a slipping wheel, in a rut."""
     exponent = sinkage_exponent(soils, k, slip)
-    # A wheel's load goes with z^(n + 1/2): its pressure, and how long its contact is.
+    # A wheel's load is proportional to z^(n + 1/2): pressure times contact length.
     softer = sinkage_growth(soils, k, slip) ** (exponent + 0.5)
     stiffness = pressure_stiffness(soils, k, width, exponent) / softer
     unloading, slope = soils.unloading_stiffness[k], soils.unloading_slope[k]
     if rut <= 0.0:
         return _Press(stiffness, exponent, 0.0, 0.0, unloading, 0.0, unloading, slope)
     pressure = stiffness * rut**exponent
-    # Soil does not come back higher than it was.
+    # Soil does not rebound above its original level.
     reloading = max(unloading + slope * rut, pressure / rut)
     return _Press(stiffness, exponent, rut, pressure, reloading, rut - pressure / reloading, unloading, slope)
 
 
 @kernel
-def surface_of(soils, k, width, slip, rut):
-    """Depth at which a wheel meets soil that had been pressed to `rut` before, and came back a little [m]."""
+def rebounded_surface(soils: Soils, k, width, slip, rut):
+    """Depth of the surface of soil that was pressed to `rut` before, after its elastic rebound [m]."""
     return _press_of(soils, k, width, slip, rut).surface
 
 
 @inlined
 def _pressure(press, depth):
     """Pressure at a depth [Pa]."""
-    # At the edge of the contact rounding takes the depth below 0.
+    # At the edge of the contact rounding makes the depth negative.
     if depth <= 0.0:
         return 0.0
     if depth < press.rut:
@@ -146,8 +145,8 @@ def _pressure(press, depth):
 
 
 @inlined
-def _kept(press, depth, pressure, lift):
-    """What is left of the pressure, and of the strength that it gives, once the wheel has risen by `lift` [-]."""
+def _remaining_share(press, depth, pressure, lift):
+    """Remaining share of pressure and strength after the wheel has risen by `lift` [-]."""
     if lift == 0.0:
         return 1.0
     kept = 1.0 - (press.unloading + press.unloading_slope * depth) * lift / pressure
@@ -156,7 +155,7 @@ def _kept(press, depth, pressure, lift):
 
 @inlined
 def _displaced(angle, rise, rolled, moved, across):
-    """Shear displacement over its moduli, along and across the wheel, and its length, never 0, since the soil was met.
+    """Shear displacement since entry over its moduli, along and across the wheel, and its length, never 0.
 
     Args:
         angle, rise: theta_1 - theta; sin theta_1 - sin theta.
@@ -167,16 +166,16 @@ def _displaced(angle, rise, rolled, moved, across):
 
 
 @kernel
-def _turning_back(entry, exit_, rolling, forward):
-    """Angle below which a braked rim drags the soil forward after all; `entry` where it always does, or never.
+def _shear_reversal(entry, exit_, rolling, forward):
+    """Angle at which j_x of a braked wheel changes sign; `entry` if it does not.
 
-    Where j_x = 0: rolling (theta_1 - theta) = forward (sin theta_1 - sin theta).
+    There rolling (theta_1 - theta) = forward (sin theta_1 - sin theta).
     """
     if not rolling < forward or not math.cos(entry) * forward < rolling:
         return entry
     steepest = math.acos(rolling / forward)
     end, angle = math.sin(entry), max(2.0 * steepest - entry, exit_)
-    # From beyond the zero of a function that bends to one side only; a cut does not have to be exact.
+    # Newton's method on a convex function; the split of the integral need not be exact.
     for _ in range(3):
         missed = rolling * (entry - angle) - forward * (end - math.sin(angle))
         slope = forward * math.cos(angle) - rolling
@@ -185,19 +184,19 @@ def _turning_back(entry, exit_, rolling, forward):
 
 
 @kernel
-def wheel_stress(soils, k, radius, width, shear_radius, sinkage, rut, lift, motion, gravity, rim_friction):
+def wheel_stress(soils: Soils, k, radius, width, shear_radius, sinkage, rut, lift, motion, gravity, rim_friction):
     """Forces of soil on a wheel at a sinkage.
 
     Args:
         soils, k: the soil.
         radius, width: of the wheel [m].
-        shear_radius: r_s, at which the soil shears: the radius, and of grousers `GROUSER_SHARE` [m].
-        sinkage: of the wheel's lowest point below the undisturbed ground, where it was deepest [m].
-        rut: z_u, to which the soil in front had been pressed [m]; 0 for fresh soil.
-        lift: by how much the wheel has risen since it was deepest, without rolling on, at least 0 [m]. Each place
-            then follows its own unloading line.
+        shear_radius: r_s, at which the soil shears: the radius plus `GROUSER_SHARE` of the grouser height [m].
+        sinkage: greatest depth of the wheel's lowest point below the undisturbed ground [m].
+        rut: z_u, depth to which the soil in front was pressed before [m]; 0 for fresh soil.
+        lift: rise of the wheel since its greatest depth without rolling on, at least 0 [m]; each point of the contact
+            follows its own unloading line.
         motion: of the wheel.
-        gravity: across the ground [m/s2].
+        gravity: normal to the ground [m/s2].
         rim_friction: between the wheel's surface and the soil [-].
 
     Returns:
@@ -218,12 +217,12 @@ def wheel_stress(soils, k, radius, width, shear_radius, sinkage, rut, lift, moti
     exit_ = motion.rolled * exit_ - (1.0 - motion.rolled) * entry
     front, rear = entry - peak, peak - exit_
 
-    # Where something kinks, as shares of a half, counted from the edge of the contact.
+    # Kinks of the integrand, as shares of each half, from the edge of the contact.
     old, back = 1.0, 1.0
     if 0.0 < press.rut < sinkage:
         kink = 2.0 * math.asin(math.sqrt(0.5 * min((sinkage - press.rut) / radius, 1.0)))
         old = min(max((entry - kink) / front, 0.0), 1.0)
-    turn = _turning_back(entry, exit_, shear_radius / radius * motion.rolling, motion.forward)
+    turn = _shear_reversal(entry, exit_, shear_radius / radius * motion.rolling, motion.forward)
     if turn < entry:
         back = (entry - turn) / front if turn > peak else (turn - exit_) / rear
     first, second = math.sqrt(min(old, back)), math.sqrt(max(old, back))
@@ -234,14 +233,14 @@ def wheel_stress(soils, k, radius, width, shear_radius, sinkage, rut, lift, moti
     across = radius * motion.sideways / (soils.lateral_modulus[k] + soils.lateral_slope[k] * angle)
     rolled, moved = along * shear_radius * motion.rolling, along * radius * motion.forward
     end = math.sin(entry)
-    # Hegedus: soil that is pushed aside slides along a plane 45 deg - phi/2 steep, whose cotangent this is.
+    # Hegedus: soil that is pushed aside slides along a plane at 45 deg - phi/2; this is its cotangent.
     steepness = soils.friction[k] + math.sqrt(1.0 + soils.friction[k] ** 2)
     of_cohesion = 2.0 * steepness * soils.cohesion[k]
     of_weight = steepness * (steepness + steepness**2 * soils.friction[k]) * soils.density[k] * gravity
 
     depth = sinkage - 2.0 * radius * math.sin(0.5 * peak) ** 2
     pressure = _pressure(press, depth)
-    kept = _kept(press, depth, pressure, lift)
+    kept = _remaining_share(press, depth, pressure, lift)
     greatest = kept * pressure
     _, _, far = _displaced(entry - peak, end - math.sin(peak), rolled, moved, across)
     most = kept * shear_strength(soils, k, pressure, rim_friction) * (1.0 - math.exp(-far))
@@ -257,7 +256,7 @@ def wheel_stress(soils, k, radius, width, shear_radius, sinkage, rut, lift, moti
             mirrored = entry - share * front
             depth = sinkage - 2.0 * radius * math.sin(0.5 * mirrored) ** 2
             pressure = _pressure(press, depth)
-            kept = _kept(press, depth, pressure, lift)
+            kept = _remaining_share(press, depth, pressure, lift)
             strength = kept * shear_strength(soils, k, pressure, rim_friction)
             pressure *= kept
             for half in range(2):

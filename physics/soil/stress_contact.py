@@ -1,23 +1,23 @@
-"""A wheel on the stress integrals in a step: how its patch of soil remembers, and force and slope that it gives.
+"""Contact of a wheel by the stress integrals in a step: memory of its patch of soil, force and slope.
 
-The integrals hold for steady rolling. Between standstill and that, the patch has memory: the speeds of rim and wheel
-over the fastest of them, a, b, c, follow the wheel over a length l as
+The integrals hold for steady rolling. From standstill to steady rolling the patch has memory: the speeds of rim and
+wheel over the fastest of them, a, b, c, follow the wheel over a length l as
 
     a' = (r w - V a) / l,  b' = (v - V b) / l,  c' = (v_y - V c) / l,  V = max(|r w|, |v|, |v_y|),
 
-which ends at the steady values however slowly the wheel moves, and is a spring under one that stands. Its deepest
-sinkage fades likewise as it rolls off; above it the wheel unloads.
+which converges to the steady values at any speed, and acts as a spring under a wheel at rest. The deepest sinkage
+decays likewise as the wheel rolls on; above it the soil unloads.
 """
 
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.contact.terrain import type_at
+from grouser.physics.contact.terrain import Terrain, type_at
 from grouser.physics.soil.laws import pressure_stiffness, sinkage_exponent, sinkage_growth
-from grouser.physics.soil.memory import MEMORY, STANDING, remembered, shear_lead, slip_of, speeds
+from grouser.physics.soil.memory import MEMORY, STANDING, shear_lead, slip_of, speeds, updated_memory
 from grouser.physics.soil.resistance import add_at
 from grouser.physics.soil.stress import GROUSER_SHARE, Motion, wheel_stress
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, open_cell, set_back
+from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, SoilState, open_cell, unloaded_sinkage
 from grouser.physics.soil.wheels import (
     ENTRY,
     EXIT,
@@ -29,19 +29,21 @@ from grouser.physics.soil.wheels import (
     SINKAGE_OF_WHEEL,
     THRUST,
     TORQUE,
+    Wheels,
+    WheelWorkspace,
 )
 
-# Steps of the finite differences: of the sinkage as a share of the radius, and of the speeds' ratios [-].
+# Finite-difference steps: of the sinkage as a share of the radius, and of the speed ratios [-].
 _DEEPER, _FASTER = 1e-6, 1e-4
-# A wheel rises or falls slowly when by less than this [m/s].
+# Vertical speed below which a wheel moves slowly [m/s].
 _SLOW = 1e-2
-# Places across a wheel at which a rut is read.
+# Number of points across a wheel at which the rut depth is read.
 _ACROSS = 5
 
 
 @kernel
-def _response(wheels, w, k, sinkage, deepest, rut, rolling, forward, sideways, rolled, gravity):
-    """What the soil does to a wheel that has memory: one that rolls backward is the mirror image of one forward."""
+def _response(wheels: Wheels, w, k, sinkage, deepest, rut, rolling, forward, sideways, rolled, gravity):
+    """Forces of the soil with memory, and -1 for a wheel that rolls backward: it is mirrored; else 1."""
     radius = wheels.radius[w]
     shear_radius = radius + GROUSER_SHARE * wheels.grouser_height[w]
     back = -1.0 if rolled < 0.0 else 1.0
@@ -63,16 +65,18 @@ def _response(wheels, w, k, sinkage, deepest, rut, rolling, forward, sideways, r
 
 
 @kernel
-def push_on_stress(wheels, w, terrain, origin, gravity, step, state, work):
-    """Force, moment and slope of the soil under a wheel at the velocity that the step begins with.
+def measure_stress_forces(
+    wheels: Wheels, w, terrain: Terrain, origin, gravity, step: float, state: SoilState, work: WheelWorkspace
+):
+    """Force, moment and slope of the soil under a wheel at the velocity at the start of the step.
 
     Args:
         wheels, w: the wheel.
         terrain: natural ground.
         origin: of the kinematics [m].
-        gravity: across the ground [m/s2].
+        gravity: normal to the ground [m/s2].
         step: h [s].
-        state: with ruts and memory.
+        state: of the soil, with ruts and memory.
         work: placed; `wrench`, `slope`, `touched`, `soil` and `touch[w, :3, 0]` (sinkage, rut) are filled.
     """
     frame, centre, wrench, slope = work.frame[w], work.centre[w], work.wrench[w], work.slope[w]
@@ -84,7 +88,7 @@ def push_on_stress(wheels, w, terrain, origin, gravity, step, state, work):
     work.touched[w] = 0
     if k < 0:
         return
-    # one that lies stands on its side
+    # a wheel that lies down rests on its side
     lean = work.axis[w, 0] * frame[2, 0] + work.axis[w, 1] * frame[2, 1] + work.axis[w, 2] * frame[2, 2]
     height = (z - work.level[w]) * frame[2, 2]
     sinkage = radius * math.sqrt(max(1.0 - lean * lean, 0.0)) + wheels.half_width[w] * lean * lean - height
@@ -94,7 +98,7 @@ def push_on_stress(wheels, w, terrain, origin, gravity, step, state, work):
         return
     rim, ahead, aside = speeds(wheels, w, work.axis[w], frame, work.twist[w])
     horizon = step + shear_lead(rim, ahead, aside)
-    a, b, c, q = remembered(memory, rim, ahead, aside, radius, horizon)
+    a, b, c, q = updated_memory(memory, rim, ahead, aside, radius, horizon)
     deepest = state.wheel_sinkage[w]
     rut = _rut_ahead(wheels, w, terrain, state, x, y, frame, sinkage, q)
     now, back = _response(wheels, w, k, predicted, deepest, rut, a, b, c, q, gravity)
@@ -103,7 +107,7 @@ def push_on_stress(wheels, w, terrain, origin, gravity, step, state, work):
     work.touched[w], work.soil[w, 0] = 1, k
     work.touch[w, 0, 0], work.touch[w, 1, 0] = sinkage, rut
     _add_forces(now, back, work.axis[w], frame, wrench)
-    # where it hardly moves, the step may end on either side of the deepest sinkage: it answers as it unloads
+    # at low speed the step may end on either side of the deepest sinkage: the unloading stiffness applies
     slow = abs(rise) < _SLOW
     top = max(predicted, deepest) if slow else deepest
     deeper = -_DEEPER * radius if slow else _DEEPER * radius
@@ -120,8 +124,8 @@ def push_on_stress(wheels, w, terrain, origin, gravity, step, state, work):
 
 
 @inlined
-def _rut_ahead(wheels, w, terrain, state, x, y, frame, sinkage, way):
-    """Depth to which the soil had been pressed where the wheel enters it, its mean across the wheel [m]."""
+def _rut_ahead(wheels: Wheels, w, terrain: Terrain, state: SoilState, x, y, frame, sinkage, way):
+    """Depth of the rut where the wheel enters the soil, mean across the wheel [m]."""
     radius = wheels.radius[w]
     entry = math.sqrt(max(sinkage * (2.0 * radius - sinkage), 0.0)) + wheels.cell[0]
     if way < 0.0:
@@ -146,7 +150,7 @@ def _add_forces(found, back, axis, frame, wrench):
 
 @inlined
 def _add_resistance(slope, frame, radius, ahead, aside, up):
-    """Adds what resists motion of the wheel's lowest point ahead, to the left and up from the ground."""
+    """Adds the resistance to motion of the wheel's lowest point ahead, to the left and up from the ground."""
     a, b, c = frame[0], frame[1], frame[2]
     add_at(
         slope,
@@ -163,31 +167,33 @@ def _add_resistance(slope, frame, radius, ahead, aside, up):
 
 
 @kernel
-def commit_stress(wheels, w, twist, terrain, origin, gravity, step, state, work):
-    """Moves the memory of the soil on by the velocity that the step has found, leaves a rut, and measures.
+def commit_stress(
+    wheels: Wheels, w, twist, terrain: Terrain, origin, gravity, step: float, state: SoilState, work: WheelWorkspace
+):
+    """Advances the soil's memory by the solved velocity, deepens the rut, and measures.
 
     Args:
         wheels, w: the wheel.
         twist: of the wheel at the end of the step, (6,).
         terrain: natural ground.
         origin: of the kinematics [m].
-        gravity: across the ground [m/s2].
+        gravity: normal to the ground [m/s2].
         step: h [s].
-        state: changed; its `wheel_motion` is that of the end of the step already.
-        work: as `push_on_stress` has left it; `wrench` and `figure` are filled.
+        state: of the soil, changed; its `wheel_motion` is already that at the end of the step.
+        work: as filled by `measure_stress_forces`; `wrench` and `figure` are filled.
     """
     frame, figure, motion, k = work.frame[w], work.figure[w], state.wheel_motion[w], work.soil[w, 0]
     radius = wheels.radius[w]
     rise = twist[0] * frame[2, 0] + twist[1] * frame[2, 1] + twist[2] * frame[2, 2]
     sinkage, rut = work.touch[w, 0, 0] - step * rise, work.touch[w, 1, 0]
     rim, ahead, aside = speeds(wheels, w, work.axis[w], frame, twist)
-    a, b, c, q = remembered(motion, rim, ahead, aside, radius, shear_lead(rim, ahead, aside))
+    a, b, c, q = updated_memory(motion, rim, ahead, aside, radius, shear_lead(rim, ahead, aside))
     now, back = _response(wheels, w, k, sinkage, state.wheel_sinkage[w], rut, a, b, c, q, gravity)
     _add_forces(now, back, work.axis[w], frame, work.wrench[w])
     rolled = step * max(max(abs(rim), abs(ahead), abs(aside)) - STANDING, 0.0) / (MEMORY * radius)
     deepest = max(state.wheel_sinkage[w], sinkage)
     if deepest > sinkage:
-        # towards the sinkage at which fresh soil carries what this one does now
+        # towards the sinkage at which fresh soil carries the present load
         step_down = _DEEPER * radius
         full, _ = _response(wheels, w, k, deepest, deepest, rut, a, b, c, q, gravity)
         less, _ = _response(wheels, w, k, deepest - step_down, deepest - step_down, rut, a, b, c, q, gravity)
@@ -205,7 +211,7 @@ def commit_stress(wheels, w, twist, terrain, origin, gravity, step, state, work)
 
 
 @inlined
-def _leave_rut(wheels, w, k, terrain, origin, slip, sinkage, state, work):
+def _leave_rut(wheels: Wheels, w, k, terrain: Terrain, origin, slip, sinkage, state: SoilState, work: WheelWorkspace):
     """Presses the cells under the lowest line of the wheel down to its sinkage."""
     frame, centre, soils, cell = work.frame[w], work.centre[w], wheels.soils, state.soil_cell
     exponent = sinkage_exponent(soils, k, slip)
@@ -219,5 +225,5 @@ def _leave_rut(wheels, w, k, terrain, origin, slip, sinkage, state, work):
         at = open_cell(terrain, wheels.cell[0], state, x, y)
         if sinkage > cell[at + SINKAGE]:
             cell[at + SINKAGE], cell[at + PRESSURE] = sinkage, pressure
-            stays = set_back(soils.unloading_stiffness[k], soils.unloading_slope[k], sinkage, pressure)
+            stays = unloaded_sinkage(soils.unloading_stiffness[k], soils.unloading_slope[k], sinkage, pressure)
             cell[at + SURFACE] = cell[at + LEVEL] - stays

@@ -1,8 +1,8 @@
-"""Soft ground in tiles: only where a wheel has been is anything kept.
+"""Storage of soft ground in tiles, only where a wheel has been.
 
-The cell (i, j) is the square around x = i cell, y = j cell. Tiles of SIDE x SIDE cells lie side by side in one array,
-in the order in which they were first needed, and a hash table finds them. What driving costs depends on neither how
-large the map is nor how much of it is kept.
+The cell (i, j) is the square around x = i cell, y = j cell. Tiles of SIDE x SIDE cells are stored in one array, in the
+order of first use, and a hash table finds them. The cost of a step depends neither on the size of the map nor on the
+number of tiles.
 """
 
 import math
@@ -11,33 +11,33 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.contact.terrain import surface_below, type_at
+from grouser.physics.contact.terrain import Terrain, surface_below, type_at
 
-# Cells to a side of a tile.
+# Cells per side of a tile.
 SIDE = 32
 _CELLS = SIDE * SIDE
-# Layers of a tile, each _CELLS numbers: level that sinkage is measured from [m]; where the cell yielded last, its
-# sinkage and pressure (of the visco-elasto-plastic law: plastic sinkage, and nothing) [m, Pa]; the surface when nothing
-# presses on it [m]; shear state along x and y of the horizontal plane [-]; index of the soil, -1 for rigid ground.
+# Layers of a tile, each _CELLS numbers: reference level of the sinkage [m]; sinkage and pressure at the last yield [m,
+# Pa] (visco-elasto-plastic law: plastic sinkage, unused); height of the unloaded surface [m]; shear state along x and y
+# of the horizontal plane [-]; index of the soil, -1 for rigid ground.
 LEVEL, SINKAGE, PRESSURE, SURFACE, SHEAR_X, SHEAR_Y, TYPE = (layer * _CELLS for layer in range(7))
 TILE = 7 * _CELLS
 _FIRST_TILES = 32
 
 
 class SoilState(NamedTuple):
-    """What a restart needs of soft ground and of the wheels on it.
+    """State of soft ground and of the wheels on it.
 
     Attributes:
-        tile_count: number of tiles of soft ground that have been opened, (1,); `soil.tiles` says what they are.
-        tile_place: which tile of the plane each is, (tiles, 2).
-        tile_table: hash table of them, index + 1, 0 for none.
-        soil_cell: their layers.
-        wheel_motion: of each wheel, as the soil under it has come to know it: speed of the rim, of the wheel ahead and
-            to the left, over the fastest of them, and how far it has rolled on, -1 (back) to 1, (wheels, 4) [-].
+        tile_count: number of opened tiles, (1,).
+        tile_place: indices (a, b) of each tile, (tiles, 2).
+        tile_table: hash table of the tiles, index + 1, 0 for none.
+        soil_cell: layers of the tiles.
+        wheel_motion: the soil's memory of each wheel's motion: speed of the rim, of the wheel ahead and to the left,
+            over the fastest of them, and the rolled state, -1 (back) to 1, (wheels, 4) [-].
         rim_shear: shear of the soil at equal steps around each wheel, along the rim and across, (wheels, steps, 2) [-].
-        wheel_sinkage: deepest sinkage of the patch on which each wheel of the level `stress` stands [m], (wheels,).
-        soil_work: on the machine by the soil under each wheel [J], (wheels,).
-        moved_soil: volume that each wheel has moved aside [m3], (wheels,).
+        wheel_sinkage: deepest sinkage of the patch under each wheel of the level `stress` [m], (wheels,).
+        soil_work: work of the soil under each wheel on the machine [J], (wheels,).
+        moved_soil: volume displaced by each wheel [m3], (wheels,).
     """
 
     tile_count: np.ndarray
@@ -52,7 +52,7 @@ class SoilState(NamedTuple):
 
 
 def make_tiles(capacity: int) -> dict[str, np.ndarray]:
-    """Room for tiles, none of them opened, as the fields of `SoilState` that hold them."""
+    """Fields of `SoilState` for tiles, none of them opened."""
     return {
         "tile_count": np.zeros(1, dtype=np.int64),
         "tile_place": np.zeros((capacity, 2), dtype=np.int64),
@@ -62,17 +62,17 @@ def make_tiles(capacity: int) -> dict[str, np.ndarray]:
 
 
 def first_capacity(tiles_of_a_step: int) -> int:
-    """Tiles to begin with: a power of two."""
+    """Initial number of tiles in the arrays, a power of two."""
     return 1 << (max(_FIRST_TILES, 4 * tiles_of_a_step) - 1).bit_length() if tiles_of_a_step else 1
 
 
 def tiles_of_window(side: int) -> int:
-    """Most tiles that a window of so many cells to a side can touch."""
+    """Most tiles that a window with this number of cells per side can touch."""
     return (side // SIDE + 2) ** 2
 
 
 def with_capacity(state: SoilState, capacity: int) -> SoilState:
-    """The same state with room for another number of tiles, no fewer than it has."""
+    """The same state with arrays for another number of tiles, at least as many as are opened."""
     count = int(state.tile_count[0])
     room = make_tiles(capacity)
     room["tile_count"][0] = count
@@ -84,7 +84,7 @@ def with_capacity(state: SoilState, capacity: int) -> SoilState:
 
 @kernel
 def _slot_of(place, table, a, b):
-    """Slot of the hash table that holds tile (a, b), or that is free for it."""
+    """Slot of the hash table with tile (a, b), or the free one for it."""
     mask = table.shape[0] - 1
     mixed = (a * 73856093) ^ (b * 19349663)
     slot = (mixed ^ (mixed >> 15)) & mask
@@ -94,8 +94,8 @@ def _slot_of(place, table, a, b):
 
 
 @kernel
-def tile_at(state, a, b):
-    """Index of tile (a, b), -1 if it was never opened."""
+def tile_at(state: SoilState, a, b):
+    """Index of tile (a, b), -1 if it is not opened."""
     return state.tile_table[_slot_of(state.tile_place, state.tile_table, a, b)] - 1
 
 
@@ -107,8 +107,8 @@ def _fill_table(count, place, table):
 
 
 @kernel
-def _open_tile(terrain, cell, state, a, b):
-    """Index of tile (a, b), laid out as the terrain is where it is new."""
+def _open_tile(terrain: Terrain, cell, state: SoilState, a, b):
+    """Index of tile (a, b); opens it at the terrain's natural level if it is new."""
     slot = _slot_of(state.tile_place, state.tile_table, a, b)
     if state.tile_table[slot] != 0:
         return state.tile_table[slot] - 1
@@ -125,16 +125,16 @@ def _open_tile(terrain, cell, state, a, b):
 
 
 @kernel
-def open_cell(terrain, cell, state, x, y):
-    """Index of the LEVEL of the cell at x, y; its tile is opened."""
+def open_cell(terrain: Terrain, cell, state: SoilState, x, y):
+    """Index of the LEVEL of the cell at x, y; opens its tile."""
     i, j = int(math.floor(x / cell + 0.5)), int(math.floor(y / cell + 0.5))
     a, b = i // SIDE, j // SIDE
     return _open_tile(terrain, cell, state, a, b) * TILE + (i - a * SIDE) * SIDE + j - b * SIDE
 
 
 @kernel
-def natural_level(terrain, x, y):
-    """Height of the ground at x, y before anything has happened to it [m]."""
+def natural_level(terrain: Terrain, x, y):
+    """Height of the natural ground at x, y [m]."""
     if terrain.heights.shape[0] > 0:
         height, _, _, _ = surface_below(terrain.heights, terrain.cell[0], terrain.origin[0], terrain.origin[1], x, y)
         return height
@@ -143,20 +143,20 @@ def natural_level(terrain, x, y):
 
 
 @kernel
-def fill_natural_levels(terrain, x, y, level):
-    """Heights of the ground at many places before anything has happened to it [m]."""
+def fill_natural_levels(terrain: Terrain, x, y, level):
+    """Heights of the natural ground at many points [m]."""
     for n in range(x.shape[0]):
         level[n] = natural_level(terrain, x[n], y[n])
 
 
 @kernel
-def open_window(terrain, cell, state, i_first, j_first, rows, columns, place):
-    """Where in `state.soil_cell` the cells of a rectangle are; opens the tiles that it touches.
+def open_window(terrain: Terrain, cell, state: SoilState, i_first, j_first, rows, columns, place):
+    """Finds the cells of a rectangle in `state.soil_cell`; opens the tiles that it touches.
 
     Args:
         terrain: natural ground.
         cell: spacing [m].
-        state: with room for its tiles.
+        state: of the soil, with capacity for the tiles.
         i_first, j_first, rows, columns: the rectangle.
         place: result, row by row: index of the LEVEL of each cell.
     """
@@ -178,6 +178,6 @@ def open_window(terrain, cell, state, i_first, j_first, rows, columns, place):
 
 
 @inlined
-def set_back(unloading, slope, sinkage, pressure):
-    """Plastic sinkage that stays when a cell is let go [m]: what it sprang back is p_u / (k_0 + A_u z_u)."""
+def unloaded_sinkage(unloading, slope, sinkage, pressure):
+    """Plastic sinkage after unloading [m]; the elastic rebound is p_u / (k_0 + A_u z_u)."""
     return sinkage - pressure / (unloading + slope * sinkage)

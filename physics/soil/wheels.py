@@ -1,4 +1,4 @@
-"""Wheels on soft ground: what does not change, and what a step fills anew."""
+"""Wheels on soft ground: constant arrays, and buffers of a step."""
 
 import math
 from typing import NamedTuple
@@ -15,18 +15,18 @@ from grouser.physics.soil.tiles import tiles_of_window
 
 CELLS, STRESS, DEFORMABLE = range(3)
 _BY_NAME = dict(zip(LEVELS, (CELLS, STRESS, DEFORMABLE), strict=True))
-# Rows of `WheelWorkspace.touch`: place from the wheel's centre, world axes [m]; unit normal of the wheel's surface
-# there, inwards; area of that surface [m2]; depth below the cell's level [m]; stiffness K of the soil under its patch;
+# Rows of `WheelWorkspace.touch`: position from the wheel's centre, world axes [m]; unit normal of the wheel's surface,
+# inwards; area of that surface [m2]; depth below the cell's level [m]; stiffness K of the soil under its patch;
 # angle around the wheel from its mark, in turns.
 X, Y, Z, NORMAL_X, NORMAL_Y, NORMAL_Z, AREA, DEPTH, STIFFNESS, TURN = range(10)
 TOUCH = 10
-# Labels of cells: around those touched; under the wheel and pressed before, but let go.
+# Labels of cells: around the touched ones; under the wheel and pressed before, but separated.
 RIM, SHADED = -1, -2
-# Cells around a wheel in which displaced soil comes to rest.
+# Cells around a wheel within which displaced soil slides.
 MARGIN = 6
-# Steps around a wheel, at least, at which the profile of one that is not even is kept.
+# Least number of angular steps of an uneven wheel's profile.
 _ANGLES = 8192
-# What is known of a wheel's contact with soil; columns of `WheelWorkspace.figure`.
+# Measured quantities of a wheel's contact with soil; columns of `WheelWorkspace.figure`.
 FIGURES = (
     "sinkage",
     "entry_angle",
@@ -46,26 +46,26 @@ SLIP, SLIP_ANGLE, PEAK_PRESSURE, PEAK_SHEAR = range(8, len(FIGURES))
 
 
 class Wheels(NamedTuple):
-    """Wheels that may meet soil; none where all ground is rigid.
+    """Wheels that may contact soil; none on rigid ground.
 
     Attributes:
-        soils: that there are.
+        soils: of the world.
         cell: spacing of the soil's cells [m], (1,).
-        bulldozing: whether displaced soil is moved aside, (1,).
-        body: that each wheel belongs to, (wheels,).
+        bulldozing: whether displaced soil is deposited beside the wheel, (1,).
+        body: of each wheel, (wheels,).
         position, axis: centre [m] and unit axis in the body frame, (wheels, 3).
         radius, half_width: without grousers [m].
         reach: greatest radius [m].
         level: CELLS, STRESS or DEFORMABLE.
-        mark: direction across the axis from which angles around the wheel count, body frame, (wheels, 3).
+        mark: direction normal to the axis at which angles around the wheel are zero, body frame, (wheels, 3).
         uneven: whether the radius changes around a wheel or across it.
-        outline: number of the angles and of the places at which each wheel's profile is given, (wheels, 2).
-        profile: radius at equal steps of the angle from the mark and across [m], (wheels, most angles, most places);
-            not used of even wheels.
+        outline: number of angles and of lateral positions of each wheel's profile, (wheels, 2).
+        profile: radius at equal steps of the angle from the mark and across [m], (wheels, most angles, most positions);
+            not used for even wheels.
         grouser_height: [m].
-        friction: between its surface and the soil [-].
-        side: cells to a side of the largest window that a wheel needs, (1,).
-        tiles: most that may be opened in a step, (1,).
+        friction: coefficient between its surface and the soil [-].
+        side: cells per side of the largest window of a wheel, (1,).
+        tiles: most tiles that a step may open, (1,).
     """
 
     soils: Soils
@@ -89,37 +89,37 @@ class Wheels(NamedTuple):
 
 
 class WheelWorkspace(NamedTuple):
-    """What a step fills anew, for each wheel.
+    """Buffers of a step, of each wheel.
 
     Attributes:
         centre, axis: from the kinematics' origin [m], and unit axis, world axes, (wheels, 3).
-        mark: direction across the axis from which angles around the wheel count, world axes, (wheels, 3).
+        mark: direction normal to the axis at which angles around the wheel are zero, world axes, (wheels, 3).
         frame: ahead, to the left and up from the natural ground, world axes, (wheels, 3, 3).
         twist: velocity of the centre [m/s] and angular velocity [rad/s], world axes, (wheels, 6).
-        window: first cell along x and y, cells along x and y; first and last row, first and last column in it of what
-            is touched or shaded; (wheels, 8).
-        place: where in `State.soil_cell` each cell of the window is, (wheels, cells).
-        label: of each cell of a window: number + 1 of a touched one, RIM, SHADED or 0, (wheels, cells).
+        window: first cell along x and y, number of cells along x and y; first and last row, first and last column of
+            touched or shaded cells; (wheels, 8).
+        place: index of each cell of the window in `SoilState.soil_cell`, (wheels, cells).
+        label: of each cell of the window: number + 1 of a touched one, RIM, SHADED or 0, (wheels, cells).
         touched: number of cells that the wheel touches or may touch within the step, (wheels,).
-        spot: of each its index in the window, (wheels, cells).
-        soil: of each, (wheels, cells).
-        patch: of each, the first one of the patch that it belongs to, (wheels, cells).
-        touch: of each, X to TURN above, (wheels, TOUCH, cells).
-        rim: cells of a window around those touched, (cells,).
+        spot: index of each touched cell in the window, (wheels, cells).
+        soil: of each touched cell, (wheels, cells).
+        patch: first touched cell of the patch of each, (wheels, cells).
+        touch: X to TURN of each touched cell, (wheels, TOUCH, cells).
+        rim: cells of a window around the touched ones, (cells,).
         surface, change, steepest: of the cells of a window, height and its change [m], tangent of repose [-], (cells,).
         flows: soil that slides between a cell of the window and four of its neighbours [m], (4, cells).
-        patch_sum: area, moments of a patch by its first cell, (6, cells).
-        jacobian, pushed: of the twist, and step times slope times it, (6, coordinates).
-        axes: of the world, (3, 3).
+        patch_sum: area and moments of a patch, at its first cell, (6, cells).
+        jacobian, pushed: Jacobian of the twist, and step times slope times Jacobian, (6, coordinates).
+        axes: unit vectors of the world, (3, 3).
         end_twist: as `twist`, at the end of the step, (6,).
-        flow: soil that gave way, see `contact.commit_cells`, (5,).
+        flow: displaced soil, see `contact.commit_cells`, (5,).
         level: height of the natural ground under each wheel [m], (wheels,).
         entry: coordinates that move a wheel, (coordinates,).
         slope: force per velocity of the centre's twist, (wheels, 6, 6).
-        wrench: force [N] and moment about the centre [N m], at `twist` and, when the step is over, at its end, world
-            axes, (wheels, 6).
-        figure: of the last step, (wheels, FIGURES).
-        greatest_pressure, greatest_sinkage: so far, by soil [Pa], and over the wheel's diameter [-], (soils,).
+        wrench: force [N] and moment about the centre [N m], world axes, at `twist` and, after the step, at its end,
+            (wheels, 6).
+        figure: measurements of the last step, (wheels, FIGURES).
+        greatest_pressure, greatest_sinkage: on each soil so far, [Pa] and over the wheel's diameter [-], (soils,).
     """
 
     centre: np.ndarray
@@ -201,7 +201,7 @@ def make_wheels(machine: Machine, names: Names, world: World) -> Wheels:
 
 
 def make_wheel_workspace(wheels: Wheels, coordinates: int) -> WheelWorkspace:
-    """Buffers for wheels."""
+    """Buffers of the right sizes."""
     count = len(wheels.body)
     cells = int(wheels.side[0]) ** 2 if count else 0
     return WheelWorkspace(
@@ -245,11 +245,10 @@ def _reach(wheel: Wheel) -> float:
 
 
 def _profile(wheel: Wheel, cell: float) -> np.ndarray:
-    """Radius at equal steps of the angle, and across, as its mean over the arc of a cell [m]; one number when even.
+    """Radius at equal steps of the angle, and across, averaged over the arc of a cell [m]; one number when even.
 
-    What is finer than a cell cannot be told by its height in the middle: grousers thinner than that count with their
-    mean. Where the cells do not tell one grouser from the next, the soil between them goes with the wheel: it is as
-    large as its tips.
+    Cells do not resolve smaller detail: thinner grousers count with their mean. Where cells do not resolve the gaps
+    between grousers, the soil in the gaps moves with the wheel, which has the radius of its tips.
     """
     if grousers_merge(wheel, cell):
         return np.full((1, 1), wheel.radius + wheel.grouser_height)
@@ -265,19 +264,19 @@ def _profile(wheel: Wheel, cell: float) -> np.ndarray:
 
 
 def _padded(profile: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """A profile in an array that may be larger."""
+    """A profile, padded to a shape."""
     room = np.zeros(shape)
     room[: profile.shape[0], : profile.shape[1]] = profile
     return room
 
 
 def grousers_merge(wheel: Wheel, cell: float) -> bool:
-    """Whether cells of this size [m] do not tell one grouser from the next: fewer than two lie between them."""
+    """Whether cells of this size [m] do not resolve the grousers: fewer than two cells per spacing."""
     return wheel.profile is None and wheel.grousers * 2.0 * cell > 2.0 * math.pi * wheel.radius
 
 
 def _grousers(wheel: Wheel) -> np.ndarray:
-    """Radius of a wheel with grousers at equal steps of the angle, [m]."""
+    """Radius of a wheel with grousers, at equal steps of the angle [m]."""
     if wheel.grousers == 0:
         return np.full((1, 1), wheel.radius)
     tip = wheel.radius + wheel.grouser_height

@@ -1,4 +1,4 @@
-"""Leaves of the elastic connections: deflections and their gradients, spring laws, the damping of a step."""
+"""Kernels of the elastic connections: deflections and their gradients, spring laws, damping of a step."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def rotations(axis, relative):
 
 @pytest.mark.parametrize("axis", [-1, 0, 1, 2])
 @pytest.mark.parametrize("size", [0.0, 1e-9, 1e-5, 1e-3, 0.02, 0.5, 2.5])
-def test_gradients_are_those_of_the_rotations(axis, size):
+def test_rotation_gradients_against_central_differences(axis, size):
     random = np.random.default_rng(7)
     relative = turn(size * random.uniform(0.5, 1.0, 3))
     if axis >= 0:
@@ -38,7 +38,7 @@ def test_gradients_are_those_of_the_rotations(axis, size):
     assert gradient == pytest.approx(numeric, abs=1e-8)
 
 
-def test_compiled_and_plain_agree():
+def test_rotation_gradients_compiled_and_interpreted_agree():
     relative = turn([0.3, -0.2, 0.9])
     for axis in (-1, 0, 1, 2):
         deflection, gradient = np.zeros(6), np.zeros((3, 3))
@@ -50,7 +50,7 @@ def test_compiled_and_plain_agree():
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("angle", [-3.1, -1.8, 0.0, 1.8, 3.1])
-def test_swing_and_turn_are_told_apart(axis, angle):
+def test_swing_and_twist_are_separated(axis, angle):
     e, aside = np.eye(3)[axis], np.eye(3)[(axis + 1) % 3]
     measured, _ = rotations(axis, turn(0.4 * aside) @ turn(angle * e))
     assert measured == pytest.approx(0.4 * aside + angle * e, abs=1e-12)
@@ -58,7 +58,7 @@ def test_swing_and_turn_are_told_apart(axis, angle):
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("aside", [1, 2])
-def test_an_axis_turned_over_is_half_a_turn_away(axis, aside):
+def test_an_inverted_axis_has_a_swing_of_pi(axis, aside):
     flipped = np.diag(np.where(np.arange(3) == (axis + aside) % 3, 1.0, -1.0))
     measured, gradient = rotations(axis, flipped)
     assert np.linalg.norm(np.delete(measured, axis)) == pytest.approx(np.pi, abs=1e-12)
@@ -75,12 +75,12 @@ def impulse(law, position, speed, step, hysteretic=0.0, new_speed=None):
     return g * (b - (speed if new_speed is None else new_speed))
 
 
-def test_a_spring_pulls_with_its_deflection_at_the_end_of_the_step():
+def test_linearised_spring_acts_with_its_deflection_at_the_end_of_the_step():
     law = laws(stiffness=300.0, damping=2.0, rest_position=0.1)
     assert impulse(law, 0.3, 0.5, 0.01) == pytest.approx(-0.01 * (300.0 * (0.2 + 0.005) + 2.0 * 0.5))
 
 
-def test_nothing_acts_within_the_backlash():
+def test_no_spring_force_within_the_backlash():
     law = laws(stiffness=300.0, damping=2.0, half_gap=0.05)
     assert impulse(law, 0.04, 0.5, 0.01) == 0.0
     # met within the step
@@ -90,7 +90,7 @@ def test_nothing_acts_within_the_backlash():
     assert impulse(law, 0.06, -2.0, 0.01) == 0.0
 
 
-def test_the_cubic_spring_is_linearised_about_where_it_stands():
+def test_cubic_spring_is_linearised_at_its_present_deflection():
     law = laws(stiffness=300.0, cubic_stiffness=4000.0)
     still = impulse(law, 0.2, 0.0, 0.01)
     assert still == pytest.approx(-0.01 * (300.0 * 0.2 + 4000.0 * 0.2**3))
@@ -98,7 +98,7 @@ def test_the_cubic_spring_is_linearised_about_where_it_stands():
     assert slope == pytest.approx(-(0.01**2) * (300.0 + 3.0 * 4000.0 * 0.2**2))
 
 
-def test_energy_of_the_axial_springs():
+def test_energy_of_joint_springs():
     law = laws(stiffness=300.0, cubic_stiffness=4000.0, half_gap=0.05, rest_position=0.1, position_index=0)
     law = law._replace(position_index=np.array([0]))
     assert joint_spring_energy(law, np.array([0.14])) == 0.0
@@ -116,13 +116,13 @@ def test_hysteresis_stays_within_its_level():
     assert held == 1.5
 
 
-def test_hysteresis_acts_with_what_it_ends_with():
+def test_hysteresis_acts_with_its_effort_at_the_end_of_the_step():
     law = laws(hysteresis=2.0, hysteresis_stiffness=400.0)
     after = hysteresis_after.py_func(law, 0, 0.5, 0.3, 0.2, 0.01)
     assert impulse(law, 0.0, 0.3, 0.01, hysteretic=0.5, new_speed=0.2) == pytest.approx(-0.01 * after)
 
 
-def test_damping_of_an_implicit_step():
+def test_damping_ratio_of_an_implicit_step():
     assert implicit_damping_ratio(0.0, 1e-3) == 0.0
     for frequency in (1.0, 50.0, 1e4):
         factor = np.log(1.0 / (1.0 - 2j * np.pi * frequency * 1e-3))

@@ -1,4 +1,4 @@
-"""Leaves of dry friction at joints, compiled and interpreted, against plain lines of their own."""
+"""Kernels of dry friction at joints, compiled and interpreted, against plain formulas."""
 
 import math
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from grouser.physics.friction.laws import deflection_after, deflection_slope, settled_level, sliding_level
+from grouser.physics.friction.laws import consistent_level, deflection_after, deflection_slope, sliding_level
 
 
 def both(function):
@@ -17,7 +17,7 @@ def both(function):
 
 
 @both(sliding_level)
-def test_levels_go_with_the_speed(leaf):
+def test_sliding_level_by_speed(leaf):
     assert leaf(10.0, 4.0, 0.0, 1e-300) == 4.0, "two levels: kinetic at any speed"
     for sign in (1.0, -1.0):
         assert leaf(10.0, 4.0, 0.2, sign * 0.2) == pytest.approx(4.0 + 6.0 / math.e)
@@ -25,13 +25,13 @@ def test_levels_go_with_the_speed(leaf):
     assert leaf(10.0, 4.0, 0.2, 0.0) == 10.0
 
 
-@both(settled_level)
+@both(consistent_level)
 @given(speed=st.floats(0.0, 1.0), mobility=st.floats(1e-6, 1e-2), start=st.floats(0.0, 1.0))
 @settings(max_examples=200, deadline=None)
-def test_a_settled_level_is_that_of_its_own_speed(leaf, speed, mobility, start):
+def test_consistent_level_is_that_of_its_own_speed(leaf, speed, mobility, start):
     static, kinetic, stribeck_speed = 10.0, 4.0, 0.1
     level = kinetic + start * (static - kinetic)
-    # K (F_s - F_k) max |d exp(-x2) / dx| / v_s = 0.52 at most: one level only goes with its speed
+    # K (F_s - F_k) max |d exp(-x2) / dx| / v_s = 0.52 at most: the solution is unique
 
     def excess(found):
         return found - sliding_level(static, kinetic, stribeck_speed, max(speed + mobility * (level - found), 0.0))
@@ -40,17 +40,21 @@ def test_a_settled_level_is_that_of_its_own_speed(leaf, speed, mobility, start):
     assert leaf(static, kinetic, stribeck_speed, speed, level, mobility) == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_steep_curve_brings_to_rest_where_no_sliding_is_left():
-    # F_s - F_k over the step is 50 times what the slope of the curve bears: there are several answers
-    assert settled_level(10.0, 4.0, 1e-3, 1e-3, 10.0, 1e-2) == pytest.approx(4.0), "what got away at the static level"
-    assert settled_level(10.0, 4.0, 1e-3, 0.2, 4.0, 1e-2) == pytest.approx(4.0), "sliding goes on"
-    assert settled_level(10.0, 4.0, 1e-3, 1e-3, 4.0, 1e-2) == pytest.approx(10.0), "too slow even at the kinetic level"
+def test_consistent_level_of_a_steep_stribeck_curve_sticks_where_sliding_has_no_solution():
+    # F_s - F_k over the step is 50 times the limit for a unique solution: there are several
+    assert consistent_level(10.0, 4.0, 1e-3, 1e-3, 10.0, 1e-2) == pytest.approx(4.0), (
+        "sliding at the static level falls to the kinetic level"
+    )
+    assert consistent_level(10.0, 4.0, 1e-3, 0.2, 4.0, 1e-2) == pytest.approx(4.0), "sliding continues"
+    assert consistent_level(10.0, 4.0, 1e-3, 1e-3, 4.0, 1e-2) == pytest.approx(10.0), (
+        "too slow even at the kinetic level"
+    )
 
 
 @both(deflection_after)
-def test_bristles_bend_as_far_as_the_level_bears(leaf):
+def test_bristle_deflection_is_limited_by_the_friction_level(leaf):
     stiffness, level, step, z = 1e6, 5.0, 1e-3, 0.0
-    assert leaf(stiffness, level, 2e-6, 0.0, step) == 2e-6, "at rest they stay as they are"
+    assert leaf(stiffness, level, 2e-6, 0.0, step) == 2e-6, "unchanged at rest"
     for speed in (0.3, -0.3):
         for _ in range(50):
             z = leaf(stiffness, level, z, speed, step)
@@ -60,7 +64,7 @@ def test_bristles_bend_as_far_as_the_level_bears(leaf):
 @both(deflection_slope)
 @pytest.mark.parametrize("speed", [1e-6, -2e-4, 0.03, -0.4])
 @pytest.mark.parametrize("share", [0.0, 0.6, -0.9])
-def test_the_slope_of_the_deflection(leaf, speed, share):
+def test_deflection_slope_against_central_differences(leaf, speed, share):
     stiffness, level, step = 1e6, 5.0, 1e-3
     z, change = share * level / stiffness, 1e-4 * abs(speed)
     ends = [deflection_after.py_func(stiffness, level, z, speed + side, step) for side in (change, -change)]

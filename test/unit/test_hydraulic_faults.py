@@ -1,4 +1,4 @@
-"""The catalogue of faults: complete, with ranges, and refusing what is not in it."""
+"""Catalogue of hydraulic faults: completeness, ranges, and errors for invalid faults."""
 
 import math
 from pathlib import Path
@@ -28,7 +28,7 @@ def names_of(faults, component):
     return [fault.name for fault in faults if fault.component == component]
 
 
-def test_every_component_has_its_faults(machine):
+def test_faults_of_each_component(machine):
     faults = machine_faults(machine)
     assert names_of(faults, "boom") == ["stuck_spool", "slow_spool"]
     assert names_of(faults, "main") == names_of(faults, "charge")[:1] == ["stop"]
@@ -45,7 +45,7 @@ def test_every_component_has_its_faults(machine):
     assert not names_of(faults, "tank")
 
 
-def test_names_are_unique_and_each_fault_has_a_place_of_its_own(machine):
+def test_fault_names_and_command_places_are_unique(machine):
     faults = machine_faults(machine)
     assert len({fault.full_name for fault in faults}) == len(faults)
     assert len({(fault.field, fault.place) for fault in faults}) == len(faults)
@@ -54,7 +54,7 @@ def test_names_are_unique_and_each_fault_has_a_place_of_its_own(machine):
         assert fault.description.endswith("." if not fault.unit else f"[{fault.unit}].")
 
 
-def test_a_machine_without_hydraulics_has_none():
+def test_a_machine_without_hydraulics_has_no_faults():
     text = '<robot name="stone"><link name="stone"><inertial><mass value="1"/>{}</inertial></link></robot>'
     machine = parse_machine(text.format('<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'), "stone.urdf")
     assert machine_faults(machine) == ()
@@ -67,7 +67,7 @@ def test_every_fault_is_documented(machine):
         assert f"| `{name}" in text, name
 
 
-def test_the_view_reads_what_is_set_and_clears_it(simulation):
+def test_faults_are_set_read_and_cleared_by_the_view(simulation):
     faults = simulation.faults
     assert faults.active == {}
     faults["boom"]["stuck_spool"] = True
@@ -110,20 +110,20 @@ def test_the_view_reads_what_is_set_and_clears_it(simulation):
         ("oil", "entrained_air", math.inf, "a number from 0 to 0.5"),
     ],
 )
-def test_what_is_not_valid_is_refused_in_words(simulation, component, name, value, message):
+def test_an_invalid_fault_value_is_refused(simulation, component, name, value, message):
     with pytest.raises(ParameterError, match=message):
         simulation.faults[component][name] = value
     assert simulation.faults.active == {}
 
 
 @pytest.mark.parametrize("value", [1, True, np.True_])
-def test_a_yes_may_be_said_in_several_ways(simulation, value):
+def test_boolean_fault_values_are_accepted_in_several_types(simulation, value):
     simulation.faults["boom"]["stuck_spool"] = value
     assert simulation.faults["boom"]["stuck_spool"] is True
 
 
-def test_every_fault_can_be_set_and_the_machine_runs_on(simulation):
-    """All at once, at their worst: pressures stay finite and above the vapour pressure."""
+def test_simulation_with_all_faults_stays_finite(simulation):
+    """All faults at once at their greatest values: pressures stay finite and above the vapour pressure."""
     for fault in simulation.faults.catalogue:
         simulation.faults[fault.component][fault.name] = bool(fault.highest) if not fault.unit else fault.highest
     assert len(simulation.faults.active) == len(simulation.faults.catalogue)

@@ -25,12 +25,12 @@ SUPPLY, TANK = 10e6, 1e5
 AREA_A, AREA_B = math.pi * 0.04**2 / 4, math.pi * (0.04**2 - 0.025**2) / 4
 EDGE = 0.62 * math.pi * 6e-3 * 2e-4 * math.sqrt(2 / 850)  # of the valve, [m3/s/sqrt(Pa)]
 VISCOUS, DRY = 300.0, 150.0
-# What the listing calls steady, and how far the scheme lets a pressure be off: see `actuator_ranges`, `implicit`.
+# Steadiness criterion of the listing, and pressure tolerance of the scheme: see `actuator_ranges`, `implicit`.
 STEADY, PRESSURE = 1e-3, 2e-3
 
 
 def bench(extension, cylinders=1, joint="prismatic"):
-    """A load of 100 kg on a joint, with the hydraulics of some text and cylinders on the lines v.a and v.b."""
+    """A load of 100 kg on a joint, with hydraulics from a text and cylinders on the lines v.a and v.b."""
     cylinder = f"""<cylinder name="c%d" %s bore="0.04" rod_diameter="0.025" stroke="0.5" retracted_length="0.6"
       piston_mass="5" viscous_friction="{VISCOUS}" dry_friction="{DRY}" dead_volume_piston_side="1e-4"
       dead_volume_rod_side="1e-4"><barrel link="world" xyz="0 0 -0.8"/><rod link="load"/></cylinder>"""
@@ -52,7 +52,7 @@ PLAIN = f"""<pump supply_pressure="{SUPPLY}" tank_pressure="{TANK}"/>
 def extending_speed(load):
     """Both edges in balance: the supply edge opens by 1 - 0.05, the tank edge by 1 + 0.05 of the travel.
 
-    A load that helps may draw the piston along faster than its side can fill: a cavity without pressure is left.
+    An overrunning load may move the piston faster than its side fills: a cavity without pressure remains.
     """
 
     def surplus(speed):
@@ -80,7 +80,7 @@ def regenerating_speed(load):
     return brentq(surplus, 0.0, 10.0, xtol=1e-12)
 
 
-def test_forces_speeds_and_regeneration_in_closed_form():
+def test_inspection_forces_speeds_and_regeneration_in_closed_form():
     (found,) = actuator_ranges(bench(PLAIN))
     push, pull = SUPPLY * AREA_A - TANK * AREA_B - DRY, SUPPLY * AREA_B - TANK * AREA_A - DRY
     assert (found.name, found.kind, found.valve) == ("c0", "cylinder", "v")
@@ -97,36 +97,36 @@ def test_forces_speeds_and_regeneration_in_closed_form():
     assert regeneration.helping_load == pytest.approx(DRY - (AREA_A - AREA_B) * TANK)
     assert regeneration.speed == pytest.approx(regenerating_speed(0.0), rel=STEADY)
     worthwhile = brentq(lambda load: regenerating_speed(load) - extending_speed(load), 0.0, 4.5e3)
-    # found to a thousandth of the force that there is
+    # tolerance of the search: a thousandth of the force
     assert regeneration.worthwhile == pytest.approx(worthwhile, abs=2 * STEADY * regeneration.force)
 
 
-def test_a_pump_sets_the_speed_and_its_relief_valve_the_force():
+def test_pump_flow_gives_the_speed_and_relief_setting_the_force():
     flow = 2e-4
     (found,) = actuator_ranges(
         bench(f"""<tank pressure="{TANK}"/><pump displacement="{flow / 150}" speed="150"/>
             <relief_valve name="r" inlet="supply" pressure="12e6" rated_flow="1e-3"/>
             <directional_valve name="v" spool_diameter="6e-3" spool_travel="2e-3"/>""")
     )
-    # wide open edges: the whole flow goes into the cylinder, whatever the load
+    # wide open edges: the cylinder gets the whole flow at any load
     for speed in (found.forward_speed.resisted, found.forward_speed.unloaded):
         assert speed == pytest.approx(flow / AREA_A, rel=STEADY)
     assert found.backward_speed.unloaded == pytest.approx(flow / AREA_B, rel=STEADY)
     assert found.regeneration.speed == pytest.approx(flow / (AREA_A - AREA_B), rel=STEADY)
-    # all of it over the relief valve, by as much above its setting as that takes
+    # the relief valve passes the whole flow, at its setting plus the rise for that flow
     rise = brentq(lambda rise: rise * math.sqrt((12 + rise) / 13) - flow / 1e-3, 0.0, 1.0)
     pressure = TANK + (12 + rise) * 1e6
     assert found.forward_force == pytest.approx(pressure * AREA_A - TANK * AREA_B - DRY, rel=PRESSURE)
     assert found.backward_force == pytest.approx(pressure * AREA_B - TANK * AREA_A - DRY, rel=PRESSURE)
 
 
-def test_twins_share_the_flow():
+def test_twin_cylinders_share_the_flow():
     one, both = actuator_ranges(bench(PLAIN)), actuator_ranges(bench(PLAIN, cylinders=2))
     assert [found.name for found in both] == ["c0", "c1"]
     for found in both:
         assert found.forward_force == pytest.approx(one[0].forward_force, rel=STEADY)
         assert found.regeneration.force == pytest.approx(one[0].regeneration.force, rel=STEADY)
-    # half of the flow each under the half of the force, but for a little less viscous friction
+    # half of the flow and half of the force each, with a little less viscous friction
     assert both[0].forward_speed.resisted == pytest.approx(0.5 * one[0].forward_speed.resisted, rel=0.02)
 
 
@@ -151,7 +151,7 @@ def test_torque_and_speed_of_a_motor():
     assert found.backward_speed.unloaded == pytest.approx(speed, rel=STEADY)
 
 
-def test_an_actuator_without_valve_goes_one_way():
+def test_an_actuator_without_valve_moves_one_way():
     (found,) = actuator_ranges(
         bench(f"""<pump supply_pressure="{SUPPLY}" tank_pressure="{TANK}"/>
             <orifice name="in" inlet="supply" outlet="v.a" diameter="1e-3"/>
@@ -192,7 +192,7 @@ def test_the_drawing_names_all_components(drawn_by, monkeypatch):
     assert len(dashes) > 10
 
 
-def test_names_that_dot_or_xml_know_are_drawn_as_they_are():
+def test_names_with_dot_or_xml_characters_are_escaped():
     text = PLAIN.replace('name="v"', 'name="a &amp; &quot;b&quot; &lt;c&gt;" a="v.a" b="v.b"')
     machine = bench(text)
     assert machine.valves[0].name == 'a & "b" <c>'
@@ -201,7 +201,7 @@ def test_names_that_dot_or_xml_know_are_drawn_as_they_are():
     check_drawing(svg_of(circuit_dot(machine)), machine)
 
 
-def test_without_graphviz_a_message_says_what_to_install(monkeypatch, tmp_path, capsys):
+def test_missing_graphviz_is_reported_with_its_package(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
     arguments = [str(LOAD_SENSING), "--hydraulics", "--output"]
@@ -217,11 +217,11 @@ def test_without_graphviz_a_message_says_what_to_install(monkeypatch, tmp_path, 
 
 @pytest.fixture
 def plain_file(tmp_path):
-    """The lift of `hydraulic_lift.urdf.xacro`, and where it is drawn to."""
+    """The lift of `hydraulic_lift.urdf.xacro` as a file, and the file of the drawing."""
     return ["hydraulic_lift", "--hydraulics", "--output", str(tmp_path / "circuit.dot")]
 
 
-def test_the_text_lists_the_cylinder(plain_file, tmp_path, capsys):
+def test_inspection_text_lists_the_cylinder(plain_file, tmp_path, capsys):
     assert inspection.main(plain_file) == 0
     text = capsys.readouterr().out
     (found,) = actuator_ranges(grouser.load_machine(grouser.catalogue.machine_file("hydraulic_lift")))
@@ -231,7 +231,7 @@ def test_the_text_lists_the_cylinder(plain_file, tmp_path, capsys):
     assert (tmp_path / "circuit.dot").read_text().startswith("graph ")
 
 
-def test_json_has_the_same_numbers(plain_file, capsys):
+def test_inspection_json_has_the_same_numbers(plain_file, capsys):
     assert inspection.main([*plain_file, "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     (found,) = actuator_ranges(grouser.load_machine(grouser.catalogue.machine_file("hydraulic_lift")))
@@ -239,7 +239,7 @@ def test_json_has_the_same_numbers(plain_file, capsys):
     assert facts["actuators"][0]["regeneration"]["speed"] == found.regeneration.speed
 
 
-def test_what_makes_no_sense_is_refused(tmp_path, capsys):
+def test_invalid_inspection_arguments_are_refused(tmp_path, capsys):
     with pytest.raises(ParameterError, match=r"\.svg or \.dot"):
         inspection.main(["hydraulic_lift", "--hydraulics", "--output", str(tmp_path / "circuit.png")])
     with pytest.raises(ParameterError, match="one with hydraulics"):

@@ -1,4 +1,4 @@
-"""Flexible links divided into rigid elements: mass properties, what hangs on them, deflections and vibrations."""
+"""Flexible links divided into rigid elements: mass properties, attachments, deflections and vibrations."""
 
 import math
 from dataclasses import replace
@@ -23,7 +23,7 @@ from grouser.physics.description.urdf.placement import initial_positions, link_p
 from grouser.physics.model.multibody import build_model
 
 LENGTH, MASS, BENDING_Y, BENDING_Z, TORSION = 2.0, 3.0, 50.0, 20.0, 8.0
-SLENDER = 1e-9 * MASS * LENGTH**2  # inertia about the axis that does not matter for bending
+SLENDER = 1e-9 * MASS * LENGTH**2  # inertia about the axis, without effect on bending
 EVEN = MASS * LENGTH**2 / 12.0
 ROD = Inertial(Pose((LENGTH / 2, 0.0, 0.0)), MASS, (SLENDER, 0.0, 0.0, EVEN + SLENDER / 2, 0.0, EVEN + SLENDER / 2))
 FLEXIBLE = FlexibleLink(
@@ -32,7 +32,7 @@ FLEXIBLE = FlexibleLink(
 
 
 def clamped(flexible=FLEXIBLE, inertial=ROD, pose=Pose(), links=(), joints=(), **more):
-    """A rod that is fixed to the world, with what is on it."""
+    """A rod fixed to the world, with its attachments."""
     rod = Link("rod", inertial, collisions=more.pop("collisions", ()))
     return Machine(
         "cantilever",
@@ -45,7 +45,7 @@ def clamped(flexible=FLEXIBLE, inertial=ROD, pose=Pose(), links=(), joints=(), *
     )
 
 
-def test_names_order_and_springs():
+def test_element_names_order_and_springs():
     divided = split_flexible_links(
         clamped(links=(Link("hand", ROD),), joints=(Joint("wrist", "continuous", "rod", "hand"),))
     )
@@ -74,7 +74,7 @@ def test_names_order_and_springs():
     assert list(names.joints) == ["wrist", *turns]
 
 
-def test_a_rod_gives_rods():
+def test_elements_of_a_rod_are_rods():
     """Lengths L/8, L/4, L/4, L/4, L/8, each with the inertia of a solid round rod of that length."""
     radius = 0.03
     across = MASS * (3.0 * radius**2 + LENGTH**2) / 12.0
@@ -97,8 +97,8 @@ def test_a_rod_gives_rods():
 
 @pytest.mark.parametrize("size", [2, 3, 17])
 @pytest.mark.parametrize("seed", range(5))
-def test_mass_centre_and_inertia_are_those_of_the_link(size, seed):
-    """Matter scattered about a line that leans against the elastic axis: all products of inertia are present."""
+def test_mass_centre_and_inertia_of_the_elements_are_those_of_the_link(size, seed):
+    """Mass scattered about a line inclined to the elastic axis: all products of inertia are nonzero."""
     random = np.random.default_rng(seed)
     rpy, start = tuple(random.uniform(-1.5, 1.5, 3)), tuple(random.uniform(-1.0, 1.0, 3))
     along = (np.arange(40) + random.uniform(-2.0, 2.0, 40)) / 40 * LENGTH
@@ -127,7 +127,7 @@ def test_mass_centre_and_inertia_are_those_of_the_link(size, seed):
 
 
 def along_axis(mean, mean_square):
-    """An inertial of which places along the axis, -1 to 1, have this mean and mean square."""
+    """An inertial with this mean and mean square of positions along the axis, -1 to 1."""
     half = LENGTH / 2
     spread = MASS * half**2 * (mean_square - mean**2)
     return Inertial(Pose((half * (1.0 + mean), 0.0, 0.0)), MASS, (0.0, 0.0, 0.0, spread, 0.0, spread))
@@ -138,7 +138,7 @@ def along_axis(mean, mean_square):
     # densities that reach zero: at one end (1 + s), at both (1 - s2), in the middle (s2), beside it ((s + 1/2)2)
     [(1 / 3, 1 / 3), (-1 / 3, 1 / 3), (0.0, 1 / 5), (0.0, 3 / 5), (4 / 7, 17 / 35)],
 )
-def test_a_density_may_reach_zero_and_not_less(mean, mean_square):
+def test_negative_density_is_refused(mean, mean_square):
     divided = split_flexible_links(clamped(inertial=along_axis(mean, mean_square)))
     assert all(link.inertial.mass > 0.0 for link in divided.links if link.inertial is not None)
     # further from an even density in the same direction
@@ -147,7 +147,7 @@ def test_a_density_may_reach_zero_and_not_less(mean, mean_square):
         split_flexible_links(clamped(inertial=beyond))
 
 
-def test_what_has_no_extent_along_the_axis_is_refused():
+def test_mass_without_extent_along_the_axis_is_refused():
     for inertial in (along_axis(0.0, 0.0), along_axis(1.0, 1.0), along_axis(1.5, 2.25 + 1 / 3)):
         with pytest.raises(MachineError, match="cannot be spread"):
             split_flexible_links(clamped(inertial=inertial))
@@ -160,7 +160,7 @@ def test_one_element_is_a_rigid_link():
     assert split_flexible_links(whole) == replace(whole, flexible_links=())
 
 
-def test_a_name_that_is_taken_is_refused():
+def test_repeated_element_name_is_refused():
     with pytest.raises(MachineError, match=r"rod\.2'.*a link has it"):
         split_flexible_links(
             clamped(links=(Link("rod.2"),), joints=(Joint("further", "fixed", "rod", "rod.2"),)),
@@ -169,8 +169,8 @@ def test_a_name_that_is_taken_is_refused():
         split_flexible_links(clamped(links=(Link("hand"),), joints=(Joint("rod.2.x", "fixed", "rod", "hand"),)))
 
 
-def test_what_hangs_on_the_link_stays_in_place():
-    """Points before, along and beyond the axis, which starts inside the link and leans in it."""
+def test_attachments_of_a_flexible_link_stay_in_place():
+    """Points before, along and beyond the axis, which starts inside the link and is inclined."""
     rpy, start = (0.3, -0.4, 0.5), (0.1, 0.2, 0.3)
     places = [(-0.5, 0), (0.2, 0), (0.3, 1), (0.7, 1), (0.8, 2), (1.2, 2), (1.3, 3), (1.8, 4), (2.5, 4)]
     axes = matrix(quaternion_from_rpy(*rpy))
@@ -219,8 +219,8 @@ def test_what_hangs_on_the_link_stays_in_place():
         assert point_on_link(after[element], rod.xyz) == pytest.approx(expected, abs=1e-14)
 
 
-def test_what_may_touch_stays_the_same():
-    """A rigid link touches neither what is fixed to it nor what a joint holds to it, wherever on it."""
+def test_collision_pairs_of_a_flexible_link_are_unchanged():
+    """A rigid link touches neither links fixed to it nor links on its joints; its elements do not either."""
     shape = (Collision("box", Pose(), Box((1.0, 1.0, 1.0))),)
     solid = Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
     tip = Pose((LENGTH, 0.0, 0.0))
@@ -305,7 +305,7 @@ def test_deflections_under_end_loads(size):
 ROOTS = np.array([1.8751040687119611, 4.694091132974174, 7.854757438237613])
 
 
-def test_a_cantilever_vibrates_as_the_beam_with_the_second_order():
+def test_cantilever_frequencies_converge_with_second_order():
     """Closed form b2 sqrt(E I / (m L3)); halving the segments quarters the error, and extrapolation removes it."""
     frequencies = {}
     for size in (17, 33, 65):
@@ -322,7 +322,7 @@ def test_a_cantilever_vibrates_as_the_beam_with_the_second_order():
     assert np.abs((4.0 * fine - middle) / 3.0) == pytest.approx(0.0, abs=np.abs(middle).max() ** 2)
 
 
-def test_both_planes_and_torsion_are_independent_and_at_their_places():
+def test_bending_in_both_planes_and_torsion_are_independent():
     """The three sets of closed forms, each with its own stiffness, in one spectrum."""
     about_axis = 1e-6 * MASS * LENGTH**2
     across = EVEN + about_axis / 2

@@ -19,9 +19,9 @@ from grouser.physics.contact.rows import (
     make_contact_rows,
 )
 from grouser.physics.description import parse_machine
-from grouser.physics.hydraulics.cylinder import chamber_compliances, oil_stiffness
+from grouser.physics.hydraulics.chambers import chamber_compliances, oil_stiffness
 from grouser.physics.hydraulics.elements import make_network
-from grouser.physics.hydraulics.valve import (
+from grouser.physics.hydraulics.published_valve import (
     CAVITY,
     advance_spool,
     conductance,

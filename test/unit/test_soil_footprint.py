@@ -1,4 +1,4 @@
-"""What a wheel touches: the cells below its lower side, how deep, with which surface, and in which patches."""
+"""Footprint of a wheel: the touched cells, their depths, surface normals and patches."""
 
 import math
 from dataclasses import replace
@@ -21,7 +21,7 @@ WHEEL = Wheel("wheel", RADIUS, WIDTH)
 
 
 def touched(pose, cell=0.01, wheel=WHEEL, normal=(0.0, 0.0, 1.0)):
-    """What a wheel at a pose touches in the first step, by the columns of `WheelWorkspace.touch`, as arrays."""
+    """Cells touched by a wheel at a pose in the first step: rows of `WheelWorkspace.touch`."""
     link = '<link name="wheel"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
     machine = replace(parse_machine(f'<robot name="wheel">{link}</inertial></link></robot>', "w.urdf"), wheels=(wheel,))
     ground = Ground(normal=normal, soil=SoilGround((SAND,), "deformable", cell, bulldozing=False))
@@ -38,27 +38,27 @@ def turned(axis, angle, height, x=0.0, y=0.0):
 
 @pytest.mark.parametrize("yaw", [0.0, 0.3, 0.5 * math.pi, 2.0])
 @pytest.mark.parametrize("x", [0.0, 0.0037])
-def test_upright_wheel(yaw, x):
+def test_footprint_of_an_upright_wheel(yaw, x):
     sunk = 0.03
     touch, frame = touched(turned((0, 0, 1), yaw, RADIUS - sunk, x, 0.002))
     ahead = touch[of.X] * math.cos(yaw) + touch[of.Y] * math.sin(yaw)
     aside = touch[of.Y] * math.cos(yaw) - touch[of.X] * math.sin(yaw)
-    # the depth of a cylinder's lower side at each place
+    # depth of a cylinder's lower side at each point
     expected = np.sqrt(RADIUS**2 - ahead**2) - (RADIUS - sunk)
     assert touch[of.DEPTH] == pytest.approx(expected, abs=1e-9)
     assert touch[of.DEPTH].min() > 0.0
     assert touch[of.NORMAL_Z] == pytest.approx(np.sqrt(1.0 - (ahead / RADIUS) ** 2))
     assert touch[of.NORMAL_X] == pytest.approx(-ahead / RADIUS * math.cos(yaw), abs=1e-9)
-    # half a cell beyond, and met somewhere within its cell
+    # half a cell beyond, at a scattered point within the cell
     assert np.abs(aside).max() <= 0.5 * WIDTH + 0.005 + 0.005 * math.sqrt(2.0)
-    # its area from above is width times chord, but for the cells at the ends of the chord
+    # the projected area is width times chord, except for the cells at the ends of the chord
     chord = 2.0 * math.sqrt(RADIUS**2 - (RADIUS - sunk) ** 2)
     assert (touch[of.AREA] * touch[of.NORMAL_Z]).sum() == pytest.approx(WIDTH * chord, abs=2.0 * WIDTH * 0.01)
     assert frame[0] == pytest.approx([math.cos(yaw), math.sin(yaw), 0.0], abs=1e-12)
     assert frame[1] == pytest.approx([-math.sin(yaw), math.cos(yaw), 0.0], abs=1e-12)
 
 
-def test_width_of_the_patch_is_that_of_the_rectangle():
+def test_patch_width_is_that_of_the_equivalent_rectangle():
     """2 area / perimeter, to one cell's resolution of a side, in any direction of the grid."""
     sunk = 0.03
     chord = 2.0 * math.sqrt(RADIUS**2 - (RADIUS - sunk) ** 2)
@@ -71,20 +71,20 @@ def test_width_of_the_patch_is_that_of_the_rectangle():
 
 
 @pytest.mark.parametrize("side", [0.5, -0.5])
-def test_lying_wheel_is_a_round_plate(side):
+def test_footprint_of_a_lying_wheel_is_a_disc(side):
     errors = []
     for cell in (0.01, 0.005):
         touch, _ = touched(turned((1, 0, 0), side * math.pi, 0.04), cell)
         assert touch[of.DEPTH] == pytest.approx(np.full(touch.shape[1], 0.5 * WIDTH - 0.04), abs=1e-9)
         assert touch[of.NORMAL_Z] == pytest.approx(np.ones(touch.shape[1]))
         errors.append(abs(touch[of.AREA].sum() / (math.pi * RADIUS**2) - 1.0))
-    # the border is counted by the share of its cells: of second order
+    # border cells count by their share: error of second order
     assert errors[0] < 2.0 * (0.01 / RADIUS) ** 2
     assert errors[1] < 0.3 * errors[0]
 
 
 @pytest.mark.parametrize("lean", [0.1, 0.6, 1.2, -0.6, math.pi - 0.6, math.pi])
-def test_leaning_wheel_is_the_lower_side_of_a_cylinder(lean):
+def test_footprint_of_a_leaning_wheel_is_the_lower_side_of_a_cylinder(lean):
     """No touched cell lies above the solid's lower side, found by sampling its surface."""
     height = RADIUS * abs(math.cos(lean)) + 0.5 * WIDTH * abs(math.sin(lean)) - 0.02
     touch, _ = touched(turned((1, 0, 0), lean, height), 0.0025)
@@ -104,7 +104,7 @@ def test_leaning_wheel_is_the_lower_side_of_a_cylinder(lean):
             # lowest of the samples around: their distance times the slope, which is below 5
             assert depth == pytest.approx(-(points[2][near].min() + height), abs=0.02)
     volume = (touch[of.DEPTH] * touch[of.AREA] * np.maximum(touch[of.NORMAL_Z], 0.2)).sum()
-    # columns of a border of cells and a surface that is steeper in places than counts
+    # a border of cells, and surface parts steeper than STEEPEST
     assert volume == pytest.approx(_submerged(lean, height), rel=0.05)
 
 
@@ -117,12 +117,12 @@ def _submerged(lean, height):
     return float((inside & below).sum()) * 4 * RADIUS**2 * WIDTH / 160**3
 
 
-def test_wheel_above_the_ground_touches_nothing():
+def test_wheel_above_the_ground_touches_no_cells():
     touch, _ = touched(Pose((0.0, 0.0, RADIUS + 1e-4)))
     assert touch.shape[1] == 0
 
 
-def test_slope_turns_the_directions():
+def test_ground_frame_of_a_wheel_on_a_slope():
     angle = 0.3
     normal = (-math.sin(angle), 0.0, math.cos(angle))
     touch, frame = touched(Pose((0.0, 0.0, RADIUS / math.cos(angle) - 0.02)), normal=normal)
@@ -134,7 +134,7 @@ def test_slope_turns_the_directions():
     assert touch[of.X, deepest] == pytest.approx(RADIUS * math.sin(angle), abs=0.011)
 
 
-def test_grousers_are_told_apart_by_fine_cells_and_fill_up_under_coarse_ones():
+def test_grousers_are_resolved_by_fine_cells_and_merged_by_coarse_ones():
     wheel = Wheel("wheel", RADIUS, WIDTH, grousers=24, grouser_height=0.02, grouser_thickness=0.01)
     tip = RADIUS + 0.02
     fine, _ = touched(Pose((0.0, 0.0, RADIUS - 0.02)), 0.002, wheel)

@@ -1,4 +1,4 @@
-"""Soils as arrays and their laws, against a plain line of each."""
+"""Arrays of soils and their laws, against plain formulas."""
 
 import math
 from dataclasses import replace
@@ -27,11 +27,11 @@ LYASKO = replace(SAND, slip_sinkage="lyasko", sliding_friction=0.4, lateral_shea
 
 @pytest.fixture(params=[True, False], ids=["compiled", "python"])
 def law(request):
-    """A law by name, compiled or as it is written."""
+    """A law by name, compiled or interpreted."""
     return lambda name: getattr(laws, name) if request.param else getattr(laws, name).py_func
 
 
-def test_arrays_hold_every_number_and_cannot_be_written():
+def test_soil_arrays_hold_every_number_and_are_read_only():
     soils = laws.make_soils((SAND, REECE, LYASKO))
     assert set(soils._fields) >= {"exponent", "exit_ratio", "exit_angle_ratio"}
     assert all(len(array) == 3 and not array.flags.writeable for array in soils)
@@ -42,13 +42,13 @@ def test_arrays_hold_every_number_and_cannot_be_written():
     assert np.isnan(soils.cell_stiffness).all()
 
 
-def test_pressure_stiffness(law):
+def test_soil_pressure_stiffness(law):
     soils = laws.make_soils((SAND, REECE))
     assert law("pressure_stiffness")(soils, 0, 0.1, 1.1) == pytest.approx(1000.0 / 0.1 + 1.5e6)
     assert law("pressure_stiffness")(soils, 1, 0.1, 1.1) == pytest.approx((2e4 + 3e5 * 0.1) / 0.1**1.1)
 
 
-def test_sinkage_with_slip(law):
+def test_soil_sinkage_with_slip(law):
     soils = laws.make_soils((SAND, REECE, LYASKO))
     for slip in (-0.6, 0.0, 0.6):
         assert [law("sinkage_exponent")(soils, k, slip) for k in range(3)] == pytest.approx(
@@ -58,7 +58,7 @@ def test_sinkage_with_slip(law):
         assert [law("sinkage_growth")(soils, k, slip) for k in range(3)] == pytest.approx([1.0, 1.0, growth])
 
 
-def test_shear_strength(law):
+def test_soil_shear_strength(law):
     soils = laws.make_soils((SAND, REECE, LYASKO))
     for pressure in (0.0, 100.0, 1e4, 1e6):
         strength = 500.0 + pressure * math.tan(0.5)

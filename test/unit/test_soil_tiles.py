@@ -1,4 +1,4 @@
-"""Tiles of soft ground: found again wherever they lie, laid out as the terrain is, kept when there is more room."""
+"""Tiles of soft ground: lookup by the hash table, levels of the terrain, growth of the arrays."""
 
 import math
 from typing import NamedTuple
@@ -52,15 +52,15 @@ def test_tiles_are_opened_in_order_and_found_again():
     assert state.tile_count[0] == len(PLACES)
 
 
-def test_a_full_room_finds_every_tile():
-    """Of a table that is four times as large as the tiles there are."""
+def test_hash_table_at_capacity_finds_every_tile():
+    """The hash table has four times as many slots as tiles."""
     state, terrain = empty(64), plane()
     places = [(a, b) for a in range(-4, 4) for b in range(-4, 4)]
     assert open_all(state, terrain, places) == list(range(64))
     assert open_all(state, terrain, reversed(places)) == list(reversed(range(64)))
 
 
-def test_more_room_keeps_what_there_is():
+def test_growing_the_tile_arrays_keeps_their_content():
     state, terrain = empty(), plane()
     open_all(state, terrain)
     state.soil_cell[:] += np.arange(len(state.soil_cell))
@@ -73,8 +73,8 @@ def test_more_room_keeps_what_there_is():
     assert not np.shares_memory(larger.soil_cell, state.soil_cell)
 
 
-def test_first_capacity_has_room_for_four_steps():
-    assert tiles.first_capacity(0) == 1, "no wheels, next to no tiles"
+def test_first_capacity_holds_the_tiles_of_four_steps():
+    assert tiles.first_capacity(0) == 1, "one tile without wheels"
     for most in (1, 8, 9, 100):
         room = tiles.first_capacity(most)
         assert room >= 4 * most
@@ -82,7 +82,7 @@ def test_first_capacity_has_room_for_four_steps():
 
 
 @pytest.mark.parametrize("side", [1, 2, 31, 32, 33, 64, 65])
-def test_tiles_of_window_are_the_most_that_it_touches(side):
+def test_tiles_of_window_is_the_greatest_number_touched(side):
     touched = [(first + side - 1) // tiles.SIDE - first // tiles.SIDE + 1 for first in range(tiles.SIDE)]
     assert max(touched) ** 2 <= tiles.tiles_of_window(side) <= (max(touched) + 1) ** 2
 
@@ -105,7 +105,7 @@ def test_window_lists_its_cells_row_by_row(first):
     assert level == pytest.approx(np.repeat(1.0 + math.tan(0.2) * x[:, None], columns, axis=1), abs=1e-12)
 
 
-def test_cell_is_the_square_around_its_place():
+def test_cell_is_the_square_around_its_centre():
     state, terrain = empty(), plane()
     here = tiles.open_cell(terrain, CELL, state, 3 * CELL, -2 * CELL)
     for x, y in ((-0.49, 0.0), (0.49, 0.49), (0.0, -0.49)):
@@ -114,7 +114,7 @@ def test_cell_is_the_square_around_its_place():
         assert tiles.open_cell(terrain, CELL, state, (3 + x) * CELL, (-2 + y) * CELL) != here
 
 
-def test_tiles_lie_as_the_height_field_does_and_beyond_it_flat():
+def test_tile_levels_follow_the_height_field_and_are_flat_beyond():
     terrain = hills()
     state = empty()
     for x, y in ((-1.0, -1.0), (-0.25, 0.0), (0.1, -0.35)):
@@ -125,8 +125,8 @@ def test_tiles_lie_as_the_height_field_does_and_beyond_it_flat():
         assert tiles.natural_level(terrain, x, y) == corner
 
 
-def test_cells_know_their_soil():
-    """Half a grid cell around each number, and the border's number beyond."""
+def test_soil_type_of_cells():
+    """A soil type applies half a grid cell around its point; beyond the map that of the border."""
     terrain = plane(types=TYPES, types_cell=1.0, types_origin=(0.0, 0.0))
     state = empty()
     for x, y, kind in ((0.0, 0.0, -1), (0.4, 0.4, -1), (0.6, 0.0, 0), (0.0, 0.6, 0), (1.0, 1.4, -1), (9.0, -9.0, 0)):
@@ -134,14 +134,14 @@ def test_cells_know_their_soil():
         assert state.soil_cell[at + tiles.TYPE] == kind
 
 
-def test_what_springs_back():
-    """Down Wong's line from where it yielded to no pressure."""
-    stays = tiles.set_back(4e7, 2e8, 0.03, 2e4)
+def test_elastic_rebound_of_a_cell():
+    """Rebound along Wong's line from the yield point to zero pressure."""
+    stays = tiles.unloaded_sinkage(4e7, 2e8, 0.03, 2e4)
     assert 2e4 - (4e7 + 2e8 * 0.03) * (0.03 - stays) == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("x, y", [(0.0, 0.0), (0.3, -0.7), (5.0, 5.0)])
-def test_cells_lie_on_the_ground_that_the_world_has(x, y):
+def test_cell_levels_are_those_of_the_world(x, y):
     rising = Ground(normal=(-0.6, 0.0, 0.8), point=(1.0, 2.0, 3.0))
     field = Ground(heightfield=Heightfield(np.array([[0.0, 0.0], [1.0, 1.0]]), 2.0, (-1.0, -1.0)))
     assert ground_surface(None, x, y) == (0.0, 0.0, 0.0, 1.0)

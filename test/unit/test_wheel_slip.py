@@ -36,7 +36,7 @@ def test_slip_ratio(rim, forward, ratio):
 
 @settings(deadline=None)
 @given(speeds, speeds, speeds)
-def test_slip_is_bounded_and_the_same_backwards(rim, forward, lateral):
+def test_slip_is_bounded_and_symmetric_backwards(rim, forward, lateral):
     ratio, angle = shown_slip(rim, forward, lateral)
     assert -1.0 <= ratio <= 1.0
     assert abs(angle) <= 0.5 * math.pi
@@ -50,8 +50,8 @@ def test_slip_fades_at_standstill():
     assert shown_slip(0.0, 0.0, 1.0)[1] == pytest.approx(0.5 * math.pi)
 
 
-def test_a_wheel_on_a_slope_is_measured_along_the_slope():
-    """Heading up a slope of 0.3 rad, steered by 0.2 rad; what is put in comes out."""
+def test_wheel_slip_on_a_slope_is_measured_along_the_slope():
+    """Heading up a slope of 0.3 rad, steered by 0.2 rad: the given slip is measured."""
     tilt, steer = 0.3, 0.2
     normal = np.array([-math.sin(tilt), 0.0, math.cos(tilt)])
     up_slope = np.array([math.cos(tilt), 0.0, math.sin(tilt)])
@@ -80,7 +80,7 @@ def test_a_wheel_on_a_slope_is_measured_along_the_slope():
     assert state.sinkage == 0.0
 
 
-def test_a_wheel_that_lies_has_no_heading():
+def test_lying_wheel_has_no_slip():
     lying = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
     state = rigid_wheel_state(
         Wheel("w", 0.2, 0.1), lying, np.ones(3), np.ones(3), np.ones(6), np.array([0.0, 0.0, 1.0])

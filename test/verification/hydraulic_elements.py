@@ -1,4 +1,4 @@
-"""Elements for `hydraulic_rig.Rig`, and the laws that tests hold them against, written anew."""
+"""Elements for `hydraulic_rig.Rig`, and independent implementations of their laws."""
 
 import math
 
@@ -9,7 +9,7 @@ from grouser.physics.description.data.hydraulics import DirectionalValve, Pump
 # Of the oil and of `hydraulic_rig.cylinder`.
 BETA, DENSITY = 1.4e9, 850.0
 AREA_A, AREA_B = math.pi * 0.04**2 / 4, math.pi * (0.04**2 - 0.025**2) / 4
-# What one sub-step may be wrong by, as a share of the pressure, with 1e4 Pa: see `trials`.
+# Tolerance of a sub-step, as a share of the pressure, beside 1e4 Pa: see `trials`.
 SHARE, FLOOR = 2e-3, 1e4
 # Of a controlled pump.
 CONTROL = {"regulation_range": 5e5, "response_time": 0.05, "power_limit": 0.0, "minimum_stroke": 0.0}
@@ -20,7 +20,7 @@ def supply(pressure=10e6):
 
 
 def pump(flow, **more):
-    """Of so much flow [m3/s] on a shaft of 100 rad/s, from the tank to the line `p`."""
+    """A pump of this flow [m3/s] on a shaft of 100 rad/s, from the tank to the line `p`."""
     numbers = {"setting": 0.0, "leakage": 0.0, "control": "fixed", "outlet": "p", "inlet": "tank"} | more
     return Pump("pump", displacement=flow / 100.0, speed=100.0, **numbers)
 
@@ -33,7 +33,7 @@ def valve(**more):
 
 
 def root(drop):
-    """The turbulent law with its laminar middle, written anew."""
+    """The turbulent law with its laminar range, implemented independently."""
     return drop / (drop * drop + 1e6) ** 0.25
 
 

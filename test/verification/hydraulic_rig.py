@@ -1,4 +1,4 @@
-"""A hydraulic circuit by itself, without a mechanism: its actuators push constant loads."""
+"""A hydraulic circuit without a mechanism: its actuators move constant loads."""
 
 import dataclasses
 from typing import get_args, get_type_hints
@@ -10,13 +10,13 @@ from grouser.physics.base.packed import Packed
 from grouser.physics.description import parse_machine
 from grouser.physics.description.data.hydraulics import Attachment, Fluid, HydraulicCylinder, Tank
 from grouser.physics.description.data.machine import Machine
+from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry
 from grouser.physics.hydraulics.advance import advance_other_parts
-from grouser.physics.hydraulics.circuit import make_circuit
-from grouser.physics.hydraulics.cylinder import make_prediction
 from grouser.physics.hydraulics.elements import make_network
 from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.oil import compression_energy
 from grouser.physics.hydraulics.plain_parts import advance_plain_parts
+from grouser.physics.hydraulics.prediction import make_prediction
 from grouser.physics.hydraulics.trials import make_network_workspace, set_contents
 from grouser.physics.model.multibody import build_model
 
@@ -61,13 +61,13 @@ def cylinder(name="cylinder", **numbers):
 
 
 class Rig:
-    """A circuit of elements as a description has them, at rest.
+    """A circuit of elements of a description, at rest.
 
     Args:
-        elements: of the circuit; a tank of 1e5 Pa is there.
+        elements: of the circuit; a tank of 1e5 Pa is added.
         fluid: the oil.
         pressures: of lines at the start [Pa]; the others are at the tank's.
-        mass, force: that each cylinder moves, beside its piston [kg, N].
+        mass, force: load of each cylinder, beside its piston [kg, N].
     """
 
     def __init__(self, *elements, fluid=_OIL, pressures=None, mass=100.0, force=0.0):
@@ -77,18 +77,18 @@ class Rig:
             machine = dataclasses.replace(machine, **{field: (*getattr(machine, field), element)})
         self.network, self.lines, _ = make_network(machine)
         model, names = build_model(machine, World().spawn, (0.0, 0.0, 0.0))
-        circuit = make_circuit(machine, names, model)
+        geometry = make_actuator_geometry(machine, names, model)
         self.workspace = make_network_workspace(self.network, len(machine.valves))
-        self._packed = [Packed(each) for each in (self.network, circuit, self.workspace)]
-        self.prediction = Packed(make_prediction(circuit, 0.1))
+        self._packed = [Packed(each) for each in (self.network, geometry, self.workspace)]
+        self.prediction = Packed(make_prediction(geometry, 0.1))
         self._oil = self.network.oil
-        self.now, self.books, self.substeps = self.workspace.now, self.workspace.step_books, 0
+        self.now, self.accounts, self.substeps = self.workspace.now, self.workspace.step_accounts, 0
         self.workspace.loads.mobility[:] = np.eye(len(self.network.line_a)) / mass
         self._mass = mass
         self.push(force)
         self.command = np.zeros(len(machine.valves))
         self.now.direction[:] = 1.0
-        self.totals = {name: np.zeros_like(array) for name, array in self.books._asdict().items()}
+        self.totals = {name: np.zeros_like(array) for name, array in self.accounts._asdict().items()}
         self.set_pressures(dict.fromkeys(self.lines, ATMOSPHERE) | self._constant() | (pressures or {}))
 
     def set_pressures(self, pressures):
@@ -105,34 +105,34 @@ class Rig:
         return float(self.now.pressure[self.lines.index(line)])
 
     def push(self, force):
-        """Sets the force on what each cylinder moves, beside its piston [N]."""
+        """Sets the force on the load of each cylinder [N]."""
         self.workspace.loads.acceleration[:] = force / self._mass
 
-    def flow(self, passage=0):
-        """Mean flow of a passage over the last step [m3/s]."""
-        return float(self.books.passed[passage] / self._step)
+    def flow(self, element=0):
+        """Mean flow of a flow element over the last step [m3/s]."""
+        return float(self.accounts.passed[element] / self._step)
 
     def advance_together(self, step):
-        """Makes one step of a length [s] of all parts as a simulation does: plain ones in lockstep."""
-        network, circuit, workspace = self._packed
+        """Advances all parts by one step [s] like a simulation: plain parts in lockstep."""
+        network, geometry, workspace = self._packed
         self.prediction.trace_length[:] = self.workspace.substeps[:] = 0
-        advance_plain_parts(network, circuit, self.command, step, workspace, self.prediction)
-        advance_other_parts(network, circuit, self.command, step, workspace, self.prediction)
+        advance_plain_parts(network, geometry, self.command, step, workspace, self.prediction)
+        advance_other_parts(network, geometry, self.command, step, workspace, self.prediction)
 
     def advance(self, step, count=1):
-        """Makes steps of a length [s], with each part by itself."""
-        network, circuit, workspace = self._packed
+        """Advances by a number of steps [s], each part by itself."""
+        network, geometry, workspace = self._packed
         self._step = step
         for _ in range(count):
             for part in range(len(self.network.part_line_start) - 1):
                 self.prediction.trace_length[:] = 0
-                advance_part(network, circuit, part, self.command, step, workspace, self.prediction)
+                advance_part(network, geometry, part, self.command, step, workspace, self.prediction)
                 self.substeps += int(self.workspace.substeps[part])
             for name, total in self.totals.items():
-                total += getattr(self.books, name)
+                total += getattr(self.accounts, name)
 
     def run(self, duration, step=1e-3):
-        """Makes steps for a time [s]."""
+        """Advances by a time [s]."""
         self.advance(step, round(duration / step))
 
     def volumes(self):

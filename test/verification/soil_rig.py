@@ -10,7 +10,7 @@ from grouser.physics.description.data.soil import Soil, SoilGround, Wheel
 from grouser.physics.description.data.world import Ground
 
 GRAVITY = 9.81
-# Lunar simulant of Ishigami et al. (2007); the wheel of 15 cm on it is the one of the tables.
+# Lunar simulant of Ishigami et al. (2007); the reference tables are for a wheel of 15 cm on it.
 LUNAR = Soil(
     name="lunar simulant",
     source="Ishigami et al. 2007",
@@ -23,7 +23,7 @@ LUNAR = Soil(
     density=1600.0,
     repose_angle=math.radians(37.2),
 )
-# The same with the numbers of all three levels, all of which heaves up.
+# The same with the parameters of all three levels; all displaced soil heaves up.
 SAND = replace(
     LUNAR,
     name="sand",
@@ -112,14 +112,14 @@ def drive(simulation: Simulation, slip: float, speed=0.03, radius=RADIUS, direct
 
 
 def loose_wheel(world: World, mass: float, wheel: Wheel | None = None, step=1e-3) -> Simulation:
-    """A wheel that nothing holds, where the world spawns it."""
+    """A free wheel at the world's spawn pose."""
     wheel = wheel or Wheel("wheel", RADIUS, WIDTH)
     text = f'<robot name="loose">{_link("wheel", mass, 0.4 * mass * wheel.radius**2)}</robot>'
     return Simulation(replace(parse_machine(text, "loose.urdf"), wheels=(wheel,)), world, step)
 
 
 def plate(world: World, radius: float, step=1e-3) -> Simulation:
-    """A round plate, the flat side of a wheel, at the height that the drive "press" is commanded to move by."""
+    """A round plate, the flat side of a wheel, on the vertical drive "press"."""
     parts = (
         '<link name="world"/>',
         _link("plate", 1.0),
@@ -131,7 +131,7 @@ def plate(world: World, radius: float, step=1e-3) -> Simulation:
 
 
 def cart(world: World, mass=20.0, step=1e-3, damping=20.0, body="") -> Simulation:
-    """A body on four wheels, each with a drive of its own, where the world spawns the body's middle."""
+    """A body on four wheels with separate drives; its centre is at the world's spawn pose."""
     wheels = {
         f"{end}_{side}": (0.35 * x, 0.3 * y)
         for end, x in (("front", 1), ("rear", -1))

@@ -7,7 +7,7 @@ from grouser.commands.actuator_ranges import actuator_ranges
 
 GRAVITY = 9.81
 AIR = World(ground=None)
-# What the listing calls steady: see `actuator_ranges`.
+# Steadiness criterion of the listing: see `actuator_ranges`.
 STEADY = 1e-3
 CONSTANT = """<fluid/><pump supply_pressure="10e6"/>
     <directional_valve name="v" spool_diameter="6e-3" spool_travel="2e-4"/>"""
@@ -36,7 +36,7 @@ def lift(parts, circuit, mass=100.0):
 
 @pytest.mark.parametrize("circuit", [CONSTANT, LOAD_SENSING])
 @pytest.mark.parametrize("case, command", [("resisted", 1.0), ("unloaded", -1.0), ("unloaded", 1.0)])
-def test_the_machine_moves_as_fast_as_listed(parts, circuit, case, command):
+def test_cylinder_speed_is_as_listed(parts, circuit, case, command):
     (found,) = actuator_ranges(lift(parts, circuit))
     listed = found.forward_speed if command > 0.0 else found.backward_speed
     # the load's weight is the load, or next to nothing
@@ -55,7 +55,7 @@ def test_the_machine_moves_as_fast_as_listed(parts, circuit, case, command):
 
 
 @pytest.mark.parametrize("circuit", [CONSTANT, LOAD_SENSING])
-def test_the_machine_stalls_above_the_listed_force(parts, circuit):
+def test_cylinder_stalls_above_the_listed_force(parts, circuit):
     (found,) = actuator_ranges(lift(parts, circuit))
     for share, rises in ((0.98, True), (1.02, False)):
         simulation = Simulation(lift(parts, circuit, share * found.forward_force / GRAVITY), AIR)
@@ -64,7 +64,7 @@ def test_the_machine_stalls_above_the_listed_force(parts, circuit):
         assert (simulation.cylinder["c"].velocity > 1e-3) == rises
 
 
-def test_a_motor_turns_as_fast_as_listed(parts):
+def test_hydraulic_motor_speed_is_as_listed(parts):
     machine = parts.machine(
         '<link name="world"/>',
         parts.link("upper", 50.0),

@@ -1,4 +1,4 @@
-"""Elastic joints of the tree: bushings, series elasticity, backlash, stiffening, hysteresis, and what they transmit."""
+"""Compliant joints of the tree: bushings, series elasticity, backlash, stiffening, hysteresis, reactions."""
 
 import numpy as np
 import pytest
@@ -50,10 +50,10 @@ def test_static_deflections_of_a_bushing_in_all_directions(parts):
     moment = np.cross([0.4, 0.1, 0.2], force)
     places = simulation.names.compliance["body_joint"]
     deflection = np.array([simulation.state.q[places[direction][0]] for direction in range(6)])
-    # deflections turn the lever and the springs behind them by 3e-4 rad
+    # deflections rotate the lever and the following springs by 3e-4 rad
     assert deflection[:3] == pytest.approx(force / STIFFNESS, rel=1e-3)
     assert deflection[3:] == pytest.approx(moment / TURNING, abs=1e-3 * np.abs(moment / TURNING).max())
-    # what the joint transmits stands still with the load, about its origin as it was, with the lever as it is
+    # static reaction of the joint: about its undeflected origin, with the deflected lever
     reaction = simulation.joint_reaction["body_joint"]
     assert reaction[:3] == pytest.approx(-force, rel=1e-7)
     position, quaternion = simulation.link_pose("body")
@@ -63,8 +63,8 @@ def test_static_deflections_of_a_bushing_in_all_directions(parts):
 
 @pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "fixed"])
 @pytest.mark.parametrize("axis", ["0 0 1", "0.6 0 0.8"])
-def test_static_load_through_a_joint_that_blocks_rigidly_what_it_does_not_spring(parts, kind, axis):
-    """The spring is in one direction; the rigid ones transmit their share."""
+def test_static_load_through_a_joint_with_one_spring_and_rigid_directions(parts, kind, axis):
+    """One direction has a spring; the rigid ones transmit their share."""
     joint = tilted(kind, "world", "body", axis=axis)
     joint = joint.replace("</joint>", '<limit lower="-9" upper="9" effort="1e6" velocity="1e6"/></joint>')
     axial = "" if kind == "fixed" else ' axial_stiffness="1e4" axial_damping="500"'
@@ -76,7 +76,7 @@ def test_static_load_through_a_joint_that_blocks_rigidly_what_it_does_not_spring
     position, quaternion = simulation.link_pose("body")
     weight = np.array([0.0, 0.0, -2.0 * 9.81])
     moment = np.cross(position + matrix(quaternion) @ [0.4, 0.1, 0.2] - [0.3, -0.2, 0.5], weight)
-    # the joint's frame, turned the shortest way until its z is the joint's axis
+    # the joint's frame by the shortest rotation that aligns its z with the joint's axis
     x, _, z = (float(part) for part in axis.split()) if kind != "fixed" else (0.0, 0.0, 1.0)
     axes = joint_axes() @ np.array([[z, 0.0, x], [0.0, 1.0, 0.0], [-x, 0.0, z]])
     reaction = simulation.joint_reaction["body_joint"]
@@ -89,14 +89,14 @@ def test_static_load_through_a_joint_that_blocks_rigidly_what_it_does_not_spring
 
 
 def test_contacts_beyond_the_joint_are_not_transmitted_twice(parts):
-    """A post stands on the ground at its far end and hangs on the bushing: the two share its weight."""
+    """A post rests on the ground at its far end and hangs on the bushing: they share its weight."""
     machine = bushing(parts, shape='<sphere radius="0.51"/>', com=(0.0, 0.0, 0.0))
     simulation = Simulation(machine, World())
     simulation.step(3000)
     ground = sum(contact.force_world for contact in simulation.contacts())
     assert ground[2] > 1.0
     reaction = joint_axes() @ simulation.joint_reaction["body_joint"][:3]
-    # at rest but for the solver's tolerance of 1e-6 m/s a step of 1 ms: 2 kg of it
+    # at rest within the solver's tolerance of 1e-6 m/s per step of 1 ms, times 2 kg
     assert reaction + ground == pytest.approx([0.0, 0.0, 2.0 * 9.81], abs=4e-3)
 
 
@@ -148,7 +148,7 @@ def crane(parts, barrel):
 @pytest.mark.parametrize("command", [0.0, 0.6, -0.6])
 @pytest.mark.parametrize("barrel", ["world", "base"])
 def test_cylinders_beyond_the_joint_are_not_transmitted_twice(parts, barrel, command):
-    """What changes the momentum of base and arm is their weight, the joint's reaction and a cylinder on the world."""
+    """The momentum of base and arm changes by their weight, the joint's reaction and a cylinder on the world."""
     simulation = Simulation(crane(parts, barrel), EARTH, 1e-4)
     simulation.step(5000)
     simulation.command["valve"] = command
@@ -173,7 +173,7 @@ def test_cylinders_beyond_the_joint_are_not_transmitted_twice(parts, barrel, com
     force, moment = np.split(simulation.joint_reaction["base_joint"], 2)
     force, moment = joint_axes() @ force, joint_axes() @ moment
     given += [*force, *(moment + np.cross([0.3, -0.2, 0.5], force))]
-    # momenta are read at the ends of a step in which all turns by h w, 1e-4 of the cylinder's and the weights' moments
+    # momenta are read at the ends of a step with a rotation of h w: 1e-4 of the cylinder's and the weights' moments
     assert given == pytest.approx(change, abs=1e-3 * (abs(cylinder.force) + 60.0 * 9.81))
 
 
@@ -205,7 +205,7 @@ def test_series_elastic_joint_rings_at_its_two_mass_frequency(parts):
     simulation = Simulation(series_elastic(parts, 'axial_stiffness="500"'), SPACE, 1e-5)
     reduced = 0.2 * 0.5 / 0.7
     frequency = np.sqrt(500.0 / reduced) / (2.0 * np.pi)
-    # the rigid turn of both is left out
+    # the rigid rotation of both is left out
     assert simulation.natural_frequencies() == pytest.approx([frequency], rel=1e-9)
     simulation.state.q[1] = 0.01
     crossings, before = [], 0.01
@@ -227,7 +227,7 @@ def test_backlash_has_its_width_and_gains_no_energy(parts, stiffness):
     simulation.state.q[1] = 0.3
     simulation.state.v[1] = 1.0
     speed, position = simulation.joint_velocity["load_joint"], simulation.joint_position["load_joint"]
-    # nothing acts in the gap: 0.05 to the first side
+    # no force in the gap: 0.05 to the first side
     while abs(position + 1e-3 * speed - 0.3) < 0.05:
         simulation.step()
         assert simulation.joint_velocity["load_joint"] == speed == 1.0
@@ -237,13 +237,13 @@ def test_backlash_has_its_width_and_gains_no_energy(parts, stiffness):
         simulation.step()
         reach = max(reach, abs(simulation.joint_position["load_joint"] - 0.3))
         energy = simulation.energy()
-        # a spring that is met within a step is met as by an implicit one: nothing is gained, but rounding
+        # contact with the spring within a step is implicit: no energy is gained, except by rounding
         assert energy.kinetic + energy.elastic < most * (1.0 + 1e-9)
-    # half the gap, and what the load's energy can compress the spring, or a step's way if that is more
+    # half the gap plus the greatest compression by the load's energy, or a step's travel if that is more
     assert 0.05 - 2e-3 < reach < 0.05 + max(np.sqrt(2.0 * most / stiffness), 1e-3)
 
 
-def test_backlash_under_a_load_rests_at_its_side(parts):
+def test_backlash_under_a_load_rests_at_one_side(parts):
     law = 'axial_stiffness="1e6" axial_damping="300" backlash="0.1"'
     machine = parts.machine(
         GROUND_LINK,
@@ -258,10 +258,10 @@ def test_backlash_under_a_load_rests_at_its_side(parts):
     assert simulation.joint_position["hinge"] == pytest.approx(0.05 + torque / 1e6, rel=1e-6)
 
 
-def test_cubic_stiffness_follows_its_curve(parts):
+def test_cubic_stiffness_against_its_curve(parts):
     law = 'axial_stiffness="200" cubic_stiffness="5000" axial_damping="40"'
     simulation = Simulation(series_elastic(parts, law, drive="motor_joint"), SPACE)
-    # the motor drives both: the spring turns the load's inertia by torque * 0.5 / 0.7
+    # the motor drives both: the spring accelerates the load's inertia with torque * 0.5 / 0.7
     for torque in (5.0, 30.0, 150.0):
         simulation.command["motor_joint"] = torque
         simulation.step(6000)
@@ -299,7 +299,7 @@ def test_hysteresis_traces_dahls_loop(parts):
         return work, np.array(trace)
 
     _, virgin = drive(swing, 1.0)
-    # implicit steps: z is a step's way late, sigma v h = 8e-3 of z_max 2
+    # implicit steps: z lags by a step's travel, sigma v h = 8e-3 of z_max 2
     expected = most * (1.0 - np.exp(-slope * virgin[:, 0] / most))
     assert virgin[:, 1] == pytest.approx(expected, abs=1.5 * slope * speed * step)
     drive(-swing, -1.0)
@@ -315,7 +315,7 @@ def test_hysteresis_traces_dahls_loop(parts):
 
 
 def test_hysteresis_dissipates(parts):
-    """A free oscillation against a hysteretic spring only ever loses energy from one turning point to the next."""
+    """A free oscillation against a hysteretic spring loses energy from each turning point to the next."""
     machine = series_elastic(parts, 'axial_stiffness="500" hysteresis="1.0" hysteresis_stiffness="2000"')
     simulation = Simulation(machine, SPACE)
     simulation.state.q[1] = 0.1
@@ -328,8 +328,8 @@ def test_hysteresis_dissipates(parts):
     swings = np.abs(np.diff(peaks))
     assert len(swings) > 10
     assert np.all(np.diff(swings) < 0.0)
-    # While it swings far, the hysteresis takes its level times the way: 2 z_max of 500 N m/rad from peak to peak
-    # (Coulomb), less what turning round takes, z_max / sigma = 5e-4 rad a swing, and more by the implicit spring's
+    # At large amplitude the hysteresis dissipates its level times the travel: 2 z_max of 500 N m/rad from peak to peak
+    # (Coulomb), less the reversal, z_max / sigma = 5e-4 rad a swing, and more by the implicit spring's
     # damping, w h / 2 = 0.03 a radian.
     assert swings[0] - swings[1] > 2.0 * (2.0 * 1.0 / 500.0) * 0.9
 
@@ -353,7 +353,7 @@ def test_frequencies_of_a_chain_of_masses(parts):
     assert simulation.natural_frequencies() == pytest.approx(expected, rel=1e-9)
 
 
-def test_many_damped_joints_are_told_in_one_line(parts):
+def test_numerical_damping_of_many_joints_is_one_warning(parts):
     """The stiffest of three springs is damped most: the step's share grows with the frequency."""
     machine = parts.machine(
         GROUND_LINK,
@@ -365,7 +365,7 @@ def test_many_damped_joints_are_told_in_one_line(parts):
     )
     simulation = Simulation(machine, SPACE)
     (warning,) = simulation.warnings
-    # sqrt(4e6) = 2000 rad/s, 318 Hz: ln(5) / 2 of a decay in a step that turns by atan(2)
+    # sqrt(4e6) = 2000 rad/s, 318 Hz: ln(5) / 2 of a decay in a step with a phase of atan(2)
     ratio = 0.5 * np.log(5.0) / np.hypot(0.5 * np.log(5.0), np.arctan(2.0))
     assert warning.startswith('"s1": ')
     assert f"at 318 Hz by {ratio:.2g} of the critical damping, and of 2 more less" in warning
@@ -373,7 +373,7 @@ def test_many_damped_joints_are_told_in_one_line(parts):
 
 
 def test_free_bodies_on_a_spring_have_one_frequency(parts):
-    """Two free bodies on a sliding spring: rigid motions are left out, and a rigid pair takes none of it away."""
+    """Two free bodies on a sliding spring: rigid-body motions are left out, and a rigid loop joint has no effect."""
     pair = (
         '<loop_joint name="slide" type="prismatic" axis="x" stiffness="900 1e9 1e9" rotational_stiffness="1e9">'
         '<parent link="a"/><child link="b"/></loop_joint>'
@@ -392,7 +392,7 @@ def test_free_bodies_on_a_spring_have_one_frequency(parts):
 
 
 def test_a_rigid_loop_constrains_the_vibration(parts):
-    """Two sliders, each on a spring, that a rigid pair makes move as one."""
+    """Two sliders, each on a spring, coupled by a rigid loop joint."""
     machine = parts.machine(
         GROUND_LINK,
         parts.link("a", 3.0),
@@ -437,7 +437,7 @@ def test_stiff_bushings_are_stable(parts, mass, step):
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "implicit_midpoint"])
-def test_restart_is_exact(parts, integrator):
+def test_compliant_joint_restart_is_exact(parts, integrator):
     law = 'axial_stiffness="500" cubic_stiffness="1e4" backlash="0.01" hysteresis="1" hysteresis_stiffness="900"'
     machine = series_elastic(parts, law)
     simulation = Simulation(machine, SPACE, integrator=integrator)

@@ -37,7 +37,7 @@ def test_position_drive_sags_by_load_over_stiffness(parts):
     simulation = slider(parts, 5.0, drive("position", stiffness=2e4, damping=600), axis=(0, 0, 1))
     simulation.command["slide"] = 0.2
     simulation.step(2000)
-    # exp(-60 * 2 s): nothing is left of the transient but the solver's tolerance
+    # exp(-60 * 2 s): the transient is below the solver's tolerance
     assert simulation.joint_position["slide"] == pytest.approx(0.2 - 5.0 * GRAVITY / 2e4, abs=1e-9)
 
 
@@ -52,7 +52,7 @@ def test_velocity_drive_accelerates_with_its_limit_and_reaches_its_speed(parts):
     assert simulation.joint_velocity["slide"] == pytest.approx(12.0, rel=1e-9)
 
 
-def test_velocity_commands_stay_within_the_joint_s_speed_limit(parts):
+def test_velocity_commands_stay_within_the_joints_speed_limit(parts):
     machine = parts.machine(
         '<link name="world"/>',
         parts.link("body", 1.0),
@@ -89,9 +89,9 @@ def test_stiff_drives_are_stable_at_long_steps(parts, stiffness, damping):
     for _ in range(500):
         simulation.step()
         positions.append(simulation.joint_position.values())
-    # implicit Euler swings past the aim by no more than the way there
+    # the overshoot of implicit Euler is at most the travel
     assert np.abs(positions).max() < 2.0
-    # m g l / k, at most 156 N m / 1e4 N m/rad; what swings at 3 Hz without damping is numerically damped away in 5 s
+    # m g l / k, at most 156 N m / 1e4 N m/rad; undamped oscillations at 3 Hz are numerically damped within 5 s
     assert positions[-1] == pytest.approx([0.5, -1.0], abs=160 / stiffness + 1e-6)
 
 

@@ -1,4 +1,4 @@
-"""Servo drives beyond their limit that push against contacts, however stiff: balance of forces, and rigid bodies."""
+"""Saturated servo drives of any stiffness against contacts: balance of forces, and rigid bodies."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from grouser.physics.description.data.world import Ground, Obstacle
 
 GRAVITY = 9.81
 STEP = 1e-3
-# Of the solver: no speed would change by more in the sweeps to come [m/s or rad/s].
+# Tolerance of the solver: greatest change of a speed in further sweeps [m/s or rad/s].
 TOLERANCE = 1e-6
 ARM, SLEDGE, CARRIAGE, WHEEL, RADIUS, INERTIA = 0.5, 1.0, 50.0, 2.0, 0.125, 0.019
 LOAD, MASS = (CARRIAGE + WHEEL) * GRAVITY, SLEDGE + CARRIAGE + WHEEL
@@ -28,7 +28,7 @@ def drive(joint, mode, strength, limit):
 
 
 def driven_wheel(parts, mode, strength, limit, friction, obstacles=()):
-    """A wheel under a carriage that is free to move up, ahead and aside, but not to turn."""
+    """A wheel under a carriage that translates freely, but does not rotate."""
     machine = parts.machine(
         '<link name="world"/>',
         *[parts.link(name, SLEDGE) for name in ("across", "along")],
@@ -69,7 +69,7 @@ def test_arm_presses_the_floor_with_its_limit_over_its_length(parts, mode, stren
     simulation.command["hinge"] = FAR
     for _ in range(50):
         simulation.step()
-        # what would change the speed by the tolerance, along the radius of the tip's way
+        # the force that changes the speed by the tolerance, along the radius of the tip's path
         rounding = TOLERANCE * (INERTIA + 1e-3 + ARM**2) / ARM / STEP
         assert forces(simulation)["ground"] == pytest.approx([0.0, 0.0, limit / ARM + GRAVITY], abs=rounding)
         assert simulation.joint_effort["hinge"] == pytest.approx(limit, rel=1e-12)
@@ -98,7 +98,7 @@ def test_wheel_jams_between_step_and_ground(parts, mode, strength):
     simulation.command["axle"] = FAR
     simulation.step(50)
     ground, step = forces(simulation)["ground"], forces(simulation)["step"]
-    # a balance of forces leaves open how both share the torque
+    # the balance of forces does not determine how both share the torque
     rounding = TOLERANCE * MASS / STEP
     assert ground + step == pytest.approx([0.0, 0.0, LOAD], abs=rounding)
     assert RADIUS * (ground[0] + step[2]) == pytest.approx(limit, abs=RADIUS * rounding)
@@ -119,7 +119,7 @@ def test_wheel_rolls_off_with_the_acceleration_of_its_limit(parts, mode, strengt
 
 @modes
 @strengths
-def test_wheel_spins_up_against_its_friction(parts, mode, strength):
+def test_driven_wheel_spins_up_against_its_friction(parts, mode, strength):
     limit, friction, steps = 80.0, 0.1, 100
     simulation = driven_wheel(parts, mode, strength, limit, friction)
     simulation.command["axle"] = FAR
@@ -127,14 +127,14 @@ def test_wheel_spins_up_against_its_friction(parts, mode, strength):
     pull, time = friction * LOAD, steps * STEP
     assert simulation.joint_velocity["ahead"] == pytest.approx(pull / MASS * time, abs=steps * TOLERANCE)
     spin = (limit - pull * RADIUS) / INERTIA * time
-    # an error of the load's friction is felt by the wheel alone
+    # an error of the friction acts on the wheel alone
     rounding = steps * TOLERANCE * MASS * RADIUS / INERTIA
     assert simulation.joint_velocity["axle"] == pytest.approx(spin, abs=rounding)
     assert simulation.joint_effort["axle"] == pytest.approx(limit, rel=1e-12)
 
 
 @pytest.mark.parametrize("damping", [10.0**power for power in range(2, 9)])
-def test_wheel_comes_to_its_speed_and_keeps_it(parts, damping):
+def test_driven_wheel_reaches_its_speed_and_keeps_it(parts, damping):
     limit, speed = 40.0, 6.0
     simulation = driven_wheel(parts, "velocity", damping, limit, 0.8)
     simulation.command["axle"] = speed
@@ -153,7 +153,7 @@ def test_wheel_comes_to_its_speed_and_keeps_it(parts, damping):
 
 
 @pytest.mark.parametrize("damping", [10.0**power for power in range(3, 9)])
-def test_drive_that_holds_gives_way_to_an_impact_by_its_limit(parts, damping):
+def test_holding_drive_yields_to_an_impact_at_its_limit(parts, damping):
     table, block, limit, height, fall = 1.0, 2.0, 60.0, 1.0, 0.2
     machine = parts.machine(
         '<link name="world"/>',

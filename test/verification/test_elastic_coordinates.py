@@ -1,4 +1,4 @@
-"""A link with elastic coordinates: parts that hang on it share them, and carry its modal mass."""
+"""A link with elastic coordinates: attached parts share them, and carry its modal mass."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ FREE_SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
 
 
 def with_elasticity(machine, link, coordinates, shapes):
-    """The machine, with a link made elastic and the shapes of the joints that hang on it."""
+    """The machine with one link elastic, with the shapes of its joints."""
     links = tuple(replace(one, elastic=coordinates) if one.name == link else one for one in machine.links)
     joints = tuple(replace(one, elastic_shape=shapes.get(one.name, ())) for one in machine.joints)
     return replace(machine, links=links, joints=joints)
@@ -44,7 +44,7 @@ MODES = (ElasticCoordinate("first", 400.0), ElasticCoordinate("second", 9000.0))
 
 
 def modal_matrices():
-    """Mass and stiffness of the two modes, and their coupling with the turn, from the nodes."""
+    """Mass and stiffness of the two modes, and their coupling with the rotation, from the nodes."""
     mass, coupling = np.zeros((2, 2)), np.zeros(2)
     for arm, weight, name in ((0.5, 0.7, "at_middle"), (1.0, 0.4, "at_tip")):
         shape = np.array(SHAPES[name])
@@ -55,7 +55,7 @@ def modal_matrices():
     return np.block([[np.array([[turn]]), coupling[None, :]], [coupling[:, None], mass]]), np.diag([0.0, 400.0, 9000.0])
 
 
-def test_mass_matrix_is_the_modal_one(parts):
+def test_mass_matrix_of_elastic_coordinates_is_modal(parts):
     model, names = build_model(beam(parts, MODES, SHAPES))
     assert names.rate_joint == ("turn", "hub.first", "hub.second")
     kinematics, mass = make_kinematics(model), np.zeros((3, 3))
@@ -84,7 +84,7 @@ def test_natural_frequency_of_the_free_hub(parts):
     assert 2 * np.pi / (crossings[2] - crossings[0]) == pytest.approx(frequency, rel=1e-3)
 
 
-def test_stiff_modes_are_stable_at_ten_milliseconds(parts):
+def test_stiff_elastic_modes_are_stable_at_ten_milliseconds(parts):
     modes = (ElasticCoordinate("first", 1e9, damping=1.0), ElasticCoordinate("second", 1e10))
     simulation = Simulation(beam(parts, modes, SHAPES), World(ground=None), step=0.01)
     simulation.state.v[:] = [2.0, 0.5, -0.5]
@@ -93,7 +93,7 @@ def test_stiff_modes_are_stable_at_ten_milliseconds(parts):
     assert np.abs(simulation.state.q[1:]).max() < 1e-6
 
 
-def test_zero_elastic_coordinates_change_nothing(parts):
+def test_zero_elastic_coordinates_have_no_effect(parts):
     rigid, _ = build_model(beam(parts, (), {}))
     assert len(rigid.rate_damping) == 1
     assert len(rigid.spring_rate) == 0
@@ -110,18 +110,18 @@ def test_elastic_energy_is_part_of_the_balance(parts):
     assert now.kinetic + now.elastic == pytest.approx(start.kinetic, rel=5e-3)
 
 
-def test_a_frame_without_mass_may_ride_on_an_elastic_link(parts):
+def test_massless_frame_on_an_elastic_link(parts):
     machine = beam(parts, MODES, SHAPES)
     sensor = replace(machine.links[-1], name="sensor", inertial=None)
     mount = replace(machine.joints[-1], name="mount", child="sensor", elastic_shape=SHAPES["at_middle"])
     machine = replace(machine, links=(*machine.links, sensor), joints=(*machine.joints, mount))
     simulation = Simulation(machine, World(ground=None))
     simulation.state.q[1] = 0.1
-    # carried along by its shape: a turn of 1.2 rad per unit about z at the joint's place
+    # moved by its shape: a rotation of 1.2 rad per unit about z at the joint
     _, (_, _, z, w) = simulation.link_pose("sensor")
     assert 2 * np.arctan2(z, w) == pytest.approx(0.12, rel=1e-12)
 
 
-def test_a_missing_shape_is_named(parts):
+def test_missing_elastic_shape_is_reported(parts):
     with pytest.raises(MachineError, match="at_tip.*0 elastic shapes.*2 elastic coordinates"):
         build_model(beam(parts, MODES, {"at_middle": SHAPES["at_middle"]}))

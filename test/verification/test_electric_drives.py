@@ -69,8 +69,8 @@ def fin(step, **arguments):
 
 
 @pytest.mark.parametrize("variant", [{}, {"gain": 37000.0, "torque_feedback": 0.0}])
-def test_step_of_the_fin(variant):
-    """The experiment's figures are good to 0.5 % of their first order: the machine's to twice that."""
+def test_fin_drive_step_response(variant):
+    """The experiment's figures have a first-order error of 0.5 %, the machine's of twice that."""
     expected = experiments.run("servo_step", **variant)
     simulation = fin(2e-5, kinetic_friction=0.0, **variant)
     simulation.command["hinge"] = 0.1
@@ -89,7 +89,7 @@ def test_step_of_the_fin(variant):
     assert simulation.joint_position["hinge"] == pytest.approx(steady, rel=1e-6)
 
 
-def test_slow_ramp_of_the_fin():
+def test_fin_drive_slow_ramp():
     expected = experiments.run("servo_stick_slip")
     # of first order: at twice this step the greatest speed, 7 ms after standstill, is 1.4 % low
     step = 1e-5
@@ -107,8 +107,8 @@ def test_slow_ramp_of_the_fin():
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-4, 2e-4, 1e-4])
-def test_a_lag_shorter_than_the_step_is_stable(step):
-    """The compensator's lag is 0.2 ms, the fastest poles of the loop turn by 3.8 a millisecond."""
+def test_electric_drive_with_a_lag_shorter_than_the_step_is_stable(step):
+    """The compensator's lag is 0.2 ms, the fastest poles of the loop are at 3.8 rad per millisecond."""
     simulation = fin(step, kinetic_friction=0.0)
     simulation.command["hinge"] = 0.1
     simulation.step(round(0.3 / step))
@@ -121,8 +121,8 @@ def test_a_lag_shorter_than_the_step_is_stable(step):
 
 
 @pytest.mark.parametrize("step", [1e-2, 1e-3, 1e-4])
-def test_current_of_a_motor_that_stands_rises_as_its_circuit_says(step):
-    """At its voltage's limit, against a brake: I = U / R (1 - exp(-t / T_a)), at any step."""
+def test_current_of_a_stalled_motor_against_closed_form(step):
+    """At the voltage limit, against a brake: I = U / R (1 - exp(-t / T_a)), at any step."""
     parts = written("dc_motor", **MOTOR, compensator_lag=2e-4, compensator_lead=2e-4)
     brake = '<joint_friction joint="axle" static="1000" kinetic="1000"/>'
     simulation = simulate(wheel(parts + written("gear", ratio=1), extra=brake), step)
@@ -142,7 +142,7 @@ def test_current_of_a_motor_that_stands_rises_as_its_circuit_says(step):
             assert simulation.state.joints.drive_memory[0, 2] == pytest.approx(warmed, rel=1e-2)
 
 
-def test_motor_runs_up_as_its_equations_say():
+def test_motor_acceleration_against_its_equations():
     """Against an adaptive integration, with a gear that loses power."""
     parts = written("dc_motor", **MOTOR) + written("gear", ratio=5.0, efficiency=0.8)
     speeds = run(simulate(wheel(parts), 1e-4), 10.0, 0.2)
@@ -162,7 +162,7 @@ def test_motor_runs_up_as_its_equations_say():
     assert np.abs(speeds - expected).max() < 0.1
 
 
-def test_elastic_gear_swings_as_two_inertias_on_a_spring():
+def test_elastic_gear_oscillates_as_two_inertias_on_a_spring():
     """The free ends of a shaft: w^2 = k (1/J + 1/J_m), whatever the step."""
     still = MOTOR | {"back_emf_constant": 0.0, "gain": 1e-9}
     stiffness, ratio = 500.0, 4.0
@@ -181,7 +181,7 @@ def test_elastic_gear_swings_as_two_inertias_on_a_spring():
 
 
 def test_backlash_is_crossed_before_the_joint_moves():
-    """The rotor starts amid the gap and has half of it to go."""
+    """The rotor starts in the middle of the gap and crosses half of it."""
     gap, torque = 0.02, 0.1
     parts = written("dc_motor", **(MOTOR | {"gain": 1e3})) + written(
         "gear", ratio=1, stiffness=1e4, damping=1, backlash=gap
@@ -200,8 +200,8 @@ def test_backlash_is_crossed_before_the_joint_moves():
 # --- controllers and envelopes --------------------------------------------------------------------------------------
 
 
-def test_integral_takes_away_what_a_load_leaves():
-    """Against a constant load a spring gives way by load / stiffness; with an integral it does not."""
+def test_integral_removes_the_error_of_a_load():
+    """Under a constant load the error is load / stiffness; with an integral it is zero."""
     load = '<compliant_joint joint="axle" axial_stiffness="5" rest_position="-2"/>'
     for integral, left in ((0.0, 5.0 * 2.1 / 105.0), (400.0, 0.0)):
         simulation = simulate(wheel(mode="position", stiffness=100, damping=10, integral=integral, extra=load))
@@ -210,8 +210,8 @@ def test_integral_takes_away_what_a_load_leaves():
         assert 0.1 - simulation.joint_position["axle"] == pytest.approx(left, abs=1e-9)
 
 
-def test_an_integral_does_not_wind_up():
-    """While the drive is at its limit, and would go on, the integral rests; then it leaves no error."""
+def test_integral_anti_windup():
+    """While the drive is saturated the integral is held; then the error goes to zero."""
     simulation = simulate(wheel(mode="position", stiffness=100, damping=150, integral=50, effort_limit=5))
     simulation.command["axle"] = 5.0
     simulation.step(10)
@@ -222,7 +222,7 @@ def test_an_integral_does_not_wind_up():
     assert simulation.joint_position["axle"] == pytest.approx(5.0, abs=1e-6)
 
 
-def test_envelope_of_a_permanent_magnet_motor():
+def test_torque_envelope_of_a_permanent_magnet_motor():
     """Peak up to the base speed, then a line down to the no-load speed; the rotor's inertia counts."""
     magnet = MAGNET | {"thermal_time_constant": 1e6, "rotor_inertia": 1e-3}
     parts = written("permanent_magnet_motor", **magnet) + written("gear", ratio=2, efficiency=0.9)
@@ -233,15 +233,15 @@ def test_envelope_of_a_permanent_magnet_motor():
     slow, fast = speeds[:-1] < 49.9, (speeds[:-1] > 50.1) & (speeds[:-1] < 148.0)
     assert accelerations[slow] * inertia == pytest.approx(peak, rel=1e-9)
     assert accelerations[fast] * inertia == pytest.approx(peak * (150.0 - speeds[:-1][fast]) / 100.0, rel=1e-9)
-    # braking it has all its torque
+    # the full torque when braking
     simulation.command["axle"] = 0.0
     before = simulation.joint_velocity["axle"]
     simulation.step(10)
     assert (before - simulation.joint_velocity["axle"]) / 1e-3 * inertia == pytest.approx(peak, rel=1e-9)
 
 
-def test_a_motor_that_is_hot_gives_its_rated_torque():
-    """Warmth follows torque squared: held at its peak it is at its limit after T ln(1 / (1 - (rated / peak)^2))."""
+def test_hot_motor_gives_its_rated_torque():
+    """Temperature follows torque squared: peak torque reaches the limit after T ln(1 / (1 - (rated / peak)^2))."""
     brake = '<joint_friction joint="axle" static="1000" kinetic="1000"/>'
     simulation = simulate(wheel(written("permanent_magnet_motor", **MAGNET), damping=1e6, extra=brake))
     simulation.command["axle"] = 10.0
@@ -251,7 +251,7 @@ def test_a_motor_that_is_hot_gives_its_rated_torque():
         warmth.append(simulation.state.joints.drive_memory[0, 1])
     heated = 1e-3 * np.flatnonzero(np.array(warmth) >= 0.95)[0]
     assert heated == pytest.approx(-2.0 * math.log(1.0 - 0.95 / 16.0), rel=0.02)
-    # where what it gives keeps it as warm as it is: just above rated
+    # equilibrium just above the rated torque
     assert 0.95 < warmth[-1] < 1.05
     assert simulation.system.joints.drives.rated[0] == 1.0
 
@@ -259,7 +259,7 @@ def test_a_motor_that_is_hot_gives_its_rated_torque():
 # --- snapshots, commands, refusals -----------------------------------------------------------------------------------
 
 
-def test_a_snapshot_holds_what_a_drive_remembers():
+def test_snapshot_has_the_state_of_a_drive():
     simulation = fin(1e-4)
     simulation.command["hinge"] = 0.05
     simulation.step(30)
@@ -301,7 +301,7 @@ def test_a_snapshot_holds_what_a_drive_remembers():
         (written("permanent_magnet_motor", **MAGNET), {}, "a drive in velocity mode needs a damping above 0"),
     ],
 )
-def test_drives_that_cannot_be_are_refused(parts, drive, problem):
+def test_invalid_electric_drives_are_refused(parts, drive, problem):
     with pytest.raises(MachineError, match=problem):
         parse_machine(wheel(parts, **drive), "wheel.urdf")
 
@@ -309,7 +309,7 @@ def test_drives_that_cannot_be_are_refused(parts, drive, problem):
 # --- grouser bode -----------------------------------------------------------------------------------------------------
 
 
-def test_bode_of_the_fin_is_that_of_the_experiment(capsys, tmp_path):
+def test_bode_of_the_fin_agrees_with_the_experiment(capsys, tmp_path):
     picture = tmp_path / "bode.png"
     assert cli.main(["bode", "servo_fin", "--json", "--plot", str(picture)]) == 0
     (found,) = json.loads(capsys.readouterr().out)
@@ -319,7 +319,7 @@ def test_bode_of_the_fin_is_that_of_the_experiment(capsys, tmp_path):
     assert Path(picture).stat().st_size > 10_000
 
 
-def test_bode_sweeps_and_says_when_margins_mean_nothing(capsys):
+def test_bode_sweeps_and_reports_invalid_margins(capsys):
     assert cli.main(["bode", "servo_fin", "--sweep", "torque_feedback=0,6.25e-6,2e-4"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split()[0] == "torque_feedback" and len(lines) == 6
@@ -335,11 +335,11 @@ def test_bode_sweeps_and_says_when_margins_mean_nothing(capsys):
         (["servo_fin", "gain=1"], "xacro argument = 'gain=1'"),
     ],
 )
-def test_bode_refuses_by_name(arguments, named, capsys):
+def test_bode_refuses_invalid_input_by_name(arguments, named, capsys):
     assert cli.main(["bode", *arguments]) == 2
     assert named in capsys.readouterr().err
 
 
-def test_a_drive_needs_a_joint_that_is_there():
+def test_drive_on_a_missing_joint_is_refused():
     with pytest.raises(ParameterError, match="axel"):
         simulate(wheel(written("dc_motor", **MOTOR))).command["axel"] = 1.0

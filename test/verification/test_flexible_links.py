@@ -1,4 +1,4 @@
-"""How flexible links are bent: beams under loads at their ends, and what their links' poses say of it."""
+"""Deflection of flexible links: beams under loads at their ends, and the poses of their links."""
 
 import math
 
@@ -19,7 +19,7 @@ LOAD, BEAM, LEVER = 3.0, 3e-5, 0.5  # [kg, kg, m]
 START, RPY = (0.1, 0.2, 0.3), (0.3, -0.4, 0.5)  # the elastic frame in the link's
 MOUNT = Pose((1.0, 2.0, 3.0), quaternion_from_rpy(0.7, 0.8, 0.9))
 AXES = matrix(quaternion_from_rpy(*RPY))
-# The slowest vibration under the load is that about z: it is critically damped.
+# The slowest vibration under the load is about z, and critically damped.
 DAMPING_TIME = 2.0 / math.sqrt(3.0 * BENDING_Z / (LENGTH**3 * LOAD))
 
 
@@ -44,11 +44,11 @@ def cantilever(size):
 
 @pytest.mark.parametrize("size", [2, 5, 9])
 @pytest.mark.parametrize("direction", [(1.0, 0.0), (0.0, -1.0), (0.6, 0.8)])
-def test_a_load_at_the_end(size, direction):
+def test_cantilever_under_a_load_at_its_end(size, direction):
     """Deflection F L3 / (3 E I), twist T L / (G J), energy F2 L3 / (6 E I) + T2 L / (2 G J).
 
-    With springs in the middles of n segments deflections under a force are less by their 1 / (4 n2), and so is the
-    energy of bending: the midpoint rule for the square of the lever. Angles under a moment are the beam's own.
+    With springs in the middles of n segments, deflections under a force and bending energy are less by 1 / (4 n2): the
+    midpoint rule for the square of the lever. Angles under a moment are the beam's own.
     """
     acceleration = 1e-3 * np.array([0.0, *direction])
     world = World(gravity=tuple((matrix(MOUNT.quaternion) @ AXES @ acceleration).tolist()), ground=None)
@@ -73,17 +73,17 @@ def test_a_load_at_the_end(size, direction):
 
 
 def bent(simulation, spread):
-    """Turns all springs by random angles."""
+    """Deflects all springs by random angles."""
     simulation.state.q[:] = np.random.default_rng(3).uniform(-spread, spread, len(simulation.state.q))
     return simulation
 
 
 def from_poses(simulation, beam, load):
-    """Deflections and twist by the frames of the link and of what is fixed to its end."""
+    """Deflections and twist by the frames of the link and of a link fixed to its end."""
     (start, near), (end, far) = ((p, matrix_of(tuple(q))) for p, q in map(simulation.link_pose, (beam, load)))
     undeformed = near @ AXES
     _, y, z = undeformed.T @ (end - start) - AXES.T @ START
-    # the load's frame is the elastic one; what is left when the shortest turn that brings x where it is is taken back
+    # the load's frame is the elastic one; the twist remains after the shortest rotation of x is removed
     turned = undeformed.T @ far
     axis, cosine = np.cross([1.0, 0.0, 0.0], turned[:, 0]), turned[0, 0]
     skew = np.cross(axis, np.eye(3)).T
@@ -105,7 +105,7 @@ def test_large_deflections_agree_with_the_poses_of_links(size):
     assert simulation.link_poses().shape[0] == 3 + 3 * (size - 1)
 
 
-def test_a_rigid_beam_stays_straight():
+def test_rigid_beam_stays_straight():
     simulation = Simulation(cantilever(1), World(ground=None))
     simulation.step(10)
     state = simulation.flexible_link["beam"]
@@ -113,7 +113,7 @@ def test_a_rigid_beam_stays_straight():
     assert straight == pytest.approx((0.0, 0.0, 0.0, 0.0), abs=1e-15)
 
 
-def test_each_of_several_machines_has_its_own():
+def test_each_of_several_machines_has_its_own_deflections():
     members = {"a": Member(cantilever(3)), "b": Member(cantilever(5), Pose((9.0, 0.0, 0.0)))}
     both = bent(Simulation(combine(members), World(ground=None)), 0.2)
     assert list(both.flexible_link) == ["a/beam", "b/beam"]
@@ -130,7 +130,7 @@ def test_each_of_several_machines_has_its_own():
         both.part("a").flexible_link["beams"]
 
 
-def test_copies_measure_themselves():
+def test_batch_copies_have_their_own_deflections():
     simulation = Simulation(cantilever(3), World(ground=None))
     first, second = simulation.batch(2)
     bent(first, 0.1)

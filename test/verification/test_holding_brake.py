@@ -1,4 +1,4 @@
-"""The holding brake of a cylinder: holds, lets go, stops, slips at its limit; and what else can block an arm."""
+"""Holding brake of a cylinder: holding, release, stopping, slip at its limit; other things that block an arm."""
 
 import math
 
@@ -69,7 +69,7 @@ def run_until_standing(simulation):
 
 
 @pytest.mark.parametrize("scheme", ["implicit", "semi_implicit", "split"])
-def test_arm_hangs_on_its_brake_without_creeping(parts, scheme):
+def test_arm_hangs_on_its_holding_brake_without_creeping(parts, scheme):
     simulation = arm(parts, scheme=scheme)
     start = simulation.cylinder["piston"].position
     simulation.step(20_000)
@@ -87,13 +87,13 @@ def test_arm_hangs_on_its_brake_without_creeping(parts, scheme):
     assert not sinking.cylinder["piston"].brake_engaged
 
 
-def test_brake_lets_go_on_command_and_grips_again_at_neutral(parts):
+def test_holding_brake_releases_on_command_and_engages_at_neutral(parts):
     simulation = arm(parts)
     simulation.command["valve"] = 0.6
     for _ in range(1000):
         before = simulation.cylinder["piston"]
         simulation.step()
-        # it lets go as soon as the spool has opened its supply edge
+        # it releases as soon as the spool has opened its supply edge
         assert simulation.cylinder["piston"].brake_engaged == (abs(before.spool_position) <= 0.05)
     raised = simulation.cylinder["piston"].position
     assert raised > before.position > 0.2
@@ -109,7 +109,7 @@ def test_brake_lets_go_on_command_and_grips_again_at_neutral(parts):
 
 
 @pytest.mark.parametrize("command", [0.6, -0.6])
-def test_emergency_stop_brakes_within_what_the_brake_can(parts, command):
+def test_emergency_stop_within_the_limit_of_the_holding_brake(parts, command):
     holding = 2e4
     simulation = arm(parts, braked(holding))
     simulation.command["valve"] = command
@@ -119,7 +119,7 @@ def test_emergency_stop_brakes_within_what_the_brake_can(parts, command):
     simulation.emergency_stop = True
     start = simulation.step_count
     run_until_standing(simulation)
-    # the brake stops the arm's mass against the most that the oil and the weight can push; the ends are whole steps
+    # the brake stops the arm's mass against the greatest push of oil and weight; times are whole steps
     mass = (1.0 + 40 * 0.5**2) / lever(simulation) ** 2 + 2.0
     pushing = AREA_A * SUPPLY + abs(gravity_torque(simulation) / lever(simulation))
     longest = mass * abs(moving.velocity) / (holding - pushing)
@@ -162,8 +162,8 @@ def test_overloaded_brake_slips_at_its_force(parts):
     )
 
 
-def test_overloaded_brake_leaves_the_rest_to_gravity(parts):
-    # edges a hundred times as wide: the oil hardly resists
+def test_overloaded_brake_slips_under_gravity(parts):
+    # edges a hundred times as wide: hardly any resistance of the oil
     holding = 600.0
     simulation = hoist(parts, braked(holding), 'spool_diameter="6e-2" spool_travel="2e-3"')
     simulation.step(40)
@@ -179,7 +179,7 @@ def test_overloaded_brake_leaves_the_rest_to_gravity(parts):
 
 @pytest.mark.parametrize("command, end", [(1.0, 0.5), (-1.0, 0.0)])
 @pytest.mark.parametrize("brake", ["", 'holding_brake="true"'])
-def test_ends_of_the_stroke_hold(parts, brake, command, end):
+def test_braked_cylinder_at_the_ends_of_the_stroke(parts, brake, command, end):
     simulation = arm(parts, brake)
     simulation.command["valve"] = command
     for _ in range(4000):
@@ -205,7 +205,7 @@ def contact_torque(simulation):
     )
 
 
-def test_arm_pressed_on_the_ground_is_in_balance(parts):
+def test_braked_arm_pressed_on_the_ground_is_in_balance(parts):
     simulation = arm(parts, world=World(ground=Ground(point=(0.0, 0.0, -0.1))))
     simulation.command["valve"] = -1.0
     simulation.step(3000)
@@ -218,7 +218,7 @@ def test_arm_pressed_on_the_ground_is_in_balance(parts):
     assert torque == pytest.approx(gravity_torque(simulation), abs=1e-3)
     press = simulation.contacts()[0].force_world[2]
     assert press > 2000.0
-    # at neutral the oil goes to the tank and the brake keeps what it gripped; nothing grows
+    # at neutral the oil flows to the tank and the brake keeps its load; no force grows
     simulation.command["valve"] = 0.0
     simulation.step(500)
     held, first = simulation.cylinder["piston"], simulation.contacts()[0].force_world[2]
@@ -229,13 +229,13 @@ def test_arm_pressed_on_the_ground_is_in_balance(parts):
     assert simulation.cylinder["piston"].position == pytest.approx(held.position, abs=1e-6)
     torque = simulation.cylinder["piston"].force * lever(simulation) + contact_torque(simulation)
     assert torque == pytest.approx(gravity_torque(simulation), abs=1e-3)
-    # and it comes off the ground again
+    # the arm leaves the ground again
     simulation.command["valve"] = 1.0
     simulation.step(500)
     assert simulation.contacts() == []
 
 
-def test_brake_carries_the_oil_as_well(parts):
+def test_holding_brake_carries_the_oil_force_as_well(parts):
     # closed centre; 18 MPa push with 22.6 kN against a load of 0.98 kN: 15 kN hold the load, but not the oil
     holding = 15_000.0
     simulation = hoist(parts, braked(holding), 'spool_diameter="6e-3" spool_travel="2e-4" tank_underlap="-0.05"')
@@ -275,7 +275,7 @@ LIFTS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", LIFTS)
-def test_brake_is_that_of_the_valve_behind_what_is_on_the_way(parts, kind, way):
+def test_holding_brake_follows_the_feeding_valve_through_other_elements(parts, kind, way):
     machine = parts.machine(
         '<link name="world"/>',
         parts.link("load", 100),
@@ -310,7 +310,7 @@ def test_brake_is_that_of_the_valve_behind_what_is_on_the_way(parts, kind, way):
     assert simulation.joint_position["slide"] == pytest.approx(stopped, abs=1e-6)
 
 
-def test_twin_cylinders_share_the_load(parts):
+def test_braked_twin_cylinders_share_the_load(parts):
     twins = parts.machine(
         '<link name="world"/>',
         parts.link("load", 100),

@@ -1,16 +1,16 @@
-"""The energy of whole circuits: what pumps give is found again in work, throttling, leakage and compression."""
+"""Energy balance of whole circuits: pump work equals work, throttling, leakage and compression."""
 
 import pytest
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file
 
-# Of the energy that pumps and supplies have given over a work cycle.
+# Tolerance, as a share of the energy from pumps and supplies over a work cycle.
 SHARE = 1e-3
 
 
 def work_cycle(simulation, commands, seconds=0.5):
-    """Each valve forth and back in turn, then all together; at rest in the end."""
+    """Each valve forth and back in turn, then all together; then at rest."""
     for command in commands:
         for sign in (1.0, -1.0):
             simulation.command[command] = sign * commands[command]
@@ -36,7 +36,7 @@ def check(simulation):
 
 
 @pytest.mark.parametrize("name, step", [("excavator", 1e-3), ("excavator", 2e-3), ("demolition_robot", 1e-3)])
-def test_machines_over_a_work_cycle(name, step):
+def test_hydraulic_balance_of_machines_over_a_work_cycle(name, step):
     simulation = Simulation(load_machine(machine_file(name)), World(), step=step)
     work_cycle(simulation, {valve.name: 0.8 for valve in simulation.machine.valves})
     balance = check(simulation)
@@ -44,7 +44,7 @@ def test_machines_over_a_work_cycle(name, step):
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
-def test_every_element_over_a_work_cycle(request, step):
+def test_hydraulic_balance_of_every_element_over_a_work_cycle(request, step):
     file = request.path.parent.parent / "data" / "machines" / "load_sensing.urdf"
     simulation = Simulation(load_machine(file), World(ground=None, gravity=(0.0, 0.0, -9.81)), step=step)
     work_cycle(simulation, dict.fromkeys(("boom", "jack", "swing"), 0.9))
@@ -55,7 +55,7 @@ def test_every_element_over_a_work_cycle(request, step):
 
 
 @pytest.mark.parametrize("scheme", ["implicit", "semi_implicit"])
-def test_crane(scheme):
+def test_hydraulic_balance_of_the_crane(scheme):
     simulation = Simulation(load_machine(machine_file("loader_crane")), World(ground=None), scheme=scheme)
     work_cycle(simulation, {"lift_valve": 0.6})
     balance = check(simulation)

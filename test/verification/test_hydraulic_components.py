@@ -1,4 +1,4 @@
-"""Hydraulic components in motion and at their limits, against equations written here: closed forms and Radau.
+"""Hydraulic components in motion and at their limits, against closed forms and Radau integration.
 
 Steady states of most components are in `test_hydraulic_network`.
 """
@@ -43,7 +43,7 @@ EDGE = 0.62 * math.pi * 6e-3 * 8e-5 * math.sqrt(2 / DENSITY)
 
 
 def followed(rig, lines, times, step):
-    """Pressures of lines at some times, in steps of a length."""
+    """Pressures of lines at the times given, by steps of this length."""
     ours, before = [], 0.0
     for time in times:
         rig.advance(step, round((time - before) / step))
@@ -57,7 +57,7 @@ def followed(rig, lines, times, step):
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
 def test_pressure_controlled_pump_against_radau(step):
-    """An orifice behind the pump opens to a line at 12 MPa that was at 1e5 Pa; the swash swings back."""
+    """An orifice behind the pump opens to a line at 12 MPa that was at 1e5 Pa; the swash is reduced."""
     control = CONTROL | {"regulation_range": 2e6}
     rig = Rig(
         pump(6e-4, control="pressure", setting=15e6, leakage=2e-12, **control),
@@ -87,7 +87,7 @@ def test_pressure_controlled_pump_against_radau(step):
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
 def test_load_sensing_pump_against_radau(step):
-    """A load of a relief valve's 9 MPa behind an edge, its pressure sensed where it is."""
+    """A relief valve of 9 MPa as load behind a metering edge; the pressure is sensed at the load."""
     gain, wide = orifice_gain(3e-3), 1e-3 / math.sqrt(10e6)
     rig = Rig(
         pump(8e-4, control="load_sensing", sense="l", setting=21e6, margin=2e6, **CONTROL | {"regulation_range": 1e6}),
@@ -105,14 +105,14 @@ def test_load_sensing_pump_against_radau(step):
     times = np.arange(1, 101) * 1e-2
     expected = radau(rates, [ATMOSPHERE, ATMOSPHERE, 1.0], times, max_step=5e-3)
     ours = followed(rig, ["p", "l"], times, step)
-    # the margin's edge comes and goes within a sub-step while the pressures rise by 10 MPa in 50 ms
+    # the saturation of the control changes within a sub-step while the pressures rise by 10 MPa in 50 ms
     assert np.abs(ours - expected[:2])[:, times > 0.1].max() < 2 * (FLOOR + SHARE * 11e6)
     assert rig.now.swash[0] == pytest.approx(expected[2, -1], rel=SHARE)
     assert 2e6 < ours[0, -1] - ours[1, -1] < 3e6
 
 
-def test_least_stroke_goes_over_the_relief_valve():
-    """Cut off by its control, the pump still gives its least displacement."""
+def test_least_pump_stroke_flows_over_the_relief_valve():
+    """Cut off by its control, the pump delivers its least displacement."""
     control = CONTROL | {"minimum_stroke": 0.1}
     rig = Rig(
         pump(1e-3, control="pressure", setting=10e6, **control),
@@ -125,8 +125,8 @@ def test_least_stroke_goes_over_the_relief_valve():
 
 
 @pytest.mark.parametrize("load", [2e6, 6e6, 14e6])
-def test_power_limit_over_the_range_of_pressures(load):
-    """Full flow up to the corner, P / p beyond it, and the setting above all."""
+def test_pump_power_limit_over_the_range_of_pressures(load):
+    """Full flow up to the corner power, P / p beyond it, and the pressure setting as the limit."""
     numbers = CONTROL | {"power_limit": 5e3}
     rig = Rig(
         pump(1e-3, control="pressure", setting=20e6, **numbers),
@@ -141,7 +141,7 @@ def test_power_limit_over_the_range_of_pressures(load):
 
 
 @pytest.mark.parametrize("pilot", [3e6, 5e6, 9e6])
-def test_pilot_operated_check_valve_lets_a_flow_back(pilot):
+def test_pilot_operated_check_valve_passes_reverse_flow(pilot):
     """s = (3 (p_x - p_in) - d - 0.05 MPa) / 0.5 MPa for a flow of 0.2 l/s against a seat of 1 l/s at 0.5 MPa."""
     check = CheckValve("c", "tank", "load", 1e-3, pilot="pilot", pilot_ratio=3.0, cracking_pressure=5e4)
     rig = Rig(Tank("pilot", pilot), pump(2e-4, outlet="load"), check, Line("load", 1e-3))
@@ -151,7 +151,7 @@ def test_pilot_operated_check_valve_lets_a_flow_back(pilot):
     def opening(drop):
         return min(max((3.0 * (pilot - ATMOSPHERE) - drop - 5e4) / 5e5, 0.0), 1.0)
 
-    # the drop that the wide open valve takes, far below what the pilot can hold open
+    # the drop of the fully open valve, far below that which the pilot can hold open
     drop = brentq(lambda drop: gain * opening(drop) * root(drop) - 2e-4, 0.0, 2e6)
     assert rig.pressure("load") - ATMOSPHERE == pytest.approx(drop, rel=1e-5)
 
@@ -175,13 +175,13 @@ def test_counterbalance_valve_against_radau(pilot, step):
     expected = radau(rates, [25e6], times, max_step=1e-3)
     ours = followed(rig, ["load"], times, step)
     assert np.abs(ours - expected).max() < FLOOR + SHARE * 25e6
-    # it closes where load and pilot together come down to the setting
+    # it closes where load and pilot together fall to the setting
     assert ours[0, -1] == pytest.approx(20e6 - 4.0 * pilot, rel=1e-2)
 
 
 @pytest.mark.parametrize("a, b", [(8e6, 2e6), (2e6, 8e6), (8e6, 7.98e6), (8e6, 7.9999e6), (8e6, 8e6)])
-def test_shuttle_valve_throttles_what_flows_through(a, b):
-    """Half of each way opens with the sides' difference, from 0.5 % on, half as a check valve: over 0.1 rated drops."""
+def test_shuttle_valve_flow_against_closed_form(a, b):
+    """Half of each path opens by the sides' difference, from 0.5 % on, half like a check valve, over 0.1 rated drop."""
     rig = Rig(
         *(Tank("a", a), Tank("b", b), ShuttleValve("s", "a", "b", "o", rated_flow=1e-4, rated_drop=5e5)),
         *(Orifice("load", "o", "tank", 0.8e-3), Line("o", 1e-4)),
@@ -201,8 +201,8 @@ def test_shuttle_valve_throttles_what_flows_through(a, b):
     assert rig.pressure("o") == pytest.approx(brentq(surplus, ATMOSPHERE, 8e6), rel=1e-6)
 
 
-def test_shuttle_valve_is_filled_by_equal_sides_and_empties_into_them():
-    """2 MPa compress the 0.1 l by 1.4e-7 m3: a check valve's 1e-4 m3/s take 1.4 ms; 0.5 % of it at 2 MPa, 0.14 s."""
+def test_shuttle_valve_outlet_fills_and_drains_at_equal_sides():
+    """2 MPa compress 0.1 l by 1.4e-7 m3: 1.4 ms at the check valve's 1e-4 m3/s, 0.14 s at 0.5 % of it and 2 MPa."""
     rig = Rig(
         *(Line("a", 1.0), Line("b", 1.0), Line("o", 1e-4), Orifice("drain_a", "a", "tank", 1e-6)),
         *(Orifice("drain_b", "b", "tank", 1e-6), ShuttleValve("s", "a", "b", "o")),
@@ -235,7 +235,7 @@ def test_compensator_in_closed_form(load):
 
 
 def edge_flow(rig, origin, end):
-    """Flow of the passage between two lines [m3/s]."""
+    """Flow of the flow element between two lines [m3/s]."""
     ends = zip(rig.network.origin, rig.network.end, strict=True)
     numbers = [e for e, (o, n) in enumerate(ends) if (rig.lines[o], rig.lines[n]) == (origin, end)]
     (number,) = numbers
@@ -243,14 +243,14 @@ def edge_flow(rig, origin, end):
 
 
 @pytest.mark.parametrize("command", [-1.0, -0.5, -0.1, 0.0, 0.07, 0.3, 1.0])
-def test_every_edge_has_its_own_overlap(command):
+def test_metering_edge_overlaps_of_a_directional_valve(command):
     """Flows between lines that are too large to change."""
     overlaps = {"supply_a_overlap": 0.02, "tank_a_underlap": 0.12, "supply_b_overlap": 0.15, "tank_b_underlap": -0.08}
     rig = Rig(supply(), valve(**overlaps), Line("a", 1e3), Line("b", 1e3), pressures={"a": 6e6, "b": 3e6})
     rig.command[0] = command
     rig.now.spool[0] = command, 0.0, command
     rig.advance(1e-3)
-    # by (drop / 1 kPa)^-2 / 4 the laminar middle takes 3e-8 of the flow
+    # the laminar range reduces the flow by (drop / 1 kPa)^-2 / 4, 3e-8
     for origin, end, opening, drop in (
         ("supply", "a", command - 0.02, 4e6),
         ("a", "tank", 0.12 - command, 5.9e6),
@@ -261,7 +261,7 @@ def test_every_edge_has_its_own_overlap(command):
         assert edge_flow(rig, origin, end) == pytest.approx(expected, rel=1e-6, abs=1e-15)
 
 
-def test_open_centre_joins_all_at_neutral():
+def test_open_centre_connects_all_ports_at_neutral():
     """Supply edges open by 0.1 and tank edges by 0.05 of the travel: the flow goes through both sides in parallel."""
     rig = Rig(
         *(pump(1e-5, outlet="supply"), valve(centre="open", supply_overlap=0.1)),
@@ -269,7 +269,7 @@ def test_open_centre_joins_all_at_neutral():
     )
     # the lines fill with a time constant of 0.2 s
     rig.run(4.0)
-    # half of the flow by each way; drops as the inverse squares of the openings
+    # half of the flow by each path; drops as the inverse squares of the openings
     upper, lower = (5e-6 / (0.1 * EDGE)) ** 2, (5e-6 / (0.05 * EDGE)) ** 2
     assert rig.pressure("a") == pytest.approx(rig.pressure("b"), rel=1e-9)
     assert rig.pressure("a") - ATMOSPHERE == pytest.approx(lower, rel=1e-5)
@@ -277,7 +277,7 @@ def test_open_centre_joins_all_at_neutral():
 
 
 @pytest.mark.parametrize("command, sensed", [(1.0, 6e6), (-1.0, 3e6), (0.0, ATMOSPHERE)])
-def test_sensed_line_has_the_pressure_of_the_fed_side(command, sensed):
+def test_sense_line_has_the_pressure_of_the_supplied_side(command, sensed):
     rig = Rig(
         *(supply(), valve(sense="ls"), Line("a", 1e3), Line("b", 1e3), Line("ls", 1e-5)),
         pressures={"a": 6e6, "b": 3e6},
@@ -290,7 +290,7 @@ def test_sensed_line_has_the_pressure_of_the_fed_side(command, sensed):
 @pytest.mark.parametrize("rate_limit", [0.0, 4.0])
 @pytest.mark.parametrize("command", [0.7, 1.0])
 def test_spool_stops_at_full_travel(rate_limit, command):
-    """A gain of two asks for more than there is."""
+    """A spool gain of two commands more than full travel."""
     rig = Rig(supply(), valve(gain=2.0, damping_ratio=0.3, rate_limit=rate_limit), Line("a", 1e-4), Line("b", 1e-4))
     rig.command[0] = command
     travelled = []
@@ -299,7 +299,7 @@ def test_spool_stops_at_full_travel(rate_limit, command):
         travelled.append(rig.now.spool[0, 0])
     assert max(travelled) == travelled[-1] == 1.0
     if rate_limit:
-        # in the steps of a half sub-step too
+        # also in half sub-steps
         assert np.diff([0.0, *travelled]).max() <= rate_limit * 1e-3 * (1.0 + 1e-9)
 
 
@@ -307,7 +307,7 @@ def test_spool_stops_at_full_travel(rate_limit, command):
 
 
 def test_piston_breaks_away_at_its_static_friction():
-    """A pump raises the pressure slowly: it sticks until S_A p_A - S_B p_B - load reaches the static friction."""
+    """Slow pressure rise by a pump: the piston sticks until S_A p_A - S_B p_B - load reaches the static friction."""
     load, static = 500.0, 900.0
     rig = Rig(
         *(pump(1e-7, outlet="a"), Orifice("o", "b", "tank", 5e-3)),
@@ -328,7 +328,7 @@ def test_piston_breaks_away_at_its_static_friction():
     assert highest == pytest.approx(breakaway, abs=2 * 1e-7 * 1e-3 * BETA / volume + 1.0)
 
 
-def test_friction_falls_with_speed_after_stribeck():
+def test_cylinder_friction_follows_the_stribeck_curve():
     """Driven by pumps at steady speeds: S_A p_A - S_B p_B = k v + F_d + (F_s - F_d) exp(-(v / v_s)^2)."""
     for speed in (0.005, 0.02, 0.1):
         rig = Rig(
@@ -351,8 +351,8 @@ def test_friction_falls_with_speed_after_stribeck():
 
 @pytest.mark.parametrize("index", [1.0, 1.25])
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
-def test_accumulator_empties_like_radau(index, step):
-    """Through an orifice, from 15 MPa until below its precharge of 5 MPa, where only the oil gives way."""
+def test_accumulator_discharge_against_radau(index, step):
+    """Through an orifice, from 15 MPa to below its precharge of 5 MPa, where only the oil is compressible."""
     rig = Rig(
         *(Accumulator("g", "p", 1e-3, 5e6, index), Orifice("o", "p", "tank", 3e-3), Line("p", 1e-3)),
         pressures={"p": 15e6},
@@ -367,14 +367,14 @@ def test_accumulator_empties_like_radau(index, step):
     expected = radau(rates, [15e6], times, max_step=1e-3)
     assert expected[0, -1] < 0.2e6
     ours = followed(rig, ["p"], times, step)
-    # what the gas leaves behind is gone within 10 ms, and comes up to a step late
+    # the remaining oil leaves within 10 ms, up to a step late
     empty = times[int(np.argmax(expected[0] < 5e6))]
     calm = np.abs(times - empty) > 2.5e-2
     assert np.abs(ours - expected)[:, calm].max() < FLOOR + SHARE * 15e6
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
-def test_hose_levels_out_exponentially(step):
+def test_hose_pressures_equalise_exponentially(step):
     """Two closed ends: the difference of pressures falls with R C / 2, its mean stays."""
     hose = Hose("h", "p", "o", 4.0, 4e-3, expansion=6e8)
     rig = Rig(hose, Line("p", 1e-4), Line("o", 1e-4), pressures={"p": 12e6, "o": 4e6}, fluid=Fluid(temperature=293.15))

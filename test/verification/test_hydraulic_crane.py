@@ -1,6 +1,6 @@
 """The hydraulic crane against its converged reference, and against its equations by Radau on other parameters.
 
-The equations are the published ones, written anew for a boom and a point on a rod; nothing of the simulator is in them.
+The equations are the published ones, implemented here for a boom and a point mass on a rod, without the simulator.
 """
 
 import math
@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 
 from grouser import ParameterError, experiments
 
-# What methods of the published case are held to: speeds 0.2 %, pressures 0.5 %. A tenth of the boom's way, 0.45 rad,
+# Tolerances of methods in the published case: speeds 0.2 %, pressures 0.5 %. A tenth of the boom's way, 0.45 rad,
 # and of what the pressures change by, 3 MPa; the payload swings with twice its amplitude, 0.35 rad, to either side.
 ANGLE, PAYLOAD, PRESSURE, FORCE = 1e-4, 4e-4, 3e4, 0.02
 
@@ -98,7 +98,7 @@ def published(request):
     return np.genfromtxt(path, delimiter=",", names=True)
 
 
-def test_equations_here_give_the_published_curve(published):
+def test_crane_reference_equations_give_the_published_curve(published):
     times = published["t"][:1001:50]
     found = reference(100.0, COMMAND, times)
     for curve, name, tolerance in zip(
@@ -107,13 +107,13 @@ def test_equations_here_give_the_published_curve(published):
         (1e-7, 1e-6, 1e-6, 1e-5, 1e-9, 20.0, 20.0),
         strict=True,
     ):
-        # the page's two runs differ by 1.5e-11 rad and 0.08 Pa, ours by its own tolerance
+        # the two published runs differ by 1.5e-11 rad and 0.08 Pa, ours by its own tolerance
         assert np.abs(curve - published[name][:1001:50]).max() < tolerance
 
 
 @pytest.mark.parametrize("scheme", ["implicit", "semi_implicit"])
 @pytest.mark.parametrize("step", [5e-4, 1e-3, 5e-3])
-def test_published_motion(published, step, scheme):
+def test_crane_follows_the_published_motion(published, step, scheme):
     result = experiments.run("hydraulic_crane", step=step, scheme=scheme, duration=10.0)
     every = round(0.01 / step)
     rows = slice(0, 1001)
@@ -123,12 +123,12 @@ def test_published_motion(published, step, scheme):
 
     assert error("boom_angle", "theta") < ANGLE
     assert error("payload_angle", "phi") < PAYLOAD
-    # the lag's lead of the command by half a step
+    # the first-order lag leads by half a step
     assert error("spool", "U") < 2 * step
     assert error("pressure_1", "p1") < PRESSURE
     assert error("pressure_2", "p2") < PRESSURE
     assert error("cylinder_length", "s") < ANGLE * 0.5
-    # the mean force of a step is that of its middle, but where the piston meets and leaves the buffer
+    # the mean force of a step is that at its middle, except where the piston enters and leaves the buffer
     smooth = np.all([np.abs(published["t"][rows] - event) > 0.1 for event in (5.63, 8.08)], axis=0)
     middle = np.interp(published["t"][rows] - 0.5 * step, published["t"][rows], published["F"][rows])
     force = np.abs(np.asarray(result["cylinder_force"])[::every] / middle - 1.0)
@@ -148,11 +148,11 @@ CASES = {
 
 @pytest.mark.parametrize("scheme", ["implicit", "semi_implicit"])
 @pytest.mark.parametrize("case", CASES)
-def test_other_motions(case, scheme):
+def test_crane_follows_other_motions(case, scheme):
     payload, command = CASES[case]
     result = experiments.run("hydraulic_crane", payload_mass=payload, command=command, duration=5.0, scheme=scheme)
     times = np.asarray(result["time"])
-    # a step in the command is met by steps that begin there
+    # time steps begin at the steps of the command
     boom, phi, _, _, _, p1, p2 = reference(
         payload, [[t + 1e-9 * k, u] for k, (t, u) in enumerate(command)], times[::10]
     )
@@ -162,8 +162,8 @@ def test_other_motions(case, scheme):
         assert np.sqrt(np.mean((np.asarray(result[ours])[::10] - theirs) ** 2)) < PRESSURE
 
 
-def test_error_falls_with_the_step(published):
-    """By the page's table the curve is exact to 1.5e-11 rad: what is left is the step's own."""
+def test_crane_error_falls_with_the_step(published):
+    """The published curve is exact to 1.5e-11 rad: the remaining error is that of the step."""
     errors = []
     for step in (4e-3, 2e-3, 1e-3):
         result = experiments.run("hydraulic_crane", step=step, duration=5.0)
@@ -175,7 +175,7 @@ def test_error_falls_with_the_step(published):
     assert sizes[0] > 1.5 * sizes[1] > 1.5**2 * sizes[2]
 
 
-def test_bad_input():
+def test_invalid_crane_parameters_are_refused():
     with pytest.raises(ParameterError, match="scheme"):
         experiments.run("hydraulic_crane", scheme="split")
     with pytest.raises(ParameterError, match="payload_mass"):

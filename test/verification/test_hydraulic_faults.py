@@ -1,4 +1,4 @@
-"""What an operator sees of each fault, as docs/faults.md has it, against closed forms where there are some."""
+"""Effect of each fault as described in docs/faults.md, against closed forms where they exist."""
 
 import math
 
@@ -13,11 +13,11 @@ AIR = World(ground=None)
 GRAVITY, SUPPLY, TANK, BETA, DENSITY = 9.81, 10e6, 1e5, 1.4e9, 850.0
 AREA_A, AREA_B = math.pi * 0.04**2 / 4, math.pi * (0.04**2 - 0.025**2) / 4
 MASS, DEAD, STROKE = 1000.0, 1e-4, 0.5
-# What a sub-step may be wrong by, as a share of a pressure or speed: see `hydraulics.implicit`.
+# Tolerance of a sub-step, as a share of a pressure or speed: see `hydraulics.implicit`.
 SHARE = 2e-3
-# A way from the rod side to the tank that takes a kilopascal at most of what flows here.
+# Flow path from the rod side to the tank with a pressure drop of at most a kilopascal here.
 WIDE = '<orifice name="wide" inlet="valve.b" outlet="tank" diameter="0.01"/>'
-# Friction that calms the load on its oil within a second [N s/m].
+# Friction that damps the load on its oil within a second [N s/m].
 CALM = 2e4
 HOLD = """<counterbalance_valve name="hold" load="load" valve="valve.a" pilot="valve.b" pressure="20e6"
     rated_flow="1e-3"/>"""
@@ -28,7 +28,7 @@ HOLDING = (MASS * GRAVITY + TANK * AREA_B) / AREA_A
 def lift(parts, extra="", fluid="", valve="", piston_side="valve.a", friction=0.0, plain=False, **options):
     """A cylinder on a closed valve holds a mass, half extended, with its rod side open to the tank.
 
-    Where the plain schemes have to know the valve, its piston side is open in neutral as well.
+    For the published schemes the piston side is on the valve, and open in neutral as well.
     """
     underlap, ports = -0.1, f'piston_side="{piston_side}" rod_side="valve.b"'
     if plain:
@@ -52,7 +52,7 @@ def lift(parts, extra="", fluid="", valve="", piston_side="valve.a", friction=0.
 
 
 def circuit(parts, extension):
-    """A circuit on a machine that does nothing else."""
+    """A circuit on a machine without other elements."""
     machine = parts.machine(
         '<link name="world"/>',
         parts.link("load", 1.0),
@@ -63,7 +63,7 @@ def circuit(parts, extension):
 
 
 def fixed_pump(flow, more=""):
-    """Of so much flow [m3/s] from the tank into the line p."""
+    """A pump of this flow [m3/s] from the tank into the line p."""
     return f'<pump name="pump" outlet="p" inlet="tank" displacement="{flow / 100}" speed="100" {more}/>'
 
 
@@ -81,7 +81,7 @@ def mean_speed(simulation, duration=0.2):
 
 
 @pytest.mark.parametrize("temperature", [313.15, 333.15])
-def test_a_worn_seal_lets_the_load_sink_at_the_rate_of_its_leakage(parts, temperature):
+def test_worn_seal_load_sinks_at_the_rate_of_the_leakage(parts, temperature):
     """Oil that passes the piston leaves through the open rod side: v = C (p_A - p_B) / S_A; thin oil passes faster."""
     simulation = lift(parts, WIDE, fluid=f'temperature="{temperature}"', friction=CALM)
     assert abs(mean_speed(simulation)) < 1e-9
@@ -93,8 +93,8 @@ def test_a_worn_seal_lets_the_load_sink_at_the_rate_of_its_leakage(parts, temper
     assert mean_speed(simulation) == pytest.approx(-expected, rel=SHARE)
 
 
-def test_between_closed_edges_a_worn_seal_raises_both_pressures_instead(parts):
-    """With no way out both sides come to F / (S_A - S_B): the load settles and stays."""
+def test_worn_seal_between_closed_edges_raises_both_pressures(parts):
+    """Without an outlet both sides reach F / (S_A - S_B): the load settles and stays."""
     simulation = lift(parts, valve='tank_b_underlap="-0.1"')
     simulation.faults["lift"]["worn_seal"] = 1e-11
     simulation.step(10_000)
@@ -105,7 +105,7 @@ def test_between_closed_edges_a_worn_seal_raises_both_pressures_instead(parts):
     assert abs(mean_speed(simulation)) < 1e-6
 
 
-def test_a_burst_line_drops_the_load_at_the_speed_of_the_orifice(parts):
+def test_burst_line_drops_the_load_at_the_speed_of_the_orifice(parts):
     """v S_A = 0.7 A sqrt(2 (p - 1 bar) / rho), with the pressure that the load makes."""
     simulation = lift(parts, WIDE, friction=CALM)
     area = 1e-6
@@ -122,7 +122,7 @@ def test_a_burst_line_drops_the_load_at_the_speed_of_the_orifice(parts):
     assert abs(mean_speed(simulation)) < 1e-6
 
 
-def test_a_burst_hose_empties_the_pump_into_the_open_air(parts):
+def test_burst_hose_drains_the_pump_to_the_open_air(parts):
     """The pump's pressure falls to what its flow needs through the tear, beyond the hose's own resistance."""
     flow = 2e-4
     simulation = circuit(
@@ -142,8 +142,8 @@ def test_a_burst_hose_empties_the_pump_into_the_open_air(parts):
     assert simulation.line_pressure["p"] - simulation.line_pressure["q"] == pytest.approx(flow * resistance, rel=1e-5)
 
 
-def test_a_load_holding_valve_holds_when_the_hose_to_it_bursts(parts):
-    """Behind the counterbalance valve the load stands; before it, oil leaves and the load with it."""
+def test_counterbalance_valve_holds_when_the_hose_to_it_bursts(parts):
+    """A burst between directional and counterbalance valve has no effect; one at the cylinder drops the load."""
     extension = HOLD + '<orifice name="o" inlet="valve.b" outlet="tank" diameter="1e-3"/>'
     for line, falls in (("valve.a", False), ("load", True)):
         simulation = lift(parts, extension, piston_side="load")
@@ -154,8 +154,8 @@ def test_a_load_holding_valve_holds_when_the_hose_to_it_bursts(parts):
         assert (abs(mean_speed(simulation)) < 1e-6) != falls
 
 
-def test_a_burst_load_sensing_line_takes_the_pumps_pressure_back(parts):
-    """The pump then is at its margin of 2 MPa above the open air, and its range of 0.5 MPa: nothing moves a load."""
+def test_burst_load_sensing_line_reduces_the_pump_pressure(parts):
+    """The pump then holds its margin of 2 MPa, within its range of 0.5 MPa, above the open air: no load moves."""
     control = 'control="load_sensing" sense="ls" setting="20e6" margin="2e6" regulation_range="5e5"'
     simulation = circuit(
         parts,
@@ -169,12 +169,12 @@ def test_a_burst_load_sensing_line_takes_the_pumps_pressure_back(parts):
     assert simulation.pump["pump"].flow > 1e-4
     simulation.faults["ls"]["burst"] = 1e-5
     simulation.step(1000)
-    # the tear is fifty times as wide as the signal's orifice: a kilopascal is left in the line
+    # the tear is fifty times as wide as the signal's orifice: a kilopascal remains in the line
     assert 1e5 + 2e6 < simulation.line_pressure["p"] < 1e5 + 2e6 + 5e5 + 1e3
     assert simulation.line_pressure["load"] < 10e6
 
 
-def test_a_worn_motor_turns_slower_by_what_passes_it(parts):
+def test_worn_motor_turns_slower_by_its_leakage(parts):
     """Fed with a constant flow against a constant torque: w = (Q - C dp) / D, dp = T / D."""
     flow, displacement, damping = 1e-4, 5e-5, 200.0
 
@@ -203,7 +203,7 @@ def test_a_worn_motor_turns_slower_by_what_passes_it(parts):
 
 
 @pytest.mark.parametrize("control", ["fixed", "load_sensing"])
-def test_a_stopped_pump_gives_no_flow_and_takes_no_power(parts, control):
+def test_stopped_pump_has_no_flow_and_no_power(parts, control):
     more = {
         "fixed": 'torque_loss="2"',
         "load_sensing": 'control="load_sensing" sense="p" setting="20e6" margin="1e6" torque_loss="2"',
@@ -223,7 +223,7 @@ def test_a_stopped_pump_gives_no_flow_and_takes_no_power(parts, control):
     assert simulation.pump["pump"].flow > 1e-4
 
 
-def test_without_its_supply_a_machine_does_not_lift_but_lowers(parts):
+def test_stopped_supply_does_not_lift_but_lowers(parts):
     simulation = lift(parts)
     simulation.step(100)
     simulation.faults["pump"]["stop"] = True
@@ -233,7 +233,7 @@ def test_without_its_supply_a_machine_does_not_lift_but_lowers(parts):
     assert simulation.cylinder["lift"].velocity < 0.0
     simulation.command["valve"] = 1.0
     simulation.step(300)
-    # the supply's edge is a way to the tank as well: no check valve keeps the load
+    # the supply edge also leads to the tank: no check valve holds the load
     assert simulation.cylinder["lift"].velocity < 0.0
     simulation.faults["pump"]["stop"] = False
     simulation.step(300)
@@ -242,7 +242,7 @@ def test_without_its_supply_a_machine_does_not_lift_but_lowers(parts):
 
 
 @pytest.mark.parametrize("drop", [0.0, 4e6, 10e6])
-def test_a_low_relief_valve_limits_the_pressure_at_its_new_setting(parts, drop):
+def test_low_relief_setting_limits_the_pressure(parts, drop):
     flow, setting, rise = 6e-4, 10e6, 1e6
     simulation = circuit(
         parts, fixed_pump(flow) + f'<relief_valve name="relief" inlet="p" pressure="{setting}" rated_flow="1e-3"/>'
@@ -259,7 +259,7 @@ def test_a_low_relief_valve_limits_the_pressure_at_its_new_setting(parts, drop):
     assert setting - drop < expected
 
 
-def test_a_low_holding_pressure_lets_the_load_down(parts):
+def test_low_holding_pressure_lowers_the_load(parts):
     extension = HOLD + '<orifice name="o" inlet="valve.a" outlet="tank" diameter="1e-3"/>'
     simulation = lift(parts, extension, piston_side="load")
     simulation.step(200)
@@ -273,7 +273,7 @@ def test_a_low_holding_pressure_lets_the_load_down(parts):
 
 
 @pytest.mark.parametrize("air", [0.0, 0.01, 0.1])
-def test_aerated_oil_gives_way(parts, air):
+def test_aerated_oil_compressibility(parts, air):
     """Pumped volume over pressure in a closed line: dV / V = dp / beta + a 1e5 (1 / p0 - 1 / p)."""
     volume, flow, p0 = 1e-3, 1e-5, 5e5
     simulation = circuit(
@@ -290,11 +290,12 @@ def test_aerated_oil_gives_way(parts, air):
         def surplus(p, pumped=count * 100 * 1e-3 * flow):
             return (p - p0) / BETA + (air + 1e-8) * 1e5 * (1 / p0 - 1 / p) - pumped / volume
 
-        # each of the first steps may be wrong by SHARE of the pressure, and oil is kept: later errors do not add up
+        # each of the first steps has an error of up to SHARE of the pressure; mass is conserved: later errors do not
+        # add up
         assert simulation.line_pressure["p"] == pytest.approx(brentq(surplus, p0, 30e6), rel=SHARE)
 
 
-def test_a_load_on_aerated_oil_sways_slower(parts):
+def test_load_on_aerated_oil_oscillates_slower(parts):
     """Frequency on the effective bulk modulus at the load's pressure: 1 / beta + a 1e5 / p^2."""
     times = []
     for air in (0.0, 0.05):
@@ -313,7 +314,7 @@ def test_a_load_on_aerated_oil_sways_slower(parts):
         modulus = 1 / (1 / BETA + (air + 1e-8) * 1e5 / pressure**2)
         stiffness = modulus * AREA_A**2 / volume
         times.append(period)
-        # a crossing is known within a step
+        # the time of a crossing is resolved to a step
         assert period == pytest.approx(2 * math.pi * math.sqrt((MASS + 5.0) / stiffness), abs=2e-4)
     assert times[1] > times[0] + 1e-3
 
@@ -322,7 +323,7 @@ def test_a_load_on_aerated_oil_sways_slower(parts):
 
 
 @pytest.mark.parametrize("scheme", ["implicit", "semi_implicit", "split"])
-def test_a_stuck_spool_stays_where_it_is_whatever_is_commanded(parts, scheme):
+def test_stuck_spool_ignores_commands(parts, scheme):
     simulation = lift(parts, scheme=scheme, plain=scheme != "implicit")
     simulation.command["valve"] = 0.6
     simulation.step(40)
@@ -342,7 +343,7 @@ def test_a_stuck_spool_stays_where_it_is_whatever_is_commanded(parts, scheme):
 
 
 @pytest.mark.parametrize("valve", ["", 'rate_limit="3"'])
-def test_a_slow_spool_does_the_same_later(parts, valve):
+def test_slow_spool_takes_longer(parts, valve):
     """With half of its speed lost, natural frequency and rate limit with it, it needs twice the time."""
     slow, healthy = lift(parts, valve=valve, step=2e-3), lift(parts, valve=valve, step=1e-3)
     slow.faults["valve"]["slow_spool"] = 0.5
@@ -357,7 +358,7 @@ def test_a_slow_spool_does_the_same_later(parts, valve):
 
 
 @pytest.mark.parametrize("scheme", ["semi_implicit", "split"])
-def test_plain_schemes_know_slow_spools_and_refuse_what_they_do_not_know(parts, scheme):
+def test_published_schemes_support_slow_spools_and_refuse_other_faults(parts, scheme):
     simulation = lift(parts, scheme=scheme, plain=True)
     simulation.faults["valve"]["slow_spool"] = 0.9
     simulation.command["valve"] = 0.8
@@ -365,7 +366,7 @@ def test_plain_schemes_know_slow_spools_and_refuse_what_they_do_not_know(parts, 
     # a tenth of 60 rad/s, and damping 0.7
     decay, own = 0.7 * 6 * 0.1, 6 * math.sqrt(1 - 0.49) * 0.1
     expected = 0.8 * (1 - math.exp(-decay) * (math.cos(own) + 0.7 / math.sqrt(0.51) * math.sin(own)))
-    # semi-implicit Euler in sub-steps of 0.1 ms: half of one, times the fastest spool speed of 0.8 * 6 / s
+    # semi-implicit Euler in sub-steps of 0.1 ms: half a sub-step times the greatest spool speed of 0.8 * 6 / s
     assert simulation.cylinder["lift"].spool_position == pytest.approx(expected, abs=0.5e-4 * 4.8)
     with pytest.raises(ParameterError, match=f"scheme '{scheme}' does not know this fault; 'implicit' does"):
         simulation.faults["lift"]["worn_seal"] = 1e-12
@@ -376,7 +377,7 @@ def test_plain_schemes_know_slow_spools_and_refuse_what_they_do_not_know(parts, 
 
 
 @pytest.mark.parametrize("scheme", ["implicit", "semi_implicit"])
-def test_a_sensor_offset_is_seen_and_moves_nothing(parts, scheme):
+def test_sensor_offset_changes_the_reading_only(parts, scheme):
     right, wrong = (lift(parts, scheme=scheme, plain=True) for _ in range(2))
     wrong.faults["lift"]["sensor_offset_rod_side"] = -3e5
     for simulation in (right, wrong):
@@ -408,8 +409,8 @@ FAULTS = (
 )
 
 
-def test_a_mended_machine_is_as_good_as_new(parts):
-    """To the last bit: nothing of a fault is left behind once its traces in the state are gone."""
+def test_cleared_faults_leave_no_effect(parts):
+    """Bit for bit: a cleared fault has no effect once the state is restored."""
     mended = raised(parts, FAULTS)
     mended.step(100)
     assert set(mended.faults.clear()) == {f"faults.{component}.{name}" for component, name, _ in FAULTS}
@@ -453,7 +454,7 @@ def test_each_copy_of_a_batch_has_its_own_faults(parts):
     assert not batch[0].faults.active
 
 
-def test_energy_is_accounted_for_with_faults(parts):
+def test_energy_balance_closes_with_faults(parts):
     """Supplied = returned (also to the open air) + throttled + compressed + work, to the published 0.1 %."""
     simulation = raised(parts, FAULTS[:3])
     simulation.step(1500)

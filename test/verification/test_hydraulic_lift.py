@@ -8,13 +8,13 @@ from scipy.integrate import solve_ivp
 
 from grouser import MachineError, ParameterError, experiments
 
-# methods of the published case: speed 0.2 %, stroke time 0.5 %, steady pressures 0.5 %, peak 3 %
+# tolerances of the published case: speed 0.2 %, stroke time 0.5 %, steady pressures 0.5 %, peak 3 %
 SPEED, STROKE_TIME, STEADY_PRESSURE, PEAK = 0.002, 0.005, 0.005, 0.03
 
 
 @pytest.mark.parametrize("scheme", ["implicit", "semi_implicit"])
 @pytest.mark.parametrize("step", [1e-4, 1e-3, 1e-2])
-def test_reference_numbers(step, scheme):
+def test_lift_reference_numbers(step, scheme):
     result = experiments.run("hydraulic_lift", step=step, scheme=scheme)
     assert result["steady_speed"] == pytest.approx(0.23129897, rel=SPEED)
     assert result["full_stroke_time"] - 1.0 == pytest.approx(2.179555332, rel=STROKE_TIME)
@@ -23,24 +23,24 @@ def test_reference_numbers(step, scheme):
     assert result["peak_pressure_piston_side"] == pytest.approx(3_311_737, rel=PEAK)
     assert result["final_pressure_piston_side"] == pytest.approx(10.0e6, rel=STEADY_PRESSURE)
     assert result["final_pressure_rod_side"] == pytest.approx(0.1e6, rel=STEADY_PRESSURE)
-    # found among sub-steps: of 0.1 ms, or as long as the error allows
+    # read at the ends of sub-steps: 0.1 ms, or of adaptive length
     assert result["breakaway_time"] == pytest.approx(1.006192972, abs=4e-4)
     assert result["energy_error"] < 1e-4
 
 
 @pytest.mark.parametrize("scheme", ["implicit", "semi_implicit"])
 @pytest.mark.parametrize("step", [1e-3, 1e-2])
-def test_reference_curve(step, scheme, request):
+def test_lift_reference_curve(step, scheme, request):
     path = request.path.parent.parent / "data" / "reference" / "hydraulic_lift.csv"
     reference = np.genfromtxt(path, delimiter=",", names=True)
     result = experiments.run("hydraulic_lift", step=step, scheme=scheme)
     ours = np.interp(result["time"], reference["t"], reference["xp"])
     on_reference = np.isin(np.round(result["time"], 6), np.round(reference["t"], 6))
-    # the plain scheme's own error with sub-steps of 0.1 ms is 4.8e-5 m
+    # the semi-implicit scheme's error with sub-steps of 0.1 ms is 4.8e-5 m
     assert np.abs(np.asarray(result["position"]) - ours)[on_reference].max() < 1e-4
 
 
-# Steady speed of the split scheme as a share of the reference's: what the published scheme loses.
+# Steady speed of the split scheme as a share of the reference: the error of the published scheme.
 @pytest.mark.parametrize(
     "piston_mass, step, share",
     [
@@ -61,7 +61,7 @@ def test_split_scheme_loses_speed_as_computed(piston_mass, step, share):
 
 
 def converged(schedule, times, *, load, viscous, supply, tank_underlap, frequency, gravity):
-    """Equations (1) to (5) without dry friction; the load starts on the lower stop and leaves it when it is pushed."""
+    """Equations (1) to (5) without dry friction; the load starts on the lower stop and leaves it when pushed."""
     area_a, area_b = math.pi * 0.04**2 / 4, math.pi * (0.04**2 - 0.025**2) / 4
     gain, tank, beta, stroke = 0.62 * math.pi * 6e-3 * 2e-4 * math.sqrt(2 / 850), 1e5, 1.4e9, 0.5
 
@@ -96,7 +96,7 @@ def converged(schedule, times, *, load, viscous, supply, tank_underlap, frequenc
     return np.concatenate(found, axis=1)
 
 
-# Where the oil does not cavitate: our chambers stop at zero pressure, the bare equations go on below it.
+# Only without cavitation: the simulated chambers stop at zero pressure, the plain equations continue below it.
 CASES = [
     {"load": 40.0, "viscous": 8000.0, "supply": 10e6, "tank_underlap": 0.2, "frequency": 30.0, "gravity": 9.81},
     {"load": 250.0, "viscous": 8000.0, "supply": 10e6, "tank_underlap": 0.3, "frequency": 20.0, "gravity": 1.6},
@@ -106,7 +106,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("step", [1e-3, 1e-2])
-def test_extending_holding_and_retracting(case, step):
+def test_lift_extends_holds_and_retracts(case, step):
     # up for 1 s, neutral for 0.5 s (the load sinks through the open tank edges), down
     command = [[0, 1], [1, 1], [1, 0], [1.5, 0], [1.5, -1]]
     result = experiments.run(
@@ -129,7 +129,7 @@ def test_extending_holding_and_retracting(case, step):
     assert min(pressure_a.min(), pressure_b.min()) > 0.0
     assert position.max() > 0.15 and position[-1] < position.max() - 0.02
     ours = {name: np.asarray(result[name])[1:] for name in ("position", "velocity", "spool")}
-    # sub-steps of 0.1 ms, first order: a delay of half of one at full speed is 1e-5 m; the spool's steps add to it
+    # sub-steps of 0.1 ms, first order: half a sub-step at full speed is 1e-5 m; the spool's steps add to it
     assert np.abs(ours["position"] - position).max() < 3e-4
     assert np.abs(ours["spool"] - spool).max() < 0.01
     calm = ((time > 0.3) & (time < 1.0)) | ((time > 1.3) & (time < 1.5)) | (time > 1.75)
@@ -138,14 +138,14 @@ def test_extending_holding_and_retracting(case, step):
         assert np.asarray(result[name])[1:][calm] == pytest.approx(reference[calm], abs=2e4)
 
 
-def test_holding_at_the_upper_stop_keeps_the_supply_pressure():
+def test_lift_at_the_upper_stop_keeps_the_supply_pressure():
     result = experiments.run("hydraulic_lift", duration=8.0, step=0.01)
     assert result["position"][-1] == 0.5
     assert abs(result["velocity"][-1]) < 1e-9
     assert np.ptp(result["pressure_piston_side"][-200:]) < 1.0
 
 
-def test_retracts_onto_the_lower_stop_and_rests():
+def test_lift_retracts_onto_the_lower_stop_and_rests():
     result = experiments.run("hydraulic_lift", command=[[0, 1], [1, 1], [1, -1]], duration=3.0, step=0.002)
     assert max(result["position"]) > 0.2
     assert result["position"][-1] == pytest.approx(0.0, abs=1e-12)
@@ -153,7 +153,7 @@ def test_retracts_onto_the_lower_stop_and_rests():
     assert result["energy_error"] < 1e-3
 
 
-def test_experiment_refuses_what_makes_no_sense():
+def test_invalid_lift_parameters_are_refused():
     with pytest.raises(MachineError, match="rod_diameter"):
         experiments.run("hydraulic_lift", rod_diameter=0.05)
     with pytest.raises(ParameterError, match="stroke"):

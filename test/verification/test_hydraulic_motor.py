@@ -28,7 +28,7 @@ def root(drop):
 
 
 def swing(parts, motor="", feed=None, *, axis=(0, 0, 1), mass=50.0, com=(0.0, 0.0, 0.0), step=1e-3):
-    """A link of 20 kg m2 on a motor that an orifice feeds and another one drains."""
+    """A link of 20 kg m2 on a motor between two orifices."""
     machine = parts.machine(
         '<link name="world"/>',
         parts.link("upper", mass, (INERTIA,) * 3, com=com),
@@ -53,7 +53,7 @@ def line(simulation, name):
 @pytest.mark.parametrize(
     "viscous, dry, leakage, drain", [(50.0, 0.0, 0.0, 0.0), (50.0, 40.0, 0.0, 0.0), (20.0, 10.0, 2e-12, 1e-12)]
 )
-def test_motor_speeds_a_joint_up_like_radau(parts, viscous, dry, leakage, drain, step):
+def test_hydraulic_motor_accelerates_a_joint_against_radau(parts, viscous, dry, leakage, drain, step):
     simulation = swing(
         parts,
         f'viscous_friction="{viscous}" dry_friction="{dry}" leakage="{leakage}" drain_leakage="{drain}"',
@@ -87,7 +87,7 @@ def test_motor_speeds_a_joint_up_like_radau(parts, viscous, dry, leakage, drain,
             ]
         )
     error = np.abs(np.array(ours).T - expected)
-    # the mechanism's scheme is of first order: position after a time is half a step of the speed off
+    # the mechanism's scheme is of first order: the position error is half a step of the speed
     assert error[0].max() < step * expected[1].max()
     assert error[1].max() < 0.01 * expected[1].max()
     assert error[1, -1] < 1e-3 * expected[1, -1]
@@ -106,8 +106,8 @@ def test_torque_of_a_motor_at_rest_is_its_displacement_times_the_pressure(parts)
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
-def test_closed_valve_holds_a_joint_but_for_leakage(parts, step):
-    """A torque of gravity on a closed motor: leakage lets it turn by G dp / D."""
+def test_closed_valve_holds_a_joint_except_for_motor_leakage(parts, step):
+    """Gravity torque on a closed motor: it turns by its leakage, G dp / D."""
     still = swing(parts, 'viscous_friction="500"', VALVE, axis=(0, -1, 0), com=(0.5, 0, 0), step=step)
     still.step(round(10 / step))
     start = still.joint_position["swing"]
@@ -124,8 +124,8 @@ def test_closed_valve_holds_a_joint_but_for_leakage(parts, step):
     assert abs(turned) == pytest.approx(1e-13 * abs(drop) / DISPLACEMENT * time, rel=2e-2)
 
 
-def test_view_of_a_motor(parts):
-    """Steady: it takes its displacement and the leakage, and gives what the pressures do less friction."""
+def test_hydraulic_motor_state(parts):
+    """Steady state: flow is displacement plus leakage, torque is that of the pressures less friction."""
     viscous, leakage = 20.0, 2e-12
     simulation = swing(parts, f'viscous_friction="{viscous}" leakage="{leakage}"')
     simulation.step(4000)
@@ -134,7 +134,7 @@ def test_view_of_a_motor(parts):
     assert motor.position == simulation.joint_position["swing"]
     assert (motor.pressure_a, motor.pressure_b) == (line(simulation, "a"), line(simulation, "b"))
     drop = motor.pressure_a - motor.pressure_b
-    # of the rounding of the row's impulse, and of what still changes after many time constants
+    # rounding of the row's impulse, and the remaining transient after many time constants
     assert motor.flow_a == pytest.approx(DISPLACEMENT * motor.velocity, rel=1e-6)
     assert motor.flow_b == pytest.approx(-DISPLACEMENT * motor.velocity, rel=1e-6)
     gain = 0.7 * math.pi / 4 * ORIFICE**2 * math.sqrt(2 / DENSITY)
@@ -145,7 +145,7 @@ def test_view_of_a_motor(parts):
     assert motor.spool_position == 0.0
 
 
-def test_view_of_a_braked_motor_under_load(parts):
+def test_hydraulic_motor_state_braked_under_load(parts):
     """The brake holds gravity: the torque on the joint, of 245 N m."""
     simulation = swing(
         parts,
@@ -164,7 +164,7 @@ def test_view_of_a_braked_motor_under_load(parts):
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
-def test_valve_swings_forth_and_back(parts, step):
+def test_valve_drives_the_motor_forth_and_back(parts, step):
     simulation = swing(parts, 'viscous_friction="300" dry_friction="10"', VALVE, step=step)
     speeds = []
     for command in (1.0, 0.0, -1.0):
@@ -178,7 +178,7 @@ def test_valve_swings_forth_and_back(parts, step):
     assert simulation.state.hydraulics.pressure.min() > 0.0
 
 
-def test_energy_balance_closes(parts):
+def test_hydraulic_motor_energy_balance_closes(parts):
     simulation = swing(parts, 'viscous_friction="20" dry_friction="10"', VALVE)
     for command in (1.0, 0.0, -1.0, 0.0):
         simulation.command["swing"] = command
@@ -193,7 +193,7 @@ def test_energy_balance_closes(parts):
 
 
 @pytest.mark.parametrize("torque, slips", [(400.0, False), (150.0, True)])
-def test_brake_holds_up_to_its_torque(parts, torque, slips):
+def test_motor_brake_holds_up_to_its_torque(parts, torque, slips):
     """245 N m of gravity."""
     simulation = swing(
         parts,

@@ -91,8 +91,8 @@ def test_turbulent_filling_and_draining(start, end):
         assert rig.pressure("v") - end == pytest.approx(left, abs=SHARE * abs(end - start))
 
 
-def test_oil_comes_back_whole_after_a_chamber_was_sucked_empty():
-    """A pump takes more than there is and gives it back: the same pressure, and vapour pressure in between."""
+def test_oil_mass_is_conserved_through_cavitation():
+    """A pump removes more than the volume and returns it: the same pressure, and vapour pressure in between."""
     fluid = Fluid(vapour_pressure=100.0)
     take = Pump("take", outlet="tank", inlet="v", displacement=1e-6, speed=100.0, control="fixed", leakage=0.0)
     rig = Rig(Line("v", 1e-4), take, fluid=fluid, pressures={"v": 5e6})
@@ -114,8 +114,8 @@ def test_oil_comes_back_whole_after_a_chamber_was_sucked_empty():
 
 @pytest.mark.parametrize("back", [1e5, 5e6])
 @pytest.mark.parametrize("share", [0.2, 0.6, 1.0])
-def test_relief_valve(back, share):
-    """Its setting is above the outlet; it opens in proportion, with its rated flow at the rated rise."""
+def test_relief_valve_flow(back, share):
+    """The setting is relative to the outlet; the opening is proportional, with the rated flow at the rated rise."""
     relief = ReliefValve("r", "p", 10e6, 1e-3, outlet="back", rated_rise=1e6)
     rig = Rig(pump(share * 1e-3), Tank("back", back), relief, Line("p", 1e-3))
     rig.run(1.0)
@@ -131,11 +131,11 @@ def test_relief_valve_is_tight_below_its_setting(back):
     assert rig.totals["passed"][0] == 0.0
 
 
-def test_check_valve():
+def test_check_valve_flow():
     check = CheckValve("c", "p", "tank", 1e-3, cracking_pressure=1e5, rated_drop=5e5)
     rig = Rig(pump(1e-3), check)
     rig.run(0.5)
-    # the laminar middle of 1 kPa takes (1 / 500)^2 / 4 of the flow
+    # the laminar range of 1 kPa reduces the flow by (1 / 500)^2 / 4
     assert rig.pressure("p") - ATMOSPHERE == pytest.approx(5e5, rel=2e-6)
     for inlet, outlet in ((5e6, 6e6), (6.09e6, 6e6)):
         held = Rig(Line("i", 1e-4), Line("o", 1e-4), CheckValve("c", "i", "o", 1e-3, cracking_pressure=1e5))
@@ -145,13 +145,13 @@ def test_check_valve():
 
 
 @pytest.mark.parametrize("pilot, opens", [(1.9e6, False), (2.3e6, True)])
-def test_pilot_operated_check_valve_opens_backwards(pilot, opens):
+def test_pilot_operated_check_valve_opens_in_reverse(pilot, opens):
     """With ratio 3, outlet 6 MPa, inlet 0.1 MPa: 3 (p - 0.1) > 5.9 + 0.05 MPa, p > 2.083 MPa."""
     check = CheckValve("c", "tank", "load", 1e-3, pilot="pilot", pilot_ratio=3.0, cracking_pressure=5e4)
     rig = Rig(Tank("pilot", pilot), Line("load", 1e-3), check, pressures={"load": 6e6})
     rig.run(1.0)
     if opens:
-        # closes again when the load has fallen to where the pilot just holds it
+        # closes again when the load has fallen to the limit that the pilot holds
         rest = ATMOSPHERE + 3.0 * (pilot - ATMOSPHERE) - 5e4
         assert rig.pressure("load") < 6e6
         assert rig.pressure("load") < rest
@@ -164,7 +164,7 @@ def test_counterbalance_valve_opens_by_load_and_pilot(pilot):
     valve = CounterbalanceValve("c", "load", "tank", "pilot", 20e6, 1e-3, pilot_ratio=4.0)
     rig = Rig(Tank("pilot", pilot), pump(1e-3, outlet="load"), valve, Line("load", 1e-3))
     rig.run(3.0)
-    # at the rated flow the load is at the setting and rise, less what the pilot's area helps; there the drop is less
+    # at the rated flow the load is at setting plus rise, less the pilot's contribution; the drop is smaller
     wide = 1e-3 / math.sqrt(21e6)
 
     def surplus(p):
@@ -173,7 +173,7 @@ def test_counterbalance_valve_opens_by_load_and_pilot(pilot):
     assert rig.pressure("load") == pytest.approx(brentq(surplus, 2e5, 60e6), rel=1e-5)
 
 
-def test_counterbalance_valve_is_free_towards_the_load():
+def test_counterbalance_valve_has_free_flow_to_the_load():
     valve = CounterbalanceValve("c", "load", "p", "tank", 20e6, 1e-3)
     rig = Rig(pump(1e-3), valve, ReliefValve("r", "load", 5e6, 1e-3), Line("load", 1e-3))
     rig.run(1.0)
@@ -181,7 +181,7 @@ def test_counterbalance_valve_is_free_towards_the_load():
 
 
 @pytest.mark.parametrize("inlet", [8e6, 20e6])
-def test_reducing_valve_keeps_its_outlet(inlet):
+def test_reducing_valve_holds_its_outlet_pressure(inlet):
     reducing = ReducingValve("r", "supply", "o", 3e6, 2e-4, range=2e5)
     rig = Rig(supply(inlet), reducing, Orifice("load", "o", "tank", 1e-3), Line("o", 1e-4))
     rig.run(1.0)
@@ -205,7 +205,7 @@ def test_shuttle_valve_passes_the_higher_pressure(a, b):
 
 
 @pytest.mark.parametrize("loaded", [0, 1, 4])
-def test_a_chain_of_shuttle_valves_passes_on_the_load_of_any_section(loaded):
+def test_shuttle_valve_chain_transmits_the_load_of_any_section(loaded):
     """A spool that is open by 7 % signals a load of 1.1 MPa past four idle sections, whose signal lines are drained."""
     rig = Rig(
         *(supply(), *(Tank(f"a{n}", 1.1e6) for n in range(5)), *(Line(f"b{n}", 1e-4) for n in range(5))),
@@ -220,15 +220,15 @@ def test_a_chain_of_shuttle_valves_passes_on_the_load_of_any_section(loaded):
     rig.run(1.0)
     own = rig.pressure(f"s{loaded}")
     assert own == pytest.approx(1.1e6, rel=1e-3)
-    # it arrives but for what crosses the middle of shuttles: nothing, once their sides differ by 0.5 % of 5e4 Pa
+    # it arrives in full: no flow crosses a shuttle once its sides differ by 0.5 % of 5e4 Pa
     assert rig.pressure("ls4") == pytest.approx(own, rel=1e-3)
     rig.command[loaded] = 0.0
     rig.run(1.0)
     assert rig.pressure("ls4") == pytest.approx(ATMOSPHERE, rel=1e-3)
 
 
-def test_compensator_keeps_the_flow_whatever_the_load():
-    """Margin 1 MPa over an edge of 2 mm: the flow that the drop means, within 5 % from 1 to 15 MPa of load."""
+def test_compensator_keeps_the_flow_at_any_load():
+    """Margin 1 MPa over an edge of 2 mm: the flow of this drop, within 5 % from 1 to 15 MPa of load."""
     flows = []
     for load in (1e6, 5e6, 10e6, 15e6):
         rig = Rig(
@@ -245,7 +245,7 @@ def test_compensator_keeps_the_flow_whatever_the_load():
 # --- hoses and accumulators -------------------------------------------------------------------------------------------
 
 
-def test_hose_resists_by_hagen_and_poiseuille():
+def test_hose_resistance_by_hagen_and_poiseuille():
     hose = Hose("h", "p", "o", 5.0, 0.01)
     rig = Rig(pump(2e-4), hose, Orifice("o", "o", "tank", 5e-3), fluid=Fluid(temperature=303.15))
     rig.run(1.0)
@@ -254,13 +254,13 @@ def test_hose_resists_by_hagen_and_poiseuille():
     assert rig.pressure("p") - rig.pressure("o") == pytest.approx(drop, rel=1e-6)
 
 
-def test_hose_takes_oil_by_its_volume_and_stiffness():
+def test_hose_compliance_by_its_volume_and_stiffness():
     hose = Hose("h", "p", "o", 5.0, 0.02, expansion=5e8)
     rig = Rig(pump(1e-5), hose)
     rig.run(1.0)
     rise = 1e-5 * 1.0 / (math.pi / 4 * 0.02**2 * 5.0 * (1 / BETA + 1 / 5e8))
     mean = 0.5 * (rig.pressure("p") + rig.pressure("o")) - ATMOSPHERE
-    # the trace of gas in the oil takes 1e-8 of the volume: 14 Pa of the rise
+    # the trace of gas in the oil is 1e-8 of the volume: 14 Pa of the rise
     assert mean == pytest.approx(rise, abs=20.0)
 
 
@@ -285,24 +285,24 @@ def test_fixed_pump_delivers_its_displacement_less_leakage():
     rig = Rig(pump(5e-4, leakage=1e-11), Line("p", 1e-3), Tank("high", 10e6), CheckValve("c", "p", "high", 1e-3))
     rig.run(1.0)
     leak = 1e-11 * (rig.pressure("p") - ATMOSPHERE)
-    assert rig.books.delivered[0] / 1e-3 == pytest.approx(5e-4, rel=1e-9)
+    assert rig.accounts.delivered[0] / 1e-3 == pytest.approx(5e-4, rel=1e-9)
     leakage = int(rig.network.leak[0])
     assert rig.flow(leakage) == pytest.approx(leak, rel=1e-9)
     assert rig.flow(1 - leakage) == pytest.approx(5e-4 - leak, rel=1e-6)
-    assert rig.books.pump_work[0] == pytest.approx(5e-4 * 1e-3 * (rig.pressure("p") - ATMOSPHERE), rel=1e-6)
+    assert rig.accounts.pump_work[0] == pytest.approx(5e-4 * 1e-3 * (rig.pressure("p") - ATMOSPHERE), rel=1e-6)
 
 
-def test_swash_answers_with_its_time_constant():
+def test_swash_follows_with_its_time_constant():
     rig = Rig(pump(1e-3, control="pressure", setting=20e6, **CONTROL), Orifice("o", "p", "tank", 0.02))
     for count in range(1, 11):
         rig.advance(5e-3)
-        # each step of h = 0.1 tau may be wrong by h^3 / 6, which the following ones damp
+        # each step of h = 0.1 tau has an error of up to h^3 / 6, which the following ones damp
         passes = 0.1**3 / 6 * count * math.exp(-0.1 * (count - 1))
         assert rig.now.swash[0] == pytest.approx(1 - math.exp(-0.1 * count), abs=passes)
 
 
-def test_pressure_control_cuts_off():
-    """No displacement at the setting, all of it a regulation range below."""
+def test_pump_pressure_control_cuts_off():
+    """No displacement at the setting, full displacement a regulation range below."""
     rig = Rig(pump(1e-3, control="pressure", setting=20e6, **CONTROL), Orifice("o", "p", "tank", 2e-3))
     rig.run(2.0)
     gain = orifice_gain(2e-3)
@@ -325,7 +325,7 @@ def test_load_sensing_pump_keeps_its_margin():
         assert rig.flow(0) < 1e-3
 
 
-def test_power_limit_takes_displacement_back():
+def test_pump_power_limit_reduces_displacement():
     numbers = CONTROL | {"power_limit": 5e3}
     rig = Rig(pump(1e-3, control="pressure", setting=30e6, **numbers), ReliefValve("r", "p", 10e6, 1e-3))
     rig.run(2.0)
@@ -354,13 +354,13 @@ def test_spool_keeps_to_its_rate_limit():
     rig = Rig(supply(), valve(rate_limit=2.0), cylinder())
     rig.command[0] = 1.0
     rig.run(0.3)
-    # it starts softly: no further than the limit, and a time of 2 / w_n behind it
+    # it starts smoothly: within the limit, and a time of 2 / w_n behind it
     assert 2.0 * (0.3 - 2 / 120.0) <= rig.now.spool[0, 0] <= 0.6 + 1e-12
     rig.run(0.5)
     assert rig.now.spool[0, 0] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_hysteresis_and_dead_band():
+def test_spool_hysteresis_and_dead_band():
     rig = Rig(supply(), valve(hysteresis=0.04), cylinder())
 
     def after(command):
@@ -391,7 +391,7 @@ def test_tandem_centre_unloads_the_pump():
     assert rig.pressure("supply") > 15e6
 
 
-def test_metering_edges():
+def test_metering_edge_flows():
     """Flow of each edge at steady spool, between lines of constant pressure on one side."""
     gain = 0.62 * math.pi * 6e-3 * 8e-5 * math.sqrt(2 / DENSITY)
     for command, a, b in ((0.6, 0.55, 0.65), (-0.6, 0.65, 0.55)):
@@ -468,7 +468,7 @@ def test_cylinder_against_radau(numbers, step):
         rig.advance(step, round(5e-3 / step))
         ours.append([rig.now.position[0], rig.now.velocity[0], rig.pressure("a"), rig.pressure("b")])
     error = np.abs(np.array(ours).T - expected).max(axis=1)
-    # each within what a sub-step may be wrong by: 10 kPa and 0.2 % of the 10 MPa; of the speed 0.2 % and 0.1 mm/s,
+    # each within the tolerance of a sub-step: 10 kPa and 0.2 % of the 10 MPa; of the speed 0.2 % and 0.1 mm/s,
     # while the oil swings by 0.1 m/s; and its integral over a swing of 10 ms
     assert error[2:].max() < 2 * (FLOOR + SHARE * 10e6)
     assert error[1] < 0.01 * expected[1].max()
@@ -476,7 +476,7 @@ def test_cylinder_against_radau(numbers, step):
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
-def test_both_stroke_ends_hold(step):
+def test_both_stroke_ends_hold_the_piston(step):
     rig = Rig(supply(), valve(), cylinder(dry_friction=50.0), force=-500.0)
     rig.command[0] = 1.0
     rig.run(6.0, step)
@@ -491,21 +491,21 @@ def test_both_stroke_ends_hold(step):
     assert rig.pressure("b") == pytest.approx(10e6, rel=1e-3)
 
 
-def test_piston_gives_its_momentum_to_the_stop():
-    """With the rod side wide open and the other in the air, both at 1e5 Pa, the stop takes the kinetic energy."""
+def test_piston_momentum_is_absorbed_by_the_stop():
+    """With the rod side wide open and the other side in air, both at 1e5 Pa, the stop absorbs the kinetic energy."""
     rig = Rig(cylinder(piston_side=""), Orifice("wide", "b", "tank", 0.05), mass=95.0)
     rig.now.velocity[:] = 1.0
     rig.run(1.0)
     assert rig.now.position[0] == 0.5
     assert rig.now.velocity[0] == 0.0
-    # the air's work on the rod's area comes to it, and what the wide orifice takes goes
+    # plus the air's work on the rod's area, less the loss of the wide orifice
     assert 0.0 < rig.totals["lost"][0] < 0.5
     expected = 0.5 * 100.0 + 0.5 * 1e5 * (AREA_A - AREA_B) - rig.totals["lost"][0]
     assert rig.totals["stop_loss"][0] == pytest.approx(expected, rel=1e-4)
 
 
 def test_cushion_against_radau():
-    """Chambers, ports and the three ways between them: the free one that closes, the throttle, the check valve."""
+    """Chambers, ports and the three flow paths between them: main path, throttle, check valve."""
     cyl = cylinder(cushion_length=0.05, cushion_diameter=1.5e-3, viscous_friction=300.0)
     rig = Rig(
         *(supply(), cyl, Orifice("oa", "supply", "a", 3e-3), Orifice("ob", "b", "tank", 3e-3)),
@@ -551,8 +551,8 @@ def test_cushion_against_radau():
 # --- the scheme -------------------------------------------------------------------------------------------------------
 
 
-def test_second_order():
-    """A soft, smooth circuit in steps that are each one sub-step: a quarter of the error for half the step."""
+def test_implicit_scheme_is_of_second_order():
+    """A soft, smooth circuit with one sub-step per step: a quarter of the error for half the step."""
     resistance = 2e10
     cyl = cylinder(viscous_friction=2000.0, dead_volume_piston_side=0.05, dead_volume_rod_side=0.05)
 
@@ -588,7 +588,7 @@ def test_second_order():
 
 
 @pytest.mark.parametrize("step", [1e-3, 2e-3, 5e-3])
-def test_closed_valve_does_not_creep(step):
+def test_cylinder_on_a_closed_valve_does_not_creep(step):
     rig = Rig(supply(), valve(tank_underlap=-0.05), cylinder(viscous_friction=500.0), force=-5000.0)
     rig.set_pressures({"a": 5000 / AREA_A})
     rig.now.position[:] = 0.25
@@ -615,8 +615,8 @@ def test_load_sinks_by_the_leakage(step):
 
 @pytest.mark.parametrize("friction", [0.0, 400.0])
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
-def test_shaken_closed_chambers_keep_their_oil(friction, step):
-    """The content of a closed chamber is that of its volume alone, c + ln V, whatever has shaken the piston."""
+def test_closed_chambers_conserve_oil_under_vibration(friction, step):
+    """The fluid mass of a closed chamber, c + ln V, is constant under any motion of the piston."""
     rig = Rig(Line("a", 1e-4), Line("b", 1e-4), cylinder(dry_friction=friction), pressures={"a": 5e6, "b": 5e6})
     rig.now.position[:] = 0.25
     steady = -(AREA_A - AREA_B) * 5e6
@@ -631,12 +631,12 @@ def test_shaken_closed_chambers_keep_their_oil(friction, step):
         rig.push(steady + 3000.0 * math.sin(37.0 * count * step))
         rig.advance(step)
     drift = (held()[moving] - before) * BETA
-    # after some 10 000 sub-steps less than a tenth of what one of them may be wrong by
+    # after some 10 000 sub-steps less than a tenth of the tolerance of one
     assert np.abs(drift).max() < 0.1 * FLOOR
 
 
 def turnover(rig):
-    """What pumps, supplies and tanks gave, less what they got back, and the sum of both [J]."""
+    """Energy from pumps, supplies and tanks less the energy returned, and the sum of both [J]."""
     network, totals = rig.network, rig.totals
     turned = float(totals["pump_work"].sum())
     received = turned
@@ -653,8 +653,8 @@ def turnover(rig):
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
 @pytest.mark.parametrize("source", ["supply", "pump"])
-def test_energy_closes_over_a_cycle(step, source):
-    """Received = throttled + friction + lifted and moved + what the oil holds, to 0.1 %."""
+def test_hydraulic_energy_balance_over_a_cycle(step, source):
+    """Received = throttled + friction + potential and kinetic energy + energy of the oil, to 0.1 %."""
     cyl = cylinder(dry_friction=100.0, viscous_friction=200.0)
     feed = (
         (supply(),)
@@ -759,8 +759,8 @@ def rigs(draw):
     step=st.sampled_from([1e-3, 2e-3, 5e-3]),
 )
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_any_circuit_stays_within_physics(rig, commands, step):
-    """Pressures above the vapour's, the piston in its cylinder, numbers throughout."""
+def test_random_circuits_stay_within_physical_limits(rig, commands, step):
+    """Pressures above the vapour pressure, the piston within its stroke, finite numbers."""
     network = rig.network
     for command in commands:
         rig.command[0] = command

@@ -1,4 +1,4 @@
-"""The oil's law of content and pressure, against numbers and integrals worked out without it."""
+"""Law of normalised fluid mass and pressure, against independent numbers and integrals."""
 
 import math
 
@@ -29,14 +29,14 @@ fluids = st.builds(
 
 
 def stiffness(fluid, pressure):
-    """Effective bulk modulus as the books have it, 1/beta + x p_0 / q^2 with the gas that is free at q = p - p_v."""
+    """Effective bulk modulus of the textbooks, 1/beta + x p_0 / q^2 with the free gas at q = p - p_v."""
     above = pressure - fluid.vapour_pressure
     free = max(fluid.entrained_air, 1e-8) + (fluid.dissolved_air if pressure < fluid.saturation_pressure else 0.0)
     return 1.0 / (1.0 / fluid.bulk_modulus + free * 1e5 / above**2)
 
 
 @pytest.mark.parametrize("fluid", EVERY)
-def test_pressure_is_the_inverse_of_content(fluid):
+def test_oil_pressure_is_the_inverse_of_content(fluid):
     oil = make_oil(fluid)
     for above in PRESSURES:
         pressure = above + fluid.vapour_pressure
@@ -48,7 +48,7 @@ def test_pressure_is_the_inverse_of_content(fluid):
 
 @given(fluid=fluids, c=st.floats(-50.0, 0.2))
 @settings(max_examples=300, deadline=None)
-def test_content_is_the_inverse_of_pressure(fluid, c):
+def test_oil_content_is_the_inverse_of_pressure(fluid, c):
     oil = make_oil(fluid)
     pressure = pressure_of(oil, c)
     assert pressure > fluid.vapour_pressure
@@ -59,13 +59,13 @@ def test_content_is_the_inverse_of_pressure(fluid, c):
 
 @given(fluid=fluids, exponent=st.floats(-6.0, 9.0))
 @settings(max_examples=100, deadline=None)
-def test_pressure_stays_above_the_vapour_pressure_however_much_is_taken(fluid, exponent):
+def test_oil_pressure_stays_above_the_vapour_pressure(fluid, exponent):
     assert pressure_of(make_oil(fluid), -(10.0**exponent)) > fluid.vapour_pressure
 
 
 @pytest.mark.parametrize("fluid", EVERY)
-def test_content_rises_by_the_effective_bulk_modulus(fluid):
-    """From one pressure to another it rises by the integral of 1/beta_eff."""
+def test_oil_content_rises_by_the_effective_bulk_modulus(fluid):
+    """Between two pressures it rises by the integral of 1/beta_eff."""
     oil = make_oil(fluid)
     for low, high in ((1e3, 2e4), (2e4, 5e4), (5e4, 1e5), (1e5, 1e6), (1e6, 3e7)):
         edge = [fluid.saturation_pressure] if low < fluid.saturation_pressure < high else None
@@ -90,7 +90,7 @@ def test_bulk_modulus_with_air_at_one_bar():
     assert pressure_rise(make_oil(AERATED), 1e5) == pytest.approx(9.9291e6, rel=1e-4)
 
 
-def test_dissolved_air_comes_out_below_saturation_only():
+def test_dissolved_air_is_released_below_saturation_only():
     oil, dry = make_oil(Fluid(dissolved_air=0.09)), make_oil(PLAIN)
     assert content(oil, 3.001e4) == content(dry, 3.001e4)
     # at half the saturation pressure half of the air is out: 0.09 / 2 of the volume at 1e5 Pa, at 1.5e4 Pa
@@ -99,7 +99,7 @@ def test_dissolved_air_comes_out_below_saturation_only():
 
 
 def test_pressure_of_a_stretched_volume_by_bisection():
-    """Oil with air that is given 30 % more room: the pressure at which gas fills it."""
+    """Oil with air at 30 % more volume: the pressure at which gas fills it."""
     fluid = GASSY
     oil = make_oil(fluid)
     start, free, bound = 1e5 - 100.0, 0.005 * 1e5, 0.09 * 1e5
@@ -113,6 +113,6 @@ def test_pressure_of_a_stretched_volume_by_bisection():
     assert pressure_of(oil, content(oil, 1e5) - 0.3) == pytest.approx(expected, rel=1e-10)
 
 
-def test_viscosity_falls_with_temperature():
+def test_oil_viscosity_falls_with_temperature():
     warm = make_oil(Fluid(temperature=333.15))
     assert warm.viscosity == pytest.approx(850.0 * 46e-6 * math.exp(-0.6), rel=1e-12)

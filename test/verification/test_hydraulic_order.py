@@ -1,6 +1,6 @@
-"""The order at which the `implicit` scheme converges, alone and coupled with the mechanism, against Radau.
+"""Order of convergence of the `implicit` scheme, alone and coupled with the mechanism, against Radau.
 
-Smooth circuits, so soft that every step is one sub-step: what is seen is the scheme, not the control of its error.
+The circuits are smooth and so soft that every step is one sub-step: the adaptive step control has no effect.
 """
 
 import math
@@ -29,7 +29,7 @@ def radau(rates, start, end):
 
 
 def chambers(x, v, a, b):
-    """Rates of the pressures behind a turbulent orifice and before another one; drops stay above the laminar middle."""
+    """Rates of the pressures behind a turbulent orifice and before another one; drops stay above the laminar range."""
     into = gain(FEED) * math.sqrt(SUPPLY - a)
     out = gain(DRAIN) * math.sqrt(b - ATMOSPHERE)
     return (
@@ -43,7 +43,7 @@ def orders(errors):
     return np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
 
 
-def test_second_order_with_turbulent_orifices():
+def test_implicit_scheme_order_with_turbulent_orifices():
     def rates(t, y):
         x, v, a, b = y
         return [v, (AREA_A * a - AREA_B * b - VISCOUS * v - 600.0) / 1005.0, *chambers(x, v, a, b)]
@@ -94,8 +94,8 @@ def machine(parts, hinged):
 
 
 @pytest.mark.parametrize("hinged", [False, True])
-def test_order_with_the_mechanism(parts, hinged):
-    """Second where the mechanism does nothing but carry a mass; else that of its own scheme, the first."""
+def test_implicit_scheme_order_with_the_mechanism(parts, hinged):
+    """Second order where the mechanism only carries a mass; else first order, that of its own scheme."""
 
     def straight(t, y):
         x, v, a, b = y

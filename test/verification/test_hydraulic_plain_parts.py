@@ -1,4 +1,4 @@
-"""Cylinders on a valve each: in lockstep they do what each does by itself."""
+"""Plain parts: cylinders in lockstep move like each by itself."""
 
 import math
 
@@ -42,7 +42,7 @@ def rig(*more, transition="smooth"):
 
 
 def scatter(one, random):
-    """Puts a rig into a random state: some stick, some of these behind brakes, and some have cavities."""
+    """Sets a random state: some cylinders stick, some of these behind brakes, and some have cavities."""
     now, shape, moving = one.now, CYLINDERS, ~one.network.constant
     sticks = random.random(shape) < 0.3
     now.position[:], now.velocity[:] = random.uniform(0.0, 0.5, shape), random.normal(0.0, 0.1, shape)
@@ -69,8 +69,8 @@ def assert_same(ours, theirs):
 
 
 def advance_both(ours, theirs):
-    """One step in lockstep and one of each part by itself; which cylinders were in lockstep."""
-    # whoever goes by himself leaves his whole step there
+    """One step in lockstep and one of each part by itself; returns which cylinders were in lockstep."""
+    # a part advanced by itself leaves its whole step there
     ours.workspace.whole.position[:] = math.nan
     ours.advance_together(STEP)
     theirs.prediction.trace_length[:] = 0
@@ -79,14 +79,14 @@ def advance_both(ours, theirs):
 
 
 @pytest.mark.parametrize("transition", ["smooth", "linear"])
-def test_lockstep_agrees_with_each_by_itself(transition):
+def test_lockstep_of_plain_parts_agrees_with_each_by_itself(transition):
     ours, theirs = rig(transition=transition), rig(transition=transition)
     assert len(ours.network.plain_part) == CYLINDERS
     kinds = np.zeros(3)
     for number in range(ROUNDS):
         for one in (ours, theirs):
             scatter(one, np.random.default_rng(number))
-            # every other time when what is violent in that has passed
+            # every other time after the initial transient
             one.advance(STEP, 100 * (number % 2))
         for _ in range(STEPS):
             sticks, braked = ours.now.regime == STUCK, ours.workspace.loads.brake > 0.0
@@ -94,11 +94,11 @@ def test_lockstep_agrees_with_each_by_itself(transition):
             kinds += [np.sum(together & kind) for kind in (~sticks, sticks & ~braked, sticks & braked)]
             assert_same(ours, theirs)
 
-    # those that slide, that stick by themselves and behind brakes: each kind does go in lockstep, and more than once
+    # sliding, stuck and braked cylinders: each kind is in lockstep more than once
     assert np.all(kinds > ROUNDS * STEPS)
 
 
-def test_what_is_not_plain_in_a_step_goes_by_itself():
+def test_parts_outside_the_lockstep_scheme_are_advanced_by_themselves():
     ours, theirs = rig(), rig()
     for one in (ours, theirs):
         scatter(one, np.random.default_rng(1))
@@ -120,7 +120,7 @@ def test_what_is_not_plain_in_a_step_goes_by_itself():
     assert_same(ours, theirs)
 
 
-def test_what_is_no_plain_part():
+def test_parts_that_are_not_plain():
     static = rig(piston(CYLINDERS, static_friction=300.0), valve(CYLINDERS)).network
     shared = rig(piston(CYLINDERS, piston_side="a2", rod_side="b2"), Accumulator("gas", "a1", 1e-3, 2e6, 1.2)).network
     bypassed = rig(Orifice("bleed", "a0", "b0", diameter=1e-3, discharge_coefficient=0.7)).network
@@ -129,8 +129,8 @@ def test_what_is_no_plain_part():
         assert len(network.plain_part) == CYLINDERS - fewer
 
 
-def test_steps_of_another_length():
-    """The lanes hold what spools do in a step of the length before."""
+def test_lockstep_with_steps_of_another_length():
+    """The lanes hold spool responses for the previous step length."""
     ours, theirs = rig(), rig()
     for one in (ours, theirs):
         scatter(one, np.random.default_rng(2))

@@ -19,7 +19,7 @@ def root(drop):
 
 
 def lift(parts, cylinders, extra="", step=1e-3):
-    """So many cylinders side by side lift a load, through one orifice in and one out."""
+    """A number of cylinders side by side lift a load, through one orifice in and one out."""
     pieces = "".join(
         f"""<cylinder name="c{n}" piston_side="a" rod_side="b" bore="0.04" rod_diameter="0.025" stroke="0.5"
               retracted_length="0.6" piston_mass="{PISTON}" viscous_friction="{VISCOUS}"
@@ -39,7 +39,7 @@ def lift(parts, cylinders, extra="", step=1e-3):
 
 
 def converged(cylinders, times, start, gas=None):
-    """Position, speed and pressures of the same; `gas` is volume, precharge and index on the piston side."""
+    """Position, speed and pressures by Radau; `gas` is volume, precharge and index on the piston side."""
     gain = 0.7 * math.pi / 4 * ORIFICE**2 * math.sqrt(2 / DENSITY)
     n = cylinders
 
@@ -83,10 +83,10 @@ def lift_beside_radau(parts, cylinders, gas, step):
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
 @pytest.mark.parametrize("gas", [None, GAS])
 @pytest.mark.parametrize("cylinders", [1, 2, 3])
-def test_cylinders_share_oil_like_radau(parts, cylinders, gas, step):
+def test_cylinders_on_shared_lines_against_radau(parts, cylinders, gas, step):
     ours, expected = lift_beside_radau(parts, cylinders, gas, step)
     error = np.abs(ours - expected).max(axis=1) / np.abs(expected).max(axis=1)
-    # A sub-step may be wrong by 2e-3. On the oil alone the load swings at some 50 Hz, in ten sub-steps or more each
+    # The tolerance of a sub-step is 2e-3. On the oil alone the load swings at some 50 Hz, in ten sub-steps or more each
     # time, and errors add up in its phase; the gas leaves nothing to swing.
     assert error[0] < 2e-3
     assert error[1:].max() < (2e-3 if gas else 3e-2)
@@ -94,6 +94,6 @@ def test_cylinders_share_oil_like_radau(parts, cylinders, gas, step):
 
 @pytest.mark.parametrize("cylinders", [2, 3])
 def test_cylinders_on_an_accumulator_stay_below_the_supply(parts, cylinders):
-    """At 5 ms too: nothing in the circuit makes more pressure than the supply has."""
+    """Also at 5 ms: no pressure in the circuit exceeds that of the supply."""
     ours, _ = lift_beside_radau(parts, cylinders, GAS, 5e-3)
     assert ours[2:].max() < SUPPLY

@@ -1,4 +1,4 @@
-"""Lifts of other parameters of the same size: to the upper stop, held, and down to the lower one, against Radau."""
+"""Lifts of varied parameters: to the upper stop, held, and down to the lower one, against Radau."""
 
 import math
 
@@ -9,13 +9,13 @@ from scipy.integrate import solve_ivp
 from grouser import experiments
 
 TANK, BETA, DENSITY, GRAVITY = 1e5, 1.4e9, 850.0, 9.81
-# Methods of the published case: stroke time 0.5 %, steady speed 0.2 %, steady pressures 0.5 %.
+# Tolerances of the published case: stroke time 0.5 %, steady speed 0.2 %, steady pressures 0.5 %.
 STROKE_TIME, SPEED, STEADY_PRESSURE = 0.005, 0.002, 0.005
-# What a sub-step may be wrong by, and what counts where a chamber is almost empty [Pa].
+# Tolerance of a sub-step, and absolute tolerance where a chamber is almost empty [Pa].
 FLOOR = 1e4
 GAS = 1e-8 * 1e5
 FREE, LOWER, UPPER = range(3)
-# The published lift, and by how much the numbers are changed either way.
+# The published lift, and the factor by which its parameters are varied.
 BASE = {
     "load_mass": 100.0,
     "bore": 0.04,
@@ -43,14 +43,14 @@ def other_lift(seed):
 
 
 def pressure(content):
-    """Of a chamber that holds so much more oil than its volume, as a share: p / beta - a / p with a trace of gas."""
+    """Pressure of a chamber at a normalised fluid mass, p / beta - a / p with a trace of gas."""
     half = 0.5 * BETA * content
     size = math.sqrt(half * half + BETA * GAS)
     return half + size if half > 0.0 else BETA * GAS / (size - half)
 
 
 class Lift:
-    """The equations of the lift, in stretches between the stops, which take the load's speed and hold it."""
+    """The equations of the lift, in intervals between the stops, which absorb the load's speed and hold it."""
 
     def __init__(self, numbers):
         self.numbers = numbers
@@ -67,7 +67,7 @@ class Lift:
         return self.area_a * a - self.area_b * b - self.numbers["viscous_friction"] * v - weight
 
     def rates(self, t, y):
-        """Spool (5), contents of the chambers (2) with their edges (3), (4), load."""
+        """Rates of spool (5), fluid masses of the chambers (2) with their edges (3), (4), and load."""
         spool, rate, content_a, content_b, x, v = y
         a, b = pressure(content_a), pressure(content_b)
         n, frequency = self.numbers, self.numbers["valve_frequency"]
@@ -91,7 +91,7 @@ class Lift:
         ]
 
     def events(self):
-        """What ends a stretch: a stop is met, or the load leaves it."""
+        """Events that end an interval: the load reaches a stop, or leaves it."""
         stroke = self.numbers["stroke"]
         chosen = {
             FREE: [lambda t, y: y[4], lambda t, y: stroke - y[4]],
@@ -113,7 +113,7 @@ class Lift:
         return y
 
     def run(self, times):
-        """States at some times, (6, times), and when which stop was met."""
+        """States at the times given, (6, times), and the times of contact with the stops."""
         y, now, columns, met = np.array([0.0, 0.0, TANK / BETA, TANK / BETA, 0.0, 0.0]), 0.0, [], []
         accuracy = {"rtol": 1e-8, "atol": 1e-11, "max_step": 1e-2, "dense_output": True}
         for end, _ in SCHEDULE[1:]:
@@ -133,7 +133,7 @@ class Lift:
 
 @pytest.mark.parametrize("scheme", ["implicit", "semi_implicit"])
 @pytest.mark.parametrize("seed", range(6))
-def test_other_lifts_of_the_same_size(seed, scheme):
+def test_lifts_with_varied_parameters(seed, scheme):
     numbers = other_lift(seed)
     result = experiments.run(
         "hydraulic_lift", **numbers, command=SCHEDULE, dry_friction=0.0, duration=SCHEDULE[-1][0], scheme=scheme
@@ -148,7 +148,7 @@ def test_other_lifts_of_the_same_size(seed, scheme):
     changes = [moment for moment, _ in SCHEDULE] + [moment for moment, _ in met]
     steady = np.all([(time < change - 0.01) | (time > change + 0.3) for change in changes], axis=0)
     if scheme == "semi_implicit":
-        # its cavities have no memory of their room: what they leave behind is not compared
+        # this scheme does not store the volume of cavities: the motion after them is not compared
         steady &= (time < 5.0) | (time > 7.0)
     assert UPPER in [stop for _, stop in met]
     assert steady.sum() > 2000
@@ -158,7 +158,7 @@ def test_other_lifts_of_the_same_size(seed, scheme):
     for side, reference in (("pressure_piston_side", pressure_a), ("pressure_rod_side", pressure_b)):
         assert ours[side][steady] == pytest.approx(reference[steady], rel=STEADY_PRESSURE, abs=FLOOR)
     for moment, stop in met:
-        # there within a millimetre a step after the reference, and it stays until it is commanded away
+        # within a millimetre of the stop a step after the reference, and there until the next command
         place, held = (numbers["stroke"], 5.0) if stop == UPPER else (0.0, SCHEDULE[-1][0])
         assert ours["position"][(time > moment + 5e-3) & (time < held)] == pytest.approx(place, abs=1e-9)
     error = np.abs(ours["position"] - position).max()

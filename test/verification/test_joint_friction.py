@@ -1,4 +1,4 @@
-"""Dry friction at joints: relaxation self-oscillations, rest without creep, and the laws of Stribeck and LuGre."""
+"""Dry friction at joints: stick-slip oscillations, sticking without creep, and the laws of Stribeck and LuGre."""
 
 import math
 
@@ -21,7 +21,7 @@ FREQUENCY, LENGTH, SPEED, FORCE = 10.0, 0.002, 0.02, 0.8
 
 
 def pull(load_on, step, duration, **arguments):
-    """Pulls the machine `stick_slip` by a load that grows by one in a unit of time, all in normal form.
+    """Pulls the machine `stick_slip` by a load of unit rate, all in normal form.
 
     Returns:
         Times (steps + 1,), and speeds of both masses (steps + 1, 2).
@@ -38,7 +38,7 @@ def pull(load_on, step, duration, **arguments):
 
 
 def events_of(time, speed):
-    """When which mass (from 1) begins to slip ("start") and stops ("stop"), in order."""
+    """Times, masses (from 1) and kinds ("start" or "stop" of a slip) of events, in order."""
     events = []
     for mass, slips in enumerate((speed != 0.0).T, start=1):
         changes = np.flatnonzero(slips[1:] != slips[:-1]) + 1
@@ -48,7 +48,7 @@ def events_of(time, speed):
 
 def cycle(excess, damping):
     """Slip time, period and greatest speed of one mass: y = q - (tau - R) + 2 zeta slips from y(0) = 2 zeta - A and
-    y'(0) = -1 until y' = -1 again; then the spring winds up at the rate of one."""
+    y'(0) = -1 until y' = -1 again; then the spring is loaded at unit rate."""
     rate = math.sqrt(1.0 - damping**2)
     start = 2.0 * damping - excess
     sine = (-1.0 + damping * start) / rate
@@ -67,21 +67,21 @@ def cycle(excess, damping):
     return slip, slip + excess - 2.0 * damping + y(slip), 1.0 + slopes[:last].max()
 
 
-def test_the_closed_form_is_the_published_one():
+def test_stick_slip_closed_form_is_the_published_one():
     # the table's second line: f1 R = 2, zeta = 0.05
     assert cycle(2.0, 0.05) == pytest.approx((4.218101415, 7.634600999, 2.982734895), rel=1e-5)
 
 
 @pytest.mark.parametrize("kinetic, excess, damping", [(5, 0.2, 0.0), (6, 0.25, 0.0), (8, 0.3, 0.08)])
-def test_one_mass_slips_and_sticks(kinetic, excess, damping):
+def test_stick_slip_of_one_mass(kinetic, excess, damping):
     time, speed = pull(1, 0.005, 80.0, damping_ratio=damping, kinetic_friction=kinetic, static_excess=excess)
     events = events_of(time, speed)
     starts = [at for at, what in events if what == "1start"]
     stops = [at for at, what in events if what == "1stop"]
     slip, period, fastest = cycle(kinetic * excess, damping)
-    # the first step with more than the static level
+    # the first step above the static level
     assert 0.0 <= starts[0] - (1.0 + excess) * kinetic <= 0.005 * 1.001
-    # the scheme's 0.5 % at this step, and as much again
+    # twice the scheme's 0.5 % at this step
     assert np.diff(starts[-4:]) == pytest.approx(period, rel=0.01)
     assert stops[-1] - starts[len(stops) - 1] == pytest.approx(slip, rel=0.01)
     assert speed[time > 40.0].max() == pytest.approx(fastest, rel=0.01)
@@ -107,16 +107,16 @@ TWO_MASSES = {
 
 
 @pytest.mark.parametrize("name", TWO_MASSES)
-def test_two_masses_take_turns(name):
+def test_stick_slip_of_two_masses(name):
     load_on, damping, kinetic, sequence, first, period, fastest = TWO_MASSES[name]
     step = 0.002
     time, speed = pull(load_on, step, 350.0, masses="two", damping_ratio=damping, kinetic_friction=kinetic)
     events = events_of(time, speed)
-    # a slip of 4 lasts 0.2 % of itself longer or shorter at most, and both ends are found at a step
+    # the duration of a slip of 4 has an error of up to 0.2 %, and both ends are resolved to a step
     assert [at for at, _ in events[:2]] == pytest.approx(first, abs=2.0 * step + 0.002 * (first[1] - first[0]))
     length = len(sequence.split())
     assert " ".join(what for _, what in events[-length:]) in f"{sequence} {sequence}"
-    # the experiment's 0.5 % at this step, and as much again
+    # twice the experiment's 0.5 % at this step
     assert events[-1][0] - events[-1 - length][0] == pytest.approx(period, rel=0.01)
     assert speed[time > 200.0].max(axis=0) == pytest.approx(fastest, rel=0.01)
 
@@ -139,7 +139,7 @@ STATIC = (14.0, 3.0, 5.0, 1.2, 1.0)
 
 
 def arm(parts, law="two_state", order=range(5), world=AIR, step=1e-3, tolerance=1e-6, kinetic_share=0.6, bristles=""):
-    """Five joints, one on the other, declared in this order."""
+    """Five joints in series, declared in this order."""
     axes = ((0, 1, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 1, 0))
 
     def declared(i):
@@ -167,7 +167,7 @@ def shake(simulation, share):
 
 
 @pytest.mark.parametrize("step", [2e-4, 1e-3, 5e-3])
-def test_what_sticks_does_not_creep_however_it_is_shaken(parts, step):
+def test_sticking_joints_do_not_creep_under_vibration(parts, step):
     simulation = arm(parts, world=FREE_SPACE, step=step)
     start = simulation.state.q.copy()
     for _ in range(round(120.0 / (10 * step))):
@@ -182,9 +182,9 @@ def test_what_sticks_does_not_creep_however_it_is_shaken(parts, step):
     assert simulation.state.v[loads > STATIC].all()
 
 
-def test_a_joint_stands_while_another_swings_on_it(parts):
+def test_joint_sticks_while_another_swings_on_it(parts):
     simulation = arm(parts, step=1e-3)
-    # the first joint carries 14 N m, far more than the others; their weight turns it all the same at first
+    # the first joint holds 14 N m, far more than the others; their weight still turns it at first
     simulation.step(3000)
     simulation.command["joint4"] = 3.0
     moved, place = 0, simulation.joint_position["joint2"]
@@ -197,12 +197,12 @@ def test_a_joint_stands_while_another_swings_on_it(parts):
     assert moved > 1000
 
 
-def test_a_body_that_comes_to_a_halt_stays_where_only_the_static_level_holds_it(parts):
+def test_halted_body_is_held_by_the_static_level(parts):
     simulation = slider(parts, '<joint_friction joint="slide" static="10" kinetic="5"/>')
     simulation.command["slide"] = -8.0
     simulation.state.v[0] = 0.5
     simulation.step(1000)
-    # up the slope against 8 + 5 N, and not back; semi-implicit Euler is off by half a step of the first speed
+    # up the slope against 8 + 5 N, and not back; error of semi-implicit Euler: half a step of the initial speed
     assert simulation.joint_position["slide"] == pytest.approx(0.5 * 2.0 * 0.5**2 / 13.0, abs=0.5 * 0.5 * 1.1e-3)
     assert simulation.joint_velocity["slide"] == 0.0
     one_level = slider(parts, '<joint_friction joint="slide" law="coulomb" static="5"/>')
@@ -212,20 +212,20 @@ def test_a_body_that_comes_to_a_halt_stays_where_only_the_static_level_holds_it(
     assert one_level.joint_velocity["slide"] < -1.0, "5 N do not hold 8 N"
 
 
-def test_what_slides_without_friction_is_caught_when_it_turns_round(parts):
+def test_reversing_body_sticks(parts):
     simulation = slider(parts, '<joint_friction joint="slide" static="5" kinetic="0"/>')
     simulation.command["slide"] = -4.0
     simulation.state.v[0] = 0.5
     simulation.step(1000)
-    # m v2 / (2 * 4 N), but for half a step of the first speed
+    # m v2 / (2 * 4 N), within half a step of the initial speed
     assert simulation.joint_position["slide"] == pytest.approx(0.5 * 2.0 * 0.5**2 / 4.0, abs=0.5 * 0.5 * 1.1e-3)
     assert simulation.joint_velocity["slide"] == 0.0
 
 
 @pytest.mark.parametrize("step", [1e-3, 1e-4])
 @pytest.mark.parametrize("levels", [(2.0, 2.0, 2.0), (1.0, 2.0, 2.0), (0.5, 1.0, 8.0)])
-def test_a_linkage_stands_on_the_friction_of_all_its_joints(parts, step, levels):
-    """Which of them bears what, nobody can tell: one that gives way is held by the others, through the rigid loop."""
+def test_linkage_is_held_by_the_friction_of_all_its_joints(parts, step, levels):
+    """The distribution is indeterminate: a joint that breaks away is held by the others through the rigid loop."""
     machine = parts.machine(
         '<link name="world"/>',
         parts.link("crank", 1.0, (0.02,) * 3, com=(0.1, 0, 0)),
@@ -251,7 +251,7 @@ def test_a_linkage_stands_on_the_friction_of_all_its_joints(parts, step, levels)
     assert np.array_equal(simulation.state.q, stands)
 
 
-def test_an_arm_rests_on_the_ground_and_on_its_friction(parts):
+def test_arm_rests_on_the_ground_and_on_its_joint_friction(parts):
     friction, weight = 4.0, 2.0 * 9.81
     machine = parts.machine(
         '<link name="world"/>',
@@ -275,7 +275,7 @@ def test_an_arm_rests_on_the_ground_and_on_its_friction(parts):
 
 
 @pytest.mark.parametrize("level", [3e3, 1e4])
-def test_a_joint_under_oil_stands_until_the_pressure_breaks_it_away(level):
+def test_joint_under_a_cylinder_sticks_until_the_pressure_breaks_it_away(level):
     machine = load_machine(machine_file("demolition_robot"))
     friction = f'<grouser><joint_friction joint="boom" static="{level}" kinetic="{0.8 * level}"/></grouser></robot>'
     simulation = Simulation(parse_machine(machine.urdf.replace("</robot>", friction), machine.file))
@@ -292,7 +292,7 @@ def test_a_joint_under_oil_stands_until_the_pressure_breaks_it_away(level):
     turned = abs(simulation.joint_position["boom"] - place)
     assert turned > 0.05
     after = simulation.energy_balance().dissipation["friction of boom"]
-    # work goes by the mean speed of a step, positions by that of its end: half a step of travel apart
+    # work is by the mean speed of a step, position by that at its end: they differ by half a step of travel
     assert after - lost == pytest.approx(0.8 * level * turned, rel=0.01)
 
 
@@ -331,7 +331,7 @@ def moved(simulation, steps, share):
 
 
 @pytest.mark.parametrize("law", ["two_state", "coulomb", "stribeck", "lugre"])
-def test_the_order_of_joints_does_not_matter(parts, law):
+def test_joint_friction_is_independent_of_joint_order(parts, law):
     tolerance, steps, step = 1e-10, 1000, 1e-3
     one, *others = (
         moved(arm(parts, law, order, tolerance=tolerance), steps, 0.9)
@@ -339,12 +339,12 @@ def test_the_order_of_joints_does_not_matter(parts, law):
     )
     assert np.ptp(one, axis=0).max() > 0.1, "it moves"
     for other in others:
-        # what the sweeps leave of each step's speed, over all that follow
+        # error of the sweeps in each step's speed, accumulated
         assert np.abs(other - one).max() < tolerance * steps * steps * step
 
 
 @pytest.mark.parametrize("law", ["two_state", "coulomb", "stribeck", "lugre"])
-def test_a_restart_is_exact_to_the_bit(parts, law):
+def test_joint_friction_restart_is_exact_to_the_bit(parts, law):
     simulation = arm(parts, law)
     moved(simulation, 400, 0.9)
     kept = simulation.snapshot()
@@ -359,8 +359,8 @@ def test_a_restart_is_exact_to_the_bit(parts, law):
     assert np.array_equal(batch[1].state.joints.bristle, simulation.state.joints.bristle)
 
 
-def test_a_search_that_does_not_settle_is_told_once(parts):
-    """Bristles on a falling curve, five in a row, torn off in a single step: there need not be one answer."""
+def test_nonconverging_friction_search_is_warned_of_once(parts):
+    """Five bristles in series on a falling curve break away in one step: the solution need not be unique."""
     simulation = arm(parts, "lugre", step=5e-3, kinetic_share=0.3, bristles='bristle_damping="300"')
     with pytest.warns(
         RuntimeWarning, match=r"dry friction did not settle in the step to t = \d\.\d\d[05]000 s: "
@@ -379,7 +379,7 @@ def stribeck(speed):
     return FK + (FS - FK) * np.exp(-((speed / VS) ** 2))
 
 
-def test_a_body_slows_down_along_the_stribeck_curve(parts):
+def test_body_slows_down_along_the_stribeck_curve(parts):
     exact = quad(lambda v: 2.0 / stribeck(v), 0.0, 0.4)[0]
     for step in (1e-3, 2.5e-4):
         friction = f'<joint_friction joint="slide" law="stribeck" static="{FS}" kinetic="{FK}" stribeck_speed="{VS}"/>'
@@ -387,12 +387,12 @@ def test_a_body_slows_down_along_the_stribeck_curve(parts):
         simulation.state.v[0] = 0.4
         while simulation.state.v[0] > 0.0:
             simulation.step()
-        # the level at the end of a step is up to its change over a step too high, and rest is found at a step
+        # the level at the end of a step is too high by up to its change over a step; rest is resolved to a step
         assert simulation.time == pytest.approx(exact, abs=2.0 * step)
 
 
-def test_a_curve_too_steep_for_the_step_neither_chatters_nor_turns_round(parts):
-    # the level changes by 25 times what a step's speed can follow
+def test_steep_stribeck_curve_neither_chatters_nor_reverses(parts):
+    # the level changes 25 times faster than the speed within a step
     simulation = slider(
         parts, '<joint_friction joint="slide" law="stribeck" static="10" kinetic="5" stribeck_speed="1e-4"/>'
     )
@@ -432,7 +432,7 @@ def lugre(load, stiffness, damping, duration, viscous=0.4):
         (1e8, 1e4, 12.0),
     ],
 )
-def test_bristles_bend_break_away_and_slide_as_their_equations_say(parts, stiffness, damping, amplitude):
+def test_lugre_bristles_against_their_equations(parts, stiffness, damping, amplitude):
     duration = 1.0
 
     def load(time):
@@ -453,7 +453,7 @@ def test_bristles_bend_break_away_and_slide_as_their_equations_say(parts, stiffn
         work = abs(balance.actuator_work["slide"])
         assert balance.residual == pytest.approx(0.0, abs=1e-12 * max(work, 1.0))
         assert balance.elastic == pytest.approx(0.5 * stiffness * found[-1, 2] ** 2)
-        # work without loss comes back: dissipation is what the drive gave and nothing holds
+        # dissipation equals the drive's work less the stored energy
         assert balance.dissipation["friction of slide"] > 0.5 * work
     # of first order
     assert errors[1] < 0.4 * errors[0]
@@ -461,7 +461,7 @@ def test_bristles_bend_break_away_and_slide_as_their_equations_say(parts, stiffn
 
 
 @pytest.mark.parametrize("stiffness", [1e5, 1e8])
-def test_breakaway_and_the_stribeck_curve_of_bristles(parts, stiffness):
+def test_lugre_breakaway_and_stribeck_curve(parts, stiffness):
     simulation = slider(parts, bristles(stiffness, 100.0, viscous=0.0))
     while simulation.joint_velocity["slide"] < 1e-3:
         simulation.command["slide"] = 2.0 * (simulation.time + 1e-3)
@@ -535,6 +535,6 @@ def test_friction_of_joints_that_move_together_adds_up(parts):
         ('law="coulomb" static="2"', 'law="lugre" static="3" stribeck_speed="1" bristle_stiffness="1e4"'),
     ],
 )
-def test_laws_that_do_not_add_up_are_refused(parts, lead, follow):
+def test_friction_laws_of_different_kinds_on_one_coordinate_are_refused(parts, lead, follow):
     with pytest.raises(MachineError, match='joint="follow".*cannot be added'):
         geared(parts, lead, follow)

@@ -1,4 +1,4 @@
-"""The load-sensing circuits of excavator and demolition robot, as an operator would find them to work."""
+"""Load-sensing circuits of the excavator and the demolition robot under operator commands."""
 
 import math
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file
 from grouser.physics.description.data.contact import SelfCollision
-from grouser.physics.hydraulics.circuit import piston_area, rod_side_area
+from grouser.physics.hydraulics.actuator_geometry import piston_area, rod_side_area
 
 MACHINES = ("excavator", "demolition_robot")
 GRAVITY = 9.81
@@ -36,7 +36,7 @@ def held(name, angles=None, gravity=(0.0, 0.0, -GRAVITY), **changes):
 
 
 def settled(name, angles=None, **changes):
-    """The same once its oil bears the arm."""
+    """The same machine after its oil carries the arm."""
     simulation = held(name, angles, **changes)
     simulation.step(1500)
     return simulation
@@ -79,7 +79,7 @@ def test_two_functions_with_unequal_loads_keep_their_flows(name):
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_the_heavier_function_slows_down_when_the_pump_saturates(name):
+def test_heavier_function_slows_down_when_the_pump_saturates(name):
     angles, commands = PAIRS[name]
     first, second = commands
     full = dict.fromkeys([valve.name for valve in settled(name).machine.valves], 1.0)
@@ -88,7 +88,7 @@ def test_the_heavier_function_slows_down_when_the_pump_saturates(name):
     assert simulation.pump["pump"].swash > 0.99
     gallery, highest = simulation.line_pressure["gallery"], simulation.line_pressure["ls"]
     assert gallery - highest < 0.5 * simulation.machine.pumps[0].margin
-    # the margin is lost, and with it the ratio: what is left goes the easiest way
+    # the margin is lost, and with it the ratio: the flow takes the path of least resistance
     assert together[first] / together[second] < 0.5 * alone[first] / alone[second]
 
 
@@ -99,7 +99,7 @@ def test_pump_keeps_its_margin_above_the_highest_load(name, command):
     simulation.command["boom_valve"] = command
     simulation.step(700)
     description, seen = simulation.machine.pumps[0], []
-    for _ in range(50):  # the arm bounces on its oil: means over half a second
+    for _ in range(50):  # the arm oscillates on its oil: means over half a second
         simulation.step(10)
         pump, highest = simulation.pump["pump"], simulation.line_pressure["ls"]
         seen.append((pump.pressure - highest, pump.swash, highest, simulation.line_pressure["boom_valve.a"]))
@@ -112,7 +112,7 @@ def test_pump_keeps_its_margin_above_the_highest_load(name, command):
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_neutral_pump_waits_at_its_margin_without_flow(name):
+def test_load_sensing_pump_at_neutral_holds_its_margin_without_flow(name):
     simulation = settled(name)
     simulation.step(1500)
     pump, description = simulation.pump["pump"], simulation.machine.pumps[0]
@@ -124,7 +124,7 @@ def test_neutral_pump_waits_at_its_margin_without_flow(name):
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_pump_takes_no_more_than_its_power(name):
+def test_pump_stays_within_its_power_limit(name):
     link, mass, commands = HEAVY[name]
     machine = load_machine(machine_file(name))
     links = tuple(
@@ -149,7 +149,7 @@ def test_pump_takes_no_more_than_its_power(name):
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_boom_is_held_by_its_valve_at_the_cylinder(name):
+def test_boom_is_held_by_its_load_holding_valve(name):
     simulation = settled(name, PAIRS[name][0])
     start = simulation.joint_position["boom"]
     simulation.step(10_000)
@@ -158,7 +158,7 @@ def test_boom_is_held_by_its_valve_at_the_cylinder(name):
     pressure, tank = simulation.line_pressure, simulation.machine.tanks[0].pressure
     assert pressure["boom_valve.a"] == pytest.approx(tank, rel=0.01)
     assert pressure["boom.piston"] > 2e6
-    # it sinks when the pump is asked to lower it
+    # it sinks when commanded to lower
     simulation.command["boom_valve"] = -0.3
     simulation.step(500)
     assert simulation.joint_position["boom"] < start - 0.02
@@ -167,7 +167,7 @@ def test_boom_is_held_by_its_valve_at_the_cylinder(name):
 # --- the excavator's motors -----------------------------------------------------------------------------------------
 
 
-def test_swing_starts_and_stops_smoothly():
+def test_swing_motor_starts_and_stops_smoothly():
     simulation = settled("excavator", {"boom": 0.3, "stick": -1.0})
     relief = next(valve for valve in simulation.machine.relief_valves if valve.name == "swing_relief_a")
     motor = next(motor for motor in simulation.machine.hydraulic_motors if motor.joint == "swing")
@@ -184,7 +184,7 @@ def test_swing_starts_and_stops_smoothly():
     assert running[-1] == pytest.approx(10 * 2 * math.pi / 60, rel=0.05)
     assert running.max() < 1.25 * running[-1]
     assert running.min() > -1e-3
-    # it does not swing back
+    # no swing back
     assert stopping.min() > -0.02
     assert abs(stopping[120:]).max() < 1e-3
     # it is the oil that stops it, not the brake: that takes the time that the relief valves need at least
@@ -196,7 +196,7 @@ def test_swing_starts_and_stops_smoothly():
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
-def test_swing_holds_on_a_slope(side):
+def test_swing_motor_holds_on_a_slope(side):
     slope = math.radians(15)
     gravity = (0.0, side * GRAVITY * math.sin(slope), -GRAVITY * math.cos(slope))
     simulation = settled("excavator", {"boom": 0.3, "stick": -0.8}, gravity=gravity)

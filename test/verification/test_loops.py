@@ -1,4 +1,4 @@
-"""Loop joints: what they leave free and what they block, rigid and elastic, and what they transmit."""
+"""Loop joints, rigid and elastic: free and blocked directions, reactions, assembly."""
 
 import numpy as np
 import pytest
@@ -13,10 +13,10 @@ SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
 EARTH = World(ground=None)
 GROUND_LINK = '<link name="world"/>'
 TYPES = ("spherical", "revolute", "prismatic", "cylindrical", "planar", "fixed")
-# two frames that lie nowhere in particular
+# two arbitrary frames
 WORLD_XYZ, WORLD_RPY = (0.3, -0.2, 0.5), (0.4, -0.7, 1.1)
 BODY_XYZ, BODY_RPY = (0.1, 0.2, -0.3), (-0.9, 0.5, 0.3)
-# What a rigid pair may be apart at 1 ms [m or rad].
+# Tolerance of a rigid loop joint at 1 ms [m or rad].
 CLOSED = 1e-6
 
 
@@ -40,7 +40,7 @@ def loop(kind, parent, child, axis="z", name="pair", **springs):
 
 
 def held_body(parts, kind, axis="z", *, swapped=False, mass=2.0, inertia=(0.05, 0.05, 0.05), com=BODY_XYZ, **springs):
-    """A free body that a pair holds to the world; swapped: the world is the pair's child."""
+    """A free body that a loop joint connects to the world; swapped: the world is the child."""
     sides = [("world", WORLD_XYZ, WORLD_RPY), ("body", BODY_XYZ, BODY_RPY)]
     return parts.machine(
         GROUND_LINK,
@@ -56,7 +56,7 @@ def blocked_directions(kind, axis="z"):
 
 
 def held_frame(simulation):
-    """Place and axes of the body's frame of the pair, in the world's frame of the pair."""
+    """Position and axes of the loop joint's frame on the body, in its frame on the world."""
     position, quaternion = simulation.link_pose("body")
     axes, body = rotation(WORLD_RPY), matrix(quaternion)
     return axes.T @ (position + body @ BODY_XYZ - WORLD_XYZ), axes.T @ body @ rotation(BODY_RPY)
@@ -71,13 +71,14 @@ def worst_gap(simulation, steps, blocked, name="pair"):
     return worst
 
 
-# --- rigid pairs ----------------------------------------------------------------------------------------------------
+# --- rigid loop joints
+# ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("axis", ["x", "y", "z"])
 @pytest.mark.parametrize("kind", TYPES)
-def test_a_push_moves_on_in_the_free_directions_only(parts, kind, axis, swapped):
+def test_loop_joint_allows_motion_in_its_free_directions_only(parts, kind, axis, swapped):
     simulation = Simulation(held_body(parts, kind, axis, swapped=swapped), SPACE)
     place, turn = held_frame(simulation)
     blocked = blocked_directions(kind, axis)
@@ -88,15 +89,15 @@ def test_a_push_moves_on_in_the_free_directions_only(parts, kind, axis, swapped)
     worst = worst_gap(simulation, 1000, blocked)
     assert worst < CLOSED
     place_after, turn_after = held_frame(simulation)
-    # a sphere pushed at its centre moves straight on and turns about a fixed axis
+    # a sphere pushed at its centre moves straight and rotates about a fixed axis
     assert place_after - place == pytest.approx(push[:3] * simulation.time, abs=2.0 * CLOSED)
     angle = matrix(quaternion_exponential(*(push[3:] * simulation.time))) @ turn
-    # thousand steps of angles that the pair keeps to its tolerance
+    # thousand steps of angles within the joint's tolerance
     assert turn_after == pytest.approx(angle, abs=20.0 * CLOSED)
 
 
 def two_bodies(parts, kind, axis="z", *, swapped=False, masses=(2.0, 0.7), **springs):
-    """Two free bodies of no symmetry, held together by a pair away from their centres."""
+    """Two free asymmetric bodies, connected by a loop joint away from their centres."""
     sides = [("a", WORLD_XYZ, WORLD_RPY), ("b", BODY_XYZ, BODY_RPY)]
     return parts.machine(
         GROUND_LINK,
@@ -124,14 +125,14 @@ def momentum(simulation):
 
 
 def tumble(simulation, seed=3):
-    """Throws both bodies at random; two steps make their velocities fit the pair."""
+    """Throws both bodies at random; two steps make their velocities consistent with the loop joint."""
     simulation.state.v[:] = np.random.default_rng(seed).uniform(-1.0, 1.0, 12) * np.tile([2, 2, 2, 6, 6, 6], 2)
     simulation.step(2)
 
 
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("kind", TYPES)
-def test_tumbling_bodies_stay_together(parts, kind, swapped):
+def test_loop_joint_holds_tumbling_bodies_together(parts, kind, swapped):
     simulation = Simulation(two_bodies(parts, kind, "y", swapped=swapped), SPACE)
     tumble(simulation)
     assert worst_gap(simulation, 1000, blocked_directions(kind, "y")) < CLOSED
@@ -139,7 +140,7 @@ def test_tumbling_bodies_stay_together(parts, kind, swapped):
 
 @pytest.mark.parametrize("springs", [{}, {"stiffness": 1e6, "rotational_stiffness": 1e4}])
 @pytest.mark.parametrize("kind", TYPES)
-def test_tumbling_bodies_keep_their_momentum(parts, kind, springs):
+def test_tumbling_bodies_conserve_momentum(parts, kind, springs):
     if springs and kind == "spherical":
         springs = {"stiffness": 1e6}
     simulation = Simulation(two_bodies(parts, kind, "y", **springs), SPACE)
@@ -147,16 +148,16 @@ def test_tumbling_bodies_keep_their_momentum(parts, kind, springs):
     before = momentum(simulation)[0]
     simulation.step(1000)
     change = momentum(simulation)[0] - before
-    # What a pair gives it takes, and each body carries its momentum on. Rounding: rigid pairs give a million times what
-    # changes the motion. The position pass moves what has momentum by a gap of 1e-7 m or rad in each of the steps, and
-    # back again.
+    # The reactions of a loop joint are equal and opposite, and each body keeps its momentum. Rounding: rigid rows have
+    # a conductance a million times the effective mass. The position pass moves the bodies by a gap of 1e-7 m or rad in
+    # each step, and back.
     size = np.linalg.norm(before[3:]) + np.linalg.norm(before[:3])
     assert np.linalg.norm(change[:3]) < 1e-9 * size
     assert np.linalg.norm(change[3:]) < (1e-9 if springs else 1e-5) * size
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_tumbling_bodies_keep_their_energy(parts, kind):
+def test_tumbling_bodies_conserve_energy(parts, kind):
     losses = []
     for step in (1e-3, 2.5e-4):
         simulation = Simulation(two_bodies(parts, kind, "y"), SPACE, step)
@@ -167,13 +168,13 @@ def test_tumbling_bodies_keep_their_energy(parts, kind):
             simulation.step(round(0.05 / step))
             worst = max(worst, abs(simulation.energy().kinetic / before - 1.0))
         losses.append(worst)
-    # first order: a tenth of h w, 1e-2, as the bodies pull each other back and forth
+    # first order: a tenth of h w, 1e-2, with reactions in alternating directions
     assert losses[0] < 1e-3
     assert losses[1] < 0.5 * losses[0]
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_reaction_is_what_changes_the_childs_momentum(parts, kind):
+def test_loop_reaction_equals_the_rate_of_the_childs_momentum(parts, kind):
     simulation = Simulation(two_bodies(parts, kind, "x"), SPACE, step=1e-5)
     tumble(simulation)
     position, quaternion = simulation.link_pose("a")
@@ -187,13 +188,13 @@ def test_reaction_is_what_changes_the_childs_momentum(parts, kind):
     force, about_com = np.split((after - before) / simulation.step_size, 2)
     about_origin = np.cross(com - origin, force)
     reaction = simulation.joint_reaction["pair"]
-    # the momenta are read at the ends of a step in which the bodies turn by h w, 1e-4 rad
+    # the momenta are read at the ends of a step with a rotation of h w, 1e-4 rad
     assert reaction[:3] == pytest.approx(force @ frame_axes, abs=1e-3 * np.linalg.norm(force))
     size = np.linalg.norm(about_com) + np.linalg.norm(about_origin)
     assert reaction[3:] == pytest.approx((about_com + about_origin) @ frame_axes, abs=1e-3 * size)
 
 
-def test_a_revolute_pair_counts_no_turns_and_blocks_none(parts):
+def test_revolute_loop_joint_turns_without_limit(parts):
     simulation = Simulation(held_body(parts, "revolute", "y"), SPACE)
     axes = matrix(simulation.link_pose("body")[1]).T @ rotation(WORLD_RPY)
     start = simulation.joint_deflection["pair"][4]
@@ -217,7 +218,7 @@ def bar(parts, name, length, mass=1.0):
 def four_bar(
     parts, kind="spherical", lengths=(0.2, 0.5, 0.4, 0.5), axis="z", extension="", last_rpy=(0, 0, 0), **springs
 ):
-    """Crank, coupler and rocker in the x-y plane; the rocker's tip is closed with the coupler's."""
+    """Crank, coupler and rocker in the x-y plane; a loop joint connects the tips of rocker and coupler."""
     crank, coupler, rocker, ground = lengths
     return parts.machine(
         GROUND_LINK,
@@ -276,15 +277,15 @@ def test_slider_crank_follows_its_geometry(parts):
         assert worst_gap(simulation, 100, blocked_directions("prismatic", "x"), "guide") < CLOSED
         angle = simulation.joint_position["crank_joint"]
         place = 0.1 * np.cos(angle) + np.sqrt(0.3**2 - (0.1 * np.sin(angle)) ** 2)
-        # gaps of a micrometre at the wrist and at the guide, through a rod that leans by at most 20 degrees
+        # gaps of a micrometre at the wrist and at the guide, through a rod inclined by at most 20 degrees
         assert simulation.link_pose("slider")[0] == pytest.approx([place, 0.0, 0.0], abs=3.0 * CLOSED)
 
 
-def test_a_parallelogram_swings_as_a_pendulum_for_a_minute(parts):
+def test_parallelogram_swings_as_a_pendulum_for_a_minute(parts):
     lengths = (0.4, 0.6, 0.4, 0.6)
     machine = four_bar(parts, "revolute", lengths)
     simulation = Simulation(machine, World(gravity=(9.81, 0.0, 0.0), ground=None))
-    # crank and rocker of 1 kg turn about their ends, the coupler of 1 kg goes round without turning
+    # crank and rocker of 1 kg turn about their ends, the coupler of 1 kg moves on a circle without rotation
     inertia = 2.0 * 0.4**2 / 3.0 + 0.4**2
     stiffness = 9.81 * 0.4 * (0.5 + 1.0 + 0.5)
 
@@ -305,7 +306,7 @@ def test_a_parallelogram_swings_as_a_pendulum_for_a_minute(parts):
         assert energy() == pytest.approx(start, abs=4e-3 * stiffness)
 
 
-def test_a_rigid_four_bar_gains_no_energy_in_a_minute(parts):
+def test_rigid_four_bar_gains_no_energy_in_a_minute(parts):
     simulation = Simulation(four_bar(parts, "spherical"), SPACE)
     simulation.state.v[:] = 3.0 * np.ones(3)
     simulation.step(2)
@@ -313,7 +314,7 @@ def test_a_rigid_four_bar_gains_no_energy_in_a_minute(parts):
     for _ in range(60):
         simulation.step(1000)
         now = simulation.energy().kinetic
-        # within a turn it goes up and down with the first order of the step, h w = 1e-2
+        # within a turn the energy varies with the first order of the step, h w = 1e-2
         assert now < 1.01 * most
         assert np.abs(simulation.joint_deflection["pair"][:3]).max() < CLOSED
 
@@ -340,7 +341,7 @@ def door(parts, hinges, error=0.0, **springs):
 
 
 @pytest.mark.parametrize("hinges", [2, 3])
-def test_a_door_hangs_on_redundant_hinges(parts, hinges):
+def test_door_on_redundant_hinges(parts, hinges):
     simulation = Simulation(door(parts, hinges), EARTH)
     simulation.state.v[5] = 3.0
     for _ in range(200):
@@ -348,11 +349,11 @@ def test_a_door_hangs_on_redundant_hinges(parts, hinges):
         reactions = np.array([simulation.joint_reaction[f"hinge{number}"] for number in range(hinges)])
         position, quaternion = simulation.link_pose("door")
         axes = matrix(quaternion)
-        # together they carry the weight and the centripetal force, and hold against its moment about the post's foot
+        # the hinges together carry the weight, the centripetal force, and their moment about the post's foot
         force = reactions[:, :3].sum(axis=0)
         spin = simulation.state.v[5]
         middle = axes @ [0.5, 0.0, 0.0]
-        # read at the end of the step in which they acted: h w = 3e-3
+        # read at the end of the step: h w = 3e-3
         assert force == pytest.approx(-20.0 * spin**2 * middle + [0, 0, 20 * 9.81], abs=5e-3 * 200.0)
         heights = np.linspace(0.2, 1.8, hinges)
         moment = sum(np.cross([0, 0, z], r[:3]) + r[3:] for z, r in zip(heights, reactions, strict=True))
@@ -360,13 +361,13 @@ def test_a_door_hangs_on_redundant_hinges(parts, hinges):
         height = np.array([0.0, 0.0, 1.0])
         expected = np.cross(middle + height, weight) + np.cross(height, force - weight)
         assert moment == pytest.approx(expected, abs=5e-3 * 200.0)
-        # what they do against each other stays of the size of the load
+        # internal reactions stay of the size of the load
         assert np.abs(reactions).max() < 2.0 * 200.0
     assert simulation.state.v[5] == pytest.approx(3.0, rel=1e-3)
     assert np.abs(position).max() < CLOSED
 
 
-def test_a_misaligned_door_is_forced_but_stays_whole(parts):
+def test_misaligned_door_on_elastic_hinges_is_preloaded(parts):
     simulation = Simulation(door(parts, 3, error=1e-4, stiffness=1e7, rotational_stiffness=1e5), EARTH)
     bent = [warning for warning in simulation.warnings if "springs bent" in warning]
     assert [warning.split('"')[1] for warning in bent] == ["hinge0", "hinge1", "hinge2"]
@@ -382,34 +383,34 @@ def test_a_misaligned_door_is_forced_but_stays_whole(parts):
 
 @pytest.mark.parametrize("error", [1e-6, 1e-4, 4e-4])
 @pytest.mark.parametrize("hinges", [2, 3])
-def test_a_door_on_rigid_hinges_that_do_not_quite_fit_turns_freely(parts, hinges, error):
-    """What hinges say differently of the same motion is left to as few of them as it takes."""
+def test_door_on_misaligned_rigid_hinges_turns_freely(parts, hinges, error):
+    """Inconsistent redundant directions are left to a minimal set of hinges."""
     simulation = Simulation(door(parts, hinges, error), EARTH)
-    assert len(simulation.system.loops.row_pair) == 5
+    assert len(simulation.system.loops.row_loop) == 5
     assert sum("over-constrained" in warning for warning in simulation.warnings) >= hinges - 1
     simulation.state.v[5] = 3.0
     for _ in range(200):
         simulation.step(10)
         reactions = np.array([simulation.joint_reaction[f"hinge{number}"] for number in range(hinges)])
         gaps = np.array([simulation.joint_deflection[f"hinge{number}"][:5] for number in range(hinges)])
-        # as far apart as they were made, parent and child, over levers of up to 1.6 m
+        # gaps of the size of the errors, parent and child, over levers of up to 1.6 m
         assert np.abs(gaps).max() < 4.0 * error
         assert reactions[:, 2].sum() == pytest.approx(20.0 * 9.81, rel=1e-3)
         # the load of 200 N at its lever of half a metre to a metre, no more
         assert np.abs(reactions).max() < 2.0 * 200.0
-    # the hinges' line leans by the errors over the 1.6 m between them, and the weight moves the door on it
+    # the hinge line is inclined by the errors over 1.6 m, and the weight turns the door about it
     assert simulation.state.v[5] == pytest.approx(3.0, rel=1e-3 + 20.0 * error)
 
 
-def test_hinges_that_agree_share_the_load(parts):
+def test_aligned_redundant_hinges_share_the_load(parts):
     simulation = Simulation(door(parts, 3), EARTH)
-    assert len(simulation.system.loops.row_pair) == 15
+    assert len(simulation.system.loops.row_loop) == 15
     assert simulation.warnings == ()
 
 
 # pi / 2 as it is often written is off by 3.7e-6
 @pytest.mark.parametrize("lean", [3.7e-6, 2e-4, 8e-4])
-def test_a_plane_linkage_closed_by_a_leaning_hinge_moves_as_with_a_straight_one(parts, lean):
+def test_plane_linkage_with_an_inclined_hinge_moves_as_with_a_straight_one(parts, lean):
     straight, leaning = (
         Simulation(four_bar(parts, "revolute", last_rpy=(angle, 0, 0)), SPACE) for angle in (0.0, lean)
     )
@@ -420,7 +421,7 @@ def test_a_plane_linkage_closed_by_a_leaning_hinge_moves_as_with_a_straight_one(
     for simulation in (straight, leaning):
         simulation.state.v[:] = 3.0
         simulation.step(1000)
-    # plane motions do not know of the lean; the straight hinge gives way by a millionth of the start's jerk
+    # the inclination has no effect on plane motion; the straight hinge yields by a millionth of the initial jerk
     assert leaning.state.q == pytest.approx(straight.state.q, abs=1e-5)
     assert leaning.energy().kinetic == pytest.approx(straight.energy().kinetic, rel=1e-5)
     assert leaning.joint_reaction["pair"][:3] == pytest.approx(straight.joint_reaction["pair"][:3], abs=1e-3)
@@ -429,8 +430,8 @@ def test_a_plane_linkage_closed_by_a_leaning_hinge_moves_as_with_a_straight_one(
 @pytest.mark.parametrize("scale", [1.0, 0.01])
 @pytest.mark.parametrize("angle", [0.0, 1e-3, 1e-2])
 @pytest.mark.parametrize("lengths", [(0.4, 0.6, 0.4, 0.6), (0.2, 0.5, 0.4, 0.7)])
-def test_a_loop_at_its_dead_point_lets_nothing_go_that_it_needs(parts, lengths, angle, scale):
-    """Where all bars lie in line the Jacobian takes a needed row for a repeated one."""
+def test_loop_at_its_dead_point_keeps_all_needed_rows(parts, lengths, angle, scale):
+    """With all bars in line, a needed row of the Jacobian appears redundant."""
     start = f'<initial_position joint="crank_joint" position="{angle}"/>'
     lengths = tuple(scale * length for length in lengths)
     for lean, rows in ((0.0, [0, 1, 2, 3, 4]), (1e-4, [0, 1, 2])):
@@ -438,8 +439,8 @@ def test_a_loop_at_its_dead_point_lets_nothing_go_that_it_needs(parts, lengths, 
         assert simulation.system.loops.row_direction.tolist() == rows
 
 
-def test_what_is_needed_elsewhere_is_kept(parts):
-    """A third rocker is redundant but for its length: what would let go here is needed where it points another way."""
+def test_loop_rows_needed_in_other_positions_are_kept(parts):
+    """A third rocker is redundant except for its length: a row redundant here is needed in other positions."""
     machine = parts.machine(
         GROUND_LINK,
         *(bar(parts, name, length) for name, length in (("crank", 0.4), ("coupler", 0.6), ("a", 0.4), ("b", 0.4))),
@@ -452,26 +453,26 @@ def test_what_is_needed_elsewhere_is_kept(parts):
         + '<initial_position joint="j0" position="1.0"/>',
     )
     simulation = Simulation(machine, SPACE)
-    assert len(simulation.system.loops.row_pair) == 6
+    assert len(simulation.system.loops.row_loop) == 6
     assert [warning.split('"')[1] for warning in simulation.warnings] == ["a_tip", "b_tip"]
     assert all("forced against the others" in warning for warning in simulation.warnings)
 
 
-def test_rigid_pairs_recover_from_a_broken_state(parts):
+def test_rigid_loop_joints_recover_from_an_open_state(parts):
     simulation = Simulation(door(parts, 3), EARTH)
     simulation.state.q[:3] += [1e-3, -2e-3, 1e-3]
     simulation.state.v[:] = [0.3, -0.2, 0.1, 0.5, -0.5, 1.0]
     simulation.step(5)
     for number in range(3):
         assert np.abs(simulation.joint_deflection[f"hinge{number}"][:5]).max() < CLOSED
-        # the weight and what turns the door: the shock is over
+        # weight and drive of the door: the transient is over
         assert np.abs(simulation.joint_reaction[f"hinge{number}"]).max() < 1e3
 
 
 # --- assembly -------------------------------------------------------------------------------------------------------
 
 
-def test_loops_close_from_rough_positions(parts):
+def test_loops_close_from_approximate_positions(parts):
     for angle in (0.3, 1.0, 2.0, 3.0, -1.5):
         machine = four_bar(parts, "revolute", (0.2, 0.5, 0.4, 0.5))
         start = f'<initial_position joint="crank_joint" position="{angle}"/>'
@@ -481,12 +482,12 @@ def test_loops_close_from_rough_positions(parts):
         assert simulation.joint_position["crank_joint"] == angle
 
 
-def test_a_hinge_turned_over_is_not_closed(parts):
+def test_inverted_hinge_is_not_closed(parts):
     with pytest.raises(MachineError, match="cannot be closed.*180 degrees"):
         Simulation(four_bar(parts, "revolute", last_rpy=(np.pi, 0, 0)), EARTH)
 
 
-def test_a_link_may_have_inertia_and_no_mass(parts):
+def test_loop_with_a_link_of_inertia_without_mass(parts):
     machine = parts.machine(
         GROUND_LINK,
         parts.link("wheel", 0.0, (1.0, 1.0, 1.0)),
@@ -499,8 +500,8 @@ def test_a_link_may_have_inertia_and_no_mass(parts):
     assert simulation.state.v[0] == pytest.approx(2.0, rel=1e-9)
 
 
-def test_more_stiffness_than_the_digits_hold_is_told(parts):
-    """Three small wheels on springs of 9e14 N m/rad: their mass matrix has no root in double precision."""
+def test_stiffness_beyond_double_precision_is_reported(parts):
+    """Three small wheels on springs of 9e14 N m/rad: their mass matrix has no factor in double precision."""
     springs = {"stiffness": 1.0, "rotational_stiffness": 9e14}
     machine = parts.machine(
         GROUND_LINK,
@@ -529,12 +530,12 @@ def four_bar_at(parts, start, lengths=(0.2, 0.5, 0.4, 0.5), last_rpy=(0, 0, 0)):
     )
 
 
-def test_impossible_lengths_say_how_far_apart_they_stay(parts):
+def test_impossible_loop_lengths_are_refused_with_the_gap(parts):
     # coupler and rocker stretched out towards each other: 0.2 + 0.5 + 0.4 is 0.4 short of 1.5
     machine = four_bar(parts, "spherical", (0.2, 0.5, 0.4, 1.5), extension="")
     with pytest.raises(MachineError, match='loop_joint name="pair".*cannot be closed') as refused:
         Simulation(machine, EARTH)
-    # the crank stands at 1 rad: from its tip to the rocker's foot, less coupler and rocker
+    # the crank is at 1 rad: from its tip to the rocker's foot, less coupler and rocker
     gap = np.hypot(1.5 - 0.2 * np.cos(1.0), 0.2 * np.sin(1.0)) - 0.9
     assert f"{gap:.3g}" in str(refused.value)
 
@@ -554,13 +555,14 @@ def test_loops_that_close_beyond_a_limit_are_refused(parts):
         Simulation(machine, EARTH)
 
 
-# --- elastic pairs --------------------------------------------------------------------------------------------------
+# --- elastic loop joints
+# --------------------------------------------------------------------------------------------------
 
 STIFFNESS, TURNING = np.array([2e5, 5e5, 1.1e6]), np.array([3e4, 8e4, 2e5])
 SPRINGS = {
     "stiffness": STIFFNESS,
     "rotational_stiffness": TURNING,
-    # over-damped, that it comes to rest: k / d = 50 /s and 50 /s
+    # over-damped, to come to rest: k / d = 50 /s and 50 /s
     "damping": 0.02 * STIFFNESS,
     "rotational_damping": 0.02 * TURNING,
 }
@@ -568,12 +570,12 @@ SPRINGS = {
 
 @pytest.mark.parametrize("axis", ["x", "z"])
 @pytest.mark.parametrize("kind", TYPES)
-def test_static_deflection_is_force_over_stiffness(parts, kind, axis):
+def test_loop_spring_deflection_is_force_over_stiffness(parts, kind, axis):
     com = (0.4, 0.1, 0.2)
     simulation = Simulation(held_body(parts, kind, axis, com=com, **SPRINGS), EARTH)
     start = simulation.joint_deflection["pair"].copy()
     assert start[blocked_directions(kind, axis)] == pytest.approx(0.0, abs=1e-9)
-    # free directions may start anywhere within their springs' reach: let them be at rest first
+    # free directions may start deflected: they come to rest first
     simulation.step(2000)
     assert np.abs(simulation.state.v).max() < 1e-10
     axes = rotation(WORLD_RPY)
@@ -584,7 +586,7 @@ def test_static_deflection_is_force_over_stiffness(parts, kind, axis):
     position, quaternion = simulation.link_pose("body")
     body = matrix(quaternion)
     about_child = axes.T @ np.cross(body @ (np.array(com) - BODY_XYZ), weight)
-    # the rotation vector's gradient is the axis itself but for the angle, 3e-4 rad
+    # the rotation vector's gradient is the axis, within the angle of 3e-4 rad
     assert deflection[3:] == pytest.approx(about_child / TURNING, abs=1e-3 * np.abs(about_child / TURNING).max())
     reaction = simulation.joint_reaction["pair"]
     assert reaction[:3] == pytest.approx(-force, rel=1e-9)
@@ -593,7 +595,7 @@ def test_static_deflection_is_force_over_stiffness(parts, kind, axis):
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_reaction_on_the_world_as_a_child(parts, kind):
+def test_loop_reaction_with_the_world_as_child(parts, kind):
     simulation = Simulation(held_body(parts, kind, com=(0.4, 0.1, 0.2), swapped=True, **SPRINGS), EARTH)
     simulation.step(2000)
     body = matrix(simulation.link_pose("body")[1])
@@ -606,7 +608,7 @@ def test_reaction_on_the_world_as_a_child(parts, kind):
     assert simulation.joint_deflection["pair"][:3] == pytest.approx(-reaction[:3] / STIFFNESS, rel=1e-7)
 
 
-def test_a_mass_on_an_elastic_pair_swings_as_predicted(parts):
+def test_mass_on_an_elastic_loop_joint_oscillates_as_predicted(parts):
     step, mass, stiffness = 1e-3, 2.0, 2e4
     springs = {"stiffness": stiffness, "rotational_stiffness": 1e5}
     simulation = Simulation(held_body(parts, "fixed", mass=mass, inertia=(1.0, 1.0, 1.0), **springs), SPACE, step)
@@ -621,7 +623,7 @@ def test_a_mass_on_an_elastic_pair_swings_as_predicted(parts):
     turn = 2.0 * np.pi * frequency * step
     factor = 1.0 / (1.0 - 1j * turn)
     k = np.arange(1, 301)
-    # the pair moves the body by the mean of a straight line: rounding only
+    # the motion is along a straight line: rounding only
     assert deflection == pytest.approx(0.1 / (turn / step) * (factor**k).imag, abs=1e-6 * 0.1 / (turn / step))
     ratio = implicit_damping_ratio(frequency, step)
     decay = -np.log(abs(factor))
@@ -637,7 +639,7 @@ def test_a_mass_on_an_elastic_pair_swings_as_predicted(parts):
 @pytest.mark.parametrize("step", [1e-3, 1e-2])
 @pytest.mark.parametrize("masses", [(2.0, 0.7), (0.01, 0.01), (1000.0, 0.01), (0.01, 1000.0)])
 @pytest.mark.parametrize("kind", TYPES)
-def test_stiff_pairs_are_stable(parts, kind, masses, step):
+def test_stiff_loop_joints_are_stable(parts, kind, masses, step):
     springs = {"stiffness": 1e8}
     if kind != "spherical":
         springs["rotational_stiffness"] = 1e5
@@ -648,14 +650,14 @@ def test_stiff_pairs_are_stable(parts, kind, masses, step):
     energy = simulation.energy().kinetic
     simulation.step(1000)
     now = simulation.energy()
-    # springs are implicit and take energy away; the bodies' turning trades h w of it, 1e-2 at 1 rad/s and 10 ms
+    # implicit springs dissipate energy; the bodies' rotation exchanges h w of it, 1e-2 at 1 rad/s and 10 ms
     assert now.kinetic + now.elastic < energy * (1.0 + step)
     assert np.abs(simulation.joint_deflection["pair"][blocked_directions(kind)]).max() < 1e-3
 
 
 @pytest.mark.parametrize("kind", ["revolute", "cylindrical", "spherical"])
-def test_unequal_springs_do_no_work_in_a_turn(parts, kind):
-    """A shaft turns under a load that bends its bearing; what the springs give back is what they took."""
+def test_unequal_loop_springs_do_no_work_in_a_turn(parts, kind):
+    """A shaft turns under a load that deflects its bearing; the springs do no net work."""
     rigidity = {"stiffness": 1e6, "rotational_stiffness": (2e3, 8e3, 0.0)}
     if kind == "spherical":
         rigidity["rotational_stiffness"] = (2.0, 8.0, 3.0)
@@ -671,7 +673,7 @@ def test_unequal_springs_do_no_work_in_a_turn(parts, kind):
     for _ in range(20):
         simulation.step(1000)
         now = simulation.energy()
-        # implicit springs only take; the shaft's speed is the larger part of it
+        # implicit springs only dissipate; most of it by the shaft's speed
         assert now.kinetic + now.potential + now.elastic < total + 1e-2 * start.kinetic
 
 
@@ -679,7 +681,7 @@ def test_unequal_springs_do_no_work_in_a_turn(parts, kind):
 
 
 @pytest.mark.parametrize("springs", [{}, {"stiffness": 1e6, "damping": 10.0}])
-def test_restart_is_exact(parts, springs):
+def test_loop_joint_restart_is_exact(parts, springs):
     machine = four_bar(parts, "spherical", **springs)
     simulation = Simulation(machine, EARTH)
     simulation.step(200)
@@ -693,7 +695,7 @@ def test_restart_is_exact(parts, springs):
     assert np.array_equal(other.joint_reaction["pair"], simulation.joint_reaction["pair"])
 
 
-def test_unknown_pairs_are_named(parts):
+def test_unknown_loop_joints_are_named(parts):
     simulation = Simulation(four_bar(parts), EARTH)
     with pytest.raises(Exception, match="pare.*pair"):
         simulation.joint_reaction["pare"]

@@ -1,4 +1,4 @@
-"""The hydraulic piston as a row: the worked numbers of Strashnov and Mironenko's equation (9)."""
+"""Hydraulic piston as a row: a worked example of Strashnov and Mironenko's equation (9)."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from grouser.physics.constraints.impulses import solve_rows
 from grouser.physics.constraints.rows import close_row, make_rows
 from grouser.physics.constraints.subspace import make_subspace
 from grouser.physics.contact.rows import make_contact_rows
-from grouser.physics.hydraulics.circuit import make_circuit
-from grouser.physics.hydraulics.piston_rows import open_piston_rows, turn_pistons
+from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry
+from grouser.physics.hydraulics.piston_rows import measure_jacobian_rates, open_piston_rows
 from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise, multiply, solve
@@ -25,7 +25,7 @@ HYDRAULICS = """
 </cylinder>"""
 
 
-def test_impulse_of_equation_9(parts):
+def test_piston_impulse_of_equation_9(parts):
     direction, length = np.array([0.6, 0.8, 0.0]), 0.7
     arm_i, arm_j = np.array([0.3, 0.1, -0.2]), np.array([-0.25, 0.05, 0.1])
     place_j = arm_i + length * direction - arm_j
@@ -38,7 +38,7 @@ def test_impulse_of_equation_9(parts):
         extension=HYDRAULICS,
     )
     model, names = build_model(machine)
-    circuit, kinematics = make_circuit(machine, names, model), make_kinematics(model)
+    geometry, kinematics = make_actuator_geometry(machine, names, model), make_kinematics(model)
     v = np.array([0.1, -0.2, 0.05, 0.2, -0.1, 0.3, 0.4, 0.1, -0.3, -0.5, 0.3, 0.2])
     update_kinematics(model, model.q_initial, v, kinematics)
     factor = np.zeros((12, 12))
@@ -48,10 +48,10 @@ def test_impulse_of_equation_9(parts):
     multiply(model.pattern_start, model.pattern, factor, v, u)
     rows, found = make_rows(1, 12), np.zeros(1)
     rows.count[0] = 0
-    open_piston_rows(model, circuit, kinematics, 0, np.zeros(1), np.zeros(3), rows, found)
+    open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), np.zeros(3), rows, found)
     close_row(rows, 0, model.pattern_start, model.pattern, factor)
     assert found[0] == pytest.approx(length, abs=1e-15)
-    # the piston: 2 kg that move at 0.25 m/s
+    # the piston: 2 kg at 0.25 m/s
     rows.conductance[0], rows.target[0] = 2.0, 0.25
     relative = rows.jacobian[0] @ v
     assert 0.25 - relative == pytest.approx(-0.084, abs=1e-15) or 0.25 - relative == pytest.approx(0.334, abs=1e-15)
@@ -67,8 +67,8 @@ def test_impulse_of_equation_9(parts):
     assert u[9:] == pytest.approx([-0.45152448, 0.28182168, 0.29291142], abs=1e-8)
 
 
-def test_rate_of_the_direction_as_the_cylinder_turns(parts):
-    """dJ/dt v of `turn_pistons` against the central difference of J v along the motion, between two moving bodies."""
+def test_jacobian_rate_of_a_cylinder(parts):
+    """dJ/dt v against the central difference of J v along the motion, between two moving bodies."""
     machine = parts.machine(
         '<link name="world"/>',
         parts.link("i", 10, (0.5, 0.8, 1.0)),
@@ -80,14 +80,14 @@ def test_rate_of_the_direction_as_the_cylinder_turns(parts):
         extension=HYDRAULICS,
     )
     model, names = build_model(machine)
-    circuit, kinematics = make_circuit(machine, names, model), make_kinematics(model)
+    geometry, kinematics = make_actuator_geometry(machine, names, model), make_kinematics(model)
     v = np.array([1.3, -0.7, -2.1])
 
     def speed(time):
         rows = make_rows(1, 3)
         rows.count[0] = 0
         update_kinematics(model, model.q_initial + time * v, v, kinematics)
-        open_piston_rows(model, circuit, kinematics, 0, np.zeros(1), np.zeros(3), rows, np.zeros(1))
+        open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), np.zeros(3), rows, np.zeros(1))
         return rows.jacobian[0] @ v
 
     half = 1e-5
@@ -95,13 +95,13 @@ def test_rate_of_the_direction_as_the_cylinder_turns(parts):
     speed(0.0)
     motion, turning = np.zeros((3, 6)), np.zeros(1)
     inverse_dynamics(model, kinematics, np.zeros(3), np.zeros((3, 6)), motion, np.zeros(3))
-    turn_pistons(model, circuit, kinematics, motion, np.zeros(3), turning)
+    measure_jacobian_rates(model, geometry, kinematics, motion, np.zeros(3), turning)
     assert abs(expected) > 0.01
     # the difference's own error, half^2 of third derivatives of a few m/s4, and 1e-16 m/s over half
     assert turning[0] == pytest.approx(expected, abs=1e-8)
 
 
-def test_position_follows_the_piston(parts):
+def test_mechanism_position_follows_the_piston(parts):
     # the mechanism ends every step at the piston's position, though it is moved by velocities alone
     machine = parts.machine(
         '<link name="world"/>',

@@ -1,4 +1,4 @@
-"""A measured wheel in a live soil bin: one soil for the stress integrals and for deformable terrain."""
+"""A measured wheel in a simulated soil bin: one soil for the stress integrals and for deformable terrain."""
 
 import math
 
@@ -21,18 +21,18 @@ GROUSERS = [
     (0.749786, 26.5384, 3.39575, 32.5053),
 ]
 ROWS = [("smooth", *row) for row in SMOOTH] + [("grousers", *row) for row in GROUSERS]
-# What published models of this kind attain on these data with constants of their own for each wheel: 19 % of the
+# Accuracy of published models of this kind on these data, with separate constants for each wheel: 19 % of the
 # sinkage and 5 % of the load.
 SINKAGE, PULL = 0.2, 0.06
 RADIUS, WIDTH, COUNT = 0.058, 0.05, 30
-# The owners give the height of the grousers, and a tenth of the tip circle as their share; not how many there are.
+# The data set gives the height of the grousers and their share of the tip circle, a tenth; not their number.
 SURFACE = {
     "smooth": 'friction="0.39"',
     "grousers": f'grousers="{COUNT}" grouser_height="0.005" '
     f'grouser_thickness="{0.1 * 2.0 * math.pi * (RADIUS + 0.005) / COUNT}"',
 }
 SPEED = 0.01  # [m/s]
-# Lets the wheel down in a quarter of a second: dropped, it would dig deeper than its load asks for before it rolls.
+# Lowers the wheel in a quarter of a second: when dropped, it would sink deeper than under its load.
 LOWERING = '<dynamics damping="300"/>'
 
 
@@ -56,11 +56,11 @@ def soil_bin(parts, surface, load, level):
 
 @pytest.mark.parametrize("level", ["stress", "deformable"])
 @pytest.mark.parametrize(("surface", "slip", "load", "pull", "sinkage"), ROWS)
-def test_measured_wheel(parts, level, surface, slip, load, pull, sinkage):
+def test_measured_wheel_in_motion(parts, level, surface, slip, load, pull, sinkage):
     simulation = soil_bin(parts, surface, load, level)
     simulation.command["rail"] = SPEED
     simulation.command["spin"] = SPEED / (1.0 - slip) / RADIUS
-    # 10 cm until it is steady, then the mean over as many whole passages of a grouser as make 35 mm, seven cells
+    # 10 cm of transient, then the mean over a whole number of grouser spacings of about 35 mm, seven cells
     simulation.step(10000)
     passage = 2.0 * math.pi * RADIUS * (1.0 - slip) / COUNT
     count, depth, force = round(math.ceil(0.035 / passage) * passage / SPEED / 4e-3), 0.0, 0.0

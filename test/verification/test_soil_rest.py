@@ -1,4 +1,4 @@
-"""What a wheel on soft ground does at rest, on its side, along the grid and on slopes; the same bits every time."""
+"""Wheels on soft ground at rest, on their side, at any heading and on slopes; reproducibility bit for bit."""
 
 import math
 
@@ -25,14 +25,14 @@ def on_slope(level, cell, axis, angle):
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("degrees, axis", [(0, "x"), (10, "x"), (10, "y")])
-def test_parked_cart_rests(level, degrees, axis):
+def test_parked_cart_on_soil_stays_at_rest(level, degrees, axis):
     simulation = on_slope(level, 0.02, axis, math.radians(degrees))
     simulation.step(10000 if level == "stress" else 5000)
     assert_rests(simulation)
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_cart_that_was_driven_rests(level):
+def test_driven_cart_on_soil_comes_to_rest(level):
     simulation = cart(soft(level, spawn=Pose((0.0, 0.0, 0.155))), damping=1e9)
     simulation.step(1000)
     for speed, steps in ((2.0, 3000), (0.0, 10000 if level == "stress" else 5000)):
@@ -46,7 +46,7 @@ def test_cart_that_was_driven_rests(level):
 @pytest.mark.parametrize("bulldozing", [True, False])
 @pytest.mark.parametrize("slip", [0.3, -0.3])
 def test_heading_changes_forces_by_less_than_2_percent_of_the_load(bulldozing, slip):
-    """At 20 mm; of the scattered places in the cells many are met at once at 60 and 18 degrees."""
+    """At 20 mm; at 60 and 18 degrees many of the scattered sample points enter contact at once."""
     headings = (0.0, 10.0, 18.4, 30.0, 45.0, 60.0, 77.0)
     found = np.array(
         [means(bed(soft(bulldozing=bulldozing), LOAD, heading=math.radians(d)), slip, time=3.0) for d in headings]
@@ -64,7 +64,7 @@ def test_grousers_raise_thrust_on_deformable_soil():
 
 
 @pytest.mark.parametrize("attempt", range(6))
-def test_the_same_machine_gives_the_same_bits(attempt):
+def test_soil_simulation_is_reproducible_bit_for_bit(attempt):
     world = soft("deformable", 0.01, spawn=Pose((0.0, 0.0, 0.16)))
     one, other = cart(world, damping=1e3), cart(world, damping=1e3)
     for simulation in (one, other):
@@ -74,7 +74,7 @@ def test_the_same_machine_gives_the_same_bits(attempt):
 
 @pytest.mark.parametrize("level", ["cells", "deformable"])
 def test_lying_wheel_does_not_slide_away(level):
-    """From 1 m/s: it stands after v^2 / (2 g tan phi), if shear had no modulus, and K later."""
+    """From 1 m/s it stops after v^2 / (2 g tan phi) plus the shear modulus K."""
     simulation = loose_wheel(soft(level, spawn=turned((1, 0, 0), 0.5 * math.pi, 0.076)), 10.0)
     simulation.step(500)
     simulation.state.v[0] = 1.0
@@ -84,7 +84,7 @@ def test_lying_wheel_does_not_slide_away(level):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_wheel_that_fell_over_lies_on_the_ground(level):
+def test_toppled_wheel_lies_on_the_ground(level):
     simulation = loose_wheel(soft(level, spawn=turned((1, 0, 0), math.radians(70.0), 0.2)), 10.0)
     simulation.step(5000)
     assert 0.5 * WIDTH - 0.02 < simulation.state.q[2] < 0.5 * WIDTH + 0.02
@@ -119,13 +119,13 @@ def test_berms_end_at_the_angle_of_repose():
         for a, b in ((1, 0), (0, 1), (1, 1), (1, -1))
         if (i + a, j + b) in heights
     )
-    # it comes to the angle as an exponential does
+    # the slope approaches the angle exponentially
     assert 0.9 * math.tan(SAND.repose_angle) < steepest < 1.01 * math.tan(SAND.repose_angle)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("degrees", [0.0, 15.0])
-def test_sinkage_on_a_slope_is_measured_across_it(level, degrees):
+def test_sinkage_on_a_slope_is_normal_to_it(level, degrees):
     angle = math.radians(degrees)
     normal = np.array([-math.sin(angle), 0.0, math.cos(angle)])
     simulation = bed(soft(level, 0.02, normal=tuple(normal.tolist()), bulldozing=False), 100.0)

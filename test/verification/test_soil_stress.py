@@ -1,4 +1,4 @@
-"""Stress integrals of a wheel on soil: published and converged numbers, a measured wheel, signs, limits and energy."""
+"""Stress integrals of a wheel on soil: published and converged values, a measured wheel, signs, limits, energy."""
 
 import math
 from dataclasses import replace
@@ -33,7 +33,7 @@ COMPACT_SAND = replace(
 
 
 # Load, slip: sinkage, drawbar pull, torque, thrust, resistance, entry angle in degrees. Converged: two quadratures
-# agree to 1.4e-8; written with seven digits, which is what the tolerance allows for.
+# agree to 1.4e-8; the tolerance is that of the seven digits written here.
 ROVER = {
     (100, 0.05): (0.02147765, -14.33849, 1.729772, 11.18305, 25.52154, 31.0391),
     (100, 0.1): (0.02150529, -10.59997, 2.296136, 14.85241, 25.45238, 31.05957),
@@ -64,7 +64,7 @@ DIGITS = 1e-6
 
 
 @pytest.mark.parametrize("load", [100, 200])
-def test_wheel_of_the_tables(load):
+def test_stress_integrals_of_the_reference_tables(load):
     expected = {slip: numbers for (weight, slip), numbers in ROVER.items() if weight == load}
     result = experiments.run("wheel_stress", load=load, slip=list(expected))
     columns = np.array(list(expected.values())).T
@@ -74,7 +74,7 @@ def test_wheel_of_the_tables(load):
         assert scale * np.array(result[name]) == pytest.approx(column, rel=DIGITS, abs=DIGITS), name
 
 
-def test_wheel_of_ishigami():
+def test_stress_integrals_of_ishigami():
     result = experiments.run(
         "wheel_stress", load=64.68, wheel_radius=0.092, wheel_width=0.107, exit_ratio=1.0, slip=list(ISHIGAMI)
     )
@@ -82,7 +82,7 @@ def test_wheel_of_ishigami():
         assert np.array(result[name]) == pytest.approx(column, rel=DIGITS, abs=DIGITS), name
 
 
-def test_wheel_of_wong_and_reece():
+def test_stress_integrals_of_wong_and_reece():
     # Their numbers are given with four to five digits.
     result = experiments.run(
         "wheel_stress",
@@ -106,13 +106,13 @@ def test_wheel_of_wong_and_reece():
 
 
 def integrated(soil, sinkage, slip, slip_angle=0.0, grouser_height=0.0, rut=0.0, radius=RADIUS, width=WIDTH):
-    """The same integrals, adaptively, from the equations as published.
+    """The same integrals by adaptive quadrature of the published equations.
 
     Returns:
-        Normal force, thrust, resistance, side force, torque, and the power that the soil takes at the speed of 1 m/s
-        of whatever is fastest.
+        Normal force, thrust, resistance, side force, torque, and the power dissipated in the soil when the greatest
+        speed is 1 m/s.
     """
-    # A wheel that spins on the spot goes nowhere, and at no angle.
+    # A wheel that spins on the spot has no travel and no slip angle.
     slip_angle = 0.0 if slip == 1.0 else slip_angle
     exponent = soil.exponent + (soil.slip_exponent * abs(slip) if soil.slip_sinkage == "exponent" else 0.0)
     if soil.reece_k1 is None:
@@ -120,7 +120,7 @@ def integrated(soil, sinkage, slip, slip_angle=0.0, grouser_height=0.0, rut=0.0,
     else:
         stiffness = (soil.reece_k1 + soil.reece_k2 * width) / width**exponent
     unloading = soil.unloading_stiffness + soil.unloading_slope * rut
-    # Soil that is let go does not come up higher than it was.
+    # Unloaded soil does not rebound above its original level.
     unloading = max(unloading, stiffness * rut ** (exponent - 1.0)) if rut else unloading
     surface, shear_radius = rut - stiffness * rut**exponent / unloading, radius + GROUSER_SHARE * grouser_height
     entry = math.acos(1.0 - (sinkage - surface) / radius)
@@ -162,7 +162,7 @@ def integrated(soil, sinkage, slip, slip_angle=0.0, grouser_height=0.0, rut=0.0,
     def integrand(theta):
         pressure, shear, lateral, bulldozing = stresses(theta)
         sine, cosine = math.sin(theta), math.cos(theta)
-        # What the soil takes: pressure over the speed at which the rim goes in, shear over that at which it slides.
+        # Dissipated power: pressure times normal speed of the rim, shear times sliding speed.
         work = radius * pressure * forward * sine + shear_radius * shear * (
             shear_radius / radius * rim - forward * cosine
         )
@@ -216,7 +216,7 @@ QUADRATURE = 3e-4
 
 
 @given(soils, sinkages, slips, slip_angles, st.sampled_from([0.0, 0.01]), st.floats(0.0, 0.9))
-def test_two_quadratures_agree_and_power_balances(soil, sinkage, slip, slip_angle, grouser_height, rut):
+def test_stress_integrals_against_adaptive_quadrature(soil, sinkage, slip, slip_angle, grouser_height, rut):
     place = (soil, sinkage, slip, slip_angle, grouser_height, rut * sinkage)
     ours, expected = state_at(*place), integrated(*place)
     scale = np.abs(expected[:5]).max() + RADIUS * WIDTH
@@ -224,7 +224,7 @@ def test_two_quadratures_agree_and_power_balances(soil, sinkage, slip, slip_angl
     expected[4] /= RADIUS
     assert forces == pytest.approx(expected[:5], abs=QUADRATURE * scale)
     assert ours.drawbar_pull == pytest.approx(ours.thrust - ours.resistance, abs=1e-12 * scale)
-    # What the drive puts in and neither the pull nor the side force gives out, the soil takes; it never gives.
+    # Drive power less that of pull and side force is dissipated in the soil, and is never negative.
     motion = steady_motion(slip, slip_angle)
     taken = ours.torque / RADIUS * motion.rolling - ours.drawbar_pull * motion.forward
     taken -= ours.side_force * motion.sideways
@@ -234,7 +234,7 @@ def test_two_quadratures_agree_and_power_balances(soil, sinkage, slip, slip_angl
 
 @given(soils, sinkages, slips, slip_angles)
 def test_shear_stays_within_the_strength_in_every_direction(soil, sinkage, slip, slip_angle):
-    """Torque and side force of soil that yields at once, against that of a wheel that spins on the spot."""
+    """Torque and side force of soil that yields at once, against the torque of a wheel that spins on the spot."""
     brittle = replace(
         soil,
         max_stress_a1=0.0,
@@ -252,7 +252,7 @@ def test_shear_stays_within_the_strength_in_every_direction(soil, sinkage, slip,
 
 
 @given(soils, sinkages, slips, slip_angles)
-def test_symmetric_in_the_slip_angle(soil, sinkage, slip, slip_angle):
+def test_stress_integrals_are_symmetric_in_the_slip_angle(soil, sinkage, slip, slip_angle):
     left, right = state_at(soil, sinkage, slip, slip_angle), state_at(soil, sinkage, slip, -slip_angle)
     odd = {"side_force", "tilting_moment", "aligning_moment"}
     for name, value in left._asdict().items():
@@ -262,8 +262,8 @@ def test_symmetric_in_the_slip_angle(soil, sinkage, slip, slip_angle):
     assert straight.side_force == straight.tilting_moment == straight.aligning_moment == 0.0
 
 
-def test_side_force_is_that_of_ishigami_while_little_is_sheared():
-    """With long shear moduli 1 - exp(-J) is J, and the two directions do not know of each other."""
+def test_side_force_at_small_shear_is_that_of_ishigami():
+    """With long shear moduli 1 - exp(-J) is J, and the two directions are independent."""
     slack = replace(LUNAR, shear_displacement_modulus=30.0, lateral_shear_modulus=20.0, density=0.0, cohesion=0.0)
     slip, slip_angle, sinkage = 0.2, math.radians(20.0), 0.02
     state = state_at(slack, sinkage, slip, slip_angle)
@@ -277,12 +277,12 @@ def test_side_force_is_that_of_ishigami_while_little_is_sheared():
         return pressure * math.tan(LUNAR.friction_angle) * (1.0 - math.exp(-j_y / 20.0))
 
     shear = RADIUS * WIDTH * quad_vec(lateral, 0.0, entry, points=[peak])[0]
-    # J is at most 0.15 * 0.52 / 20 = 0.004, and what it leaves out of 1 - exp(-J) half of that.
+    # J is at most 0.15 * 0.52 / 20 = 0.004, and the error in 1 - exp(-J) is half of that.
     assert -state.side_force == pytest.approx(shear, rel=0.004)
 
 
-def test_soil_that_is_pushed_aside_resists_in_full_once_much_is_sheared():
-    """Hegedus' force on the side of the wheel, integrated along the contact, for moduli that are short."""
+def test_bulldozing_resistance_is_full_at_large_shear():
+    """Hegedus' force on the side of the wheel, integrated along the contact, for short shear moduli."""
     stiff = replace(LUNAR, shear_displacement_modulus=1e-5, lateral_shear_modulus=1e-6)
     sinkage, slip_angle = 0.03, math.radians(30.0)
     side = [state_at(replace(stiff, density=density), sinkage, 0.0, slip_angle).side_force for density in (1.0, 1601.0)]
@@ -303,8 +303,8 @@ def test_soil_that_is_pushed_aside_resists_in_full_once_much_is_sheared():
 
 @pytest.mark.parametrize("sinkage", [0.005, 0.03, 0.1])
 @pytest.mark.parametrize("slip_angle", [0.0, 0.3])
-def test_from_locked_to_spinning(sinkage, slip_angle):
-    """With a pressure that does not shift, more slip shears more everywhere."""
+def test_stress_integrals_from_locked_to_spinning(sinkage, slip_angle):
+    """With a fixed pressure distribution, more slip increases the shear everywhere."""
     unshifted = replace(LUNAR, max_stress_a1=0.0)
     states = [state_at(unshifted, sinkage, slip, slip_angle) for slip in np.linspace(-1.0, 1.0, 41)]
     assert np.isfinite(states).all()
@@ -316,14 +316,14 @@ def test_from_locked_to_spinning(sinkage, slip_angle):
     assert states[-1].side_force == 0.0
 
 
-def test_driving_and_braking_meet():
+def test_driving_and_braking_agree_at_zero_slip():
     for slip_angle in (0.0, 0.2):
         below, above = (np.array(state_at(LUNAR, 0.03, slip, slip_angle)) for slip in (-1e-9, 1e-9))
-        # Forces change by no more than about their own size for a slip of 1.
+        # Forces change by about their own size at most for a slip of 1.
         assert above == pytest.approx(below, rel=1e-7)
 
 
-def test_standstill_shears_nothing():
+def test_no_shear_at_standstill():
     state = wheel_stress(
         make_soils((LUNAR,)), 0, RADIUS, WIDTH, RADIUS, 0.02, 0.0, 0.0, Motion(0.0, 0.0, 0.0, 0.0, 0.0), 9.81, math.inf
     )
@@ -331,14 +331,14 @@ def test_standstill_shears_nothing():
     assert state.normal_force > 0.0
 
 
-def test_not_a_number_stays_visible():
+def test_nan_input_gives_nan_forces():
     assert math.isnan(state_at(LUNAR, math.nan, 0.2).normal_force)
     assert math.isnan(state_at(LUNAR, 0.02, math.nan).thrust)
 
 
 @pytest.mark.parametrize("sinkage", [1e-12, 1e-4, 0.013, 0.1, 0.2])
-def test_pieces_of_no_length(sinkage):
-    """A rut that hardly is one or that is the sinkage itself; shear that turns right where the soil is met."""
+def test_empty_pieces_of_the_stress_integral(sinkage):
+    """A rut of almost no depth or of the sinkage itself; a shear reversal at the entry."""
     soil = replace(LUNAR, exponent=1.3)
     entry = state_at(soil, sinkage, 0.0).entry_angle
     for rut in (1e-18, 1e-9 * sinkage, (1.0 - 1e-16) * sinkage, sinkage, (1.0 + 1e-16) * sinkage):
@@ -349,19 +349,19 @@ def test_pieces_of_no_length(sinkage):
 @pytest.mark.parametrize("load", [1e-9, 1e-3, 1.0, 100.0, 1900.0])
 @pytest.mark.parametrize("slip", [-1.0, -0.5, 0.0, 0.5, 1.0])
 @pytest.mark.parametrize("rut", [0.0, 0.02])
-def test_any_load_is_carried(load, slip, rut):
+def test_sinkage_under_any_load_carries_it(load, slip, rut):
     frictional = replace(LUNAR, cohesion=0.0, frictional_modulus=8.14e6)
     state = wheel_on_soil(frictional, RADIUS, WIDTH, load, slip, rut=rut)
-    # In a rut the smallest loads press in by less than the digits of its depth.
+    # In a rut the smallest loads cause less sinkage than the resolution of its depth.
     assert state.normal_force == pytest.approx(load, rel=1e-9, abs=1e-7 if rut else 0.0)
 
 
-def test_no_load_lies_on_the_soil():
+def test_wheel_without_load_lies_on_the_surface():
     assert wheel_on_soil(LUNAR, RADIUS, WIDTH, 0.0)[:8] == (0.0,) * 8
     assert 0.019 < wheel_on_soil(LUNAR, RADIUS, WIDTH, 0.0, rut=0.02).sinkage < 0.02
 
 
-def test_what_is_refused():
+def test_invalid_wheel_on_soil_arguments_are_refused():
     with pytest.raises(ParameterError, match=r"load = 5000.0 is not valid: at most 20\d\d.* sinks into lunar simulant"):
         wheel_on_soil(LUNAR, RADIUS, WIDTH, 5000.0)
     with pytest.raises(ParameterError, match="slip = 1.1"):
@@ -376,8 +376,8 @@ def test_what_is_refused():
         experiments.run("wheel_stress", load=1e5)
 
 
-def test_slip_sinkage():
-    """Resistance rises with slip only where sinkage does; Lyasko's growth is that of a wheel which sinks little."""
+def test_slip_sinkage_of_stress_integrals():
+    """Resistance rises with slip only where sinkage does; Lyasko's growth is exact for a small sinkage."""
 
     def resistance(slip, **changes):
         return wheel_on_soil(replace(LUNAR, **changes), RADIUS, WIDTH, 100.0, slip).resistance
@@ -389,11 +389,11 @@ def test_slip_sinkage():
         for slip in (0.1, 0.3, 0.6, -0.3):
             plain = wheel_on_soil(LUNAR, RADIUS, WIDTH, load, slip).sinkage
             deeper = wheel_on_soil(replace(LUNAR, slip_sinkage="lyasko"), RADIUS, WIDTH, load, slip).sinkage
-            # Beside the pressure, for which it is exact where the contact is shallow, shear carries some of the load.
+            # It is exact for the pressure of a shallow contact; shear carries some of the load besides.
             assert deeper / plain == pytest.approx((1.0 + abs(slip)) / (1.0 - 0.5 * abs(slip)), rel=0.04)
 
 
-def test_second_pass_sinks_less_and_rolls_easier():
+def test_second_pass_has_less_sinkage_and_resistance():
     first = wheel_on_soil(LUNAR, RADIUS, WIDTH, 100.0, 0.2)
     second = wheel_on_soil(LUNAR, RADIUS, WIDTH, 100.0, 0.2, rut=first.sinkage)
     third = wheel_on_soil(LUNAR, RADIUS, WIDTH, 100.0, 0.2, rut=second.sinkage)
@@ -402,20 +402,20 @@ def test_second_pass_sinks_less_and_rolls_easier():
     assert third.drawbar_pull > second.drawbar_pull > first.drawbar_pull
 
 
-def test_wheel_that_rises_again_is_let_go():
-    """Each place follows its own unloading line, of k_0; the greatest pressure is gone after p / k_0."""
+def test_unloading_of_a_rising_wheel():
+    """Each point follows its own unloading line of slope k_0; the greatest pressure reaches zero after p / k_0."""
     gone = state_at(LUNAR, 0.02, 0.2, 0.1).peak_pressure / LUNAR.unloading_stiffness
     states = [state_at(LUNAR, 0.02, 0.2, 0.1, lift=lift) for lift in np.linspace(0.0, gone, 21)]
     assert states[0] == state_at(LUNAR, 0.02, 0.2, 0.1)
     for name in ("normal_force", "torque", "peak_pressure"):
         assert (np.diff([getattr(state, name) for state in states]) < 0.0).all()
-    # At first the load falls as a spring of k_0 under the contact does.
+    # Initially the load falls like that of a spring k_0 under the contact.
     softest = replace(LUNAR, cohesion=0.0, friction_angle=0.0)
     little = 1e-6
     fall = state_at(softest, 0.02, 0.2).normal_force - state_at(softest, 0.02, 0.2, lift=little).normal_force
     length = RADIUS * math.sin(states[0].entry_angle)
     assert fall == pytest.approx(LUNAR.unloading_stiffness * WIDTH * length * little, rel=5e-3)
-    # Let go, the wheel is only held by the soil beside it, until it has left that as well.
+    # After separation only the soil beside the wheel holds it, until it has left that as well.
     assert states[-1].normal_force == states[-1].thrust == states[-1].torque == 0.0
     assert states[-1].side_force < 0.0
     assert state_at(LUNAR, 0.02, 0.2, 0.1, lift=0.02).side_force == 0.0
@@ -448,7 +448,8 @@ MEASURED = {
         (0.749786, 26.5384, 3.39575, 32.5053),
     ],
 }
-# The owners' constants but for two: slip_exponent (theirs 0.01) and max_stress_a1 (0.7048) are fitted to these data.
+# The constants of the data set except two: slip_exponent (theirs 0.01) and max_stress_a1 (0.7048) are fitted to these
+# data.
 CMU_SAND = Soil(
     name="cmu sand",
     source="Pavlov and Johnson, CMU robomechanics/3d-terramechanics",
@@ -471,13 +472,13 @@ CMU_SAND = Soil(
 def test_measured_wheel(grouser_height):
     for slip, load, pull, sinkage in MEASURED[grouser_height]:
         state = wheel_on_soil(CMU_SAND, 0.058, 0.05, load, slip, grouser_height=grouser_height)
-        # what published models of this kind attain on these data, each with its own constants: 19 % and 5 % of the load
+        # accuracy of published models of this kind on these data, each with its own constants: 19 % and 5 % of the load
         assert 1e3 * state.sinkage == pytest.approx(sinkage, rel=0.2)
         assert state.drawbar_pull == pytest.approx(pull, abs=0.06 * load)
 
 
 def test_measured_wheel_braked():
-    """Not fitted, by the same criterion: the smooth wheel towed and a little braked."""
+    """Not fitted, same criterion: the smooth wheel towed and slightly braked."""
     for slip, load, pull, sinkage in ((-0.000971, 24.58, -1.34295, 14.43), (-0.200028, 23.7219, -7.31239, 15.0732)):
         state = wheel_on_soil(CMU_SAND, 0.058, 0.05, load, slip)
         assert 1e3 * state.sinkage == pytest.approx(sinkage, rel=0.2)

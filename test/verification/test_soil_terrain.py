@@ -1,4 +1,4 @@
-"""Soft ground under wheels and plates: its loop of loading, its volume, its borders, and how it is kept."""
+"""Soft ground under wheels and plates: loading and unloading, volume, borders, storage in tiles."""
 
 import math
 import time
@@ -21,7 +21,7 @@ CYLINDER = f'<origin rpy="1.5707963267948966 0 0"/><geometry><cylinder radius="{
 
 
 @pytest.mark.parametrize("unloading, slope", [(4e7, 0.0), (4e6, 2e8)])
-def test_plate_follows_the_loop_ten_times(unloading, slope):
+def test_plate_follows_loading_and_unloading_ten_times(unloading, slope):
     """Bekker's curve on fresh soil, Wong's line down and up again, and on along the curve."""
     radius, cell = 0.15, 0.01
     area = math.pi * radius**2
@@ -36,26 +36,26 @@ def test_plate_follows_the_loop_ten_times(unloading, slope):
         simulation.step(steps)
         return -simulation.joint_position["press"], simulation.wheel["plate"].normal_force
 
-    # A border that is counted by the share of its cells leaves an error of second order, (cell / 2 radius)^2.
+    # Border cells count by their share, with an error of second order, (cell / 2 radius)^2.
     close = 2.0 * (cell / (2.0 * radius)) ** 2
     for _ in range(10):
         deepest, force = press(0.01, 200)
         assert force == pytest.approx(stiffness * deepest * area, rel=close)
-        # up by less than what springs back
+        # up by less than the elastic rebound
         step = 0.1 * force / (unloading + slope * deepest) / area
         up, less = press(-step / 0.004, 4)
         assert (force - less) / (deepest - up) == pytest.approx((unloading + slope * deepest) * area, rel=close)
         down, back = press(0.5 * step / 0.004, 4)
         line = less + (force - less) / (deepest - up) * (down - up)
         assert back == pytest.approx(line, rel=1e-9)
-        # clear of the soil, and back to where it was
+        # clear of the soil, and back to the same depth
         _, clear = press(-0.01, 400)
         assert clear == 0.0
         again, same = press(0.01, 400)
         assert same == pytest.approx(back + (force - less) / (deepest - up) * (again - down), rel=1e-9)
 
 
-def test_plate_that_turns_shears_the_soil_under_it():
+def test_turning_plate_shears_the_soil_under_it():
     """Janosi and Hanamoto's shear at each radius, summed over the disc."""
     radius, cell, mass = 0.15, 0.01, 60.0
     world = replace(soft("deformable", cell, bulldozing=False), spawn=Pose((0.0, 0.0, 0.05)))
@@ -70,7 +70,7 @@ def test_plate_that_turns_shears_the_soil_under_it():
     strength = SAND.cohesion + mass * GRAVITY / (math.pi * radius**2) * math.tan(SAND.friction_angle)
     sheared = 1.0 - np.exp(-angle * out / SAND.shear_displacement_modulus)
     torque = (strength * sheared * 2.0 * math.pi * out**2).sum() * radius / 1000
-    # Implicit steps shear by 1 - (1 + x)^-n, and the shear leads by 5 ms: a few percent of what is left to come.
+    # Implicit steps shear by 1 - (1 + x)^-n, and the shear leads by 5 ms: a few percent of the remaining shear.
     assert simulation.wheel["wheel"].torque == pytest.approx(torque, rel=0.03)
     assert simulation.wheel["wheel"].normal_force == pytest.approx(mass * GRAVITY, rel=1e-3)
 
@@ -80,8 +80,8 @@ def test_plate_that_turns_shears_the_soil_under_it():
 
 @pytest.mark.parametrize("heave", [1.0, 0.6])
 @pytest.mark.parametrize("heading, slip", [(0.0, 0.5), (0.5, -0.5)])
-def test_volume(heave, heading, slip):
-    """What does not heave up is compacted; of the rest nothing is lost."""
+def test_soil_volume_is_conserved(heave, heading, slip):
+    """Soil that does not heave up is compacted; the rest of the volume is conserved."""
     simulation = bed(soft("deformable", 0.02, replace(SAND, heave=heave)), 200.0, heading=heading, steer=0.2)
     simulation.step(1)
     drive(simulation, slip, 0.1)
@@ -94,7 +94,7 @@ def test_volume(heave, heading, slip):
     assert patch.rut.min() < -0.005
 
 
-def test_without_bulldozing_nothing_is_moved():
+def test_without_bulldozing_no_soil_is_moved():
     simulation = bed(soft("deformable", bulldozing=False), 200.0)
     simulation.step(1)
     drive(simulation, 0.5, 0.1)
@@ -105,7 +105,7 @@ def test_without_bulldozing_nothing_is_moved():
     assert (patch.rut == patch.sinkage).all()
 
 
-def test_ruts_stay():
+def test_ruts_remain():
     """A second pass sinks deeper, and meets less resistance."""
     simulation = bed(soft("deformable", 0.02, bulldozing=False), 100.0)
     found = []
@@ -133,7 +133,7 @@ def roller(world, mass=2.0):
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_soil_and_rigid_ground_in_one_world(level):
-    """Contacts where the ground is rigid, soil where it is soft, and never both; the wheel knows of what carries it."""
+    """Contacts where the ground is rigid, soil where it is soft, never both; the wheel state has the forces of both."""
     types = np.array([[-1], [0], [-1]])
     simulation = roller(soft(level, types=types, types_cell=1.0, types_origin=(0.0, 0.0)))
     drive(simulation, 0.1, 0.25)
@@ -157,8 +157,8 @@ def test_soil_and_rigid_ground_in_one_world(level):
     assert soil[inner].mean() == pytest.approx(weight, rel=0.01)
 
 
-def test_terrain_within_reach_of_a_wheel():
-    """What a wheel has left behind is not in it: by whole tiles of 32 cells."""
+def test_terrain_patch_around_a_wheel():
+    """Ground farther away is not in it, by whole tiles of 32 cells."""
     simulation = bed(soft("deformable", bulldozing=False), 100.0)
     drive(simulation, 0.1, 1.0)
     simulation.step(5000)
@@ -169,7 +169,7 @@ def test_terrain_within_reach_of_a_wheel():
     assert all(place[x, y] == rut for x, y, rut in zip(near.x, near.y, near.rut, strict=True))
 
 
-def test_a_wheel_that_a_soil_is_not_known_for_is_told_of_at_once():
+def test_wheel_outside_the_validity_of_a_soil_is_warned_of_at_once():
     narrow = bed(soft("deformable", 0.02, replace(SAND, validity=Validity((0.2, 0.3)))), 100.0)
     assert narrow.warnings == ("the numbers of soil 'sand' hold for widths of 0.2 to 0.3 m, not 0.15 m",)
     known = bed(soft("deformable", 0.02, replace(SAND, validity=Validity((0.1, 0.2), 1e6))), 100.0)
@@ -179,8 +179,8 @@ def test_a_wheel_that_a_soil_is_not_known_for_is_told_of_at_once():
         known.step(300)
 
 
-def test_cells_that_a_level_or_a_wheel_is_not_meant_for():
-    """Once for all wheels of a level; those of the stress integrals have no cells that matter."""
+def test_cell_sizes_unsuitable_for_a_level_or_wheel_are_warned_of():
+    """One warning for all wheels of a level; none for the stress integrals, which have no cells."""
     few, many = (Wheel("wheel", RADIUS, WIDTH, grousers=count, grouser_height=0.01) for count in (23, 24))
     # 24 grousers are 39 mm apart
     for wheel, told in ((few, ()), (many, ("cells of 20 mm do not tell the grousers of wheel apart",))):
@@ -193,8 +193,8 @@ def test_cells_that_a_level_or_a_wheel_is_not_meant_for():
     assert bed(soft("cells", 0.02), 100.0, replace(few, level="stress")).warnings == ()
 
 
-def test_two_soils():
-    """Each cell knows its soil: a wheel sinks deeper where it is weaker."""
+def test_wheel_on_two_soils():
+    """Each cell has its soil type: a wheel sinks deeper in weaker soil."""
     weak = replace(SAND, name="weak", frictional_modulus=2e5)
     types = np.array([[0], [1]])
     world = soft("deformable", 0.02, SAND, weak, types=types, types_cell=1.0, types_origin=(0.0, 0.0), bulldozing=False)
@@ -207,7 +207,7 @@ def test_two_soils():
         sunk.setdefault(place, simulation.wheel["wheel"].sinkage)
     there = np.mean([z for x, z in sunk.items() if 0.1 < x < 0.3])
     here = np.mean([z for x, z in sunk.items() if 0.8 < x < 1.0])
-    # the load of a shallow contact goes with K z^(n + 1/2)
+    # the load of a shallow contact is proportional to K z^(n + 1/2)
     assert here / there == pytest.approx((SAND.frictional_modulus / 2e5) ** (1.0 / 1.5), rel=0.15)
 
 
@@ -220,7 +220,7 @@ def hills():
     "level, y", [("cells", 2.0), ("stress", 2.0), ("deformable", 2.0), ("cells", 3.97), ("deformable", 3.97)]
 )
 def test_wheel_rolls_over_the_edge_of_the_map(level, y):
-    """The ground goes on flat beyond it."""
+    """The ground continues flat beyond it."""
     field = hills()
     simulation = loose_wheel(soft(level, heightfield=field, spawn=Pose((3.6, y, 0.35))), 10.0)
     simulation.state.v[0], simulation.state.v[4] = 3.0, 3.0 / RADIUS
@@ -250,7 +250,7 @@ def test_wheel_falls_into_a_hole(level):
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_sloping_plane_carries_a_wheel(level):
-    """What the soil gives across the slope and along it is the load, upward."""
+    """Normal and tangential forces of the soil add up to the load, upward."""
     angle = math.radians(15.0)
     simulation = bed(soft(level, 0.02, normal=(-math.sin(angle), 0.0, math.cos(angle)), bulldozing=False), 100.0)
     simulation.step(6000)
@@ -270,7 +270,7 @@ def run(simulation, steps, speed=8.0):
 
 
 def kept(simulation):
-    """All of the state, without the room that no tile has taken yet."""
+    """The state without the unused capacity for tiles."""
     soil, count = simulation.state.soil, int(simulation.state.soil.tile_count[0])
     tile = len(soil.soil_cell) // len(soil.tile_place)
     taken = soil._replace(
@@ -286,7 +286,7 @@ def ground(request):
     return soft(request.param, 0.01, spawn=Pose((0.0, 0.0, 0.16)))
 
 
-def test_restart_goes_on_to_the_last_bit(ground):
+def test_soil_restart_is_exact_to_the_bit(ground):
     simulation = cart(ground, damping=1e3)
     run(simulation, 300)
     early = simulation.snapshot()
@@ -301,7 +301,7 @@ def test_restart_goes_on_to_the_last_bit(ground):
     assert np.array_equal(kept(fresh), there)
 
 
-def test_reset_gives_fresh_ground(ground):
+def test_reset_restores_fresh_ground(ground):
     simulation = cart(ground, damping=1e3)
     run(simulation, 600)
     simulation.reset()
@@ -312,7 +312,7 @@ def test_reset_gives_fresh_ground(ground):
     assert np.array_equal(kept(simulation), kept(fresh))
 
 
-def test_batch_is_its_copies(ground):
+def test_batch_on_soil_equals_single_copies(ground):
     simulation = cart(ground, damping=1e3)
     simulation.step(20)
     batch = simulation.batch(2)
@@ -326,7 +326,7 @@ def test_batch_is_its_copies(ground):
         assert np.array_equal(kept(copy), kept(alone))
 
 
-def test_room_for_tiles_grows():
+def test_tile_arrays_grow():
     """A wheel that drives far at fine cells: alone, from a snapshot that is larger, and in a batch, the same bits."""
 
     def far(simulation, steps):
@@ -350,7 +350,7 @@ def test_room_for_tiles_grows():
     fresh.restore(grown)
     far(fresh, 200)
     assert np.array_equal(kept(fresh), kept(simulation))
-    # restoring what is smaller forgets what has been opened since
+    # restoring a smaller snapshot removes tiles opened since
     fresh.restore(bed(world, 100.0).snapshot())
     assert fresh.state.soil.tile_count[0] == 0
     again = bed(world, 100.0)
@@ -373,7 +373,7 @@ def test_tiles_do_not_depend_on_the_map():
 
 
 def test_steps_do_not_get_slower_with_the_distance():
-    """Processor time of the last metres within that of the first, but for the machine's own unrest."""
+    """Processor time of the last metres against that of the first, within the scatter of timing."""
     simulation = bed(soft("deformable"), 100.0)
     drive(simulation, 0.2, 2.0)
     simulation.step(500)

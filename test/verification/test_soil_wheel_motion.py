@@ -1,4 +1,4 @@
-"""A wheel on soft ground as a mechanical system: energy, rest, convergence, symmetry, and what a machine may meet."""
+"""A wheel on soft ground as a mechanical system: energy, rest, convergence, symmetry, unusual situations."""
 
 import math
 from dataclasses import replace
@@ -42,7 +42,7 @@ def means(simulation, slip, time=2.0, settle=2.5, speed=0.1, direction=1.0):
 
 
 def assert_balanced(simulation, work):
-    """What has been put in, by drives or gravity, is found again in soil and motion: to 1 %, as the issue asks."""
+    """Work of drives and gravity equals the energy of soil and motion, to 1 %."""
     assert work > 0.0
     assert abs(simulation.energy_balance().residual) < 0.01 * work
 
@@ -52,7 +52,7 @@ def assert_balanced(simulation, work):
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("slip, steer", [(0.2, 0.0), (1.0, 0.0), (-0.3, 0.0), (-1.0, 0.0), (0.3, 0.3)])
-def test_work_of_the_drives_goes_into_soil_and_motion(level, slip, steer):
+def test_drive_work_equals_energy_of_soil_and_motion(level, slip, steer):
     simulation = bed(soft(level), LOAD, steer=steer)
     simulation.step(1)
     drive(simulation, slip, 0.1)
@@ -60,7 +60,7 @@ def test_work_of_the_drives_goes_into_soil_and_motion(level, slip, steer):
     balance = simulation.energy_balance()
     work = sum(balance.actuator_work.values())
     assert_balanced(simulation, work)
-    # soil takes it, and the fall into the soil besides
+    # the soil absorbs it, and the fall into the soil besides
     soil = balance.dissipation["soil under wheel"]
     assert soil > 1.0
     assert soil == pytest.approx(work - balance.kinetic - balance.potential, rel=0.01)
@@ -68,7 +68,7 @@ def test_work_of_the_drives_goes_into_soil_and_motion(level, slip, steer):
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("step", [1e-3, 2e-3])
-def test_fall_ends_in_the_soil(level, step):
+def test_fall_energy_is_absorbed_by_the_soil(level, step):
     mass = 10.0
     simulation = loose_wheel(soft(level, spawn=Pose((0.0, 0.0, 1.0 + RADIUS))), mass, step=step)
     taken = []
@@ -78,8 +78,8 @@ def test_fall_ends_in_the_soil(level, step):
     fall = -simulation.energy_balance().potential
     assert fall > mass * GRAVITY * 1.0
     assert_balanced(simulation, fall)
-    # It gives back no more than the soil's springs held: p_u^2 / (2 k_0) over a contact no larger than the wheel from
-    # above, p_u = K z; here below a tenth of the fall.
+    # The rebound is at most the elastic energy of the soil: p_u^2 / (2 k_0) over a contact no larger than the wheel
+    # from above, p_u = K z; here below a tenth of the fall.
     sunk = RADIUS - simulation.state.q[2] + 0.02
     spring = (8.3e5 * sunk) ** 2 / (2.0 * SAND.unloading_stiffness) * 2.0 * RADIUS * WIDTH
     assert (np.maximum.accumulate(taken) - taken).max() < max(spring, 0.01 * fall)
@@ -90,7 +90,7 @@ def test_fall_ends_in_the_soil(level, step):
 
 
 def assert_rests(simulation, seconds=10):
-    """Slower than 1e-6 m/s and rad/s now, and nowhere farther than 0.1 mm from here for ten seconds."""
+    """Asserts a speed below 1e-6 m/s and rad/s now, and a drift below 0.1 mm over ten seconds."""
     assert np.abs(simulation.state.v).max() < 1e-6
     start = np.array(simulation.state.q)
     for _ in range(seconds):
@@ -100,7 +100,7 @@ def assert_rests(simulation, seconds=10):
 
 
 @pytest.mark.parametrize("level, cell", [("deformable", 0.01), ("cells", 0.01)])
-def test_parked_cart_rests_on_fine_cells(level, cell):
+def test_parked_cart_stays_at_rest_on_fine_cells(level, cell):
     simulation = cart(soft(level, cell, spawn=Pose((0.003, 0.002, 0.155))), damping=1e9)
     simulation.step(8000)
     assert_rests(simulation)
@@ -111,7 +111,7 @@ def test_parked_cart_rests_on_fine_cells(level, cell):
 
 
 @pytest.mark.parametrize("level", ["cells", "deformable"])
-def test_converges_as_the_grid_shrinks(level):
+def test_wheel_forces_converge_with_the_grid(level):
     """Drawbar pull, torque and resistance: coarser grids are farther from the finest."""
     found = [
         means(bed(soft(level, cell, bulldozing=False), LOAD, heading=0.35), 0.3) for cell in (0.04, 0.02, 0.01, 0.005)
@@ -119,15 +119,15 @@ def test_converges_as_the_grid_shrinks(level):
     scale = LOAD * np.array([1.0, RADIUS, 1.0, 1.0, 1.0, math.inf])
     errors = [float((np.abs(one - found[-1]) / scale).max()) for one in found[:-1]]
     assert errors[0] > errors[1] > errors[2]
-    # a force that is a sum over cells of a pressure that is smooth but for its borders: of first order at the least
+    # the force is a sum over cells of a pressure that is smooth except at its borders: at least first order
     assert errors[1] < 0.5 * errors[0] + 1e-3
     assert errors[2] < 0.25 * errors[0] + 1e-3
     assert errors[1] < 0.01
 
 
 @pytest.mark.parametrize("level", ["cells", "deformable"])
-def test_converges_as_the_step_shrinks(level):
-    """Half the step, about half the error, within the grid's ripple that each step samples anew."""
+def test_wheel_forces_converge_with_the_step(level):
+    """Half the step gives about half the error, within the force ripple of the grid."""
     pulls = [means(bed(soft(level, 0.01), LOAD, heading=0.35, step=step), 0.3)[0] for step in (4e-3, 2e-3, 1e-3, 5e-4)]
     changes = np.abs(np.diff(pulls))
     assert changes[0] > 1.3 * changes[1]
@@ -135,7 +135,7 @@ def test_converges_as_the_step_shrinks(level):
     assert changes[2] < 1e-3 * LOAD
 
 
-def test_stress_does_not_depend_on_the_step():
+def test_stress_integrals_do_not_depend_on_the_step():
     """In steady motion nothing of the law is integrated over time."""
     pulls = [means(bed(soft("stress"), LOAD, step=step), 0.3, time=0.2, settle=4.0)[0] for step in (4e-3, 1e-3)]
     assert pulls[0] == pytest.approx(pulls[1], abs=1e-4 * LOAD)
@@ -146,8 +146,8 @@ def test_stress_does_not_depend_on_the_step():
 
 @pytest.mark.parametrize("bulldozing", [True, False])
 @pytest.mark.parametrize("steer", [0.0, 0.25])
-def test_a_quarter_turn_of_the_grid_changes_nothing(bulldozing, steer):
-    """The grid is its own image, but for where in its cells the wheel's height is taken: 2 % at 20 mm."""
+def test_wheel_forces_are_unchanged_by_a_quarter_turn_of_the_grid(bulldozing, steer):
+    """The grid is symmetric except for the scattered sample points: 2 % at 20 mm."""
     there, here = (
         means(bed(soft(bulldozing=bulldozing), LOAD, heading=h, steer=steer), 0.3) for h in (0.0, math.pi / 2)
     )
@@ -155,7 +155,7 @@ def test_a_quarter_turn_of_the_grid_changes_nothing(bulldozing, steer):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_side_force_is_odd_and_backward_is_the_mirror_image(level):
+def test_side_force_is_odd_and_backward_rolling_is_mirrored(level):
     ahead, back, other, both = (
         means(bed(soft(level), LOAD, steer=steer), 0.3, settle=3.0, direction=direction)
         for steer, direction in ((0.3, 1.0), (0.3, -1.0), (-0.3, 1.0), (-0.3, -1.0))
@@ -163,19 +163,19 @@ def test_side_force_is_odd_and_backward_is_the_mirror_image(level):
     # it moves to its right: the soil pushes to its left
     assert ahead[2] > 0.05 * LOAD
     mirror, backward = np.array([1, 1, -1, 1, 1, 1]), np.array([-1, -1, -1, -1, 1, 1])
-    # images: at 20 mm to 2 %, as cells are met at places of their own; integrals to rounding
+    # mirror images: at 20 mm to 2 % because of the scattered sample points; stress integrals to rounding
     close = 1e-5 * LOAD if level == "stress" else 0.02 * LOAD
     assert other == pytest.approx(mirror * ahead, abs=close)
     assert back == pytest.approx(backward * ahead, abs=close)
     assert both == pytest.approx(backward * mirror * ahead, abs=close)
 
 
-# --- what a machine may meet ----------------------------------------------------------------------------------------
+# --- unusual situations ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("gravity", [1.62, 3.71])
-def test_gravity_of_other_worlds(level, gravity):
+def test_wheel_on_soil_under_other_gravity(level, gravity):
     mass, step = 10.0, 5e-3
     simulation = loose_wheel(soft(level, gravity=gravity, spawn=Pose((0.0, 0.0, 0.16))), mass, step=step)
     simulation.step(1000)
@@ -188,7 +188,7 @@ def test_gravity_of_other_worlds(level, gravity):
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("mass", [0.05, 1e4])
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
-def test_light_and_heavy_wheels_stay_finite(level, mass, step):
+def test_light_and_heavy_wheels_on_soil_stay_finite(level, mass, step):
     simulation = loose_wheel(soft(level, spawn=Pose((0.0, 0.0, 0.16))), mass, step=step)
     simulation.step(round(3.0 / step))
     x, y, z = simulation.state.q[:3]
@@ -208,7 +208,7 @@ def test_wheel_leaps_and_lands(level):
     for _ in range(4000):
         simulation.step(1)
         highest = max(highest, simulation.state.q[2])
-    # the flight's height, but for half a step's gain
+    # the flight's height, within half a step's gain
     assert highest == pytest.approx(0.3 + 25.0 / (2.0 * GRAVITY), abs=5.0 * simulation.step_size)
     after = simulation.energy()
     assert_balanced(simulation, before.kinetic + before.potential - after.kinetic - after.potential)
@@ -231,7 +231,7 @@ def test_wheel_lies_on_its_side():
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("degrees", [20, 45, 70])
 def test_leaning_wheel_falls_over(level, degrees):
-    # the blow of the fall is over in some ten steps of 1 ms, whose error the balance then shows: half of them
+    # the impact takes some ten steps of 1 ms, whose error appears in the balance: half of them
     simulation = loose_wheel(soft(level, spawn=turned((1, 0, 0), math.radians(degrees), 0.2)), 10.0, step=5e-4)
     simulation.step(8000)
     assert_balanced(simulation, -simulation.energy_balance().potential)
@@ -251,7 +251,7 @@ def test_cart_on_its_back_spins_its_wheels(level):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_what_is_not_a_number_is_told(level):
+def test_nan_on_soil_raises_a_divergence_error(level):
     for field, at in (("v", 2), ("q", 0), ("q", 2)):
         simulation = loose_wheel(soft(level, spawn=Pose((0.0, 0.0, 0.15))), 10.0)
         simulation.step(10)
@@ -261,8 +261,8 @@ def test_what_is_not_a_number_is_told(level):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_wheel_far_from_the_origin(level):
-    """Other cells are met there at other places: a share of the sinkage of a few percent."""
+def test_wheel_on_soil_far_from_the_origin(level):
+    """Other cells have other sample points: a few percent of the sinkage."""
     near, far = (loose_wheel(soft(level, spawn=Pose((x, y, 0.155))), 10.0) for x, y in ((0.0, 0.0), (9e6, -3e6)))
     for simulation in (near, far):
         simulation.step(1000)
@@ -272,13 +272,13 @@ def test_wheel_far_from_the_origin(level):
 # --- levels ---------------------------------------------------------------------------------------------------------
 
 
-def test_plate_of_cells_and_of_bekker_carry_what_their_laws_say():
-    """One plate, pressed slowly: K z of one level, mu_p + mu_v z_p of the other."""
+def test_plate_loads_on_cells_and_by_bekker():
+    """One plate, pressed slowly: K z at one level, mu_p + mu_v z_p at the other."""
     radius, depth = 0.1, 0.01
     area, width = math.pi * radius**2, math.pi * radius / (2.0 * math.sqrt(3.0))
     expected = {
         "deformable": (SAND.cohesive_modulus / width + SAND.frictional_modulus) * depth,
-        # z - z_p = (mu_p + mu_v z) / (c_f + mu_v), at rates of which viscosity makes no matter
+        # z - z_p = (mu_p + mu_v z) / (c_f + mu_v), at rates without influence of viscosity
         "cells": SAND.soil_stiffness
         * (SAND.yield_stress + SAND.plastic_modulus * depth)
         / (SAND.soil_stiffness + SAND.plastic_modulus),
@@ -294,7 +294,7 @@ def test_plate_of_cells_and_of_bekker_carry_what_their_laws_say():
 
 
 @pytest.mark.parametrize("load", [50.0, 200.0])
-def test_standing_wheel_sinks_alike_on_stress_and_on_deformable_soil(load):
+def test_static_sinkage_agrees_on_stress_and_deformable_levels(load):
     """Both have Bekker's pressure; the width of the patch, 2 area / perimeter, is less than the wheel's there."""
     sunk = []
     for level in ("stress", "deformable"):
@@ -307,8 +307,8 @@ def test_standing_wheel_sinks_alike_on_stress_and_on_deformable_soil(load):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_slip_sinkage(level):
-    """Without it a wheel that slips hardly sinks deeper; with it it does, at each level that knows Bekker's law."""
+def test_slip_sinkage_at_each_level(level):
+    """Slip deepens the sinkage only with slip sinkage, at each level with Bekker's law."""
     shallow, deep = (
         means(bed(soft(level, 0.02, replace(SAND, slip_sinkage=kind), bulldozing=False), LOAD, heading=0.35), 0.6, 1.0)[
             5
@@ -342,7 +342,7 @@ def test_wheel_with_its_own_level():
         (Validity(sinkage=0.01), "down to 0.01 of a wheel's diameter, not"),
     ],
 )
-def test_what_is_beyond_the_numbers_of_a_soil_is_warned_of_once(level, validity, told):
+def test_use_beyond_the_validity_of_a_soil_is_warned_of_once(level, validity, told):
     simulation = bed(soft(level, 0.02, replace(SAND, validity=validity)), LOAD)
     with pytest.warns(RuntimeWarning, match=told) as warned:
         simulation.step(200)

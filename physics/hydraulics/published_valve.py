@@ -1,18 +1,21 @@
-"""Directional valve: spool dynamics (5) and metering edges (3), (4)."""
+"""Directional valve of the published schemes: spool dynamics (5) and metering edges (3), (4).
+
+Equation numbers are those of Strashnov and Mironenko (2023).
+"""
 
 import math
 
 from grouser.physics.base.kernel import kernel
 
-# What is left in a chamber that cavitates [Pa].
+# Pressure in a chamber that cavitates [Pa].
 CAVITY = 1e-3
 
 
 @kernel
 def advance_spool(position, velocity, command, gain, frequency, damping, step):
-    """Spool after a step of semi-implicit Euler of (5): x'' + 2 D w x' + w^2 x = K w^2 u; it stops at +-1.
+    """Spool after a semi-implicit Euler step of (5), x'' + 2 D w x' + w^2 x = K w^2 u, limited to +-1.
 
-    With infinite damping it is one of first order, x' + w x = K w u, over the step exactly.
+    With infinite damping the spool is of first order, x' + w x = K w u, and the solution is exact.
     """
     if damping == math.inf:
         position = gain * command + (position - gain * command) * math.exp(-frequency * step)
@@ -42,7 +45,7 @@ def turbulent(drop):
 
 @kernel
 def conductance(drop, width, linear):
-    """What takes a pressure drop d to the square root's flow, sqrt(|d|) / |d|, finite at zero [1/sqrt(Pa)].
+    """Factor from a pressure drop d to sgn(d) sqrt(|d|), 1 / sqrt(|d|), finite at zero [1/sqrt(Pa)].
 
     d / (d^2 + e^2)^(1/4): the turbulent law with a laminar middle of width e; or, linear, d / sqrt(e) below e.
     """
@@ -53,20 +56,20 @@ def conductance(drop, width, linear):
 
 @kernel
 def fill_chamber(pressure, supply, tank, open_supply, open_tank, swept, stiffness, transition, linear, implicit):
-    """One chamber over a sub-step: the pressure equation (2) with the flows (3), (4).
+    """Advances one chamber by a sub-step of the pressure equation (2) with the flows (3), (4).
 
     Args:
         pressure: in the chamber [Pa].
         supply, tank: pressures [Pa].
         open_supply, open_tank: flow gain times opening of its two edges [m3/s/sqrt(Pa)].
-        swept: volume rate that the piston makes room for [m3/s].
+        swept: rate of the chamber's volume as the piston moves [m3/s].
         stiffness: sub-step * beta / V: pressure rise per unit of net flow [Pa s/m3].
         transition, linear: width [Pa] and kind of the laminar middle.
-        implicit: flows at the new pressure, by the old one's conductances: they can level a pressure drop at most,
-            however stiff the chamber; else explicit.
+        implicit: whether flows are those of the new pressure, with the conductances of the old one: the pressure then
+            cannot overshoot, however stiff the chamber.
 
     Returns:
-        The new pressure, the flow into the chamber and the part of it that the supply delivers [m3/s].
+        The new pressure [Pa], the flow into the chamber and its share from the supply [m3/s].
     """
     up, down = supply - pressure, pressure - tank
     if implicit:
@@ -81,5 +84,5 @@ def fill_chamber(pressure, supply, tank, open_supply, open_tank, swept, stiffnes
         delivered = open_supply * turbulent(up)
         flow = delivered - open_tank * turbulent(down)
         rise = stiffness * (flow - swept)
-    # oil carries no tension: a chamber cavitates
+    # oil carries no tension: the chamber cavitates
     return max(pressure + rise, CAVITY), flow, delivered

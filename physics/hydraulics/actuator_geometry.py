@@ -1,4 +1,4 @@
-"""Description -> arrays of valves, and of how cylinders and motors sit in the mechanism."""
+"""Arrays of directional valves, and of the attachment of cylinders and motors to the mechanism."""
 
 import math
 from typing import NamedTuple
@@ -21,22 +21,22 @@ class ActuatorGeometry(NamedTuple):
     Attributes:
         supply_pressure, tank_pressure: of a machine on constant pressures [Pa], (1,).
         flow_gain: K_q of each valve [m3/s/sqrt(Pa)] at full spool.
-        transition: drop below which the flow becomes laminar [Pa].
-        linear: whether it then is proportional to the drop; else smoothly so.
+        transition: pressure drop below which the flow is laminar [Pa].
+        linear: whether the laminar flow is proportional to the drop; otherwise the two laws blend smoothly.
         supply_overlap, tank_underlap: c1, c2 [-].
-        spool_gain, spool_frequency, spool_damping: K_v [-], w_v [rad/s], D_v [-]; a spool of first order has infinite
-            damping, and the inverse of its time constant for a frequency.
-        spool_rate: fastest [1/s]; infinite for no limit.
+        spool_gain, spool_frequency, spool_damping: K_v [-], w_v [rad/s], D_v [-]; a first-order spool has infinite
+            damping, and the inverse of its time constant as frequency.
+        spool_rate: greatest speed [1/s]; infinite for no limit.
         hysteresis, dead_band: of the command [-].
         valve_member, member: number of the machine that each valve and each actuator belongs to, 0 where there is one
             (`Machine.member_of`).
-        valve: that feeds each actuator and whose neutral lets its brake in; -1 for none.
-        lone_rate: index in v of the coordinate that it drives, if it drives one that moves nothing else; else -1.
+        valve: that feeds each actuator and, in neutral, engages its brake; -1 for none.
+        lone_rate: index in v of the only coordinate that it drives, if no other body shares it; else -1.
         holding_force: of the holding brake [N or N m]; 0 without one.
-        barrel_body, rod_body: bodies that each cylinder joins.
+        barrel_body, rod_body: bodies that each cylinder is attached to.
         motor_rate: index in v of the coordinate that each motor drives.
         barrel_point, rod_point: attachments in the body frames [m], (cylinders, 3).
-        retracted_length: distance between each cylinder's attachments at the start of its stroke [m].
+        retracted_length: distance between the attachments of each cylinder at the start of its stroke [m].
     """
 
     supply_pressure: np.ndarray
@@ -65,7 +65,7 @@ class ActuatorGeometry(NamedTuple):
     retracted_length: np.ndarray
 
 
-def make_circuit(machine: Machine, names: Names, model: MultibodyModel) -> ActuatorGeometry:
+def make_actuator_geometry(machine: Machine, names: Names, model: MultibodyModel) -> ActuatorGeometry:
     """Arrays of the machine's hydraulics; empty arrays when it has none."""
     fluid = machine.fluid or Fluid()
     supply = next((pump.supply_pressure for pump in machine.pumps if pump.supply_pressure is not None), 1e5)
@@ -75,7 +75,7 @@ def make_circuit(machine: Machine, names: Names, model: MultibodyModel) -> Actua
     rates = [names.joints[motor.joint].v for motor in motors]
     barrels = [_attachment(names, cylinder.barrel) for cylinder in cylinders]
     rods = [_attachment(names, cylinder.rod) for cylinder in cylinders]
-    circuit = ActuatorGeometry(
+    geometry = ActuatorGeometry(
         supply_pressure=_reals([supply]),
         tank_pressure=_reals([tank]),
         flow_gain=_reals([flow_gain(v, fluid.density) for v in valves]),
@@ -123,9 +123,9 @@ def make_circuit(machine: Machine, names: Names, model: MultibodyModel) -> Actua
         rod_point=_reals([point for _, point in rods]).reshape(-1, 3),
         retracted_length=_reals([c.retracted_length for c in cylinders]),
     )
-    for array in circuit:
+    for array in geometry:
         array.flags.writeable = False
-    return circuit
+    return geometry
 
 
 def flow_gain(valve: DirectionalValve, density: float) -> float:
@@ -152,14 +152,14 @@ def _reals(values):
 
 
 def _attachment(names: Names, attachment):
-    """Body and point in the body frame of a point that is given in a link frame."""
+    """Body of an attachment, and its point in the body frame."""
     link = names.link_index(attachment.link)
     point = names.link_position[link] + names.link_rotation[link] @ np.array(attachment.xyz)
     return names.link_body[link], point
 
 
 def _lone_rate(model: MultibodyModel, barrel: int, rod: int) -> int:
-    """The one coordinate rate between two neighbouring bodies, if no other body shares it; else -1."""
+    """Index of the only coordinate rate between two neighbouring bodies, if no other body shares it; else -1."""
     child, parent = max(barrel, rod), min(barrel, rod)
     if model.body_parent[child] != parent or model.column_start[child + 1] - model.column_start[child] != 1:
         return -1
