@@ -241,7 +241,7 @@ def test_torque_envelope_of_a_permanent_magnet_motor():
 
 
 def test_hot_motor_gives_its_rated_torque():
-    """Temperature follows torque squared: at peak torque it reaches the limit after T ln(1 / (1 - (rated / peak)^2))."""
+    """Temperature follows torque squared: at peak torque the limit is after T ln(1 / (1 - (rated / peak)^2))."""
     brake = '<joint_friction joint="axle" static="1000" kinetic="1000"/>'
     simulation = simulate(wheel(written("permanent_magnet_motor", **MAGNET), damping=1e6, extra=brake))
     simulation.command["axle"] = 10.0
