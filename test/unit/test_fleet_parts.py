@@ -131,7 +131,7 @@ def test_bounds_contain_all_shapes():
 
 
 def touching_links(simulation):
-    shapes, pairs = simulation.system.collision.shapes, simulation.system.collision.pairs
+    shapes, pairs = simulation.system.contact.shapes, simulation.system.contact.pairs
     names = simulation.names.links
     return {
         frozenset((names[shapes.link[one]], names[shapes.link[other]]))
