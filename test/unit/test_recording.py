@@ -17,6 +17,7 @@ from patience import DEADLINE
 import grouser
 from grouser import catalogue, cli
 from grouser.commands.replay import replay
+from grouser.physics.base.trees import leaves
 from grouser.physics.soil.tiles import with_capacity
 from grouser.recording.events import Commanded, FaultsChanged, StateReached, Stopped, WasReset
 from grouser.recording.mcap_file import Recording, RecordingWriter
@@ -122,12 +123,12 @@ def test_state_hash_depends_on_every_bit(robot):
     for simulation in (robot, rover):
         state = simulation.snapshot().state
         original = state_hash(state)
-        for name, array in zip(state._fields, state, strict=True):
+        for array in leaves(state):
             if array.size:
                 data = array.reshape(-1).view(np.uint8)
                 place, bit = chance.randrange(data.size), chance.randrange(8)
                 data[place] ^= 1 << bit
-                assert state_hash(state) != original, name
+                assert state_hash(state) != original
                 data[place] ^= 1 << bit
         assert state_hash(state) == original
         longer = state._replace(joints=state.joints._replace(bristle=np.append(state.joints.bristle, 0.0)))
