@@ -366,7 +366,7 @@ def test_plain_schemes_know_slow_spools_and_refuse_what_they_do_not_know(parts, 
     expected = 0.8 * (1 - math.exp(-decay) * (math.cos(own) + 0.7 / math.sqrt(0.51) * math.sin(own)))
     # semi-implicit Euler in sub-steps of 0.1 ms: half of one, times the fastest spool speed of 0.8 * 6 / s
     assert simulation.cylinder["lift"].spool_position == pytest.approx(expected, abs=0.5e-4 * 4.8)
-    with pytest.raises(ParameterError, match=f"scheme '{scheme}' does not know this fault; 'implicit' does"):
+    with pytest.raises(ParameterError, match=f"scheme '{scheme}' does not support this fault; 'implicit' does"):
         simulation.faults["lift"]["worn_seal"] = 1e-12
     simulation.faults["lift"]["worn_seal"] = 0.0
 
