@@ -32,7 +32,7 @@ _TWISTS = 9
 def run() -> list[Figure]:
     """Starts simulators and subscribers."""
     if os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp") != "rmw_fastrtps_cpp":
-        raise SkippedError("is measured with Fast DDS; RMW_IMPLEMENTATION says otherwise")
+        raise SkippedError("needs Fast DDS; RMW_IMPLEMENTATION selects another middleware")
     physics = _physics_alone()
     with _process("simulate", _MACHINE) as simulator:
         alone = _Windows(simulator)

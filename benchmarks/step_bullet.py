@@ -132,7 +132,7 @@ class PyBullet:
     def conditions(self) -> Mapping[str, float | int | str]:
         """Settings of the solver."""
         return {
-            "PyBullet's drives": "rigid, where ours yield by what they carry",
+            "PyBullet's drives": "rigid; those of grouser yield under load",
             "PyBullet's contacts": len(self._bullet.getContactPoints(self._machine, physicsClientId=self._client)),
             "PyBullet's step of an empty world, its call from Python included [µs]": 1e6 * self._empty,
         }

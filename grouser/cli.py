@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="grouser",
         description="Simulates working machines.",
-        epilog=f"commands:\n{commands}\n\n'grouser COMMAND --help' tells more.",
+        epilog=f"commands:\n{commands}\n\n'grouser COMMAND --help' describes a command.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"grouser {__version__}")

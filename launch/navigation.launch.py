@@ -38,8 +38,7 @@ def generate_launch_description():
                 "localization",
                 default_value="truth",
                 choices=["truth", "odometry", "none"],
-                description="truth: the simulator says where the machine is; "
-                "odometry: its wheels, and initialpose; none: AMCL does",
+                description="truth: pose of the simulator; odometry: its wheels, and initialpose; none: AMCL does",
             ),
             DeclareLaunchArgument(
                 "soil_layers",

@@ -153,7 +153,7 @@ def _report(
     for value, response in responses:
         if not response.margins_hold:
             of = f"{name} = {value}: " if name else ""
-            yield f"{of}the open loop is unstable: its margins say nothing; the closed loop's poles do"
+            yield f"{of}the open loop is unstable: its margins have no meaning; use the closed loop's poles"
 
 
 def _shown(value: float) -> str:

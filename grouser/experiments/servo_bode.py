@@ -72,5 +72,5 @@ def plot(
     if result["gain_margin_db"] is not None:
         words.append(f"gain margin {result['gain_margin_db']:.1f} dB")
     if not result["margins_hold"]:
-        words = ["the open loop is unstable: margins say nothing"]
+        words = ["the open loop is unstable: margins have no meaning"]
     upper.set_title(", ".join(words))

@@ -61,19 +61,19 @@ def _beyond_cells(level: str, wheels: list[Wheel], cell: float) -> Iterator[str]
         )
 
 
-def beyond_soils(world: World, work: WheelWorkspace, told: set[str]) -> Iterator[str]:
+def beyond_soils(world: World, work: WheelWorkspace, warned: set[str]) -> Iterator[str]:
     """Warnings of soils loaded beyond the pressure or sinkage for which their parameters are valid, each once.
 
     Args:
         world: with the soils.
         work: of the wheels.
-        told: names of the soils that have been warned of, changed.
+        warned: names of the soils that have been warned of, changed.
     """
     reached = zip(work.greatest_pressure.tolist(), work.greatest_sinkage.tolist(), strict=True)
     for soil, (pressure, sinkage) in zip(world.soil.soils if world.soil else (), reached, strict=True):
-        beyond = None if soil.name in told else beyond_validity(soil, pressure=pressure, sinkage=sinkage)
+        beyond = None if soil.name in warned else beyond_validity(soil, pressure=pressure, sinkage=sinkage)
         if beyond is not None:
-            told.add(soil.name)
+            warned.add(soil.name)
             yield beyond
 
 

@@ -22,7 +22,7 @@ def check_fault(fault: Fault, value: object, scheme: str) -> bool | float:
     if not fault.lowest <= number <= fault.highest:
         raise ParameterError(fault.full_name, value, fault.valid)
     if number != 0.0 and not fault.plain and scheme != "implicit":
-        valid = f"{fault.healthy}, as the scheme '{scheme}' does not know this fault; 'implicit' does"
+        valid = f"{fault.healthy}, as the scheme '{scheme}' does not support this fault; 'implicit' does"
         raise ParameterError(fault.full_name, value, valid)
     return number if fault.unit else bool(number)
 

@@ -63,7 +63,7 @@ def transfer_state(source: Simulation, target: Simulation) -> None:
             discarded.
     """
     if source.step_size != target.step_size:
-        raise ParameterError("step", target.step_size, f"that of the simulation that goes on, {source.step_size:g} s")
+        raise ParameterError("step", target.step_size, f"that of the present simulation, {source.step_size:g} s")
     if source.world.ground != target.world.ground:
         raise ParameterError("ground", target.world.name, f"that of the world '{source.world.name}'")
     before = _machines(source)

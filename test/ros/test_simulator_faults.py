@@ -112,7 +112,7 @@ def test_a_plain_scheme_refuses_what_it_does_not_know(peer, start_simulator):
     faults = Faults(peer)
     (refusal,) = faults.set(boom_cylinder__worn_seal=1e-12)
     assert not refusal.successful
-    assert "scheme 'semi_implicit' does not know this fault" in refusal.reason
+    assert "scheme 'semi_implicit' does not support this fault" in refusal.reason
     assert faults.set(boom_valve__slow_spool=0.5)[0].successful
 
 

@@ -56,7 +56,7 @@ def imported_names():
                 elif isinstance(node, ast.ImportFrom) and node.level == 0:
                     names.add(node.module.partition(".")[0])
                 elif isinstance(node, ast.Call) and ast.unparse(node.func) == "import_module":
-                    names |= {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
+                    names |= {part.value.partition(".")[0] for part in node.args if isinstance(part, ast.Constant)}
     return names - set(sys.stdlib_module_names) - {"grouser"}
 
 

@@ -323,7 +323,7 @@ def test_bode_sweeps_and_reports_invalid_margins(capsys):
     assert cli.main(["bode", "servo_fin", "--sweep", "torque_feedback=0,6.25e-6,2e-4"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split()[0] == "torque_feedback" and len(lines) == 6
-    assert lines[-1].startswith("torque_feedback = 2e-4: the open loop is unstable: its margins say nothing")
+    assert lines[-1].startswith("torque_feedback = 2e-4: the open loop is unstable: its margins have no meaning")
 
 
 @pytest.mark.parametrize(

@@ -368,7 +368,7 @@ def test_published_schemes_support_slow_spools_and_refuse_other_faults(parts, sc
     expected = 0.8 * (1 - math.exp(-decay) * (math.cos(own) + 0.7 / math.sqrt(0.51) * math.sin(own)))
     # semi-implicit Euler in sub-steps of 0.1 ms: half a sub-step times the greatest spool speed of 0.8 * 6 / s
     assert simulation.cylinder["lift"].spool_position == pytest.approx(expected, abs=0.5e-4 * 4.8)
-    with pytest.raises(ParameterError, match=f"scheme '{scheme}' does not know this fault; 'implicit' does"):
+    with pytest.raises(ParameterError, match=f"scheme '{scheme}' does not support this fault; 'implicit' does"):
         simulation.faults["lift"]["worn_seal"] = 1e-12
     simulation.faults["lift"]["worn_seal"] = 0.0
 
