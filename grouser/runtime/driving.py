@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from grouser.physics.simulation.view import MachineView
 from grouser.program import TWIST
 from grouser.runtime.frames import FrameTree
-from grouser.runtime.simulated import Simulated
 from grouser.runtime.vehicle import SOFT_SLIP, DeadReckoning, Vehicle
 
 
@@ -23,7 +23,7 @@ class Driver:
         joints: names of the joints that it commands.
     """
 
-    def __init__(self, vehicle: Vehicle, simulation: Simulated) -> None:
+    def __init__(self, vehicle: Vehicle, simulation: MachineView) -> None:
         self._vehicle = vehicle
         self._simulation = simulation
         drives = simulation.command.drives
@@ -35,7 +35,7 @@ class Driver:
         self._measured = JointReader(simulation, [wheel.steering for wheel in vehicle.wheels])
         self.reset()
 
-    def rebind(self, simulation: Simulated) -> None:
+    def rebind(self, simulation: MachineView) -> None:
         """Continues with the same machine in another simulation."""
         self._simulation = simulation
         self._measured.rebind(simulation)
@@ -79,7 +79,7 @@ class Odometer:
         frames: of the machine, for the footprint's pose at the start.
     """
 
-    def __init__(self, vehicle: Vehicle, simulation: Simulated, frames: FrameTree) -> None:
+    def __init__(self, vehicle: Vehicle, simulation: MachineView, frames: FrameTree) -> None:
         self._vehicle = vehicle
         self._simulation = simulation
         self._frames = frames
@@ -87,7 +87,7 @@ class Odometer:
         self._steering = JointReader(simulation, [wheel.steering for wheel in vehicle.wheels])
         self.reset()
 
-    def rebind(self, simulation: Simulated) -> None:
+    def rebind(self, simulation: MachineView) -> None:
         """Continues with the same machine in another simulation."""
         self._simulation = simulation
         self._wheels.rebind(simulation)
@@ -119,12 +119,12 @@ class Odometer:
 class JointReader:
     """Positions of some joints; "" stands for no joint, at position zero."""
 
-    def __init__(self, simulation: Simulated, joints: list[str]) -> None:
+    def __init__(self, simulation: MachineView, joints: list[str]) -> None:
         self._all = simulation.joint_position
         self._there = np.array([bool(joint) for joint in joints])
         self._index = np.array([self._all.names.index(joint) if joint else 0 for joint in joints])
 
-    def rebind(self, simulation: Simulated) -> None:
+    def rebind(self, simulation: MachineView) -> None:
         """Reads the same machine in another simulation."""
         self._all = simulation.joint_position
 

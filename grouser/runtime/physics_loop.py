@@ -10,6 +10,7 @@ from grouser.physics.description.data.machine import member_prefix
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import transfer_state
+from grouser.physics.simulation.view import MachineView
 from grouser.recording.events import Commanded, Diverged, Event, FaultsChanged, Placed, Rewound, Stopped, WasReset
 from grouser.recording.recorder import Recorder
 from grouser.runtime.lockstep import Lockstep
@@ -19,7 +20,6 @@ from grouser.runtime.report import LoopMeter, LoopReport
 from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.sampling import Moment, nanoseconds_at
 from grouser.runtime.schedule import StreamSchedule
-from grouser.runtime.simulated import Simulated
 from grouser.runtime.streams import CLOCK
 from grouser.runtime.trajectory_following import Order
 
@@ -101,7 +101,7 @@ class PhysicsLoop:
         self._finished = threading.Event()
 
     @property
-    def robots(self) -> dict[str, Simulated]:
+    def robots(self) -> dict[str, MachineView]:
         """The machines, by name; for the physics thread alone."""
         return {name: runtime.robot for name, runtime in self._runtimes.items()}
 
@@ -266,7 +266,7 @@ class PhysicsLoop:
         simulation: Simulation,
         members: Collection[str],
         schedule: StreamSchedule,
-        newcomers: Mapping[str, Callable[[Simulated], RobotRuntime]],
+        newcomers: Mapping[str, Callable[[MachineView], RobotRuntime]],
         event: Callable[[int], Event],
     ) -> Outcome:
         """Continues with another simulation after machines were added or removed; the others keep their state.

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping
 
+from grouser.physics.simulation.view import MachineView
 from grouser.runtime.driving import Driver, Odometer
 from grouser.runtime.sampling import Sample
-from grouser.runtime.simulated import Simulated
 from grouser.runtime.streams import take_sample
 from grouser.runtime.supervision import CommandSupervisor
 from grouser.runtime.trajectory_following import SOURCE, TrajectoryFollower
@@ -29,7 +29,7 @@ class RobotRuntime:
 
     def __init__(
         self,
-        robot: Simulated,
+        robot: MachineView,
         supervisor: CommandSupervisor,
         streams: frozenset[str] | None = None,
         driver: Driver | None = None,
@@ -70,7 +70,7 @@ class RobotRuntime:
         """Changes how far from the wheels terrain is sampled [m]."""
         self._terrain_reach = reach
 
-    def rebind(self, robot: Simulated) -> None:
+    def rebind(self, robot: MachineView) -> None:
         """Continues with the same machine in another simulation."""
         self.robot = robot
         for part in (self.follower, self._driver, self._odometer):

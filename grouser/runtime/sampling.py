@@ -12,8 +12,8 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE
 from grouser.physics.readings.measurements import Contact, TerrainPatch
 from grouser.physics.simulation.named_view import NamedView
+from grouser.physics.simulation.view import MachineView
 from grouser.runtime.driving import Odometer
-from grouser.runtime.simulated import Simulated
 
 FLEXIBLE_VALUES = ("tip_deflection_y", "tip_deflection_z", "tip_twist", "strain_energy")
 SLIP_VALUES = ("slip_ratio", "slip_angle", "sinkage", "drawbar_pull")
@@ -129,7 +129,7 @@ class Reading:
         terrain_reach: how far from the wheels terrain is copied [m].
     """
 
-    def __init__(self, simulation: Simulated, odometer: Odometer | None, terrain_reach: float) -> None:
+    def __init__(self, simulation: MachineView, odometer: Odometer | None, terrain_reach: float) -> None:
         self.simulation = simulation
         self._odometer = odometer
         self._terrain_reach = terrain_reach

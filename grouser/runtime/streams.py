@@ -14,11 +14,11 @@ from typing import Any
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 from grouser.physics.simulation.simulation import Simulation
+from grouser.physics.simulation.view import MachineView
 from grouser.runtime import sampling
 from grouser.runtime.driving import Odometer
 from grouser.runtime.frames import FrameTree
 from grouser.runtime.sampling import Reading, Sample
-from grouser.runtime.simulated import Simulated
 
 
 @dataclass(frozen=True)
@@ -402,7 +402,7 @@ _SAMPLERS = {stream.topic: stream.sample for stream in STREAMS.values() if strea
 
 
 def take_sample(
-    simulation: Simulated,
+    simulation: MachineView,
     nanoseconds: int,
     topics: Collection[str],
     odometer: Odometer | None = None,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from grouser.physics.simulation.view import MachineView
 from grouser.program import TWIST
-from grouser.runtime.simulated import Simulated
 from grouser.runtime.trajectory import JointMotion, Spline, Tolerances, Trajectory, Waypoint
 
 # Name as a command source.
@@ -101,7 +101,7 @@ class TrajectoryFollower:
 
     def __init__(
         self,
-        simulation: Simulated,
+        simulation: MachineView,
         steered: Collection[str],
         report: Callable[[Progress | Ended], None],
         warn: Callable[[str], None],
@@ -114,7 +114,7 @@ class TrajectoryFollower:
         self._run: _Run | None = None
         self._commands: dict[str, float] = {}
 
-    def rebind(self, simulation: Simulated) -> None:
+    def rebind(self, simulation: MachineView) -> None:
         """Continues with the same machine in another simulation."""
         self._simulation = simulation
         for run in (self._run, self._waiting):

@@ -29,10 +29,10 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose, rotate
 from grouser.physics.description.data.world import NOWHERE, World
 from grouser.physics.simulation.building import divided_machine
+from grouser.physics.simulation.view import MachineView
 from grouser.runtime.mailbox import NoAnswerError, answer_of
 from grouser.runtime.physics_loop import Outcome, PhysicsLoop
 from grouser.runtime.sampling import nanoseconds_at
-from grouser.runtime.simulated import Simulated
 from grouser.runtime.streams import topic_token
 
 
@@ -240,7 +240,7 @@ def _robot(machine: Machine, motion: EntityMotion, poses: np.ndarray) -> Entity:
     return Entity(traits, motion, tuple(shapes))
 
 
-def _motion(robot: Simulated) -> EntityMotion:
+def _motion(robot: MachineView) -> EntityMotion:
     """Motion of the root link."""
     position, quaternion = (tuple(part.tolist()) for part in robot.base_pose())
     linear, angular = (rotate(quaternion, tuple(part.tolist())) for part in robot.base_twist())

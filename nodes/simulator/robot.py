@@ -19,12 +19,12 @@ from grouser.nodes.simulator.trajectory_action import TrajectoryServer
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine, member_prefix
 from grouser.physics.description.data.world import World
+from grouser.physics.simulation.view import MachineView
 from grouser.program import TWIST, CommandProgram
 from grouser.runtime.driving import Driver, Odometer
 from grouser.runtime.frames import FrameTree
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.robot_runtime import RobotRuntime
-from grouser.runtime.simulated import Simulated
 from grouser.runtime.streams import StreamSource
 from grouser.runtime.supervision import CommandSupervisor
 from grouser.runtime.trajectory_following import SOURCE, TrajectoryFollower
@@ -112,7 +112,7 @@ class RobotInterface:
         """Applies changed parameters of the node."""
         self.publisher.change(parameters)
 
-    def runtime(self, robot: Simulated, parameters: SimulatorParameters) -> RobotRuntime:
+    def runtime(self, robot: MachineView, parameters: SimulatorParameters) -> RobotRuntime:
         """Makes its runtime for the physics thread.
 
         Args:

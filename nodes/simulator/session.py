@@ -22,6 +22,7 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import World
 from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import simulate
+from grouser.physics.simulation.view import MachineView
 from grouser.program import CommandProgram, load_program
 from grouser.recording.events import Event, Joined, Left, WorldLoaded
 from grouser.recording.origin import Origin
@@ -34,7 +35,6 @@ from grouser.runtime.physics_loop import Outcome, PhysicsLoop
 from grouser.runtime.report import LoopReport
 from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.schedule import StreamSchedule
-from grouser.runtime.simulated import Simulated
 from grouser.runtime.streams import CLOCK, CLOCK_RATE, rehearse
 
 _LONGEST_TICK = 0.01  # [s]: longest delay of a command when all streams are slower
@@ -241,7 +241,7 @@ class Session:
     def _exchange(
         self,
         members: Mapping[str, Member],
-        newcomers: Mapping[str, Callable[[Simulated], RobotRuntime]],
+        newcomers: Mapping[str, Callable[[MachineView], RobotRuntime]],
         event: Callable[[int], Event],
     ) -> None:
         """Continues with other members. The simulation is made in this thread; the physics thread does not wait."""
