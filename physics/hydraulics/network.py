@@ -74,8 +74,8 @@ class HydraulicNetwork(NamedTuple):
         part_unknown_start: first unknown of each part: its lines, its actuators' impulses, their speeds.
         below_start, below, beside_start, beside: rows after each unknown with an entry in its column, and columns after
             it with an entry in its row, fill included, in the order of elimination.
-        part_line_start, part_line: lines of each part that are not constant; likewise passages, pumps, valves and
-            actuators.
+        part_line_start, part_line: lines of each part that are not constant; likewise flow elements, pumps, valves
+            and actuators.
         plain_part: parts of one cylinder and edges of one valve between constant pressures (`plain_parts`).
         plain_edge: their flow elements on line a, then on line b, NO_FLOW_ELEMENT for none,
             (plain parts, PLAIN_EDGES).

@@ -214,17 +214,17 @@ def extent(reach, half_width, a):
 
 @inlined
 def _highest_near(terrain: Terrain, x, y):
-    """No natural ground near x, y is higher [m]."""
+    """Upper bound of the natural ground's height near x, y [m]."""
     return terrain.highest[0] if terrain.heights.shape[0] > 0 else natural_level(terrain, x, y)
 
 
 @inlined
 def _scattered(i, j, cell):
-    """Where in cell (i, j) the wheel's height is taken, from its middle [m].
+    """Sample point of the wheel's height in cell (i, j), from its centre [m].
 
-    Cells in a row would meet and leave a wheel that rolls along the grid all at once. Scattered they do so evenly. Any
-    regular pattern has headings at which its cells line up again: of many tried, these two numbers leave the least of a
-    wheel's ripple at the worst of 180 headings.
+    Aligned sample points enter contact at once and cause force ripple; scattered ones do not. Any regular pattern has
+    headings at which its points line up again: of many pairs tried, these two numbers give the least ripple at the worst
+    of 180 headings.
     """
     u, v = i * 0.804602 + j * 0.322972, j * 0.804602 - i * 0.322972
     return cell * (u - np.floor(u) - 0.5), cell * (v - np.floor(v) - 0.5)

@@ -59,7 +59,7 @@ def scatter(one, random):
 
 def assert_same(ours, theirs):
     pairs = [("trace", ours.prediction.trace[:, 0], theirs.prediction.trace[:, 0])]
-    for tree in ("now", "books"):
+    for tree in ("now", "accounts"):
         other = getattr(theirs, tree)._asdict()
         pairs += [(name, array, other[name]) for name, array in getattr(ours, tree)._asdict().items()]
     for name, our, their in pairs:
