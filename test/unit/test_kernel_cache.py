@@ -52,7 +52,8 @@ def edit(folder, name, old, new):
 
 def run(folder, cache, program=_PROGRAM):
     """What the kernels give, and which were compiled."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": f"{folder}:{os.environ['PYTHONPATH']}"}
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": path}
     command = [sys.executable, "-c", program]
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
