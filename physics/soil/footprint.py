@@ -223,8 +223,8 @@ def _scattered(i, j, cell):
     """Sample point of the wheel's height in cell (i, j), from its centre [m].
 
     Aligned sample points enter contact at once and cause force ripple; scattered ones do not. Any regular pattern has
-    headings at which its points line up again: of many tried, these two numbers give the least ripple at the worst of 180
-    headings.
+    headings at which its points line up again: of many tried, these two numbers give the least ripple at the worst of
+    180 headings.
     """
     u, v = i * 0.804602 + j * 0.322972, j * 0.804602 - i * 0.322972
     return cell * (u - np.floor(u) - 0.5), cell * (v - np.floor(v) - 0.5)
