@@ -4,9 +4,13 @@ from grouser.conformance import standard
 from grouser.conformance.report import Section
 from grouser.conformance.subject import Subject
 
+# Discovery is asynchronous: the endpoints of a node may become known some time after the node [s].
+_DISCOVERY = 2.0
+
 
 def check_graph(subject: Subject, section: Section) -> None:
     """Compares the graph with the tables of `standard`."""
+    subject.client.until(lambda: _all_discovered(subject), _DISCOVERY)
     for output in standard.OUTPUTS:
         _check_output(subject, section, output)
     clocks = len(subject.offer.publishers("/clock"))
@@ -20,6 +24,17 @@ def check_graph(subject: Subject, section: Section) -> None:
     actions = subject.offer.actions()
     for call in standard.ACTIONS:
         _check_call(subject, section, call, actions.get(subject.offer.full(call.name)), False)
+
+
+def _all_discovered(subject: Subject) -> bool:
+    """Whether each required topic has a publisher or a subscriber of the simulator."""
+    outputs = (subject.offer.topics(output) for output in standard.OUTPUTS if needed(subject, output.needs))
+    inputs = (
+        subject.offer.own_subscribers(subject.offer.full(entry.name))
+        for entry in standard.INPUTS
+        if needed(subject, entry.needs)
+    )
+    return all(outputs) and all(inputs)
 
 
 def needed(subject: Subject, needs: str) -> bool:

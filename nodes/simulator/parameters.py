@@ -51,7 +51,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "base_footprint_frame": Declaration("base_footprint", "Frame below the base, on the ground, with its yaw only."),
     "start_paused": Declaration(False, "Whether the simulation waits for ~/pause or ~/step at the start."),
     "real_time_factor": Declaration(
-        1.0, "MachineView seconds per wall second [-]; 0: as fast as possible.", False, 0.0, 1000.0
+        1.0, "Simulated seconds per wall second [-]; 0: as fast as possible.", False, 0.0, 1000.0
     ),
     "overrun_limit": Declaration(
         0.1, "How far the simulation may fall behind the wall clock before it gives up pace [s].", False, 1e-3, 10.0

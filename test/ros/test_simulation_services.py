@@ -208,7 +208,7 @@ def test_the_action_needs_a_pause(ask, peer, start_simulator):
 def test_many_steps_keep_nobody_from_stopping_the_machine(ask, peer, start_simulator):
     """While one request makes steps, states are told, other requests refused, and an emergency stop is heard.
 
-    In lockstep with a controller, who says something twice and then has the steps wait until he is waited for no more.
+    In lockstep with a controller that commands some times; then the steps wait until the lockstep ends.
     """
     lockstep = {"lockstep_sources": ["joint_commands"], "lockstep_period": 0.1, "lockstep_deadline": 0.0}
     yard = start_simulator(start_paused=True, **lockstep)
@@ -219,9 +219,13 @@ def test_many_steps_keep_nobody_from_stopping_the_machine(ask, peer, start_simul
     ended = threading.Event()
     future = client.call_async(kind.Request(steps=20_000))
     future.add_done_callback(lambda _: ended.set())
-    for count in (10, 20):
+
+    def under_way(count):
+        """The controller repeats its command: one before the first wait of the lockstep has no effect."""
         peer.say(topics.JOINT_COMMANDS, JointState(name=["drum_joint"], velocity=[0.1]))
-        joints.collect(count, "steps under way")
+        return len(joints.all()) >= count
+
+    peer.wait_for(lambda: under_way(20), "steps under way")
 
     assert get_state(ask) == SimulationState.STATE_PAUSED
     assert ask("ResetSimulation").result.result == Result.RESULT_INCORRECT_STATE
