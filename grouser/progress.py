@@ -1,10 +1,39 @@
-"""Progress of compilation on the standard error."""
+"""Progress in one line of a terminal."""
 
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 from grouser.physics.base.compilation import Progress, progress_text, reporting_compilation
+
+
+class LiveLine:
+    """The last line of a terminal, which is rewritten. It is cut to the width, as a wrapped line cannot be."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._terminal = terminal
+        self._length = 0
+
+    def show(self, text: str) -> None:
+        """Replaces the line."""
+        width = shutil.get_terminal_size().columns - 1
+        text = text[:width]
+        print(f"\r{text:<{min(self._length, width)}}", end="", file=self._terminal, flush=True)
+        self._length = len(text)
+
+    def erase(self) -> None:
+        """Erases the line."""
+        if self._length:
+            self.show("")
+            print(end="\r", file=self._terminal, flush=True)
+
+    def keep(self) -> None:
+        """Begins a new line below."""
+        if self._length:
+            print(file=self._terminal)
+            self._length = 0
 
 
 @contextmanager
@@ -13,20 +42,16 @@ def showing_compilation() -> Iterator[None]:
 
     Elsewhere one line at the start and one at the end.
     """
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
-    width = 0
+    line = LiveLine(sys.stderr)
 
     def show(progress: Progress) -> None:
-        nonlocal width
-        text = progress_text(progress)
-        print(f"\r{text:<{width}}", end="", file=sys.stderr, flush=True)
-        width = len(text)
+        line.show(progress_text(progress))
 
     try:
         with reporting_compilation(show):
             yield
     finally:
-        if width:
-            print(f"\r{'':{width}}\r", end="", file=sys.stderr, flush=True)
+        line.erase()

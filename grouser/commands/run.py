@@ -24,6 +24,7 @@ from grouser.nodes.simulator.node import SimulatorNode, failure_text, leave, spi
 from grouser.nodes.simulator.parameters import DECLARATIONS
 from grouser.physics.base.compilation import Progress, progress_text
 from grouser.physics.base.errors import GrouserError
+from grouser.progress import LiveLine
 from grouser.ros_arguments import split_ros_arguments
 from grouser.runtime.report import LoopReport
 from grouser.runtime.streams import STREAMS
@@ -83,38 +84,34 @@ class StatusLine:
     """One line that is rewritten in a terminal; separate lines elsewhere."""
 
     def __init__(self) -> None:
-        self._live = sys.stdout.isatty()
-        self._length = 0
+        self._live = LiveLine(sys.stdout) if sys.stdout.isatty() else None
         self.period = _PERIOD_TERMINAL if self._live else _PERIOD_PLAIN
 
     def show(self, text: str) -> None:
         """Shows the present state."""
         if self._live:
-            print(f"\r{text:<{self._length}}", end="", flush=True)
-            self._length = len(text)
+            self._live.show(text)
         else:
             print(text, flush=True)
 
     def add(self, text: str) -> None:
         """Prints a line that stays."""
-        if self._live and self._length:
-            print()
-            self._length = 0
+        if self._live:
+            self._live.keep()
         print(text, flush=True)
 
 
 def status_text(report: LoopReport) -> str:
     """Text of the status line."""
-    state = "paused" if report.paused else f"real time {report.real_time_factor:5.2f}"
+    state = "paused" if report.paused else f"real time {report.real_time_factor:4.2f}"
     parts = [
-        f"t = {report.time:7.1f} s",
+        f"t = {report.time:6.1f} s",
         state,
+        *(["EMERGENCY STOP"] if report.emergency_stop else []),
         f"step {report.step_time_median * 1e3:.3f} ms",
-        f"residual {report.residual:.1e} m/s",
         f"overruns {report.overruns}",
+        f"residual {report.residual:.0e} m/s",
     ]
-    if report.emergency_stop:
-        parts.append("EMERGENCY STOP")
     return " | ".join(parts)
 
 

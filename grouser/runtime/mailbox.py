@@ -84,6 +84,12 @@ class Mailbox:
                 if not self._missing:
                     self.attention.set()
 
+    def drop_commands(self, robot: str) -> None:
+        """Drops the commands to a robot, by the part of a source's name before the last slash."""
+        with self._lock:
+            for source in [source for source in self._commands if source.rpartition("/")[0] == robot]:
+                del self._commands[source]
+
     def call(self, function: Call) -> Future:
         """Runs a function in the physics thread; the future is cancelled if that thread has ended."""
         future: Future = Future()

@@ -311,6 +311,7 @@ class PhysicsLoop:
             if name in self._runtimes:
                 self._runtimes[name].rebind(simulation.part(name))
             else:
+                self._mailbox.drop_commands(name)  # to an earlier machine of this name
                 self._runtimes[name] = newcomers[name](simulation.part(name))
         self._hand_out(self._schedule.names)
         self._refresh_report()

@@ -28,7 +28,7 @@ class LoopReport:
         step_time_median, step_time_p99, step_time_max: computing time of a step [s], over the last 1000 ticks.
         iterations, iterations_max: of the contact solver, last and largest.
         residual, residual_max: of the contact solver [m/s], last and largest.
-        unsettled_steps: steps whose iteration about dry friction, or of the integrator, did not settle.
+        unsettled_steps: steps whose iteration did not converge, or whose sweeps ended at their limit.
         contact_count: number of contact points.
         kinetic_energy, potential_energy, elastic_energy: of the machine [J].
         actuator_work, dissipation: sums of the accounts of `EnergyBalance` since the start [J].

@@ -94,7 +94,7 @@ class Scene:
         gui = self.server.gui
         # Any: viser's own types call a text's value read-only, its documentation sets it.
         self._machine_text: Any = gui.add_text("machine", "waiting for robot_description", disabled=True)
-        self._state_text: Any = gui.add_text("simulator", "waiting for /diagnostics", disabled=True)
+        self._state_text: Any = gui.add_text("simulator", "waiting for /diagnostics", multiline=True, disabled=True)
         self._time_text: Any = gui.add_text("time", "-", disabled=True)
         self._speed_text: Any = gui.add_text("real time", "-", disabled=True)
         self.forces_box = gui.add_checkbox("contact forces", True)

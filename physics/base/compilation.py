@@ -47,10 +47,10 @@ def progress_text(progress: Progress) -> str:
     """The progress as a message for the user."""
     if progress.ended:
         return f"the physics is prepared for this computer: it took {progress.seconds:.0f} s"
+    doing = "preparing the physics (only after an update)"
     if progress.share is None or progress.left is None:
-        return f"preparing the physics for this computer: {progress.seconds:.0f} s so far (only after an update)"
-    share, left = f"{100.0 * progress.share:.0f} %", max(1.0, progress.left)
-    return f"preparing the physics for this computer: {share}, about {left:.0f} s left (only after an update)"
+        return f"{doing}: {progress.seconds:.0f} s so far"
+    return f"{doing}: {100.0 * progress.share:.0f} %, about {max(1.0, progress.left):.0f} s left"
 
 
 class _StandardError:
@@ -60,7 +60,7 @@ class _StandardError:
         self._printed = False
 
     def __call__(self, progress: Progress) -> None:
-        if progress.ended == self._printed:
+        if progress.ended == self._printed and sys.stderr is not None:  # None, if closed: print would take the output
             print(progress_text(progress), file=sys.stderr, flush=True)
             self._printed = not progress.ended
 

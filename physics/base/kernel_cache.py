@@ -6,6 +6,7 @@ code never runs after an edit, only what the edit concerns is compiled again, an
 folder wherever they are.
 """
 
+import atexit
 import contextlib
 import functools
 import hashlib
@@ -32,6 +33,7 @@ from grouser.physics.base.import_closure import ImportClosures, write_whole
 
 _KEPT_SECONDS = 7 * 24 * 3600
 _PRUNED_EVERY = 24 * 3600
+_DIGEST_SIZE = 32  # [bytes], at the beginning of each file
 _COMPILER = f"{numba.__version__} {llvmlite.__version__} {sys.implementation.cache_tag}"
 # Modules that define numba types of this package: kernels that take such a type need not import them.
 _EXTENSIONS = (__name__.rpartition(".")[0] + ".packed",)
@@ -48,18 +50,37 @@ def _closures() -> ImportClosures:
     return ImportClosures(cache_home() / "kernel-imports.json")
 
 
+def can_keep() -> bool:
+    """Whether compiled kernels can be written to their folder, which is made if it is missing."""
+    home = cache_home()
+    with contextlib.suppress(OSError):
+        home.mkdir(parents=True, exist_ok=True)
+    return home.is_dir() and os.access(home, os.W_OK)
+
+
 @functools.cache
 def _use(folder: Path) -> None:
-    """Marks a folder as used, and once a day deletes those that were not used for a week."""
+    """Marks a folder as used."""
     with contextlib.suppress(OSError):
         os.utime(folder)
-    mark = folder.parent / "kernels-pruned"
+    _prune_at_exit(folder.parent)
+
+
+@functools.cache
+def _prune_at_exit(home: Path) -> None:
+    """Prunes when this process ends: after a break of a week, all folders are old until it has marked its own."""
+    atexit.register(_prune, home)
+
+
+def _prune(home: Path) -> None:
+    """Once a day, deletes the folders that were not used for a week."""
+    mark = home / "kernels-pruned"
     with contextlib.suppress(OSError):
         if not mark.exists() or time.time() - mark.stat().st_mtime > _PRUNED_EVERY:
             mark.touch()
-            for other in folder.parent.glob("kernels-*"):
-                if time.time() - other.stat().st_mtime > _KEPT_SECONDS:
-                    shutil.rmtree(other, ignore_errors=True)
+            for folder in home.glob("kernels-*"):
+                if time.time() - folder.stat().st_mtime > _KEPT_SECONDS:
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 @functools.cache
@@ -129,12 +150,14 @@ class KernelCache(_Cache):
         if folder is None:
             return None
         try:
-            content = self._file(folder, sig, target_context.codegen()).read_bytes()
-            rebuilt = CompileResult._rebuild(target_context, *pickle.loads(content))
-        except (OSError, EOFError, pickle.UnpicklingError):  # missing, or damaged by a loss of power
+            content = memoryview(self._file(folder, sig, target_context.codegen()).read_bytes())
+        except OSError:
+            return None
+        digest, code = content[:_DIGEST_SIZE], content[_DIGEST_SIZE:]
+        if _digest(code) != digest:  # damaged, by a loss of power: LLVM would end this process
             return None
         _use(folder)
-        return rebuilt
+        return CompileResult._rebuild(target_context, *pickle.loads(code))
 
     def holds(self, sig: Any, target_context: Any) -> bool:
         """Whether the cache has code for a signature; does not load it."""
@@ -152,7 +175,8 @@ class KernelCache(_Cache):
             return
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self._file(folder, sig, data.codegen), dumps(data._reduce()))
+            code = dumps(data._reduce())
+            write_whole(self._file(folder, sig, data.codegen), _digest(code) + code)
         except OSError as error:
             _warn(folder.parent, error.strerror)
             return
@@ -176,6 +200,10 @@ class KernelCache(_Cache):
         """The file of an overload for this processor. Types are told apart by their names, as numba does."""
         digest = hashlib.sha256(repr((sig, codegen.magic_tuple())).encode()).hexdigest()[:32]
         return folder / f"{self._stem}-{digest}"
+
+
+def _digest(code: bytes | memoryview) -> bytes:
+    return hashlib.sha256(code).digest()
 
 
 def _parts(numba_type: Type) -> Iterator[Type]:

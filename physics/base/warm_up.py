@@ -22,10 +22,12 @@ from typing import IO, Any, NamedTuple
 from numba.core.serialize import dumps
 
 from grouser.physics.base.compilation import meter
-from grouser.physics.base.kernel_cache import KernelCache
+from grouser.physics.base.kernel_cache import KernelCache, can_keep
 
 # Expected time below which starting more processes costs more than it saves [s].
 _WORTHWHILE = 3.0
+# Threads that need the same kernels wait for the first, which compiles them.
+_TURN = threading.Lock()
 _WORKER = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {module} import work; work()"
 
 
@@ -58,11 +60,12 @@ def compile_together(jobs: Sequence[Job]) -> None:
     Raises:
         numba.core.errors.NumbaError: of a kernel that cannot be compiled.
     """
-    missing = sorted((job for job in jobs if not _is_cached(job)), key=lambda job: -job.cost)
-    if missing:
-        _WorkerPool(missing).compile_all()
-    for job in jobs:
-        job.kernel.compile(job.arguments)
+    with _TURN:
+        missing = sorted((job for job in jobs if not _is_cached(job)), key=lambda job: -job.cost)
+        if missing:
+            _WorkerPool(missing).compile_all()
+        for job in jobs:
+            job.kernel.compile(job.arguments)
 
 
 def _is_cached(job: Job) -> bool:
@@ -129,7 +132,7 @@ class _WorkerPool:
 
 def _size(jobs: list[Job]) -> int:
     """Number of processes that compile; 1: this one alone."""
-    if not sys.executable or sum(job.cost for job in jobs) < _WORTHWHILE:
+    if not sys.executable or sum(job.cost for job in jobs) < _WORTHWHILE or not can_keep():
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, len(jobs))

@@ -91,7 +91,7 @@ class Batch(Generic[Copy]):
         self._run: Callable[..., None] = _RUNS[engine.setup.integrator]
         self._find_copies()
         self._pool: ThreadPoolExecutor | None = None
-        self._pool_size: int = 0
+        self._pool_of: tuple[int, int] | None = None
 
     def __len__(self) -> int:
         return len(self.simulations)
@@ -152,8 +152,9 @@ class Batch(Generic[Copy]):
         if threads == 1:
             self._run(0, len(self), *arguments)
             return
-        if self._pool is None or self._pool_size != threads:
-            self._pool, self._pool_size = ThreadPoolExecutor(threads), threads
+        pool_of = threads, os.getpid()  # a forked process does not have its parent's threads
+        if self._pool is None or self._pool_of != pool_of:
+            self._pool, self._pool_of = ThreadPoolExecutor(threads), pool_of
         bounds = np.linspace(0, len(self), threads + 1).round().astype(int).tolist()
         shares = [self._pool.submit(self._run, first, last, *arguments) for first, last in pairwise(bounds)]
         for share in shares:

@@ -1,4 +1,4 @@
-"""What the tests of the nodes share: a simulator and somebody who talks to it, over real DDS."""
+"""Fixtures of the tests of the nodes: a simulator, and a node that publishes, subscribes and requests over real DDS."""
 
 import os
 import re
@@ -32,7 +32,7 @@ from std_srvs.srv import Trigger
 import grouser
 from grouser.nodes.simulator.node import SimulatorNode, spinning
 
-# Messages that wait while the listener is kept from the processor: more than any test causes meanwhile.
+# Depth of the queues: more messages than any test causes while the subscriber does not get the processor.
 KEPT = 10_000
 LONGEST_END = 30.0  # [s] of a process that is told to end, after which it is killed
 MOST_REQUESTS = 100  # for steps, until something is seen
@@ -52,39 +52,39 @@ class Inbox:
             self._condition.notify_all()
 
     def mark(self) -> int:
-        """The present moment, for `wait`."""
+        """The number of messages so far, for `wait`."""
         with self._condition:
             return len(self._messages)
 
     def wait(
         self, predicate: Callable[[Any], bool] = lambda message: True, what: str = "a message", since: int | None = None
     ) -> Any:
-        """The first message from now on that satisfies `predicate`; or since a `mark`, of what may be over by now."""
+        """Waits for the first message, from now on or since a `mark`, that satisfies `predicate`."""
         with self._condition:
             return self._next(predicate, len(self._messages) if since is None else since, what)
 
     def first(self, what: str = "a message") -> Any:
-        """The first message ever."""
+        """Waits for the first message of all."""
         return self.collect(1, what)[0]
 
     def collect(self, count: int, what: str = "messages") -> list[Any]:
-        """The first `count` messages."""
+        """Waits for the first `count` messages."""
         with self._condition:
             assert self._condition.wait_for(lambda: len(self._messages) >= count, DEADLINE), f"too few: {what}"
             return self._messages[:count]
 
     def wait_ever(self, predicate: Callable[[Any], bool], what: str) -> Any:
-        """The first message ever that satisfies `predicate`."""
+        """Waits for the first message of all that satisfies `predicate`."""
         with self._condition:
             return self._next(predicate, 0, what)
 
     def all(self) -> list[Any]:
-        """What has come so far."""
+        """All messages so far."""
         with self._condition:
             return list(self._messages)
 
     def _next(self, predicate: Callable[[Any], bool], place: int, what: str) -> Any:
-        """The first message at a place or behind it that satisfies a predicate; each is looked at once."""
+        """Waits for the first message, from an index on, that satisfies a predicate; checks each message once."""
         end = time.monotonic() + DEADLINE
         while True:
             if len(self._messages) == place:
@@ -101,22 +101,22 @@ class Actor:
 
     def __init__(self, peer: "Peer", action_type: type, name: str) -> None:
         self._client = ActionClient(peer.node, action_type, name)
-        # A client of actions drops the feedback that comes after the result: its topic is heard instead.
+        # An action client drops feedback that arrives after the result, so the topic is subscribed instead.
         self.feedback = Inbox()
         feedback = action_type.Impl.FeedbackMessage
         peer.hear_by(feedback, f"{name}/_action/feedback", lambda told: self.feedback.receive(told.feedback))
 
     def send(self, goal: Any) -> Any:
-        """Sends a goal; its handle, when the server has answered."""
+        """Sends a goal; returns its handle once the server has answered."""
         assert self._client.wait_for_server(DEADLINE), "the action was never offered"
         return answer_of(self._client.send_goal_async(goal))
 
     def cancel(self, handle: Any) -> int:
-        """Asks for a goal's end; how many goals will be canceled."""
+        """Cancels a goal; returns the number of goals that will be canceled."""
         return len(answer_of(handle.cancel_goal_async()).goals_canceling)
 
     def end(self, handle: Any) -> tuple[int, Any]:
-        """Status and result of a goal, when it has ended."""
+        """Waits for the end of a goal; returns its status and result."""
         answer = answer_of(handle.get_result_async())
         return answer.status, answer.result
 
@@ -125,7 +125,7 @@ class Actor:
 
 
 class Peer:
-    """Another node that listens, talks and asks."""
+    """Another node, which subscribes, publishes and requests."""
 
     def __init__(self) -> None:
         self.node = Node("peer")
@@ -139,7 +139,7 @@ class Peer:
         self._actors: list[Actor] = []
 
     def _spin(self) -> None:
-        """Runs callbacks; what the test's thread destroys while the executor is about to wait on it is passed over."""
+        """Runs callbacks; ignores entities that the test's thread destroys before the executor waits on them."""
         while not self._ending.is_set():
             with suppress(InvalidHandle):
                 self._executor.spin_once()
@@ -152,7 +152,7 @@ class Peer:
     def hear_by(
         self, message_type: type, topic: str, receive: Callable[[Any], None], quality: QoSProfile | int = 10
     ) -> Subscription:
-        """Has a function hear every message, one after the other, however late it gets to them."""
+        """Calls a function with every message, in order; none is lost if it is late."""
         offered = QoSProfile(depth=quality) if isinstance(quality, int) else quality
         every = QoSProfile(depth=KEPT, reliability=offered.reliability, durability=offered.durability)
         subscription = self.node.create_subscription(message_type, topic, receive, every)
@@ -160,18 +160,18 @@ class Peer:
         return subscription
 
     def forget(self, subscription: Subscription) -> None:
-        """Hears no more of what `hear_by` gave; by the executor, which must not be waiting for it meanwhile."""
+        """Destroys a subscription of `hear_by` in the executor, which must not be waiting on it."""
         self._executor.create_task(self.node.destroy_subscription, subscription)
 
     def run(self, node: Node) -> None:
-        """Runs another node beside this one, until `leave`."""
+        """Runs another node in the same executor, until `leave`."""
         self._executor.add_node(node)
 
     def leave(self, node: Node) -> None:
         self._executor.remove_node(node)
 
     def publisher(self, message_type: type, topic: str, quality: QoSProfile | int = 10) -> Any:
-        """A publisher that somebody listens to."""
+        """A publisher with at least one subscriber."""
         if topic not in self._publishers:
             self._publishers[topic] = self.node.create_publisher(message_type, topic, quality)
         publisher = self._publishers[topic]
@@ -189,7 +189,7 @@ class Peer:
         return answer_of(client.call_async(request), name)
 
     def ask_standard(self, node: str, name: str, /, **fields: Any) -> Any:
-        """Asks a standard service of a simulator, by the name of its type and the fields of the request."""
+        """Calls a standard service of a simulator, by the name of its type and the fields of the request."""
         from grouser.nodes.services.interfaces import service_type  # not installed everywhere
         from grouser.nodes.services.services import snake_case
 
@@ -197,18 +197,18 @@ class Peer:
         return self.ask(kind, f"/{node}/{snake_case(name)}", kind.Request(**fields))
 
     def step(self) -> int:
-        """Has a paused simulator make the steps of a request; the time then [ns].
+        """Lets a paused simulator make the steps of a request; returns the time then [ns].
 
-        Whatever is sampled meanwhile is published, and each topic's last sample is of this time.
+        All samples on the way are published, and the last sample of each topic is of this time.
         """
         reply = self.ask(Trigger, "/simulator/step", Trigger.Request())
         assert reply.success, reply.message
         return round(1e9 * float(re.search(r"now at t = ([\d.]+) s", reply.message)[1]))
 
     def step_until(self, inbox: Inbox, predicate: Callable[[Any], bool], what: str, since: int = 0) -> Any:
-        """Has a paused simulator make steps until a message since a `mark` satisfies `predicate`: the first that does.
+        """Lets a paused simulator make steps until a message since a `mark` satisfies `predicate`; returns it.
 
-        No wall clock has a part in that: a simulator that is stepped leaves out no sample.
+        It does not depend on the wall clock: a simulator that is stepped skips no sample.
         """
         for _ in range(MOST_REQUESTS):
             end = self.step()
@@ -219,7 +219,7 @@ class Peer:
         raise AssertionError(f"never heard: {what}")
 
     def set_parameters(self, *changes: Parameter) -> list[SetParametersResult]:
-        """Asks the simulator for parameters, one after the other; what becomes of each."""
+        """Sets parameters of the simulator, one after the other; returns the result of each."""
         request = SetParameters.Request(parameters=[change.to_parameter_msg() for change in changes])
         return list(self.ask(SetParameters, "/simulator/set_parameters", request).results)
 
@@ -229,7 +229,7 @@ class Peer:
         return self._actors[-1]
 
     def wait_for(self, condition: Callable[[], object], what: str) -> None:
-        """Waits for something that the graph of nodes says."""
+        """Waits for a state of the graph of nodes."""
         wait_until(condition, what)
 
     def close(self) -> None:
@@ -243,12 +243,12 @@ class Peer:
 
 
 def nanoseconds_of(message: Any) -> int:
-    """The time that a message bears [ns]."""
+    """The stamp of a message [ns]."""
     return message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
 
 
 def answer_of(future: Any, what: str = "an action") -> Any:
-    """The result of a future, when it is there."""
+    """Waits for a future; returns its result."""
     answered = threading.Event()
     future.add_done_callback(lambda _: answered.set())
     assert answered.wait(DEADLINE), f"never answered: {what}"
@@ -271,13 +271,13 @@ def peer(ros: None) -> Iterator[Peer]:
 
 @pytest.fixture
 def ask(peer: Peer) -> Callable[..., Any]:
-    """Asks a standard service of the simulator, by the name of its type and the fields of the request."""
+    """Calls a standard service of the simulator, by the name of its type and the fields of the request."""
     return partial(peer.ask_standard, "simulator")
 
 
 @pytest.fixture(scope="session")
 def compiled() -> None:
-    """Has the physics compiled before anybody waits for it: a first run takes up to a minute, and more if busy."""
+    """Compiles the physics before a test waits for a simulator: a first run takes a minute or more."""
     for name in ("loader", "linkage"):
         grouser.Simulation(grouser.load_machine(DATA / f"{name}.urdf"), grouser.World()).step(1)
 
@@ -300,7 +300,7 @@ def start_simulator(ros: None, compiled: None) -> Iterator[Callable[..., Simulat
 
 @pytest.fixture
 def run_live(peer: Peer, start_simulator: Callable[..., SimulatorNode]) -> Callable[..., np.ndarray]:
-    """Has a simulator run a program as fast as it can, and hears how the first joint moves.
+    """Lets a simulator run a program as fast as possible, and records the motion of the first joint.
 
     The callable takes the program's file, the duration [s], the rate of joint_states [Hz] and the simulator's
     parameters; it returns time, position and velocity of every sample, (3, samples).
@@ -330,7 +330,7 @@ def run_live(peer: Peer, start_simulator: Callable[..., SimulatorNode]) -> Calla
 
 @pytest.fixture
 def launch() -> Iterator[Callable[..., subprocess.Popen]]:
-    """Starts Python modules as processes. None outlives the test, nor do its nodes, which take leave of the graph."""
+    """Starts Python modules as processes. They end with the test, and their nodes have left the graph then."""
     processes: list[subprocess.Popen] = []
 
     def start(*arguments: str, **options: Any) -> subprocess.Popen:
@@ -358,7 +358,7 @@ def launch() -> Iterator[Callable[..., subprocess.Popen]]:
 
 @pytest.fixture
 def load_sensing_file() -> Path:
-    """A machine with every hydraulic element: cylinders, a motor and two pumps among them."""
+    """A machine with every hydraulic element, such as cylinders, a motor and two pumps."""
     return DATA.parents[1] / "data" / "machines" / "load_sensing.urdf"
 
 

@@ -28,7 +28,7 @@ def test_simulator_and_operator_share_a_process(peer, launch, loader_file, tmp_p
     place = list(states.first("the machine").name).index("boom_joint")
     start = states.all()[0].position[place]
     joy = peer.publisher(Joy, "joy")
-    # at rest, then the dead man's button, then the lever; and again, as somebody does who sees that nothing moves
+    # at rest, then the dead man's button, then the lever; repeated, as an operator does when nothing moves
     rest = [Joy(axes=[0.0, 0.0], buttons=[pressed, 0, 0]) for pressed in (0, 1) for _ in range(10)]
     hands = cycle([*rest, *[Joy(axes=[0.0, 1.0], buttons=[1, 0, 0])] * 100])
     timer = peer.node.create_timer(0.05, lambda: joy.publish(next(hands)))

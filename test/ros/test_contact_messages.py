@@ -1,4 +1,4 @@
-"""Contacts on ROS 2: markers to look at, and the message of Gazebo's bridge where its package is installed."""
+"""Contacts on ROS 2: markers, and the message of Gazebo's bridge where its package is installed."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ DEFINITIONS = {
     "std_msgs/String body_2_name\nstd_msgs/UInt32 body_2_id\n"
     "geometry_msgs/Wrench body_1_wrench\ngeometry_msgs/Wrench body_2_wrench\n",
 }
-# Runs where these are installed: a simulator, and somebody who listens to it.
+# Runs where these are installed: a simulator, and a subscriber.
 LISTENER = """
 import sys
 import numpy as np
@@ -116,7 +116,7 @@ def test_markers_show_points_normals_and_forces_at_the_machine(peer, start_simul
     (points,), (normals,) = groups[POINTS], groups[NORMALS]
     assert (points.type, normals.type) == (Marker.SPHERE_LIST, Marker.LINE_LIST)
     assert len(groups[FORCES]) == len(points.points) == len(contacts) > 2
-    # the chassis stands level to a few microradians: its axes are those of the world
+    # the chassis is level to a few microradians: its axes are those of the world
     places = [contact.point_world - position for contact in contacts]
     np.testing.assert_allclose([at(point) for point in points.points], places, atol=1e-5)
     lines = np.array([at(point) for point in normals.points]).reshape(-1, 2, 3)
@@ -128,7 +128,7 @@ def test_markers_show_points_normals_and_forces_at_the_machine(peer, start_simul
     assert all(marker.type == Marker.ARROW for marker in groups[FORCES])
 
 
-def test_what_is_no_more_is_deleted(loader_file):
+def test_markers_of_ended_contacts_are_deleted(loader_file):
     """One contact fewer, then none."""
     simulation = grouser.Simulation(grouser.load_machine(loader_file), grouser.World(), step=0.001)
     simulation.step(STEPS)
@@ -151,7 +151,7 @@ def test_what_is_no_more_is_deleted(loader_file):
     assert actions([]) == {}
 
 
-def test_without_the_bridges_package_there_are_no_contacts(peer, start_simulator):
+def test_contacts_need_ros_gz_interfaces(peer, start_simulator):
     if _installed():
         pytest.skip("ros_gz_interfaces is installed")
     start_simulator(start_paused=True)
@@ -160,8 +160,8 @@ def test_without_the_bridges_package_there_are_no_contacts(peer, start_simulator
 
 
 @pytest.mark.slow
-def test_where_the_bridges_package_is_installed_its_listeners_hear_contacts(tmp_path, compiled, loader_file):
-    """The package is built into a folder of its own, and a simulator run with it."""
+def test_contacts_are_published_with_ros_gz_interfaces(tmp_path, compiled, loader_file):
+    """Builds the package into a folder of its own, and runs a simulator with it."""
     environment = dict(os.environ)
     if not _installed():
         folder, prefix = tmp_path / "definitions" / "ros_gz_interfaces" / "msg", tmp_path / "prefix"

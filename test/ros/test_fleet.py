@@ -1,4 +1,4 @@
-"""Robots that come and go in one simulator, under namespaces: asked and heard over DDS."""
+"""Machines with namespaces that are spawned and deleted in one simulator, over DDS."""
 
 import pytest
 from geometry_msgs.msg import PoseStamped, TransformStamped
@@ -43,8 +43,8 @@ def state(ask, entity):
     return ask("GetEntityState", entity=entity).state
 
 
-def test_two_of_a_kind_in_one_simulator(peer, ask, spawn, start_simulator, loader_file):
-    """Each is heard and commanded under its own name, with frames of its own."""
+def test_two_equal_machines_have_separate_topics_and_frames(peer, ask, spawn, start_simulator, loader_file):
+    """Each has its own topics, commands and frames."""
     start_simulator()
     answer = spawn("scout", (0.0, 5.0, 1.0), file=loader_file)
     assert (answer.result.result, answer.entity_name) == (OK, "scout"), answer.result.error_message
@@ -74,7 +74,7 @@ def test_two_of_a_kind_in_one_simulator(peer, ask, spawn, start_simulator, loade
     assert abs(mine.all()[-1].position[place]) < 0.05
 
 
-def test_what_is_taken_out_is_heard_no_more_and_the_others_go_on(peer, ask, spawn, start_simulator):
+def test_deleted_machine_stops_publishing_and_the_others_continue(peer, ask, spawn, start_simulator):
     node = start_simulator()
     assert spawn("box", (0.0, 5.0, 0.21), text=BOX).result.result == OK
     peer.wait_for(lambda: peer.node.count_publishers("box/ground_truth/odom") == 1, "the box")
@@ -86,8 +86,8 @@ def test_what_is_taken_out_is_heard_no_more_and_the_others_go_on(peer, ask, spaw
     assert ask("DeleteEntity", entity="box").result.result == Result.RESULT_NOT_FOUND
 
 
-def test_machines_touch_each_other(ask, spawn, start_simulator):
-    """A box that is dropped on another one lies on it."""
+def test_spawned_machines_collide(ask, spawn, start_simulator):
+    """A box that is dropped on another one rests on it."""
     start_simulator(start_paused=True)
     assert spawn("lower", (0.0, 5.0, 0.2), text=BOX).result.result == OK
     assert spawn("upper", (0.05, 5.0, 0.7), text=BOX).result.result == OK
@@ -96,7 +96,7 @@ def test_machines_touch_each_other(ask, spawn, start_simulator):
     assert state(ask, "upper").pose.position.z == pytest.approx(0.6, abs=2e-5)
 
 
-def test_refusals_have_their_codes_and_change_nothing(ask, spawn, start_simulator, loader_file):
+def test_refused_services_return_their_codes_and_change_nothing(ask, spawn, start_simulator, loader_file):
     start_simulator(start_paused=True)
     codes = srv.SpawnEntity.Response
     assert spawn("inside", (0.0, 0.0, 0.2), text=BOX).result.result == codes.INVALID_POSE
@@ -108,7 +108,7 @@ def test_refusals_have_their_codes_and_change_nothing(ask, spawn, start_simulato
     assert ask("StepSimulation", steps=1).result.result == OK
 
 
-def test_an_emergency_stop_is_that_of_one(peer, spawn, start_simulator, loader_file):
+def test_emergency_stop_stops_one_machine_only(peer, spawn, start_simulator, loader_file):
     node = start_simulator()
     assert spawn("scout", (0.0, 5.0, 1.0), file=loader_file).result.result == OK
     joint = next(one.joint for one in grouser.load_machine(loader_file).drives if one.mode == "velocity")
@@ -127,7 +127,7 @@ def test_an_emergency_stop_is_that_of_one(peer, spawn, start_simulator, loader_f
     assert max(abs(message.velocity[place]) for message in other.all()[-20:]) < 1e-3
 
 
-def test_a_machine_is_put_elsewhere(ask, spawn, start_simulator):
+def test_machine_is_placed_by_service(ask, spawn, start_simulator):
     start_simulator(start_paused=True)
     assert spawn("box", (0.0, 5.0, 3.0), text=BOX).result.result == OK
     wanted = EntityState()
@@ -142,7 +142,7 @@ def test_a_machine_is_put_elsewhere(ask, spawn, start_simulator):
     assert now.twist.linear.x == pytest.approx(2.0, abs=1e-9)
 
 
-def test_stopping_takes_out_what_was_spawned(ask, spawn, start_simulator):
+def test_stop_removes_spawned_machines(ask, spawn, start_simulator):
     start_simulator(start_paused=True)
     assert spawn("box", (0.0, 5.0, 0.2), text=BOX).result.result == OK
     stopped = SimulationState(state=SimulationState.STATE_STOPPED)
@@ -150,8 +150,8 @@ def test_stopping_takes_out_what_was_spawned(ask, spawn, start_simulator):
     assert list(ask("GetEntities").entities) == ["loader"]
 
 
-def test_another_world_and_none(peer, ask, spawn, start_simulator):
-    """Loading a world takes all machines out; without one, there can be none."""
+def test_loading_and_unloading_a_world(peer, ask, spawn, start_simulator):
+    """Loading a world removes all machines; without a world, none can be spawned."""
     node = start_simulator()
     reached = node.report.time
     assert ask("LoadWorld", uri="slope").result.result == OK
@@ -171,7 +171,7 @@ def test_another_world_and_none(peer, ask, spawn, start_simulator):
     peer.hear(Odometry, "box/ground_truth/odom").first()
 
 
-def test_faults_of_each_have_parameters_of_their_own(peer, spawn, start_simulator, loader_file):
+def test_each_machine_has_its_own_fault_parameters(peer, spawn, start_simulator, loader_file):
     node = start_simulator()
     assert spawn("scout", (0.0, 5.0, 1.0), file=loader_file).result.result == OK
     (result,) = node.set_parameters([Parameter("scout.faults.boom_valve.stuck_spool", value=True)])
@@ -179,7 +179,7 @@ def test_faults_of_each_have_parameters_of_their_own(peer, spawn, start_simulato
     assert node.get_parameter("faults.boom_valve.stuck_spool").value is False
 
 
-def test_a_run_with_comings_and_goings_replays_bit_by_bit(ask, spawn, start_simulator, loader_file, tmp_path):
+def test_run_with_spawned_and_deleted_machines_replays_bit_by_bit(ask, spawn, start_simulator, loader_file, tmp_path):
     file = tmp_path / "fleet.mcap"
     node = start_simulator(start_paused=True, record=str(file))
     assert ask("StepSimulation", steps=700).result.result == OK

@@ -1,8 +1,8 @@
-"""The four-bar linkage on ROS 2: what the simulator says of it is what `grouser reproduce spring_four_bar` computes.
+"""The four-bar linkage on ROS 2: the simulator publishes what `grouser reproduce spring_four_bar` computes.
 
 Commands take effect once a tick, which lasts until the next sample of any stream. With /clock at every step a tick is a
 step, and a program can give each step the mean of the case's torque, as the experiment does. At the usual rates a tick
-is ten steps, and the program that comes along gives each tick its mean.
+is ten steps, and the demonstration program gives each tick its mean.
 """
 
 from pathlib import Path
@@ -23,7 +23,7 @@ from grouser.physics.description.data.rotation import compose, matrix, quaternio
 from grouser.physics.description.urdf.placement import link_poses
 from grouser.program import load_program
 
-# As many messages as a run has: a listener that keeps five could lose some.
+# A queue as deep as a run has messages: one of five could lose some.
 EVERY_REACTION = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
 LARGEST_REACTION = 2.448177  # [N], of the reference
 POINT, FORCE = ("Cx", "Cy", "Cz"), ("Fx_on_rocker", "Fy_on_rocker", "Fz_on_rocker")
@@ -38,7 +38,7 @@ def reference():
 
 @pytest.fixture(scope="module")
 def linkage():
-    """The machine and its world, stepped once: the midpoint rule is compiled before anybody waits for it."""
+    """The machine and its world, stepped once, so that the midpoint rule is compiled."""
     machine = grouser.load_machine(catalogue.machine_file("four_bar"))
     world = grouser.load_world(catalogue.world_file("weightless"))
     grouser.Simulation(machine, world).step(1)
@@ -97,7 +97,7 @@ def lengths(differences):
     return np.linalg.norm(differences, axis=1)
 
 
-def test_live_as_reproduced(run_linkage, reference, tmp_path):
+def test_live_linkage_equals_the_experiment(run_linkage, reference, tmp_path):
     """The published torque, 1.5 N m after a ramp of 0.1 s, in steps of 0.1 ms: the experiment's own torque and step."""
     step = 1e-4
     program = tmp_path / "ramp.yaml"
@@ -132,8 +132,8 @@ def columns(table, names):
     return np.column_stack([table[name] for name in names])
 
 
-def test_the_program_that_comes_along(run_linkage, linkage, reference):
-    """At the usual rates and step: as a simulation with the program's value of every tick."""
+def test_demonstration_program_equals_a_simulation(run_linkage, linkage, reference):
+    """At the default rates and step, equal to a simulation that is given the program's value at every tick."""
     step, tick = 1e-3, 10
     times, points, forces, _ = run_linkage(step, program="four_bar")
     machine, world = linkage

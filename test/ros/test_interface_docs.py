@@ -1,4 +1,4 @@
-"""docs/ros_interface.md is what the nodes say of themselves, and every parameter says what it is."""
+"""docs/ros_interface.md equals the page generated from the nodes, and every parameter has a description."""
 
 import math
 import re
@@ -29,11 +29,11 @@ def page() -> str:
 
 
 @pytest.mark.slow
-def test_the_page_is_what_the_nodes_say(page):
+def test_page_equals_the_generated_one(page):
     assert share_path("docs", "ros_interface.md").read_text(encoding="utf-8") == page, REMEDY
 
 
-def test_every_program_of_the_package_is_on_it(page):
+def test_page_lists_every_executable(page):
     programs = set(re.findall(r'"(\w+) = grouser\.cli:\w+"', share_path("setup.py").read_text())) - {
         "grouser",
         "composed",
@@ -42,7 +42,7 @@ def test_every_program_of_the_package_is_on_it(page):
     assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == programs
 
 
-def test_every_topic_is_explained_and_has_its_rate(page):
+def test_every_topic_has_a_meaning_and_a_rate(page):
     named = set(re.findall(r"^\| `([^`]+)` \| \w+/(?:msg|action)/", page, re.MULTILINE))
     assert named <= set(MEANINGS)
     rates = {meaning.rate for meaning in MEANINGS.values() if meaning.rate}
@@ -50,7 +50,7 @@ def test_every_topic_is_explained_and_has_its_rate(page):
 
 
 @pytest.mark.parametrize("machine", machine_names())
-def test_a_machine_has_what_the_page_says_it_has(machine, page):
+def test_topics_of_a_machine_fulfil_the_conditions_on_the_page(machine, page):
     described = load_machine(catalogue.machine_file(machine), ARGUMENTS.get(machine))
     explained = {name for _, name in interface_docs.simulator_offers("rover", WORLDS[0])}
     explained |= {name for name, meaning in MEANINGS.items() if meaning.given is not interface_docs.ALWAYS}

@@ -1,4 +1,4 @@
-"""Whoever is killed, the others go on, and who comes back is one of them again. Each node is a process of its own."""
+"""Nodes in processes of their own: when one is killed, the others continue, and it can be started again."""
 
 import itertools
 import socket
@@ -32,7 +32,7 @@ command = JointState(name=["drum_joint"], velocity=[{SPEED}])
 node.create_timer(0.02, lambda: publisher.publish(command))
 rclpy.spin(node)
 """
-# Asks for a second's motion; is killed as soon as it has been accepted, if not before.
+# Sends a goal of one second; is killed when the goal has been accepted, or earlier.
 GOAL_SENDER = """
 import sys
 import rclpy
@@ -56,7 +56,7 @@ rclpy.spin(node)
 
 
 class Team:
-    """Simulator, operator with his joystick, controller, viewer; each can be killed and started again."""
+    """Simulator, operator with a joystick, controller, viewer; each can be killed and started again."""
 
     def __init__(self, peer: Any, launch: Callable[..., subprocess.Popen], machine: str, pattern: str) -> None:
         self.peer = peer
@@ -73,7 +73,7 @@ class Team:
         self.joint_states = peer.hear(JointState, "joint_states")
         self.hydraulics = peer.hear(DynamicInterfaceGroupValues, "hydraulics/state")
         self.clock = peer.hear(Clock, topics.CLOCK, topics.CLOCK_QUALITY)
-        # As somebody at the joystick does who sees that nothing moves: lets go, presses again, pushes.
+        # As an operator does when nothing moves: release, press again, push.
         publisher = peer.node.create_publisher(Joy, topics.JOY, topics.RELIABLE)
         gestures = itertools.cycle([(0, 0.0)] * 5 + [(1, 0.0)] * 5 + [(1, 1.0)] * 90)
 
@@ -100,7 +100,7 @@ class Team:
         assert all(process.poll() is None for process in self.members.values())
         self.joint_states.wait(lambda message: abs(self.drum(message) - SPEED) < 0.05, "the drum that is controlled")
         self.hydraulics.wait(lambda message: abs(spool(message) - SPOOL) < 0.01, "the valve that is operated")
-        # the viewer hears wrenches when it has heard the description
+        # the viewer subscribes to wrenches when it has received the description
         self.peer.wait_for(lambda: self.hears("viewer", "contact_wrenches/chassis"), "the viewer with the machine")
 
     def hears(self, name: str, topic: str) -> bool:
@@ -129,8 +129,8 @@ def team(compiled, peer, launch, loader_file, tmp_path) -> Iterator[Team]:
 
 
 @pytest.mark.slow
-def test_whoever_is_killed_the_others_go_on_and_he_comes_back(team):
-    """A command source that is killed falls silent: its actuators go to safety, those of the others do not."""
+def test_nodes_continue_when_another_is_killed_and_restarted(team):
+    """Actuators of a killed command source go to their safe values; those of other sources do not."""
     team.kill("controller")
     team.joint_states.wait(lambda message: abs(team.drum(message)) < 0.01, "the drum at rest")
     team.hydraulics.wait(lambda message: abs(spool(message) - SPOOL) < 0.01, "the valve operated all the same")
@@ -158,8 +158,8 @@ def test_whoever_is_killed_the_others_go_on_and_he_comes_back(team):
 
 
 @pytest.mark.slow
-def test_a_trajectory_whose_sender_is_killed_is_followed_to_its_end(team):
-    """The goal was accepted: it has an end of its own. The next sender is served as if nothing had happened."""
+def test_trajectory_continues_after_its_sender_is_killed(team):
+    """An accepted goal runs to its own end, and the next sender is served."""
     for target in (0.3, -0.3):
         sender = subprocess.Popen([sys.executable, "-c", GOAL_SENDER, str(target)], stdout=subprocess.PIPE, text=True)
         try:

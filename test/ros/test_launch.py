@@ -1,4 +1,4 @@
-"""Launch files, run by ROS 2's own launch system where it is installed: they start, are heard and end."""
+"""Launch files, run by ROS 2's launch system where it is installed: they start, publish and end."""
 
 import os
 import signal
@@ -57,7 +57,7 @@ def environment(tmp_path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
-def test_it_describes_what_it_takes(launch_package, file):
+def test_launch_file_shows_its_arguments(launch_package, file):
     namespace = {"__file__": str(file)}
     exec(compile(file.read_text(), str(file), "exec"), namespace)
     description = namespace["generate_launch_description"]()
@@ -68,7 +68,7 @@ def test_it_describes_what_it_takes(launch_package, file):
 
 
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
-def test_it_starts_is_heard_and_ends(launch_package, peer, environment, tmp_path, file):
+def test_launch_file_starts_publishes_and_ends(launch_package, peer, environment, tmp_path, file):
     if "nav2_planner" in file.read_text():
         from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 

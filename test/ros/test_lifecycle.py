@@ -48,7 +48,7 @@ def manager(peer):
 
 @pytest.fixture
 def waiting(ros, compiled, loader_file):
-    """A node that waits for its lifecycle to begin."""
+    """An unconfigured node."""
     ended = threading.Event()
     values = {"machine": str(loader_file), "autostart": False}
     node = SimulatorNode([Parameter(name, value=value) for name, value in values.items()], ended)
@@ -56,8 +56,8 @@ def waiting(ros, compiled, loader_file):
         yield node, ended
 
 
-def test_what_is_destroyed_leaves_the_graph_though_somebody_remembers_it(peer, start_simulator, loader_file):
-    """Else the next node of the same name shares its log, which goes when the first one does."""
+def test_destroyed_node_leaves_the_graph_despite_references(peer, start_simulator, loader_file):
+    """Otherwise the next node of the same name shares its log, which is destroyed with the first."""
 
     def names():
         return peer.node.get_node_names()
@@ -73,7 +73,7 @@ def test_what_is_destroyed_leaves_the_graph_though_somebody_remembers_it(peer, s
     assert node.machine.name == "loader"
 
 
-def test_through_all_states(peer, manager, waiting):
+def test_lifecycle_passes_through_all_states(peer, manager, waiting):
     said = peer.hear(DiagnosticArray, topics.DIAGNOSTICS)
     assert manager.state == State.PRIMARY_STATE_UNCONFIGURED
     said.wait(lambda message: message.status[0].message == "not configured", "that it is not configured")
@@ -124,7 +124,7 @@ def test_another_machine_after_a_cleanup(peer, manager, waiting, linkage_file):
     assert set(peer.hear(JointState, "joint_states").first().name) <= names
 
 
-def test_a_machine_that_is_not_there_fails_the_transition_only(peer, manager, waiting, loader_file):
+def test_missing_machine_file_fails_the_transition_only(peer, manager, waiting, loader_file):
     _, ended = waiting
     assert manager.set("machine", "/nowhere.urdf").successful
     assert not manager.change(Transition.TRANSITION_CONFIGURE)
@@ -135,7 +135,7 @@ def test_a_machine_that_is_not_there_fails_the_transition_only(peer, manager, wa
     assert manager.change(Transition.TRANSITION_CONFIGURE)
 
 
-def test_a_transition_that_is_not_possible_is_answered(manager, waiting):
+def test_impossible_transition_is_refused(manager, waiting):
     assert not manager.change(Transition.TRANSITION_ACTIVATE)
     assert not manager.change(99)
     assert manager.state == State.PRIMARY_STATE_UNCONFIGURED
@@ -148,7 +148,7 @@ def test_shutdown_ends_the_process(manager, waiting):
     assert ended.wait(DEADLINE)
 
 
-def test_a_node_that_starts_itself_is_active_and_can_begin_again(peer, manager, start_simulator):
+def test_autostarted_node_is_active_and_can_be_configured_again(peer, manager, start_simulator):
     start_simulator()
     assert manager.state == State.PRIMARY_STATE_ACTIVE
     for _ in range(2):
@@ -160,7 +160,7 @@ def test_a_node_that_starts_itself_is_active_and_can_begin_again(peer, manager, 
 
 
 class Vanishing(Waitable):
-    """As what a cleanup destroys while another thread is about to wait on it: rclpy raises, a few times."""
+    """Behaves like an entity that a cleanup destroys before another thread waits on it: rclpy raises, a few times."""
 
     def __init__(self):
         super().__init__(MutuallyExclusiveCallbackGroup())
@@ -177,8 +177,8 @@ class Vanishing(Waitable):
         return False
 
 
-def test_what_vanishes_while_it_is_waited_on_leaves_the_node_listening(manager, waiting):
-    """It happens in one of twenty cleanups or so, when many talk to the node."""
+def test_executor_survives_entities_destroyed_during_its_wait(manager, waiting):
+    """This happens in about one of twenty cleanups, when many clients use the node."""
     vanishing = Vanishing()
     waiting[0].add_waitable(vanishing)
     assert manager.change(Transition.TRANSITION_CONFIGURE)

@@ -1,4 +1,4 @@
-"""Messages that nobody sends by mistake: enormous, empty of sense, or no messages at all. The node goes on."""
+"""Malformed messages: oversized, meaningless, or undecodable. The node continues."""
 
 import math
 import os
@@ -105,7 +105,7 @@ def joint_states(peer):
 
 @pytest.fixture
 def warnings(peer):
-    """What the simulator says aloud."""
+    """Warnings of the simulator."""
     return peer.hear(Log, "/rosout", 1000)
 
 
@@ -114,13 +114,13 @@ def joint(message, name):
 
 
 def moves(peer, joint_states):
-    """Has the mast turn: whoever does that is alive and hears."""
+    """Turns the mast, which shows that the simulator still receives commands."""
     peer.say("joint_commands", JointState(name=["mast_joint"], position=[0.4]))
     joint_states.wait(lambda message: abs(joint(message, "mast_joint") - 0.4) < 0.01, "the mast turned")
 
 
-def test_monsters_are_refused_and_nothing_moves(peer, start_simulator, joint_states, warnings):
-    """Each refusal is counted; what is said of them is short, names the field, and comes once a second at most."""
+def test_oversized_messages_are_refused(peer, start_simulator, joint_states, warnings):
+    """Each refusal is counted; the warning is short, names the field, and comes once a second at most."""
     node = start_simulator(command_timeout=0.0)
     start = joint_states.first()
     begun = time.monotonic()
@@ -140,7 +140,7 @@ def test_monsters_are_refused_and_nothing_moves(peer, start_simulator, joint_sta
     assert len(said) <= 1 + elapsed
 
 
-def test_a_thousand_refusals_are_one_warning_a_second(peer, start_simulator, warnings):
+def test_warnings_of_refusals_are_limited_to_one_a_second(peer, start_simulator, warnings):
     node = start_simulator()
     bad = Float64MultiArray(data=[math.nan])
     begun = time.monotonic()
@@ -157,7 +157,7 @@ def test_a_thousand_refusals_are_one_warning_a_second(peer, start_simulator, war
 
 @pytest.mark.parametrize("size", [HUGE, messages.LARGEST_TARGET])
 def test_huge_targets_leave_the_simulation_finite(peer, start_simulator, joint_states, size):
-    """They are refused, or the drives go as far towards them as their limits let them."""
+    """They are refused, or the drives move towards them within their limits."""
     node = start_simulator(command_timeout=0.0)
     names = ["mast_joint", "drum_joint", "winch_joint"]
     joint_states.first()
@@ -195,7 +195,7 @@ def nanoseconds(message):
     return message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
 
 
-def test_a_goal_that_is_a_monster_is_rejected(peer, start_simulator, joint_states):
+def test_oversized_goals_are_rejected(peer, start_simulator, joint_states):
     node = start_simulator()
     arm = peer.act(FollowJointTrajectory, "follow_joint_trajectory")
     good = JointTrajectory(joint_names=["mast_joint"], points=[JointTrajectoryPoint(positions=[0.1])])
@@ -227,8 +227,8 @@ SPOILED = {
 
 
 @pytest.mark.parametrize("spoiled", SPOILED.values(), ids=SPOILED)
-def test_what_is_no_message_ends_nobody(peer, start_simulator, joint_states, spoiled):
-    """A peer that says the right type may send any bytes."""
+def test_undecodable_messages_do_not_end_the_node(peer, start_simulator, joint_states, spoiled):
+    """A peer that declares the right type may send any bytes."""
     start_simulator(command_timeout=0.0)
     for topic, kind in (
         ("joint_commands", JointState),
@@ -241,7 +241,7 @@ def test_what_is_no_message_ends_nobody(peer, start_simulator, joint_states, spo
     moves(peer, joint_states)
 
 
-def test_parameters_that_are_monsters_are_refused(peer, start_simulator, joint_states):
+def test_oversized_parameters_are_refused(peer, start_simulator, joint_states):
     start_simulator(command_timeout=0.0)
     changes = [
         Parameter(MEGABYTE, value=1.0),
@@ -258,7 +258,7 @@ def test_parameters_that_are_monsters_are_refused(peer, start_simulator, joint_s
     moves(peer, joint_states)
 
 
-def test_a_joystick_that_is_a_monster_ends_no_operator(peer, launch):
+def test_oversized_joy_messages_do_not_end_the_operator(peer, launch):
     process = launch("grouser.nodes.operator", "--ros-args", "-p", "pattern:=excavator_iso")
     valves = peer.hear(DynamicInterfaceGroupValues, "valve_commands")
     joystick = peer.publisher(Joy, topics.JOY)
@@ -266,7 +266,7 @@ def test_a_joystick_that_is_a_monster_ends_no_operator(peer, launch):
     held = Joy(axes=[0.0] * 6, buttons=[int(button == 9) for button in range(21)])
 
     def commands():
-        """Presses the dead man's button; whether the operator then speaks."""
+        """Presses the dead man's button; returns whether the operator then publishes."""
         before = len(valves.all())
 
         def press():
@@ -299,8 +299,8 @@ def resident(process) -> int:
     return os.sysconf("SC_PAGE_SIZE") * int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
 
 
-def test_refusals_leave_no_memory_behind(compiled, peer, launch, loader_file):
-    """Of eighty messages of 2 MB each: if a twentieth of one was kept, that would be more than is allowed."""
+def test_refused_messages_do_not_leak_memory(compiled, peer, launch, loader_file):
+    """Eighty messages of 2 MB each: keeping a twentieth of each would exceed the limit."""
     process = launch(
         "grouser.nodes.simulator", "--ros-args", "-p", f"machine:={loader_file}", "-p", "diagnostics_rate:=50.0"
     )
@@ -317,7 +317,7 @@ def test_refusals_leave_no_memory_behind(compiled, peer, launch, loader_file):
     assert used[1] - used[0] < 80 * 2e6 / 20
 
 
-# The values that a float of a message can have, and names that may be known.
+# Possible values of a float of a message, and names, known ones among them.
 NUMBERS = st.floats(width=64) | st.sampled_from([0.0, -0.0, 1.0, -1.0, HUGE, 5e-324, math.nan, math.inf, -math.inf])
 MODES = {"mast_joint": "position", "drum_joint": "velocity", "winch_joint": "effort"}
 VALVES = ("boom_valve", "stick_valve")
@@ -329,7 +329,7 @@ def lists(elements):
 
 
 def checked(convert, message, *known):
-    """Commands, or a refusal; nothing else comes of any message."""
+    """Every message gives commands or a refusal."""
     try:
         return convert(message, *known)
     except ParameterError as error:
@@ -338,14 +338,14 @@ def checked(convert, message, *known):
 
 
 @given(lists(NUMBERS))
-def test_any_valve_array_is_a_command_or_refused(values):
+def test_any_valve_array_is_accepted_or_refused(values):
     commands = checked(messages.valve_array_commands, Float64MultiArray(data=values), VALVES)
     valid = len(values) == len(VALVES) and all(abs(value) <= 1.0 for value in values)
     assert commands == (dict(zip(VALVES, values, strict=True)) if valid else None)
 
 
 @given(lists(NAMES), lists(st.tuples(lists(st.sampled_from(["spool_command", ""])), lists(NUMBERS))))
-def test_any_valve_message_is_a_command_or_refused(groups, entries):
+def test_any_valve_message_is_accepted_or_refused(groups, entries):
     message = DynamicInterfaceGroupValues(
         interface_groups=groups,
         interface_values=[InterfaceValue(interface_names=names, values=values) for names, values in entries],
@@ -358,7 +358,7 @@ def test_any_valve_message_is_a_command_or_refused(groups, entries):
 
 
 @given(lists(NAMES), lists(NUMBERS), lists(NUMBERS), lists(NUMBERS))
-def test_any_joint_message_is_a_command_or_refused(names, position, velocity, effort):
+def test_any_joint_message_is_accepted_or_refused(names, position, velocity, effort):
     message = JointState(name=names, position=position, velocity=velocity, effort=effort)
     commands = checked(messages.joint_commands, message, MODES)
     if commands is not None:
@@ -368,7 +368,7 @@ def test_any_joint_message_is_a_command_or_refused(names, position, velocity, ef
 
 
 @given(st.lists(NUMBERS, min_size=6, max_size=6))
-def test_any_twist_is_a_command_or_refused(numbers):
+def test_any_twist_is_accepted_or_refused(numbers):
     message = Twist(linear=Vector3(x=numbers[0], y=numbers[1], z=numbers[2]))
     message.angular = Vector3(x=numbers[3], y=numbers[4], z=numbers[5])
     commands = checked(messages.twist_command, message)
@@ -377,7 +377,7 @@ def test_any_twist_is_a_command_or_refused(numbers):
 
 
 @given(lists(NAMES), lists(st.tuples(*[lists(NUMBERS)] * 4, st.integers(-(2**31), 2**31 - 1))), st.booleans())
-def test_any_trajectory_is_one_or_refused(names, points, may_end_moving):
+def test_any_trajectory_is_accepted_or_refused(names, points, may_end_moving):
     message = JointTrajectory(joint_names=names)
     for positions, velocities, accelerations, effort, seconds in points:
         point = JointTrajectoryPoint(

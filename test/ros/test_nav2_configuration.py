@@ -1,4 +1,4 @@
-"""The parameter files for Nav2: Nav2 declares every key, frames and topics are those of our nodes, and the figures are
+"""The parameter files for Nav2: Nav2 declares every key, frames and topics are those of the nodes, and the figures are
 those of the machines. Nav2 itself is not needed."""
 
 import ast
@@ -55,7 +55,7 @@ def is_of(kind, value):
 
 
 def unknown(name, server):
-    """The parameters of a server that nobody declares, or that have the wrong type."""
+    """The parameters of a server that are not declared or have the wrong type."""
     kinds = dict(DECLARED["servers"]["costmap" if name.endswith("_costmap") else name])
     for key, value in server.items():
         if not isinstance(value, dict):
@@ -88,14 +88,14 @@ def test_nav2_declares_every_parameter_and_with_this_type(machine):
         ("collision_monitor", "scan", {"topics": "scan"}),
     ],
 )
-def test_a_slip_in_a_parameter_file_is_noticed(server, key, value):
+def test_misspelt_parameters_and_wrong_types_are_found(server, key, value):
     changed = parameters("rover")[server] | {key: value}
     (slip,) = unknown(server, changed)
     assert slip.startswith(key)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_every_plugin_that_is_listed_is_there_and_the_reverse(machine):
+def test_listed_plugins_and_configured_plugins_agree(machine):
     for name, server in parameters(machine).items():
         lists = [key for key in server if key.endswith("plugins") or key in ("navigators", *PARTS)]
         listed = [entry for key in lists for entry in server[key]]
@@ -130,7 +130,7 @@ def test_frames_and_topics_are_those_of_our_nodes(machine):
     assert values["local_costmap.global_frame"] == world_map.DECLARATIONS["odom_frame"].default
     assert values["collision_monitor.scan.topic"] == topics.SCAN
     assert values.get("local_costmap.obstacle_layer.scan.topic", f"/{topics.SCAN}") == f"/{topics.SCAN}"
-    # what comes out of one is what goes into the next
+    # the output of one is the input of the next
     assert values["collision_monitor.cmd_vel_in_topic"] == "cmd_vel_smoothed"
 
 
@@ -168,14 +168,14 @@ def test_the_footprint_holds_the_machine_and_not_much_more(machine):
     )
     places = swept(grouser.load_machine(machine_file(machine)))
     assert np.all(places.min(axis=0) >= low) and np.all(places.max(axis=0) <= high)
-    # not more than a cell of the costmap is given away
+    # at most a cell of the costmap larger than the machine
     cell = servers["local_costmap"]["resolution"]
     assert np.all(places.min(axis=0) - low < cell) and np.all(high - places.max(axis=0) < cell)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_costs_reach_from_an_obstacle_to_the_middle_of_the_machine_however_it_stands(machine):
-    """Nav2's planner takes the machine for a point: it keeps off by the costs around obstacles alone."""
+def test_inflation_radius_exceeds_the_radius_of_the_footprint(machine):
+    """Nav2's planner treats the machine as a point: only the costs around obstacles keep it at a distance."""
     servers = parameters(machine)
     for name in ("global_costmap", "local_costmap"):
         corners = np.array(ast.literal_eval(servers[name]["footprint"]))
@@ -195,7 +195,7 @@ def speeds(machine):
     assert smooth["max_velocity"][1] == smooth["min_velocity"][1] == 0.0
 
 
-def test_the_rovers_wheels_can_turn_that_fast():
+def test_speed_limits_suit_the_wheels_of_the_rover():
     vehicle = make_vehicle(grouser.load_machine(machine_file("rover")))
     limits = np.array([wheel.speed_limit for wheel in vehicle.wheels])
     manners = Manners()
@@ -206,7 +206,7 @@ def test_the_rovers_wheels_can_turn_that_fast():
             assert np.all(np.abs(vehicle.wheel_speeds(twist, angles)) <= limits)
 
 
-def test_the_demolition_robots_tracks_can_run_that_fast():
+def test_speed_limits_suit_the_tracks_of_the_demolition_robot():
     machine = grouser.load_machine(machine_file("demolition_robot"))
     tracks = [contact for contact in machine.contacts if contact.surface_joint]
     limits = {joint.name: joint.limit.velocity for joint in machine.joints}
@@ -218,22 +218,22 @@ def test_the_demolition_robots_tracks_can_run_that_fast():
 
 
 def test_the_goal_follower_keeps_the_rovers_circle_free():
-    """The circle in which it turns, wheels at every angle, and the way of two commands more."""
+    """The circle in which it turns, with wheels at any angle, and the distance of two more commands."""
     places = swept(grouser.load_machine(machine_file("rover")))
     manners = Manners()
     assert manners.radius > np.max(np.hypot(*places.T)) + 2.0 * manners.speed / 20.0
     assert math.isclose(manners.speed, parameters("rover")["velocity_smoother"]["max_velocity"][0])
 
 
-def test_soil_costs_where_it_is_asked_for():
-    """Layers of soil are off by default: in a world without soft ground nobody publishes them."""
+def test_soil_layers_of_the_costmap_are_optional():
+    """Soil layers are off by default: a world without soft ground does not publish them."""
     costmap = parameters("rover")["local_costmap"]
     assert not costmap["rut_layer"]["enabled"] and not costmap["bearing_layer"]["enabled"]
     assert {costmap[name]["map_topic"] for name in ("rut_layer", "bearing_layer")} == {
         f"/{topics.RUT_DEPTH}",
         f"/{topics.BEARING_MARGIN}",
     }
-    # what costs less than an obstacle counts, and takes nothing away from it; the map rolls with the machine
+    # costs below those of an obstacle count, and do not lower others; the map moves with the machine
     assert costmap["use_maximum"] and costmap["rolling_window"] and not costmap["trinary_costmap"]
     launch = share_path("launch", "navigation.launch.py").read_text()
     assert '"rut_layer.enabled": soil_layers' in launch and '"bearing_layer.enabled": soil_layers' in launch

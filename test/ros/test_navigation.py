@@ -1,4 +1,4 @@
-"""Navigation on ROS 2: what Nav2 needs is there, the map and where the machine is on it, and a rover that goes its way.
+"""Navigation on ROS 2: topics and frames for Nav2, the map, localization on it, and a rover that follows waypoints.
 
 Nav2 is not needed: another node, in a process of its own, drives by odometry and scan.
 """
@@ -37,7 +37,7 @@ WAYPOINTS = [(5.4, 0.0), (5.4, 3.9), (1.2, 3.9)]
 
 @pytest.fixture(scope="module")
 def course():
-    """The course as a map of everything that stands on it. The physics is compiled, and has looked about."""
+    """The obstacle course as a map. The physics, with the lidar, is compiled."""
     world = load_world(world_file(COURSE))
     simulation = grouser.Simulation(grouser.load_machine(machine_file("rover")), world)
     simulation.step(1)
@@ -102,7 +102,7 @@ def moved(first, second):
 # ----- the map
 
 
-def test_the_map_of_the_world_is_there_for_whoever_comes_late(peer, start):
+def test_map_is_latched(peer, start):
     start(WorldMapNode, world=COURSE, resolution=0.1, margin=1.0)
     message = peer.hear(OccupancyGrid, "map", topics.LATCHED).first()
     grid = occupancy_map(load_world(world_file(COURSE)), resolution=0.1, margin=1.0)
@@ -112,7 +112,7 @@ def test_the_map_of_the_world_is_there_for_whoever_comes_late(peer, start):
     assert (message.info.origin.position.x, message.info.origin.position.y) == grid.origin
     assert message.info.origin.orientation.w == 1.0
     np.testing.assert_array_equal(message.data, 100 * grid.occupied.ravel())
-    # the wall across the way, row by row from the least y on
+    # the wall across the path, row by row from the lowest y
     column, row = (int((place - low) / 0.1) for place, low in zip((2.85, 0.25), grid.origin, strict=True))
     assert message.data[row * message.info.width + column] == 100
 
@@ -127,8 +127,8 @@ def test_a_bad_world_ends_the_process_with_status_2(launch):
 # ----- where the machine is on it
 
 
-def test_odometry_starts_on_the_map_and_initialpose_says_otherwise(peer, start):
-    """As a localization does: the machine is where it is said to be, its odometry goes on."""
+def test_odometry_starts_at_the_origin_of_the_map_until_initialpose(peer, start):
+    """`initialpose` sets the pose on the map, as with any localization; odometry continues."""
     start(WorldMapNode, localization="odometry")
     static = peer.hear(TFMessage, "/tf_static", topics.LATCHED)
     (edge,) = static.first().transforms
@@ -147,7 +147,7 @@ def test_odometry_starts_on_the_map_and_initialpose_says_otherwise(peer, start):
     assert len(static.all()) == 2
 
 
-def test_the_truth_says_where_odometry_is_when_both_are_of_one_time(peer, start):
+def test_ground_truth_gives_map_to_odom_at_equal_stamps(peer, start):
     start(WorldMapNode, localization="truth", transform_tolerance=0.2)
     heard = peer.hear(TFMessage, "/tf", topics.TF_QUALITY)
     reckoned, really = (2.0, 1.0, 0.5), (1.7, 0.8, 0.7)
@@ -163,7 +163,7 @@ def test_the_truth_says_where_odometry_is_when_both_are_of_one_time(peer, start)
     assert moved(planar(second), reckoned) == pytest.approx(really, abs=1e-12)
 
 
-def test_nobody_is_contradicted_where_somebody_else_localizes(peer, start):
+def test_no_map_transform_with_another_localization(peer, start):
     start(WorldMapNode, localization="none")
     peer.hear(OccupancyGrid, "map", topics.LATCHED).first()
     for topic in ("/tf", "/tf_static"):
@@ -174,7 +174,7 @@ def test_nobody_is_contradicted_where_somebody_else_localizes(peer, start):
 
 
 def wait_for_map(transforms, time):
-    """Until the node of the map, which keeps ten messages, has said where odometry was at a time [ns]."""
+    """Waits until the map node, which keeps ten messages, has published the transform to odom at a time [ns]."""
     said = time + 100 * STEP  # with its tolerance
     transforms.wait_ever(
         lambda message: any(edge.child_frame_id == "odom" and nanoseconds(edge) >= said for edge in message.transforms),
@@ -182,7 +182,7 @@ def wait_for_map(transforms, time):
     )
 
 
-def test_what_nav2_needs_is_there(peer, start, start_simulator, course):
+def test_topics_and_frames_for_nav2_exist(peer, start, start_simulator, course):
     """Frames from map to lidar at the time of every scan, odometry with twist at 50 to 100 Hz, scans at 10 Hz."""
     start(WorldMapNode, world=COURSE)
     transforms = peer.hear(TFMessage, "/tf", 1000)
@@ -236,7 +236,7 @@ def test_cmd_vel_is_of_the_type_that_nav2_is_told_to_send(peer, start_simulator,
 
 @pytest.fixture
 def watched(peer, start):
-    """A goal follower, a machine that stands at the origin with a free view, and what the machine is told."""
+    """A goal follower, a machine at the origin with a free view, and the commands that it gets."""
 
     class Watched:
         def __init__(self, **parameters):
@@ -256,9 +256,9 @@ def watched(peer, start):
             peer.say("odom", odometry(time, x, 0.0, 0.0))
 
         def until(self, predicate, what, time=1.0, **options):
-            """Tells the same again and again until it is told something that satisfies `predicate`; when it is.
+            """Repeats the same messages until a command satisfies `predicate`; returns the time then.
 
-            Each time it waits for the answer. A follower that has no goal yet gives none: it is told again, later.
+            It waits for an answer each time. A follower without a goal does not answer; the messages are repeated.
             """
             now = time
             heard = []
@@ -289,7 +289,7 @@ def stands(message):
     return message.linear.x == message.angular.z == 0.0
 
 
-def test_a_silent_lidar_stops_it(watched):
+def test_silent_lidar_stops_the_goal_follower(watched):
     machine = watched(waypoints=["5 0"], scan_timeout=0.5)
     time = machine.until(goes, "to go")
     stopped = machine.until(stands, "to stop", time=time + 0.05, see=False)
@@ -298,19 +298,19 @@ def test_a_silent_lidar_stops_it(watched):
     machine.until(goes, "to go on", time=stopped + 0.05)
 
 
-def test_silent_odometry_stops_it(watched):
+def test_silent_odometry_stops_the_goal_follower(watched):
     machine = watched(waypoints=["5 0"], odom_timeout=0.2)
     machine.until(goes, "to go")
     machine.told.wait(lambda message: stands(message.twist), "to stop")
 
 
-def test_an_obstacle_in_the_way_makes_it_turn_aside(watched):
+def test_goal_follower_avoids_an_obstacle(watched):
     machine = watched(waypoints=["5 0"])
     time = machine.until(lambda message: goes(message) and message.angular.z == 0.0, "to go straight on")
     machine.until(lambda message: abs(message.angular.z) > 0.2, "to turn", time=time + 0.05, ahead=2.0)
 
 
-def test_it_waits_for_goals_and_takes_those_in_its_frame(peer, watched):
+def test_goal_follower_takes_goals_in_its_frame(peer, watched):
     machine = watched()
     goal = PoseStamped()
     placed(goal.pose, 5.0, 0.0, 0.0)
@@ -337,8 +337,8 @@ def test_goals_on_the_map_wait_for_the_map(peer, watched):
     assert machine.node.ended and not machine.node.problem
 
 
-def test_it_gives_up_and_says_why(peer, launch):
-    """A machine that does not move, whatever it is told."""
+def test_goal_follower_gives_up_with_a_reason(peer, launch):
+    """The machine does not move in spite of its commands."""
     process = launch(
         "grouser.nodes.navigation.goal_follower", "--ros-args", "-p", "waypoints:=['3.0 0.0']", "-p", "patience:=2.0"
     )  # fmt: skip
@@ -360,7 +360,7 @@ def test_it_gives_up_and_says_why(peer, launch):
     assert "waypoint 1 at 3, 0 is not reached: in 2 s it came no nearer than 3.00 m" in output
 
 
-def test_a_waypoint_that_is_none_ends_the_process_with_status_2(launch):
+def test_invalid_waypoint_ends_the_process_with_status_2(launch):
     process = launch("grouser.nodes.navigation.goal_follower", "--ros-args", "-p", "waypoints:=['3.0']")
     output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 2
@@ -371,7 +371,7 @@ def test_a_waypoint_that_is_none_ends_the_process_with_status_2(launch):
 
 
 def blocked(grid, first, second):
-    """Whether the straight way between two places leads through something."""
+    """Whether an obstacle is between two places."""
     places = np.linspace(first, second, 1000)
     columns, rows = np.floor((places - grid.origin) / grid.resolution).astype(int).T
     return grid.occupied[rows, columns].any()
@@ -379,9 +379,9 @@ def blocked(grid, first, second):
 
 @pytest.mark.slow
 def test_the_rover_reaches_waypoints_behind_obstacles_on_sand(peer, launch, course):
-    """Three processes: the simulator in lockstep with the goal follower, and the map, which is waited for now and then.
+    """Three processes: the simulator in lockstep with the goal follower, and the map, which is waited for at intervals.
 
-    A waypoint is reached, says the follower, at `tolerance`. What it does not know is how far odometry has run ahead
+    The follower counts a waypoint as reached at `tolerance`. It does not know how far odometry has run ahead
     since it was last compared with the truth: on sand at most 0.2 of the way, so well below 0.1 m for the 0.2 s between
     two waits, at 0.4 m/s. By wheels alone it would be 1.6 m off in the end.
     """
@@ -398,14 +398,14 @@ def test_the_rover_reaches_waypoints_behind_obstacles_on_sand(peer, launch, cour
     run("navigation.world_map", f"world:={COURSE}")
     waypoints = "waypoints:=[" + ", ".join(f"'{x} {y}'" for x, y in WAYPOINTS) + "]"
     follower = run("navigation.goal_follower", waypoints, "frame:=map", stamped_twist)
-    # What nobody here hears is not said often.
+    # Streams without a subscriber here are slow.
     rates = [f"{name}_rate:={rate}" for name, rate in RATES.items()]
     lockstep = ["lockstep_sources:=[cmd_vel]", "lockstep_period:=0.05", "lockstep_deadline:=0.0"]
     steps = ["start_paused:=true", "step_request_count:=200"]
     run("simulator", "machine:=rover", f"world:={COURSE}", stamped_twist, *steps, *rates, *lockstep)
 
     def begun():
-        """Each end of a pause is followed by a sample; whether by now there was somebody to answer it."""
+        """The end of each pause is followed by a sample; returns whether a node has answered one."""
         for paused in (False, True):
             peer.ask(SetBool, "/simulator/pause", SetBool.Request(data=paused))  # refused as long as it is being built
         return any(nanoseconds(message) > 0 for message in reckoned.all())
@@ -426,7 +426,7 @@ def test_the_rover_reaches_waypoints_behind_obstacles_on_sand(peer, launch, cour
     tolerance = Manners().tolerance + 0.1
     for waypoint, nearest in zip(WAYPOINTS, order, strict=True):
         assert np.hypot(*(poses[nearest, :2] - waypoint)) <= tolerance
-    # odometry alone would not have brought it there
+    # odometry alone would not have reached it
     last = reckoned.all()[-1].pose.pose.position
     assert np.hypot(*(poses[-1, :2] - (last.x, last.y))) > 2.0 * tolerance
     assert_free(course, poses)
@@ -437,7 +437,7 @@ def place_and_turn(message):
 
 
 def assert_free(grid, poses):
-    """Nothing is ever within the rectangle that holds the rover, wheels at any angle; obstacles as cells of 50 mm."""
+    """No obstacle, as cells of 50 mm, is ever within the rectangle around the rover with wheels at any angle."""
     half = np.array([0.83, 0.67])
     rows, columns = np.nonzero(grid.occupied)
     cells = np.array(grid.origin) + (np.column_stack([columns, rows]) + 0.5) * grid.resolution

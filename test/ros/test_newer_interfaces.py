@@ -1,4 +1,4 @@
-"""The standard services with a newer version of `simulation_interfaces` than the one that is built for everybody."""
+"""The standard services with a newer version of `simulation_interfaces` than the environment has."""
 
 import fcntl
 import hashlib
@@ -32,7 +32,7 @@ def definitions(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def newer(tmp_path_factory) -> Path:
-    """An environment's folder with nothing but the newer package, built once on this machine."""
+    """An environment with the newer package only, built once on this machine."""
     lists = definitions(tmp_path_factory.mktemp("definitions"))
     sources = [*lists.rglob("*.*"), *BUILDER.parent.glob("*interface*.py"), GENERATOR / "package.xml"]
     key = hashlib.sha256(f"{sys.version} {sys.prefix}".encode())
@@ -58,7 +58,7 @@ def environment(newer) -> dict[str, str]:
     return {**os.environ, **{name: f"{path}{os.pathsep}{os.environ.get(name, '')}" for name, path in first.items()}}
 
 
-def test_the_services_do_the_same(environment, compiled):
+def test_services_work_with_newer_interfaces(environment, compiled):
     """All tests of the services, in a process that has the newer version."""
     version = (
         "from simulation_interfaces.srv import SpawnEntity; print(SpawnEntity.Request().entity_resource.uri == '')"

@@ -107,7 +107,7 @@ def test_the_footprint_lies_on_a_slope():
 
 
 def test_the_footprint_lies_on_a_height_field():
-    """Two by two heights that rise by 1 m along x from x = 5; beyond them the ground goes on level."""
+    """Two by two heights that rise by 1 m along x from x = 5; the ground beyond them is level."""
     ground = Ground(heightfield=Heightfield(np.array([[0.0, 0.0], [1.0, 1.0]]), 2.0, (5.0, -1.0)))
     heights = [footprint_pose(np.array([x, 0.3, 9.0, 0.0, 0.0, 0.0, 1.0]), ground)[2] for x in (-3.0, 5.5, 7.0, 20.0)]
     assert heights == pytest.approx([0.0, 0.25, 1.0, 1.0], abs=1e-15)
@@ -189,7 +189,7 @@ def test_transforms_and_wrenches_carry_their_frames():
     assert (wrench.wrench.force.y, wrench.wrench.torque.z) == (1.0, 5.0)
 
 
-def test_a_planar_odometry_says_what_it_does_not_measure():
+def test_planar_odometry_marks_unmeasured_axes():
     message = messages.make_odometry("odom", "base_footprint")
     messages.fill_odometry(message, 3_000_000_000, np.arange(7.0), np.arange(6.0))
     messages.fill_planar_covariances(message, np.arange(9.0).reshape(3, 3), np.eye(3))
@@ -202,7 +202,7 @@ def test_a_planar_odometry_says_what_it_does_not_measure():
     assert np.count_nonzero(covariance) == 8 + 3
 
 
-def test_a_twist_is_three_speeds_and_all_six_are_checked():
+def test_twist_gives_three_speeds_and_all_six_are_checked():
     twist = Twist(linear=Vector3(x=0.1, y=-0.2), angular=Vector3(z=0.3))
     speeds = {"twist.x": 0.1, "twist.y": -0.2, "twist.yaw": 0.3}
     assert messages.twist_command(twist) == speeds
@@ -253,7 +253,7 @@ def test_ruts_and_bearing_margin_are_costs_on_a_grid(patch):
     assert list(messages.cost_grid("map", 0, bearing_costs(patch)).data) == [0, 75, 100, -1]
 
 
-def test_terrain_that_nothing_has_touched_is_empty():
+def test_untouched_terrain_is_empty():
     untouched = TerrainPatch(0.1, *[np.zeros(0)] * 7)
     assert messages.point_cloud("map", 0, terrain_points(untouched)).width == 0
     assert messages.cost_grid("map", 0, rut_costs(untouched)).info.width == 0
@@ -271,8 +271,8 @@ def test_a_single_lidar_has_the_usual_topic():
     assert scans.topics(["front", "rear"]) == {"front": "scan/front", "rear": "scan/rear"}
 
 
-def test_a_scan_says_too_near_and_nothing_as_infinities():
-    """REP-117; and of two angles and a number of beams the third one is."""
+def test_scan_ranges_out_of_limits_are_infinite():
+    """By REP-117; the angle increment follows from both angles and the number of beams."""
     lidar = Lidar("eye", "lidar", "mast", beams=5, angle_min=-1.0, angle_max=1.0, range_min=0.2, range_max=8.0)
     message = messages.make_scan(lidar.name, lidar, 0.1)
     ranges = np.array([-np.inf, np.inf, 0.2, 1.1, 8.0])
@@ -318,7 +318,7 @@ def test_torques_of_a_ball_joint_are_efforts_about_its_axes():
     assert dict(simulation.command) == {"bearing/x": -1.0, "bearing/y": 0.0, "bearing/z": 3.0}
 
 
-def test_a_machine_without_drives_hears_no_joint_commands():
+def test_machine_without_drives_has_no_joint_commands_topic():
     with pytest.raises(ParameterError, match="there is none to choose from"):
         messages.joint_commands(JointState(name=["drum"], position=[1.0]), {})
 

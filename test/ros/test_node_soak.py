@@ -133,7 +133,7 @@ class Simulator:
 
 
 class Driver:
-    """Does to a simulator whatever comes to its mind."""
+    """Uses a simulator at random."""
 
     def __init__(self, peer: Any, machine: str, world: str, log: Path, seed: int) -> None:
         self._peer = peer
@@ -178,21 +178,21 @@ class Driver:
         peer.hear_by(DiagnosticArray, topics.DIAGNOSTICS, self._watch, topics.RELIABLE)
 
     def live(self) -> None:
-        """Starts a process and takes it to where it runs."""
+        """Starts a process and activates it."""
         self.simulator = Simulator(*self._arguments)
         self._last = 0.0
         self._change(Transition.TRANSITION_CONFIGURE)
         self._change(Transition.TRANSITION_ACTIVATE)
 
     def kill(self) -> None:
-        """Kills the process, and waits until that is known: until then the middleware sends requests to nobody."""
+        """Kills the process, and waits until the graph shows it: until then requests go to the dead process."""
         self.simulator.kill()
         self._guests.clear()
         offered = self._clients["change_state"].service_is_ready
         self._peer.wait_for(lambda: not offered(), "the end of a lease of 10 s")
 
     def round(self) -> None:
-        """Plays at random for a while of simulated time, then brings the simulator back to rest."""
+        """Acts at random for some simulated time, then brings the simulator back to rest."""
         actions = {
             self._command: 40,
             self._command_badly: 20,
@@ -322,7 +322,7 @@ class Driver:
             self._peer.forget(self._listeners.pop(place))
 
     def _visit(self) -> None:
-        """Another participant of DDS, which ends without a word or says goodbye."""
+        """Another participant of DDS, which ends with or without destroying its entities."""
         program = "import sys, rclpy; from rclpy.node import Node; from sensor_msgs.msg import JointState\n"
         program += (
             "rclpy.init(); node = Node('visitor'); node.create_subscription(JointState, 'joint_states', print, 10)\n"
@@ -342,7 +342,7 @@ class Driver:
         visitor.communicate()
 
     def _send_goal(self) -> None:
-        """A goal that is left to its fate, or canceled."""
+        """Sends a goal, and cancels it or not."""
         drive = self._random.choice([drive for drive in self._machine.drives if drive.mode != "effort"])
         points = [
             JointTrajectoryPoint(
@@ -389,7 +389,7 @@ class Driver:
         self._set({"real_time_factor": 0.0})
 
     def _spawn(self) -> None:
-        """A box or another machine of the same kind comes; now and then at a place that is taken."""
+        """Spawns a box or another machine of the same kind, sometimes at an occupied place."""
         if len(self._guests) == MOST_GUESTS:
             return
         text = BOX if self._random.random() < 0.7 else ""

@@ -1,4 +1,4 @@
-"""The operator node, in a process of its own, with somebody who speaks as a joystick does, over DDS."""
+"""The operator node, in a process of its own, with a simulated joystick, over DDS."""
 
 import math
 import signal
@@ -23,8 +23,8 @@ from grouser.nodes.shared import messages, topics
 from grouser.physics.base.errors import ParameterError
 from grouser.resources import share_path
 
-# A busy computer may keep a joystick that says something every 20 ms from doing so for long; where silence is not what
-# is tested, none is noticed.
+# A busy computer may delay the joystick's messages, which come every 20 ms, for long; where silence is not
+# tested, the timeout is long.
 LONGEST_SILENCE = 10.0  # [s]
 SWING, STICK, BUCKET, BOOM = range(4)  # axes of the ISO pattern
 STOP, DEAD_MAN = 1, 9
@@ -45,7 +45,7 @@ levers: [{axis: 3, valve: boom_valve, scale: -0.5}]
 
 
 class Joystick:
-    """Says again and again where levers and buttons are, as a game controller's node does."""
+    """Publishes the positions of levers and buttons repeatedly, as a game controller's node does."""
 
     def __init__(self, peer) -> None:
         self.sent = 0
@@ -57,20 +57,20 @@ class Joystick:
         peer.node.create_timer(0.02, self._repeat)
 
     def hold(self, axes: dict[int, float], *buttons: int) -> None:
-        """From now on levers and buttons are there."""
+        """Holds levers and buttons from now on."""
         self.say(Joy(axes=[axes.get(axis, 0.0) for axis in range(6)], buttons=[int(n in buttons) for n in range(21)]))
 
     def say(self, message: Joy | None) -> None:
-        """From now on this is what it says; None: nothing."""
+        """Publishes this message from now on; None: nothing."""
         with self._lock:
             self._message = message
             self._send()
 
     def begin(self, answers: Any) -> None:
-        """Presses the dead man's button with all levers in neutral, again and again until the operator is seen to act.
+        """Presses the dead man's button with all levers in neutral, repeatedly until the operator acts.
 
         Args:
-            answers: commands of the operator. One of them may still be that of the button let go.
+            answers: commands of the operator. One of them may still be of the released button.
         """
         heard = False
         while not heard:
@@ -82,7 +82,7 @@ class Joystick:
             heard = answers.mark() >= before + 2
 
     def wait(self, times: int = 5) -> None:
-        """Until it has said the same some times more."""
+        """Waits until it has published the same some times more."""
         goal = self.sent + times
         self._peer.wait_for(lambda: self.sent >= goal, "a joystick that speaks")
 
@@ -122,7 +122,7 @@ def valves(peer):
 
 @pytest.fixture
 def after(peer, valves) -> Callable[..., Any]:
-    """Does something, and waits for the first message since then that is as wanted: it may come but once."""
+    """Performs an action, and waits for the first message since then that satisfies a condition."""
 
     def do(act: Callable[[], Any], wanted: Callable[[Any], bool], what: str) -> Any:
         seen = len(valves.all())
@@ -139,7 +139,7 @@ def spools(message: DynamicInterfaceGroupValues) -> dict[str, float]:
 
 
 def says(**wanted: float) -> Callable[[DynamicInterfaceGroupValues], bool]:
-    """Whether these valves have these commands, and all others none."""
+    """Whether these valves have these commands, and all other valves none."""
     return lambda message: all(
         value == pytest.approx(wanted.get(valve.removesuffix("_valve"), 0.0))
         for valve, value in spools(message).items()
@@ -161,11 +161,11 @@ def set_parameter(peer, name: str, value: Any) -> Any:
     return result
 
 
-def test_a_lever_commands_valves_while_the_dead_mans_button_is_held(start_operator, valves, after):
+def test_lever_commands_valves_while_the_button_is_held(start_operator, valves, after):
     _, joystick = start_operator()
     joystick.begin(valves)
     joystick.hold({STICK: 1.0, BUCKET: -1.0}, DEAD_MAN)
-    # ahead is away, to the right is out; the pattern begins with the range of 60 %
+    # forward is away, right is out; the pattern begins with the range of 60 %
     message = valves.wait(says(stick=-0.6, bucket=-0.6), "stick and bucket commanded")
     assert len(message.interface_groups) == 7
     after(lambda: joystick.hold({STICK: 1.0, BUCKET: -1.0}), says(), "neutral")
@@ -174,7 +174,7 @@ def test_a_lever_commands_valves_while_the_dead_mans_button_is_held(start_operat
     assert len(valves.all()) == said, "it leaves the machine to others while the button is up"
 
 
-def test_a_joystick_that_falls_silent_is_neutral_until_the_button_is_pressed_anew(peer, start_operator, valves):
+def test_silent_joystick_is_neutral_until_the_button_is_pressed_again(peer, start_operator, valves):
     timeout = 0.5
     _, joystick = start_operator(rate=50.0)
     joystick.begin(valves)
@@ -182,10 +182,10 @@ def test_a_joystick_that_falls_silent_is_neutral_until_the_button_is_pressed_ane
     valves.wait(says(boom=0.6), "the boom commanded")
     commanded = valves.mark()
     joystick.say(None)
-    # only now, as somebody who speaks may be kept from it for so long
+    # only now, as a busy computer may delay messages for so long
     assert set_parameter(peer, "joy_timeout", timeout).successful
-    # Nothing was said since, and not before the time was over: a silence is measured from when it is heard, later than
-    # it is sent, and the tick that would be the last in time ends it.
+    # Neutral comes once, and not before the timeout: silence is measured from the reception of a message, later than
+    # its sending, and ends with the last tick within it.
     neutral = valves.wait(says(), "neutral", commanded)
     assert set_parameter(peer, "joy_timeout", LONGEST_SILENCE).successful
     assert nanoseconds(neutral) - joystick.last_sent > (timeout - 0.02) * 1e9
@@ -197,7 +197,7 @@ def test_a_joystick_that_falls_silent_is_neutral_until_the_button_is_pressed_ane
     valves.wait(says(boom=0.6), "the boom commanded again")
 
 
-def test_silence_is_neutral_within_a_fifth_of_a_second_by_default():
+def test_default_joystick_timeout_is_a_fifth_of_a_second():
     assert DECLARATIONS["joy_timeout"].default == 0.2
 
 
@@ -230,9 +230,7 @@ def test_a_malformed_joy_is_refused_and_nothing_moves(start_operator, valves, af
     assert process.returncode == 0
 
 
-def test_the_emergency_stop_is_said_to_whoever_comes_and_taken_back_when_motion_is_enabled(
-    peer, start_operator, valves, after
-):
+def test_emergency_stop_is_latched_until_motion_is_enabled(peer, start_operator, valves, after):
     _, joystick = start_operator()
     joystick.begin(valves)
     joystick.hold({BOOM: -1.0}, DEAD_MAN)
@@ -248,7 +246,7 @@ def test_the_emergency_stop_is_said_to_whoever_comes_and_taken_back_when_motion_
     assert [message.data for message in late.all()] == [True, False]
 
 
-def test_the_pattern_is_switched_while_running_and_a_bad_one_is_refused(peer, start_operator, valves, after):
+def test_pattern_changes_while_running_and_a_bad_one_is_refused(peer, start_operator, valves, after):
     _, joystick = start_operator()
     joystick.begin(valves)
     joystick.hold({STICK: 1.0}, DEAD_MAN)
@@ -280,7 +278,7 @@ def test_cmd_vel_is_of_the_type_that_the_simulator_hears(peer, start_operator, s
         assert message.header.frame_id == "base_link" and nanoseconds(message) > 0
 
 
-def test_joints_are_commanded_each_by_its_quantity(peer, start_operator, tmp_path):
+def test_joints_are_commanded_by_the_quantity_of_their_drive(peer, start_operator, tmp_path):
     pattern = tmp_path / "joints.yaml"
     pattern.write_text(JOINTS)
     inbox = peer.hear(JointState, topics.JOINT_COMMANDS)
@@ -292,7 +290,7 @@ def test_joints_are_commanded_each_by_its_quantity(peer, start_operator, tmp_pat
     inbox.wait(lambda message: messages.joint_commands(message, modes) == wanted, "both joints commanded")
 
 
-def test_it_moves_a_machine_and_stops_it(peer, start_simulator, start_operator, valves, tmp_path):
+def test_operator_moves_and_stops_a_machine(peer, start_simulator, start_operator, valves, tmp_path):
     pattern = tmp_path / "loader.yaml"
     pattern.write_text(LOADER)
     node = start_simulator()
@@ -306,7 +304,7 @@ def test_it_moves_a_machine_and_stops_it(peer, start_simulator, start_operator, 
     peer.wait_for(lambda: node.report.emergency_stop, "the machine stopped")
 
 
-def test_it_ends_in_neutral(start_operator, valves, after):
+def test_operator_sends_neutral_at_its_end(start_operator, valves, after):
     process, joystick = start_operator()
     joystick.begin(valves)
     joystick.hold({BOOM: -1.0}, DEAD_MAN)
@@ -323,14 +321,14 @@ def test_it_ends_in_neutral(start_operator, valves, after):
         ({"joy_timeout": 0.01}, "parameter joy_timeout"),
     ],
 )
-def test_bad_parameters_end_it_with_status_2(run_operator, parameters, words):
+def test_bad_parameters_end_the_operator_with_status_2(run_operator, parameters, words):
     process = run_operator(**parameters)
     output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 2
     assert words in output and "Traceback" not in output
 
 
-def test_what_it_says_is_what_the_simulator_reads():
+def test_operator_messages_are_those_that_the_simulator_reads():
     values = {"boom_valve": 0.25, "stick_valve": -1.0}
     assert messages.valve_commands(messages.make_valve_commands(1_500_000_000, values), list(values)) == values
     only = messages.make_joint_commands(1_500_000_000, {"drum": 3.0}, {})

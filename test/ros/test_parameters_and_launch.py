@@ -1,4 +1,4 @@
-"""Parameters: every key of the YAML file is declared and the reverse; launch files name what exists."""
+"""Every key of the parameter file is declared and vice versa; launch files refer to existing things."""
 
 import ast
 import dataclasses
@@ -84,7 +84,7 @@ def test_a_running_node_has_exactly_these_parameters(start_simulator):
     assert set(DECLARATIONS) <= known
     foreign = {"use_sim_time", "start_type_description_service"}
     faults = {fault.full_name for fault in machine_faults(node.machine)}
-    # Of its drives, the winch's follows no trajectory: it is in effort mode.
+    # The winch's drive follows no trajectory: it is in effort mode.
     allowed = trajectory_parameters.declarations(["mast_joint", "drum_joint"])
     assert known - foreign == set(DECLARATIONS) | faults | set(allowed)
     assert not any(node.describe_parameter(name).read_only for name in {*faults, *allowed})
@@ -93,7 +93,7 @@ def test_a_running_node_has_exactly_these_parameters(start_simulator):
 
 
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
-def test_a_launch_file_describes_and_does_nothing_else(file):
+def test_launch_file_has_no_side_effects(file):
     tree = ast.parse(file.read_text())
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert [function.name for function in functions] == ["generate_launch_description"]
@@ -103,7 +103,7 @@ def test_a_launch_file_describes_and_does_nothing_else(file):
 
 
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
-def test_a_launch_file_names_what_exists(file):
+def test_launch_file_refers_to_existing_files_and_executables(file):
     text = file.read_text()
     tree = ast.parse(text)
     declared = declared_arguments(tree)
@@ -124,8 +124,8 @@ def test_a_launch_file_names_what_exists(file):
 
 
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
-def test_a_launch_file_takes_no_argument_of_one_that_it_includes_for_its_own(file):
-    """What is included sees the arguments of the file around it: those that both declare must be meant for both."""
+def test_arguments_in_common_with_an_included_launch_file_are_passed_on(file):
+    """An included file sees the arguments of the including file: those that both declare must be passed on."""
     tree = ast.parse(file.read_text())
     declared = declared_arguments(tree)
     for include in calls(tree, "IncludeLaunchDescription"):

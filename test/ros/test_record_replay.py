@@ -24,7 +24,7 @@ from grouser.recording.events import Commanded, StateReached
 from grouser.recording.mcap_file import Recording
 
 
-def test_what_comes_over_dds_whenever_it_comes_replays(peer, start_simulator, tmp_path):
+def test_commands_at_any_time_replay(peer, start_simulator, tmp_path):
     file = tmp_path / "run.mcap"
     node = start_simulator(record=str(file), command_timeout=0.1)
     joint_states = peer.hear(JointState, "joint_states")
@@ -51,7 +51,7 @@ def test_what_comes_over_dds_whenever_it_comes_replays(peer, start_simulator, tm
 
 
 class Controller:
-    """Answers every sample of joint_states once, after a while, up to the last one."""
+    """Answers every sample of joint_states once, after a delay, up to the last one."""
 
     def __init__(self, peer, last, chance, slowest):
         self._peer, self._last, self._chance, self._slowest = peer, last, chance, slowest
@@ -70,7 +70,7 @@ class Controller:
             self.done.set()
         elif step not in self._answered:
             self._answered.add(step)
-            # What it says depends on what it hears, to the last bit.
+            # Its commands depend on the last bit of its input.
             joints = JointState(name=["drum_joint"], velocity=[3.0 * state.position[0]])
             joints.header.stamp = state.header.stamp
             answers = [
@@ -96,8 +96,8 @@ def last_state(recording: Recording) -> StateReached:
     return [event for event in recording.events() if isinstance(event, StateReached)][-1]
 
 
-def test_two_runs_in_lockstep_with_a_controller_of_random_slowness_are_the_same(peer, compiled, loader_file, tmp_path):
-    """The controller ends the run by saying nothing any more: the simulation then waits for good."""
+def test_lockstep_runs_are_equal_with_a_controller_of_random_delay(peer, compiled, loader_file, tmp_path):
+    """The controller ends the run by its silence: the simulation then waits without end."""
     states = []
     for run in range(2):
         file = tmp_path / f"run{run}.mcap"
@@ -115,8 +115,8 @@ def test_two_runs_in_lockstep_with_a_controller_of_random_slowness_are_the_same(
     assert replay(Recording(file)).difference is None
 
 
-def test_a_controller_that_is_late_is_named(peer, start_simulator):
-    """It falls silent at 100 ms. Only then there is a deadline, so that nobody is late before."""
+def test_late_controller_is_named(peer, start_simulator):
+    """The controller falls silent at 100 ms. The deadline is set only then, so that it is not late before."""
     diagnostics = peer.hear(DiagnosticArray, "/diagnostics")
     controller = Controller(peer, 100, random.Random(5), 0.0)
     node = start_simulator(**LOCKSTEP, lockstep_deadline=0.0, diagnostics_rate=20.0)
@@ -149,11 +149,11 @@ def run_command(*arguments):
     )
 
 
-def test_a_recording_whose_run_was_killed_can_be_replayed(compiled, loader_file, tmp_path):
+def test_recording_of_a_killed_run_can_be_replayed(compiled, loader_file, tmp_path):
     file = tmp_path / "killed.mcap"
 
     def written():
-        """How many states are on the disk."""
+        """Number of states on the disk."""
         with suppress(grouser.MachineError):  # not even its start
             return sum(isinstance(event, StateReached) for event in Recording(file).events())
 

@@ -1,4 +1,4 @@
-"""The attitude controller on ROS 2: what it answers, and how it swings the rigid pendulum up: as the experiment."""
+"""The attitude controller on ROS 2: its answers, and the swing-up of the rigid pendulum as in the experiment."""
 
 import math
 import re
@@ -26,7 +26,7 @@ from grouser.studies.attitude.pivoted_body import pivoted_body
 
 CONFIG = share_path("config", "rigid_pendulum.yaml")
 STEP, PERIOD = 0.001, 0.005  # [s], of the simulation and between measurements
-# Hangs, tilted by 1.2 rad, at rest.
+# At rest, tilted by 1.2 rad from hanging.
 START = {"roll": math.pi, "pitch": 1.2}
 DURATION = 5.0  # [s]
 
@@ -39,7 +39,7 @@ def process(launch):
 
 @pytest.fixture(scope="module")
 def compiled_pendulum():
-    """The machine, stepped once, and the laws: nobody waits for the compiler later."""
+    """The machine, stepped once, and the control laws, so that all is compiled."""
     machine = grouser.load_machine(catalogue.machine_file("rigid_pendulum"))
     grouser.Simulation(machine, grouser.load_world(catalogue.world_file("flat"))).step(1)
 
@@ -49,7 +49,7 @@ def seconds(message):
 
 
 def angle_from_up(message):
-    """Between the body's z axis and the vertical [rad]."""
+    """Angle between the body's z axis and the vertical [rad]."""
     turn = message.orientation
     x, y, z = matrix((turn.x, turn.y, turn.z, turn.w))[:, 2]
     return math.atan2(math.hypot(x, y), z)
@@ -59,10 +59,10 @@ def settling(time, angle, bound):
     return time[np.flatnonzero(angle >= bound)[-1] + 1]
 
 
-def test_it_stands_up_as_in_the_experiment_and_falls_without_a_controller(
+def test_pendulum_swings_up_as_in_the_experiment_and_falls_without_a_controller(
     process, peer, start_simulator, compiled_pendulum
 ):
-    """In lockstep, however busy the computer is: as many steps as are asked for, then in real time at most."""
+    """In lockstep, which does not depend on the load of the computer; then in real time."""
 
     def set_parameter(name, value):
         (result,) = peer.set_parameters(Parameter(name, value=value))
@@ -110,7 +110,7 @@ def test_it_stands_up_as_in_the_experiment_and_falls_without_a_controller(
     # on the surface an error goes with sin(angle), which is 0.5 or more when the surface is reached
     late = settling(time, angle, 0.05) - settling(time, of_experiment, 0.05)
     assert abs(late) < lag + left / 0.5 + PERIOD
-    # in real time, as a computer that may be busy lets both: it keeps standing
+    # in real time, which a busy computer may delay: it stays upright
     assert peer.ask(SetBool, "/simulator/pause", SetBool.Request(data=False)).success
     measured.wait(lambda message: seconds(message) > start + DURATION + 1.0, "a second later")
     assert angle_from_up(measured.all()[-1]) < 0.2
@@ -123,7 +123,7 @@ def test_it_stands_up_as_in_the_experiment_and_falls_without_a_controller(
 
 @pytest.fixture
 def controller(peer, ros):
-    """The node in this process, and what it says."""
+    """The node in this process, and its commands."""
     nodes = []
 
     def start(**parameters):
@@ -157,7 +157,7 @@ def test_each_measurement_is_answered_by_the_law(peer, controller, law):
     for second in range(1, 6):
         attitude, rate = quaternion_exponential(0.4 * second, 0.3, -0.2), np.array([0.1, 0.2, -0.3 * second])
         expected[second] = law_itself.torque(np.array(attitude), rate)
-        # of any length, as a sensor's filter may leave it
+        # quaternions of any length, as a sensor's filter may give them
         peer.say("imu/data", measurement(2.0 * np.array(attitude), rate, second), topics.SENSOR_DATA)
         answer = inbox.wait_ever(lambda message, of=second: message.header.stamp.sec == of, "an answer")
         assert answer.name == ["a", "b", "c"]
@@ -166,7 +166,7 @@ def test_each_measurement_is_answered_by_the_law(peer, controller, law):
     assert len(inbox.all()) == 5 and node.refused == 0
 
 
-def test_what_is_no_measurement_is_not_answered(peer, controller):
+def test_invalid_measurements_are_not_answered(peer, controller):
     node, inbox = controller(controller="pd")
     unknown = measurement(second=1)
     unknown.orientation_covariance[0] = -1.0

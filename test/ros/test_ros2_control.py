@@ -1,6 +1,6 @@
-"""The example of ros2_control and MoveIt suits the simulator; what its hardware components say moves the joints.
+"""The example of ros2_control and MoveIt fits the simulator; commands of its hardware components move the joints.
 
-ros2_control is C++ and not among the wheels. `HardwareComponent` says and hears what
+ros2_control is C++ and not among the wheels. `HardwareComponent` publishes and subscribes what
 `joint_state_topic_hardware_interface/JointStateTopicSystem` does (version 1.1.0, `read` and `write` of its source).
 """
 
@@ -24,7 +24,7 @@ from grouser.resources import share_path
 
 MACHINE = share_path("config", "ros2_control", "rover.urdf.xacro")
 STATES = ["position", "velocity", "effort"]
-# What the drives of urdf/rover.urdf.xacro are off at most while they give what they can: 80 N m.
+# Largest error of the drives of urdf/rover.urdf.xacro at their limit of 80 N m.
 STEERING_ERROR = 80.0 / 2000.0  # [rad], at rest
 SPEED_ERROR = 80.0 / 400.0  # [rad/s]
 
@@ -34,7 +34,7 @@ def yaml_of(name: str) -> dict:
 
 
 class HardwareComponent:
-    """What one `<ros2_control>` element becomes."""
+    """The hardware component of one `<ros2_control>` element."""
 
     def __init__(self, element: ElementTree.Element) -> None:
         self.plugin = element.findtext("hardware/plugin")
@@ -98,14 +98,14 @@ class HardwareComponent:
 
 @pytest.fixture
 def components() -> dict[str, HardwareComponent]:
-    """The elements of what the simulator publishes as robot_description."""
+    """The `<ros2_control>` elements of the robot_description that the simulator publishes."""
     root = ElementTree.fromstring(grouser.load_machine(MACHINE).urdf)
     return {element.get("name"): HardwareComponent(element) for element in root.iterfind("ros2_control")}
 
 
 @pytest.fixture
 def hardware(peer, start_simulator, components):
-    """Started components beside the simulator, and a function that runs them until something is so."""
+    """Started components, and a function that runs them until a condition holds."""
     node = start_simulator(machine=str(MACHINE))
     for component in components.values():
         component.start(peer)
@@ -163,7 +163,7 @@ def test_the_controllers_suit_the_components(components):
     assert set(file) == {"controller_manager", *controllers}
     assert manager["update_rate"] <= min(DECLARATIONS[f"{one}_rate"].default for one in ("clock", "joint_state"))
     steering, wheels = (file[name]["ros__parameters"] for name in ("steering_controller", "wheel_controller"))
-    # A component whose joints are not all commanded says NaN for the others.
+    # A component sends NaN for joints that are not commanded.
     assert steering["joints"] == list(components["steering"].command_interfaces)
     assert wheels["joints"] == list(components["wheels"].command_interfaces)
     assert {f"{joint}/{one}" for joint in steering["joints"] for one in steering["command_interfaces"]} == set(
@@ -175,7 +175,7 @@ def test_the_controllers_suit_the_components(components):
 
 
 def test_commands_of_the_components_move_the_joints(hardware):
-    """Steering and wheels at the same time, each by its own component."""
+    """Steering and wheels are commanded at the same time, each by its own component."""
     targets = {"front_left": 0.3, "front_right": 0.2, "rear_left": -0.3, "rear_right": -0.2}
     for wheel, angle in targets.items():
         hardware.steering.commands[f"{wheel}_steering/position"] = angle
@@ -194,14 +194,14 @@ def test_commands_of_the_components_move_the_joints(hardware):
     hardware.run(arrived, "the joints where they are told to be")
     assert hardware.simulator.refused_commands == 0
     assert all(math.isfinite(state) for state in [*hardware.steering.states.values(), *hardware.wheels.states.values()])
-    # The same command again and again is no silence: what stands still in ros2_control keeps its wheels turning here.
+    # A repeated command is not silence: the wheels keep turning while ros2_control repeats its command.
     hardware.run_for(2.0 * hardware.simulator.parameters.command_timeout)
     assert arrived()
     assert hardware.simulator.report.watchdog_trips == 0
 
 
-def test_before_a_controller_is_active_nothing_moves(hardware):
-    """Commands without a value are NaN then: they are refused."""
+def test_inactive_controller_moves_nothing(hardware):
+    """Commands without a value are then NaN, and are refused."""
     assert all(math.isnan(command) for command in hardware.steering.commands.values())
     hardware.run(lambda: hardware.simulator.refused_commands > 10, "refused commands")
     hardware.run_for(0.5)
@@ -235,7 +235,7 @@ def test_moveit_finds_the_action_and_its_joints(peer, start_simulator):
     assert node.refused_commands == 0
 
 
-def test_moveit_can_go_through_ros2_control_instead():
+def test_moveit_can_use_ros2_control():
     manager = yaml_of("rover_moveit_controllers.yaml")["moveit_simple_controller_manager"]
     controllers = yaml_of("rover_controllers.yaml")
     steering = controllers["steering_controller"]["ros__parameters"]

@@ -23,7 +23,7 @@ AHEAD = Twist(linear=Vector3(x=0.2))
 
 @pytest.fixture
 def start_rover(start_simulator):
-    """Starts a rover on level ground that hears plain twists."""
+    """Starts a rover on level ground that subscribes to Twist without stamp."""
 
     def start(**parameters):
         values = {"machine": "rover", "enable_stamped_cmd_vel": False, "command_timeout": 0.0, **parameters}
@@ -40,26 +40,26 @@ def speed_is(value, tolerance=0.01):
     return lambda message: abs(message.twist.twist.linear.x - value) < tolerance
 
 
-def test_a_twist_drives_and_silence_stops(peer, start_rover):
+def test_twist_drives_and_its_timeout_stops(peer, start_rover):
     start_rover(cmd_vel_timeout=0.4, start_paused=True, step_request_count=500)
     truth = peer.hear(Odometry, "ground_truth/odom")
     peer.say("cmd_vel", AHEAD)
     going = peer.step_until(truth, speed_is(0.2), "the rover going")
     begun = truth.all().index(going)
     stopped = peer.step_until(truth, speed_is(0.0, 1e-3), "the rover standing", begun)
-    # it took less than the timeout to get going, and has stood since the timeout, a tick and the braking at most
+    # it started within the timeout, and has stood since the timeout, a tick and the braking at most
     assert 0.2e9 < nanoseconds(stopped) - nanoseconds(going) < 0.6e9
     assert going.pose.pose.position.x < stopped.pose.pose.position.x < 0.2 * 0.5
 
 
-def test_it_drives_as_long_as_it_is_told_to(peer, start_rover):
+def test_twist_without_a_timeout_keeps_the_rover_driving(peer, start_rover):
     start_rover(cmd_vel_timeout=0.0)
     truth = peer.hear(Odometry, "ground_truth/odom")
     peer.say("cmd_vel", AHEAD)
     truth.wait(lambda message: message.pose.pose.position.x > 0.3, "the rover well past what half a second gives")
 
 
-def test_a_stamped_twist_is_heard_where_it_is_asked_for(peer, start_rover):
+def test_stamped_twist_is_subscribed_by_parameter(peer, start_rover):
     start_rover(enable_stamped_cmd_vel=True, cmd_vel_timeout=0.0)
     truth = peer.hear(Odometry, "ground_truth/odom")
     peer.say("cmd_vel", TwistStamped(twist=Twist(linear=Vector3(x=-0.1))))
@@ -88,7 +88,7 @@ def test_a_twist_that_is_not_finite_is_refused_and_counted(peer, start_rover, ki
     assert abs(truth.all()[-1].twist.twist.linear.x - 0.2) < 0.01
 
 
-def test_whoever_commands_a_wheel_takes_over(peer, start_rover):
+def test_joint_command_of_a_wheel_replaces_the_twist(peer, start_rover):
     start_rover(cmd_vel_timeout=0.0)
     joints = peer.hear(JointState, "joint_states")
     peer.publisher(JointState, "joint_commands")
@@ -105,7 +105,7 @@ def test_whoever_commands_a_wheel_takes_over(peer, start_rover):
     joints.wait(turning("rear_left_drive", 0.0), "the wheels standing")
 
 
-def test_a_machine_that_cannot_drive_hears_no_twist(peer, start_simulator):
+def test_machine_without_driven_wheels_has_no_cmd_vel(peer, start_simulator):
     start_simulator()
     peer.wait_for(lambda: peer.node.get_subscriptions_info_by_topic("/joint_commands"), "the simulator's inputs")
     assert not peer.node.get_subscriptions_info_by_topic("/cmd_vel")
@@ -125,8 +125,8 @@ def matrix(place, turn):
     return result
 
 
-def test_odometry_its_transform_and_the_truth_are_of_one_machine(peer, start_rover):
-    """A point turn of 3 s, which wheels on hard ground lose a little of. TF carries the base where odometry says."""
+def test_odometry_agrees_with_its_transform_and_the_ground_truth(peer, start_rover):
+    """In a point turn of 3 s wheels slip a little on hard ground. TF gives the base the pose of odometry."""
     start_rover(start_paused=True, step_request_count=3000, cmd_vel_timeout=0.0)
     odometry, truth = peer.hear(Odometry, "odom", 1000), peer.hear(Odometry, "ground_truth/odom", 1000)
     transforms = peer.hear(TFMessage, "/tf", 1000)
@@ -137,7 +137,7 @@ def test_odometry_its_transform_and_the_truth_are_of_one_machine(peer, start_rov
         (publisher,) = peer.node.get_publishers_info_by_topic(topic)
         assert publisher.qos_profile.reliability == ReliabilityPolicy.RELIABLE
     peer.say("cmd_vel", Twist(angular=Vector3(z=0.4)))
-    # the executor hands a message to the physics thread before it takes a service call that was made after it
+    # the executor hands a message to the physics thread before it takes a later service call
     assert peer.ask(Trigger, "/simulator/step", Trigger.Request()).success
     end = 3000 * STEP
     last = [
@@ -185,7 +185,7 @@ def test_odometry_its_transform_and_the_truth_are_of_one_machine(peer, start_rov
     assert all(abs(group.values[0]) < 0.05 and group.values[2] == 0.0 for group in values.interface_values)
 
 
-def test_an_imu_at_rest_shows_what_holds_it_up(peer, start_rover):
+def test_imu_at_rest_measures_the_reaction_to_gravity(peer, start_rover):
     start_rover(imu_rate=50.0, start_paused=True, step_request_count=1000)
     readings = peer.hear(Imu, "imu/data", topics.SENSOR_DATA)
     reading = peer.step_until(readings, lambda message: message.header.stamp.sec >= 1, "a reading after 1 s")
@@ -201,7 +201,7 @@ def test_an_imu_at_rest_shows_what_holds_it_up(peer, start_rover):
     assert set(np.diff(times)) == {20 * STEP}
 
 
-def test_a_reset_brings_odometry_back(peer, start_rover):
+def test_reset_restarts_odometry(peer, start_rover):
     start_rover(cmd_vel_timeout=0.0)
     odometry = peer.hear(Odometry, "odom")
     peer.say("cmd_vel", AHEAD)
@@ -209,13 +209,13 @@ def test_a_reset_brings_odometry_back(peer, start_rover):
     assert peer.ask(Trigger, "/simulator/reset", Trigger.Request()).success
     back = odometry.wait(lambda message: abs(message.pose.pose.position.x) < 1e-3, "odometry at its start")
     assert max(back.pose.covariance[0], back.pose.covariance[35]) < 1e-6
-    # the twist of before does not go on
+    # the earlier twist has ended
     later = odometry.wait(lambda message: nanoseconds(message) > nanoseconds(back) + 300_000_000)
     assert abs(later.pose.pose.position.x) < 1e-3
 
 
-def test_soft_ground_is_published_as_it_is_driven_on(peer, start_rover):
-    """On sand: wheels sink in, and leave ruts in the cloud and on the maps, which late listeners get too."""
+def test_soft_ground_is_published_while_wheels_deform_it(peer, start_rover):
+    """On sand wheels leave ruts in the cloud and on the maps, which are latched."""
     start_rover(world="sand", cmd_vel_timeout=0.0, terrain_rate=5.0)
     slip = peer.hear(DynamicInterfaceGroupValues, "slip")
     peer.say("cmd_vel", AHEAD)
@@ -228,7 +228,7 @@ def test_soft_ground_is_published_as_it_is_driven_on(peer, start_rover):
 
     peer.hear(PointCloud2, "terrain", topics.LATCHED).wait_ever(deep, "a rut of a centimetre")
     for topic in ("terrain/rut_depth", "terrain/bearing_margin"):
-        # the last one may be of before the wheels turned
+        # the last one may be from before the wheels turned
         inbox = peer.hear(OccupancyGrid, topic, topics.LATCHED)
         grid = inbox.wait_ever(lambda message: max(message.data, default=0) > 0, topic)
         assert grid.header.frame_id == "map"

@@ -1,4 +1,4 @@
-"""A lidar on ROS 2: what it sees of a room that is known, how often, in which frame."""
+"""A lidar on ROS 2: ranges in a known room, rate and frame."""
 
 import math
 
@@ -36,7 +36,7 @@ def room(tmp_path):
     return str(file)
 
 
-def test_a_known_room_is_seen_as_it_is(peer, start_simulator, room):
+def test_scan_of_a_known_room(peer, start_simulator, room):
     start_simulator(machine="rover", world=room, start_paused=True, step_request_count=400)
     scans = peer.hear(LaserScan, "scan", topics.SENSOR_DATA)
     still = peer.hear(TFMessage, "/tf_static", topics.LATCHED).first()
@@ -60,7 +60,7 @@ def test_a_known_room_is_seen_as_it_is(peer, start_simulator, room):
     assert len(scan.ranges) == round((scan.angle_max - scan.angle_min) / scan.angle_increment) + 1
     angles = scan.angle_min + scan.angle_increment * np.arange(len(scan.ranges))
     ranges = np.array(scan.ranges)
-    # the rover stands still but for some micrometres; the numbers are of single precision
+    # the rover moves by some micrometres; the numbers have single precision
     wall = np.abs(np.tan(angles)) < 0.999 * 2.0 / FACE
     wall &= np.abs(angles) < 1.5
     np.testing.assert_allclose(ranges[wall], FACE / np.cos(angles[wall]), atol=1e-4)
@@ -81,7 +81,7 @@ def test_scans_come_at_their_own_rate(peer, start_simulator, room):
 
 
 def test_rates_are_changed_while_it_runs(peer, start_simulator, room):
-    """As fast as possible, so that nothing is left out; a rate begins with the first sample that is its multiple."""
+    """As fast as possible, so that no sample is skipped; a rate begins at the first step that is its multiple."""
     node = start_simulator(machine="rover", world=room, real_time_factor=0.0, diagnostics_rate=0.01)
     heard = {
         "scan_rate": peer.hear(LaserScan, "scan", topics.SENSOR_DATA),
@@ -97,7 +97,7 @@ def test_rates_are_changed_while_it_runs(peer, start_simulator, room):
 
     for rate in (25.0, 4.0):
         assert all(set_parameter(name, rate) for name in heard)
-        # The physics thread does one thing after the other: when it has paused, it has the new rates, and says when.
+        # The physics thread handles calls in order: when it has paused, it has the new rates, and tells the time.
         assert peer.ask(SetBool, "/simulator/pause", SetBool.Request(data=True)).success
         begin = round(1e9 * node.report.time)
         assert peer.ask(SetBool, "/simulator/pause", SetBool.Request(data=False)).success
@@ -112,7 +112,7 @@ def test_rates_are_changed_while_it_runs(peer, start_simulator, room):
     diagnostics.collect(10)
 
 
-def test_a_rover_may_do_without(peer, start_simulator):
+def test_rover_without_a_lidar_has_no_scan(peer, start_simulator):
     start_simulator(machine="rover", machine_arguments=["lidar:=false"], start_paused=True)
     peer.wait_for(lambda: peer.node.get_publishers_info_by_topic("/imu/data"), "/imu/data")
     assert not peer.node.get_publishers_info_by_topic("/scan")

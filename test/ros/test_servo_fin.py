@@ -1,4 +1,4 @@
-"""The steering drive on ROS 2: what the simulator says of it is what the experiments compute."""
+"""The steering drive on ROS 2: the simulator publishes what the experiments compute."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ STEP = 1e-5
 
 @pytest.fixture(scope="module")
 def compiled_fin():
-    """The machine, stepped once: nobody waits for the compiler later."""
+    """The machine, stepped once, so that all is compiled."""
     machine = grouser.load_machine(catalogue.machine_file("servo_fin"))
     grouser.Simulation(machine, grouser.load_world(catalogue.world_file("weightless"))).step(1)
 
@@ -25,7 +25,7 @@ def run_fin(run_live, compiled_fin):
     return partial(run_live, machine="servo_fin", world="weightless", step=STEP)
 
 
-def test_slow_ramp_live_as_reproduced(run_fin, tmp_path):
+def test_live_slow_ramp_equals_the_experiment(run_fin, tmp_path):
     """Period and greatest speed within twice the 0.5 % of the experiment's scheme."""
     program = tmp_path / "ramp.yaml"
     program.write_text("commands: [{time: 0.0, joint: hinge, value: 4.0e-4, ramp: 1.0}]")

@@ -1,4 +1,4 @@
-"""The standard services of simulators, asked over DDS; each test holds for every version of `simulation_interfaces`."""
+"""The standard services of simulators over DDS; each test holds for every version of `simulation_interfaces`."""
 
 import math
 import re
@@ -52,7 +52,7 @@ def world_file(tmp_path):
 
 @pytest.fixture
 def yard(start_simulator, world_file):
-    """A simulator that waits, with the loader among obstacles."""
+    """A paused simulator with the loader among obstacles."""
     return start_simulator(world=str(world_file), start_paused=True)
 
 
@@ -80,7 +80,7 @@ def names(ask, **filters) -> list[str]:
     return list(answer.entities)
 
 
-def test_what_is_offered_is_what_is_there(ask, peer, yard):
+def test_reported_features_are_the_available_services(ask, peer, yard):
     offered = set(ask("GetSimulatorFeatures").features.features)
     for name in (
         "SIMULATION_RESET_TIME",
@@ -106,7 +106,7 @@ def test_what_is_offered_is_what_is_there(ask, peer, yard):
         assert (number in offered) == (f"/simulator/{service}" in services), feature
 
 
-def test_states_follow_each_other(ask, start_simulator, world_file):
+def test_transitions_of_the_simulation_state(ask, start_simulator, world_file):
     start_simulator(world=str(world_file))
     answers = srv.SetSimulationState.Response
     assert get_state(ask) == SimulationState.STATE_PLAYING
@@ -150,10 +150,10 @@ def test_steps_are_exact_and_need_a_pause(ask, yard):
             assert "paused" in refused.error_message
 
 
-def test_the_action_tells_of_each_step(ask, peer, yard):
+def test_action_gives_feedback_of_each_step(ask, peer, yard):
     before = now(ask)
     actor = peer.act(SimulateSteps, "/simulator/simulate_steps")
-    # what is told before the server has found the listeners is not heard: the client of the action and the inbox
+    # the server must have discovered both subscribers, the action client and the inbox, or early messages are lost
     peer.wait_for(lambda: yard.count_subscribers("/simulator/simulate_steps/_action/feedback") == 2, "the listeners")
     status, result = actor.end(actor.send(SimulateSteps.Goal(steps=25)))
     assert (status, result.result.result) == (GoalStatus.STATUS_SUCCEEDED, OK)
@@ -162,8 +162,8 @@ def test_the_action_tells_of_each_step(ask, peer, yard):
     assert [(news.completed_steps, news.remaining_steps) for news in told] == [(n, 25 - n) for n in range(1, 26)]
 
 
-def test_steps_that_are_told_are_the_same_steps(ask, peer, yard):
-    """To the last bit; and so are those after a stop."""
+def test_steps_with_feedback_equal_steps_without(ask, peer, yard):
+    """To the last bit, also after a stop."""
     states = []
     for _ in range(2):
         assert ask("StepSimulation", steps=150).result.result == OK
@@ -205,10 +205,10 @@ def test_the_action_needs_a_pause(ask, peer, start_simulator):
     assert "paused" in result.result.error_message
 
 
-def test_many_steps_keep_nobody_from_stopping_the_machine(ask, peer, start_simulator):
-    """While one request makes steps, states are told, other requests refused, and an emergency stop is heard.
+def test_emergency_stop_and_queries_during_a_long_step_request(ask, peer, start_simulator):
+    """While one request makes steps, states can be read, other requests are refused, and an emergency stop acts.
 
-    In lockstep with a controller that commands some times; then the steps wait until the lockstep ends.
+    The controller of the lockstep commands some times; then the steps wait until the lockstep ends.
     """
     lockstep = {"lockstep_sources": ["joint_commands"], "lockstep_period": 0.1, "lockstep_deadline": 0.0}
     yard = start_simulator(start_paused=True, **lockstep)
@@ -242,7 +242,7 @@ def test_many_steps_keep_nobody_from_stopping_the_machine(ask, peer, start_simul
     assert now(ask) == 20_000 * STEP
 
 
-def test_reset_takes_back_what_is_asked(ask, yard):
+def test_reset_scopes(ask, yard):
     scope = srv.ResetSimulation.Request
     assert ask("StepSimulation", steps=100).result.result == OK
     fallen = height(ask)
@@ -312,7 +312,7 @@ def test_entities_are_chosen_by_all_filters(ask, yard):
         ),
     ],
 )
-def test_a_filter_that_is_not_valid_says_why(ask, yard, filters, code, words):
+def test_invalid_filters_are_refused_with_a_reason(ask, yard, filters, code, words):
     for service in ("GetEntities", "GetEntitiesStates"):
         answer = ask(service, filters=EntityFilters(**filters))
         assert answer.result.result == code
@@ -348,7 +348,7 @@ def test_bounds_are_a_box_in_the_entitys_frame(ask, yard):
     assert (lower.y, upper.y, lower.z) == pytest.approx((-0.4, 0.4, 0.0))  # of the chassis, the widest and lowest part
 
 
-def test_what_is_said_of_an_entity_can_be_changed(ask, yard):
+def test_entity_info_can_be_changed(ask, yard):
     info = ask("GetEntityInfo", entity="bollard").info
     assert info.category.category == EntityCategory.CATEGORY_STATIC_OBJECT
     assert list(info.tags) == ["obstacle", "steel"]
@@ -364,13 +364,13 @@ def test_what_is_said_of_an_entity_can_be_changed(ask, yard):
 
 
 @pytest.mark.parametrize("service", ["GetEntityInfo", "GetEntityState", "GetEntityBounds", "SetEntityInfo"])
-def test_an_entity_that_is_not_there_is_not_found(ask, yard, service):
+def test_unknown_entity_is_not_found(ask, yard, service):
     answer = ask(service, entity="kerbb").result
     assert answer.result == Result.RESULT_NOT_FOUND
     assert "'kerb'" in answer.error_message
 
 
-def test_spawnables_are_machines_with_what_they_are(ask, yard, loader_file):
+def test_spawnables_list_the_machines(ask, yard, loader_file):
     answer = ask("GetSpawnables", sources=[loader_file.parent.as_uri(), "http://example.org/", "/nowhere"])
     assert answer.result.result == OK
     assert "http://example.org/" in answer.result.error_message
@@ -400,7 +400,7 @@ def test_worlds_are_listed_by_their_tags(ask, yard, world_file):
     assert "yard" in [world.name for world in rest.worlds]
 
 
-def test_the_world_is_told_with_its_poses(ask, yard, world_file):
+def test_current_world_and_its_named_poses(ask, yard, world_file):
     world = ask("GetCurrentWorld").world
     assert (world.name, world.description, list(world.tags)) == ("yard", "A yard with a kerb.", ["test", "outdoor"])
     assert world.world_resource.uri == world_file.as_uri()
@@ -415,7 +415,7 @@ def test_the_world_is_told_with_its_poses(ask, yard, world_file):
     assert [pose.name for pose in ask("GetNamedPoses", tags=some).poses] == ["charger", "gate"]
 
 
-def test_quitting_answers_and_ends_the_process(ask, compiled, peer, launch, loader_file):
+def test_quit_is_answered_and_ends_the_process(ask, compiled, peer, launch, loader_file):
     process = launch("grouser.nodes.simulator", "--ros-args", "-p", f"machine:={loader_file}")
     peer.hear(JointState, topics.JOINT_STATES).collect(5)
     assert set_state(ask, SimulationState.STATE_QUITTING).result == OK

@@ -1,4 +1,4 @@
-"""What the simulator node hears: commands, their refusal and their silence, the emergency stop, and its services."""
+"""Input of the simulator node: commands, their refusal and timeout, the emergency stop, and services."""
 
 import math
 
@@ -60,7 +60,7 @@ def test_a_valve_array_follows_the_parameter_valves(peer, start_simulator, hydra
     hydraulics.wait(lambda message: spool(message) == pytest.approx(-0.25, abs=0.01), "the spool at its command")
 
 
-def test_a_joint_command_speaks_each_drives_language(peer, start_simulator, joint_states):
+def test_joint_command_uses_the_quantity_of_each_drive(peer, start_simulator, joint_states):
     start_simulator(command_timeout=0.0)
     nan = math.nan
     message = JointState(
@@ -111,7 +111,7 @@ def test_bad_commands_are_refused_whole_and_counted(peer, start_simulator, hydra
     for count, (what, (topic, message)) in enumerate(BAD_COMMANDS.items(), start=1):
         peer.say(topic, message)
         diagnostics.wait(lambda message, count=count: refused(message) == count, f"the refusal of: {what}")
-    # Long enough for anything that had slipped through to move.
+    # Long enough for an accepted command to move something.
     now = joint_states.wait().header.stamp.sec
     joint_states.wait(lambda message: message.header.stamp.sec > now + 1)
     assert {abs(spool(message)) < 1e-12 for message in hydraulics.all()} == {True}
@@ -121,7 +121,7 @@ def test_bad_commands_are_refused_whole_and_counted(peer, start_simulator, hydra
 
 
 def refused(message: DiagnosticArray) -> int | None:
-    """The counter of refused commands, or None where the message does not say."""
+    """The counter of refused commands, or None where the message does not have it."""
     for status in message.status:
         for pair in status.values:
             if pair.key == "refused_commands":
@@ -129,7 +129,7 @@ def refused(message: DiagnosticArray) -> int | None:
     return None
 
 
-def test_a_refusal_does_not_stop_what_is_moving(peer, start_simulator, hydraulics):
+def test_refused_command_leaves_earlier_ones_in_force(peer, start_simulator, hydraulics):
     start_simulator(command_timeout=0.0)
     peer.say("valve_commands_array", Float64MultiArray(data=[0.5]))
     hydraulics.wait(lambda message: spool(message) > 0.49, "the spool open")
@@ -140,7 +140,7 @@ def test_a_refusal_does_not_stop_what_is_moving(peer, start_simulator, hydraulic
     assert min(spool(message) for message in hydraulics.all()[opened:] + values) > 0.48
 
 
-def test_silence_is_safety(peer, start_simulator, hydraulics, joint_states):
+def test_silent_source_goes_to_safe_values(peer, start_simulator, hydraulics, joint_states):
     """After the timeout valves close and velocity and effort drives get zero; position drives hold."""
     start_simulator(command_timeout=0.3, diagnostics_rate=20.0, start_paused=True, step_request_count=500)
     diagnostics = peer.hear(DiagnosticArray, "/diagnostics")
@@ -159,7 +159,7 @@ def test_silence_is_safety(peer, start_simulator, hydraulics, joint_states):
     peer.step_until(joint_states, mast_held, "the mast held", now)
     status = diagnostics.wait(lambda message: "silent" in message.status[-1].message).status[-1]
     assert "valve_commands_array" in status.message
-    # The source comes back, and is heard.
+    # The source commands again.
     silent = hydraulics.mark()
     peer.say("valve_commands_array", Float64MultiArray(data=[0.5]))
     peer.step_until(hydraulics, lambda message: spool(message) > 0.4, "the valve open again", silent)
@@ -187,7 +187,7 @@ def test_an_emergency_stop_is_latched_until_reset(peer, start_simulator, hydraul
     hydraulics.wait(lambda message: spool(message) > 0.49, "the valve open after the reset")
 
 
-def test_an_emergency_stop_from_before_the_start_counts(peer, start_simulator, hydraulics):
+def test_emergency_stop_sent_before_the_start_is_obeyed(peer, start_simulator, hydraulics):
     publisher = peer.node.create_publisher(Bool, "emergency_stop", topics.LATCHED)
     publisher.publish(Bool(data=True))
     start_simulator(command_timeout=0.0, diagnostics_rate=20.0)
@@ -216,7 +216,7 @@ def test_stepping_by_hand_leaves_no_sample_out(peer, start_simulator):
     """Many more samples than the queue holds, as fast as the machine steps; each stream ends at the last step."""
     steps = 2005
     node = start_simulator(start_paused=True, step_request_count=steps, hydraulics_rate=50.0)
-    # As many as there are: a listener that keeps ten would lose some itself.
+    # A queue as deep as the number of samples: a shorter one would lose some.
     joint_states = peer.hear(JointState, "joint_states", 1000)
     hydraulics = peer.hear(DynamicInterfaceGroupValues, "hydraulics/state", 1000)
     peer.wait_for(lambda: peer.node.count_publishers("/joint_states") == 1, "joint_states")
@@ -263,7 +263,7 @@ def test_parameters_change_or_are_refused_with_a_reason(peer, start_simulator, j
     peer.wait_for(lambda: last_stamp(joint_states) == 25 * STEP, "25 steps")
 
 
-def test_a_program_plays_until_somebody_takes_over(peer, start_simulator, hydraulics, tmp_path):
+def test_program_plays_until_the_first_command(peer, start_simulator, hydraulics, tmp_path):
     program = tmp_path / "program.yaml"
     program.write_text("commands:\n- {time: 0.1, valve: boom_valve, value: 0.3}\n")
     start_simulator(program=str(program), command_timeout=0.2)

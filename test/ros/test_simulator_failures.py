@@ -1,4 +1,4 @@
-"""What becomes of the simulator when one of its threads fails: it says so and ends, and nobody waits for ever."""
+"""Failure of one of the simulator's threads: the node reports it and ends, and no request waits for ever."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def simulator(ended: threading.Event, machine, **parameters) -> SimulatorNode:
     return SimulatorNode([Parameter(name, value=value) for name, value in values.items()], ended)
 
 
-def test_an_unforeseen_error_of_the_build_ends_the_node(ros, loader_file, monkeypatch):
+def test_unexpected_error_of_the_build_ends_the_node(ros, loader_file, monkeypatch):
     monkeypatch.setattr("grouser.nodes.simulator.session.simulate", fail)
     ended = threading.Event()
     with spinning(simulator(ended, loader_file)) as node:

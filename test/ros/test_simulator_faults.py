@@ -16,7 +16,7 @@ from grouser.physics.base.errors import GrouserError
 
 
 class Faults:
-    """Somebody who sets a simulator's parameters."""
+    """A client that sets a simulator's parameters."""
 
     def __init__(self, peer):
         self._peer = peer
@@ -24,7 +24,7 @@ class Faults:
         assert self._client.wait_for_services(DEADLINE)
 
     def set(self, **values):
-        """Sets parameters, `__` for a dot; whether each was taken, and why not."""
+        """Sets parameters, `__` for a dot; returns whether each was accepted, and the reason if not."""
         changes = [Parameter(f"faults.{name.replace('__', '.')}", value=value) for name, value in values.items()]
         answered = []
         self._client.set_parameters(changes, callback=answered.append)
@@ -72,7 +72,7 @@ def test_a_stuck_spool_stays_until_the_faults_are_cleared(peer, start_simulator,
     assert peer.ask(Trigger, "/simulator/clear_faults", Trigger.Request()).message == "all was well"
 
 
-def test_a_sensor_offset_is_published_and_a_fault_may_be_there_from_the_start(peer, start_simulator, hydraulics):
+def test_sensor_offset_is_published_and_faults_can_be_set_at_the_start(peer, start_simulator, hydraulics):
     start_simulator(**{"faults.boom_cylinder.sensor_offset_piston_side": 5e7})
     hydraulics.wait(lambda message: value(message, "pressure_piston_side") > 5e7, "the offset")
     assert peer.ask(Trigger, "/simulator/clear_faults", Trigger.Request()).success
@@ -107,7 +107,7 @@ def test_bad_values_are_refused_with_a_reason(peer, start_simulator):
     assert faults.get("boom_valve.slow_spool", "boom_valve.stuck_spool") == [0.5, False]
 
 
-def test_a_plain_scheme_refuses_what_it_does_not_know(peer, start_simulator):
+def test_plain_scheme_refuses_unsupported_faults(peer, start_simulator):
     start_simulator(scheme="semi_implicit", start_paused=True)
     faults = Faults(peer)
     (refusal,) = faults.set(boom_cylinder__worn_seal=1e-12)
@@ -117,7 +117,7 @@ def test_a_plain_scheme_refuses_what_it_does_not_know(peer, start_simulator):
 
 
 @pytest.mark.parametrize("value", [2e-9, "much"])
-def test_a_bad_fault_from_the_start_is_bad_input(ros, loader_file, value):
+def test_invalid_fault_at_the_start_is_bad_input(ros, loader_file, value):
     overrides = [
         Parameter("machine", value=str(loader_file)),
         Parameter("faults.boom_cylinder.worn_seal", value=value),

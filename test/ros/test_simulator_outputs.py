@@ -1,4 +1,4 @@
-"""What the simulator node says: topics, types, quality of service, rates, stamps and contents."""
+"""Output of the simulator node: topics, types, quality of service, rates, stamps and contents."""
 
 import numpy as np
 import pytest
@@ -85,7 +85,7 @@ def test_topics_have_their_types_and_quality_of_service(peer, start_simulator):
         assert offered[service] == [kind]
 
 
-def test_nothing_else_is_published(peer, start_simulator):
+def test_no_other_topics_are_published(peer, start_simulator):
     start_simulator()
     peer.hear(Clock, "/clock", topics.CLOCK_QUALITY).first()
 
@@ -93,10 +93,10 @@ def test_nothing_else_is_published(peer, start_simulator):
         found = peer.node.get_publisher_names_and_types_by_node("simulator", "/")
         return {name for name, _ in found} - {"/rosout", "/parameter_events"}
 
-    # actions publish too: how their goals stand, and how far they are
+    # actions publish too: status and feedback of their goals
     actions = (f"/{topics.FOLLOW_JOINT_TRAJECTORY}", topics.SIMULATE_STEPS.replace("~", "/simulator"))
     of_actions = {f"{action}/_action/{what}" for action in actions for what in ("status", "feedback")}
-    # whose publishers they are arrives later than what they publish
+    # the names of publishers arrive later than their messages
     peer.wait_for(lambda: names() >= set(OUTPUTS), "all publishers of the simulator")
     assert names() == {*OUTPUTS, *of_actions, "/simulator/transition_event"}  # the last of its lifecycle
 
@@ -139,7 +139,7 @@ def test_transforms_and_joint_states_share_their_stamp(peer, start_simulator):
     start_simulator()
     joint_states = peer.hear(JointState, "joint_states")
     transforms = peer.hear(TFMessage, "/tf", topics.TF_QUALITY)
-    # from here on both are heard
+    # from here on both are received
     begun = max(stamps([joint_states.first()])[0], nanoseconds(transforms.wait().transforms[0].header.stamp))
     joint_states.wait_ever(lambda message: nanoseconds(message.header.stamp) >= begun, "joint_states")
     transforms.wait_ever(lambda message: nanoseconds(message.transforms[0].header.stamp) >= begun, "/tf")
@@ -154,7 +154,7 @@ def test_joint_states_name_every_movable_joint(peer, start_simulator):
     assert len(message.position) == len(message.velocity) == len(message.effort) == len(JOINTS)
 
 
-def test_the_description_is_the_expanded_urdf_and_comes_late_too(peer, start_simulator):
+def test_robot_description_is_the_expanded_urdf_and_latched(peer, start_simulator):
     node = start_simulator()
     peer.hear(Clock, "/clock", topics.CLOCK_QUALITY).first()
     assert peer.hear(String, "robot_description", topics.LATCHED).first().data == node.machine.urdf
@@ -167,7 +167,7 @@ def step_by_service(peer, steps):
     return reply
 
 
-def test_the_transform_tree_is_that_of_the_simulation(peer, start_simulator, loader_file):
+def test_transforms_equal_the_link_poses_of_the_simulation(peer, start_simulator, loader_file):
     """Every frame's pose, chained from odom over /tf and /tf_static, is the link's pose in the same simulation."""
     steps = 130
     start_simulator(start_paused=True, step_request_count=steps)
@@ -227,7 +227,7 @@ def test_link_transforms_can_be_left_to_a_robot_state_publisher(peer, start_simu
     assert pairs == [("odom", "base_footprint"), ("base_footprint", "chassis")]
 
 
-def test_contact_wrenches_carry_the_machine(peer, start_simulator):
+def test_contact_wrench_of_the_chassis_is_the_weight(peer, start_simulator):
     """At rest the ground pushes the chassis up with the machine's weight, given in the link's frame."""
     node = start_simulator()
     weight = 9.81 * sum(link.inertial.mass for link in node.machine.links if link.inertial)
@@ -266,7 +266,7 @@ def test_joint_reactions_are_those_of_the_simulation(peer, start_simulator, link
         assert np.linalg.norm(heard) > 1.0
 
 
-def test_reactions_come_at_their_own_rate(peer, start_simulator, linkage_file):
+def test_joint_reactions_have_their_own_rate(peer, start_simulator, linkage_file):
     start_simulator(machine=str(linkage_file), reaction_rate=50.0, start_paused=True, step_request_count=120)
     inbox = peer.hear(WrenchStamped, "joint_reactions/mast_foot", topics.SENSOR_DATA)
     end = peer.step()
@@ -286,12 +286,12 @@ def test_a_reaction_is_a_force_on_the_child_in_the_joints_frame(peer, start_simu
     assert [wrench.force.x, wrench.force.y, wrench.force.z] == pytest.approx(
         [-weight * np.sin(0.5), 0.0, weight * np.cos(0.5)], abs=1e-9 * weight
     )
-    # What bends the joint, 500 N m/rad, is the weight's moment; the mast then leans by that much more.
+    # The moment of the weight bends the joint, 500 N m/rad; the mast leans by that angle more.
     lean = -wrench.torque.y / 500.0
     assert -wrench.torque.y == pytest.approx(weight * 0.4 * np.sin(0.5 + lean), rel=1e-9)
 
 
-def test_frames_of_joints_follow_what_carries_them(peer, start_simulator, linkage_file):
+def test_joint_frames_move_with_their_parent_links(peer, start_simulator, linkage_file):
     """A link that hangs in a hinge has its origin in the hinge's frame and turns about that frame's z axis; on a
     flexible link the frame moves."""
     steps = 400
@@ -330,7 +330,7 @@ def test_frames_of_joints_follow_what_carries_them(peer, start_simulator, linkag
     np.testing.assert_allclose(rotation[:, 1], [0.0, 1.0, 0.0], atol=1e-5)
 
 
-def test_frames_of_joints_are_there_beside_a_robot_state_publisher(peer, start_simulator, linkage_file):
+def test_joint_frames_are_published_beside_a_robot_state_publisher(peer, start_simulator, linkage_file):
     start_simulator(machine=str(linkage_file), publish_link_tf=False)
     fixed = peer.hear(TFMessage, "/tf_static", topics.LATCHED).first()
     assert {item.child_frame_id for item in fixed.transforms} == {"rocker end_frame", "mast_foot_frame"}
@@ -430,7 +430,7 @@ def test_motors_and_pumps_are_on_hydraulics_state(peer, start_simulator, load_se
     assert pump.shaft_power > 0.0
 
 
-def test_diagnostics_say_how_it_goes(peer, start_simulator):
+def test_diagnostics_report_pace_and_solver(peer, start_simulator):
     start_simulator(diagnostics_rate=20.0)
     inbox = peer.hear(DiagnosticArray, "/diagnostics")
     message = inbox.wait(lambda message: len(message.status) == 4 and message.header.stamp.nanosec > 0)
@@ -450,7 +450,7 @@ def test_diagnostics_say_how_it_goes(peer, start_simulator):
     assert float(statuses["simulator: pace"]["step_time_p50 [s]"]) > 0.0
 
 
-def test_diagnostics_carry_the_energy_of_the_simulation(peer, start_simulator, loader_file, tmp_path):
+def test_diagnostics_report_the_energy_of_the_simulation(peer, start_simulator, loader_file, tmp_path):
     steps = 40
     program = tmp_path / "extend.yaml"
     program.write_text("commands: [{time: 0.0, valve: boom_valve, value: 0.8}]\n", encoding="utf-8")
@@ -477,7 +477,7 @@ def test_diagnostics_carry_the_energy_of_the_simulation(peer, start_simulator, l
     assert sums["actuator_work"] != 0.0 and sums["dissipation"] != 0.0
 
 
-def test_diagnostics_carry_the_energy_of_springs(peer, start_simulator, linkage_file):
+def test_diagnostics_report_the_energy_of_springs(peer, start_simulator, linkage_file):
     steps = 200
     start_simulator(machine=str(linkage_file), start_paused=True, step_request_count=steps, diagnostics_rate=20.0)
     inbox = peer.hear(DiagnosticArray, "/diagnostics")
@@ -491,7 +491,7 @@ def test_diagnostics_carry_the_energy_of_springs(peer, start_simulator, linkage_
     assert elastic > 0.01
 
 
-def test_stamps_never_run_back_over_a_reset(peer, start_simulator):
+def test_stamps_increase_over_a_reset(peer, start_simulator):
     start_simulator()
     inbox = peer.hear(JointState, "joint_states")
     before = nanoseconds(inbox.wait(lambda message: nanoseconds(message.header.stamp) > 50 * STEP).header.stamp)

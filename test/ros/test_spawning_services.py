@@ -1,7 +1,7 @@
 """Spawning, moving and deleting entities and loading worlds, over DDS; each test holds for every version.
 
-Their host steps a simulation of its own for each machine, so that machines do not touch each other. It is one that can
-do everything that the services ask for.
+Their host steps a separate simulation for each machine, so that machines do not collide. It supports
+everything that the services need.
 """
 
 import math
@@ -55,7 +55,7 @@ XACRO = """<robot name="ball" xmlns:xacro="http://www.ros.org/wiki/xacro">
 
 
 class Yard:
-    """A host that can do everything, without physics between its machines."""
+    """A host that supports everything, without physics between its machines."""
 
     capabilities = frozenset(Capability)
 
@@ -151,7 +151,7 @@ def host():
 
 @pytest.fixture
 def ask(compiled, peer, host):
-    """Asks a service of a node with this host, by the name of its type and the fields of the request."""
+    """Calls a service of a node with this host, by the name of its type and the fields of the request."""
     node = Node("yard")
     services = SimulationServices(node, host)
     peer.run(node)
@@ -163,7 +163,7 @@ def ask(compiled, peer, host):
 
 
 def with_resource(message, field="entity_resource", uri="", text=""):
-    """A request, or a message in one, for a resource, in whatever field this version has for it."""
+    """A request, or a message in one, with a resource in the field that this version has for it."""
     if hasattr(message, field):
         message = message if not isinstance(message, type) else message()
         getattr(message, field).uri, getattr(message, field).resource_string = uri, text
@@ -174,7 +174,7 @@ def with_resource(message, field="entity_resource", uri="", text=""):
 
 @pytest.fixture
 def spawn(peer, ask):
-    """Spawns an entity; the answer."""
+    """Spawns an entity; returns the answer."""
 
     def spawn(name="", uri="", text=BALL, allow_renaming=False, namespace="", pose=None, frame=""):
         request = srv.SpawnEntity.Request(name=name, allow_renaming=allow_renaming, entity_namespace=namespace)
@@ -202,7 +202,7 @@ def place_of(ask, name):
 QUARTER = (0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5))  # about z
 
 
-def test_everything_is_offered(ask):
+def test_all_services_are_offered(ask):
     offered = ask("GetSimulatorFeatures").features
     known = {name: getattr(SimulatorFeatures, name) for name in dir(SimulatorFeatures) if name.isupper()}
     absent = {name for name, number in known.items() if isinstance(number, int) and number not in offered.features}
@@ -210,7 +210,7 @@ def test_everything_is_offered(ask):
     assert list(offered.spawn_formats) == ["urdf", "xacro"]
 
 
-def test_what_is_spawned_moves_and_goes(ask, spawn, host):
+def test_spawned_machine_is_simulated_and_deleted(ask, spawn, host):
     answer = spawn("left", pose=at(1.0, 2.0, 3.0), namespace="fleet/left")
     assert (answer.result.result, answer.entity_name) == (OK, "left"), answer.result.error_message
     assert place_of(ask, "left") == [1.0, 2.0, 3.0]
@@ -227,7 +227,7 @@ def test_what_is_spawned_moves_and_goes(ask, spawn, host):
     assert list(ask("GetEntities").entities) == []
 
 
-def test_names_are_unique_or_changed(ask, spawn):
+def test_repeated_names_are_refused_or_renamed(ask, spawn):
     answers = srv.SpawnEntity.Response
     assert spawn().entity_name == "ball"  # by its description
     assert spawn().result.result == answers.NAME_NOT_UNIQUE
@@ -273,7 +273,7 @@ def test_names_are_unique_or_changed(ask, spawn):
         ({"frame": "nowhere"}, "INVALID_POSE"),
     ],
 )
-def test_what_cannot_be_spawned_says_why(ask, spawn, order, code):
+def test_refused_spawns_give_a_reason(ask, spawn, order, code):
     answer = spawn("thing", **order)
     response = srv.SpawnEntity.Response
     assert answer.result.result == getattr(response, code, getattr(Result, code, None)), answer.result.error_message
@@ -314,8 +314,8 @@ def test_poses_are_in_the_frame_that_is_named(ask, spawn):
     assert place_of(ask, "second") == pytest.approx([1.0, 5.0, 0.5])  # 3 m along the first one's x, which is y
 
 
-def test_what_is_set_is_seen_from_the_frame(ask, spawn):
-    """In a frame that turns, standing still is to go around with it."""
+def test_states_are_set_and_read_in_the_named_frame(ask, spawn):
+    """An entity at rest in a rotating frame moves with it."""
     assert spawn("turntable", pose=at(1.0, 0.0, 0.0, QUARTER)).result.result == OK
     assert spawn("rider").result.result == OK
     flags = {"set_pose": True, "set_twist": True} if hasattr(srv.SetEntityState.Request, "set_pose") else {}
@@ -335,7 +335,7 @@ def test_what_is_set_is_seen_from_the_frame(ask, spawn):
     assert [angular.x, angular.y, angular.z] == pytest.approx([0.0, 0.0, 2.0])
 
 
-def test_what_is_not_to_be_set_stays(ask, spawn):
+def test_unselected_parts_of_a_state_stay(ask, spawn):
     if not hasattr(srv.SetEntityState.Request, "set_pose"):
         pytest.skip("this version sets everything")
     assert spawn("ball", pose=at(1.0, 0.0, 0.0)).result.result == OK
@@ -351,7 +351,7 @@ def test_what_is_not_to_be_set_stays(ask, spawn):
     assert (now.pose.position.x, now.twist.linear.y) == (2.0, 3.0)
 
 
-def test_what_cannot_be_set_says_why(ask, spawn, peer):
+def test_refused_states_give_a_reason(ask, spawn, peer):
     load(peer, text="obstacles: [{name: kerb, sphere: 1.0}]")
     assert spawn("ball").result.result == OK
     flags = {"set_pose": True, "set_twist": True} if hasattr(srv.SetEntityState.Request, "set_pose") else {}
@@ -372,7 +372,7 @@ def test_what_cannot_be_set_says_why(ask, spawn, peer):
 
 
 @pytest.mark.skipif(not hasattr(srv, "SpawnEntities"), reason="not in this version")
-def test_of_several_entities_each_has_its_answer(ask):
+def test_each_of_several_entities_has_its_result(ask):
     wrong = with_resource(msg.SpawnEntity(name="wrong"), text="<sdf/>")
     good = with_resource(msg.SpawnEntity(name="good"), text=BALL)
     mixed = ask("SpawnEntities", spawn_requests=[good, wrong, good])
@@ -389,7 +389,7 @@ def test_of_several_entities_each_has_its_answer(ask):
     assert list(ask("GetEntities").entities) == ["good", "a", "b"]
 
 
-def test_a_reset_takes_away_what_was_spawned(ask, spawn):
+def test_reset_removes_spawned_machines(ask, spawn):
     scope = srv.ResetSimulation.Request
     assert spawn("ball").result.result == OK
     assert ask("ResetSimulation", scope=scope.SCOPE_TIME | scope.SCOPE_STATE).result.result == OK
@@ -403,7 +403,7 @@ def load(peer, uri="", text="", **flags):
     return peer.ask(srv.LoadWorld, "/yard/load_world", request)
 
 
-def test_worlds_come_and_go(ask, spawn, peer, tmp_path):
+def test_worlds_are_loaded_and_unloaded(ask, spawn, peer, tmp_path):
     assert spawn("ball").result.result == OK
     assert ask("SetSimulationState", state=SimulationState(state=SimulationState.STATE_PLAYING)).result.result == OK
     file = tmp_path / "depot.yaml"
@@ -455,7 +455,7 @@ def test_worlds_come_and_go(ask, spawn, peer, tmp_path):
         ({"uri": "no_such_world"}, "RESULT_NOT_FOUND"),
     ],
 )
-def test_a_world_that_cannot_be_loaded_says_why_and_leaves_the_old_one(ask, peer, order, code):
+def test_world_that_cannot_be_loaded_leaves_the_present_one(ask, peer, order, code):
     answer = load(peer, **order)
     expected = getattr(srv.LoadWorld.Response, code, getattr(Result, code, None))
     assert answer.result.result == expected, answer.result.error_message
@@ -463,6 +463,6 @@ def test_a_world_that_cannot_be_loaded_says_why_and_leaves_the_old_one(ask, peer
     assert ask("GetCurrentWorld").world.name == "nowhere"
 
 
-def test_quitting_comes_after_the_answer(ask, host, peer):
+def test_quit_is_answered_first(ask, host, peer):
     assert ask("SetSimulationState", state=SimulationState(state=SimulationState.STATE_QUITTING)).result.result == OK
     peer.wait_for(lambda: host.ended, "the end")

@@ -1,4 +1,4 @@
-"""A mass with dry friction on ROS 2: pulled evenly, it sticks and slips at the published period."""
+"""A mass with dry friction on ROS 2: pulled at constant speed, it sticks and slips at the published period."""
 
 import math
 
@@ -24,7 +24,7 @@ def test_a_pulled_mass_sticks_and_slips_at_the_published_period(run_live, compil
     """The program that the launch file plays."""
     time, place, speed = run_live("stick_slip", DURATION, RATE, machine="stick_slip", step=STEP)
     slips = speed != 0.0
-    # where it sticks it does not creep
+    # no creep while it sticks
     stuck = ~slips[1:] & ~slips[:-1]
     assert stuck.sum() > 500 and (np.diff(place)[stuck] == 0.0).all()
     starts = np.flatnonzero(slips[1:] & ~slips[:-1]) + 1
@@ -32,5 +32,5 @@ def test_a_pulled_mass_sticks_and_slips_at_the_published_period(run_live, compil
     # T = 2 pi - 2 atan A + 2 A; twice the 0.5 % of the experiment. A line through all starts, each known to 2 ms.
     period = (2.0 * math.pi - 2.0 * math.atan(EXCESS) + 2.0 * EXCESS) / FREQUENCY
     assert np.polyfit(range(len(starts)), time[starts], 1)[0] == pytest.approx(period, rel=0.01)
-    # and on the whole it goes as fast as it is pulled
+    # the mean speed is that of the pull
     assert np.polyfit(range(len(starts)), place[starts], 1)[0] == pytest.approx(LENGTH * FREQUENCY * period, rel=0.01)

@@ -40,7 +40,7 @@ def trajectory(joints: list[str], *points: tuple) -> JointTrajectory:
 
 
 def away() -> JointTrajectory:
-    """Something that goes on for longer than its test, however busy the computer is: 20 s of motion, then it holds."""
+    """A trajectory that lasts longer than its test, also on a busy computer: 20 s of motion, then a hold."""
     return trajectory(["shoulder", "elbow"], (20.0, [2.0, 2.0]), (20_000.0, [2.0, 2.0]))
 
 
@@ -95,7 +95,7 @@ def test_a_planned_motion_is_followed_to_its_end(peer, start_simulator, arm, joi
     assert not middle.actual.accelerations
 
 
-def test_what_is_too_far_off_ends_with_its_code(start_simulator, arm, joint_states):
+def test_violated_tolerances_end_a_trajectory_with_their_codes(start_simulator, arm, joint_states):
     start_simulator(machine=str(ARM), **{"constraints.elbow.trajectory": 1e-4, "constraints.goal_time": 0.1})
     # The drive lags behind by its damping times the speed over its stiffness, 10 mrad.
     handle = arm.send(goal(trajectory(["elbow"], (10.0, [10.0]))))
@@ -140,7 +140,7 @@ def test_a_goal_is_canceled_and_replaced(start_simulator, arm, joint_states):
     assert held == pytest.approx(stopped, abs=0.005)  # of the 0.1 rad/s at which it went, and what its weight bends
 
 
-def test_others_end_a_trajectory(peer, start_simulator, arm, joint_states):
+def test_other_sources_and_stops_end_a_trajectory(peer, start_simulator, arm, joint_states):
     start_simulator(machine=str(ARM))
     handle = arm.send(goal(away()))
     arm.feedback.wait()
@@ -224,15 +224,15 @@ def test_bad_trajectories_are_refused_whole_and_counted(peer, start_simulator, a
         peer.wait_for(lambda count=count: node.refused_commands == 2 * count + 2, f"the refusal of: {what}")
     assert not arm.send(goal(away(), path_tolerance=[JointTolerance(name="elbow", position=math.nan)])).accepted
     assert not arm.send(FollowJointTrajectory.Goal()).accepted
-    # What was under way is not disturbed.
+    # The active trajectory continues.
     arm.feedback.wait()
     assert handle.status == GoalStatus.STATUS_EXECUTING
     node.set_parameters([Parameter("allow_nonzero_velocity_at_trajectory_end", value=True)])
     assert arm.send(goal(BAD["moving at the end"])).accepted
 
 
-def test_without_drives_for_it_there_is_no_trajectory(peer, start_simulator, joint_states, tmp_path):
-    """Neither for a drive that gives torques."""
+def test_machine_without_suitable_drives_has_no_trajectory_topic(peer, start_simulator, joint_states, tmp_path):
+    """Drives in effort mode follow no trajectory."""
     machine = tmp_path / "arm.urdf"
     machine.write_text(re.sub('mode="(position|velocity)"', 'mode="effort"', ARM.read_text()))
     node = start_simulator(machine=str(machine))

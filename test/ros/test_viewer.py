@@ -1,4 +1,4 @@
-"""The viewer over real DDS: what it shows of a machine that a small node publishes as the simulator would."""
+"""The viewer over real DDS, with a small node that publishes a machine as the simulator does."""
 
 import base64
 import http.client
@@ -80,7 +80,7 @@ OTHER_MACHINE = """<robot name="ball">
 
 
 class Stage(Node):
-    """Says what a simulator says: the description once, transforms and wrenches again and again."""
+    """Publishes as a simulator: the description once, transforms and wrenches repeatedly."""
 
     def __init__(self) -> None:
         super().__init__("stage")
@@ -125,7 +125,7 @@ class Stage(Node):
 
 
 class Theatre:
-    """A stage and whatever watches it, spun until something is seen."""
+    """A publishing stage and its viewers, spun until a condition holds."""
 
     def __init__(self) -> None:
         self.executor = SingleThreadedExecutor()
@@ -193,14 +193,14 @@ def test_frames_compose_and_tf_wins_over_the_description() -> None:
     assert frames.world("nobody").position == pytest.approx([0.0, 0.0, 0.0])
 
 
-def test_a_circle_of_parents_comes_to_an_end() -> None:
+def test_cyclic_transforms_end() -> None:
     frames = ReceivedFrames()
     frames.receive("a", "b", Pose((1.0, 0.0, 0.0), NO_TURN))
     frames.receive("b", "a", Pose((1.0, 0.0, 0.0), NO_TURN))
     assert np.isfinite(frames.world("a").position).all()
 
 
-def test_links_stand_where_tf_says(theatre: Theatre) -> None:
+def test_links_are_drawn_at_their_transforms(theatre: Theatre) -> None:
     viewer = theatre.open_viewer()
     theatre.stage.describe(MACHINE)
     theatre.wait_for(lambda: stands_at(viewer, "arm", (1, 0, 1)), "the arm at its joint's zero, before TF")
@@ -212,7 +212,7 @@ def test_links_stand_where_tf_says(theatre: Theatre) -> None:
     assert stands_at(viewer, "base_link", (1, 2, 0.5), QUARTER_TURN)
 
 
-def test_a_transform_that_is_no_pose_is_passed_over(theatre: Theatre) -> None:
+def test_invalid_transforms_are_ignored(theatre: Theatre) -> None:
     viewer = theatre.open_viewer()
     theatre.stage.describe(MACHINE)
     theatre.stage.place("base_link", "odom", (np.nan, 0, 0))
@@ -224,7 +224,7 @@ def test_a_transform_that_is_no_pose_is_passed_over(theatre: Theatre) -> None:
     assert stands_at(viewer, "arm", (1, 0, 1))
 
 
-def test_collision_shapes_stand_in_for_visuals_where_there_are_none_or_on_demand(theatre: Theatre) -> None:
+def test_collision_shapes_replace_missing_visuals(theatre: Theatre) -> None:
     viewer = theatre.open_viewer()
     theatre.stage.describe(MACHINE)
     theatre.wait_for(lambda: viewer.scene.links, "a machine")
@@ -263,7 +263,7 @@ def test_a_contact_force_is_an_arrow_in_the_world(theatre: Theatre) -> None:
 
 
 def test_a_cylinder_stretches_between_its_attachments(theatre: Theatre) -> None:
-    """The barrel begins at its point, the rod ends at its own, and the rod comes out of the barrel."""
+    """The barrel begins at its attachment, the rod ends at its own, and the rod comes out of the barrel."""
     viewer = theatre.open_viewer()
     theatre.stage.describe(MACHINE.replace("</robot>", f"{CYLINDER}</robot>"))
 
@@ -320,7 +320,7 @@ def test_capsules_and_points_are_drawn(theatre: Theatre) -> None:
     np.testing.assert_allclose(drawn.vertices.mean(axis=0), np.zeros(3), atol=1e-6)
     np.testing.assert_array_equal(balls.batched_positions, np.array([[0, 0, 0], [0, 0, 0.6]], dtype=np.float32))
     np.testing.assert_allclose(np.linalg.norm(balls.vertices, axis=1), 0.1, rtol=1e-6)
-    # The base has a visual, so that its collision shapes wait for a tick in their box.
+    # The base has a visual, so that its collision shapes are hidden until their box is ticked.
     single = handle(viewer, f"{node_name('base_link')}/2")
     assert balls.visible and not single.visible
     assert np.linalg.norm(single.vertices, axis=1).max() > 0.0
@@ -330,9 +330,10 @@ def test_capsules_and_points_are_drawn(theatre: Theatre) -> None:
 
 
 def test_the_page_shows_the_state_of_the_simulator(theatre: Theatre) -> None:
-    """While it compiles, how far that is; then its pace. Other statuses are not shown."""
+    """The progress of compilation, then the pace. Other statuses are not shown."""
     viewer = theatre.open_viewer()
-    for state in ("preparing the physics for this computer: 40 %, about 12 s left", "in real time"):
+    assert viewer.scene._state_text.multiline  # the panel would cut a single line off before the share
+    for state in ("preparing the physics (only after an update): 40 %, about 12 s left", "in real time"):
         theatre.stage.state = state
         theatre.wait_for(lambda: viewer.scene._state_text.value == state, state)  # noqa: B023, waits at once
 
@@ -359,7 +360,7 @@ def test_the_ground_is_the_worlds(theatre: Theatre, world_file: Callable[[str], 
     assert handle(theatre.open_viewer(world_file("ground: null")), "/ground") is None
 
 
-def test_a_height_field_is_drawn_as_machines_feel_it(
+def test_drawn_height_field_equals_the_ground_of_the_physics(
     theatre: Theatre, world_file: Callable[[str], str], tmp_path: Path
 ) -> None:
     np.savetxt(tmp_path / "field.csv", np.random.default_rng(3).uniform(-1.0, 1.0, (4, 3)), delimiter=",")
@@ -401,7 +402,7 @@ def test_obstacles_are_drawn(theatre: Theatre, world_file: Callable[[str], str])
     assert handle(viewer, "/obstacles/kerb|left") is kerb
 
 
-def test_a_fixed_base_stands_where_the_world_puts_it(theatre: Theatre, world_file: Callable[[str], str]) -> None:
+def test_fixed_base_is_drawn_at_the_spawn_pose(theatre: Theatre, world_file: Callable[[str], str]) -> None:
     """TF begins at the root of a machine with a fixed base: only the world says where that is."""
     viewer = theatre.open_viewer(world_file("spawn: {xyz: [5.0, 0.0, 1.0], rpy_deg: [0.0, 0.0, 90.0]}"))
     theatre.stage.place("arm", "world", (1, 0, 1))
@@ -410,12 +411,12 @@ def test_a_fixed_base_stands_where_the_world_puts_it(theatre: Theatre, world_fil
     assert stands_at(viewer, "world", (5, 0, 1), QUARTER_TURN)
 
 
-def test_a_world_that_is_not_there_is_named(theatre: Theatre) -> None:
+def test_missing_world_is_named(theatre: Theatre) -> None:
     with pytest.raises(MachineError, match="no world called 'mars'"):
         theatre.open_viewer("mars")
 
 
-def test_a_page_opened_later_looks_at_the_machine_where_it_is_then(theatre: Theatre) -> None:
+def test_later_pages_look_at_the_present_position(theatre: Theatre) -> None:
     viewer = theatre.open_viewer()
     theatre.stage.describe(MACHINE)
     camera = viewer.scene.server.initial_camera
@@ -428,7 +429,7 @@ def test_a_page_opened_later_looks_at_the_machine_where_it_is_then(theatre: Thea
     assert np.linalg.norm(camera.position - camera.look_at) == pytest.approx(distance)
 
 
-def test_a_viewer_that_comes_late_and_another_machine(theatre: Theatre) -> None:
+def test_viewer_shows_latched_and_later_machines(theatre: Theatre) -> None:
     theatre.stage.describe(MACHINE)
     theatre.stage.forces = {"base_link": (0.0, 0.0, 100.0)}
     viewer = theatre.open_viewer()
@@ -463,7 +464,7 @@ def test_meshes_are_found_away_from_their_file(theatre: Theatre, tmp_path: Path)
 
 @pytest.fixture
 def process() -> Iterator[tuple[subprocess.Popen, int]]:
-    """The viewer as a user starts it, once it has said that it is ready, and the port of its page."""
+    """The viewer as a process that has reported that it is ready, and the port of its page."""
     port = free_port()
     running = start_viewer(port)
     said = []
@@ -489,7 +490,7 @@ def test_the_page_is_served(process: tuple[subprocess.Popen, int]) -> None:
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_it_stops_although_the_page_is_open(process: tuple[subprocess.Popen, int], stop: signal.Signals) -> None:
+def test_viewer_stops_with_an_open_page(process: tuple[subprocess.Popen, int], stop: signal.Signals) -> None:
     running, port = process
     with connect(f"ws://127.0.0.1:{port}", subprotocols=[f"viser-v{viser.__version__}"]) as page:
         page.recv(timeout=DEADLINE)
@@ -501,7 +502,7 @@ def test_it_stops_although_the_page_is_open(process: tuple[subprocess.Popen, int
 
 @pytest.mark.parametrize("package", ["viser", "trimesh"])
 def test_a_missing_package_is_named(package: str) -> None:
-    """None among the loaded modules makes Python take a package for not installed."""
+    """A loaded module of None makes Python treat a package as not installed."""
     code = f"import sys; sys.modules['{package}'] = None; from grouser.nodes.viewer.node import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=DEADLINE)
     assert done.returncode == 2, done.stderr

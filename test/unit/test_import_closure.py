@@ -87,7 +87,7 @@ SOURCES = {
         ("top/loud", False),  # imported by a package on the way of which nothing is used
     ],
 )
-def test_what_counts(tmp_path, edited, counts):
+def test_edits_that_change_the_digest(tmp_path, edited, counts):
     write(tmp_path / "here", **SOURCES)
     before = digest(tmp_path / "here", "top.one", tmp_path / "memory")
     write(tmp_path / "there", **SOURCES)
@@ -117,7 +117,7 @@ def test_a_function_without_a_file(tmp_path):
     assert digest(tmp_path, "nowhere", tmp_path / "memory") is None
 
 
-def test_a_memory_that_cannot_be_read_or_written(tmp_path):
+def test_unusable_memory_file(tmp_path):
     write(tmp_path, script="")
     expected = digest(tmp_path, "script", tmp_path / "memory")
     (tmp_path / "memory").write_text("{")

@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 _PROGRAM = """
 import json, sys
 from numba.core import event
@@ -68,7 +70,7 @@ def compiled(folder, cache, expected):
     return set(names)
 
 
-def test_what_an_edit_compiles_again(tmp_path):
+def test_edit_recompiles_dependent_kernels_only(tmp_path):
     toy, copy, cache = make_toy(tmp_path / "here"), make_toy(tmp_path / "there"), tmp_path / "cache"
     assert compiled(toy, cache, [3.0, 1.0]) == ALL
     assert compiled(toy, cache, [3.0, 1.0]) == set()
@@ -84,13 +86,13 @@ def test_what_an_edit_compiles_again(tmp_path):
     assert compiled(toy, cache, [3.0, 1.0]) == set()  # the old one is as it was
 
 
-def test_nothing_is_made_until_a_kernel_is_used(tmp_path):
+def test_cache_folder_is_made_at_first_use(tmp_path):
     program = "import numba, toy.outer, json; print(json.dumps(numba.config.CACHE_DIR))"
     assert run(make_toy(tmp_path / "here"), tmp_path / "cache", program) == str(tmp_path / "cache")  # as the user says
     assert not (tmp_path / "cache").exists()
 
 
-def test_the_users_own_functions_are_not_concerned(tmp_path):
+def test_functions_of_users_keep_the_cache_of_numba(tmp_path):
     program = """
 import json, numba
 from numba.core.caching import FunctionCache
@@ -102,7 +104,7 @@ print(json.dumps(type(numba.njit(cache=True)(module.own)._cache) is FunctionCach
     assert run(make_toy(tmp_path / "here"), tmp_path / "cache", program)
 
 
-def test_overloads_are_kept_one_by_one(tmp_path):
+def test_each_overload_has_its_own_file(tmp_path):
     program = """
 import json
 from toy.apart import apart
@@ -128,16 +130,27 @@ print(json.dumps([call((outer,), 1.0), sum(call.stats.cache_hits.values())]))
     assert run(toy, tmp_path / "cache", program) == [6.0, 0]
 
 
-def test_what_was_lost_is_compiled_again(tmp_path):
+def without_end(content):
+    return content[:100]
+
+
+def with_damaged_section_table(content):
+    """The object file's section table at an impossible place."""
+    place = content.index(b"\x7fELF") + 0x28
+    return content[:place] + b"\xff" * 7 + content[place + 7 :]
+
+
+@pytest.mark.parametrize("damage", [without_end, with_damaged_section_table])
+def test_a_damaged_file_is_compiled_again(tmp_path, damage):
     toy, cache = make_toy(tmp_path / "here"), tmp_path / "cache"
     compiled(toy, cache, [3.0, 1.0])
-    (lost,) = cache.glob("kernels-toy.apart-*/*")
-    lost.write_bytes(lost.read_bytes()[:100])
+    (damaged,) = cache.glob("kernels-toy.apart-*/*")
+    damaged.write_bytes(damage(damaged.read_bytes()))
     assert compiled(toy, cache, [3.0, 1.0]) == {"apart"}
     assert compiled(toy, cache, [3.0, 1.0]) == set()
 
 
-def test_folders_that_nobody_uses_are_deleted_once_a_day(tmp_path):
+def test_unused_folders_are_deleted_once_a_day(tmp_path):
     toy, cache = make_toy(tmp_path / "here"), tmp_path / "cache"
     compiled(toy, cache, [3.0, 1.0])
     day, now = 24 * 3600, time.time()
@@ -159,7 +172,16 @@ def test_folders_that_nobody_uses_are_deleted_once_a_day(tmp_path):
     assert old.exists()
 
 
-def test_a_folder_that_cannot_be_written(tmp_path):
+def test_nothing_is_compiled_again_after_a_break_of_ten_days(tmp_path):
+    toy, cache = make_toy(tmp_path / "here"), tmp_path / "cache"
+    compiled(toy, cache, [3.0, 1.0])
+    for file in cache.iterdir():
+        os.utime(file, (time.time() - 10 * 24 * 3600,) * 2)
+    assert compiled(toy, cache, [3.0, 1.0]) == set()
+    assert compiled(toy, cache, [3.0, 1.0]) == set()
+
+
+def test_unwritable_folder_gives_a_warning(tmp_path):
     toy, cache = make_toy(tmp_path / "here"), tmp_path / "cache"
     cache.write_text("")
     program = "import json, warnings\nwith warnings.catch_warnings(record=True) as said:\n"
@@ -187,7 +209,7 @@ print(json.dumps(outer(1.0)))
     assert compiled(toy, cache, [8.0, 1.0]) == ALL
 
 
-def test_files_may_be_read_by_whoever_the_users_mask_lets(tmp_path):
+def test_files_have_the_permissions_of_the_umask(tmp_path):
     toy, cache = make_toy(tmp_path / "here"), tmp_path / "cache"
     compiled(toy, cache, [3.0, 1.0])
     mask = os.umask(0)
@@ -196,7 +218,7 @@ def test_files_may_be_read_by_whoever_the_users_mask_lets(tmp_path):
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o666 & ~mask}
 
 
-def test_whatever_teaches_numba_a_type_counts_as_source_of_every_kernel():
+def test_modules_that_define_numba_types_are_sources_of_every_kernel():
     from grouser.physics.base import kernel_cache
 
     physics = Path(kernel_cache.__file__).parent.parent

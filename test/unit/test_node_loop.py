@@ -8,6 +8,7 @@ from patience import DEADLINE
 
 import grouser
 from grouser.physics.base.trees import leaves
+from grouser.recording.events import Left
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.pacing import Pacer
 from grouser.runtime.physics_loop import PhysicsLoop
@@ -114,6 +115,28 @@ def test_reset_drops_pending_commands(make_loop, simulation):
     mailbox.post_commands("valves", {"boom_valve": 0.5})
     assert loop.step_paused(1).success
     assert simulation.command["boom_valve"] == 0.5
+
+
+def test_new_machine_ignores_commands_to_an_earlier_one_of_its_name(make_loop, machine):
+    mailbox = Mailbox()
+    loop = make_loop(mailbox)
+    schedule = StreamSchedule.from_rates({"clock": 100.0}, STEP, 0.01)
+    mailbox.post_commands("a/valves", {"boom_valve": 0.5})
+    both = grouser.Simulation(
+        grouser.combine({"": grouser.Member(machine), "a": grouser.Member(machine, grouser.Pose((20.0, 0.0, 0.0)))}),
+        grouser.World(),
+        step=STEP,
+    )
+
+    def runtime(robot):
+        return RobotRuntime(robot, CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None))
+
+    assert loop.exchange(both, ["", "a"], schedule, {"a": runtime}, lambda step: Left(step, "")).success
+    assert loop.step_paused(1).success
+    assert both.command["a/boom_valve"] == 0.0
+    mailbox.post_commands("a/valves", {"boom_valve": 0.5})
+    assert loop.step_paused(1).success
+    assert both.command["a/boom_valve"] == 0.5
 
 
 def test_steps_with_feedback_are_the_same_steps_and_can_be_canceled(make_loop, simulation):

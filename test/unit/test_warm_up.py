@@ -7,13 +7,16 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numba.core.serialize import dumps
 from test_packed import tree
 
+from grouser.physics.base import warm_up
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.warm_up import Plan
 
@@ -86,7 +89,7 @@ def run(folder, before=""):
     return others
 
 
-def test_what_is_not_in_the_cache_is_compiled_by_others_and_loaded(tmp_path):
+def test_missing_kernels_are_compiled_by_workers_and_loaded(tmp_path):
     make_toy(tmp_path)
     compiled, started, shares, _ = run(tmp_path)
     assert started == (min(_CORES, 3) if _CORES > 1 else 0)
@@ -98,33 +101,33 @@ def test_what_is_not_in_the_cache_is_compiled_by_others_and_loaded(tmp_path):
     assert seconds < 1.0  # it only loads
 
 
-def test_where_nothing_can_be_kept_it_compiles_itself(tmp_path):
+def test_without_a_writable_cache_no_worker_starts(tmp_path):
     make_toy(tmp_path)
     (tmp_path / "cache").write_text("")
-    compiled, _, _, _ = run(tmp_path)
-    assert sorted(compiled) == sorted(_NAMES)
+    compiled, started, _, _ = run(tmp_path)
+    assert (compiled, started) == (list(_NAMES), 0)
 
 
-def test_with_one_core_it_compiles_itself(tmp_path):
+def test_with_one_core_no_worker_starts(tmp_path):
     make_toy(tmp_path)
     compiled, started, shares, _ = run(tmp_path, "os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])")
     assert (compiled, started) == (list(_NAMES), 0)
     assert shares[-1] == 1.0
 
 
-def test_what_others_died_of_it_compiles_itself(tmp_path):
+def test_kernel_of_a_worker_that_died_is_compiled_by_the_parent(tmp_path):
     make_toy(tmp_path, two='if str(os.getpid()) != os.environ["TOY_PARENT"]: os._exit(3)')
     compiled, _, _, _ = run(tmp_path)
     assert "two" in compiled
 
 
-def test_what_others_print_is_no_answer(tmp_path):
+def test_output_of_a_worker_is_not_read_as_an_answer(tmp_path):
     make_toy(tmp_path, two='if str(os.getpid()) != os.environ["TOY_PARENT"]: print("0000")')
     compiled, started, _, _ = run(tmp_path)
     assert compiled == ([] if started else list(_NAMES))
 
 
-def test_an_interpreter_that_is_not_there(tmp_path):
+def test_missing_interpreter(tmp_path):
     make_toy(tmp_path)
     compiled, _, _, _ = run(tmp_path, f"sys.executable = {str(tmp_path / 'python')!r}")
     assert sorted(compiled) == sorted(_NAMES)
@@ -141,7 +144,7 @@ def test_a_kernel_with_an_error(tmp_path):
 
 @pytest.mark.skipif(_CORES < 2, reason="with one core there are no others")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_others_end_with_the_one_that_started_them(tmp_path, number):
+def test_workers_end_with_their_parent(tmp_path, number):
     alone = f"open({str(tmp_path)!r} + '/' + str(os.getpid()) + '.pid', 'w').close(); import time; time.sleep(100.0)"
     make_toy(tmp_path, **dict.fromkeys(_NAMES, f'if str(os.getpid()) != os.environ["TOY_PARENT"]: {alone}'))
     process = subprocess.Popen(command(tmp_path), env=environment(tmp_path), stderr=subprocess.DEVNULL)
@@ -163,6 +166,28 @@ def _runs(number):
     return False
 
 
+def test_threads_that_need_the_same_kernel_compile_it_once(monkeypatch):
+    compiled, meeting = [], threading.Barrier(2, timeout=1.0)
+
+    def is_cached(job):
+        """Whether it is compiled, asked by both threads at once if they can."""
+        known = bool(compiled)
+        with contextlib.suppress(threading.BrokenBarrierError):
+            meeting.wait()
+        return known
+
+    pool = SimpleNamespace(compile_all=lambda: compiled.append(True))
+    monkeypatch.setattr(warm_up, "_is_cached", is_cached)
+    monkeypatch.setattr(warm_up, "_WorkerPool", lambda jobs: pool)
+    job = SimpleNamespace(cost=1.0, arguments=(), kernel=SimpleNamespace(compile=lambda arguments: None))
+    threads = [threading.Thread(target=warm_up.compile_together, args=([job],)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert compiled == [True]
+
+
 def test_types_of_packed_trees_can_be_sent():
     numba_type = Packed(tree())._numba_type_
     assert pickle.loads(dumps(numba_type)) is numba_type
@@ -171,7 +196,7 @@ def test_types_of_packed_trees_can_be_sent():
     assert sent.stdout.decode().strip() == f"{numba_type} {numba_type.size} {list(numba_type.fields)}"
 
 
-def test_the_plan_knows_the_share_and_what_is_left(monkeypatch):
+def test_plan_estimates_share_and_time_left(monkeypatch):
     now = 0.0
     monkeypatch.setattr("grouser.physics.base.warm_up.time.monotonic", lambda: now)
     plan = Plan([10.0, 6.0, 4.0], 2)
@@ -191,7 +216,7 @@ def test_the_plan_knows_the_share_and_what_is_left(monkeypatch):
     assert plan.estimate() == (0.99, 0.0)
 
 
-def test_the_plan_notices_a_slow_computer_and_never_goes_back(monkeypatch):
+def test_plan_adapts_to_a_slow_computer_and_its_share_never_decreases(monkeypatch):
     now = 0.0
     monkeypatch.setattr("grouser.physics.base.warm_up.time.monotonic", lambda: now)
     plan = Plan([10.0, 10.0], 1)

@@ -1,5 +1,8 @@
 """Batches: each copy moves as a single simulation."""
 
+import os
+import signal
+
 import numpy as np
 import pytest
 
@@ -102,3 +105,15 @@ def test_step_counts_of_any_integer_type_use_one_specialisation(falling):
 def test_invalid_thread_counts_are_refused(falling):
     with pytest.raises(ParameterError, match="threads"):
         falling.batch(1).step(1, threads=0)
+
+
+def test_batch_steps_in_a_forked_process(falling):
+    batch = falling.batch(2)
+    batch.step(3, threads=2)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)  # ends the process
+        batch.step(4, threads=2)
+        os._exit(batch[1].step_count - falling.step_count)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    batch.step(1, threads=2)
