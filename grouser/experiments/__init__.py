@@ -9,6 +9,11 @@ from grouser.physics.simulation.named_view import unknown_name
 __all__ = ["NAMES", "Experiment", "Parameter", "Result", "load", "run"]
 
 NAMES: tuple[str, ...] = (
+    "benchmark_andrews",
+    "benchmark_bricard",
+    "benchmark_flyball_governor",
+    "benchmark_n_four_bar",
+    "benchmark_pendulum",
     "heavy_top",
     "hydraulic_crane",
     "hydraulic_lift",

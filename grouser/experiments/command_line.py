@@ -124,8 +124,9 @@ def read_reference(path: Path) -> dict[str, np.ndarray]:
 
 
 def _list_experiments() -> None:
+    width = max(24, *(len(name) + 2 for name in experiments.NAMES))
     for name in experiments.NAMES:
-        print(f"{name:24}{experiments.load(name).DESCRIPTION}")
+        print(f"{name:{width}}{experiments.load(name).DESCRIPTION}")
     print("\ngrouser reproduce NAME --parameters lists what --set NAME=VALUE can change")
 
 

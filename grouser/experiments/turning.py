@@ -29,13 +29,13 @@ def read_three(value: list) -> list[float]:
     return [float(item) for item in value]
 
 
-def thinning(steps: int) -> int:
+def thinning(steps: int, points: int = _POINTS) -> int:
     """Number of steps between two points of a curve: 1, or the least of 2, 5, 10, 20 ...
 
-    That gives few enough points.
+    That gives at most so many points.
     """
     choices = (mantissa * 10**power for power in count() for mantissa in (1, 2, 5))
-    return next(every for every in choices if steps <= every * _POINTS)
+    return next(every for every in choices if steps <= every * points)
 
 
 def mean_period(time: np.ndarray, value: np.ndarray, slope: np.ndarray, level: float) -> float | None:

@@ -93,13 +93,6 @@ def screw_displacement(rx, ry, rz, tx, ty, tz):
 
 
 @kernel
-def quaternion_cayley(rx, ry, rz):
-    """Unit quaternion of the Cayley map: rotation by 2 atan(|r|/2) about r."""
-    scale = 1.0 / math.sqrt(4.0 + rx * rx + ry * ry + rz * rz)
-    return scale * rx, scale * ry, scale * rz, 2.0 * scale
-
-
-@kernel
 def rotation_matrix(x, y, z, w):
     """Nine elements, row by row, of the rotation matrix of the unit quaternion."""
     return (

@@ -211,6 +211,8 @@ def measure_loops(model: MultibodyModel, loops: LoopConstraints, kinematics: Kin
     for r in range(loops.row_loop.shape[0]):
         fx, fy, fz, mx, my, mz = loop_wrench(loops, motion, r)
         p = loops.row_loop[r]
+        for d in range(motion.jacobian.shape[1]):
+            motion.jacobian[r, d] = 0.0
         wrench_row(
             *(model.body_parent, model.column_start, model.column_rate, kinematics.column),
             *(loops.child_body[p], loops.parent_body[p], fx, fy, fz, mx, my, mz, motion.jacobian, r),

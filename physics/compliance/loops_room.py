@@ -20,6 +20,8 @@ from grouser.physics.compliance.loops import LoopConstraints
 from grouser.physics.constraints.work import account_loops
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.factorisation import solve_transposed
+from grouser.physics.multibody.free_body import hold_precession
+from grouser.physics.multibody.free_flight import mark_bridge
 
 
 class State(NamedTuple):
@@ -80,9 +82,11 @@ def apply_forces(context: Context):
 @kernel
 def commit(context: Context):
     """Stores the impulses of the loop joints."""
-    rows = context.workspace.loops.rows
+    rows, loops, motion = context.workspace.loops.rows, context.system.loops, context.workspace.multibody
     rows.impulse[:] = 0.0
-    commit_loop_impulses(context.workspace.multibody.velocity, 1.0, rows)
+    commit_loop_impulses(motion.velocity, 1.0, rows)
+    for p in range(loops.child_body.shape[0]):
+        mark_bridge(context.system.multibody, loops.child_body[p], loops.parent_body[p], motion.touched)
 
 
 @kernel
@@ -96,10 +100,14 @@ def account(context: Context):
 @kernel
 def correct(context: Context):
     """Closes the gaps of rigid loop joints within the step."""
-    system, displacement = context.system, context.workspace.multibody.displacement
-    model = system.multibody
-    correct_loop_positions(system.loops, context.workspace.loops.rows, system.settings.step, displacement)
-    solve_transposed(model.pattern_start, model.pattern, context.workspace.multibody.factor, displacement)
+    system, motion = context.system, context.workspace.multibody
+    model, rows = system.multibody, context.workspace.loops.rows
+    for p in range(system.loops.child_body.shape[0]):
+        # the loop joint's moment acts within the step: what a free body would do is no guide
+        hold_precession(model, system.loops.child_body[p], motion.precession)
+        hold_precession(model, system.loops.parent_body[p], motion.precession)
+    correct_loop_positions(system.loops, rows, system.settings.step, motion.displacement)
+    solve_transposed(model.pattern_start, model.pattern, motion.factor, motion.displacement)
 
 
 def open_accounts(view: AccountView) -> None:

@@ -3,7 +3,8 @@
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.constraints.rows import IMMOVABLE, Rows, add_scaled, dot, row_speed, spring_impulse
+from grouser.physics.constraints.islands import Islands
+from grouser.physics.constraints.rows import IMMOVABLE, Rows, push_along, row_speed, speed_along, spring_impulse
 from grouser.physics.constraints.subspace import MOST_COORDINATES, Subspace, subspace_newton_step
 
 # Cost of a Newton step, in sweeps: it is made where more sweeps are expected.
@@ -20,7 +21,7 @@ _CONE_ROUNDS = 20
 def warm_start(rows: Rows, contact_rows, u):
     """Adds the initial impulses of the rows to u."""
     for r in range(rows.count[0]):
-        add_scaled(u, rows.whitened_jacobian[r], rows.impulse[r])
+        push_along(rows, r, rows.impulse[r], u)
     for c in range(contact_rows.count[0]):
         x, y, z = contact_rows.impulse[c, 0], contact_rows.impulse[c, 1], contact_rows.impulse[c, 2]
         add_packed(u, contact_rows.whitened_jacobian[c], contact_rows.index[c], contact_rows.size[c], x, y, z)
@@ -37,12 +38,15 @@ def add_packed(u, jacobian, index, size, x, y, z):
 
 
 @kernel
-def solve_rows(rows: Rows, contact_rows, subspace: Subspace, u, tolerance: float, most_sweeps: int):
-    """Sweeps until no row would change its own speed by more than the tolerance.
+def solve_rows(
+    rows: Rows, contact_rows, islands: Islands, island, subspace: Subspace, u, tolerance: float, most_sweeps: int
+):
+    """Sweeps over an island until none of its rows would change its own speed by more than the tolerance.
 
     Args:
         rows: with impulses already in u.
         contact_rows: the same.
+        islands, island: the island.
         subspace: buffers of the Newton steps between sweeps.
         u: whitened velocity, changed in place.
         tolerance: converged when the largest change of a row's speed, in the last sweep and in all sweeps that would
@@ -54,10 +58,11 @@ def solve_rows(rows: Rows, contact_rows, subspace: Subspace, u, tolerance: float
     """
     sweeps, due = 0, _FIRST_SWEEPS
     change = before = math.inf
-    newton = contact_rows.count[0] > 0 and u.shape[0] <= MOST_COORDINATES
+    contacts = islands.contact_start[island + 1] - islands.contact_start[island]
+    newton = contacts > 0 and islands.rate_start[island + 1] - islands.rate_start[island] <= MOST_COORDINATES
     while sweeps < most_sweeps:
         sweeps += 1
-        change = max(_sweep_rows(rows, u), _sweep_contacts(contact_rows, u))
+        change = max(_sweep_rows(rows, islands, island, u), _sweep_contacts(contact_rows, islands, island, u))
         # geometric extrapolation from the last two sweeps; the first after a Newton step has no predecessor
         rate = min(change / before, _LARGEST_RATE)
         remaining = max(change, change * rate / (1.0 - rate))
@@ -65,30 +70,30 @@ def solve_rows(rows: Rows, contact_rows, subspace: Subspace, u, tolerance: float
         if remaining <= tolerance:
             break
         if newton and due <= sweeps <= most_sweeps // 2 and remaining > tolerance * rate**-_NEWTON_STEP_COST:
-            subspace_newton_step(rows, contact_rows, subspace, u)
+            subspace_newton_step(rows, contact_rows, islands, island, subspace, u)
             due = 2 * sweeps
             before = math.inf
     return sweeps, change
 
 
 @inlined
-def _sweep_rows(rows: Rows, u):
-    """One Gauss-Seidel pass over the rows; returns the largest change of a row's own speed."""
+def _sweep_rows(rows: Rows, islands: Islands, island, u):
+    """One Gauss-Seidel pass over the rows of an island; returns the largest change of a row's own speed."""
     largest = 0.0
-    for r in range(rows.count[0]):
+    for k in range(islands.row_start[island], islands.row_start[island + 1]):
+        r = islands.row[k]
         inverse_mass = rows.inverse_mass[r]
-        jacobian = rows.whitened_jacobian[r]
         if inverse_mass < IMMOVABLE:
             impulse = _impulse_at_rest(rows, r)
-            add_scaled(u, jacobian, impulse - rows.impulse[r])
+            push_along(rows, r, impulse - rows.impulse[r], u)
             rows.impulse[r] = impulse
             continue
-        speed = dot(jacobian, u) - inverse_mass * rows.impulse[r]
+        speed = speed_along(rows, r, u) - inverse_mass * rows.impulse[r]
         impulse = (row_speed(rows, r, speed, inverse_mass) - speed) / inverse_mass
         step = impulse - rows.impulse[r]
         if step != 0.0:
             rows.impulse[r] = impulse
-            add_scaled(u, jacobian, step)
+            push_along(rows, r, step, u)
             largest = max(largest, abs(step) * inverse_mass)
     return largest
 
@@ -106,10 +111,11 @@ def _impulse_at_rest(rows: Rows, r):
 
 
 @inlined
-def _sweep_contacts(rows, u):
-    """One pass over the contacts: each normal, then its two tangents inside the friction cone, then its moments."""
+def _sweep_contacts(rows, islands: Islands, island, u):
+    """One pass over an island's contacts: each normal, its two tangents inside the friction cone, and its moments."""
     largest = 0.0
-    for c in range(rows.count[0]):
+    for j in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        c = islands.contact[j]
         jacobian, index, size, impulse = rows.whitened_jacobian[c], rows.index[c], rows.size[c], rows.impulse[c]
         mobility, mobility_x, mobility_y = rows.inverse_mass[c, 0], rows.inverse_mass[c, 1], rows.inverse_mass[c, 2]
         if mobility < IMMOVABLE:
@@ -220,35 +226,50 @@ def _resist_turning(turning, index, size, inverse, moment, most_spinning, most_r
 
 
 @kernel
-def solve_positions(rows: Rows, contact_rows, u, tolerance: float, most_sweeps: int, row_impulse, contact_impulse):
-    """The velocity that moves the positions: split impulses remove position errors without changing the momentum.
+def solve_positions(
+    rows: Rows,
+    contact_rows,
+    islands: Islands,
+    island,
+    u,
+    tolerance: float,
+    most_sweeps: int,
+    row_impulse,
+    contact_impulse,
+):
+    """The velocity that moves the positions of an island: split impulses remove position errors.
+
+    They do not change the momentum.
 
     Args:
         rows: with shift and its bounds.
         contact_rows: with shift.
+        islands, island: the island.
         u: a copy of the whitened velocity, on return the one that moves the positions.
         tolerance: as in `solve_rows`.
         most_sweeps: limit.
         row_impulse, contact_impulse: workspace, at least as long as the rows and the contacts.
     """
-    for r in range(rows.count[0]):
-        row_impulse[r] = 0.0
-    for c in range(contact_rows.count[0]):
-        contact_impulse[c] = 0.0
+    for k in range(islands.row_start[island], islands.row_start[island + 1]):
+        row_impulse[islands.row[k]] = 0.0
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        contact_impulse[islands.contact[k]] = 0.0
     for _ in range(most_sweeps):
         largest = 0.0
-        for r in range(rows.count[0]):
+        for a in range(islands.row_start[island], islands.row_start[island + 1]):
+            r = islands.row[a]
             inverse_mass = rows.inverse_mass[r]
             lower, upper = rows.shift_lower[r], rows.shift_upper[r]
             if inverse_mass < IMMOVABLE or (lower == 0.0 and upper == 0.0):
                 continue
-            wanted = row_impulse[r] + (rows.shift[r] - dot(rows.whitened_jacobian[r], u)) / inverse_mass
+            wanted = row_impulse[r] + (rows.shift[r] - speed_along(rows, r, u)) / inverse_mass
             wanted = min(max(wanted, lower), upper)
             step = wanted - row_impulse[r]
             row_impulse[r] = wanted
-            add_scaled(u, rows.whitened_jacobian[r], step)
+            push_along(rows, r, step, u)
             largest = max(largest, abs(step) * inverse_mass)
-        for c in range(contact_rows.count[0]):
+        for a in range(islands.contact_start[island], islands.contact_start[island + 1]):
+            c = islands.contact[a]
             jacobian, index, size = contact_rows.whitened_jacobian[c], contact_rows.index[c], contact_rows.size[c]
             mobility = contact_rows.inverse_mass[c, 0]
             if mobility < IMMOVABLE:

@@ -8,11 +8,13 @@ from grouser.physics.base.entry import Context, any_in_phase
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ROW
 from grouser.physics.base.phases import ADJUST
-from grouser.physics.constraints.diagnostics import record_convergence
+from grouser.physics.constraints.diagnostics import record_convergence, record_nonconvergence
 from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
+from grouser.physics.constraints.islands import Islands, find_islands, make_islands
+from grouser.physics.constraints.position_limits import limit_corrections
 from grouser.physics.constraints.rows import Rows, make_rows, spring_impulse
 from grouser.physics.constraints.subspace import Subspace, make_subspace
-from grouser.physics.multibody.factorisation import solve
+from grouser.physics.multibody.factorisation import multiply, solve
 
 # Sweeps of the position pass; the next step corrects the remaining error.
 _POSITION_SWEEPS = 20
@@ -37,21 +39,28 @@ class Workspace(NamedTuple):
 
     Attributes:
         rows: of actuators and joints; those of contacts belong to `contact`.
+        islands: of the step.
         subspace: buffers of the Newton steps.
         row_shift, contact_shift: impulses of the position pass.
-        sweeps: of the last step, most since cleared, (2,).
+        whitened: buffer, (coordinates,).
+        sweeps: of the island of the last step that took most, most since cleared, (2,).
         residual: of the last step, largest since cleared [m/s or rad/s], (2,).
         unsettled: number of the first step that did not converge, 0 for none, -1 once it has been reported; the
-            coordinate rate that changed most in its last round; the number of such steps, (3,).
+            coordinate rate that changed most in its last round; the number of such steps, and of those whose sweeps
+            ended at their limit, (3,).
+        limited: whether the sweeps of the last step ended at their limit, (1,).
     """
 
     rows: Rows
+    islands: Islands
     subspace: Subspace
     row_shift: np.ndarray
     contact_shift: np.ndarray
+    whitened: np.ndarray
     sweeps: np.ndarray
     residual: np.ndarray
     unsettled: np.ndarray
+    limited: np.ndarray
 
 
 def make_state(rows: int) -> State:
@@ -67,12 +76,15 @@ def make_workspace(rows: int, slots: int, coordinates: int) -> Workspace:
     """Buffers for numbers of joint laws and actuators, of contact slots and of coordinates."""
     return Workspace(
         rows=make_rows(rows, coordinates),
+        islands=make_islands(rows, slots, coordinates),
         subspace=make_subspace(rows, slots, coordinates),
         row_shift=np.zeros(rows),
         contact_shift=np.zeros(slots),
+        whitened=np.zeros(coordinates),
         sweeps=np.zeros(2, dtype=np.int64),
         residual=np.zeros(2),
         unsettled=np.zeros(3, dtype=np.int64),
+        limited=np.zeros(1, dtype=np.bool_),
     )
 
 
@@ -92,8 +104,10 @@ def assemble(context: Context):
 
 @kernel
 def open_rows(context: Context):
-    """Adds the impulses of the last step to the velocity."""
-    warm_start(context.workspace.constraints.rows, context.workspace.contact.rows, context.workspace.multibody.u)
+    """Finds the islands, and adds the impulses of the last step to the velocity."""
+    work, model, contact_rows = context.workspace.constraints, context.system.multibody, context.workspace.contact.rows
+    find_islands(model.rate_first, model.rate_last, work.rows, contact_rows, work.islands)
+    warm_start(work.rows, contact_rows, context.workspace.multibody.u)
 
 
 @kernel
@@ -103,12 +117,16 @@ def solve_impulses(context: Context):
     work, motion = context.workspace.constraints, context.workspace.multibody
     searching = True
     while searching:
-        sweeps, residual = solve_rows(
-            *(work.rows, context.workspace.contact.rows, work.subspace, motion.u),
-            *(settings.tolerance, settings.most_sweeps),
-        )
-        work.sweeps[0] += sweeps
-        work.residual[0] = residual
+        most_sweeps, work.residual[0], work.limited[0] = 0, 0.0, False
+        for island in range(work.islands.count[0]):
+            sweeps, residual = solve_rows(
+                *(work.rows, context.workspace.contact.rows, work.islands, island, work.subspace, motion.u),
+                *(settings.tolerance, settings.most_sweeps),
+            )
+            most_sweeps = max(most_sweeps, sweeps)
+            work.residual[0] = max(work.residual[0], residual)
+            work.limited[0] = work.limited[0] or (sweeps == settings.most_sweeps and residual > settings.tolerance)
+        work.sweeps[0] += max(most_sweeps, 1)
         for d in range(motion.velocity.shape[0]):
             motion.velocity[d] = motion.u[d]
         solve(model.pattern_start, model.pattern, motion.factor, motion.velocity)
@@ -122,6 +140,10 @@ def commit(context: Context):
     rows, laws = work.rows, context.system.joints.laws
     stored = context.state.constraints.row_impulse
     record_convergence(work.sweeps[0], work.residual[0], work)
+    if motion.unsettled[0] >= 0:
+        record_nonconvergence(context.state, motion.unsettled[0], work)
+    elif work.limited[0]:
+        work.unsettled[2] += 1
     stored[:] = 0.0
     for r in range(rows.count[0]):
         slot = rows.slot[r]
@@ -135,10 +157,16 @@ def correct(context: Context):
     """Displacement: adds the velocity, and removes the position errors of all rows."""
     model, settings = context.system.multibody, context.system.settings
     work, motion = context.workspace.constraints, context.workspace.multibody
+    if motion.has_precession[0]:
+        multiply(model.pattern_start, model.pattern, motion.factor, motion.precession, work.whitened)
+        for d in range(motion.u.shape[0]):
+            motion.displacement[d] += work.whitened[d]
     for d in range(motion.u.shape[0]):
         motion.displacement[d] += motion.u[d]
-    solve_positions(
-        *(work.rows, context.workspace.contact.rows, motion.displacement),
-        *(settings.tolerance, _POSITION_SWEEPS, work.row_shift, work.contact_shift),
-    )
+    for island in range(work.islands.count[0]):
+        solve_positions(
+            *(work.rows, context.workspace.contact.rows, work.islands, island, motion.displacement),
+            *(settings.tolerance, _POSITION_SWEEPS, work.row_shift, work.contact_shift),
+        )
     solve(model.pattern_start, model.pattern, motion.factor, motion.displacement)
+    limit_corrections(model, motion.velocity, motion.precession, settings.step, motion.displacement)

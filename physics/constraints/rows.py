@@ -31,6 +31,7 @@ class Rows(NamedTuple):
     Attributes:
         count: number of rows, (1,).
         slot: index of the stored impulse between steps.
+        first, last: the Jacobians have entries in range(first, last) only; outside it they are not set.
         jacobian: J, (rows, coordinates).
         whitened_jacobian: W, (rows, coordinates).
         inverse_mass: W.W [1/kg or 1/(kg m2)].
@@ -44,6 +45,8 @@ class Rows(NamedTuple):
 
     count: np.ndarray
     slot: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
     jacobian: np.ndarray
     whitened_jacobian: np.ndarray
     inverse_mass: np.ndarray
@@ -65,6 +68,8 @@ def make_rows(most: int, coordinates: int) -> Rows:
     return Rows(
         np.zeros(1, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
+        np.zeros(most, dtype=np.int64),
+        np.zeros(most, dtype=np.int64),
         np.zeros((most, coordinates)),
         np.zeros((most, coordinates)),
         *[np.zeros(most) for _ in range(12)],
@@ -81,19 +86,30 @@ def dot(a, b):
 
 
 @kernel
-def add_scaled(u, row, scale):
-    """u <- u + scale * row."""
-    for d in range(u.shape[0]):
-        u[d] += scale * row[d]
+def speed_along(rows: Rows, r, u):
+    """Speed along row r at the whitened velocity u."""
+    row, total = rows.whitened_jacobian[r], 0.0
+    for d in range(rows.first[r], rows.last[r]):
+        total += row[d] * u[d]
+    return total
+
+
+@kernel
+def push_along(rows: Rows, r, impulse, u):
+    """Adds an impulse along row r to the whitened velocity u."""
+    row = rows.whitened_jacobian[r]
+    for d in range(rows.first[r], rows.last[r]):
+        u[d] += impulse * row[d]
 
 
 @inlined
-def open_row(rows: Rows, slot, impulse):
-    """Starts a row with a zero Jacobian and nothing acting along it; returns its index."""
+def open_row(rows: Rows, slot, impulse, first, last):
+    """Starts a row with a zero Jacobian over range(first, last) and nothing acting along it; returns its index."""
     r = rows.count[0]
     rows.count[0] = r + 1
     rows.slot[r] = slot
-    for d in range(rows.jacobian.shape[1]):
+    rows.first[r], rows.last[r] = first, last
+    for d in range(first, last):
         rows.jacobian[r, d] = 0.0
     rows.conductance[r] = 0.0
     rows.target[r] = 0.0
@@ -112,9 +128,11 @@ def open_row(rows: Rows, slot, impulse):
 @inlined
 def close_row(rows: Rows, r, start, pattern, factor):
     """Whitens the Jacobian of row r and computes its inverse mass."""
-    for d in range(rows.whitened_jacobian.shape[1]):
+    for d in range(rows.first[r], rows.last[r]):
         rows.whitened_jacobian[r, d] = rows.jacobian[r, d]
-    rows.inverse_mass[r] = solve_transposed_row(start, pattern, factor, rows.whitened_jacobian, r)
+    rows.inverse_mass[r] = solve_transposed_row(
+        start, pattern, factor, rows.whitened_jacobian, r, rows.first[r], rows.last[r]
+    )
 
 
 @kernel

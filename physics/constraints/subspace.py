@@ -13,7 +13,7 @@ Silcowitz, Niebe and Erleben, Projected Gauss-Seidel Subspace Minimization Metho
 - a row that is held or stopped has that speed, and one on its spring obeys its law.
 
 The equations may be redundant. Each one is met by a very stiff spring, dp = G (b - J v) with a small matrix G for each
-contact, so that the system is as large as the machine's number of coordinates, (I + W^T G W) u' = u + W^T G b. A step
+contact, so that the system is as large as the island's number of coordinates, (I + W^T G W) u' = u + W^T G b. A step
 ends at the first contact that reaches its cone boundary; that contact then slips, or no longer presses, and another
 round follows without it. Then the sweeps continue.
 """
@@ -24,7 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.constraints.rows import IMMOVABLE, Rows, add_scaled, dot, row_speed, spring_impulse
+from grouser.physics.constraints.islands import Islands
+from grouser.physics.constraints.rows import IMMOVABLE, Rows, push_along, row_speed, speed_along, spring_impulse
 from grouser.physics.multibody.elimination import eliminate
 
 # Stiffness of an equation, as a multiple of the effective mass of its row.
@@ -37,7 +38,7 @@ _LIFTED = 1e-12
 _MOST_ROUNDS = 8
 # Without slip every pivot is at least one; a smaller one than this means that friction jams.
 _LEAST_PIVOT = 1e-3
-# Machines with more coordinates use sweeps alone: the matrix is dense.
+# Islands with more coordinates use sweeps alone: the matrix is dense.
 MOST_COORDINATES = 200
 
 
@@ -46,7 +47,8 @@ class Subspace(NamedTuple):
 
     Attributes:
         matrix: I + W^T G W, (coordinates, coordinates).
-        u: whitened velocity, (coordinates,).
+        right: right side of the system, then its solution, in the order of the island, (coordinates,).
+        u: whitened velocity after the step, (coordinates,).
         slips: whether a contact slips.
         gain: G of each contact, (contacts, 3, 3) [kg].
         wanted: b of each contact's normal [m/s].
@@ -57,6 +59,7 @@ class Subspace(NamedTuple):
     """
 
     matrix: np.ndarray
+    right: np.ndarray
     u: np.ndarray
     slips: np.ndarray
     gain: np.ndarray
@@ -75,6 +78,7 @@ def make_subspace(rows: int, contacts: int, coordinates: int) -> Subspace:
     return Subspace(
         np.zeros((coordinates, coordinates)),
         np.zeros(coordinates),
+        np.zeros(coordinates),
         np.zeros(contacts, dtype=np.bool_),
         np.zeros((contacts, 3, 3)),
         np.zeros(contacts),
@@ -85,31 +89,38 @@ def make_subspace(rows: int, contacts: int, coordinates: int) -> Subspace:
 
 
 @kernel
-def subspace_newton_step(rows: Rows, contact_rows, subspace: Subspace, u):
-    """Solves the rows and the contacts that press; changes their impulses and u.
+def subspace_newton_step(rows: Rows, contact_rows, islands: Islands, island, subspace: Subspace, u):
+    """Solves the rows of an island and those of its contacts that press; changes their impulses and u.
 
     Args:
         rows, contact_rows: with impulses already in u.
+        islands, island: the island.
         subspace: buffers.
         u: whitened velocity.
     """
     slips = subspace.slips
-    for r in range(rows.count[0]):
+    size = islands.rate_start[island + 1] - islands.rate_start[island]
+    for k in range(islands.row_start[island], islands.row_start[island + 1]):
+        r = islands.row[k]
         subspace.row_acts[r] = rows.inverse_mass[r] >= IMMOVABLE
-    for c in range(contact_rows.count[0]):
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        c = islands.contact[k]
         impulse = contact_rows.impulse[c]
         slips[c] = math.sqrt(impulse[1] ** 2 + impulse[2] ** 2) >= _STICKING * contact_rows.friction[c] * impulse[0]
     for _ in range(_MOST_ROUNDS):
-        _start_system(subspace, u)
-        _collect_rows(rows, subspace, u)
-        _collect_contacts(contact_rows, subspace, u)
-        if not eliminate(subspace.matrix, subspace.u, u.shape[0], _LEAST_PIVOT):
+        _start_system(islands, island, subspace, u)
+        _collect_rows(rows, islands, island, subspace, u)
+        _collect_contacts(contact_rows, islands, island, subspace, u)
+        if not eliminate(subspace.matrix, subspace.right, size, _LEAST_PIVOT):
             return
-        share, first = _find_contact_changes(contact_rows, subspace)
-        row_share, first_row = _find_row_changes(rows, subspace)
+        for k in range(size):
+            subspace.u[islands.rate[islands.rate_start[island] + k]] = subspace.right[k]
+        share, first = _find_contact_changes(contact_rows, islands, island, subspace)
+        row_share, first_row = _find_row_changes(rows, islands, island, subspace)
         share = min(share, row_share)
-        _move_rows(rows, subspace, share, u)
-        for c in range(contact_rows.count[0]):
+        _move_rows(rows, islands, island, subspace, share, u)
+        for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+            c = islands.contact[k]
             if contact_rows.impulse[c, 0] > 0.0:
                 _move_contact(contact_rows, c, share, subspace.change[c], u)
         if share == 1.0:
@@ -121,39 +132,42 @@ def subspace_newton_step(rows: Rows, contact_rows, subspace: Subspace, u):
 
 
 @kernel
-def _start_system(subspace: Subspace, u):
+def _start_system(islands: Islands, island, subspace: Subspace, u):
     """Initialises the matrix by I and the right side by u."""
-    matrix, right = subspace.matrix, subspace.u
-    for i in range(u.shape[0]):
-        for j in range(u.shape[0]):
+    matrix, right, first = subspace.matrix, subspace.right, islands.rate_start[island]
+    size = islands.rate_start[island + 1] - first
+    for i in range(size):
+        for j in range(size):
             matrix[i, j] = 0.0
         matrix[i, i] = 1.0
-        right[i] = u[i]
+        right[i] = u[islands.rate[first + i]]
 
 
 @kernel
-def _collect_rows(rows: Rows, subspace: Subspace, u):
+def _collect_rows(rows: Rows, islands: Islands, island, subspace: Subspace, u):
     """Adds the equations of the rows."""
-    for r in range(rows.count[0]):
+    local = islands.local
+    for k in range(islands.row_start[island], islands.row_start[island + 1]):
+        r = islands.row[k]
         subspace.row_gain[r] = 0.0
         if subspace.row_acts[r]:
             _find_row_gain(rows, r, subspace, u)
         gain = subspace.row_gain[r]
         if gain > 0.0:
             jacobian = rows.whitened_jacobian[r]
-            for i in range(u.shape[0]):
+            for i in range(rows.first[r], rows.last[r]):
                 pull = gain * jacobian[i]
                 if pull != 0.0:
-                    subspace.u[i] += pull * subspace.row_wanted[r]
-                    for j in range(u.shape[0]):
-                        subspace.matrix[i, j] += pull * jacobian[j]
+                    subspace.right[local[i]] += pull * subspace.row_wanted[r]
+                    for j in range(rows.first[r], rows.last[r]):
+                        subspace.matrix[local[i], local[j]] += pull * jacobian[j]
 
 
 @kernel
 def _find_row_gain(rows: Rows, r, subspace: Subspace, u):
     """G and b of row r, and the bounds of its impulse."""
     inverse, impulse, conductance = rows.inverse_mass[r], rows.impulse[r], rows.conductance[r]
-    speed = dot(rows.whitened_jacobian[r], u) - inverse * impulse
+    speed = speed_along(rows, r, u) - inverse * impulse
     wanted = row_speed(rows, r, speed, inverse)
     subspace.row_lower[r], subspace.row_upper[r] = -math.inf, math.inf
     held = rows.hold_bound[r] > 0.0 and wanted == rows.hold_speed[r]
@@ -170,12 +184,13 @@ def _find_row_gain(rows: Rows, r, subspace: Subspace, u):
 
 
 @kernel
-def _find_row_changes(rows: Rows, subspace: Subspace):
+def _find_row_changes(rows: Rows, islands: Islands, island, subspace: Subspace):
     """Changes of the rows' impulses; share of them within all bounds, and the first row that reaches its bound."""
     share, first = 1.0, -1
-    for r in range(rows.count[0]):
+    for k in range(islands.row_start[island], islands.row_start[island + 1]):
+        r = islands.row[k]
         if subspace.row_gain[r] > 0.0:
-            change = subspace.row_gain[r] * (subspace.row_wanted[r] - dot(rows.whitened_jacobian[r], subspace.u))
+            change = subspace.row_gain[r] * (subspace.row_wanted[r] - speed_along(rows, r, subspace.u))
             subspace.row_change[r] = change
             bound = subspace.row_upper[r] if change > 0.0 else subspace.row_lower[r]
             room = (bound - rows.impulse[r]) * (1.0 if change > 0.0 else -1.0)
@@ -187,20 +202,22 @@ def _find_row_changes(rows: Rows, subspace: Subspace):
 
 
 @kernel
-def _move_rows(rows: Rows, subspace: Subspace, share, u):
+def _move_rows(rows: Rows, islands: Islands, island, subspace: Subspace, share, u):
     """Changes the rows' impulses by a share of the step."""
-    for r in range(rows.count[0]):
+    for k in range(islands.row_start[island], islands.row_start[island + 1]):
+        r = islands.row[k]
         if subspace.row_gain[r] > 0.0:
             step = share * subspace.row_change[r]
             rows.impulse[r] += step
-            add_scaled(u, rows.whitened_jacobian[r], step)
+            push_along(rows, r, step, u)
 
 
 @kernel
-def _find_contact_changes(rows, subspace: Subspace):
+def _find_contact_changes(rows, islands: Islands, island, subspace: Subspace):
     """Changes of the contacts' impulses; share within all cones, and the first contact that reaches its boundary."""
     share, first = 1.0, -1
-    for c in range(rows.count[0]):
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        c = islands.contact[k]
         if rows.impulse[c, 0] > 0.0:
             change = subspace.change[c]
             _find_change(rows, c, subspace.gain[c], subspace.wanted[c], subspace.u, change)
@@ -211,10 +228,11 @@ def _find_contact_changes(rows, subspace: Subspace):
 
 
 @kernel
-def _collect_contacts(rows, subspace: Subspace, u):
+def _collect_contacts(rows, islands: Islands, island, subspace: Subspace, u):
     """Adds the equations of the contacts."""
-    matrix, right = subspace.matrix, subspace.u
-    for c in range(rows.count[0]):
+    matrix, right, local = subspace.matrix, subspace.right, islands.local
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        c = islands.contact[k]
         impulse = rows.impulse[c]
         if impulse[0] <= 0.0:
             continue
@@ -223,7 +241,7 @@ def _collect_contacts(rows, subspace: Subspace, u):
         subspace.wanted[c] = wanted
         _find_gain(rows, c, subspace.slips[c], u, gain)
         for a in range(rows.size[c]):
-            i = index[a]
+            i = local[index[a]]
             x, y, z = jacobian[a, 0], jacobian[a, 1], jacobian[a, 2]
             n = x * gain[0, 0] + y * gain[1, 0] + z * gain[2, 0]
             x, y, z = (
@@ -233,7 +251,7 @@ def _collect_contacts(rows, subspace: Subspace, u):
             )
             right[i] += n * wanted
             for b in range(rows.size[c]):
-                matrix[i, index[b]] += x * jacobian[b, 0] + y * jacobian[b, 1] + z * jacobian[b, 2]
+                matrix[i, local[index[b]]] += x * jacobian[b, 0] + y * jacobian[b, 1] + z * jacobian[b, 2]
 
 
 @kernel

@@ -112,7 +112,8 @@ class ConvexNarrowPhase:
         # the separation along any direction is at most the distance: a direction that reaches it is the best
         if not best >= workspace.distance[c] - PREFERENCE > 0.0:
             between = workspace.position[a] - workspace.position[b]
-            starts = [self._result.normal, between / max(np.linalg.norm(between), 1e-300)]
+            # a copy: the result's normal is a view, which the next measurement changes
+            starts = [self._result.normal.copy(), between / max(np.linalg.norm(between), 1e-300)]
             self._measure(self._core, a, b, self._pose[a])
             for start in (*starts, -self._result.normal):
                 along = self._along(workspace, a, b, start)
@@ -137,6 +138,15 @@ class ConvexNarrowPhase:
             free *= _LOWERING
         workspace.direction[c] = direction
         workspace.distance[c] = best
+        # coal may fail for solids of very different sizes, with numbers up to infinity
+        if not np.abs(workspace.witness[c] - workspace.position[a]).max() <= 1.01 * self._shapes.bound[a]:
+            workspace.witness[c] = self._last_vertex(workspace, a, direction)
+
+    def _last_vertex(self, workspace, shape: int, direction: np.ndarray) -> np.ndarray:
+        """The vertex of a shape that is farthest against a direction, from the kinematics' origin."""
+        vertices = self._shapes.vertex[self._shapes.vertex_start[shape] : self._shapes.vertex_start[shape + 1]]
+        placed = workspace.position[shape] + vertices @ workspace.rotation[shape].T
+        return placed[np.argmin(placed @ direction)]
 
     def _along(self, workspace, a: int, b: int, direction: np.ndarray) -> float:
         """Separation of two solids along a direction [m], -inf if it is not a unit vector."""

@@ -2,7 +2,8 @@
 
 A convex shape touches the ground with its lowest points. A sphere has one candidate, a capsule the spheres at its ends,
 a box its corners, a mesh the vertices of its hull, a point set its points. A cylinder has the lowest point of each rim,
-which changes as it rolls, and four fixed points on each rim, so that it rests stably on a face.
+which stays below the axis as it rolls. On a face it stands on four points that are fixed on the rim, and on the lowest
+one once it tilts. Off its faces the other points turn with the lowest one, too: fixed points would roll under it.
 
 A candidate has permanent slots, which store its contact impulses. Above a height field a sphere has several slots, as
 it touches both sides of a valley at once (with one contact it would bounce from side to side). Peaks of the field that
@@ -16,6 +17,7 @@ import numpy as np
 
 from grouser.physics.base import spatial
 from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.base.spatial import cross, rotated
 from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_contact, add_found, normal_speed
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.narrow import point_to_shape
@@ -30,7 +32,7 @@ from grouser.physics.contact.terrain import (
     type_at,
 )
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, PointSet, Sphere
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
 from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import Names
 
@@ -40,7 +42,15 @@ if TYPE_CHECKING:
 
 # Peaks that may press into a shape at the same time.
 PEAK_CONTACTS = 4
-_RIM_POINTS = 4
+# The lowest point of a rim, for the slope below it.
+LOWEST = 4
+# Cosine of the angle between a face and the ground above which the cylinder is on its face (26 degrees).
+_ON_FACE = 0.9
+# Sine of that angle below which no point of a rim is the lowest: the rim is level to a small part of the slop, and
+# rounding would decide.
+_LEVEL = 1e-6
+# Two points of a rim that are closer are one, as a share of its radius.
+_SAME_POINT = 1e-9
 
 
 class GroundCandidates(NamedTuple):
@@ -52,6 +62,8 @@ class GroundCandidates(NamedTuple):
         point: centre in the body frame [m], (candidates, 3).
         radius: of the sphere around `point` that touches, or of the rim [m].
         axis: unit axis of the rim in the body frame, (candidates, 3); zero for a point or a sphere.
+        level: direction from the centre to the candidate on the rim of a cylinder on its face, (candidates, 3).
+        quarters: quarter turns about the axis from the rim's lowest point to the candidate off the face, or LOWEST.
         law: index into the laws.
         wheel: whether it belongs to a wheel: contacts of wheels ignore soft ground.
         slot, slots: first slot and number of slots.
@@ -65,6 +77,8 @@ class GroundCandidates(NamedTuple):
     point: np.ndarray
     radius: np.ndarray
     axis: np.ndarray
+    level: np.ndarray
+    quarters: np.ndarray
     law: np.ndarray
     wheel: np.ndarray
     slot: np.ndarray
@@ -80,7 +94,7 @@ def make_ground_candidates(
 ) -> tuple[GroundCandidates, int]:
     """Candidates of every collision shape on a moving body, none without a ground; number of their slots."""
     on_field = world.ground is not None and world.ground.heightfield is not None
-    shape, point, radius, axis, slots = [], [], [], [], []
+    shape, point, radius, axis, level, quarters, slots = [], [], [], [], [], [], []
     peak_shape = []
     wheels = {wheel.link for wheel in machine.wheels}
     of_wheel = [link.name in wheels for link in machine.links for _ in link.collisions]
@@ -92,11 +106,13 @@ def make_ground_candidates(
                 continue
             turn = names.link_rotation[index] @ spatial.matrix(collision.pose.quaternion)
             at = names.link_position[index] + names.link_rotation[index] @ np.array(collision.pose.position)
-            for local, size, around in _lowest_points(collision.geometry):
+            for local, size, around, outward, turns in _lowest_points(collision.geometry):
                 shape.append(number)
                 point.append(at + turn @ local)
                 radius.append(size)
                 axis.append(turn @ around)
+                level.append(turn @ outward)
+                quarters.append(turns)
                 slots.append(SPHERE_CONTACTS if on_field and size > 0.0 and not np.any(around) else 1)
             if on_field and shapes.kind[number] != POINTS:
                 peak_shape.append(number)
@@ -108,6 +124,8 @@ def make_ground_candidates(
         point=np.array(point, dtype=float).reshape(-1, 3),
         radius=np.array(radius, dtype=float),
         axis=np.array(axis, dtype=float).reshape(-1, 3),
+        level=np.array(level, dtype=float).reshape(-1, 3),
+        quarters=np.array(quarters, dtype=np.int64),
         law=np.array([law[s] for s in shape], dtype=np.int64),
         wheel=np.array([of_wheel[s] for s in shape], dtype=np.bool_),
         slot=np.array(ends[:-1]),
@@ -123,24 +141,29 @@ def make_ground_candidates(
 
 
 def _lowest_points(geometry: Geometry):
-    """(point, radius, rim axis) of each candidate in the shape's own frame."""
+    """(point, radius, rim axis, `level`, `quarters`) of each candidate in the shape's own frame."""
     none = np.zeros(3)
+    if isinstance(geometry, Cylinder):
+        up = np.array([0.0, 0.0, 1.0])
+        ends = [0.5 * geometry.length * side * up for side in (-1.0, 1.0)]
+        each = [*enumerate(rim(1.0, 0.0, 4)), (LOWEST, none)]
+        return [(end, geometry.radius, up, outward, turns) for end in ends for turns, outward in each]
+    return [(point, radius, none, none, 0) for point, radius in _fixed_points(geometry)]
+
+
+def _fixed_points(geometry: Geometry):
+    """(point, radius) of each candidate of a shape without rims."""
     if isinstance(geometry, Sphere):
-        return [(none, geometry.radius, none)]
+        return [(np.zeros(3), geometry.radius)]
     if isinstance(geometry, PointSet):
-        return [(point, geometry.radius, none) for point in np.asarray(geometry.points, dtype=float)]
+        return [(point, geometry.radius) for point in np.asarray(geometry.points, dtype=float)]
     if isinstance(geometry, Box):
         half = 0.5 * np.array(geometry.size)
         signs = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-        return [(half * sign, 0.0, none) for sign in signs]
-    if isinstance(geometry, Capsule | Cylinder):
-        up = np.array([0.0, 0.0, 1.0])
-        ends = [0.5 * geometry.length * side * up for side in (-1.0, 1.0)]
-        if isinstance(geometry, Capsule):
-            return [(end, geometry.radius, none) for end in ends]
-        rims = [rim(geometry.radius, end[2], _RIM_POINTS) for end in ends]
-        return [(end, geometry.radius, up) for end in ends] + [(edge, 0.0, none) for edges in rims for edge in edges]
-    return [(vertex, 0.0, none) for vertex in geometry.hull]
+        return [(half * sign, 0.0) for sign in signs]
+    if isinstance(geometry, Capsule):
+        return [(np.array([0.0, 0.0, 0.5 * geometry.length * side]), geometry.radius) for side in (-1.0, 1.0)]
+    return [(vertex, 0.0) for vertex in geometry.hull] if isinstance(geometry, Mesh) else []
 
 
 @kernel
@@ -158,10 +181,12 @@ def touch_plane(
         x, y, z = _place(candidates.point[c], rotation[body], position[body])
         if candidates.wheel[c] and _is_soft(terrain, kinematics.origin, x, y):
             continue
-        dx, dy, dz = _way_down(candidates.axis[c], rotation[body], nx, ny, nz)
-        x += candidates.radius[c] * dx
-        y += candidates.radius[c] * dy
-        z += candidates.radius[c] * dz
+        radius = candidates.radius[c]
+        if radius > 0.0:
+            dx, dy, dz = _way_down(candidates, c, rotation[body], nx, ny, nz)
+            if dx == 0.0 and dy == 0.0 and dz == 0.0:
+                continue
+            x, y, z = x + radius * dx, y + radius * dy, z + radius * dz
         gap = nx * x + ny * y + nz * z - level
         if gap < CONTACT_MARGIN or gap + 2.0 * step * normal_speed(twist, body, -1, x, y, z, nx, ny, nz) < 0.0:
             slot, shape, law = candidates.slot[c], candidates.shape[c], candidates.law[c]
@@ -204,10 +229,7 @@ def touch_field(
                 found[k, 6] = workspace.near[k, 3] - radius
                 workspace.found_slot[k] = -1
         else:
-            number = 1
-            found[0, 0], found[0, 1], found[0, 2], found[0, 3], found[0, 4], found[0, 5], found[0, 6] = (
-                _lowest_above_field(heights, cell, ox, oy, level, x, y, z, radius, candidates.axis[c], rotation[body])
-            )
+            number = _touch_rim(heights, cell, ox, oy, level, x, y, z, candidates, c, rotation[body], found[0])
             workspace.found_slot[0] = candidates.slot[c]
         first, slots, shape, law = candidates.slot[c], candidates.slots[c], candidates.shape[c], candidates.law[c]
         add_found(number, contacts, kinematics, step, workspace, memory, first, slots, radius, body, -1, shape, -1, law)
@@ -292,33 +314,68 @@ def _speed(twist, body, x, y, z, radius):
 
 
 @kernel
-def _way_down(axis, r, nx, ny, nz):
-    """Unit vector from the centre of a sphere, or of a rim with `axis`, to its point nearest to the ground."""
+def _way_down(candidates: GroundCandidates, c, r, nx, ny, nz):
+    """Unit vector from the centre of candidate c's sphere or rim to its point that may touch the ground.
+
+    Zero where another candidate has the same point: the lowest one of a rim that is level, or off the face.
+    """
+    axis, quarters = candidates.axis[c], candidates.quarters[c]
     if axis[0] == 0.0 and axis[1] == 0.0 and axis[2] == 0.0:
         return -nx, -ny, -nz
-    ax = r[0, 0] * axis[0] + r[0, 1] * axis[1] + r[0, 2] * axis[2]
-    ay = r[1, 0] * axis[0] + r[1, 1] * axis[1] + r[1, 2] * axis[2]
-    az = r[2, 0] * axis[0] + r[2, 1] * axis[1] + r[2, 2] * axis[2]
-    along = nx * ax + ny * ay + nz * az
-    dx, dy, dz = along * ax - nx, along * ay - ny, along * az - nz
-    length = math.sqrt(dx * dx + dy * dy + dz * dz)
-    if length < 1e-9:
-        return 0.0, 0.0, 0.0
-    return dx / length, dy / length, dz / length
+    dx, dy, dz, along = _to_lowest(axis, r, nx, ny, nz)
+    if quarters == LOWEST:
+        return (dx, dy, dz) if along > _ON_FACE else (0.0, 0.0, 0.0)
+    if along > _ON_FACE:
+        level = candidates.level[c]
+        return rotated(r, level[0], level[1], level[2])
+    if quarters % 2 == 1:
+        ax, ay, az = rotated(r, axis[0], axis[1], axis[2])
+        dx, dy, dz = cross(ax, ay, az, dx, dy, dz)
+    if quarters >= 2:
+        return -dx, -dy, -dz
+    return dx, dy, dz
 
 
 @kernel
-def _lowest_above_field(heights, cell, ox, oy, level, x, y, z, radius, axis, r):
-    """Point of a rim with the smallest gap to the surface (the point itself without a radius), normal and gap."""
-    px, py, pz = x, y, z
+def _to_lowest(axis, r, nx, ny, nz):
+    """Unit vector from the centre of a rim to its lowest point, zero if it is level; cosine of normal and axis."""
+    ax, ay, az = rotated(r, axis[0], axis[1], axis[2])
+    along = nx * ax + ny * ay + nz * az
+    dx, dy, dz = along * ax - nx, along * ay - ny, along * az - nz
+    length = math.sqrt(dx * dx + dy * dy + dz * dz)
+    if length < _LEVEL:
+        return 0.0, 0.0, 0.0, abs(along)
+    return dx / length, dy / length, dz / length, abs(along)
+
+
+@kernel
+def _touch_rim(heights, cell, ox, oy, level, x, y, z, candidates: GroundCandidates, c, r, found):
+    """Fills `found` with candidate c's point on its rim (x, y, z itself without a radius), normal and gap.
+
+    Returns:
+        1, or 0 where another candidate has the same point.
+    """
+    px, py, pz, radius = x, y, z, candidates.radius[c]
     height, nx, ny, nz = surface_below(heights, cell, ox, oy, px, py)
-    if radius > 0.0:
+    if candidates.quarters[c] == LOWEST:
         # the lowest point depends on the slope below it: two iterations, the first with the slope below the centre
-        for _ in range(2):
-            dx, dy, dz = _way_down(axis, r, nx, ny, nz)
-            px, py, pz = x + radius * dx, y + radius * dy, z + radius * dz
-            height, nx, ny, nz = surface_below(heights, cell, ox, oy, px, py)
-    return px, py, pz, nx, ny, nz, (pz - level - height) * nz
+        dx, dy, dz, along = _to_lowest(candidates.axis[c], r, nx, ny, nz)
+        px, py, pz = x + radius * dx, y + radius * dy, z + radius * dz
+        _, nx, ny, nz = surface_below(heights, cell, ox, oy, px, py)
+        dx, dy, dz, _ = _to_lowest(candidates.axis[c], r, nx, ny, nz)
+        qx, qy, qz = x + radius * dx, y + radius * dy, z + radius * dz
+        same = abs(qx - px) + abs(qy - py) + abs(qz - pz) < _SAME_POINT * radius
+        if (dx == 0.0 and dy == 0.0 and dz == 0.0) or (same and along <= _ON_FACE):
+            return 0
+        px, py, pz = qx, qy, qz
+        height, nx, ny, nz = surface_below(heights, cell, ox, oy, px, py)
+    elif radius > 0.0:
+        dx, dy, dz = _way_down(candidates, c, r, nx, ny, nz)
+        px, py, pz = x + radius * dx, y + radius * dy, z + radius * dz
+        height, nx, ny, nz = surface_below(heights, cell, ox, oy, px, py)
+    found[0], found[1], found[2], found[3], found[4], found[5] = px, py, pz, nx, ny, nz
+    found[6] = (pz - level - height) * nz
+    return 1
 
 
 @kernel

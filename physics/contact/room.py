@@ -23,6 +23,7 @@ from grouser.physics.contact.collide import (
 from grouser.physics.contact.contacts import Contacts
 from grouser.physics.contact.restitution import limit_restitution
 from grouser.physics.contact.rows import ContactRows, make_contact_rows, open_contact_rows
+from grouser.physics.multibody.free_flight import mark_bridge
 
 
 class State(NamedTuple):
@@ -138,6 +139,7 @@ def adjust(context: Context):
 def commit(context: Context):
     """Stores the contacts' impulses in their slots, and clears those of the last step."""
     memory, rows, contacts = context.state.contact, context.workspace.contact.rows, context.workspace.contact.contacts
+    touched = context.workspace.multibody.touched
     for c in range(memory.count[0]):
         slot = memory.slot[c]
         for k in range(3):
@@ -147,6 +149,8 @@ def commit(context: Context):
     for c in range(contacts.count[0]):
         slot = contacts.slot[c]
         memory.slot[c] = slot
+        if rows.impulse[c, 0] > 0.0:
+            mark_bridge(context.system.multibody, contacts.body[c], contacts.other[c], touched)
         resists = rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0
         for k in range(3):
             impulse = moment = 0.0

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.contact.foresight import foreseen_clearance
+from grouser.physics.contact.terrain import SPHERE_CONTACTS
 from grouser.physics.multibody.factorisation import solve_transposed_three
-from grouser.physics.multibody.jacobian import list_entries, point_rows, turning_rows
+from grouser.physics.multibody.jacobian import block_of, clear_rows, list_entries, point_rows, turning_rows
 
 if TYPE_CHECKING:
     from grouser.physics.contact.collide import Collision
@@ -43,6 +45,7 @@ class ContactRows(NamedTuple):
         turning: W of rotation about normal and tangents; only for contacts that resist it.
         dense: buffer for six rows, (6, coordinates).
         squares: buffer, (6,).
+        near: buffer of `foreseen_clearance`, (SPHERE_CONTACTS, 4).
         inverse_mass: W.W of normal and tangents [1/kg], (contacts, 3).
         turning_inverse: W.W of rotation [1/(kg m2)], (contacts, 3).
         impulse: along normal and tangents [N s], (contacts, 3).
@@ -62,6 +65,7 @@ class ContactRows(NamedTuple):
     turning: np.ndarray
     dense: np.ndarray
     squares: np.ndarray
+    near: np.ndarray
     inverse_mass: np.ndarray
     turning_inverse: np.ndarray
     impulse: np.ndarray
@@ -76,7 +80,7 @@ class ContactRows(NamedTuple):
 
 def make_contact_rows(most: int, coordinates: int) -> ContactRows:
     """Arrays for `most` contacts."""
-    vectors, numbers = ContactRows._fields[8:12], ContactRows._fields[12:]
+    vectors, numbers = ContactRows._fields[9:13], ContactRows._fields[13:]
     return ContactRows(
         np.zeros(1, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
@@ -86,6 +90,7 @@ def make_contact_rows(most: int, coordinates: int) -> ContactRows:
         np.zeros((most, coordinates, 3)),
         np.zeros((6, coordinates)),
         np.zeros(6),
+        np.zeros((SPHERE_CONTACTS, 4)),
         **{name: np.zeros((most, 3)) for name in vectors},
         **{name: np.zeros(most) for name in numbers},
     )
@@ -126,15 +131,37 @@ def open_contact_rows(
         frame = rows.frame[c]
         _contact_frame(contacts.normal[c, 0], contacts.normal[c, 1], contacts.normal[c, 2], frame)
         x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
+        # the coordinates of both bodies' blocks, the lower ones first; none of the second where there is one block
+        begin, end = block_of(model, body)
+        start, stop = block_of(model, other)
+        if start == begin:
+            stop = start
+        if start < begin and stop > start:
+            begin, end, start, stop = start, stop, begin, end
+        count = 3
+        resists = laws.spinning[law] > 0.0 or laws.rolling[law] > 0.0
+        if resists:
+            count = 6
+        clear_rows(dense, count, begin, end)
+        clear_rows(dense, count, start, stop)
+        for k in range(6):
+            squares[k] = 0.0
         point_rows(parent, column_start, column_rate, kinematics.column, body, other, x, y, z, frame, dense, 0)
         _move_surface(shapes, kinematics.rotation, contacts.shape[c], body, 1.0, frame, dense)
         _move_surface(shapes, kinematics.rotation, contacts.other_shape[c], other, -1.0, frame, dense)
-        solve_transposed_three(pattern_start, pattern, factor, dense, 0, squares)
-        resists = laws.spinning[law] > 0.0 or laws.rolling[law] > 0.0
         if resists:
             turning_rows(parent, column_start, column_rate, kinematics.column, body, other, frame, dense, 3)
-            solve_transposed_three(pattern_start, pattern, factor, dense, 3, squares)
-        rows.size[c] = list_entries(dense, 6 if resists else 3, rows.index[c])
+        for part in range(2):
+            low, high = start, stop
+            if part == 1:
+                low, high = begin, end
+            if high > low:
+                solve_transposed_three(pattern_start, pattern, factor, dense, 0, low, high, squares)
+                if resists:
+                    solve_transposed_three(pattern_start, pattern, factor, dense, 3, low, high, squares)
+        rows.size[c] = list_entries(dense, count, begin, end, rows.index[c], 0)
+        if stop > start:
+            rows.size[c] = list_entries(dense, count, start, stop, rows.index[c], rows.size[c])
         _pack(dense, 0, rows.size[c], rows.index[c], rows.whitened_jacobian[c], squares, rows.inverse_mass[c])
         _align_tangents(rows.size[c], frame, rows.whitened_jacobian[c], rows.inverse_mass[c])
         approach = 0.0
@@ -144,8 +171,19 @@ def open_contact_rows(
         rows.compliance[c], rows.target[c], rows.shift[c] = _normal_law(
             contacts.gap[c], approach, laws.restitution[law], laws.stiffness[law], laws.damping[law], step
         )
+        # forces change the path by less than the slop
+        if contacts.gap[c] > 2.0 * CONTACT_SLOP and contacts.gap[c] - 2.0 * CONTACT_SLOP + step * approach < 0.0:
+            clearance = foreseen_clearance(model, collision, contacts, kinematics, c, step, rows.near)
+            if clearance > 0.0:
+                # nothing touches: the row leaves the present speed as it is
+                rows.target[c] = min(rows.target[c], 0.0, approach - clearance / step)
+                rows.shift[c] = min(rows.shift[c], rows.target[c])
         _recall(impulse[slot], frame, rows.impulse[c])
         rows.impulse[c, 0] = max(rows.impulse[c, 0], 0.0)
+        if rows.size[c] == 0:
+            # between immovable bodies a contact carries no load
+            for k in range(3):
+                rows.impulse[c, k] = rows.moment[c, k] = 0.0
         if resists:
             _pack(dense, 3, rows.size[c], rows.index[c], rows.turning[c], squares, rows.turning_inverse[c])
             _recall(moment[slot], frame, rows.moment[c])

@@ -1,7 +1,7 @@
 """The springs of servo drives in a step: in the mass matrix within their limit, in a bounded row beyond it."""
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.constraints.rows import Rows, dot, row_speed
+from grouser.physics.constraints.rows import Rows, row_speed, speed_along
 from grouser.physics.drives.servo import Drives, commit_drive, linearise_drive
 from grouser.physics.friction.joints import HELD
 
@@ -123,7 +123,7 @@ def move_drive_springs(laws, v, u, springs, place, first, rows: Rows):
         law, inverse_mass = rows.slot[r], rows.inverse_mass[r]
         if place[law] == EXPECTED_BEYOND:
             # by the row's own closed form: a stiff spring amplifies the sweeps' error in v
-            speed = row_speed(rows, r, dot(rows.whitened_jacobian[r], u) - inverse_mass * rows.impulse[r], inverse_mass)
+            speed = row_speed(rows, r, speed_along(rows, r, u) - inverse_mass * rows.impulse[r], inverse_mass)
             if not _overloaded(springs, law, speed):
                 place[law] = BUILT_IN
                 moved = True

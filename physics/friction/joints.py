@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.constraints.rows import IMMOVABLE, Rows, dot, row_speed
+from grouser.physics.constraints.rows import IMMOVABLE, Rows, row_speed, speed_along
 from grouser.physics.friction.laws import consistent_level, deflection_after, deflection_slope, sliding_level
 
 # States of a joint within a step: held by its inertia; held by its row, as at a stop; sliding, and may come to rest;
@@ -239,7 +239,7 @@ def update_friction_levels(
 def _is_held(rows: Rows, r, u):
     """Whether row r is held, by its own closed form: the speed has an error of the sweeps."""
     inverse_mass = rows.inverse_mass[r]
-    speed = row_speed(rows, r, dot(rows.whitened_jacobian[r], u) - inverse_mass * rows.impulse[r], inverse_mass)
+    speed = row_speed(rows, r, speed_along(rows, r, u) - inverse_mass * rows.impulse[r], inverse_mass)
     return speed == rows.hold_speed[r]
 
 

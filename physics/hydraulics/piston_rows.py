@@ -12,7 +12,7 @@ import math
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.spatial import cross
-from grouser.physics.constraints.rows import Rows, dot, open_row
+from grouser.physics.constraints.rows import Rows, dot, open_row, speed_along
 from grouser.physics.hydraulics.actuator_geometry import OIL_WORK, ActuatorGeometry
 from grouser.physics.hydraulics.chambers import chamber_compliances, end_buffer
 from grouser.physics.hydraulics.network import HydraulicNetwork
@@ -21,7 +21,7 @@ from grouser.physics.hydraulics.prediction import IMPLICIT, SPLIT, STILL, Predic
 from grouser.physics.hydraulics.state import State
 from grouser.physics.hydraulics.trials import Loads, NetworkWorkspace, push_of
 from grouser.physics.model.multibody import MultibodyModel
-from grouser.physics.multibody.jacobian import wrench_row
+from grouser.physics.multibody.jacobian import block_of, wrench_row
 from grouser.physics.multibody.kinematics import Kinematics, body_acceleration, body_twist
 
 # A locked cylinder's damper, as a multiple of what it holds, and the least lever arm that it works on [m/rad or -].
@@ -80,7 +80,8 @@ def open_piston_rows(
     for motor in range(geometry.motor_rate.shape[0]):
         length[cylinders + motor] = 0.0
     for c in range(cylinders):
-        open_row(rows, first_slot + c, remembered[first_slot + c])
+        first, last = _range_of(model, geometry.rod_body[c], geometry.barrel_body[c])
+        open_row(rows, first_slot + c, remembered[first_slot + c], first, last)
         length[c] = cylinder_length(geometry, kinematics, c, direction)
         x = attachment_point(kinematics, geometry.rod_body[c], geometry.rod_point[c], 0)
         y = attachment_point(kinematics, geometry.rod_body[c], geometry.rod_point[c], 1)
@@ -93,8 +94,21 @@ def open_piston_rows(
         )
     for motor in range(geometry.motor_rate.shape[0]):
         a = cylinders + motor
-        open_row(rows, first_slot + a, remembered[first_slot + a])
-        rows.jacobian[a, geometry.motor_rate[motor]] = 1.0
+        d = geometry.motor_rate[motor]
+        open_row(rows, first_slot + a, remembered[first_slot + a], model.rate_first[d], model.rate_last[d])
+        rows.jacobian[a, d] = 1.0
+
+
+@inlined
+def _range_of(model: MultibodyModel, one, other):
+    """First and last (exclusive) coordinate of the blocks of the mass matrix that move two bodies, -1 for the world."""
+    first, last = block_of(model, one)
+    begin, end = block_of(model, other)
+    if end == 0:
+        return first, last
+    if last == 0:
+        return begin, end
+    return min(first, begin), max(last, end)
 
 
 @kernel
@@ -217,8 +231,8 @@ def measure_loads(
     """
     loads, now = workspace.loads, workspace.now
     for a in range(network.line_a.shape[0]):
-        now.velocity[a] = 0.0 if lock[a] > 0.0 else dot(rows.whitened_jacobian[a], u_start)
-        loads.acceleration[a] = (dot(rows.whitened_jacobian[a], u) - now.velocity[a]) / step
+        now.velocity[a] = 0.0 if lock[a] > 0.0 else speed_along(rows, a, u_start)
+        loads.acceleration[a] = (speed_along(rows, a, u) - now.velocity[a]) / step
         loads.brake[a] = geometry.holding_force[a] if brake[a] else 0.0
 
 
@@ -330,6 +344,7 @@ def commit_pistons(
     scheme,
     lock,
     u,
+    jacobian_rate,
     step: float,
     length,
     retracted,
@@ -339,24 +354,27 @@ def commit_pistons(
 ):
     """Commits the solved velocities to the hydraulics, and sets the shifts of the position pass.
 
-    Where other rows change the predicted speed, the difference of position compresses or expands the oil. A locked
-    piston keeps its position, and its row gets the impulse of the lock.
+    A piston moves by h J v + h^2/2 dJ/dt v: near a dead point, J = 0, the second term is all of its motion. Where other
+    rows change the predicted speed, the difference of position compresses or expands the oil. A locked piston keeps its
+    position, and its row gets the impulse of the lock.
     """
     for a in range(network.line_a.shape[0]):
-        velocity = dot(rows.whitened_jacobian[a], u)
+        velocity = speed_along(rows, a, u)
+        turning = 0.5 * step * jacobian_rate[a]
         if lock[a] > 0.0:
             rows.impulse[a] = -lock[a] * velocity
+            turning = 0.0
         elif scheme == SPLIT:
-            state.piston[a] = min(max(state.piston[a] + step * velocity, 0.0), network.stroke[a])
+            state.piston[a] = min(max(state.piston[a] + step * (velocity + turning), 0.0), network.stroke[a])
         elif network.stroke[a] < math.inf:
-            surplus = step * (velocity - prediction.velocity[a])
+            surplus = step * (velocity + turning - prediction.velocity[a])
             _squeeze(network, state, scheme, a, surplus, prediction.position[a], workspace)
         else:
             # the position pass does not correct motors
             surplus = step * velocity - prediction.position[a]
             _squeeze(network, state, scheme, a, surplus, prediction.position[a], workspace)
         if network.stroke[a] < math.inf:
-            rows.shift[a] = (retracted[a] + state.piston[a] - length[a]) / step
+            rows.shift[a] = (retracted[a] + state.piston[a] - length[a]) / step - turning
             rows.shift_lower[a] = -math.inf
             rows.shift_upper[a] = math.inf
 

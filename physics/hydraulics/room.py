@@ -25,6 +25,7 @@ from grouser.physics.hydraulics.piston_rows import (
 from grouser.physics.hydraulics.prediction import Prediction, make_prediction
 from grouser.physics.hydraulics.state import State
 from grouser.physics.hydraulics.trials import NetworkWorkspace, make_network_workspace
+from grouser.physics.multibody.free_flight import mark_bridge
 
 
 class System(NamedTuple):
@@ -181,12 +182,18 @@ def set_row_laws(context: Context):
 def commit(context: Context):
     """Commits the solved velocities to pistons and oil."""
     system, settings = context.system.hydraulics, context.system.settings
-    work = context.workspace.hydraulics
+    work, motion, geometry = (
+        context.workspace.hydraulics,
+        context.workspace.multibody,
+        context.system.hydraulics.geometry,
+    )
     commit_pistons(
-        *(system.network, context.state.hydraulics, settings.scheme, work.lock, context.workspace.multibody.u),
-        *(settings.step, work.length, system.geometry.retracted_length),
+        *(system.network, context.state.hydraulics, settings.scheme, work.lock, motion.u),
+        *(work.jacobian_rate, settings.step, work.length, geometry.retracted_length),
         *(context.workspace.constraints.rows, work.network, work.prediction),
     )
+    for c in range(geometry.barrel_body.shape[0]):
+        mark_bridge(context.system.multibody, geometry.barrel_body[c], geometry.rod_body[c], motion.touched)
 
 
 @kernel

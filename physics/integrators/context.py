@@ -75,13 +75,14 @@ class State(NamedTuple):
         q: positions, in the order of `MultibodyModel` [m, rad, unit quaternion].
         v: coordinate rates [m/s, rad/s].
         energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
-        springs, joints, loops, soil, hydraulics, contact, constraints: states of the rooms.
+        multibody, springs, joints, loops, soil, hydraulics, contact, constraints: states of the rooms.
     """
 
     step_count: np.ndarray
     q: np.ndarray
     v: np.ndarray
     energy_start: np.ndarray
+    multibody: multibody.State
     springs: springs_room.State
     joints: joints.State
     loops: loops_room.State
@@ -97,6 +98,7 @@ LABELS: Any = State(
     q=POSITION,
     v=RATE,
     energy_start=ANEW,
+    multibody=multibody.LABELS,
     springs=springs_room.LABELS,
     joints=joints.LABELS,
     loops=loops_room.LABELS,
@@ -138,6 +140,7 @@ def make_state(system: System) -> State:
         q=np.array(model.q_initial),
         v=np.zeros(len(model.rate_damping)),
         energy_start=np.zeros(3),
+        multibody=multibody.make_state(model),
         springs=springs_room.make_state(system.springs, model),
         joints=joints.make_state(system.joints),
         loops=loops_room.make_state(system.loops),

@@ -46,10 +46,13 @@ def run_steps(count, answered, context: Context):
     Returns:
         Number of steps with finite results, and the request of the next one: NOTHING, CONVEX_PAIRS or MORE_TILES.
     """
-    state, kinematics = context.state, context.workspace.multibody.kinematics
+    state, motion = context.state, context.workspace.multibody
+    ahead = motion.velocity_ahead
     for done in range(count):
         if not (answered and done == 0):
-            update_kinematics(context.system.multibody, state.q, state.v, kinematics)
+            for d in range(ahead.shape[0]):
+                ahead[d] = state.v[d] + 0.5 * state.multibody.rate_change[d]
+            update_kinematics(context.system.multibody, state.q, ahead, motion.kinematics)
             for k in range(context.schedule.start[REQUEST], context.schedule.start[REQUEST + 1]):
                 asked = call_entry_for_result(context.schedule.entry[k], context)
                 if asked != NOTHING:

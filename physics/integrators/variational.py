@@ -25,11 +25,11 @@ import numpy as np
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.compliance.coordinates import apply_coordinate_springs
 from grouser.physics.constraints.diagnostics import record_convergence, record_nonconvergence
-from grouser.physics.constraints.rows import dot
 from grouser.physics.constraints.work import account_dampers, account_drives, account_springs
 from grouser.physics.drives.springs import linearise_drives
 from grouser.physics.integrators.step import is_finite
 from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.multibody.broyden import next_direction
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.discrete_momentum import (
     add_momenta,
@@ -50,18 +50,23 @@ if TYPE_CHECKING:
 # longer shrink, because of rounding, and are below this share of the largest rate or move next to nothing [m, rad].
 _RESOLUTION = 1e-15
 _ROUNDING, _NEGLIGIBLE = 1e-8, 1e-12
-# Limit of the extrapolation: a change that removed less than half of the residual predicts the next one poorly.
-_MOST_REMAINING = 0.5
 # A step has not converged when its last round would change a rate by more than this share of the largest.
 _NOT_CONVERGED = 1e-6
+# With a larger share than this the step has no solution: the motion that goes on from it gains energy without limit.
+_UNSOLVED = 1e-3
 
 
 @partial(kernel, nogil=True)
 def run_variational_steps(count, context: "StepContext"):
-    """Makes `count` steps, or stops after the first with a state that is not finite; number of finite steps."""
+    """Makes `count` steps, or stops before the first that cannot be solved, or after one that is not finite.
+
+    Returns:
+        Number of finite steps.
+    """
     system, state, command, workspace = context.system, context.state, context.command, context.workspace
     for done in range(count):
-        make_variational_step(system, state, command, workspace)
+        if not make_variational_step(system, state, command, workspace):
+            return done
         state.step_count[0] += 1
         if not is_finite(state):
             return done
@@ -70,7 +75,7 @@ def run_variational_steps(count, context: "StepContext"):
 
 @inlined
 def make_variational_step(system: "System", state: "State", command: "Command", workspace: "Workspace"):
-    """One step."""
+    """One step; returns whether it could be solved. If not, the state is that before it."""
     model, step, motion, rate = (
         system.multibody,
         system.settings.step,
@@ -92,6 +97,8 @@ def make_variational_step(system: "System", state: "State", command: "Command", 
                 rate[d] += motion.change[d]
     if change > _NOT_CONVERGED * largest and step * change > _NEGLIGIBLE:
         record_nonconvergence(state, worst, workspace.constraints)
+        if change > _UNSOLVED * largest:
+            return False
     _find_end_rates(system, state, workspace)
     account_dampers(model.rate_damping, step, rate, rate, state.springs.rate_work)
     account_springs(
@@ -114,6 +121,7 @@ def make_variational_step(system: "System", state: "State", command: "Command", 
     for d in range(rate.shape[0]):
         state.v[d] = workspace.multibody.velocity[d]
     record_convergence(rounds, change / largest if largest > 0.0 else change, workspace.constraints)
+    return True
 
 
 @inlined
@@ -206,23 +214,14 @@ def _next_change(model: MultibodyModel, workspace: "Workspace", rounds):
 
     For whitened velocities the mass matrix is the identity, which is the first guess of the derivative.
     """
-    motion, rate = workspace.multibody.discrete, workspace.multibody.velocity_mean
-    direction, change = motion.direction, motion.change
-    step_direction = direction[rounds]
+    motion, rate, change = (
+        workspace.multibody.discrete,
+        workspace.multibody.velocity_mean,
+        workspace.multibody.discrete.change,
+    )
+    next_direction(motion.direction, rounds, motion.missing)
     for d in range(rate.shape[0]):
-        step_direction[d] = motion.missing[d]
-    for k in range(rounds):
-        taken = direction[k]
-        share = dot(taken, step_direction) / dot(taken, taken)
-        if k < rounds - 1:
-            taken = direction[k + 1]
-            for d in range(rate.shape[0]):
-                step_direction[d] += share * taken[d]
-        else:
-            for d in range(rate.shape[0]):
-                step_direction[d] /= 1.0 - min(share, _MOST_REMAINING)
-    for d in range(rate.shape[0]):
-        change[d] = step_direction[d]
+        change[d] = motion.direction[rounds, d]
     solve(model.pattern_start, model.pattern, workspace.multibody.factor, change)
     most, largest, worst = 0.0, 0.0, 0
     for d in range(rate.shape[0]):

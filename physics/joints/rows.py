@@ -53,8 +53,9 @@ def open_joint_rows(
         holds = hold_impulse(laws, law, laws.static[law], frictions, step) > 0.0
         if frictions.grip[law] == HELD or not (near or holds or place[law] != BUILT_IN):
             continue
-        r = open_row(rows, law, remembered[law])
-        rows.jacobian[r, laws.rate_index[law]] = 1.0
+        d = laws.rate_index[law]
+        r = open_row(rows, law, remembered[law], model.rate_first[d], model.rate_last[d])
+        rows.jacobian[r, d] = 1.0
         close_row(rows, r, model.pattern_start, model.pattern, factor)
         if place[law] != BUILT_IN:
             rows.conductance[r], rows.target[r] = springs[law, 0], springs[law, 1]

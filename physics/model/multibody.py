@@ -66,6 +66,8 @@ class MultibodyModel(NamedTuple):
         spring_position, spring_rate, spring_stiffness: elastic coordinates: index in q and in v, stiffness.
         pattern_start, pattern: row k of the factor has off-diagonal entries pattern[pattern_start[k]:pattern_start[k +
             1]], ascending, all below k.
+        rate_first, rate_last: the mass matrix couples a coordinate with those in range(rate_first, rate_last) only: of
+            its tree, and of trees that loops or shared coordinates couple with it.
         q_initial: positions at the start, in the order of q.
         gravity: [m/s2], world frame.
     """
@@ -92,6 +94,8 @@ class MultibodyModel(NamedTuple):
     spring_stiffness: np.ndarray
     pattern_start: np.ndarray
     pattern: np.ndarray
+    rate_first: np.ndarray
+    rate_last: np.ndarray
     q_initial: np.ndarray
     gravity: np.ndarray
 
@@ -169,6 +173,7 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
     pattern_start, pattern = _elimination_pattern(
         tree.parent, column_start, column_rate, tree.rate_count, tree.looped_bodies()
     )
+    rate_first, rate_last = _blocks(tree.parent, column_start, column_rate, pattern_start, pattern)
     model = MultibodyModel(
         body_parent=np.array(tree.parent, dtype=np.int64),
         body_kind=np.array(tree.kind, dtype=np.int64),
@@ -192,6 +197,8 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
         spring_stiffness=np.array([spring[2] for spring in tree.springs], dtype=float),
         pattern_start=pattern_start,
         pattern=pattern,
+        rate_first=rate_first,
+        rate_last=rate_last,
         q_initial=np.array(tree.q_initial, dtype=float),
         gravity=np.array(gravity, dtype=float),
     )
@@ -522,3 +529,30 @@ def _elimination_pattern(parent, column_start, column_rate, rate_count, loops):
             rows[i].update(j for j in rows[k] if j < i)
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
     return start, np.array([j for row in rows for j in sorted(row)], dtype=np.int64)
+
+
+def _blocks(parent, column_start, column_rate, pattern_start, pattern):
+    """First and last (exclusive) coordinate of the block of the mass matrix that each coordinate belongs to.
+
+    Blocks are ranges: those of trees whose coordinates alternate are one.
+    """
+    count = len(pattern_start) - 1
+    reach = np.arange(count) + 1
+    for k in range(count):
+        for i in pattern[pattern_start[k] : pattern_start[k + 1]]:
+            reach[i] = max(reach[i], k + 1)
+    for body, above in enumerate(parent):
+        own = column_rate[column_start[body] : column_start[body + 1]]
+        if above >= 0:
+            own = np.append(own, column_rate[column_start[above]])
+        reach[own.min()] = max(reach[own.min()], own.max() + 1)
+    first, last = np.zeros((2, count), dtype=np.int64)
+    begin = 0
+    while begin < count:
+        end, d = reach[begin], begin
+        while d < end:
+            end = max(end, reach[d])
+            d += 1
+        first[begin:end], last[begin:end] = begin, end
+        begin = end
+    return first, last

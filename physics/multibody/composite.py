@@ -10,7 +10,7 @@ from grouser.physics.multibody.kinematics import Kinematics, force_along
 
 @embedded
 def mass_matrix(model: MultibodyModel, kinematics: Kinematics, composite, mass):
-    """Lower triangle of M(q); leaves the upper one unchanged.
+    """Lower triangle of M(q), block by block; leaves all else unchanged.
 
     Args:
         model: the multibody system.
@@ -19,7 +19,7 @@ def mass_matrix(model: MultibodyModel, kinematics: Kinematics, composite, mass):
         mass: result, (coordinates, coordinates) [kg, kg m, kg m2].
     """
     for i in range(mass.shape[0]):
-        for j in range(i + 1):
+        for j in range(model.rate_first[i], i + 1):
             mass[i, j] = 0.0
         mass[i, i] = model.rate_inertia[i]
     for i in range(model.body_parent.shape[0]):

@@ -15,10 +15,10 @@ from grouser.physics.base.kernel import inlined, kernel
 
 
 @kernel
-def copy_lower(matrix, result):
-    """Copies the lower triangle of `matrix`; leaves the upper one of `result` unchanged."""
+def copy_lower(first, matrix, result):
+    """Copies the lower triangle of `matrix`, row i from column first[i] on; leaves all else of `result` unchanged."""
     for i in range(matrix.shape[0]):
-        for j in range(i + 1):
+        for j in range(first[i], i + 1):
             result[i, j] = matrix[i, j]
 
 
@@ -63,10 +63,10 @@ def solve_transposed(start, pattern, factor, x):
 
 
 @kernel
-def solve_transposed_row(start, pattern, factor, rows, r):
-    """Row r <- L^-T row r; returns the square of its length."""
+def solve_transposed_row(start, pattern, factor, rows, r, first, last):
+    """Row r <- L^-T row r, whose entries are in range(first, last); returns the square of its length."""
     total = 0.0
-    for k in range(rows.shape[1] - 1, -1, -1):
+    for k in range(last - 1, first - 1, -1):
         value = rows[r, k]
         if value != 0.0:
             value *= factor[k, k]
@@ -79,10 +79,13 @@ def solve_transposed_row(start, pattern, factor, rows, r):
 
 
 @inlined
-def solve_transposed_three(start, pattern, factor, rows, r, squares):
-    """Rows r, r + 1, r + 2 <- L^-T of them in one pass; writes the squares of their lengths to squares[r] and on."""
-    square_x = square_y = square_z = 0.0
-    for k in range(rows.shape[1] - 1, -1, -1):
+def solve_transposed_three(start, pattern, factor, rows, r, first, last, squares):
+    """Rows r, r + 1, r + 2 <- L^-T of them in one pass, over range(first, last).
+
+    The squares of their lengths are added to squares[r] and on.
+    """
+    square_x, square_y, square_z = squares[r], squares[r + 1], squares[r + 2]
+    for k in range(last - 1, first - 1, -1):
         x, y, z = rows[r, k], rows[r + 1, k], rows[r + 2, k]
         if x != 0.0 or y != 0.0 or z != 0.0:
             inverse = factor[k, k]

@@ -4,7 +4,12 @@ These run many times a step. They take the arrays that they use, and a row by it
 array views would cost more than the work.
 """
 
+from typing import TYPE_CHECKING
+
 from grouser.physics.base.kernel import inlined, kernel
+
+if TYPE_CHECKING:
+    from grouser.physics.model.multibody import MultibodyModel
 
 
 @inlined
@@ -17,13 +22,9 @@ def point_rows(parent, column_start, column_rate, column, body, other, x, y, z, 
         body, other: the bodies; -1 is the world.
         x, y, z: the point, from the origin, world axes [m].
         frame: the axes, world axes, (3, 3) row by row.
-        rows: result, (rows, coordinates).
+        rows: result, (rows, coordinates); cleared before (`clear_rows`).
         first: index of the first row.
     """
-    for d in range(rows.shape[1]):
-        rows[first, d] = 0.0
-        rows[first + 1, d] = 0.0
-        rows[first + 2, d] = 0.0
     while body != other:
         climbing = max(body, other)
         sign = 1.0 if body == climbing else -1.0
@@ -47,10 +48,6 @@ def turning_rows(parent, column_start, column_rate, column, body, other, frame, 
 
     Args: as for `point_rows`.
     """
-    for d in range(rows.shape[1]):
-        rows[first, d] = 0.0
-        rows[first + 1, d] = 0.0
-        rows[first + 2, d] = 0.0
     while body != other:
         climbing = max(body, other)
         sign = 1.0 if body == climbing else -1.0
@@ -66,10 +63,37 @@ def turning_rows(parent, column_start, column_rate, column, body, other, frame, 
 
 
 @kernel
-def list_entries(dense, count, index):
-    """Indices of the coordinates where one of the first `count` rows is not zero; returns their number."""
-    size = 0
-    for d in range(dense.shape[1]):
+def block_of(model: "MultibodyModel", body):
+    """First and last (exclusive) coordinate of the mass matrix's block that moves a body; none for the world, -1."""
+    if body < 0:
+        return 0, 0
+    rate = model.column_rate[model.column_start[body]]
+    return model.rate_first[rate], model.rate_last[rate]
+
+
+@inlined
+def clear_rows(rows, count, begin, end):
+    """Clears the first `count` rows over range(begin, end)."""
+    for r in range(count):
+        for d in range(begin, end):
+            rows[r, d] = 0.0
+
+
+@kernel
+def list_entries(dense, count, begin, end, index, size):
+    """Appends the coordinates of range(begin, end) where one of the first `count` rows is not zero.
+
+    Args:
+        dense: the rows, (rows, coordinates).
+        count: number of rows.
+        begin, end: range of the coordinates.
+        index: result; its first `size` entries are kept.
+        size: number of entries before.
+
+    Returns:
+        Number of entries.
+    """
+    for d in range(begin, end):
         for k in range(count):
             if dense[k, d] != 0.0:
                 index[size] = d
@@ -82,7 +106,7 @@ def list_entries(dense, count, index):
 def wrench_row(parent, column_start, column_rate, column, body, other, fx, fy, fz, mx, my, mz, rows, r):
     """Row r: speed of `body` relative to `other` along a wrench; the wrench acts on `body`, its reaction on `other`.
 
-    Bodies that carry both are skipped: their entries are exactly zero.
+    Bodies that carry both are skipped: their entries are exactly zero. The row must have been cleared.
 
     Args:
         parent, column_start, column_rate: of the model.
@@ -92,8 +116,6 @@ def wrench_row(parent, column_start, column_rate, column, body, other, fx, fy, f
         rows: result, (rows, coordinates).
         r: index of the row.
     """
-    for d in range(rows.shape[1]):
-        rows[r, d] = 0.0
     while body != other:
         # the body with the higher number is deeper or on another branch: climb from it
         climbing = max(body, other)

@@ -1,24 +1,39 @@
 """The tree of bodies in a step: equations of motion, factorisation, and the new positions."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
+from grouser.physics.base.labels import RATE
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.discrete_momentum import DiscreteMotion, make_discrete_motion
 from grouser.physics.multibody.factorisation import copy_lower, multiply, solve_transposed
 from grouser.physics.multibody.factorisation import factorise as factorise_in_place
-from grouser.physics.multibody.free_body import carry_momentum, release_gyroscopic_force
+from grouser.physics.multibody.free_body import carry_momentum, measure_precession
+from grouser.physics.multibody.free_flight import keep_centre_of_mass
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics
-from grouser.physics.multibody.newton_euler import inverse_dynamics
+from grouser.physics.multibody.velocity_forces import bias_forces, measure_turning, refine_bias_forces
 
-# Limit of the rounds in a step of the variational integrator.
+# Limit of the rounds of an iteration within a step.
 _MOST_ROUNDS = 30
+
+
+class State(NamedTuple):
+    """State of the tree for a restart, beside its positions and rates.
+
+    Attributes:
+        rate_change: change of the rates in the last step, 0 for lone free bodies, (coordinates,).
+    """
+
+    rate_change: np.ndarray
+
+
+LABELS: Any = State(rate_change=RATE)
 
 
 class Workspace(NamedTuple):
@@ -32,9 +47,18 @@ class Workspace(NamedTuple):
         factor: factor of `mass` with the terms that `assemble` adds, (coordinates, coordinates).
         still: zeros, (coordinates,).
         force: of the equations of motion, (coordinates,).
+        bias: of them, gravity and velocity products, (coordinates,).
+        velocity_ahead: predicted mean of the rates over the step, for the velocity products.
+        fast: whether bodies turn so fast that the prediction is not enough, (1,).
+        turn: square of the largest rotation rate of a body since it was cleared [rad2/s2], (1,); 0 for slow ones.
+        turning_body: that body, (1,).
+        touched: whether something outside its tree acts on each body in this step.
+        unsettled: -1, or the rate for which the iteration for the velocity products did not converge, (1,).
         u_start, u_before, u: whitened velocity at the start of the step, without the rows' impulses, and with them.
         velocity_start, velocity, velocity_mean: rates at the start and at the end of the last step, and their mean, in
             the poses of its start.
+        precession: rates in the middle of the step less those at its start, of lone bodies; 0 for all others.
+        has_precession: whether there is any, (1,).
         displacement: rates that move the positions.
         q_middle: positions in the middle of a step, for the midpoint rule.
         discrete: of the variational integrator.
@@ -48,12 +72,21 @@ class Workspace(NamedTuple):
     factor: np.ndarray
     still: np.ndarray
     force: np.ndarray
+    bias: np.ndarray
+    velocity_ahead: np.ndarray
+    fast: np.ndarray
+    turn: np.ndarray
+    turning_body: np.ndarray
+    touched: np.ndarray
+    unsettled: np.ndarray
     u_start: np.ndarray
     u_before: np.ndarray
     u: np.ndarray
     velocity_start: np.ndarray
     velocity: np.ndarray
     velocity_mean: np.ndarray
+    precession: np.ndarray
+    has_precession: np.ndarray
     displacement: np.ndarray
     q_middle: np.ndarray
     discrete: DiscreteMotion
@@ -62,7 +95,8 @@ class Workspace(NamedTuple):
 def make_workspace(model: MultibodyModel) -> Workspace:
     """Buffers of the right sizes."""
     bodies, coordinates = len(model.body_parent), len(model.rate_damping)
-    vectors = Workspace._fields[6:15]
+    vectors = ("still", "force", "bias", "velocity_ahead", "u_start", "u_before", "u")
+    rates = ("velocity_start", "velocity", "velocity_mean", "precession", "displacement")
     return Workspace(
         kinematics=make_kinematics(model),
         composite=np.zeros((bodies, 10)),
@@ -70,10 +104,21 @@ def make_workspace(model: MultibodyModel) -> Workspace:
         motion=np.zeros((bodies, 6)),
         mass=np.zeros((coordinates, coordinates)),
         factor=np.zeros((coordinates, coordinates)),
-        **{name: np.zeros(coordinates) for name in vectors},
+        fast=np.zeros(1, dtype=np.bool_),
+        has_precession=np.zeros(1, dtype=np.bool_),
+        turn=np.zeros(1),
+        turning_body=np.zeros(1, dtype=np.int64),
+        touched=np.zeros(bodies, dtype=np.bool_),
+        unsettled=np.full(1, -1, dtype=np.int64),
+        **{name: np.zeros(coordinates) for name in vectors + rates},
         q_middle=np.zeros(len(model.q_initial)),
         discrete=make_discrete_motion(model, _MOST_ROUNDS),
     )
+
+
+def make_state(model: MultibodyModel) -> State:
+    """A state at rest."""
+    return State(np.zeros(len(model.rate_damping)))
 
 
 @kernel
@@ -81,18 +126,19 @@ def apply_forces(context: Context):
     """Mass matrix; gravity and velocity products as the force."""
     model, state, work = context.system.multibody, context.state, context.workspace.multibody
     mass_matrix(model, work.kinematics, work.composite, work.mass)
-    inverse_dynamics(model, work.kinematics, work.still, work.wrench, work.motion, work.force)
-    release_gyroscopic_force(model, work.kinematics, work.motion, work.force)
+    bias_forces(model, work.kinematics, work.still, work.wrench, work.motion, work.bias)
+    measure_turning(model, work.kinematics.twist, context.system.settings.step, work.fast, work.turn, work.turning_body)
     for d in range(work.force.shape[0]):
-        work.force[d] = -work.force[d]
+        work.force[d] = -work.bias[d]
         work.velocity_start[d] = state.v[d]
+    work.touched[:] = False
 
 
 @kernel
 def assemble(context: Context):
     """Starts the mass matrix and the force, to which other rooms add."""
     work = context.workspace.multibody
-    copy_lower(work.mass, work.factor)
+    copy_lower(context.system.multibody.rate_first, work.mass, work.factor)
     for d in range(work.u.shape[0]):
         work.u[d] = work.force[d]
 
@@ -110,6 +156,10 @@ def factorise(context: Context):
     solve_transposed(start, pattern, work.factor, u)
     for d in range(u.shape[0]):
         u[d] = work.u_start[d] + step * u[d]
+    work.unsettled[0] = -1
+    if work.fast[0]:
+        work.unsettled[0] = refine_bias_forces(model, step, work)
+    for d in range(u.shape[0]):
         work.u_before[d] = u[d]
 
 
@@ -123,10 +173,13 @@ def account(context: Context):
 
 @kernel
 def correct(context: Context):
-    """Sets the displacement to zero; other rooms add to it."""
-    displacement = context.workspace.multibody.displacement
-    for d in range(displacement.shape[0]):
-        displacement[d] = 0.0
+    """Sets the displacement to zero, to which other rooms add, and finds the precession of lone bodies."""
+    work = context.workspace.multibody
+    for d in range(work.displacement.shape[0]):
+        work.displacement[d] = 0.0
+    work.has_precession[0] = measure_precession(
+        context.system.multibody, work.velocity, context.system.settings.step, work.precession
+    )
 
 
 @kernel
@@ -136,5 +189,11 @@ def integrate(context: Context):
     step = context.system.settings.step
     for d in range(work.velocity.shape[0]):
         state.v[d] = work.velocity[d]
+        state.multibody.rate_change[d] = work.velocity[d] - work.velocity_start[d]
+    for i in range(model.body_parent.shape[0]):
+        if model.body_alone[i]:
+            for c in range(model.column_start[i], model.column_start[i + 1]):
+                state.multibody.rate_change[model.column_rate[c]] = 0.0
     integrate_positions(model, state.q, work.displacement, step)
     carry_momentum(model, work.kinematics, work.displacement, step, state.q, state.v)
+    keep_centre_of_mass(model, work, step, state.q, state.v)

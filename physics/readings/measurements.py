@@ -190,7 +190,8 @@ class SolverDiagnostics:
             [m/s or rad/s]; for iterative integrators the largest change of a coordinate's rate in the last iteration,
             as a share of the largest rate.
         iterations_max, residual_max: largest since the last call of `Simulation.clear_diagnostics`.
-        unsettled_steps: since then, in which the iteration of dry friction or of the integrator did not converge.
+        unsettled_steps: since then, in which an iteration (of dry friction, fast rotation or the integrator) did not
+            converge, or the sweeps ended at their limit.
         contact_count, row_count: of the last step.
     """
 

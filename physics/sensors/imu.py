@@ -9,8 +9,9 @@ from grouser.physics.base.spatial import quaternion_from_matrix, velocity_at
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.data.sensors import Sensor
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.multibody import MultibodyModel, Names
 from grouser.physics.multibody.kinematics import Kinematics
+from grouser.physics.multibody.room import Workspace
 
 
 class ImuReading(NamedTuple):
@@ -40,7 +41,8 @@ def read_imu(
     imu: Sensor,
     names: Names,
     gravity: Vector3,
-    before: Kinematics | Packed,
+    motion: Workspace | Packed,
+    model: MultibodyModel,
     after: Kinematics | Packed,
     step: float,
 ) -> ImuReading:
@@ -50,7 +52,9 @@ def read_imu(
         imu: description of the unit.
         names: of the machine's links.
         gravity: in the world [m/s2].
-        before, after: kinematics at the start and at the end of the step.
+        motion: buffers of the last step, with the kinematics and rates of its start.
+        model: the multibody system.
+        after: kinematics at the end of the step.
         step: length of the step [s].
     """
     body, rotation, position = mounting(imu, names)
@@ -59,7 +63,12 @@ def read_imu(
     else:
         turn = after.rotation[body] @ rotation
         rate = after.twist[body, 3:]
-        acceleration = (_velocity(after, body, position) - _velocity(before, body, position)) / step
+        before = motion.kinematics
+        start = _twist_of(model, before.column, motion.velocity_start, body)
+        acceleration = (
+            velocity_at(after.twist[body], after.position[body] + after.rotation[body] @ position)
+            - velocity_at(start, before.position[body] + before.rotation[body] @ position)
+        ) / step
     return ImuReading(
         np.array(quaternion_from_matrix(np.ascontiguousarray(turn))),
         rate @ turn,
@@ -67,6 +76,11 @@ def read_imu(
     )
 
 
-def _velocity(kinematics: Kinematics | Packed, body: int, position: np.ndarray) -> np.ndarray:
-    """Velocity of a point of a body in the world [m/s], (3,)."""
-    return velocity_at(kinematics.twist[body], kinematics.position[body] + kinematics.rotation[body] @ position)
+def _twist_of(model: MultibodyModel, column: np.ndarray, rates: np.ndarray, body: int) -> np.ndarray:
+    """Twist of a body at coordinate rates, about the origin of the kinematics that the columns belong to, (6,)."""
+    twist = np.zeros(6)
+    while body >= 0:
+        for c in range(model.column_start[body], model.column_start[body + 1]):
+            twist += column[c] * rates[model.column_rate[c]]
+        body = model.body_parent[body]
+    return twist

@@ -49,7 +49,7 @@ _COSTS = {
     "soil.equilibrium.sinkage_under_load": 2.1,
     "compliance.loops.place_loops": 1.0,
     "multibody.kinematics.update_kinematics": 3.3,
-    "contact.room.open_rows": 2.6,
+    "contact.room.open_rows": 9.0,
     "joints.room.apply_forces": 2.5,
     "hydraulics.room.apply_forces": 2.2,
     "multibody.room.integrate": 2.1,

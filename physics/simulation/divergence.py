@@ -1,22 +1,23 @@
-"""The first quantity of a state that is not finite."""
+"""What stopped a simulation: a step without solution, or the first quantity that is not finite."""
 
 import math
 
 import numpy as np
 
-from grouser.physics.base.errors import DivergenceError
+from grouser.physics.base.errors import ConvergenceError, DivergenceError
 from grouser.physics.integrators.context import State
 from grouser.physics.model.multibody import POSITIONS
 from grouser.physics.simulation.building import Setup
 
 
-def divergence(setup: Setup, state: State, time: float) -> DivergenceError:
-    """The error that names the first quantity that is not finite.
+def divergence(setup: Setup, state: State, time: float, unsolved_rate: int) -> DivergenceError | ConvergenceError:
+    """The error that names the joint of a step without solution, or the first quantity that is not finite.
 
     Args:
         setup: of the simulation.
         state: after the step that diverged.
         time: of it [s].
+        unsolved_rate: coordinate rate that still changed in the last iteration that did not converge.
     """
     quantities = (
         (setup.names.rate_joint, state.v),
@@ -28,6 +29,12 @@ def divergence(setup: Setup, state: State, time: float) -> DivergenceError:
         for name, value in zip(names, values, strict=False):  # Rotors come after the pistons of cylinders.
             if not math.isfinite(value):
                 return DivergenceError(time, name, float(value))
+    if setup.integrator == "variational":
+        problem = (
+            f"the variational integrator finds no rates for {setup.names.rate_joint[unsolved_rate]}: "
+            "take a smaller step, or the integrator semi_implicit"
+        )
+        return ConvergenceError(time, setup.system.settings.step, problem)
     return DivergenceError(time, "the sum of the pressures of a cylinder", math.inf)
 
 

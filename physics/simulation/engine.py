@@ -35,10 +35,12 @@ from grouser.physics.soil.tiles import with_capacity
 
 # Iteration that may not converge in a step, by integrator.
 _ITERATIONS = {
-    "semi_implicit": "dry friction",
+    "semi_implicit": "dry friction or fast rotation",
     "implicit_midpoint": "the midpoint rule",
     "variational": "the variational integrator",
 }
+# A body that turns by more in a step is reported: its direction between steps is not known [rad].
+LARGEST_TURN = 1.0
 
 
 class Buffers(NamedTuple):
@@ -143,9 +145,10 @@ class Engine:
             DivergenceError: there are such.
         """
         if left > 0:
-            raise divergence(self.setup, self.state, self.time)
+            raise divergence(self.setup, self.state, self.time, int(self.workspace.constraints.unsettled[1]))
         for warning in beyond_soils(self.setup.world, self.workspace.soil, self._warned):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
+        self._warn_of_turning()
         unsettled, rate, _ = self.workspace.constraints.unsettled
         if unsettled > 0:
             self.workspace.constraints.unsettled[0] = -1  # A marker that the warning has been given.
@@ -155,6 +158,21 @@ class Engine:
                 "diagnostics.unsettled_steps counts such steps; try a smaller one",
                 RuntimeWarning,
                 stacklevel=3,
+            )
+
+    def _warn_of_turning(self):
+        """Warns once of a body that turns too fast for the step, for the caller of the caller of its caller."""
+        motion = self.workspace.multibody
+        turn = self.step_size * float(motion.turn[0]) ** 0.5
+        if turn > LARGEST_TURN and "turning" not in self._warned:
+            self._warned.add("turning")
+            names = self.setup.names
+            link = names.links[int(np.flatnonzero(names.link_body == motion.turning_body[0])[0])]
+            warnings.warn(
+                f'"{link}" turns by {turn:.1f} rad in a step: forces that turn with it are not resolved; '
+                f"take a step of at most {self.step_size * LARGEST_TURN / turn:.2g} s",
+                RuntimeWarning,
+                stacklevel=4,
             )
 
     # --- buffers ----------------------------------------------------------------------------------------------------
@@ -213,6 +231,7 @@ class Engine:
         self.workspace.constraints.sweeps[:] = 0
         self.workspace.constraints.residual[:] = 0.0
         self.workspace.constraints.unsettled[:] = 0
+        self.workspace.multibody.turn[:] = 0.0
 
     # --- derived quantities -----------------------------------------------------------------------------------------
 

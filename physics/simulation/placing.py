@@ -69,7 +69,7 @@ def place_base(
     touched = touching[slot_shapes(system.contact)].any(axis=1)
     for array in (state.contact.impulse, state.contact.moment, state.contact.anchor):
         array[touched] = 0.0
-    for array in (state.soil.wheel_motion, state.soil.rim_shear, state.soil.wheel_sinkage):
+    for array in (state.soil.wheel_motion, state.soil.rim_shear, state.soil.wheel_sinkage, state.soil.wheel_elastic):
         array[wheels[wheels < len(array)]] = 0.0  # Wheels on rigid ground have no rows.
     after = engine.energy()
     state.energy_start[:] += np.array(astuple(after)) - astuple(before)

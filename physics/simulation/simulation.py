@@ -1,6 +1,5 @@
 """The public `Simulation`: a machine in a world, stepped, saved, restored, commanded and read by name."""
 
-import copy
 from numbers import Integral
 from typing import NamedTuple
 
@@ -138,7 +137,8 @@ class Simulation(MachineView):
 
     def _twin_on(self, engine: Engine) -> "Simulation":
         """The same simulation on a copy of its engine."""
-        twin = copy.copy(self)
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
         twin._stand_on(engine)
         return twin
 

@@ -1,7 +1,7 @@
-"""Transfer of state when machines come and go: the remaining machines continue bit for bit in a new simulation.
+"""Transfer of state when machines come and go: the remaining machines continue in a new simulation.
 
-Each row of `State` belongs to a named element. A row is copied to the row of the new simulation with the same label,
-whatever their order.
+Each row of `State` belongs to a named element. A row is copied bit for bit to the row of the new simulation with the
+same label, whatever their order.
 """
 
 from collections import Counter

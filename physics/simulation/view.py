@@ -109,6 +109,12 @@ class MachineView:
         self._make_force_views()
         self._make_sensor_views()
 
+    def __reduce_ex__(self, protocol):
+        """Refuses `copy` and `pickle`: their copies would share arrays with the original, or need its addresses."""
+        raise TypeError(
+            "a simulation cannot be copied or pickled; `Simulation.batch` copies it, `Simulation.snapshot` saves it"
+        )
+
     def _make_joint_views(self):
         names, own, setup = self._names, self._own, self._setup
         joints = make_joint_coordinates(setup.names, own.joint)
@@ -184,8 +190,9 @@ class MachineView:
         readers = {index: LidarReader(lidars[index], setup.names, shapes, on_ground) for index in own.lidar.tolist()}
 
         def read_unit(i: int) -> ImuReading:
-            before, after = self._engine.workspace.multibody.kinematics, self._engine.update_kinematics()
-            return read_imu(imus[i], setup.names, setup.world.gravity, before, after, self.step_size)
+            motion, after = self._engine.workspace.multibody, self._engine.update_kinematics()
+            model = setup.system.multibody
+            return read_imu(imus[i], setup.names, setup.world.gravity, motion, model, after, self.step_size)
 
         def sweep(i: int) -> LidarScan:
             return readers[i].read(self._engine.context, self._engine.update_kinematics(), self.step_count)

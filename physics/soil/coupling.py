@@ -6,14 +6,23 @@ from typing import TYPE_CHECKING
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.terrain import Terrain
 from grouser.physics.model.multibody import MultibodyModel
-from grouser.physics.multibody.jacobian import list_entries, point_rows, turning_rows
+from grouser.physics.multibody.jacobian import block_of, clear_rows, list_entries, point_rows, turning_rows
 from grouser.physics.soil.bulldozing import deposit_soil, slide_slopes
 from grouser.physics.soil.contact import commit_cells, measure_cell_forces
 from grouser.physics.soil.footprint import find_cells, find_patches, place_wheel
-from grouser.physics.soil.memory import MEMORY, shown_slip, slip_of, speeds, updated_memory
+from grouser.physics.soil.memory import MEMORY, shown_slip, slip_of, speeds, turning_speed, updated_memory, updated_roll
 from grouser.physics.soil.stress_contact import commit_stress, measure_stress_forces
 from grouser.physics.soil.tiles import SoilState
-from grouser.physics.soil.wheels import DEFORMABLE, SINKAGE_OF_WHEEL, SLIP, SLIP_ANGLE, STRESS, Wheels, WheelWorkspace
+from grouser.physics.soil.wheels import (
+    DEFORMABLE,
+    REBOUND,
+    SINKAGE_OF_WHEEL,
+    SLIP,
+    SLIP_ANGLE,
+    STRESS,
+    Wheels,
+    WheelWorkspace,
+)
 
 if TYPE_CHECKING:
     from grouser.physics.multibody.kinematics import Kinematics
@@ -31,6 +40,7 @@ def apply_wheel_forces(
     model: MultibodyModel,
     terrain: Terrain,
     kinematics: "Kinematics",
+    velocity,
     state: SoilState,
     step: float,
     work: WheelWorkspace,
@@ -42,7 +52,8 @@ def apply_wheel_forces(
     Args:
         wheels, model: the machine.
         terrain: natural ground.
-        kinematics: filled for the current state.
+        kinematics: with the positions of the current state.
+        velocity: coordinate rates.
         state: of the soil.
         step: h [s].
         work: of the wheels.
@@ -54,6 +65,8 @@ def apply_wheel_forces(
         work.wrench[w, :] = 0.0
         if not place_wheel(wheels, w, terrain, kinematics, work):
             continue
+        first, last = _fill_jacobian(model, wheels.body[w], kinematics.column, w, work)
+        _find_twist(velocity, first, last, work, work.twist[w])
         if wheels.level[w] == STRESS:
             measure_stress_forces(
                 wheels, w, terrain, kinematics.origin, _weight(model, work.frame[w]), step, state, work
@@ -66,18 +79,26 @@ def apply_wheel_forces(
             measure_cell_forces(wheels, w, slip, step, state, work)
         if work.touched[w] == 0:
             continue
-        _add_to_equations(model, wheels.body[w], kinematics.column, step, w, work, mass, force)
+        _add_to_equations(first, last, step, w, work, mass, force)
 
 
 @inlined
-def _add_to_equations(model: MultibodyModel, body, column, step: float, w, work: WheelWorkspace, mass, force):
-    """Adds J^T F to the force and h J^T D J to the mass matrix (lower triangle), J of the wheel's centre."""
+def _find_twist(velocity, first, last, work: WheelWorkspace, twist):
+    """Twist of a wheel's centre at coordinate rates, with its Jacobian filled over range(first, last)."""
+    for k in range(6):
+        twist[k] = 0.0
+        for d in range(first, last):
+            twist[k] += work.jacobian[k, d] * velocity[d]
+
+
+@inlined
+def _add_to_equations(first, last, step: float, w, work: WheelWorkspace, mass, force):
+    """Adds J^T F to the force and h J^T D J to the mass matrix (lower triangle), with the Jacobian filled."""
     jacobian, pushed, entry, slope, wrench = work.jacobian, work.pushed, work.entry, work.slope[w], work.wrench[w]
     for k in range(6):
         for m in range(k):
             slope[m, k] = slope[k, m]
-    _fill_jacobian(model, body, column, w, work)
-    for a in range(list_entries(jacobian, 6, entry)):
+    for a in range(list_entries(jacobian, 6, first, last, entry, 0)):
         d = entry[a]
         pull = 0.0
         for k in range(6):
@@ -97,11 +118,14 @@ def _add_to_equations(model: MultibodyModel, body, column, step: float, w, work:
 
 @inlined
 def _fill_jacobian(model: MultibodyModel, body, column, w, work: WheelWorkspace):
-    """Fills the Jacobian of the twist of a wheel's centre, world axes."""
+    """Fills the Jacobian of the twist of a wheel's centre, world axes; returns the range of the coordinates filled."""
+    first, last = block_of(model, body)
+    clear_rows(work.jacobian, 6, first, last)
     x, y, z = work.centre[w, 0], work.centre[w, 1], work.centre[w, 2]
     parent, start, rate, rows = model.body_parent, model.column_start, model.column_rate, work.jacobian
     point_rows(parent, start, rate, column, body, -1, x, y, z, work.axes, rows, 0)
     turning_rows(parent, start, rate, column, body, -1, work.axes, rows, 3)
+    return first, last
 
 
 @inlined
@@ -135,15 +159,13 @@ def commit_wheels(
     """
     for w in range(wheels.body.shape[0]):
         twist = work.end_twist
-        _fill_jacobian(model, wheels.body[w], kinematics.column, w, work)
-        for k in range(6):
-            twist[k] = 0.0
-            for d in range(velocity.shape[0]):
-                twist[k] += work.jacobian[k, d] * velocity[d]
+        first, last = _fill_jacobian(model, wheels.body[w], kinematics.column, w, work)
+        _find_twist(velocity, first, last, work, twist)
         work.figure[w, :] = 0.0
         _measure_motion(wheels, w, twist, step, state, work)
         if work.touched[w] == 0:
             continue
+        state.soil_work[w] += step * _mean_power(work.wrench[w], work.slope[w], work.twist[w], twist)
         origin = kinematics.origin
         if wheels.level[w] == STRESS:
             commit_stress(wheels, w, twist, terrain, origin, _weight(model, work.frame[w]), step, state, work)
@@ -152,12 +174,22 @@ def commit_wheels(
             commit_cells(wheels, w, slip, twist, origin, step, state, work, work.flow)
         k, share = work.soil[w, 0], work.figure[w, SINKAGE_OF_WHEEL] / (2.0 * wheels.radius[w])
         work.greatest_sinkage[k] = max(work.greatest_sinkage[k], share)
-        for k in range(6):
-            state.soil_work[w] += 0.5 * step * work.wrench[w, k] * (work.twist[w, k] + twist[k])
         if wheels.level[w] == DEFORMABLE and wheels.bulldozing[0]:
             deposit_soil(wheels, w, work.flow, origin, state, work)
             state.moved_soil[w] += work.flow[0]
             slide_slopes(wheels, w, state, work)
+
+
+@inlined
+def _mean_power(wrench, slope, start, end):
+    """Mean power in a step of the linearised force that acted in it, between the twists at its start and end [W]."""
+    power = 0.0
+    for k in range(6):
+        acted = wrench[k]
+        for m in range(6):
+            acted -= slope[k, m] * (end[m] - start[m])
+        power += 0.5 * acted * (start[k] + end[k])
+    return power
 
 
 @inlined
@@ -167,9 +199,17 @@ def _measure_motion(wheels: Wheels, w, twist, step: float, state: SoilState, wor
     rim, ahead, aside = speeds(wheels, w, work.axis[w], work.frame[w], twist)
     figure[SLIP], figure[SLIP_ANGLE] = shown_slip(rim, ahead, aside)
     if work.touched[w] > 0:
-        motion[0], motion[1], motion[2], motion[3] = updated_memory(motion, rim, ahead, aside, wheels.radius[w], step)
+        radius, rebound = wheels.radius[w], state.wheel_elastic[w, REBOUND]
+        turning = turning_speed(wheels, w, work.frame[w], twist)
+        motion[0], motion[1], motion[2] = updated_memory(motion, rim, ahead, aside, turning, radius, step)
+        motion[3] = updated_roll(motion[3], rim, ahead, rebound, radius, step)
     else:
         motion[:] = 0.0
-        # the wheel leaves its own depression
-        gone = step * math.sqrt(ahead * ahead + aside * aside) / (MEMORY * wheels.radius[w])
-        state.wheel_sinkage[w] /= 1.0 + gone
+        if wheels.level[w] == STRESS and work.touch[w, 0, 0] > 0.0:
+            # a wheel that moves within its own depression meets the soil again at the same depth
+            for m in range(state.wheel_elastic.shape[1]):
+                state.wheel_elastic[w, m] = min(state.wheel_elastic[w, m], 0.0)
+        else:
+            state.wheel_elastic[w, :] = 0.0
+            gone = step * math.sqrt(ahead * ahead + aside * aside) / (MEMORY * wheels.radius[w])
+            state.wheel_sinkage[w] /= 1.0 + gone

@@ -66,7 +66,7 @@ _ARCTANGENT = _arctangent()
 
 @kernel
 def place_wheel(wheels: Wheels, w, terrain: Terrain, kinematics: "Kinematics", work: WheelWorkspace):
-    """Sets position, axes, twist and ground frame of a wheel; returns whether its position is finite."""
+    """Sets position, axes and ground frame of a wheel; returns whether its position is finite."""
     body = wheels.body[w]
     r, centre, axis, mark = kinematics.rotation[body], work.centre[w], work.axis[w], work.mark[w]
     for k in range(3):
@@ -76,12 +76,6 @@ def place_wheel(wheels: Wheels, w, terrain: Terrain, kinematics: "Kinematics", w
             centre[k] += r[k, m] * wheels.position[w, m]
             axis[k] += r[k, m] * wheels.axis[w, m]
             mark[k] += r[k, m] * wheels.mark[w, m]
-    t = kinematics.twist[body]
-    work.twist[w, 0] = t[0] + t[4] * centre[2] - t[5] * centre[1]
-    work.twist[w, 1] = t[1] + t[5] * centre[0] - t[3] * centre[2]
-    work.twist[w, 2] = t[2] + t[3] * centre[1] - t[4] * centre[0]
-    for k in range(3, 6):
-        work.twist[w, k] = t[k]
     x, y = kinematics.origin[0] + centre[0], kinematics.origin[1] + centre[1]
     if not (abs(x) < _FARTHEST and abs(y) < _FARTHEST):
         return False

@@ -26,24 +26,49 @@ def speeds(wheels: Wheels, w, axis, frame, twist):
 
 
 @inlined
+def turning_speed(wheels: Wheels, w, frame, twist):
+    """Speed at which a wheel that turns about the ground's normal slides at its sides [m/s]."""
+    return wheels.half_width[w] * abs(twist[3] * frame[2, 0] + twist[4] * frame[2, 1] + twist[5] * frame[2, 2])
+
+
+@inlined
 def shear_lead(rim, ahead, aside):
     """Extrapolation time of the shear under a wheel at these speeds [s]."""
     return _LEAD / (1.0 + (rim * rim + ahead * ahead + aside * aside) / (_PARKED * _PARKED))
 
 
 @inlined
-def updated_memory(motion, rim, ahead, aside, radius, step: float):
-    """Memory at the end of a step: a, b, c of `stress_contact`, and the rolled state q."""
+def updated_memory(motion, rim, ahead, aside, turning, radius, step: float):
+    """Shear memory at the end of a step: a, b, c of `stress_contact`."""
     path = step / (MEMORY * radius)
-    way = 0.5 * (rim + ahead)
-    rolled = path * max(abs(way) - STANDING, 0.0)
-    fading = 1.0 / (1.0 + path * max(max(abs(rim), abs(ahead)), abs(aside)))
+    fading = 1.0 / (1.0 + path * max(max(abs(rim), abs(ahead)), max(abs(aside), turning)))
     return (
         fading * (motion[0] + path * rim),
         fading * (motion[1] + path * ahead),
         fading * (motion[2] + path * aside),
-        (motion[3] + math.copysign(rolled, way)) / (1.0 + rolled),
     )
+
+
+@inlined
+def updated_roll(rolled, rim, ahead, rebound, radius, step: float):
+    """Rolled state q at the end of a step: it grows as the wheel rolls on, and is released as the wheel comes back.
+
+    The pressure in front of a wheel resists its motion plastically. When the wheel moves back, that pressure may push
+    it no farther than the soil springs back.
+
+    Args:
+        rolled: q, -1 (backward) to 1.
+        rim, ahead: speeds of the rim and of the wheel [m/s].
+        rebound: way back along which the pressure in front vanishes [m].
+        radius: of the wheel [m].
+        step: h [s].
+    """
+    if rolled * ahead < 0.0:
+        left = abs(rolled) * rebound - step * abs(ahead)
+        rolled = math.copysign(left / rebound, rolled) if left > 0.0 else 0.0
+    way = 0.5 * (rim + ahead)
+    more = step / (MEMORY * radius) * max(abs(way) - STANDING, 0.0)
+    return (rolled + math.copysign(more, way)) / (1.0 + more)
 
 
 @inlined

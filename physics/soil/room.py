@@ -23,6 +23,7 @@ LABELS: Any = SoilState(
     wheel_motion=WHEEL,
     rim_shear=WHEEL,
     wheel_sinkage=WHEEL,
+    wheel_elastic=WHEEL,
     soil_work=ANEW,
     moved_soil=WHEEL,
 )
@@ -36,6 +37,7 @@ def make_state(wheels: Wheels) -> SoilState:
         wheel_motion=np.zeros((count, 4)),
         rim_shear=np.zeros((count, RIM_STEPS, 2)),
         wheel_sinkage=np.zeros(count),
+        wheel_elastic=np.zeros((count, 3)),
         soil_work=np.zeros(count),
         moved_soil=np.zeros(count),
     )
@@ -62,8 +64,8 @@ def apply_forces(context: Context):
     """Adds the soil's forces on every wheel at the predicted motion."""
     system, motion = context.system, context.workspace.multibody
     apply_wheel_forces(
-        *(system.soil, system.multibody, system.contact.terrain, motion.kinematics, context.state.soil),
-        *(system.settings.step, context.workspace.soil, motion.mass, motion.force),
+        *(system.soil, system.multibody, system.contact.terrain, motion.kinematics, context.state.v),
+        *(context.state.soil, system.settings.step, context.workspace.soil, motion.mass, motion.force),
     )
 
 
@@ -75,6 +77,9 @@ def commit(context: Context):
         *(system.soil, system.multibody, system.contact.terrain, motion.kinematics, motion.velocity),
         *(system.settings.step, context.state.soil, context.workspace.soil),
     )
+    for w in range(system.soil.body.shape[0]):
+        if context.workspace.soil.touched[w] > 0:
+            motion.touched[system.soil.body[w]] = True
 
 
 def open_accounts(view: AccountView) -> None:

@@ -72,6 +72,7 @@ class WheelStress(NamedTuple):
         side_force: along y, by shear and by soil that is pushed aside [N].
         tilting_moment, aligning_moment: of the side force about x and z [N m].
         peak_pressure, peak_shear: the latter at theta_m and the nodes, up to 5 % below the greatest between them [Pa].
+        rebound_energy: elastic energy of the pressed soil, which a rise of the wheel sets free [J].
     """
 
     sinkage: float
@@ -87,6 +88,7 @@ class WheelStress(NamedTuple):
     aligning_moment: float
     peak_pressure: float
     peak_shear: float
+    rebound_energy: float
 
 
 class _Press(NamedTuple):
@@ -145,11 +147,11 @@ def _pressure(press, depth):
 
 
 @inlined
-def _remaining_share(press, depth, pressure, lift):
+def _remaining_share(modulus, pressure, lift):
     """Remaining share of pressure and strength after the wheel has risen by `lift` [-]."""
     if lift == 0.0:
         return 1.0
-    kept = 1.0 - (press.unloading + press.unloading_slope * depth) * lift / pressure
+    kept = 1.0 - modulus * lift / pressure
     return 0.0 if kept < 0.0 else kept
 
 
@@ -206,7 +208,7 @@ def wheel_stress(soils: Soils, k, radius, width, shear_radius, sinkage, rut, lif
     press = _press_of(soils, k, width, slip, rut)
     entered = sinkage - press.surface
     if entered <= 0.0:
-        return WheelStress(sinkage, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return WheelStress(sinkage, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     versine = min(entered / radius, 1.0)
     entry = 2.0 * math.asin(math.sqrt(0.5 * versine))
     peak = motion.rolled * min(max(soils.max_stress_a0[k] + soils.max_stress_a1[k] * abs(slip), 0.0), _FOREMOST) * entry
@@ -240,11 +242,13 @@ def wheel_stress(soils: Soils, k, radius, width, shear_radius, sinkage, rut, lif
 
     depth = sinkage - 2.0 * radius * math.sin(0.5 * peak) ** 2
     pressure = _pressure(press, depth)
-    kept = _remaining_share(press, depth, pressure, lift)
+    modulus = press.unloading + press.unloading_slope * depth
+    softness = 0.5 / modulus
+    kept = _remaining_share(modulus, pressure, lift)
     greatest = kept * pressure
     _, _, far = _displaced(entry - peak, end - math.sin(peak), rolled, moved, across)
     most = kept * shear_strength(soils, k, pressure, rim_friction) * (1.0 - math.exp(-far))
-    load, thrust, resistance, shear, side, tilting, aligning = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    load, thrust, resistance, shear, side, tilting, aligning, rebound = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     start = 0.0
     for piece in range(3):
         stop = first if piece == 0 else second if piece == 1 else 1.0
@@ -256,9 +260,13 @@ def wheel_stress(soils: Soils, k, radius, width, shear_radius, sinkage, rut, lif
             mirrored = entry - share * front
             depth = sinkage - 2.0 * radius * math.sin(0.5 * mirrored) ** 2
             pressure = _pressure(press, depth)
-            kept = _remaining_share(press, depth, pressure, lift)
+            if press.unloading_slope > 0.0:
+                modulus = press.unloading + press.unloading_slope * depth
+                softness = 0.5 / modulus
+            kept = _remaining_share(modulus, pressure, lift)
             strength = kept * shear_strength(soils, k, pressure, rim_friction)
             pressure *= kept
+            others = load
             for half in range(2):
                 theta = mirrored if half == 0 else exit_ + share * rear
                 area = weight * (front if half == 0 else rear)
@@ -278,6 +286,8 @@ def wheel_stress(soils: Soils, k, radius, width, shear_radius, sinkage, rut, lif
                     side += push
                     tilting += push * cosine
                     aligning += push * sine
+            # p / k is the height by which this place springs back, and the force falls to zero along it
+            rebound += (load - others) * pressure * softness
         start = stop
     return WheelStress(
         sinkage,
@@ -293,4 +303,5 @@ def wheel_stress(soils: Soils, k, radius, width, shear_radius, sinkage, rut, lif
         -radius * aligning,
         greatest,
         most,
+        rebound,
     )

@@ -36,6 +36,8 @@ class SoilState(NamedTuple):
             over the fastest of them, and the rolled state, -1 (back) to 1, (wheels, 4) [-].
         rim_shear: shear of the soil at equal steps around each wheel, along the rim and across, (wheels, steps, 2) [-].
         wheel_sinkage: deepest sinkage of the patch under each wheel of the level `stress` [m], (wheels,).
+        wheel_elastic: of the soil under each wheel of the level `stress`: elastic energy of pressure and of shear [J],
+            and the way back along which the pressure in front of the wheel vanishes [m], (wheels, 3).
         soil_work: work of the soil under each wheel on the machine [J], (wheels,).
         moved_soil: volume displaced by each wheel [m3], (wheels,).
     """
@@ -47,6 +49,7 @@ class SoilState(NamedTuple):
     wheel_motion: np.ndarray
     rim_shear: np.ndarray
     wheel_sinkage: np.ndarray
+    wheel_elastic: np.ndarray
     soil_work: np.ndarray
     moved_soil: np.ndarray
 

@@ -43,6 +43,8 @@ FIGURES = (
 )
 SINKAGE_OF_WHEEL, ENTRY, EXIT, NORMAL, THRUST, RESISTANCE, SIDE, TORQUE = range(8)
 SLIP, SLIP_ANGLE, PEAK_PRESSURE, PEAK_SHEAR = range(8, len(FIGURES))
+# Columns of `SoilState.wheel_elastic`.
+OF_PRESSURE, OF_SHEAR, REBOUND = range(3)
 
 
 class Wheels(NamedTuple):

@@ -236,6 +236,7 @@ def _unit(random, size):
 def _point_rows(case, body, point, axes, rows, first):
     model, about = case.model, point - case.kinematics.origin
     arrays = model.body_parent, model.column_start, model.column_rate, case.kinematics.column
+    rows[first : first + 3] = 0.0
     point_rows(*arrays, body, -1, *about, axes, rows, first)
 
 
@@ -252,6 +253,7 @@ def test_wrench_row(case):
         on_line = points[0] + case.random.uniform(-2.0, 2.0) * normal - case.kinematics.origin
         model = case.model
         arrays = model.body_parent, model.column_start, model.column_rate, case.kinematics.column
+        rows[1] = 0.0
         wrench_row(*arrays, frames[0][2], frames[1][2], *normal, *np.cross(on_line, normal), rows, 1)
         jacobians = [
             case.twin.point_jacobian(pq, case.names.links[index], point)

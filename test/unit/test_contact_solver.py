@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_island import one_island
 
 from grouser.physics.constraints.impulses import _project_to_cone, solve_rows, warm_start
 from grouser.physics.constraints.rows import make_rows
@@ -72,7 +73,8 @@ def problem(seed, contacts, coordinates, friction=0.6):
 def solve(rows, u, tolerance=1e-10, most_sweeps=10_000):
     none = make_rows(0, len(u))
     warm_start(none, rows, u)
-    return solve_rows(none, rows, make_subspace(0, len(rows.size), len(u)), u, tolerance, most_sweeps)
+    subspace = make_subspace(0, len(rows.size), len(u))
+    return solve_rows(none, rows, *one_island(none, rows, len(u)), subspace, u, tolerance, most_sweeps)
 
 
 def speeds(rows, u):
@@ -106,7 +108,8 @@ def test_subspace_newton_step_solves_sticking_contacts(seed):
     rows.impulse[:] = (1.0, 0.0, 0.0)
     warm_start(make_rows(0, 12), rows, u)
     before = np.abs(speeds(rows, u)).max()
-    subspace_newton_step(make_rows(0, len(u)), rows, make_subspace(0, 3, 12), u)
+    none = make_rows(0, len(u))
+    subspace_newton_step(none, rows, *one_island(none, rows, 12), make_subspace(0, 3, 12), u)
     assert (rows.impulse[:, 0] > 0.0).all()
     # the equations' stiffness is 1e7 times the effective mass, and a tenth of that where three rows nearly agree
     assert np.abs(speeds(rows, u)).max() < 1e-6 * before
@@ -118,7 +121,8 @@ def test_subspace_newton_step_stops_at_the_cone_boundary():
     u[:] = 0.0
     u -= 50.0 * rows.whitened_jacobian[0, :, 1]  # the first contact would need more friction than its limit
     warm_start(make_rows(0, 8), rows, u)
-    subspace_newton_step(make_rows(0, len(u)), rows, make_subspace(0, 2, 8), u)
+    none = make_rows(0, len(u))
+    subspace_newton_step(none, rows, *one_island(none, rows, 8), make_subspace(0, 2, 8), u)
     size, most = np.hypot(*rows.impulse[:, 1:].T), rows.friction * rows.impulse[:, 0]
     assert (size <= most * (1.0 + 1e-12)).all()
     assert (size > most * (1.0 - 1e-6)).sum() == 1

@@ -8,6 +8,7 @@ import pytest
 
 import grouser
 from grouser.physics.base.errors import MachineError
+from grouser.physics.description import parse_machine
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ElasticCoordinate, Inertial, Joint, Link
 from grouser.physics.description.data.pose import Pose
@@ -295,6 +296,7 @@ def test_point_rows(case, of):
     arrays = model.body_parent, model.column_start, model.column_rate, kinematics.column
     for body in range(-1, case.bodies):
         rows = np.full((5, case.rates), np.nan)
+        rows[1:4] = 0.0
         of(point_rows)(*arrays, body, -1, *case.point, frame, rows, 1)
         jacobian = case.jacobian(kinematics, body)
         close(rows[1:4], frame @ (jacobian[:3] + np.cross(jacobian[3:].T, case.point).T), ROUND_OFF)
@@ -319,7 +321,7 @@ def test_wrench_row_of_a_line_is_the_rate_of_the_distance(case, of):
 
         start = points(here)
         normal = (start[0] - start[1]) / np.linalg.norm(start[0] - start[1])
-        row = np.full((1, case.rates), np.nan)
+        row = np.zeros((1, case.rates))
         moment = np.cross(start[1] - here.origin, normal)
         of(wrench_row)(*arrays, body, other, *normal, *moment, row, 0)
         for d in range(case.rates):
@@ -377,3 +379,19 @@ def test_too_many_coordinates_are_rejected():
 
     with pytest.raises(MachineError, match="more than 1000 coordinates"):
         build_model(two_links((inertial,) * 1002, joints, base="fixed"))
+
+
+def test_blocks_of_the_mass_matrix():
+    """Trees have blocks of their own; a loop joint between trees makes one block of them and of what lies between."""
+    bodies = "".join(
+        f'<link name="{name}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        f'</inertial></link><joint name="j_{name}" type="floating"><parent link="world"/><child link="{name}"/></joint>'
+        for name in "abcd"
+    )
+    loop = '<loop_joint name="l" type="spherical"><parent link="a"/><child link="c"/></loop_joint>'
+    for extension, ends in (("", [0, 6, 12, 18, 24]), (loop, [0, 18, 24])):
+        text = f'<robot name="m"><link name="world"/>{bodies}<grouser>{extension}</grouser></robot>'
+        model, _ = build_model(parse_machine(text, "m.urdf"))
+        counts = np.diff(ends)
+        assert model.rate_first.tolist() == np.repeat(ends[:-1], counts).tolist()
+        assert model.rate_last.tolist() == np.repeat(ends[1:], counts).tolist()

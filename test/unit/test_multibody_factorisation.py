@@ -141,7 +141,7 @@ def test_triangular_solves_and_products(of, case, seed):
 
     of(multiply)(start, pattern, factored, x, product)
     of(solve_transposed)(start, pattern, factored, half)
-    square = of(solve_transposed_row)(start, pattern, factored, rows, 1)
+    square = of(solve_transposed_row)(start, pattern, factored, rows, 1, 0, len(x))
     of(solve)(start, pattern, factored, forward)
     of(solve_transposed)(start, pattern, factored, whole)
     of(solve)(start, pattern, factored, whole)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from one_island import one_island
 from scipy.optimize import brentq
 
 from grouser.physics.constraints.impulses import solve_rows
@@ -79,7 +80,7 @@ def speed_by_bisection(law, speed, inverse_mass):
 @settings(max_examples=300, deadline=None)
 def test_row_speed_is_the_root_of_its_law(leaf, law, speed, inverse_mass):
     rows = make_rows(1, 1)
-    assert open_row(rows, 0, 0.0) == 0
+    assert open_row(rows, 0, 0.0, 0, 1) == 0
     for name, value in law.items():
         getattr(rows, name)[0] = value
     # K (spring bound + hold bound) < 1.1e5 moves the solution out of the bracket only at the extremes of both
@@ -91,7 +92,7 @@ def test_row_speed_is_the_root_of_its_law(leaf, law, speed, inverse_mass):
 
 def test_open_row_has_no_impulse():
     rows = make_rows(1, 2)
-    open_row(rows, 0, 0.0)
+    open_row(rows, 0, 0.0, 0, 2)
     assert row_speed(rows, 0, 3.7, 2.0) == 3.7
 
 
@@ -149,7 +150,8 @@ def test_sliding_friction_opposes_the_slip_in_every_direction(heading, friction,
     contacts.friction[0] = friction
     slip = 10.0 * np.array([math.cos(heading), math.sin(heading)])
     u = np.array([-1.0, slip[0], slip[1] / math.sqrt(inertia_ratio)])
-    sweeps, change = solve_rows(rows, contacts, make_subspace(len(rows.slot), 1, 3), u, 1e-12, 1000)
+    subspace = make_subspace(len(rows.slot), 1, 3)
+    sweeps, change = solve_rows(rows, contacts, *one_island(rows, contacts, 3), subspace, u, 1e-12, 1000)
     assert sweeps < 1000 and change <= 1e-12
     normal, *tangent = contacts.impulse[0]
     assert normal == pytest.approx(1.0, abs=1e-11)

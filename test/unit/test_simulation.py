@@ -1,6 +1,8 @@
 """The public `Simulation`: names, checks of input, time and restart."""
 
+import copy
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -179,6 +181,20 @@ def test_restored_simulation_continues_with_the_same_bits(simulation, crane):
     through.step(250)
     assert same_bits(simulation, through)
     assert same_bits(other, through)
+
+
+@pytest.mark.parametrize("function", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_copies_and_pickles_of_a_simulation_are_refused(simulation, function):
+    with pytest.raises(TypeError, match="Simulation.batch"):
+        function(simulation)
+
+
+def test_snapshot_can_be_pickled(simulation):
+    simulation.step(5)
+    saved = pickle.dumps(simulation.snapshot())
+    simulation.step(5)
+    simulation.restore(pickle.loads(saved))
+    assert simulation.step_count == 5
 
 
 def test_reset_repeats_the_motion_from_the_start(simulation, crane):

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, settings
 from hypothesis import given as given_within_deadline
+from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
@@ -123,25 +123,6 @@ def test_quaternion_logarithm_is_continuous_at_its_series(of, sine):
 
     # the series' next term is sine^4 / 5
     assert found[0] == pytest.approx(2.0 * math.asin(sine), rel=3e-16 + sine**4)
-
-
-@BOTH
-@given(r=vector)
-def test_quaternion_cayley(of, r):
-    q = of(spatial.quaternion_cayley)(*r)
-    half = spatial.skew(r) / 2.0
-
-    close(np.linalg.norm(q), 1.0)
-    close(spatial.matrix(q), np.linalg.solve(np.eye(3) - half, np.eye(3) + half), tolerance=1e-11)
-
-
-@BOTH
-@given(r=turn)
-def test_cayley_and_exponential_agree_to_third_order(of, r):
-    assume(np.linalg.norm(r) < 1.0)
-    difference = np.array(of(spatial.quaternion_cayley)(*r)) - spatial.quaternion_exponential(*r)
-
-    assert np.linalg.norm(difference) <= np.linalg.norm(r) ** 3 / 20.0 + ROUND_OFF
 
 
 @BOTH

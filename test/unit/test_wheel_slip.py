@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from grouser.physics.description.data.soil import Wheel
 from grouser.physics.readings.measurements import WheelState
 from grouser.physics.readings.wheel_contact import rigid_wheel_state
-from grouser.physics.soil.memory import STANDSTILL, shown_slip
+from grouser.physics.soil.memory import MEMORY, STANDSTILL, shown_slip, updated_roll
 
 speeds = st.floats(-1e3, 1e3)
 
@@ -48,6 +48,26 @@ def test_slip_fades_at_standstill():
     assert shown_slip(0.5 * STANDSTILL, 0.0, 0.0)[0] == 0.5
     assert shown_slip(0.0, 0.0, 0.5 * STANDSTILL)[1] == pytest.approx(0.25 * math.pi)
     assert shown_slip(0.0, 0.0, 1.0)[1] == pytest.approx(0.5 * math.pi)
+
+
+def test_rolled_state_grows_over_a_way_and_is_released_over_the_rebound():
+    """An exponential over the length of the memory forward, a straight line over the rebound back."""
+    radius, rebound, step = 0.3, 7e-4, 1e-3
+    rolled, speed, steps = 0.0, 0.05, 400
+    for _ in range(steps):
+        rolled = updated_roll(rolled, speed, speed, rebound, radius, step)
+    way = step * steps * (speed - 1e-4)
+    # implicit steps, an error of half a step's way over the length
+    assert rolled == pytest.approx(1.0 - math.exp(-way / (MEMORY * radius)), rel=step * speed / (MEMORY * radius))
+    back = updated_roll(rolled, 0.0, -0.1, rebound, radius, step)
+    assert back == pytest.approx(rolled - 1e-4 / rebound, abs=step * 0.1 / (MEMORY * radius))
+    # beyond the rebound it grows the other way
+    for _ in range(20):
+        back = updated_roll(back, -0.1, -0.1, rebound, radius, step)
+    assert -0.1 < back < 0.0
+    # soil without rebound lets go at once, and a wheel that slides back while it spins stays near 0
+    assert updated_roll(0.8, 0.0, -1e-5, 0.0, radius, step) == 0.0
+    assert 0.0 <= updated_roll(0.0, 0.9, -0.2, rebound, radius, step) < 0.01
 
 
 def test_wheel_slip_on_a_slope_is_measured_along_the_slope():

@@ -104,6 +104,32 @@ def bed(
     return Simulation(machine, world, step)
 
 
+def held(world: World, wheel: Wheel, step=1e-3) -> Simulation:
+    """A wheel whose every motion but leaning is driven: joints rail (x), cross (y), lift (z), steer and spin.
+
+    Args:
+        world: soft ground.
+        wheel: on the link "wheel"; it starts on the surface.
+        step: [s].
+    """
+    parts = (
+        '<link name="world"/>',
+        *(_link(name, 1.0) for name in ("along", "aside", "slide", "fork")),
+        _link("wheel", 1.0, 0.01),
+        _joint("rail", "prismatic", "world", "along", (1, 0, 0)),
+        _joint("cross", "prismatic", "along", "aside", (0, 1, 0)),
+        _joint("lift", "prismatic", "aside", "slide", (0, 0, 1), (0, 0, wheel.radius)),
+        _joint("steer", "continuous", "slide", "fork", (0, 0, 1)),
+        _joint("spin", "continuous", "fork", "wheel", (0, 1, 0)),
+    )
+    # they give way by W / damping: a load of 1 kN moves them by 1e-9 m/s
+    drives = "".join(
+        _drive(joint, damping=1e12, effort_limit=1e12) for joint in ("rail", "cross", "lift", "steer", "spin")
+    )
+    text = f'<robot name="held">{"".join(parts)}<grouser>{drives}</grouser></robot>'
+    return Simulation(replace(parse_machine(text, "held.urdf"), wheels=(wheel,)), world, step)
+
+
 def drive(simulation: Simulation, slip: float, speed=0.03, radius=RADIUS, direction=1.0):
     """Commands a bed: a rim speed (driving) or carriage speed (braking) and a slip; backward with direction -1."""
     rolling, ahead = (speed, speed * (1.0 - slip)) if slip >= 0.0 else (speed * (1.0 + slip), speed)

@@ -143,3 +143,18 @@ def test_heap_comes_to_rest():
     # 1e-6 m/s over 2 s
     assert np.abs(simulation.link_poses() - start)[:, :3].max() < 2e-6
     assert heights(simulation).min() > 0.0
+
+
+def test_steps_whose_sweeps_end_at_their_limit_are_counted():
+    """Two sweeps are too few while a pair of boxes lands, and a hundred are enough."""
+    text = loose(*[solid(f"b{k}", CUBE) for k in range(2)])
+    counted = []
+    for most_sweeps in (2, 100):
+        simulation = Simulation(text, most_sweeps=most_sweeps)
+        place(simulation, 0, (0.0, 0.0, 0.12))
+        place(simulation, 1, (0.03, 0.0, 0.34))
+        simulation.step(400)
+        diagnostics = simulation.diagnostics
+        assert diagnostics.iterations_max <= 2 * most_sweeps  # a step may be solved again after impacts
+        counted.append(diagnostics.unsettled_steps)
+    assert counted[0] > 5 and counted[1] == 0

@@ -242,12 +242,16 @@ def straight_line_error(parts, kind, step):
     return np.linalg.norm(simulation.link_pose("plate")[0] - [0.8, -0.2, 1.0])
 
 
-@pytest.mark.parametrize("kind", ["planar", "floating"])
-def test_spinning_body_on_a_joint_moves_in_a_straight_line(parts, kind):
-    coarse, fine = straight_line_error(parts, kind, 1e-3), straight_line_error(parts, kind, 2.5e-4)
+def test_spinning_body_on_a_planar_joint_moves_in_a_straight_line(parts):
+    coarse, fine = straight_line_error(parts, "planar", 1e-3), straight_line_error(parts, "planar", 2.5e-4)
     # body-fixed velocities turn with the body: semi-implicit Euler errs in first order, by w^2 v h / 2 at most
     assert math.log(coarse / fine, 4) == pytest.approx(1.0, abs=0.1)
     assert coarse < 3.0**2 * 0.36 * 1e-3
+
+
+def test_spinning_body_on_a_floating_joint_moves_in_a_straight_line(parts):
+    # nothing touches the tree: its centre of mass moves straight on, to rounding
+    assert straight_line_error(parts, "floating", 1e-3) < 1e-10
 
 
 @pytest.mark.parametrize("kind", ["planar", "floating"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from one_island import one_island
 
 from grouser import Simulation, World
 from grouser.physics.constraints.impulses import solve_rows
@@ -57,7 +58,8 @@ def test_piston_impulse_of_equation_9(parts):
     assert 0.25 - relative == pytest.approx(-0.084, abs=1e-15) or 0.25 - relative == pytest.approx(0.334, abs=1e-15)
     assert rows.inverse_mass[0] + 1 / 2.0 == pytest.approx(1.386266666667, abs=1e-12)
     contact_rows = make_contact_rows(0, 12)
-    solve_rows(rows, contact_rows, make_subspace(len(rows.slot), 0, 12), u, 1e-15, 10)
+    subspace = make_subspace(len(rows.slot), 0, 12)
+    solve_rows(rows, contact_rows, *one_island(rows, contact_rows, 12), subspace, u, 1e-15, 10)
     assert rows.impulse[0] == pytest.approx(-0.060594402231, abs=1e-12)
     solve(model.pattern_start, model.pattern, factor, u)
     piston = 0.25 - rows.impulse[0] / 2.0

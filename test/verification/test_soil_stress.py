@@ -483,3 +483,15 @@ def test_measured_wheel_braked():
         state = wheel_on_soil(CMU_SAND, 0.058, 0.05, load, slip)
         assert 1e3 * state.sinkage == pytest.approx(sinkage, rel=0.2)
         assert state.drawbar_pull == pytest.approx(pull, abs=0.06 * load)
+
+
+@pytest.mark.parametrize("slope, rut", [(0.0, 0.0), (4e9, 0.0), (4e9, 0.015)])
+def test_rebound_energy_is_the_work_of_a_rise(slope, rut):
+    """The integral of the normal force over the lift, until the last place separates."""
+    soil = replace(LUNAR, unloading_stiffness=3e7, unloading_slope=slope)
+    at_rest = state_at(soil, 0.025, 0.15, 0.1, rut=rut)
+    lifts = np.linspace(0.0, 1.01 * at_rest.peak_pressure / 3e7, 3001)
+    forces = [state_at(soil, 0.025, 0.15, 0.1, rut=rut, lift=lift).normal_force for lift in lifts]
+    assert forces[-1] == 0.0 < forces[0]
+    # trapezoids of a force of straight pieces: of second order in the share of a lift
+    assert at_rest.rebound_energy == pytest.approx(np.trapezoid(forces, lifts), rel=1e-5)

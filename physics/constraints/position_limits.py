@@ -1,0 +1,42 @@
+"""The limit of position corrections: none moves a coordinate much farther than the step itself."""
+
+from typing import TYPE_CHECKING
+
+from grouser.physics.base.kernel import inlined
+
+if TYPE_CHECKING:
+    from grouser.physics.model.multibody import MultibodyModel
+
+# Largest correction of a coordinate in a step, beyond the distance that it moves in the step [m or rad].
+LARGEST_CORRECTION = 1e-3
+
+
+@inlined
+def limit_corrections(model: "MultibodyModel", velocity, precession, step: float, displacement):
+    """Shortens the position corrections of every block of the mass matrix in which one of them is too large.
+
+    An error of position along a row is divided by the row's lever. Near a dead point, or where a contact presses
+    through a hinge, the lever vanishes and the correction would be arbitrarily large; what is left of the error is
+    corrected when the machine has moved on.
+
+    Args:
+        model: the multibody system.
+        velocity, precession: rates of the step, and what free rotation adds to those that move the positions.
+        step: [s].
+        displacement: rates with the corrections, changed in place.
+    """
+    allowed = LARGEST_CORRECTION / step
+    first = 0
+    while first < velocity.shape[0]:
+        last = model.rate_last[first]
+        share = 1.0
+        for d in range(first, last):
+            moved = abs(displacement[d] - velocity[d] - precession[d])
+            most = abs(velocity[d]) + allowed
+            if share * moved > most:
+                share = most / moved
+        if share < 1.0:
+            for d in range(first, last):
+                motion = velocity[d] + precession[d]
+                displacement[d] = motion + share * (displacement[d] - motion)
+        first = last

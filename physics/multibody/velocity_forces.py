@@ -1,0 +1,116 @@
+"""Gravity and velocity products: Coriolis, centrifugal and gyroscopic forces in the middle of a step.
+
+Velocity products do no work when they are taken at the mean of the rates before and after the step, C(q, (v + v')/2):
+then their impulse keeps the kinetic energy of the pose q exactly. Taken at the start of the step they feed energy in,
+without limit. The mean rates are therefore predicted from the last two steps (Adams and Bashforth's formula), which is
+enough while no body turns far in a step. Where one does, an iteration finds the mean rates of the motion under all
+forces but the rows' impulses, by Broyden's method for whitened velocities.
+"""
+
+from typing import TYPE_CHECKING
+
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.multibody.broyden import next_direction
+from grouser.physics.multibody.factorisation import solve, solve_transposed
+from grouser.physics.multibody.free_body import release_gyroscopic_force
+from grouser.physics.multibody.kinematics import update_velocities
+from grouser.physics.multibody.newton_euler import inverse_dynamics
+
+if TYPE_CHECKING:
+    from grouser.physics.model.multibody import MultibodyModel
+    from grouser.physics.multibody.room import Workspace
+
+# A body that turns by less than this in a step needs no iteration [rad]: the energy of an oscillation of angle a per
+# step grows by a^4/2 of itself, 3e-4 in a minute of steps of a millisecond.
+_FAST = 0.01
+# The iteration ends when a change of the velocity is below this share of it.
+_CONVERGED = 1e-14
+# It has not converged when its last change exceeds this share.
+_NOT_CONVERGED = 1e-6
+
+
+@kernel
+def bias_forces(model: "MultibodyModel", kinematics, still, wrench, motion, bias):
+    """Generalised forces of gravity and velocity products, without the gyroscopic forces of lone free bodies.
+
+    Args:
+        model: the multibody system.
+        kinematics: with the rates of the velocity products.
+        still: zeros, (coordinates,).
+        wrench: buffer, (bodies, 6).
+        motion: spatial accelerations of the bodies at zero coordinate acceleration, result, (bodies, 6).
+        bias: result, (coordinates,).
+    """
+    inverse_dynamics(model, kinematics, still, wrench, motion, bias)
+    release_gyroscopic_force(model, kinematics, motion, bias)
+
+
+@inlined
+def measure_turning(model: "MultibodyModel", twist, step: float, fast, turn, turning_body):
+    """Finds how far bodies turn in a step.
+
+    Args:
+        model: the multibody system.
+        twist: of the bodies.
+        step: [s].
+        fast: whether a body that is not lone turns by more than `_FAST`, result, (1,).
+        turn: square of the largest rate of a body since it was cleared [rad2/s2], changed, (1,).
+        turning_body: that body, (1,).
+    """
+    fast[0] = False
+    most = (_FAST / step) ** 2
+    for i in range(model.body_parent.shape[0]):
+        square = twist[i, 3] ** 2 + twist[i, 4] ** 2 + twist[i, 5] ** 2
+        if square > most:
+            fast[0] = fast[0] or not model.body_alone[i]
+            if square > turn[0]:
+                turn[0], turning_body[0] = square, i
+
+
+@kernel
+def _velocity_forces_at(model: "MultibodyModel", work: "Workspace", u, bias):
+    """Bias force at the mean of the rates at the start and those of the whitened velocity u."""
+    mean = work.velocity_ahead
+    for d in range(mean.shape[0]):
+        mean[d] = u[d]
+    solve(model.pattern_start, model.pattern, work.factor, mean)
+    for d in range(mean.shape[0]):
+        mean[d] = 0.5 * (mean[d] + work.velocity_start[d])
+    update_velocities(model, mean, work.kinematics)
+    bias_forces(model, work.kinematics, work.still, work.wrench, work.motion, bias)
+
+
+@kernel
+def refine_bias_forces(model: "MultibodyModel", step: float, work: "Workspace"):
+    """Takes the velocity products of the whitened velocity `work.u` at the mean rates of the step.
+
+    Args:
+        model: the multibody system.
+        step: [s].
+        work: factorised, with the whitened velocity under `work.bias`; `u` is changed.
+
+    Returns:
+        -1, or the coordinate rate that still changed when the iteration did not converge.
+    """
+    u, discrete = work.u, work.discrete
+    predicted, residual, direction = discrete.target, discrete.missing, discrete.direction
+    for d in range(u.shape[0]):
+        predicted[d] = u[d]
+    worst = 0
+    for rounds in range(direction.shape[0]):
+        _velocity_forces_at(model, work, u, discrete.force)
+        for d in range(u.shape[0]):
+            residual[d] = step * (work.bias[d] - discrete.force[d])
+        solve_transposed(model.pattern_start, model.pattern, work.factor, residual)
+        for d in range(u.shape[0]):
+            residual[d] += predicted[d] - u[d]
+        next_direction(direction, rounds, residual)
+        change = size = 0.0
+        for d in range(u.shape[0]):
+            u[d] += direction[rounds, d]
+            if abs(direction[rounds, d]) > change:
+                change, worst = abs(direction[rounds, d]), d
+            size = max(size, abs(u[d]))
+        if change <= _CONVERGED * size:
+            return -1
+    return worst if change > _NOT_CONVERGED * size else -1
