@@ -170,3 +170,16 @@ def row_speed(rows: Rows, r, speed, inverse_mass):
         if abs(spring) > bound:
             v = free + inverse_mass * (bound if spring > 0.0 else -bound)
     return min(max(v, rows.slowest[r]), rows.fastest[r])
+
+
+@kernel
+def row_slope(rows: Rows, r, v, inverse_mass):
+    """Derivative of `row_speed` by the speed without the row's impulse, at its result v."""
+    if v <= rows.slowest[r] or v >= rows.fastest[r]:
+        return 0.0
+    if v == rows.hold_speed[r] and rows.hold_bound[r] > 0.0:
+        return 0.0
+    g = rows.conductance[r]
+    if g * abs(rows.target[r] - v) >= rows.spring_bound[r]:
+        return 1.0
+    return 1.0 / (1.0 + inverse_mass * g)
