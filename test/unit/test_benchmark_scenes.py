@@ -168,7 +168,8 @@ def test_residual_of_mujoco_is_the_speed_that_is_left(mujoco):
 def test_tolerance_of_the_peer_is_as_loose_as_the_residual_allows(mujoco, monkeypatch):
     scene = scenes.stack(3)
     monkeypatch.setattr(contacts, "_LANDING_STEPS", 100)
-    monkeypatch.setattr(contacts, "_RESTING_STEPS", 100)
+    monkeypatch.setattr(contacts, "_SETTLING_STEPS", 50)
+    monkeypatch.setattr(contacts, "_RESTING_STEPS", 50)
     peer = contacts.settled_peer(mujoco, scene)
     peer.start()
     assert contacts._watch(peer, 200).residual <= contacts.RESIDUAL
@@ -180,7 +181,7 @@ def test_tolerance_of_the_peer_is_as_loose_as_the_residual_allows(mujoco, monkey
 
 
 def test_figures_of_a_scene(mujoco, monkeypatch):
-    for name, value in {"_LANDING_STEPS": 100, "_RESTING_STEPS": 50, "_REPEATS": 1}.items():
+    for name, value in {"_LANDING_STEPS": 80, "_SETTLING_STEPS": 20, "_RESTING_STEPS": 50, "_REPEATS": 1}.items():
         monkeypatch.setattr(contacts, name, value)
     landing, resting = contacts.compare(mujoco, scenes.stack(2))
     assert (landing.name, resting.name) == ("stack of 2, landing", "stack of 2, at rest")
