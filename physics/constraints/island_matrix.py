@@ -4,6 +4,8 @@ The blocks are those of the mass matrix. Two of them have entries with each othe
 Blocks are eliminated by minimum degree: the one with the fewest neighbours first (Tinney and Walker, Direct solutions of
 sparse network equations by optimally ordered triangular factorization, 1967). A stack, a wall or a heap of bodies costs
 little more than its number of bodies, a single machine is one dense block.
+
+Places are unsigned, as in `multibody.factorisation`.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -53,11 +55,11 @@ def make_island_matrix(coordinates: int) -> IslandMatrix:
     """Buffers for islands of up to so many coordinates; memory that no island needs is never touched."""
     most = min(coordinates, MOST_COORDINATES)
     return IslandMatrix(
-        np.zeros(2, dtype=np.int64),
-        np.zeros(coordinates, dtype=np.int64),
-        np.zeros(most + 1, dtype=np.int64),
-        np.zeros(most + 1, dtype=np.int64),
-        np.zeros(most * (most + 1) // 2, dtype=np.int64),
+        np.zeros(2, dtype=np.uintp),
+        np.zeros(coordinates, dtype=np.uintp),
+        np.zeros(most + 1, dtype=np.uintp),
+        np.zeros(most + 1, dtype=np.uintp),
+        np.zeros(most * (most + 1) // 2, dtype=np.uintp),
         np.zeros(most * most),
         np.zeros(most * most, dtype=np.bool_),
         np.zeros(most, dtype=np.int64),
@@ -97,14 +99,14 @@ def order_island(rate_first, rate_last, rows: Rows, contact_rows, islands: "Isla
             place += 1
         matrix.neighbour[block] = step
     matrix.block_start[blocks] = place
-    for a in range(matrix.later_start[blocks]):
-        matrix.later[a] = matrix.neighbour[matrix.later[a]]
+    for a in range(np.int64(matrix.later_start[blocks])):
+        matrix.later[a] = matrix.neighbour[np.int64(matrix.later[a])]
 
 
 @inlined
 def _connect_blocks(rate_first, rate_last, rows: Rows, contact_rows, islands: "Islands", island, matrix: IslandMatrix):
     """Notes which blocks a row or a contact connects, and the degrees of all."""
-    blocks, order = matrix.size[1], matrix.order
+    blocks, order = np.int64(matrix.size[1]), matrix.order
     for k in range(blocks * blocks):
         matrix.connected[k] = False
     for k in range(blocks):
@@ -129,7 +131,7 @@ def _connect_blocks(rate_first, rate_last, rows: Rows, contact_rows, islands: "I
 @inlined
 def _connect(matrix: IslandMatrix, one, other):
     """Connects two blocks."""
-    blocks = matrix.size[1]
+    blocks = np.int64(matrix.size[1])
     if one != other and not matrix.connected[one * blocks + other]:
         matrix.connected[one * blocks + other] = matrix.connected[other * blocks + one] = True
         matrix.degree[one] += 1
@@ -140,7 +142,7 @@ def _connect(matrix: IslandMatrix, one, other):
 def _least_degree(matrix: IslandMatrix):
     """The first block with the fewest neighbours that is left."""
     best = -1
-    for k in range(matrix.size[1]):
+    for k in range(np.int64(matrix.size[1])):
         if matrix.degree[k] >= 0 and (best < 0 or matrix.degree[k] < matrix.degree[best]):
             best = k
     return best
@@ -149,7 +151,7 @@ def _least_degree(matrix: IslandMatrix):
 @inlined
 def _eliminate_block(matrix: IslandMatrix, block, step):
     """Lists the neighbours of a block that are left, which its elimination connects."""
-    blocks, begin = matrix.size[1], matrix.later_start[step]
+    blocks, begin = np.int64(matrix.size[1]), np.int64(matrix.later_start[step])
     end = begin
     for other in range(blocks):
         if matrix.connected[block * blocks + other] and matrix.degree[other] >= 0:
@@ -160,20 +162,20 @@ def _eliminate_block(matrix: IslandMatrix, block, step):
     matrix.later_start[step + 1] = end
     for a in range(begin, end):
         for b in range(begin, a):
-            _connect(matrix, matrix.later[a], matrix.later[b])
+            _connect(matrix, np.int64(matrix.later[a]), np.int64(matrix.later[b]))
 
 
 @kernel
 def clear_island(matrix: IslandMatrix):
     """Sets the matrix to I where it has blocks, fill-in included."""
-    size = matrix.size[0]
+    size, one = matrix.size[0], np.uintp(1)
     for k in range(matrix.size[1]):
-        first, last = matrix.block_start[k], matrix.block_start[k + 1]
+        first, last = matrix.block_start[k], matrix.block_start[k + one]
         _clear(matrix.entry, size, first, last, first, last)
         for i in range(first, last):
             matrix.entry[i * size + i] = 1.0
-        for a in range(matrix.later_start[k], matrix.later_start[k + 1]):
-            start, stop = matrix.block_start[matrix.later[a]], matrix.block_start[matrix.later[a] + 1]
+        for a in range(matrix.later_start[k], matrix.later_start[k + one]):
+            start, stop = matrix.block_start[matrix.later[a]], matrix.block_start[matrix.later[a] + one]
             _clear(matrix.entry, size, first, last, start, stop)
             _clear(matrix.entry, size, start, stop, first, last)
 
@@ -198,28 +200,30 @@ def eliminate_island(matrix: IslandMatrix, right, least_pivot):
     Returns:
         Whether there is a solution.
     """
-    entry, size = matrix.entry, matrix.size[0]
+    entry, size, one = matrix.entry, matrix.size[0], np.uintp(1)
     for k in range(matrix.size[1]):
-        first, last = matrix.block_start[k], matrix.block_start[k + 1]
-        begin, end = matrix.later_start[k], matrix.later_start[k + 1]
+        first, last = matrix.block_start[k], matrix.block_start[k + one]
+        begin, end = matrix.later_start[k], matrix.later_start[k + one]
         for t in range(first, last):
             _swap_largest(matrix, right, t, last, begin, end)
             if not abs(entry[t * size + t]) > least_pivot:
                 return False
             inverse = 1.0 / entry[t * size + t]
-            for i in range(t + 1, last):
+            for i in range(t + one, last):
                 _subtract_row(matrix, right, t, i, inverse, last, begin, end)
             for a in range(begin, end):
-                for i in range(matrix.block_start[matrix.later[a]], matrix.block_start[matrix.later[a] + 1]):
+                for i in range(matrix.block_start[matrix.later[a]], matrix.block_start[matrix.later[a] + one]):
                     _subtract_row(matrix, right, t, i, inverse, last, begin, end)
-    for k in range(matrix.size[1] - 1, -1, -1):
-        first, last = matrix.block_start[k], matrix.block_start[k + 1]
-        for t in range(last - 1, first - 1, -1):
+    for back in range(matrix.size[1]):
+        k = matrix.size[1] - one - back
+        first, last = matrix.block_start[k], matrix.block_start[k + one]
+        for up in range(last - first):
+            t = last - one - up
             total = right[t]
-            for j in range(t + 1, last):
+            for j in range(t + one, last):
                 total -= entry[t * size + j] * right[j]
-            for a in range(matrix.later_start[k], matrix.later_start[k + 1]):
-                for j in range(matrix.block_start[matrix.later[a]], matrix.block_start[matrix.later[a] + 1]):
+            for a in range(matrix.later_start[k], matrix.later_start[k + one]):
+                for j in range(matrix.block_start[matrix.later[a]], matrix.block_start[matrix.later[a] + one]):
                     total -= entry[t * size + j] * right[j]
             right[t] = total / entry[t * size + t]
     return True
@@ -228,30 +232,31 @@ def eliminate_island(matrix: IslandMatrix, right, least_pivot):
 @inlined
 def _swap_largest(matrix: IslandMatrix, right, t, last, begin, end):
     """Swaps row t with the row of its block that has the largest entry in column t."""
-    entry, size = matrix.entry, matrix.size[0]
+    entry, size, one = matrix.entry, matrix.size[0], np.uintp(1)
     pivot = t
-    for i in range(t + 1, last):
+    for i in range(t + one, last):
         if abs(entry[i * size + t]) > abs(entry[pivot * size + t]):
             pivot = i
     if pivot != t:
-        one, other = t * size, pivot * size
+        row, other = t * size, pivot * size
         right[t], right[pivot] = right[pivot], right[t]
         for j in range(t, last):
-            entry[one + j], entry[other + j] = entry[other + j], entry[one + j]
+            entry[row + j], entry[other + j] = entry[other + j], entry[row + j]
         for a in range(begin, end):
-            for j in range(matrix.block_start[matrix.later[a]], matrix.block_start[matrix.later[a] + 1]):
-                entry[one + j], entry[other + j] = entry[other + j], entry[one + j]
+            for j in range(matrix.block_start[matrix.later[a]], matrix.block_start[matrix.later[a] + one]):
+                entry[row + j], entry[other + j] = entry[other + j], entry[row + j]
 
 
 @inlined
 def _subtract_row(matrix: IslandMatrix, right, t, i, inverse, last, begin, end):
     """Removes the unknown at place t from row i."""
-    entry, size = matrix.entry, matrix.size[0]
+    entry, size, one = matrix.entry, matrix.size[0], np.uintp(1)
     share = entry[i * size + t] * inverse
     if share != 0.0:
         right[i] -= share * right[t]
-        for j in range(t + 1, last):
-            entry[i * size + j] -= share * entry[t * size + j]
+        row, pivot = i * size, t * size
+        for j in range(t + one, last):
+            entry[row + j] -= share * entry[pivot + j]
         for b in range(begin, end):
-            for j in range(matrix.block_start[matrix.later[b]], matrix.block_start[matrix.later[b] + 1]):
-                entry[i * size + j] -= share * entry[t * size + j]
+            for j in range(matrix.block_start[matrix.later[b]], matrix.block_start[matrix.later[b] + one]):
+                entry[row + j] -= share * entry[pivot + j]

@@ -42,6 +42,8 @@ _MOST_PROXIMAL = 6
 _DESCENT = 0.1
 # Factor of the stiffness from one proximal step to the next.
 _STIFFER = 10.0
+# Contacts may give by this share of the tolerance: the errors of steps at rest add up.
+_SHARE = 0.1
 # A smaller pivot means that friction jams; without slip every pivot is at least one.
 _LEAST_PIVOT = 1e-9
 
@@ -90,7 +92,7 @@ def make_newton(rows: int, contacts: int, coordinates: int) -> Newton:
         np.zeros((contacts, 3, 3)),
         np.zeros((contacts, 3, 4)),
         np.zeros((coordinates, 6)),
-        np.zeros(coordinates, dtype=np.int64),
+        np.zeros(coordinates, dtype=np.uintp),
     )
 
 
@@ -135,7 +137,7 @@ def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton
         if size > within:
             break
         error = size * math.sqrt(fastest)
-        if _take_over(rows, contact_rows, islands, island, newton, stiffness) <= tolerance:
+        if _take_over(rows, contact_rows, islands, island, newton, stiffness) <= _SHARE * tolerance:
             break
         stiffness *= _STIFFER
     if error < math.inf:
@@ -243,7 +245,7 @@ def _evaluate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newt
 @inlined
 def _evaluate_contact(contact_rows, c, newton: Newton, stiffness, u):
     """Impulse and slope of contact c at the velocity u, and its part of the residual."""
-    jacobian, index, size = contact_rows.whitened_jacobian[c], contact_rows.index[c], contact_rows.size[c]
+    jacobian, index, size = contact_rows.whitened_jacobian[c], contact_rows.index[c], np.uintp(contact_rows.size[c])
     inverse, anchor, impulse, slope = contact_rows.inverse_mass[c], newton.anchor[c], newton.impulse[c], newton.slope[c]
     speed = speed_x = speed_y = 0.0
     for k in range(size):
@@ -279,7 +281,7 @@ def _evaluate_contact(contact_rows, c, newton: Newton, stiffness, u):
 @inlined
 def _evaluate_turning(contact_rows, c, newton: Newton, stiffness, normal, gain, u):
     """Moments of contact c and their slopes at the velocity u, and their part of the residual."""
-    turning, index, size = contact_rows.turning[c], contact_rows.index[c], contact_rows.size[c]
+    turning, index, size = contact_rows.turning[c], contact_rows.index[c], np.uintp(contact_rows.size[c])
     inverse, anchor, slope = contact_rows.turning_inverse[c], newton.anchor[c], newton.turning_slope[c]
     spin = roll_x = roll_y = 0.0
     for k in range(size):
@@ -333,7 +335,6 @@ def _within_disk(x, y, gain, radius, growth):
 def _assemble(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton):
     """The linear system of an iteration: I + sum W^T (-dp/dy) W, and the negative residual."""
     matrix, place = newton.matrix, newton.matrix.place
-    size = matrix.size[0]
     clear_island(matrix)
     for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
         d = islands.rate[k]
@@ -341,13 +342,7 @@ def _assemble(rows: Rows, contact_rows, islands: "Islands", island, newton: Newt
     for k in range(islands.row_start[island], islands.row_start[island + 1]):
         r = islands.row[k]
         if rows.inverse_mass[r] >= IMMOVABLE and newton.row_slope[r] != 0.0:
-            row = rows.whitened_jacobian[r]
-            for i in range(rows.first[r], rows.last[r]):
-                pull = newton.row_slope[r] * row[i]
-                if pull != 0.0:
-                    for j in range(rows.first[r], rows.last[r]):
-                        if row[j] != 0.0:
-                            matrix.entry[place[i] * size + place[j]] += pull * row[j]
+            _assemble_row(rows, r, newton)
     for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
         c = islands.contact[k]
         if contact_rows.inverse_mass[c, 0] >= IMMOVABLE and newton.slope[c, 0, 0] > 0.0:
@@ -355,9 +350,24 @@ def _assemble(rows: Rows, contact_rows, islands: "Islands", island, newton: Newt
 
 
 @inlined
+def _assemble_row(rows: Rows, r, newton: Newton):
+    """Adds row r."""
+    matrix, pull, places, count = newton.matrix, newton.pull, newton.places, 0
+    row, slope = rows.whitened_jacobian[r], newton.row_slope[r]
+    for i in range(rows.first[r], rows.last[r]):
+        if row[i] != 0.0:
+            places[count], pull[count, 0] = matrix.place[i], row[i]
+            count += 1
+    for a in range(np.uintp(count)):
+        line, value = places[a] * matrix.size[0], slope * pull[a, 0]
+        for b in range(np.uintp(count)):
+            matrix.entry[line + places[b]] += value * pull[b, 0]
+
+
+@inlined
 def _assemble_contact(contact_rows, c, newton: Newton):
     """Adds contact c, which presses."""
-    jacobian, index, size = contact_rows.whitened_jacobian[c], contact_rows.index[c], contact_rows.size[c]
+    jacobian, index, size = contact_rows.whitened_jacobian[c], contact_rows.index[c], np.uintp(contact_rows.size[c])
     slope, pull, places, matrix = newton.slope[c], newton.pull, newton.places, newton.matrix
     for a in range(size):
         x, y, z = jacobian[a, 0], jacobian[a, 1], jacobian[a, 2]
