@@ -84,12 +84,11 @@ def solve_rows(
             break
         if small and sweeps >= due and remaining > tolerance * rate**-_NEWTON_COST:
             order_island(rate_first, rate_last, rows, contact_rows, islands, island, newton.matrix)
-            used, error = solve_by_newton(rows, contact_rows, islands, island, newton, u, tolerance)
+            used, change = solve_by_newton(rows, contact_rows, islands, island, newton, u, tolerance, change)
             iterations += used
-            if error <= tolerance:
-                change = error
+            if change <= tolerance:
                 break
-            due = 2 * sweeps
+            before, due = math.inf, 2 * sweeps
     return sweeps + iterations, change
 
 

@@ -5,17 +5,19 @@ equation for the whitened velocity u,
 
     u - u_free - sum W^T p(W u) = 0,
 
-where p(y) is the impulse of a row or contact at the speed y. Hard laws, with a jump at zero speed, are given a slight
-compliance about the impulse a of the last step (a proximal step): a contact that presses has p_n = a_n + G (b - y_n),
-one that sticks p_t = a_t - G y_t, with G the thousandfold of its effective mass, within Coulomb's cone,
-|p_t| <= mu p_n (Alart and Curnier, A mixed formulation for frictional contact problems prone to Newton like solution
-methods, 1991). The equation then has one solution where loads are statically indeterminate, too: the one that changes
-the last step's impulses least. It does not depend on the order of the rows. A contact at rest has a = p and does not
-give at all.
+where p(y) is the impulse of a row or contact at the speed y. Hard laws jump at zero speed. They are given a slight
+compliance about an impulse a: a contact that presses has p_n = a_n + G (b - y_n), one that sticks p_t = a_t - G y_t, within
+Coulomb's cone, |p_t| <= mu p_n (Alart and Curnier, A mixed formulation for frictional contact problems prone to Newton
+like solution methods, 1991). G is a multiple of the effective mass, the *stiffness*. Newton's method solves this equation,
+which is smooth but for the borders between the laws' branches; iterations that do not shorten the residual are halved.
 
-The equation is smooth but for the borders between the laws' branches. Newton's method takes three to five iterations
-from the last step's impulses; steps that do not shorten the residual are halved. The proximal step is repeated about the
-impulses found while that makes contacts give less: after impacts, where a is far from p, it makes the compliance vanish.
+The solution becomes the new a, and the next *stage* is stiffer (a proximal point method: Rockafellar, Monotone operators
+and the proximal point algorithm, 1976). A stage that does not converge is repeated at a lower stiffness. What contacts
+give in a stage, |p - a| / G, is their violation of the hard law, friction cone included: it certifies the solution, and the
+search ends when it is below the tolerance.
+
+The first a is the impulse of the last step. Where loads are statically indeterminate, the solution is therefore near
+the one that changes the last step's impulses least, and does not depend on the order of the rows.
 """
 
 import math
@@ -30,20 +32,20 @@ from grouser.physics.constraints.rows import IMMOVABLE, Rows, push_along, row_sl
 if TYPE_CHECKING:
     from grouser.physics.constraints.islands import Islands
 
-# Stiffness of a hard law, as a multiple of its effective mass.
-_STIFFNESS = 1e3
-# Stiffness in the second attempt, which approaches in two steps.
-_SOFT = 1e2
-# Limits of the iterations of a proximal step, of halvings in one of them, and of proximal steps.
-_MOST_ITERATIONS = 25
+# Stiffness of the first stage, as a multiple of the effective mass: nearly every start converges.
+_FIRST_STIFFNESS = 100.0
+# Factor from a stage to the next one if it took few iterations and none has failed, else; and divisor after a failure.
+_STIFFER, _SLIGHTLY_STIFFER, _SOFTER = 10.0, 2.0, 8.0
+_FEW_ITERATIONS = 5
+_LEAST_STIFFNESS = 0.5
+# Limits of the iterations of a stage, of all of them, and of the halvings in an iteration.
+_MOST_IN_STAGE = 10
+_MOST_ITERATIONS = 150
 _MOST_HALVINGS = 8
-_MOST_PROXIMAL = 6
 # Least share by which a step of full length must shorten the residual.
 _DESCENT = 0.1
-# Factor of the stiffness from one proximal step to the next.
-_STIFFER = 10.0
-# Contacts may give by this share of the tolerance: the errors of steps at rest add up.
-_SHARE = 0.1
+# Share of the tolerance to which an island is solved: the errors of steps at rest add up.
+_SHARE = 0.3
 # A smaller pivot means that friction jams; without slip every pivot is at least one.
 _LEAST_PIVOT = 1e-9
 
@@ -54,7 +56,7 @@ class Newton(NamedTuple):
     Attributes:
         matrix: of the island.
         right: right side of the linear system, by places, then its solution.
-        start, trial: whitened velocity at the start of an iteration and after it, (coordinates,).
+        stage, start, trial: whitened velocity at the start of a stage, of an iteration, and after it, (coordinates,).
         free: whitened velocity without the impulses of the island, (coordinates,).
         residual: of the equation, (coordinates,).
         row_anchor, row_impulse, row_slope: a, p and -dp/dy of each row.
@@ -66,6 +68,7 @@ class Newton(NamedTuple):
 
     matrix: IslandMatrix
     right: np.ndarray
+    stage: np.ndarray
     start: np.ndarray
     trial: np.ndarray
     free: np.ndarray
@@ -85,7 +88,7 @@ def make_newton(rows: int, contacts: int, coordinates: int) -> Newton:
     """Buffers of the right sizes."""
     return Newton(
         make_island_matrix(coordinates),
-        *[np.zeros(coordinates) for _ in range(5)],
+        *[np.zeros(coordinates) for _ in range(6)],
         *[np.zeros(rows) for _ in range(3)],
         np.zeros((contacts, 6)),
         np.zeros((contacts, 6)),
@@ -98,7 +101,7 @@ def make_newton(rows: int, contacts: int, coordinates: int) -> Newton:
 
 @kernel
 def remember_impulses(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton):
-    """Stores the impulses of an island, about which Newton's method makes its proximal step."""
+    """Stores the impulses of an island for the first stage."""
     for k in range(islands.row_start[island], islands.row_start[island + 1]):
         r = islands.row[k]
         newton.row_anchor[r] = rows.impulse[r]
@@ -110,8 +113,8 @@ def remember_impulses(rows: Rows, contact_rows, islands: "Islands", island, newt
 
 
 @kernel
-def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u, tolerance: float):
-    """Solves the rows and contacts of an island; changes their impulses and u, if it finds a solution.
+def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u, tolerance: float, error):
+    """Solves the rows and contacts of an island; changes their impulses and u, if that brings them nearer to the laws.
 
     Args:
         rows, contact_rows: with impulses already in u.
@@ -119,30 +122,38 @@ def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton
         newton: with the last step's impulses (`remember_impulses`).
         u: whitened velocity.
         tolerance: largest error of a row's speed [m/s or rad/s].
+        error: of the present impulses.
 
     Returns:
-        Number of iterations, and the largest error of a row's speed; infinite without a solution.
+        Number of iterations, and the largest error of a row's speed.
     """
     fastest = _start(rows, contact_rows, islands, island, newton, u)
-    within = 0.1 * tolerance / math.sqrt(fastest)
-    iterations, error = 0, math.inf
-    stiffness = _STIFFNESS
-    for _ in range(_MOST_PROXIMAL):
+    wanted = _SHARE * tolerance
+    within = wanted / math.sqrt(fastest)
+    iterations, stiffness, factor, found = 0, _FIRST_STIFFNESS, _STIFFER, math.inf
+    while iterations < _MOST_ITERATIONS and found > wanted and stiffness >= _LEAST_STIFFNESS:
+        _copy_rates(islands, island, newton.start, newton.stage)
         used, size = _iterate(rows, contact_rows, islands, island, newton, stiffness, within)
         iterations += used
-        if size > within and error == math.inf:
-            soft, _ = _iterate(rows, contact_rows, islands, island, newton, _SOFT, within)
-            used, size = _iterate(rows, contact_rows, islands, island, newton, stiffness, within)
-            iterations += soft + used
-        if size > within:
-            break
-        error = size * math.sqrt(fastest)
-        if _take_over(rows, contact_rows, islands, island, newton, stiffness) <= _SHARE * tolerance:
-            break
-        stiffness *= _STIFFER
-    if error < math.inf:
+        if size <= within:
+            found = _take_over(rows, contact_rows, islands, island, newton, stiffness)
+            stiffness *= factor if used <= _FEW_ITERATIONS else _SLIGHTLY_STIFFER
+        else:
+            _copy_rates(islands, island, newton.stage, newton.start)
+            stiffness /= _SOFTER
+            factor = _SLIGHTLY_STIFFER
+    if found < error:
+        error = found
         _finish(rows, contact_rows, islands, island, newton, u)
     return iterations, error
+
+
+@inlined
+def _copy_rates(islands: "Islands", island, values, result):
+    """Copies the values of an island's coordinates."""
+    for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
+        d = islands.rate[k]
+        result[d] = values[d]
 
 
 @kernel
@@ -187,7 +198,7 @@ def resists_turning(contact_rows, c):
 
 @kernel
 def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, stiffness, within):
-    """Newton's iterations of a proximal step, from `newton.start` on.
+    """Newton's iterations of a stage, from `newton.start` on.
 
     Returns:
         Number of iterations, and the length of the residual, at most `within` if they converged.
@@ -195,7 +206,7 @@ def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newto
     begin, end = islands.rate_start[island], islands.rate_start[island + 1]
     size = _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.start)
     iterations = 0
-    while size > within and iterations < _MOST_ITERATIONS:
+    while size > within and iterations < _MOST_IN_STAGE:
         iterations += 1
         _assemble(rows, contact_rows, islands, island, newton)
         if not eliminate_island(newton.matrix, newton.right, _LEAST_PIVOT):
@@ -398,7 +409,7 @@ def _assemble_contact(contact_rows, c, newton: Newton):
 
 @kernel
 def _take_over(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, stiffness):
-    """Makes the impulses found the anchors of the next proximal step; returns the largest speed by which laws gave."""
+    """Makes the impulses found the anchors of the next stage; returns the largest speed by which laws gave."""
     given = 0.0
     for k in range(islands.row_start[island], islands.row_start[island + 1]):
         r = islands.row[k]
