@@ -49,7 +49,7 @@ def make_broad_phase(shapes: int, capacity: int) -> BroadPhase:
         count=np.zeros(2, dtype=np.int64),
         pair=np.zeros(capacity, dtype=np.int64),
         found=np.zeros(capacity, dtype=np.int64),
-        start=np.zeros((1 << _digit_bits(shapes)) + 1, dtype=np.int64),
+        start=np.zeros((1 << max(shapes - 1, 0).bit_length()) + 1, dtype=np.int64),
         order=np.arange(shapes),
         lower=np.zeros(shapes),
         upper=np.zeros(shapes),
@@ -81,7 +81,7 @@ def find_near_pairs(shapes: Shapes, pairs: CollisionPairs, place, speed, step: f
         _sort_by_digit(broad.found, broad.count[0], 0, broad.start, broad.pair)
         for k in range(broad.count[0]):
             broad.found[k] = broad.pair[k]
-        _sort_by_digit(broad.found, broad.count[0], _digit_bits(shapes.bound.shape[0]), broad.start, broad.pair)
+        _sort_by_digit(broad.found, broad.count[0], _digit_bits(broad.start), broad.start, broad.pair)
 
 
 @kernel
@@ -158,10 +158,10 @@ def _sweep(shapes: Shapes, pairs: CollisionPairs, place, speed, step: float, bro
 
 
 @kernel
-def _digit_bits(shapes):
-    """Bits of a digit that has at least as many values as there are shapes."""
+def _digit_bits(start):
+    """Bits of a digit, from the buffer with a place for each of its values and one more."""
     bits = 0
-    while (1 << bits) < shapes:
+    while (1 << bits) < start.shape[0] - 1:
         bits += 1
     return bits
 
