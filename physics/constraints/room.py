@@ -72,14 +72,14 @@ def make_state(rows: int) -> State:
     return State(np.zeros(rows))
 
 
-def make_workspace(rows: int, contacts: int, coordinates: int) -> Workspace:
-    """Buffers for numbers of joint laws and actuators, of contacts and of coordinates."""
+def make_workspace(rows: int, slots: int, coordinates: int) -> Workspace:
+    """Buffers for numbers of joint laws and actuators, of contact slots and of coordinates."""
     return Workspace(
         rows=make_rows(rows, coordinates),
-        islands=make_islands(rows, contacts, coordinates),
-        subspace=make_subspace(rows, contacts, coordinates),
+        islands=make_islands(rows, slots, coordinates),
+        subspace=make_subspace(rows, slots, coordinates),
         row_shift=np.zeros(rows),
-        contact_shift=np.zeros(contacts),
+        contact_shift=np.zeros(slots),
         whitened=np.zeros(coordinates),
         sweeps=np.zeros(2, dtype=np.int64),
         residual=np.zeros(2),

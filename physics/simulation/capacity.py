@@ -44,13 +44,17 @@ def with_capacity(state: State, capacity: StateCapacity) -> State:
 
 
 def with_contact_room(workspace: Workspace, system: System, capacity: Capacity) -> Workspace:
-    """The same buffers, but empty ones for the contacts, of another capacity."""
+    """The same buffers, but empty ones for the contacts, of another capacity, and for the islands of the solver."""
     solver, coordinates = workspace.constraints, len(system.multibody.rate_damping)
     larger = constraints.make_workspace(len(solver.row_shift), capacity.contacts, coordinates)
     return workspace._replace(
         contact=contact.make_workspace(system.contact, system.multibody, capacity),
-        constraints=solver._replace(
-            islands=larger.islands, subspace=larger.subspace, contact_shift=larger.contact_shift
+        constraints=larger._replace(
+            rows=solver.rows,
+            sweeps=solver.sweeps,
+            residual=solver.residual,
+            unsettled=solver.unsettled,
+            limited=solver.limited,
         ),
     )
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from loose_bodies import LYING, UPRIGHT, loose, place, solid
 
-from grouser import Simulation
+from grouser import Simulation, carry_over
 from grouser.physics.base.trees import leaves
 from grouser.physics.contact import collide
 from grouser.physics.contact.room import make_workspace
@@ -134,3 +134,18 @@ def test_memory_of_many_boxes_is_linear():
         pairs = sum(array.nbytes for array in system.contact.pairs)
         assert pairs == 72 * convex + 4 * boxes**2
     assert sizes[2] - sizes[1] < 2.2 * (sizes[1] - sizes[0])
+
+
+def test_transfer_takes_a_memory_that_has_grown(small_rooms):
+    source = pile()
+    first = capacity_of(source.state)
+    source.step(400)
+    assert source.diagnostics.contact_count > 5 and capacity_of(source.state) != first
+    target = Simulation(source.machine, source.world)
+    carry_over(source, target)
+    assert capacity_of(target.state) == capacity_of(source.state)
+    for array, other in zip(source.state.contact.memory, target.state.contact.memory, strict=True):
+        assert array.tobytes() == other.tobytes()
+    source.step(200)
+    target.step(200)
+    assert source.state.q.tobytes() == target.state.q.tobytes()
