@@ -90,7 +90,7 @@ def test_transfer_is_independent_of_the_order_of_members():
         np.testing.assert_allclose(after.part(name).link_poses(), before.part(name).link_poses(), rtol=0.0, atol=1e-14)
         assert np.array_equal(np.ravel(after.part(name).base_twist()), np.ravel(before.part(name).base_twist()))
     # its contacts with the ground go on with their impulses; between the boxes the slots have another owner
-    assert after.state.contact.count[0] == 4
+    assert after.state.contact.memory.count[0] == 4
     after.step(500)
     before.step(500)
     for name in ("a", "b"):
@@ -237,10 +237,10 @@ def test_placing_clears_the_contacts_of_the_machine():
     members = {"a": Member(box(), Pose((0, 0, 0.2))), "b": Member(box(mass=5.0), Pose((0.1, 0, 0.6)))}
     simulation = Simulation(combine(members), HALL)
     simulation.step(500)
-    assert np.count_nonzero(simulation.state.contact.impulse[:, 2]) == 8
+    assert np.count_nonzero(simulation.state.contact.memory.impulse[:, 2]) == 8
     simulation.part("b").place((3.0, 0.0, 0.6), turned(0.0))
     # the other one's, with the ground, stay
-    assert np.count_nonzero(simulation.state.contact.impulse[:, 2]) == 4
+    assert np.count_nonzero(simulation.state.contact.memory.impulse[:, 2]) == 4
     assert simulation.contacts() == []
     simulation.step(10)
     assert simulation.part("a").base_pose()[0][2] == pytest.approx(0.2, abs=1e-5)
