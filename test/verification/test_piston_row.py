@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from one_island import one_island
+from one_island import solve_as_one_island
 
 from grouser import Simulation, World
-from grouser.physics.constraints.impulses import solve_rows
 from grouser.physics.constraints.rows import close_row, make_rows
-from grouser.physics.constraints.subspace import make_subspace
 from grouser.physics.contact.rows import make_contact_rows
 from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry
 from grouser.physics.hydraulics.piston_rows import measure_jacobian_rates, open_piston_rows
@@ -58,8 +56,7 @@ def test_piston_impulse_of_equation_9(parts):
     assert 0.25 - relative == pytest.approx(-0.084, abs=1e-15) or 0.25 - relative == pytest.approx(0.334, abs=1e-15)
     assert rows.inverse_mass[0] + 1 / 2.0 == pytest.approx(1.386266666667, abs=1e-12)
     contact_rows = make_contact_rows(0, 12)
-    subspace = make_subspace(len(rows.slot), 0, 12)
-    solve_rows(rows, contact_rows, *one_island(rows, contact_rows, 12), subspace, u, 1e-15, 10)
+    solve_as_one_island(rows, contact_rows, u, 1e-15, 10)
     assert rows.impulse[0] == pytest.approx(-0.060594402231, abs=1e-12)
     solve(model.pattern_start, model.pattern, factor, u)
     piston = 0.25 - rows.impulse[0] / 2.0
