@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from one_island import one_island
 
+from grouser.physics.base.packed import Packed
 from grouser.physics.constraints.impulses import _project_to_cone, solve_rows, warm_start
 from grouser.physics.constraints.rows import make_rows
 from grouser.physics.constraints.subspace import _share_within_cone, make_subspace, subspace_newton_step
@@ -55,7 +56,7 @@ def test_aligned_tangents_are_decoupled(seed):
 def problem(seed, contacts, coordinates, friction=0.6):
     """Random contacts that share only the coordinates, and a velocity that makes them approach."""
     random = np.random.default_rng(seed)
-    rows = make_contact_rows(contacts, coordinates)
+    rows = Packed(make_contact_rows(contacts, coordinates))
     rows.count[0] = contacts
     rows.size[:] = coordinates
     rows.index[:] = np.arange(coordinates)
@@ -71,9 +72,9 @@ def problem(seed, contacts, coordinates, friction=0.6):
 
 
 def solve(rows, u, tolerance=1e-10, most_sweeps=10_000):
-    none = make_rows(0, len(u))
+    none = Packed(make_rows(0, len(u)))
     warm_start(none, rows, u)
-    subspace = make_subspace(0, len(rows.size), len(u))
+    subspace = Packed(make_subspace(0, len(rows.size), len(u)))
     return solve_rows(none, rows, *one_island(none, rows, len(u)), subspace, u, tolerance, most_sweeps)
 
 
@@ -106,10 +107,10 @@ def test_subspace_newton_step_solves_sticking_contacts(seed):
     rows, u = problem(seed, contacts=3, coordinates=12, friction=1e6)
     u += rows.whitened_jacobian[:, :, 0].sum(axis=0) * -5.0
     rows.impulse[:] = (1.0, 0.0, 0.0)
-    warm_start(make_rows(0, 12), rows, u)
+    warm_start(Packed(make_rows(0, 12)), rows, u)
     before = np.abs(speeds(rows, u)).max()
-    none = make_rows(0, len(u))
-    subspace_newton_step(none, rows, *one_island(none, rows, 12), make_subspace(0, 3, 12), u)
+    none = Packed(make_rows(0, len(u)))
+    subspace_newton_step(none, rows, *one_island(none, rows, 12), Packed(make_subspace(0, 3, 12)), u)
     assert (rows.impulse[:, 0] > 0.0).all()
     # the equations' stiffness is 1e7 times the effective mass, and a tenth of that where three rows nearly agree
     assert np.abs(speeds(rows, u)).max() < 1e-6 * before
@@ -120,9 +121,9 @@ def test_subspace_newton_step_stops_at_the_cone_boundary():
     rows.impulse[:] = (1.0, 0.0, 0.0)
     u[:] = 0.0
     u -= 50.0 * rows.whitened_jacobian[0, :, 1]  # the first contact would need more friction than its limit
-    warm_start(make_rows(0, 8), rows, u)
-    none = make_rows(0, len(u))
-    subspace_newton_step(none, rows, *one_island(none, rows, 8), make_subspace(0, 2, 8), u)
+    warm_start(Packed(make_rows(0, 8)), rows, u)
+    none = Packed(make_rows(0, len(u)))
+    subspace_newton_step(none, rows, *one_island(none, rows, 8), Packed(make_subspace(0, 2, 8)), u)
     size, most = np.hypot(*rows.impulse[:, 1:].T), rows.friction * rows.impulse[:, 0]
     assert (size <= most * (1.0 + 1e-12)).all()
     assert (size > most * (1.0 - 1e-6)).sum() == 1
@@ -150,7 +151,7 @@ def test_share_within_cone_ends_on_the_boundary_or_inside(share_within, impulse,
 
 def test_redundant_contacts_share_the_load_with_bounded_impulses():
     rows, u = problem(5, contacts=1, coordinates=6)
-    many = make_contact_rows(6, 6)
+    many = Packed(make_contact_rows(6, 6))
     for name in ("size", "index", "frame", "whitened_jacobian", "inverse_mass", "friction"):
         getattr(many, name)[:] = getattr(rows, name)
     many.count[0] = 6
