@@ -93,7 +93,7 @@ def servo_loop(machine: Machine, joint: str) -> ServoLoop:
     model, names = build_model(machine)
     coordinate, packed, kinematics = names.joints[joint], Packed(model), Packed(make_kinematics(model))
     size = len(model.rate_damping)
-    update_kinematics(packed, model.q_initial, np.zeros(size), kinematics)
+    update_kinematics(packed, model.q_initial.copy(), np.zeros(size), kinematics)
     mass = np.zeros((size, size))
     mass_matrix(packed, kinematics, np.zeros((len(model.body_parent), 10)), mass)
     springs = {spring.joint: spring.axial_stiffness for spring in machine.compliant_joints}

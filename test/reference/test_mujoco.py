@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import grouser
+from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import build_model
@@ -32,7 +33,7 @@ def test_mass_matrix_and_bias_against_mujoco(name):
     data = mujoco.MjData(theirs)
     theirs.dof_damping[:] = 0.0
     model, names = build_model(grouser.load_machine(MODELS / f"{name}.urdf"))
-    kinematics = make_kinematics(model)
+    model, kinematics = Packed(model), Packed(make_kinematics(model))
     rates, bodies = len(model.rate_damping), len(model.body_parent)
     joints = [(theirs.joint(joint), coordinate) for joint, coordinate in names.joints.items()]
     assert theirs.nv == rates == 6 + len(joints)

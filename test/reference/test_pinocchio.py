@@ -9,6 +9,7 @@ import pytest
 from pinocchio_twin import PinocchioTwin, placement
 
 import grouser
+from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL, build_model
 from grouser.physics.multibody.articulated import forward_dynamics, make_articulated_workspace
@@ -42,10 +43,11 @@ class Case:
 
     def __init__(self, path, base):
         machine = grouser.load_machine(path, base=base)
-        self.model, self.names = build_model(machine, gravity=GRAVITY)
-        self.twin = PinocchioTwin(machine, self.model, self.names)
+        model, self.names = build_model(machine, gravity=GRAVITY)
+        self.model = Packed(model)
+        self.twin = PinocchioTwin(machine, model, self.names)
         self.random = np.random.default_rng(crc32(path.name.encode()))
-        self.kinematics = make_kinematics(self.model)
+        self.kinematics = Packed(make_kinematics(model))
         self.rates = len(self.model.rate_damping)
         self.bodies = len(self.model.body_parent)
         self.states = [self._state() for _ in range(STATES)]
@@ -306,7 +308,7 @@ def test_spawn_pose_of_a_fixed_base():
     for joint in range(1, twin.model.njoints):
         if twin.model.parents[joint] == 0:
             twin.model.jointPlacements[joint] = placement(spawn) * twin.model.jointPlacements[joint]
-    kinematics = make_kinematics(model)
+    model, kinematics = Packed(model), Packed(make_kinematics(model))
     q, v = np.array(model.q_initial), np.linspace(-1.0, 1.0, len(model.rate_damping))
     update_kinematics(model, q, v, kinematics)
     pq = twin.positions(q)

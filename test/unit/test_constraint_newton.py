@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from one_island import one_block, one_island
+from one_island import constant, one_block, one_island
 
+from grouser.physics.base.packed import Packed
 from grouser.physics.constraints.impulses import warm_start
 from grouser.physics.constraints.island_matrix import clear_island, eliminate_island, order_island
 from grouser.physics.constraints.islands import find_islands, make_islands
@@ -21,7 +22,7 @@ from grouser.physics.contact.rows import make_contact_rows
 
 def random_contacts(random, contacts, coordinates, friction=0.7, resistance=0.0):
     """Contacts over all coordinates, with tangents of different mobility."""
-    rows = make_contact_rows(contacts, coordinates)
+    rows = Packed(make_contact_rows(contacts, coordinates))
     rows.count[0] = contacts
     rows.size[:], rows.index[:] = coordinates, np.arange(coordinates)
     rows.whitened_jacobian[:] = random.normal(size=rows.whitened_jacobian.shape) * (1.0, 0.3, 1.0)
@@ -35,7 +36,7 @@ def random_contacts(random, contacts, coordinates, friction=0.7, resistance=0.0)
 
 def random_rows(random, coordinates):
     """A spring, a bounded spring, a hold, a stop, and all of them on one row."""
-    rows = make_rows(5, coordinates)
+    rows = Packed(make_rows(5, coordinates))
     rows.count[0] = 5
     rows.last[:] = coordinates
     rows.whitened_jacobian[:] = random.normal(size=(5, coordinates))
@@ -51,7 +52,7 @@ def random_rows(random, coordinates):
 
 
 def solver_for(rows, contacts, coordinates):
-    newton = make_newton(len(rows.slot), len(contacts.size), coordinates)
+    newton = Packed(make_newton(len(rows.slot), len(contacts.size), coordinates))
     islands, island = one_island(rows, contacts, coordinates)
     order_island(*one_block(coordinates), rows, contacts, islands, island, newton.matrix)
     remember_impulses(rows, contacts, islands, island, newton)
@@ -137,7 +138,7 @@ def feet(random, count, order):
 def test_feet_share_a_load_evenly_in_any_order(count):
     random = np.random.default_rng(count)
     for order in (np.arange(count), random.permutation(count)):
-        contacts, none = feet(random, count, order), make_rows(0, 3)
+        contacts, none = feet(random, count, order), Packed(make_rows(0, 3))
         u = np.array([-np.sqrt(3.0) * 0.2, 0.0, 0.0])
         newton, islands, island = solver_for(none, contacts, 3)
         _, error = solve_by_newton(none, contacts, islands, island, newton, u, 1e-8, np.inf)
@@ -148,7 +149,7 @@ def test_feet_share_a_load_evenly_in_any_order(count):
 def test_prestress_of_the_last_step_stays():
     """Four feet that squeeze each other: only what the load requires is added."""
     random = np.random.default_rng(3)
-    contacts, none = feet(random, 4, np.arange(4)), make_rows(0, 3)
+    contacts, none = feet(random, 4, np.arange(4)), Packed(make_rows(0, 3))
     # opposite feet carry more: the sum and both moments of this pattern vanish
     contacts.impulse[:, 0] = 0.1 + np.array([0.04, -0.04, 0.04, -0.04])
     u = np.array([-np.sqrt(3.0) * 0.2, 0.0, 0.0])
@@ -163,13 +164,13 @@ def chain_of_blocks(random, sizes, links):
     first = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
     last = first + np.repeat(sizes, sizes)
     starts, coordinates = np.cumsum([0, *sizes]), sum(sizes)
-    contacts = make_contact_rows(len(links), coordinates)
+    contacts = Packed(make_contact_rows(len(links), coordinates))
     contacts.count[0] = len(links)
     for c, (one, other) in enumerate(links):
         index = sorted({*range(starts[one], starts[one + 1]), *range(starts[other], starts[other + 1])})
         contacts.size[c] = len(index)
         contacts.index[c, : len(index)] = index
-    return first, last, contacts, coordinates
+    return constant(first), constant(last), contacts, coordinates
 
 
 @pytest.mark.parametrize(
@@ -184,11 +185,11 @@ def chain_of_blocks(random, sizes, links):
 def test_elimination_by_blocks_against_numpy(sizes, links):
     random = np.random.default_rng(len(sizes))
     first, last, contacts, coordinates = chain_of_blocks(random, sizes, links)
-    none = make_rows(0, coordinates)
-    islands = make_islands(0, len(links), coordinates)
+    none = Packed(make_rows(0, coordinates))
+    islands = Packed(make_islands(0, len(links), coordinates))
     find_islands(first, last, none, contacts, islands)
     assert islands.count[0] == 1
-    matrix = make_newton(0, len(links), coordinates).matrix
+    matrix = Packed(make_newton(0, len(links), coordinates)).matrix
     order_island(first, last, none, contacts, islands, 0, matrix)
     assert sorted(matrix.place) == list(range(coordinates))
     clear_island(matrix)
@@ -231,8 +232,8 @@ def test_a_star_of_blocks_is_eliminated_without_fill_in():
     """The hub, although it comes first, is eliminated last."""
     random = np.random.default_rng(0)
     first, last, contacts, coordinates = chain_of_blocks(random, [6] * 9, [(0, k) for k in range(1, 9)])
-    none, islands = make_rows(0, coordinates), make_islands(0, 8, coordinates)
+    none, islands = Packed(make_rows(0, coordinates)), Packed(make_islands(0, 8, coordinates))
     find_islands(first, last, none, contacts, islands)
-    matrix = make_newton(0, 8, coordinates).matrix
+    matrix = Packed(make_newton(0, 8, coordinates)).matrix
     order_island(first, last, none, contacts, islands, 0, matrix)
     assert [len(later(matrix, k)) for k in range(9)] == [1] * 8 + [0]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from one_island import solve_as_one_island
 
+from grouser.physics.base.packed import Packed
 from grouser.physics.constraints.impulses import _project_to_cone, warm_start
 from grouser.physics.constraints.rows import make_rows
 from grouser.physics.contact.rows import _align_tangents, make_contact_rows
@@ -54,7 +55,7 @@ def test_aligned_tangents_are_decoupled(seed):
 def problem(seed, contacts, coordinates, friction=0.6):
     """Random contacts that share only the coordinates, and a velocity that makes them approach."""
     random = np.random.default_rng(seed)
-    rows = make_contact_rows(contacts, coordinates)
+    rows = Packed(make_contact_rows(contacts, coordinates))
     rows.count[0] = contacts
     rows.size[:] = coordinates
     rows.index[:] = np.arange(coordinates)
@@ -70,7 +71,7 @@ def problem(seed, contacts, coordinates, friction=0.6):
 
 
 def solve(rows, u, tolerance=1e-10, most_sweeps=10_000):
-    none = make_rows(0, len(u))
+    none = Packed(make_rows(0, len(u)))
     warm_start(none, rows, u)
     return solve_as_one_island(none, rows, u, tolerance, most_sweeps)
 
@@ -101,7 +102,7 @@ def test_solved_contacts_satisfy_coulombs_law(seed):
 
 def test_redundant_contacts_share_the_load_with_bounded_impulses():
     rows, u = problem(5, contacts=1, coordinates=6)
-    many = make_contact_rows(6, 6)
+    many = Packed(make_contact_rows(6, 6))
     for name in ("size", "index", "frame", "whitened_jacobian", "inverse_mass", "friction"):
         getattr(many, name)[:] = getattr(rows, name)
     many.count[0] = 6

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import grouser
+from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.mechanism import JointLimit
 from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
@@ -34,7 +35,8 @@ class DiscreteStep:
     def __init__(self, base):
         machine = grouser.load_machine(ALL_JOINTS, base=base)
         machine = replace(machine, joints=tuple(replace(joint, limit=JointLimit()) for joint in machine.joints))
-        self.model, _ = build_model(machine, gravity=(1.0, -2.0, -9.0))
+        model, _ = build_model(machine, gravity=(1.0, -2.0, -9.0))
+        self.model = Packed(model)
         random = np.random.default_rng(5)
         self.rates, self.bodies = len(self.model.rate_damping), len(self.model.body_parent)
         self.q = np.array(self.model.q_initial)
@@ -48,7 +50,7 @@ class DiscreteStep:
         return result
 
     def kinematics(self, q, v=None):
-        result = make_kinematics(self.model)
+        result = Packed(make_kinematics(self.model))
         update_kinematics(self.model, q, np.zeros(self.rates) if v is None else v, result)
         return result
 

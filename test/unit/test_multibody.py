@@ -8,6 +8,7 @@ import pytest
 
 import grouser
 from grouser.physics.base.errors import MachineError
+from grouser.physics.base.packed import Packed
 from grouser.physics.description import parse_machine
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ElasticCoordinate, Inertial, Joint, Link
@@ -62,7 +63,8 @@ class Case:
     """
 
     def __init__(self, machine):
-        self.model, self.names = build_model(machine, gravity=(1.0, -2.0, -9.0))
+        model, self.names = build_model(machine, gravity=(1.0, -2.0, -9.0))
+        self.model = Packed(model)
         self.rates, self.bodies = len(self.model.rate_damping), len(self.model.body_parent)
         random = np.random.default_rng(11)
         self.q = np.array(self.model.q_initial)
@@ -71,7 +73,7 @@ class Case:
         self.point = random.normal(size=3)
 
     def kinematics(self, q=None, v=None, of=lambda leaf: leaf):
-        result = make_kinematics(self.model)
+        result = Packed(make_kinematics(self.model))
         of(update_kinematics)(self.model, self.q if q is None else q, self.v if v is None else v, result)
         return result
 
@@ -130,7 +132,7 @@ def test_columns_are_the_derivatives_of_the_poses(case, of):
     """Each coordinate's column gives the velocity of a point of every body that it moves, and of no other one."""
 
     def world_points(q):
-        here = make_kinematics(case.model)
+        here = Packed(make_kinematics(case.model))
         of(update_positions)(case.model, q, here)
         return np.array([here.origin + here.position[i] + here.rotation[i] @ case.point for i in range(case.bodies)])
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ElasticCoordinate, Inertial, Joint, Link, Mimic
 from grouser.physics.description.data.pose import Pose
@@ -53,7 +54,7 @@ def random_models(draw):
         joints.append(Joint(*names, pose, _unit(random, 3), mimic=mimic, elastic_shape=shape))
     floating = draw(st.booleans()) or all(kind == "fixed" for kind in kinds)
     model, _ = build_model(Machine("tree", links, tuple(joints), "link0", floating_base=floating))
-    q = np.array(model.q_initial)
+    model, q = Packed(model), np.array(model.q_initial)
     integrate_positions(model, q, random.normal(size=len(model.rate_damping)), 1.0)
     return model, q
 
@@ -70,7 +71,7 @@ def _inertial(random):
 
 def own_mass_matrix(of, model, q):
     """Our lower triangle, and the whole matrix as the sum of J^T I J over the bodies."""
-    kinematics = make_kinematics(model)
+    kinematics = Packed(make_kinematics(model))
     size, bodies = len(model.rate_damping), len(model.body_parent)
     update_kinematics(model, q, np.zeros(size), kinematics)
     lower = np.zeros((size, size))

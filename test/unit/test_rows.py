@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from one_island import solve_as_one_island
 from scipy.optimize import brentq
 
+from grouser.physics.base.packed import Packed
 from grouser.physics.constraints.rows import make_rows, open_row, row_speed
 from grouser.physics.contact.rows import (
     CONTACT_SLOP,
@@ -140,7 +141,7 @@ def test_compliant_normal_law_is_an_implicit_spring(leaf, gap, stiffness, dampin
 @settings(deadline=None)
 def test_sliding_friction_opposes_the_slip_in_every_direction(heading, friction, inertia_ratio):
     # normal and tangents of a point with different masses along the tangents: no axis of the cone is preferred
-    contacts, rows = make_contact_rows(1, 3), make_rows(0, 3)
+    contacts, rows = Packed(make_contact_rows(1, 3)), Packed(make_rows(0, 3))
     contacts.count[0] = 1
     contacts.size[0], contacts.index[0] = 3, range(3)
     contacts.whitened_jacobian[0] = np.diag([1.0, 1.0, math.sqrt(inertia_ratio)])

@@ -5,6 +5,7 @@ import pytest
 from one_island import solve_as_one_island
 
 from grouser import Simulation, World
+from grouser.physics.base.packed import Packed
 from grouser.physics.constraints.rows import close_row, make_rows
 from grouser.physics.contact.rows import make_contact_rows
 from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry
@@ -37,7 +38,8 @@ def test_piston_impulse_of_equation_9(parts):
         extension=HYDRAULICS,
     )
     model, names = build_model(machine)
-    geometry, kinematics = make_actuator_geometry(machine, names, model), make_kinematics(model)
+    geometry, kinematics = Packed(make_actuator_geometry(machine, names, model)), Packed(make_kinematics(model))
+    model = Packed(model)
     v = np.array([0.1, -0.2, 0.05, 0.2, -0.1, 0.3, 0.4, 0.1, -0.3, -0.5, 0.3, 0.2])
     update_kinematics(model, model.q_initial, v, kinematics)
     factor = np.zeros((12, 12))
@@ -45,7 +47,7 @@ def test_piston_impulse_of_equation_9(parts):
     assert factorise(model.pattern_start, model.pattern, factor) == -1
     u = np.zeros(12)
     multiply(model.pattern_start, model.pattern, factor, v, u)
-    rows, found = make_rows(1, 12), np.zeros(1)
+    rows, found = Packed(make_rows(1, 12)), np.zeros(1)
     rows.count[0] = 0
     open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), np.zeros(3), rows, found)
     close_row(rows, 0, model.pattern_start, model.pattern, factor)
@@ -55,8 +57,7 @@ def test_piston_impulse_of_equation_9(parts):
     relative = rows.jacobian[0] @ v
     assert 0.25 - relative == pytest.approx(-0.084, abs=1e-15) or 0.25 - relative == pytest.approx(0.334, abs=1e-15)
     assert rows.inverse_mass[0] + 1 / 2.0 == pytest.approx(1.386266666667, abs=1e-12)
-    contact_rows = make_contact_rows(0, 12)
-    solve_as_one_island(rows, contact_rows, u, 1e-15, 10)
+    solve_as_one_island(rows, Packed(make_contact_rows(0, 12)), u, 1e-15, 10)
     assert rows.impulse[0] == pytest.approx(-0.060594402231, abs=1e-12)
     solve(model.pattern_start, model.pattern, factor, u)
     piston = 0.25 - rows.impulse[0] / 2.0
@@ -79,11 +80,12 @@ def test_jacobian_rate_of_a_cylinder(parts):
         extension=HYDRAULICS,
     )
     model, names = build_model(machine)
-    geometry, kinematics = make_actuator_geometry(machine, names, model), make_kinematics(model)
+    geometry, kinematics = Packed(make_actuator_geometry(machine, names, model)), Packed(make_kinematics(model))
+    model = Packed(model)
     v = np.array([1.3, -0.7, -2.1])
 
     def speed(time):
-        rows = make_rows(1, 3)
+        rows = Packed(make_rows(1, 3))
         rows.count[0] = 0
         update_kinematics(model, model.q_initial + time * v, v, kinematics)
         open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), np.zeros(3), rows, np.zeros(1))
