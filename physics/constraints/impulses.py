@@ -53,7 +53,7 @@ def solve_rows(
 ):
     """Sweeps over an island until none of its rows would change its own speed by more than the tolerance.
 
-    Where many sweeps would be needed, Newton's method solves the island.
+    Where contacts would need many sweeps, Newton's method solves the island.
 
     Args:
         rate_first, rate_last: range of the block of each coordinate.
@@ -71,8 +71,10 @@ def solve_rows(
     """
     sweeps, iterations, due = 0, 0, _FIRST_SWEEPS
     change = before = math.inf
-    small = islands.rate_start[island + 1] - islands.rate_start[island] <= MOST_COORDINATES
-    remember_impulses(rows, contact_rows, islands, island, newton)
+    contacts = islands.contact_start[island + 1] - islands.contact_start[island]
+    newton_helps = contacts > 0 and islands.rate_start[island + 1] - islands.rate_start[island] <= MOST_COORDINATES
+    if newton_helps:
+        remember_impulses(rows, contact_rows, islands, island, newton)
     while sweeps < most_sweeps:
         sweeps += 1
         change = max(_sweep_rows(rows, islands, island, u), _sweep_contacts(contact_rows, islands, island, u))
@@ -82,7 +84,7 @@ def solve_rows(
         before = change
         if remaining <= tolerance:
             break
-        if small and sweeps >= due and remaining > tolerance * rate**-_NEWTON_COST:
+        if newton_helps and sweeps >= due and remaining > tolerance * rate**-_NEWTON_COST:
             order_island(rate_first, rate_last, rows, contact_rows, islands, island, newton.matrix)
             used, change = solve_by_newton(rows, contact_rows, islands, island, newton, u, tolerance, change)
             iterations += used

@@ -2,8 +2,8 @@
 
 The blocks are those of the mass matrix. Two of them have entries with each other where a row or a contact connects
 them. Blocks are eliminated by minimum degree: the one with the fewest neighbours first (Tinney and Walker, Direct
-solutions of sparse network equations by optimally ordered triangular factorization, 1967). The cost of a stack or a wall
-grows little faster than its number of bodies; a single machine is one dense block.
+solutions of sparse network equations by optimally ordered triangular factorization, 1967). The cost of a stack or a
+wall grows little faster than its number of bodies; a single machine is one dense block.
 
 Places are unsigned, as in `multibody.factorisation`.
 """

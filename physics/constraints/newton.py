@@ -8,14 +8,14 @@ equation for the whitened velocity u,
 where p(y) is the impulse of a row or contact at the speed y. Hard laws jump at zero speed. They are given a slight
 compliance about an impulse a: a contact that presses has p_n = a_n + G (b - y_n), one that sticks p_t = a_t - G y_t,
 within Coulomb's cone, |p_t| <= mu p_n (Alart and Curnier, A mixed formulation for frictional contact problems prone to
-Newton like solution methods, 1991). G is a multiple of the effective mass, the *stiffness*. Newton's method solves this
-equation, which is smooth but for the borders between the laws' branches; an iteration that does not shorten the residual
-is halved.
+Newton like solution methods, 1991). G is a multiple of the effective mass, the *stiffness*. Newton's method solves
+this equation, which is smooth but for the borders between the laws' branches; an iteration that does not shorten the
+residual is halved.
 
-The solution becomes the new a, and the next *stage* is stiffer (a proximal point method: Rockafellar, Monotone operators
-and the proximal point algorithm, 1976). A stage that does not converge is repeated at a lower stiffness. What contacts
-give in a stage, |p - a| / G, is their violation of the hard law, friction cone included: it certifies the solution, and
-the search ends when it is below the tolerance.
+The solution becomes the new a, and the next *stage* is stiffer (a proximal point method: Rockafellar, Monotone
+operators and the proximal point algorithm, 1976). A stage that does not converge is repeated at a lower stiffness. What
+contacts give in a stage, |p - a| / G, is their violation of the hard law, friction cone included: it certifies the
+solution, and the search ends when it is below the tolerance.
 
 The first a is the impulse of the last step. Where loads are statically indeterminate, the solution is therefore near
 the one that changes the last step's impulses least, and does not depend on the order of the rows.
