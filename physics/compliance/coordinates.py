@@ -16,19 +16,19 @@ def apply_coordinate_springs(
         springs: of compliant joints.
         q, v, hysteresis: state at the start of the step.
         step: h [s].
-        mass, force: of the equations of motion, changed in place.
+        mass, force: of the equations of motion (`multibody.mass.MassMatrix`), changed in place.
         laws: conductance and target of each joint spring, (springs, 2), result.
     """
-    for d in range(mass.shape[0]):
-        mass[d, d] += step * model.rate_damping[d]
+    for d in range(force.shape[0]):
+        mass.diagonal[d] += step * model.rate_damping[d]
         force[d] -= model.rate_damping[d] * v[d]
     for k in range(model.spring_rate.shape[0]):
         d, stiffness = model.spring_rate[k], model.spring_stiffness[k]
-        mass[d, d] += step * step * stiffness
+        mass.diagonal[d] += step * step * stiffness
         force[d] -= stiffness * (q[model.spring_position[k]] + step * v[d])
     for law in range(springs.rate_index.shape[0]):
         d = springs.rate_index[law]
         g, b = linearised_spring(springs, law, q[springs.position_index[law]], v[d], hysteresis[law], step)
         laws[law, 0], laws[law, 1] = g, b
-        mass[d, d] += g
+        mass.diagonal[d] += g
         force[d] += g * (b - v[d]) / step

@@ -87,7 +87,7 @@ def begin_frictions(laws, drives, q, v, emergency_stop, mass, frictions: JointFr
     for law in range(laws.rate_index.shape[0]):
         position, speed = q[laws.position_index[law]], v[laws.rate_index[law]]
         frictions.impulse[law] = 0.0
-        frictions.inertia[law] = mass[laws.rate_index[law], laws.rate_index[law]]
+        frictions.inertia[law] = mass.diagonal[laws.rate_index[law]]
         frictions.point[law] = speed
         frictions.grip[law] = SLIDES
         frictions.level[law] = laws.static[law]
@@ -137,10 +137,10 @@ def add_frictions(laws, v, bristle, step: float, frictions: JointFrictions, mass
             gain *= deflection_slope(stiffness, level, z, point, step)
             frictions.gain[law] = gain
             frictions.offset[law] = gain * point - step * _bristle_force(laws, law, z, point, step)
-            mass[rate, rate] += gain
+            mass.diagonal[rate] += gain
             force[rate] += (frictions.offset[law] - gain * v[rate]) / step
         if frictions.grip[law] == HELD:
-            mass[rate, rate] = _HELD_INERTIA
+            mass.diagonal[rate] = _HELD_INERTIA
 
 
 @kernel

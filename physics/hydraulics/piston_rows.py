@@ -192,12 +192,12 @@ def lock_pistons(
             carried = abs(rows.impulse[c] - step * push_of(network, c, state.pressure))
             holds = rows.impulse[c] != 0.0 and carried < step * geometry.holding_force[c]
             if holds and abs(lever) > _LEAST_LEVER and abs(lever * v[rate]) < STILL:
-                lock[c] = _LOCK * mass[rate, rate] / (lever * lever)
+                lock[c] = _LOCK * mass.diagonal[rate] / (lever * lever)
     for c in range(geometry.valve.shape[0]):
         if lock[c] > 0.0:
             rate = geometry.lone_rate[c]
             lever = rows.jacobian[c, rate]
-            mass[rate, rate] += lock[c] * lever * lever
+            mass.diagonal[rate] += lock[c] * lever * lever
             force[rate] -= lock[c] * lever * lever * v[rate] / step
             rows.impulse[c] = 0.0
 

@@ -41,7 +41,8 @@ _KIND = {
 # Numbers in q and in v of each kind of body.
 POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7, TWIST: 1, SPHERICAL: 4}
 _RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6, TWIST: 1, SPHERICAL: 3}
-_MOST_COORDINATES = 1000
+# Most entries of the mass matrix: coordinates times those of the widest block. Two of this size take 1 GiB.
+_MOST_ENTRIES = 2**26
 
 
 class MultibodyModel(NamedTuple):
@@ -64,10 +65,10 @@ class MultibodyModel(NamedTuple):
         rate_inertia: of rotors geared to each coordinate, reduced to it [kg m2 or kg], (coordinates,).
         rate_damping: viscous damping of each coordinate [N m s/rad or N s/m], (coordinates,).
         spring_position, spring_rate, spring_stiffness: elastic coordinates: index in q and in v, stiffness.
-        pattern_start, pattern: row k of the factor has off-diagonal entries pattern[pattern_start[k]:pattern_start[k +
-            1]], ascending, all below k.
-        rate_first, rate_last: the mass matrix couples a coordinate with those in range(rate_first, rate_last) only: of
-            its tree, and of trees that loops or shared coordinates couple with it.
+        rate_first, rate_last: the mass matrix couples a coordinate with those in range(rate_first, rate_last) only, its
+            block: of its tree, and of trees that loops or shared coordinates couple with it.
+        pattern_start, pattern: row k of the factor has entries left of the diagonal in the columns rate_first[k] +
+            pattern[pattern_start[k]:pattern_start[k + 1]], ascending.
         q_initial: positions at the start, in the order of q.
         gravity: [m/s2], world frame.
     """
@@ -92,10 +93,10 @@ class MultibodyModel(NamedTuple):
     spring_position: np.ndarray
     spring_rate: np.ndarray
     spring_stiffness: np.ndarray
-    pattern_start: np.ndarray
-    pattern: np.ndarray
     rate_first: np.ndarray
     rate_last: np.ndarray
+    pattern_start: np.ndarray
+    pattern: np.ndarray
     q_initial: np.ndarray
     gravity: np.ndarray
 
@@ -164,16 +165,16 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
         gravity: acceleration in the world frame [m/s2].
 
     Raises:
-        MachineError: a moving body has no mass beyond it, or there are too many coordinates.
+        MachineError: a moving body has no mass beyond it, or its mass matrix is too large.
     """
     tree = _Tree(machine, Pose() if machine.members else spawn)
     tree.grow()
     tree.check_masses()
     column_start, column_rate = tree.columns()
-    pattern_start, pattern = _elimination_pattern(
-        tree.parent, column_start, column_rate, tree.rate_count, tree.looped_bodies()
-    )
-    rate_first, rate_last = _blocks(tree.parent, column_start, column_rate, pattern_start, pattern)
+    loops = [moving_rates(tree.parent, column_start, column_rate, body, other) for body, other in tree.looped_bodies()]
+    rate_first, rate_last = _blocks(tree.parent, column_start, column_rate, tree.rate_count, loops)
+    tree.check_size(rate_last - rate_first)
+    pattern_start, pattern = _elimination_pattern(tree.parent, column_start, column_rate, tree.rate_count, loops)
     model = MultibodyModel(
         body_parent=np.array(tree.parent, dtype=np.int64),
         body_kind=np.array(tree.kind, dtype=np.int64),
@@ -195,10 +196,10 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
         spring_position=np.array([spring[0] for spring in tree.springs], dtype=np.int64),
         spring_rate=np.array([spring[1] for spring in tree.springs], dtype=np.int64),
         spring_stiffness=np.array([spring[2] for spring in tree.springs], dtype=float),
-        pattern_start=pattern_start,
-        pattern=pattern,
         rate_first=rate_first,
         rate_last=rate_last,
+        pattern_start=pattern_start,
+        pattern=pattern - np.repeat(rate_first, np.diff(pattern_start)),
         q_initial=np.array(tree.q_initial, dtype=float),
         gravity=np.array(gravity, dtype=float),
     )
@@ -404,12 +405,6 @@ class _Tree:
         self.q_initial.extend(start)
         self.damping.extend([damping] * rates)
         self.rate_joint.extend([name] * rates)
-        if self.rate_count > _MOST_COORDINATES:
-            raise MachineError(
-                f"the machine has more than {_MOST_COORDINATES} coordinates",
-                file=self.machine.file,
-                remedy="join links by fixed joints where they do not move",
-            )
 
     def check_masses(self):
         """Rejects a coordinate that moves no mass: its acceleration is undefined."""
@@ -428,6 +423,17 @@ class _Tree:
                     element=f'<joint name="{self.body_joint[body]}">',
                     remedy="give its link an <inertial>, or make the joint fixed",
                 )
+
+    def check_size(self, blocks):
+        """Rejects a mass matrix that is too large; `blocks` is the number of coordinates in the block of each."""
+        widest = int(max(blocks, default=0))
+        if self.rate_count * widest > _MOST_ENTRIES:
+            raise MachineError(
+                f"the machine has {self.rate_count} coordinates, of which {widest} are coupled: its mass matrix would "
+                f"have {self.rate_count * widest} entries, more than {_MOST_ENTRIES}",
+                file=self.machine.file,
+                remedy="join links by fixed joints where they do not move",
+            )
 
     def alone(self):
         """Whether each body floats in the world and carries no other."""
@@ -508,7 +514,7 @@ def _elimination_pattern(parent, column_start, column_rate, rate_count, loops):
 
     A coordinate is coupled with those of its own body and of every body between it and the world (Featherstone 2008,
     section 6.5); a coordinate that moves several bodies couples all of their chains, which elimination from the last
-    coordinate to the first then fills in. A loop couples all coordinates between its two bodies.
+    coordinate to the first then fills in. A loop couples all coordinates between its two bodies, `loops`.
     """
     rows = [set() for _ in range(rate_count)]
     for body in range(len(parent)):
@@ -520,32 +526,31 @@ def _elimination_pattern(parent, column_start, column_rate, rate_count, loops):
                     if a != b:
                         rows[max(a, b)].add(int(min(a, b)))
             above = parent[above]
-    for body, other in loops:
-        between = moving_rates(parent, column_start, column_rate, body, other)
+    for between in loops:
         for k in between:
             rows[k].update(i for i in between if i < k)
-    for k in range(rate_count - 1, -1, -1):
-        for i in rows[k]:
-            rows[i].update(j for j in rows[k] if j < i)
+    for row in reversed(rows):
+        if row:
+            # what couples with the last of them couples with the others as well when that is eliminated
+            nearest = max(row)
+            rows[nearest].update(row - {nearest})
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
     return start, np.array([j for row in rows for j in sorted(row)], dtype=np.int64)
 
 
-def _blocks(parent, column_start, column_rate, pattern_start, pattern):
+def _blocks(parent, column_start, column_rate, count, loops):
     """First and last (exclusive) coordinate of the block of the mass matrix that each coordinate belongs to.
 
-    Blocks are ranges: those of trees whose coordinates alternate are one.
+    Blocks are ranges: those of trees whose coordinates alternate are one. `loops` lists the coordinates between the
+    bodies of each loop joint.
     """
-    count = len(pattern_start) - 1
     reach = np.arange(count) + 1
-    for k in range(count):
-        for i in pattern[pattern_start[k] : pattern_start[k + 1]]:
-            reach[i] = max(reach[i], k + 1)
+    coupled = [between for between in loops if between]
     for body, above in enumerate(parent):
-        own = column_rate[column_start[body] : column_start[body + 1]]
-        if above >= 0:
-            own = np.append(own, column_rate[column_start[above]])
-        reach[own.min()] = max(reach[own.min()], own.max() + 1)
+        own = list(column_rate[column_start[body] : column_start[body + 1]])
+        coupled.append(own if above < 0 else [*own, column_rate[column_start[above]]])
+    for rates in coupled:
+        reach[min(rates)] = max(reach[min(rates)], max(rates) + 1)
     first, last = np.zeros((2, count), dtype=np.int64)
     begin = 0
     while begin < count:
