@@ -8,7 +8,7 @@ import numpy as np
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.loops import LoopConstraints, make_loop_motion, place_loops
 from grouser.physics.compliance.springs import JointSprings
-from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.model.multibody import MultibodyModel, with_entries
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics
 from grouser.physics.multibody.mass import full_matrix, make_mass_matrix
@@ -44,6 +44,7 @@ def vibration_modes(
     elements = _elements(model, loops, springs, q, loop_names, rate_names)
     if not elements:
         return ()
+    model = with_entries(model)
     kinematics = Packed(make_kinematics(model))
     motion = Packed(make_loop_motion(loops, len(model.rate_damping)))
     packed_model = Packed(model)

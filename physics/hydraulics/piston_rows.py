@@ -23,6 +23,7 @@ from grouser.physics.hydraulics.trials import Loads, NetworkWorkspace, push_of
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.jacobian import block_of, wrench_row
 from grouser.physics.multibody.kinematics import Kinematics, body_acceleration, body_twist
+from grouser.physics.multibody.mass import add_inertia
 
 # A locked cylinder's damper, as a multiple of what it holds, and the least lever arm that it works on [m/rad or -].
 _LOCK = 1e7
@@ -197,7 +198,7 @@ def lock_pistons(
         if lock[c] > 0.0:
             rate = geometry.lone_rate[c]
             lever = rows.jacobian[c, rate]
-            mass.diagonal[rate] += lock[c] * lever * lever
+            add_inertia(mass, rate, lock[c] * lever * lever)
             force[rate] -= lock[c] * lever * lever * v[rate] / step
             rows.impulse[c] = 0.0
 

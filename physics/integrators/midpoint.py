@@ -169,7 +169,7 @@ def _iterate_middle(system: "System", state: "State", command: "Command", worksp
         model, loops, kinematics, workspace.loops.deflection_start, mass, middle, half, workspace.loops.rows
     )
     add_loop_rows(model, loops, state.v, half, workspace.loops.rows, mass, force)
-    singular = factorise(model, mass)
+    singular = factorise(model, kinematics, mass)
     if singular >= 0:
         force[singular] = np.nan
     solve_transposed(model, mass, force)
@@ -200,7 +200,7 @@ def _project_velocity(system: "System", state: "State", workspace: "Workspace"):
     mass_matrix(model, kinematics, workspace.multibody.composite, mass)
     force[:] = 0.0
     project_loop_velocity(model, system.loops, kinematics, mass, state.v, workspace.loops.rows, force)
-    factorise(model, mass)
+    factorise(model, kinematics, mass)
     solve_transposed(model, mass, force)
     solve(model, mass, force)
     for d in range(force.shape[0]):

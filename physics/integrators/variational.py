@@ -152,7 +152,7 @@ def _prepare_start(system: "System", state: "State", command: "Command", workspa
     apply_coordinate_springs(
         model, system.springs, state.q, state.v, state.springs.hysteresis, half, factor, force, workspace.springs.law
     )
-    singular = factorise(model, factor)
+    singular = factorise(model, kinematics, factor)
     for d in range(force.shape[0]):
         workspace.multibody.velocity_start[d] = workspace.multibody.velocity_mean[d] = state.v[d]
     if singular >= 0:
@@ -250,7 +250,7 @@ def _find_end_rates(system: "System", state: "State", workspace: "Workspace"):
     for d in range(rate.shape[0]):
         velocity[d] += 0.5 * step * motion.force[d]
     mass_matrix(model, motion.ahead, workspace.multibody.composite, factor)
-    singular = factorise(model, factor)
+    singular = factorise(model, motion.ahead, factor)
     if singular >= 0:
         velocity[singular] = np.nan
     solve_transposed(model, factor, velocity)

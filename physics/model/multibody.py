@@ -18,6 +18,7 @@ attached through such a chain of its own, with a spring in each direction that i
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,9 @@ _KIND = {
 # Numbers in q and in v of each kind of body.
 POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7, TWIST: 1, SPHERICAL: 4}
 _RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6, TWIST: 1, SPHERICAL: 3}
+# A tree with more coordinates than this is factorised by recursion, unless something couples its coordinates. Chains of
+# hinges take the same time both ways at 15 coordinates, and at 40 with a contact on each link.
+_LONGEST_WITH_ENTRIES = 32
 # Most entries of the mass matrix: coordinates times those of the widest block. Two of this size take 1 GiB.
 _MOST_ENTRIES = 2**26
 
@@ -53,6 +57,7 @@ class MultibodyModel(NamedTuple):
         body_kind: REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST or SPHERICAL.
         body_twist: of a TWIST body, per unit of its coordinate, linear then angular in the joint's axes, (bodies, 6).
         body_rotation, body_position: joint frame in the parent body's frame, (bodies, 3, 3) and (bodies, 3) [m].
+        body_root: first body of its tree.
         body_q: first index of the joint's position in q.
         body_alone: whether the body floats in the world and carries no other; loop joints may hold it.
         body_mimics: whether the joint follows another one's coordinate.
@@ -67,6 +72,12 @@ class MultibodyModel(NamedTuple):
         spring_position, spring_rate, spring_stiffness: elastic coordinates: index in q and in v, stiffness.
         rate_first, rate_last: the mass matrix couples a coordinate with those in range(rate_first, rate_last) only, its
             block: of its tree, and of trees that loops or shared coordinates couple with it.
+        rate_entries: number of entries that each row of the mass matrix has left of its diagonal, from column
+            rate_first on: all of the block, or 0 if the factor is found by recursion.
+        rate_run: run of each coordinate.
+        run_start: coordinates of run r are run_start[r] to run_start[r + 1]: of one tree whose factor is found by
+            recursion (`multibody.articulated_factor`), or of blocks with entries. No runs if all have entries.
+        run_tree: first and last (exclusive) body of that tree, (runs, 2); 0 and 0 of a run with entries.
         pattern_start, pattern: row k of the factor has entries left of the diagonal in the columns rate_first[k] +
             pattern[pattern_start[k]:pattern_start[k + 1]], ascending.
         q_initial: positions at the start, in the order of q.
@@ -78,6 +89,7 @@ class MultibodyModel(NamedTuple):
     body_twist: np.ndarray
     body_rotation: np.ndarray
     body_position: np.ndarray
+    body_root: np.ndarray
     body_q: np.ndarray
     body_alone: np.ndarray
     body_mimics: np.ndarray
@@ -95,6 +107,10 @@ class MultibodyModel(NamedTuple):
     spring_stiffness: np.ndarray
     rate_first: np.ndarray
     rate_last: np.ndarray
+    rate_entries: np.ndarray
+    rate_run: np.ndarray
+    run_start: np.ndarray
+    run_tree: np.ndarray
     pattern_start: np.ndarray
     pattern: np.ndarray
     q_initial: np.ndarray
@@ -155,7 +171,12 @@ class Names:
         return self.links.index(name)
 
 
-def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81)) -> tuple[MultibodyModel, Names]:
+def build_model(
+    machine: Machine,
+    spawn: Pose = Pose(),
+    gravity=(0.0, 0.0, -9.81),
+    longest_with_entries: int = _LONGEST_WITH_ENTRIES,
+) -> tuple[MultibodyModel, Names]:
     """Arrays and names of a machine.
 
     Args:
@@ -163,6 +184,7 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
         spawn: initial pose of the root link in the world; it is permanent when the base is fixed. Members of a fleet
             have their own poses in the description.
         gravity: acceleration in the world frame [m/s2].
+        longest_with_entries: most coordinates of a tree whose mass matrix has entries, if nothing couples them.
 
     Raises:
         MachineError: a moving body has no mass beyond it, or its mass matrix is too large.
@@ -173,14 +195,21 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
     column_start, column_rate = tree.columns()
     loops = [moving_rates(tree.parent, column_start, column_rate, body, other) for body, other in tree.looped_bodies()]
     rate_first, rate_last = _blocks(tree.parent, column_start, column_rate, tree.rate_count, loops)
-    tree.check_size(rate_last - rate_first)
-    pattern_start, pattern = _elimination_pattern(tree.parent, column_start, column_rate, tree.rate_count, loops)
+    trees = _long_trees(
+        *(tree.parent, column_start, column_rate, rate_first, rate_last, tree.coupled_bodies(), longest_with_entries)
+    )
+    rate_run, run_start, run_tree = _runs(trees, column_start, column_rate, tree.rate_count)
+    with_entries = run_tree[rate_run, 1] == 0 if trees else np.ones(tree.rate_count, dtype=np.bool_)
+    rate_entries = np.where(with_entries, np.arange(tree.rate_count) - rate_first, 0)
+    tree.check_size(rate_entries)
+    pattern_start, pattern = _elimination_pattern(tree.parent, column_start, column_rate, with_entries, loops)
     model = MultibodyModel(
         body_parent=np.array(tree.parent, dtype=np.int64),
         body_kind=np.array(tree.kind, dtype=np.int64),
         body_twist=np.array(tree.twist, dtype=float).reshape(-1, 6),
         body_rotation=np.array(tree.rotation).reshape(-1, 3, 3),
         body_position=np.array(tree.position).reshape(-1, 3),
+        body_root=tree.roots(),
         body_q=np.array(tree.q_start, dtype=np.int64),
         body_alone=np.array(tree.alone(), dtype=np.bool_),
         body_mimics=np.array(tree.mimics, dtype=np.bool_),
@@ -198,6 +227,10 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
         spring_stiffness=np.array([spring[2] for spring in tree.springs], dtype=float),
         rate_first=rate_first,
         rate_last=rate_last,
+        rate_entries=rate_entries,
+        rate_run=rate_run,
+        run_start=run_start,
+        run_tree=run_tree,
         pattern_start=pattern_start,
         pattern=pattern - np.repeat(rate_first, np.diff(pattern_start)),
         q_initial=np.array(tree.q_initial, dtype=float),
@@ -424,9 +457,9 @@ class _Tree:
                     remedy="give its link an <inertial>, or make the joint fixed",
                 )
 
-    def check_size(self, blocks):
-        """Rejects a mass matrix that is too large; `blocks` is the number of coordinates in the block of each."""
-        widest = int(max(blocks, default=0))
+    def check_size(self, entries):
+        """Rejects a mass matrix that is too large; `entries` are those of each row left of the diagonal."""
+        widest = int(max(entries, default=0)) + 1
         if self.rate_count * widest > _MOST_ENTRIES:
             raise MachineError(
                 f"the machine has {self.rate_count} coordinates, of which {widest} are coupled: its mass matrix would "
@@ -443,9 +476,22 @@ class _Tree:
             for body, (kind, parent) in enumerate(zip(self.kind, self.parent, strict=True))
         ]
 
+    def roots(self):
+        """First body of the tree of each body."""
+        roots = np.arange(len(self.parent))
+        for body, parent in enumerate(self.parent):
+            if parent >= 0:
+                roots[body] = roots[parent]
+        return roots
+
     def looped_bodies(self):
         """The two bodies of every loop joint."""
         return [(self.pose[loop.parent.link][0], self.pose[loop.child.link][0]) for loop in self.machine.loop_joints]
+
+    def coupled_bodies(self):
+        """Bodies on which forces act that couple several coordinates: of loop joints, and of wheels on soil."""
+        wheels = [self.pose[wheel.link][0] for wheel in self.machine.wheels]
+        return {*wheels, *(body for bodies in self.looped_bodies() for body in bodies)}
 
     def rotors(self):
         """Inertia of rotors geared to each coordinate rate."""
@@ -509,17 +555,18 @@ def moving_rates(parent, column_start, column_rate, body: int, other: int) -> li
     )
 
 
-def _elimination_pattern(parent, column_start, column_rate, rate_count, loops):
+def _elimination_pattern(parent, column_start, column_rate, with_entries, loops):
     """Off-diagonal pattern of L in L^T L = M, row by row, with the fill-in of the elimination.
 
     A coordinate is coupled with those of its own body and of every body between it and the world (Featherstone 2008,
     section 6.5); a coordinate that moves several bodies couples all of their chains, which elimination from the last
-    coordinate to the first then fills in. A loop couples all coordinates between its two bodies, `loops`.
+    coordinate to the first then fills in. A loop couples all coordinates between its two bodies, `loops`. Coordinates
+    for which `with_entries` is false have no rows.
     """
-    rows = [set() for _ in range(rate_count)]
+    rows = [set() for _ in with_entries]
     for body in range(len(parent)):
         own = column_rate[column_start[body] : column_start[body + 1]]
-        above = body
+        above = body if with_entries[own[0]] else -1
         while above >= 0:
             for a in own:
                 for b in column_rate[column_start[above] : column_start[above + 1]]:
@@ -561,3 +608,62 @@ def _blocks(parent, column_start, column_rate, count, loops):
         first[begin:end], last[begin:end] = begin, end
         begin = end
     return first, last
+
+
+def _long_trees(parent, column_start, column_rate, rate_first, rate_last, coupled, most):
+    """First and last (exclusive) body of each tree with more than `most` coordinates that nothing but inertia couples.
+
+    Neither do its bodies share coordinates with one another or with those of other trees, nor is one of them in
+    `coupled`.
+    """
+    uses, roots = np.bincount(column_rate), [body for body, above in enumerate(parent) if above < 0]
+    trees = []
+    for first, last in pairwise([*roots, len(parent)]):
+        rates = column_rate[column_start[first] : column_start[last]]
+        block = rate_first[rates[0]], rate_last[rates[0]]
+        own = block == (rates[0], rates[0] + len(rates)) and (uses[rates] == 1).all()
+        if own and len(rates) > most and coupled.isdisjoint(range(first, last)):
+            trees.append((first, last))
+    return trees
+
+
+def _runs(trees, column_start, column_rate, count):
+    """Run of each coordinate, starts and trees of the runs: those of the trees, and those between them."""
+    if not trees:
+        return np.zeros(count, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
+    start, bodies = [0], []
+    for first, last in trees:
+        begin = int(column_rate[column_start[first]])
+        if begin > start[-1]:
+            start.append(begin)
+            bodies.append((0, 0))
+        start.append(begin + int(column_start[last] - column_start[first]))
+        bodies.append((first, last))
+    if start[-1] < count:
+        start.append(count)
+        bodies.append((0, 0))
+    return np.repeat(np.arange(len(bodies)), np.diff(start)), np.array(start), np.array(bodies)
+
+
+def with_entries(model: MultibodyModel) -> MultibodyModel:
+    """The same model with entries in all blocks of the mass matrix and its factor, whatever their size."""
+    count = len(model.rate_first)
+    known = [
+        [*(model.rate_first[k] + model.pattern[model.pattern_start[k] : model.pattern_start[k + 1]]), k]
+        for k in range(count)
+    ]
+    rate_run, run_start, run_tree = _runs([], model.column_start, model.column_rate, count)
+    pattern_start, pattern = _elimination_pattern(
+        model.body_parent, model.column_start, model.column_rate, np.ones(count, dtype=np.bool_), known
+    )
+    changed = {
+        "rate_entries": np.arange(count) - model.rate_first,
+        "rate_run": rate_run,
+        "run_start": run_start,
+        "run_tree": run_tree,
+        "pattern_start": pattern_start,
+        "pattern": pattern - np.repeat(model.rate_first, np.diff(pattern_start)),
+    }
+    for array in changed.values():
+        array.flags.writeable = False
+    return model._replace(**changed)

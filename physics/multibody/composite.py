@@ -20,8 +20,8 @@ def mass_matrix(model: MultibodyModel, kinematics: Kinematics, composite, mass: 
         mass: result [kg, kg m, kg m2].
     """
     for i in range(mass.diagonal.shape[0]):
-        mass.diagonal[i] = model.rate_inertia[i]
-        for j in range(i - model.rate_first[i]):
+        mass.diagonal[i] = mass.along[i] = model.rate_inertia[i]
+        for j in range(model.rate_entries[i]):
             mass.lower[i, j] = 0.0
     for i in range(model.body_parent.shape[0]):
         for k in range(10):
@@ -46,6 +46,8 @@ def _couple_column(model: MultibodyModel, i, c, column, composite, mass: MassMat
     )
     mass.diagonal[row] += force_along(column, c, f0, f1, f2, f3, f4, f5)
     body, last = i, c
+    if model.run_tree.shape[0] > 0 and model.run_tree[model.rate_run[row], 1] > 0:
+        body = -1  # the recursion along the tree needs no entries
     while body >= 0:
         for d in range(np.uintp(model.column_start[body]), np.uintp(last)):
             coupling = force_along(column, d, f0, f1, f2, f3, f4, f5)

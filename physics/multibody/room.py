@@ -148,7 +148,7 @@ def factorise(context: Context):
     """Factorises the mass matrix, and finds the whitened velocity from the forces alone."""
     model, work, step = context.system.multibody, context.workspace.multibody, context.system.settings.step
     u = work.u
-    singular = factorise_in_place(model, work.factor)
+    singular = factorise_in_place(model, work.kinematics, work.factor)
     if singular >= 0:
         # the stiffness exceeds the precision of the masses: the finite check names the joint
         u[singular] = math.nan

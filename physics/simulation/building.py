@@ -242,7 +242,7 @@ def _check_inertia(setup, packed, kinematics, workspace):
     """Refuses joints that move a part without inertia."""
     factor = Packed(workspace.multibody.factor)
     mass_matrix(packed.multibody, kinematics, workspace.multibody.composite, factor)
-    stuck = factorise(packed.multibody, factor)
+    stuck = factorise(packed.multibody, kinematics, factor)
     if stuck >= 0:
         raise MachineError(
             "moves a part without inertia about it",

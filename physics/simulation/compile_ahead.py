@@ -114,7 +114,7 @@ def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
     matrix = work.multibody.factor
     yield _job(update_kinematics, model, state.q, state.v, kinematics)
     yield _job(mass_matrix, model, kinematics, work.multibody.composite, matrix)
-    yield _job(factorise, model, matrix)
+    yield _job(factorise, model, kinematics, matrix)
     yield _job(kinetic_energy, model, kinematics)
     yield _job(rotor_energy, model, state.v)
     yield _job(potential_energy, model, kinematics)

@@ -175,7 +175,7 @@ def test_forward_dynamics(case):
 def _solve(case, x):
     """x <- M^-1 x by the branch-sparse factors."""
     factor = case.own_mass_matrix()
-    assert factorise(case.model, factor) == -1
+    assert factorise(case.model, case.kinematics, factor) == -1
     solve_transposed(case.model, factor, x)
     solve(case.model, factor, x)
 

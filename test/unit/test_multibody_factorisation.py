@@ -53,7 +53,9 @@ def random_models(draw):
         names = f"joint{i}", kind, f"link{parent}", f"link{i + 1}"
         joints.append(Joint(*names, pose, _unit(random, 3), mimic=mimic, elastic_shape=shape))
     floating = draw(st.booleans()) or all(kind == "fixed" for kind in kinds)
-    model, _ = build_model(Machine("tree", links, tuple(joints), "link0", floating_base=floating))
+    model, _ = build_model(
+        Machine("tree", links, tuple(joints), "link0", floating_base=floating), longest_with_entries=99
+    )
     q = np.array(model.q_initial)
     integrate_positions(model, q, random.normal(size=len(model.rate_damping)), 1.0)
     return model, q
@@ -116,7 +118,7 @@ def test_factorise_and_elimination_pattern(of, case):
     """M = L^T L, and L has no entries outside the pattern, fill-in included."""
     model, q = case
     mass, reference = own_mass_matrix(lambda leaf: leaf, model, q)
-    assert of(factorise)(model, mass) == -1
+    assert of(factorise)(model, make_kinematics(model), mass) == -1
     factor = expanded(model, mass)
 
     np.testing.assert_allclose(factor.T @ factor, reference, rtol=0.0, atol=ROUND_OFF * np.abs(reference).max())
@@ -134,7 +136,7 @@ def test_factorise_and_elimination_pattern(of, case):
 def test_triangular_solves_and_products(of, case, seed):
     model, q = case
     factored, reference = own_mass_matrix(lambda leaf: leaf, model, q)
-    factorise(model, factored)
+    factorise(model, make_kinematics(model), factored)
     factor = expanded(model, factored)
     x = np.random.default_rng(seed).normal(size=len(factor))
     product, half, forward, whole = np.empty_like(x), x.copy(), x.copy(), x.copy()
@@ -203,4 +205,4 @@ def test_factorise_returns_the_coordinate_of_a_bad_pivot(of, pivot):
     matrix = make_mass_matrix(model)
     matrix.diagonal[:] = 1.0, pivot, 1.0
 
-    assert of(factorise)(model, matrix) == 1
+    assert of(factorise)(model, make_kinematics(model), matrix) == 1
