@@ -43,7 +43,7 @@ _KIND = {
 POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7, TWIST: 1, SPHERICAL: 4}
 _RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6, TWIST: 1, SPHERICAL: 3}
 # A tree with more coordinates than this is factorised by recursion, unless something couples its coordinates. Chains of
-# hinges take the same time both ways at 15 coordinates, and at 40 with a contact on each link.
+# hinges take the same time both ways at 15 coordinates, and at 50 with a contact on each link.
 _LONGEST_WITH_ENTRIES = 32
 # Most entries of the mass matrix: coordinates times those of the widest block. Two of this size take 1 GiB.
 _MOST_ENTRIES = 2**26
