@@ -129,7 +129,7 @@ def solve_impulses(context: Context):
         work.sweeps[0] += max(most_sweeps, 1)
         for d in range(motion.velocity.shape[0]):
             motion.velocity[d] = motion.u[d]
-        solve(model.pattern_start, model.pattern, motion.factor, motion.velocity)
+        solve(model, motion.factor, motion.velocity)
         searching = any_in_phase(context, ADJUST)
 
 
@@ -158,7 +158,7 @@ def correct(context: Context):
     model, settings = context.system.multibody, context.system.settings
     work, motion = context.workspace.constraints, context.workspace.multibody
     if motion.has_precession[0]:
-        multiply(model.pattern_start, model.pattern, motion.factor, motion.precession, work.whitened)
+        multiply(model, motion.factor, motion.precession, work.whitened)
         for d in range(motion.u.shape[0]):
             motion.displacement[d] += work.whitened[d]
     for d in range(motion.u.shape[0]):
@@ -168,5 +168,5 @@ def correct(context: Context):
             *(work.rows, context.workspace.contact.rows, work.islands, island, motion.displacement),
             *(settings.tolerance, _POSITION_SWEEPS, work.row_shift, work.contact_shift),
         )
-    solve(model.pattern_start, model.pattern, motion.factor, motion.displacement)
+    solve(model, motion.factor, motion.displacement)
     limit_corrections(model, motion.velocity, motion.precession, settings.step, motion.displacement)

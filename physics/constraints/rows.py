@@ -126,13 +126,11 @@ def open_row(rows: Rows, slot, impulse, first, last):
 
 
 @inlined
-def close_row(rows: Rows, r, start, pattern, factor):
+def close_row(rows: Rows, r, model, factor):
     """Whitens the Jacobian of row r and computes its inverse mass."""
     for d in range(rows.first[r], rows.last[r]):
         rows.whitened_jacobian[r, d] = rows.jacobian[r, d]
-    rows.inverse_mass[r] = solve_transposed_row(
-        start, pattern, factor, rows.whitened_jacobian, r, rows.first[r], rows.last[r]
-    )
+    rows.inverse_mass[r] = solve_transposed_row(model, factor, rows.whitened_jacobian, r, rows.first[r], rows.last[r])
 
 
 @kernel

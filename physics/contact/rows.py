@@ -129,7 +129,6 @@ def open_contact_rows(
         rows: result.
     """
     parent, column_start, column_rate = model.body_parent, model.column_start, model.column_rate
-    pattern_start, pattern = model.pattern_start, model.pattern
     laws, shapes, dense, squares = collision.laws, collision.shapes, rows.dense, rows.squares
     rows.count[0] = contacts.count[0]
     stored = -1
@@ -164,9 +163,9 @@ def open_contact_rows(
             if part == 1:
                 low, high = begin, end
             if high > low:
-                solve_transposed_three(pattern_start, pattern, factor, dense, 0, low, high, squares)
+                solve_transposed_three(model, factor, dense, 0, low, high, squares)
                 if resists:
-                    solve_transposed_three(pattern_start, pattern, factor, dense, 3, low, high, squares)
+                    solve_transposed_three(model, factor, dense, 3, low, high, squares)
         rows.size[c] = list_entries(dense, count, begin, end, rows.index[c], 0)
         if stop > start:
             rows.size[c] = list_entries(dense, count, start, stop, rows.index[c], rows.size[c])
