@@ -85,11 +85,18 @@ class NetworkWorkspace(NamedTuple):
         flow, slope, pilot_slope: of each flow element, and its derivatives by pressure drop and by opening.
         rise: dp/dc of each line [Pa].
         capacity: volume of oil per change of its normalised fluid mass, V + C dp/dc [m3].
-        matrix, right: linear system of a part: changes of its lines, impulses and outcomes of its actuators.
+        entry, right: linear system of a part (`ordering.MatrixLayout`), of the changes of its lines and the speeds of
+            its actuators; the last of `right` is for constant lines.
         explicit_change: changes of a part's fluid masses by the rates at its start [-].
         relaxation: sub-step over the time constant of each line of a part [-].
-        impulse: of each actuator on the mechanism by the forces at the start.
+        impulse: of each actuator on the mechanism by the forces at the start, without dry friction.
+        grip: impulse of dry friction and brake on each actuator that slides.
         outcome: of the sub-step: speed of an actuator that slides, holding impulse of one that does not.
+        speed: of each actuator at the end of the sub-step.
+        matrix, solution: linear system of a part's actuators.
+        resistance: impulse that each speed of the sliding actuators takes from each actuator of the part.
+        order: actuators of the part, those that slide first.
+        free_impulse: of each actuator of the part without sliding speeds and holding impulses.
         room, walls: volume of each line [m3], and compliance of its walls [m3/Pa].
         mean_spool: mean position of each spool over the sub-step [-].
         lanes: plain parts side by side, each number for LANES of them in a row, (blocks, PLAIN_NUMBERS * LANES).
@@ -111,12 +118,19 @@ class NetworkWorkspace(NamedTuple):
     pilot_slope: np.ndarray
     rise: np.ndarray
     capacity: np.ndarray
-    matrix: np.ndarray
+    entry: np.ndarray
     right: np.ndarray
     explicit_change: np.ndarray
     relaxation: np.ndarray
     impulse: np.ndarray
+    grip: np.ndarray
     outcome: np.ndarray
+    speed: np.ndarray
+    matrix: np.ndarray
+    resistance: np.ndarray
+    order: np.ndarray
+    free_impulse: np.ndarray
+    solution: np.ndarray
     mean_spool: np.ndarray
     room: np.ndarray
     walls: np.ndarray
@@ -130,7 +144,8 @@ def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWor
     """Buffers of the right sizes."""
     lines, actuators, pumps = len(network.volume), len(network.line_a), len(network.outlet)
     flow_elements = len(network.origin)
-    largest = int(np.diff(network.part_unknown_start).max(initial=0))
+    lines_of, actuators_of = np.diff(network.part_line_start), np.diff(network.part_actuator_start)
+    unknowns, most = int((lines_of + actuators_of).max(initial=0)), int(actuators_of.max(initial=0))
 
     def trial():
         return Trial(
@@ -162,12 +177,19 @@ def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWor
         pilot_slope=np.zeros(flow_elements),
         rise=np.zeros(lines),
         capacity=np.zeros(lines),
-        matrix=np.zeros((largest, largest)),
-        right=np.zeros(largest),
-        explicit_change=np.zeros(largest),
-        relaxation=np.zeros(largest),
+        entry=np.zeros(network.matrix_size),
+        right=np.zeros(unknowns + 1),
+        explicit_change=np.zeros(unknowns + 1),
+        relaxation=np.zeros(unknowns),
         impulse=np.zeros(actuators),
+        grip=np.zeros(actuators),
         outcome=np.zeros(actuators),
+        speed=np.zeros(actuators),
+        matrix=np.zeros((most, most)),
+        resistance=np.zeros((most, most)),
+        order=np.zeros(most, dtype=np.int64),
+        free_impulse=np.zeros(most),
+        solution=np.zeros(most),
         mean_spool=np.zeros(valves),
         lanes=np.zeros((-(-len(network.plain_part) // LANES), PLAIN_NUMBERS * LANES)),
         lanes_step=np.full(1, math.nan),
