@@ -387,6 +387,9 @@ class NetworkBuilder:
                     found[own[0]].append(index)
                 elif name == "actuator":
                     found[len(roots) + lonely.index(index)].append(index)
+            if name == "flow_element":
+                # leaks last; branches that depend on the kind are predictable
+                found = [sorted(part, key=lambda e: self._flow_elements[e]["kind"]) for part in found]
             starts = np.cumsum([0, *map(len, found)])
             flat = np.array([index for part in found for index in part], dtype=np.int64)
             return {f"part_{name}_start": starts.astype(np.int64), f"part_{name}": flat}

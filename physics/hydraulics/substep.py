@@ -43,13 +43,14 @@ from grouser.physics.multibody.elimination import eliminate
 
 # Tolerance of a swash plate [-].
 _SWASH_ERROR = 1e-2
-# Line that exchanges no oil: sub-step over its time constant [-]. Its local error is round-off, which must not be divided
-# by zero.
+# Sub-step over the time constant of a line below which it exchanges no oil [-]: its local error is round-off, which
+# must not be divided by zero.
 _LEAST_RELAXATION = 1e-9
 # Compliance of stops and brakes, as a share of the mechanism's mobility.
 SHARING = 1e-4
 # Most rounds of the search for regimes: sliding, stuck or at a stop.
 _MOST_ROUNDS = 8
+_ONE = np.uintp(1)
 
 
 @kernel
@@ -315,58 +316,55 @@ def _solve_actuators(network: HydraulicNetwork, part, step: float, trial: Trial,
         Whether there is a solution.
     """
     matrix, order, free, solution = workspace.matrix, workspace.order, workspace.free_impulse, workspace.solution
-    mobility = workspace.loads.mobility
-    first = network.part_actuator_start[part]
-    count = network.part_actuator_start[part + 1] - first
-    lines = network.part_line_start[part + 1] - network.part_line_start[part]
-    sliding, held = 0, count
+    mobility, resistance = workspace.loads.mobility, workspace.resistance
+    first = np.uintp(network.part_actuator_start[part])
+    count = np.uintp(network.part_actuator_start[part + 1]) - first
+    lines = np.uintp(network.part_line_start[part + 1] - network.part_line_start[part])
+    sliding, held = np.uintp(0), count
     for i in range(count):
-        a = network.part_actuator[first + i]
+        a = np.uintp(network.part_actuator[first + i])
+        free[i] = workspace.right[lines + i]
         if trial.regime[a] == SLIDING:
             order[sliding] = i
-            sliding += 1
+            sliding += _ONE
             workspace.grip[a] = -step * trial.direction[a] * _friction(network, a, trial, workspace)
-            free[i] = workspace.right[lines + i] + workspace.grip[a]
+            free[i] += workspace.grip[a]
         else:
-            held -= 1
+            held -= _ONE
             order[held] = i
-            free[i] = workspace.right[lines + i]
             workspace.speed[a] = _set_speed(network, a, step, trial)
     for i in range(count):
-        row = network.coupling[part] + np.uintp(i * count)
+        row = network.coupling[part] + i * count
         for k in range(sliding):
-            workspace.resistance[i, k] = workspace.entry[row + np.uintp(order[k])]
+            resistance[i, k] = workspace.entry[row + order[k]]
         for k in range(sliding, count):
-            speed = workspace.speed[network.part_actuator[first + order[k]]]
+            speed = workspace.speed[np.uintp(network.part_actuator[first + order[k]])]
             if speed != 0.0:
-                free[i] -= workspace.entry[row + np.uintp(order[k])] * speed
+                free[i] -= workspace.entry[row + order[k]] * speed
     for i in range(count):
-        a = network.part_actuator[first + i]
+        a = np.uintp(network.part_actuator[first + i])
+        for k in range(sliding):
+            matrix[i, k] = 0.0
         total = trial.velocity[a] + step * workspace.loads.acceleration[a]
-        row = matrix[np.uintp(i)]
-        for k in range(np.uintp(sliding)):
-            row[k] = 0.0
-        for k in range(count):
-            response = mobility[a, network.part_actuator[first + k]]
-            total += response * free[k]
-            resistance = workspace.resistance[np.uintp(k)]
-            for s in range(np.uintp(sliding)):
-                row[s] += response * resistance[s]
+        for j in range(count):
+            response = mobility[a, np.uintp(network.part_actuator[first + j])]
+            total += response * free[j]
+            for k in range(sliding):
+                matrix[i, k] += response * resistance[j, k]
         for k in range(sliding, count):
-            row[k] = -mobility[a, network.part_actuator[first + order[k]]]
+            matrix[i, k] = -mobility[a, np.uintp(network.part_actuator[first + order[k]])]
         solution[i] = total
     for k in range(count):
         i = order[k]
-        a = network.part_actuator[first + i]
         if k < sliding:
             matrix[i, k] += 1.0
         else:
             # stops and brakes yield a little, so that actuators that hold the same body share its load
-            matrix[i, k] -= SHARING * mobility[a, a]
-            solution[i] -= workspace.speed[a]
-    solved = eliminate(matrix, solution, count, 0.0)
+            matrix[i, k] *= 1.0 + SHARING
+            solution[i] -= workspace.speed[np.uintp(network.part_actuator[first + i])]
+    solved = eliminate(matrix, solution, np.intp(count), 0.0)
     for k in range(count):
-        a = network.part_actuator[first + order[k]]
+        a = np.uintp(network.part_actuator[first + order[k]])
         workspace.outcome[a] = solution[k]
         if k < sliding:
             workspace.speed[a] = solution[k]

@@ -102,6 +102,7 @@ class NetworkWorkspace(NamedTuple):
         lanes: plain parts side by side, each number for LANES of them in a row, (blocks, PLAIN_NUMBERS * LANES).
         lanes_step: step for which the constants in the lanes hold [s], (1,).
         substeps: number of each part's sub-steps in the step.
+        first_share: first sub-step of the part of each pump, as a share of the step [-].
         start_velocity: of each actuator at the start of the step.
     """
 
@@ -137,6 +138,7 @@ class NetworkWorkspace(NamedTuple):
     lanes: np.ndarray
     lanes_step: np.ndarray
     substeps: np.ndarray
+    first_share: np.ndarray
     start_velocity: np.ndarray
 
 
@@ -187,7 +189,7 @@ def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWor
         speed=np.zeros(actuators),
         matrix=np.zeros((most, most)),
         resistance=np.zeros((most, most)),
-        order=np.zeros(most, dtype=np.int64),
+        order=np.zeros(most, dtype=np.uintp),
         free_impulse=np.zeros(most),
         solution=np.zeros(most),
         mean_spool=np.zeros(valves),
@@ -196,6 +198,7 @@ def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWor
         room=np.zeros(lines),
         walls=np.zeros(lines),
         substeps=np.zeros(max(len(network.part_line_start) - 1, 1), dtype=np.int64),
+        first_share=np.ones(pumps),
         start_velocity=np.zeros(actuators),
     )
 
@@ -262,7 +265,7 @@ def copy_part(network: HydraulicNetwork, part, source: Trial, target: Trial):
 def clear_accounts(network: HydraulicNetwork, part, faults: Faults, accounts: Accounts):
     """Clears the accounts of a part."""
     for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, faults)):
-        e = network.part_flow_element[k]
+        e = np.uintp(network.part_flow_element[np.uintp(k)])
         accounts.passed[e] = accounts.lost[e] = 0.0
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
@@ -281,7 +284,7 @@ def add_accounts(
 ):
     """Accounts of the extrapolated result."""
     for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, faults)):
-        e = network.part_flow_element[k]
+        e = np.uintp(network.part_flow_element[np.uintp(k)])
         total.passed[e] += extrapolated(beyond, whole.passed[e], halves.passed[e])
         total.lost[e] += extrapolated(beyond, whole.lost[e], halves.lost[e])
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
