@@ -50,8 +50,8 @@ class SparsityPattern:
             rows.append(below)
             columns.append(beside)
         place = {unknown: k for k, unknown in enumerate([*order, *last])}
-        ordered = [[sorted(each, key=place.__getitem__) for each in sets] for sets in (rows, columns)]
-        return order, *ordered
+        in_order = place.__getitem__
+        return order, [sorted(each, key=in_order) for each in rows], [sorted(each, key=in_order) for each in columns]
 
     def _take(self, unknown: int) -> tuple[set[int], set[int]]:
         rows, columns = self._rows.pop(unknown), self._columns.pop(unknown)
