@@ -80,7 +80,9 @@ def advance_part(
         moved = advance_spools(network, geometry, part, command, length, whole, faults, workspace.mean_spool)
         clear_accounts(network, part, faults, workspace.whole_accounts)
         may_skip_halves = moved <= _SPOOL_ERROR and controlled
-        local_error = advance_once(network, part, length, may_skip_halves, whole, workspace, workspace.whole_accounts)
+        local_error = advance_once(
+            network, part, length, may_skip_halves, False, whole, workspace, workspace.whole_accounts
+        )
         held = held and moved == 0.0 and _is_held(network, part, whole, workspace.loads)
         # a part that is almost at rest behind brakes needs no half steps
         relaxed = held and _difference(network, part, now, whole) <= 1.0
@@ -95,9 +97,14 @@ def advance_part(
             continue
         copy_part(network, part, now, halves)
         clear_accounts(network, part, faults, workspace.halves_accounts)
-        for _ in range(2):
-            advance_spools(network, geometry, part, command, 0.5 * length, halves, faults, workspace.mean_spool)
-            advance_once(network, part, 0.5 * length, False, halves, workspace, workspace.halves_accounts)
+        for half in range(2):
+            moved = max(
+                moved,
+                advance_spools(network, geometry, part, command, 0.5 * length, halves, faults, workspace.mean_spool),
+            )
+            # the first half starts as the whole sub-step did
+            same_start = half == 0 and moved == 0.0
+            advance_once(network, part, 0.5 * length, False, same_start, halves, workspace, workspace.halves_accounts)
         error = _difference(network, part, whole, halves)
         if error > 1.0 and length > _SHORTEST * step:
             allowed = max(length * max(_SHRINK, _SAFETY / math.sqrt(error)), _SHORTEST * step)

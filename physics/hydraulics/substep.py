@@ -59,6 +59,7 @@ def advance_once(
     part,
     step: float,
     estimate_error,
+    same_start,
     trial: Trial,
     workspace: NetworkWorkspace,
     accounts: Accounts,
@@ -67,6 +68,7 @@ def advance_once(
 
     Args:
         estimate_error: whether to estimate the local error.
+        same_start: whether the last call was for the same part with the same state and openings at its start.
 
     Returns:
         Local error: half of the difference between the implicit changes and those by the rates at the start, as a
@@ -74,7 +76,9 @@ def advance_once(
     """
     first, last = network.part_line_start[part], network.part_line_start[part + 1]
     oil = aerated(network.oil, workspace.faults.entrained_air[0])
-    measure_lines(network, part, trial, workspace)
+    if not same_start:
+        measure_lines(network, part, trial, workspace)
+        _measure_flow_elements(network, part, trial, workspace)
     _assemble(network, part, step, estimate_error, trial, workspace)
     solved = eliminate_lines(network, part, workspace.entry, workspace.right)
     for _ in range(_MOST_ROUNDS):
@@ -83,7 +87,7 @@ def advance_once(
             break
     _finish_solution(network, part, solved, workspace)
     local_error = _local_error(network, part, step, trial, workspace) if estimate_error else 0.0
-    _account_flow_elements(network, part, step, trial, workspace, accounts)
+    _account_flow_elements(network, step, trial, workspace, accounts)
     _account_pumps(network, part, step, trial, workspace, accounts)
     _advance_swash(network, part, step, trial, workspace)
     _move_actuators(network, part, step, trial, workspace, accounts)
@@ -168,7 +172,7 @@ def measure_lines(network: HydraulicNetwork, part, trial: Trial, workspace: Netw
 def _assemble(network: HydraulicNetwork, part, step: float, estimate_error, trial: Trial, workspace: NetworkWorkspace):
     """Assembles the linear system of a sub-step and, if wanted, the inputs of `_local_error`."""
     _set_diagonal(network, part, workspace)
-    _add_flow_elements(network, part, step, trial, workspace)
+    _add_flow_elements(network, step, workspace)
     _add_pumps(network, part, step, trial, workspace)
     if estimate_error:
         _store_explicit_changes(network, part, workspace)
@@ -200,36 +204,46 @@ def _gas_compliance(network: HydraulicNetwork, line, pressure):
 
 
 @kernel
-def _add_flow_elements(network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace):
-    """Adds the flow elements, positive from origin to end."""
-    entry, right, rise = workspace.entry, workspace.right, workspace.rise
+def _measure_flow_elements(network: HydraulicNetwork, part, trial: Trial, workspace: NetworkWorkspace):
+    """Sets flow and slopes of the flow elements of a part, and lists those that are open."""
+    count = 0
     for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, workspace.faults)):
         e = np.uintp(network.part_flow_element[np.uintp(k)])
-        origin, end = np.uintp(network.origin[e]), np.uintp(network.end[e])
         share, follows = opening(network, e, trial.pressure, workspace.mean_spool, trial.position, workspace.faults)
         if share <= 0.0:
-            workspace.flow[e] = workspace.slope[e] = workspace.pilot_slope[e] = 0.0
             continue
-        drop = trial.pressure[origin] - trial.pressure[end]
+        drop = trial.pressure[np.uintp(network.origin[e])] - trial.pressure[np.uintp(network.end[e])]
         whole, slope = flow_per_opening(network, e, drop)
         whole += network.laminar[e] * drop
-        flow, slope = share * whole, share * (slope + network.laminar[e])
-        workspace.flow[e], workspace.slope[e] = flow, slope
+        workspace.flow[e], workspace.slope[e] = share * whole, share * (slope + network.laminar[e])
         workspace.pilot_slope[e] = whole if follows else 0.0
-        right[network.local[origin]] -= step * flow
-        right[network.local[end]] += step * flow
+        workspace.open_element[np.uintp(count)] = e
+        count += 1
+    workspace.open_count[0] = count
+
+
+@kernel
+def _add_flow_elements(network: HydraulicNetwork, step: float, workspace: NetworkWorkspace):
+    """Adds the open flow elements, positive from origin to end."""
+    entry, right, rise = workspace.entry, workspace.right, workspace.rise
+    for k in range(np.uintp(workspace.open_count[0])):
+        e = workspace.open_element[k]
+        origin, end = np.uintp(network.origin[e]), np.uintp(network.end[e])
+        volume, slope = step * workspace.flow[e], step * workspace.slope[e]
+        right[network.local[origin]] -= volume
+        right[network.local[end]] += volume
         place = network.flow_element_entry[e]
-        by_origin, by_end = step * slope * rise[origin], step * slope * rise[end]
+        by_origin, by_end = slope * rise[origin], slope * rise[end]
         entry[place[0, 0]] += by_origin
         entry[place[0, 1]] -= by_end
         entry[place[1, 0]] -= by_origin
         entry[place[1, 1]] += by_end
-        if follows:
+        if workspace.pilot_slope[e] != 0.0:
             for pilot in range(PILOTS):
                 line = network.pilot[e, pilot]
                 if line == NO_LINE:
                     break
-                by_pilot = step * whole * network.weight[e, pilot] * rise[np.uintp(line)]
+                by_pilot = step * workspace.pilot_slope[e] * network.weight[e, pilot] * rise[np.uintp(line)]
                 entry[place[0, 2 + pilot]] += by_pilot
                 entry[place[1, 2 + pilot]] -= by_pilot
 
@@ -496,14 +510,12 @@ def _advance_swash(network: HydraulicNetwork, part, step: float, trial: Trial, w
 
 @kernel
 def _account_flow_elements(
-    network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace, accounts: Accounts
+    network: HydraulicNetwork, step: float, trial: Trial, workspace: NetworkWorkspace, accounts: Accounts
 ):
     """Adds volumes through the flow elements, and throttled energy, of the sub-step."""
-    for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, workspace.faults)):
-        e = np.uintp(network.part_flow_element[np.uintp(k)])
+    for k in range(np.uintp(workspace.open_count[0])):
+        e = workspace.open_element[k]
         flow, slope = workspace.flow[e], workspace.slope[e]
-        if slope == 0.0:
-            continue
         origin, end = np.uintp(network.origin[e]), np.uintp(network.end[e])
         rise = _rise(network, origin, workspace) - _rise(network, end, workspace)
         flow += slope * rise

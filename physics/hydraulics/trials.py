@@ -82,7 +82,8 @@ class NetworkWorkspace(NamedTuple):
     """Buffers: states before a sub-step, after a whole one and after two halves, their accounts, and those of the step.
 
     Attributes:
-        flow, slope, pilot_slope: of each flow element, and its derivatives by pressure drop and by opening.
+        flow, slope, pilot_slope: of each open flow element, and its derivatives by pressure drop and by opening.
+        open_element, open_count: the open flow elements of the part, and their number, (1,).
         rise: dp/dc of each line [Pa].
         capacity: volume of oil per change of its normalised fluid mass, V + C dp/dc [m3].
         entry, right: linear system of a part (`ordering.MatrixLayout`), of the changes of its lines and the speeds of
@@ -117,6 +118,8 @@ class NetworkWorkspace(NamedTuple):
     flow: np.ndarray
     slope: np.ndarray
     pilot_slope: np.ndarray
+    open_element: np.ndarray
+    open_count: np.ndarray
     rise: np.ndarray
     capacity: np.ndarray
     entry: np.ndarray
@@ -177,6 +180,8 @@ def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWor
         flow=np.zeros(flow_elements),
         slope=np.zeros(flow_elements),
         pilot_slope=np.zeros(flow_elements),
+        open_element=np.zeros(flow_elements, dtype=np.uintp),
+        open_count=np.zeros(1, dtype=np.int64),
         rise=np.zeros(lines),
         capacity=np.zeros(lines),
         entry=np.zeros(network.matrix_size),
