@@ -103,7 +103,7 @@ def solve_rows(
 
 @inlined
 def _is_redundant(contact_rows, islands: Islands, island):
-    """Whether an island has more laws of pressing contacts than coordinates: statics leave its loads open."""
+    """Whether an island has more laws of pressing contacts than coordinates, so that many loads are in balance."""
     laws = 0
     for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
         if contact_rows.impulse[islands.contact[k], 0] > 0.0:

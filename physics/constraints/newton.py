@@ -86,16 +86,17 @@ class Newton(NamedTuple):
 
 def make_newton(rows: int, contacts: int, coordinates: int) -> Newton:
     """Buffers of the right sizes."""
+    rates, laws = Newton._fields[1:7], Newton._fields[7:10]
     return Newton(
-        make_island_matrix(coordinates),
-        *[np.zeros(coordinates) for _ in range(6)],
-        *[np.zeros(rows) for _ in range(3)],
-        np.zeros((contacts, 6)),
-        np.zeros((contacts, 6)),
-        np.zeros((contacts, 3, 3)),
-        np.zeros((contacts, 3, 4)),
-        np.zeros((coordinates, 6)),
-        np.zeros(coordinates, dtype=np.uintp),
+        matrix=make_island_matrix(coordinates),
+        anchor=np.zeros((contacts, 6)),
+        impulse=np.zeros((contacts, 6)),
+        slope=np.zeros((contacts, 3, 3)),
+        turning_slope=np.zeros((contacts, 3, 4)),
+        pull=np.zeros((coordinates, 6)),
+        places=np.zeros(coordinates, dtype=np.uintp),
+        **{name: np.zeros(coordinates) for name in rates},
+        **{name: np.zeros(rows) for name in laws},
     )
 
 
