@@ -11,29 +11,60 @@ class SkippedError(Exception):
 
 
 @dataclass(frozen=True)
+class Target:
+    """What a measured quantity is meant to reach.
+
+    Attributes:
+        name: of the quantity, with its unit.
+        value: measured.
+        limit: the largest value wanted, or the least.
+        at_least: whether the limit is the least.
+    """
+
+    name: str
+    value: float
+    limit: float
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        """Whether the value is within the limit."""
+        return self.value >= self.limit if self.at_least else self.value <= self.limit
+
+    @property
+    def text(self) -> str:
+        """The quantity, its value and its limit."""
+        return f"{self.name} {self.value:.3g} (at {'least' if self.at_least else 'most'} {self.limit:g})"
+
+
+@dataclass(frozen=True)
 class Figure:
     """One figure.
 
     Attributes:
         name: what was measured.
-        value: of grouser.
+        value: of grouser; None where it cannot be measured, and `reason` says why.
         unit: of `value`, and of `peer_value`.
         peer: program of comparison; "" for none.
         peer_value: of the peer, in the same run.
         details: conditions, tolerances, checks that both did the same.
+        targets: what is meant to be reached.
+        reason: of a missing value.
     """
 
     name: str
-    value: float
+    value: float | None
     unit: str
     peer: str = ""
     peer_value: float | None = None
     details: Mapping[str, float | int | str] = field(default_factory=dict)
+    targets: tuple[Target, ...] = ()
+    reason: str = ""
 
     @property
     def ratio(self) -> float | None:
         """grouser's value by the peer's: below one, grouser takes less."""
-        return None if self.peer_value is None else self.value / self.peer_value
+        return None if self.value is None or self.peer_value is None else self.value / self.peer_value
 
 
 def cpu_time(work: Callable[[], object]) -> float:

@@ -93,6 +93,11 @@ class MuJoCo:
         """Makes steps."""
         self._mujoco.mj_step(self._model, self._data, nstep=count)
 
+    @property
+    def control(self) -> np.ndarray:
+        """Commands of the actuators by number; may be written to."""
+        return self._data.ctrl
+
     def command(self, values: Mapping[str, float]) -> None:
         """Commands actuators."""
         for joint, value in values.items():

@@ -5,6 +5,7 @@ import json
 import platform
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import numba
@@ -62,12 +63,17 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def figure_text(figure: Figure, with_details: bool) -> str:
-    """A figure as a line of the table, with a line for each detail if wanted."""
-    line = f"{figure.name:38}{_quantity(figure.value, figure.unit):>12}"
-    if figure.ratio is not None and figure.peer_value is not None:
-        line += f"  {_quantity(figure.peer_value, figure.unit):>12}  {figure.ratio:7.2f}  {figure.peer}"
-    details = [f"    {name}: {_rounded(value)}" for name, value in figure.details.items()]
-    return "\n".join([line, *details]) if with_details else line
+    """A figure as a line of the table, with its missed targets, and a line for each detail and target if wanted."""
+    line = f"{figure.name:38}{'-' if figure.value is None else _quantity(figure.value, figure.unit):>12}"
+    if figure.peer_value is not None:
+        ratio = "-" if figure.ratio is None else f"{figure.ratio:.2f}"
+        line += f"  {_quantity(figure.peer_value, figure.unit):>12}  {ratio:>7}  {figure.peer}"
+    notes = [f"    not possible: {figure.reason}"] if figure.value is None else []
+    notes += [f"    missed: {target.text}" for target in figure.targets if not target.met]
+    if with_details:
+        notes += [f"    met: {target.text}" for target in figure.targets if target.met]
+        notes += [f"    {name}: {_rounded(value)}" for name, value in figure.details.items()]
+    return "\n".join([line, *notes])
 
 
 def as_json(figures: Sequence[Figure], skipped: dict[str, str]) -> dict:
@@ -84,6 +90,8 @@ def as_json(figures: Sequence[Figure], skipped: dict[str, str]) -> dict:
                 "peer_value": figure.peer_value,
                 "ratio": figure.ratio,
                 "details": figure.details,
+                "targets": [asdict(target) | {"met": target.met} for target in figure.targets],
+                "reason": figure.reason or None,
             }
             for figure in figures
         ],

@@ -18,8 +18,8 @@ from grouser.physics.description import parse_machine, parse_world
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.shapes import Mesh
 from grouser.physics.description.data.world import World
+from grouser.physics.simulation.capacity import StateCapacity, capacity_of, with_capacity
 from grouser.physics.simulation.simulation import Simulation
-from grouser.physics.soil.tiles import with_capacity
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Origin:
         files: meshes and maps of machine and world -> hash of their contents.
         step: [s].
         scheme, integrator: as of `Simulation`.
-        tile_room: capacity of tiles of soft ground at the start.
+        tile_room, contact_room: capacity of the state at the start, for tiles of soft ground and for contacts.
         system: fingerprint of the read-only arrays of a step, from a snapshot.
         versions: of grouser, Python and the numerical libraries, and the processor for which code is compiled.
     """
@@ -49,6 +49,7 @@ class Origin:
     scheme: str
     integrator: str
     tile_room: int
+    contact_room: int
     system: str
     versions: Mapping[str, str]
 
@@ -59,7 +60,7 @@ class Origin:
         Raises:
             MachineError: one of its files can no longer be read.
         """
-        machine, world = simulation.machine, simulation.world
+        machine, world, capacity = simulation.machine, simulation.world, capacity_of(simulation.state)
         return cls(
             machine_file=str(Path(machine.file).absolute()),
             machine_arguments=dict(machine_arguments),
@@ -70,7 +71,8 @@ class Origin:
             step=simulation.step_size,
             scheme=simulation.scheme,
             integrator=simulation.integrator,
-            tile_room=len(simulation.state.soil.tile_place),
+            tile_room=capacity.tiles,
+            contact_room=capacity.contacts,
             system=simulation.snapshot().system,
             versions=present_versions(),
         )
@@ -86,9 +88,8 @@ class Origin:
                 raise MachineError("the file has changed since it was recorded", file=file, remedy="bring it back")
         machine, world = parse_machine(self.urdf, self.machine_file), parse_world(self.world, self.world_file)
         simulation = Simulation(machine, world, step=self.step, scheme=self.scheme, integrator=self.integrator)
-        if self.tile_room != len(simulation.state.soil.tile_place):
-            state = simulation.state
-            simulation.use_state(state._replace(soil=with_capacity(state.soil, self.tile_room)))
+        capacity = StateCapacity(self.tile_room, self.contact_room)
+        simulation.use_state(with_capacity(simulation.state, capacity))
         return simulation
 
 

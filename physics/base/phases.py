@@ -2,7 +2,7 @@
 
 Each entry takes one packed argument, the step's context:
 
-- `request`: what Python must do before the step: NOTHING, CONVEX_PAIRS or MORE_TILES.
+- `request`: what Python must do before the step: NOTHING, or one of the requests below.
 - `detect`: finds what is near.
 - `apply_forces`: adds the implicit terms to the mass matrix and to the force.
 - `assemble`, `factorise`: terms that may change between attempts; the factor, and the whitened velocity.
@@ -57,4 +57,4 @@ PHASES = (
     INTEGRATE,
 ) = range(len(PHASES))
 # What a step may request before it starts.
-NOTHING, CONVEX_PAIRS, MORE_TILES = range(3)
+NOTHING, CONVEX_PAIRS, MORE_TILES, MORE_CONTACTS = range(4)

@@ -126,13 +126,11 @@ def open_row(rows: Rows, slot, impulse, first, last):
 
 
 @inlined
-def close_row(rows: Rows, r, start, pattern, factor):
+def close_row(rows: Rows, r, model, factor):
     """Whitens the Jacobian of row r and computes its inverse mass."""
     for d in range(rows.first[r], rows.last[r]):
         rows.whitened_jacobian[r, d] = rows.jacobian[r, d]
-    rows.inverse_mass[r] = solve_transposed_row(
-        start, pattern, factor, rows.whitened_jacobian, r, rows.first[r], rows.last[r]
-    )
+    rows.inverse_mass[r] = solve_transposed_row(model, factor, rows.whitened_jacobian, r, rows.first[r], rows.last[r])
 
 
 @kernel
@@ -170,3 +168,16 @@ def row_speed(rows: Rows, r, speed, inverse_mass):
         if abs(spring) > bound:
             v = free + inverse_mass * (bound if spring > 0.0 else -bound)
     return min(max(v, rows.slowest[r]), rows.fastest[r])
+
+
+@kernel
+def row_slope(rows: Rows, r, v, inverse_mass):
+    """Derivative of `row_speed` by the speed without the row's impulse, at its result v."""
+    if v <= rows.slowest[r] or v >= rows.fastest[r]:
+        return 0.0
+    if v == rows.hold_speed[r] and rows.hold_bound[r] > 0.0:
+        return 0.0
+    g = rows.conductance[r]
+    if g * abs(rows.target[r] - v) >= rows.spring_bound[r]:
+        return 1.0
+    return 1.0 / (1.0 + inverse_mass * g)

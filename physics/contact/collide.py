@@ -1,11 +1,12 @@
 """The collision system, and contact detection in a step."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.packed import Packed
+from grouser.physics.contact.broad_phase import BroadPhase, find_near_pairs, make_broad_phase
 from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_found, allocate_contacts
 from grouser.physics.contact.convex import ConvexNarrowPhase, find_due_pairs
 from grouser.physics.contact.ground import (
@@ -26,21 +27,22 @@ from grouser.physics.contact.pairs import (
     CollisionPairs,
     CollisionRules,
     make_collision_pairs,
-    may_meet,
     place_shapes,
 )
 from grouser.physics.contact.shapes import POINTS, Shapes, make_shapes
+from grouser.physics.contact.slots import Memory, make_memory
 from grouser.physics.contact.terrain import SPHERE_CONTACTS, Terrain, make_terrain
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import MultibodyModel, Names
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 
-if TYPE_CHECKING:
-    from grouser.physics.contact.room import State
-
 # Links that overlap by more than this at the start cannot be meant to touch [m].
 _OVERLAP = 1e-3
+# Pairs that are solved together when overlaps are sought.
+_OVERLAPS_AT_ONCE = 1024
+# Room for near pairs, and for contacts of pairs, at the start: at least, and for each shape.
+_FIRST_PAIRS, _PAIRS_OF_SHAPE = 64, 4
 
 
 class Collision(NamedTuple):
@@ -53,30 +55,44 @@ class Collision(NamedTuple):
     laws: ContactLaws
 
 
+class Capacity(NamedTuple):
+    """How much a step can have at once; arrays are made larger when it needs more.
+
+    Attributes:
+        pairs: near pairs of shapes.
+        contacts: contacts.
+    """
+
+    pairs: int
+    contacts: int
+
+
 class ContactWorkspace(NamedTuple):
     """Buffers of contact detection. They store results of earlier steps to save time; the contacts do not depend on it.
 
     Attributes:
+        broad: near pairs of the step. Arrays for "near pairs" have a row for each of these, in this order.
         rotation, position: poses of the shapes, from the kinematics' origin, (shapes, 3, 3) and (shapes, 3) [m].
         speed: upper bound of the speeds of a shape's points [m/s].
         found: point, normal and gap of each contact point of one pair, (rows, 7).
         found_slot: slot of each of these where it is fixed, else -1.
         near: directions and distances of a sphere above a height field, (SPHERE_CONTACTS, 4).
-        claimed: whether a contact has taken each slot.
-        due: pairs of convex solids to solve, as indices into `convex_pair`; the first `due_count[0]` are valid.
-        reach: largest relevant gap of each convex pair [m].
-        distance: lower bound of its distance when it was last solved [m].
+        claimed: whether a contact has taken each slot of a pair or candidate.
+        due: near pairs of convex solids to solve; the first `due_count[0]` are valid.
+        distance: lower bound of the distance of each convex pair when it was last solved [m].
         solved_rotation, solved_position: pose of its second shape in the frame of the first when it was last solved.
-        touching: whether it was found within reach.
-        direction: direction of its largest separation, from the second shape to the first.
-        witness: point of the first shape that is nearest to the second, from the kinematics' origin [m].
-        manifold: its contact points as in `found`, (convex pairs, CONVEX_CONTACTS, 7).
-        manifold_count: number of its contact points in this step.
+        reach: largest relevant gap of a convex pair [m], of near pairs.
+        touching: whether it was found within reach, of near pairs.
+        direction: direction of its largest separation, from the second shape to the first, of near pairs.
+        witness: point of the first shape that is nearest to the second, from the kinematics' origin [m], of near pairs.
+        manifold: its contact points as in `found`, (near pairs, CONVEX_CONTACTS, 7).
+        manifold_count: number of its contact points in this step, of near pairs.
         buffer: four lists of points in the plane, (4, points, 4).
         frame: two tangents and the normal, (3, 3).
         manifold_direction: direction of a manifold, (3,).
     """
 
+    broad: BroadPhase
     rotation: np.ndarray
     position: np.ndarray
     speed: np.ndarray
@@ -86,10 +102,10 @@ class ContactWorkspace(NamedTuple):
     claimed: np.ndarray
     due: np.ndarray
     due_count: np.ndarray
-    reach: np.ndarray
     distance: np.ndarray
     solved_rotation: np.ndarray
     solved_position: np.ndarray
+    reach: np.ndarray
     touching: np.ndarray
     direction: np.ndarray
     witness: np.ndarray
@@ -127,16 +143,14 @@ def exclude_overlaps(
     collision: Collision, machine: Machine, names: Names, model: MultibodyModel, world: World
 ) -> tuple[Collision, tuple[str, ...]]:
     """Removes the pairs of an object's links that overlap at the start; returns warnings about all overlaps."""
-    shapes, rules = collision.shapes, CollisionRules(machine, names)
+    shapes, pairs, rules = collision.shapes, collision.pairs, CollisionRules(machine, names)
     within: dict[frozenset[str], float] = {}
     between: dict[frozenset[str], float] = {}
-    for overlap in find_overlaps(collision, model, model.q_initial):
-        one, other = (shape_name(machine, world, shapes, shape) for shape in overlap[:2])
-        of_links = shapes.link[overlap.shape] >= 0 and shapes.link[overlap.other] >= 0
-        if of_links and rules.same_object(one, other):
-            within[frozenset((one, other))] = max(within.get(frozenset((one, other)), 0.0), overlap.depth)
-        elif machine.members:
-            between[frozenset((one, other))] = max(between.get(frozenset((one, other)), 0.0), overlap.depth)
+    same = rules.same_object(shapes.link[pairs.first], shapes.link[pairs.second])
+    for overlap in find_overlaps(collision, model, model.q_initial, same | bool(machine.members)):
+        links = frozenset(shape_name(machine, world, shapes, shape) for shape in overlap[:2])
+        found = within if same[pairs.number[overlap[:2]]] else between
+        found[links] = max(found.get(links, 0.0), overlap.depth)
     if within:
         collision = _assemble(machine, names, world, shapes, rules, frozenset(within))
     warnings = [
@@ -156,52 +170,102 @@ def shape_name(machine: Machine, world: World, shapes: Shapes, shape: int) -> st
     return world.obstacles[shape - len(shapes.kind)].name
 
 
-def slot_count(collision: Collision) -> int:
-    """Number of slots that store impulses."""
-    candidates, pairs = collision.candidates, collision.pairs
-    return int(candidates.slots.sum() + PEAK_CONTACTS * len(candidates.peak_shape) + pairs.slots.sum())
+def may_have_contacts(collision: Collision) -> bool:
+    """Whether anything may touch."""
+    return ground_slots(collision) > 0 or len(collision.pairs.first) > 0
 
 
-def slot_shapes(collision: Collision) -> np.ndarray:
-    """The two shapes of each slot's contact, -1 for the ground, (slots, 2)."""
-    candidates, pairs = collision.candidates, collision.pairs
-    ground = np.concatenate(
+def ground_slots(collision: Collision) -> int:
+    """Number of the slots of contacts with the ground, which come first."""
+    candidates = collision.candidates
+    return int(candidates.slots.sum() + PEAK_CONTACTS * len(candidates.peak_shape))
+
+
+def slot_owners(collision: Collision, slot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The two shapes of each slot's contact, -1 for the ground, (slots, 2); its number among the slots of these two."""
+    pairs, shape = collision.pairs, _shapes_on_ground(collision)
+    order = np.argsort(shape, kind="stable")
+    number = np.zeros(len(shape), dtype=np.int64)
+    number[order] = np.arange(len(shape)) - np.searchsorted(shape[order], shape[order])
+    owners, numbers = np.full((len(slot), 2), -1), np.zeros(len(slot), dtype=np.int64)
+    ground = slot < len(shape)
+    owners[ground, 0], numbers[ground] = shape[slot[ground]], number[slot[ground]]
+    pair = np.searchsorted(pairs.slot, slot[~ground], side="right") - 1
+    owners[~ground, 0], owners[~ground, 1] = pairs.first[pair], pairs.second[pair]
+    numbers[~ground] = slot[~ground] - pairs.slot[pair]
+    return owners, numbers
+
+
+def owned_slots(collision: Collision, owners: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """The slot of each two shapes and number (`slot_owners`), -1 where there is none."""
+    pairs, shape = collision.pairs, _shapes_on_ground(collision)
+    order = np.argsort(shape, kind="stable")
+    slots = np.full(len(owners), -1)
+    for k, (one, other) in enumerate(owners.tolist()):
+        if one >= 0 and other == -1:
+            begin, end = np.searchsorted(shape[order], [one, one + 1])
+            slots[k] = order[begin + numbers[k]] if numbers[k] < end - begin else -1
+        elif one >= 0 and other >= 0:
+            pair = pairs.number[one, other]
+            if pair >= 0 and pairs.first[pair] == one and numbers[k] < pairs.slots[pair]:
+                slots[k] = pairs.slot[pair] + numbers[k]
+    return slots
+
+
+def _shapes_on_ground(collision: Collision) -> np.ndarray:
+    """The shape of each slot of a contact with the ground."""
+    candidates = collision.candidates
+    return np.concatenate(
         [np.repeat(candidates.shape, candidates.slots), np.repeat(candidates.peak_shape, PEAK_CONTACTS)]
     )
-    shapes = np.full((len(ground), 2), -1)
-    shapes[:, 0] = ground
-    return np.concatenate([shapes, np.repeat(np.stack([pairs.first, pairs.second], axis=1), pairs.slots, axis=0)])
 
 
-def make_contacts(collision: Collision) -> Contacts:
-    """Arrays for a contact in every slot."""
-    return allocate_contacts(slot_count(collision))
+def first_capacity(collision: Collision) -> Capacity:
+    """Capacity at the start: all contacts with the ground, and some for each shape."""
+    shapes, pairs = len(collision.shapes.kind), collision.pairs
+    return Capacity(
+        pairs=min(len(pairs.first), max(_FIRST_PAIRS, _PAIRS_OF_SHAPE * shapes)),
+        contacts=ground_slots(collision) + min(int(pairs.slots.sum()), max(_FIRST_PAIRS, _PAIRS_OF_SHAPE * shapes)),
+    )
 
 
-def make_contact_workspace(collision: Collision) -> ContactWorkspace:
+def needed_capacity(collision: Collision, workspace: ContactWorkspace) -> Capacity:
+    """Capacity for the near pairs of the step; a step has no more contacts than these and the ground have slots."""
+    pairs, contacts = workspace.broad.count.tolist()
+    return Capacity(pairs, ground_slots(collision) + contacts)
+
+
+def make_contacts(collision: Collision, capacity: Capacity | None = None) -> Contacts:
+    """Arrays for the contacts of a step."""
+    return allocate_contacts((capacity or first_capacity(collision)).contacts)
+
+
+def make_contact_workspace(collision: Collision, capacity: Capacity | None = None) -> ContactWorkspace:
     """Buffers for a collision system."""
+    near = (capacity or first_capacity(collision)).pairs
     shapes, convex = collision.shapes, len(collision.pairs.convex_pair)
     vertices = int(np.diff(shapes.vertex_start).max(initial=0))
     rows = max(SPHERE_CONTACTS, PEAK_CONTACTS, int(collision.pairs.slots.max(initial=0)))
     return ContactWorkspace(
+        broad=make_broad_phase(len(shapes.kind), near),
         rotation=np.zeros((len(shapes.kind), 3, 3)),
         position=np.zeros((len(shapes.kind), 3)),
         speed=np.zeros(len(shapes.kind)),
         found=np.zeros((rows, 7)),
         found_slot=np.zeros(rows, dtype=np.int64),
         near=np.zeros((SPHERE_CONTACTS, 4)),
-        claimed=np.zeros(slot_count(collision), dtype=np.bool_),
-        due=np.zeros(convex, dtype=np.int64),
+        claimed=np.zeros(rows, dtype=np.bool_),
+        due=np.zeros(near, dtype=np.int64),
         due_count=np.zeros(1, dtype=np.int64),
-        reach=np.zeros(convex),
         distance=np.full(convex, -np.inf),
         solved_rotation=np.zeros((convex, 3, 3)),
         solved_position=np.zeros((convex, 3)),
-        touching=np.zeros(convex, dtype=np.bool_),
-        direction=np.zeros((convex, 3)),
-        witness=np.zeros((convex, 3)),
-        manifold=np.zeros((convex, CONVEX_CONTACTS, 7)),
-        manifold_count=np.zeros(convex, dtype=np.int64),
+        reach=np.zeros(near),
+        touching=np.zeros(near, dtype=np.bool_),
+        direction=np.zeros((near, 3)),
+        witness=np.zeros((near, 3)),
+        manifold=np.zeros((near, CONVEX_CONTACTS, 7)),
+        manifold_count=np.zeros(near, dtype=np.int64),
         buffer=np.zeros((4, 2 * vertices + 8, 4)),
         frame=np.zeros((3, 3)),
         manifold_direction=np.zeros(3),
@@ -214,23 +278,21 @@ def clear_convex_distances(workspace: ContactWorkspace) -> None:
 
 
 @kernel
-def convex_pairs_due(collision: Collision, kinematics: Kinematics, step: float, workspace: ContactWorkspace):
-    """Places the shapes, and lists the pairs of convex solids that `ConvexNarrowPhase.answer` must solve.
+def find_near(collision: Collision, kinematics: Kinematics, step: float, workspace: ContactWorkspace):
+    """Places the shapes, and lists the near pairs.
 
-    It must be called first in every step, once the kinematics are filled.
+    It must be called first in every step, once the kinematics are filled; then `find_due_pairs`, and
+    `ConvexNarrowPhase.answer` if there are such.
 
     Args:
         collision: the collision system.
         kinematics: filled for the current state.
         step: [s].
         workspace: result.
-
-    Returns:
-        Number of due pairs; if it is zero, `detect_contacts` may follow at once.
     """
-    shapes = collision.shapes
-    if collision.pairs.first.shape[0] == 0 and collision.candidates.peak_shape.shape[0] == 0:
-        return 0
+    shapes, pairs = collision.shapes, collision.pairs
+    if pairs.first.shape[0] == 0 and collision.candidates.peak_shape.shape[0] == 0:
+        return
     place_shapes(
         shapes.body,
         shapes.rotation,
@@ -244,7 +306,22 @@ def convex_pairs_due(collision: Collision, kinematics: Kinematics, step: float, 
         workspace.position,
         workspace.speed,
     )
-    return find_due_pairs(shapes, collision.pairs, kinematics, step, workspace)
+    find_near_pairs(shapes, pairs, workspace.position, workspace.speed, step, workspace.broad)
+
+
+@kernel
+def has_room(collision: Collision, room, workspace: ContactWorkspace):
+    """Whether there is memory for the near pairs, and for all contacts that they and the ground may have.
+
+    Args:
+        collision: the collision system.
+        room: number of contacts for which there is memory.
+        workspace: after `find_near`.
+    """
+    pairs, broad = collision.pairs, workspace.broad
+    if pairs.first.shape[0] == 0:
+        return True
+    return broad.count[0] <= broad.pair.shape[0] and pairs.slot[0] + broad.count[1] <= room
 
 
 @inlined
@@ -252,7 +329,7 @@ def detect_contacts(
     collision: Collision,
     kinematics: Kinematics,
     step: float,
-    state: "State",
+    memory: Memory,
     workspace: ContactWorkspace,
     contacts: Contacts,
 ):
@@ -262,14 +339,16 @@ def detect_contacts(
         collision: the collision system.
         kinematics: filled for the current state.
         step: [s].
-        state: stored impulses and anchors of the slots.
-        workspace: as `convex_pairs_due` has left it in this step, with its due pairs solved.
+        memory: the contacts of the last step.
+        workspace: as `find_near` and `find_due_pairs` have left it in this step, with the due pairs solved.
         contacts: result.
     """
     contacts.count[0] = 0
-    memory = (state.anchor, state.impulse)
     if collision.terrain.heights.shape[0] == 0:
-        touch_plane(collision.candidates, collision.terrain, kinematics, step, contacts)
+        touch_plane(
+            *(collision.candidates, collision.shapes, collision.terrain, kinematics, step),
+            *(collision.pairs.first.shape[0] > 0, workspace, contacts),
+        )
     else:
         _touch_height_field(collision, kinematics, step, memory, workspace, contacts)
     if collision.pairs.first.shape[0] > 0:
@@ -281,7 +360,7 @@ def _touch_height_field(
     collision: Collision,
     kinematics: Kinematics,
     step: float,
-    memory: tuple[np.ndarray, np.ndarray],
+    memory: Memory,
     workspace: ContactWorkspace,
     contacts: Contacts,
 ):
@@ -297,23 +376,21 @@ def touch_pairs(
     pairs: CollisionPairs,
     kinematics: Kinematics,
     step: float,
-    memory: tuple[np.ndarray, np.ndarray],
+    memory: Memory,
     workspace: ContactWorkspace,
     contacts: Contacts,
 ):
-    """Adds the contacts between shapes, pair by pair."""
-    for p in range(pairs.first.shape[0]):
+    """Adds the contacts between shapes, near pair by near pair."""
+    for n in range(workspace.broad.count[0]):
+        p = workspace.broad.pair[n]
         a, b = pairs.first[p], pairs.second[p]
-        if not may_meet(a, b, shapes.bound, workspace.position, workspace.speed, step):
-            continue
         number = 0
         kind = pairs.kind[p]
         if kind == CONVEX:
-            c = pairs.convex[p]
-            number = workspace.manifold_count[c]
+            number = workspace.manifold_count[n]
             for k in range(number):
                 for m in range(7):
-                    workspace.found[k, m] = workspace.manifold[c, k, m]
+                    workspace.found[k, m] = workspace.manifold[n, k, m]
                 workspace.found_slot[k] = -1
         elif kind == CAPSULES:
             number = capsule_to_capsule(
@@ -405,24 +482,49 @@ def _assemble(machine, names, world, shapes, rules, excluded=frozenset()) -> Col
     """The collision system without the excluded pairs of links."""
     laws = LawTable(machine, world)
     candidates, slots = make_ground_candidates(machine, names, world, shapes, laws)
-    pairs, _ = make_collision_pairs(machine, rules, shapes, laws, slots, excluded)
+    pairs = make_collision_pairs(machine, rules, shapes, laws, slots, excluded)
     return Collision(shapes, candidates, make_terrain(world.ground), pairs, laws.arrays())
 
 
-def find_overlaps(collision: Collision, model: MultibodyModel, q: np.ndarray) -> list[Overlap]:
-    """Pairs that overlap by more than the tolerance at given positions; the ground does not count."""
-    if len(collision.pairs.first) == 0:
+def find_overlaps(
+    collision: Collision, model: MultibodyModel, q: np.ndarray, chosen: np.ndarray | None = None
+) -> list[Overlap]:
+    """Pairs that overlap by more than the tolerance at given positions, with the largest depth; without the ground.
+
+    Args:
+        collision, model: of the machine.
+        q: positions.
+        chosen: whether each pair counts; all when None.
+    """
+    pairs = collision.pairs
+    chosen = np.full(len(pairs.first), True) if chosen is None else chosen
+    if not chosen.any():
         return []
     kinematics = Packed(make_kinematics(model))
     update_kinematics(Packed(model), np.array(q), np.zeros(len(model.rate_damping)), kinematics)
-    packed, contacts = Packed(collision), Packed(make_contacts(collision))
-    workspace = Packed(make_contact_workspace(collision))
-    if convex_pairs_due(packed, kinematics, 0.0, workspace):
-        ConvexNarrowPhase(collision.shapes, collision.pairs).answer(workspace)
-    memory = (np.zeros((slot_count(collision), 3)), np.zeros((slot_count(collision), 3)))
-    touch_pairs(packed.shapes, packed.pairs, kinematics, 0.0, memory, workspace, contacts)
-    return [
-        Overlap(int(contacts.shape[c]), int(contacts.other_shape[c]), -float(contacts.gap[c]))
-        for c in range(contacts.count[0])
-        if contacts.gap[c] < -_OVERLAP
-    ]
+    capacity = Capacity(len(pairs.first), _OVERLAPS_AT_ONCE * int(pairs.slots.max()))
+    packed, workspace = Packed(collision), Packed(make_contact_workspace(collision, capacity))
+    memory, contacts = Packed(make_memory(0)), Packed(make_contacts(collision, capacity))
+    narrow_phase = ConvexNarrowPhase(collision.shapes, pairs) if len(pairs.convex_pair) else None
+    find_near(packed, kinematics, 0.0, workspace)
+    near = workspace.broad.pair[: workspace.broad.count[0]]
+    near, overlaps = near[chosen[near]], []
+    for begin in range(0, len(near), _OVERLAPS_AT_ONCE):
+        some = near[begin : begin + _OVERLAPS_AT_ONCE]
+        workspace.broad.pair[: len(some)], workspace.broad.count[0] = some, len(some)
+        contacts.count[0] = 0
+        if find_due_pairs(packed.shapes, packed.pairs, kinematics, 0.0, workspace) and narrow_phase is not None:
+            narrow_phase.answer(workspace)
+        touch_pairs(packed.shapes, packed.pairs, kinematics, 0.0, memory, workspace, contacts)
+        overlaps += _overlaps_of(contacts)
+    return overlaps
+
+
+def _overlaps_of(contacts: Any) -> list[Overlap]:
+    """The overlaps among packed contacts; those of a pair follow each other."""
+    count = int(contacts.count[0])
+    shape, other, gap = contacts.shape[:count], contacts.other_shape[:count], contacts.gap[:count]
+    begins = np.flatnonzero(np.diff(shape, prepend=-1) | np.diff(other, prepend=-1))
+    depth = -np.minimum.reduceat(gap, begins) if count else gap
+    deep = depth > _OVERLAP
+    return list(map(Overlap, shape[begins][deep].tolist(), other[begins][deep].tolist(), depth[deep].tolist()))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.contact.slots import claim_slots
+from grouser.physics.contact.slots import Memory, claim_slots
 
 if TYPE_CHECKING:
     from grouser.physics.contact.collide import ContactWorkspace
@@ -95,7 +95,7 @@ def add_found(
     kinematics: "Kinematics",
     step: float,
     workspace: "ContactWorkspace",
-    memory: tuple[np.ndarray, np.ndarray],
+    memory: Memory,
     first,
     slots,
     size,
@@ -113,7 +113,7 @@ def add_found(
         kinematics: filled for the current state.
         step: [s].
         workspace: holds the rows, and the slot of each where it is fixed (else -1).
-        memory: stored anchors and impulses of the slots, each (slots, 3).
+        memory: the contacts of the last step.
         first, slots: the slots of this pair of shapes.
         size: of the smaller shape [m].
         body, other, shape, other_shape, law: see `Contacts`.
@@ -134,8 +134,7 @@ def add_found(
             count,
             contacts.anchor[started:],
             SAME_PLACE * size,
-            memory[0],
-            memory[1],
+            memory,
             workspace.claimed,
             contacts.slot[started:],
         )

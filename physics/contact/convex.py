@@ -14,7 +14,7 @@ from grouser.physics.base.errors import MachineError
 from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.contacts import CONTACT_MARGIN
 from grouser.physics.contact.manifold import PREFERENCE, best_crossing, best_face, build_manifold, distance_along
-from grouser.physics.contact.pairs import CollisionPairs, may_meet
+from grouser.physics.contact.pairs import CONVEX, CollisionPairs
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, Shapes
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ class ConvexNarrowPhase:
 
     def __init__(self, shapes: Shapes, pairs: CollisionPairs):
         self._shapes, self._pairs = shapes, pairs
-        self._first = pairs.first[pairs.convex_pair].tolist()
-        self._second = pairs.second[pairs.convex_pair].tolist()
         try:
             coal = import_module("coal")
         except ImportError as error:
@@ -62,7 +60,7 @@ class ConvexNarrowPhase:
                 "boxes, cylinders, capsules and meshes that touch each other need the package coal",
                 remedy="pip install coal, or disable these collisions",
             ) from error
-        used = sorted({*self._first, *self._second})
+        used = np.unique([pairs.first[pairs.convex_pair], pairs.second[pairs.convex_pair]]).tolist()
         self._solid = {shape: _geometry(coal, shapes, shape, 0.0) for shape in used}
         self._core = {shape: _geometry(coal, shapes, shape, _CORE) for shape in used}
         self._pose = {shape: coal.Transform3s() for shape in used}
@@ -75,7 +73,8 @@ class ConvexNarrowPhase:
     def prepare(self, workspace) -> None:
         """Compiles everything that an answer needs: the first contact must not wait for the compiler."""
         workspace.due_count[0] = 0
-        self._along(workspace, self._first[0], self._second[0], np.array([0.0, 0.0, 1.0]))
+        pair = self._pairs.convex_pair[0]
+        self._along(workspace, *self._shapes_of(pair), np.array([0.0, 0.0, 1.0]))
         _build_manifolds(self._shapes, self._pairs, workspace)
 
     def answer(self, workspace) -> None:
@@ -84,33 +83,37 @@ class ConvexNarrowPhase:
         Args:
             workspace: after `find_due_pairs` in this step.
         """
-        due = workspace.due[: workspace.due_count[0]].tolist()
-        for shape in {*[self._first[c] for c in due], *[self._second[c] for c in due]}:
-            self._pose[shape].setRotation(workspace.rotation[shape])
-            self._pose[shape].setTranslation(workspace.position[shape])
-        for c in due:
-            a, b = self._first[c], self._second[c]
+        for n in workspace.due[: workspace.due_count[0]].tolist():
+            pair = workspace.broad.pair[n]
+            a, b = self._shapes_of(pair)
+            for shape in (a, b):
+                self._pose[shape].setRotation(workspace.rotation[shape])
+                self._pose[shape].setTranslation(workspace.position[shape])
             distance = self._measure(self._solid, a, b, self._pose[a])
-            workspace.touching[c] = not distance > workspace.reach[c]
-            workspace.distance[c] = distance
-            if workspace.touching[c]:
-                self._find_direction(workspace, c, a, b)
+            workspace.touching[n] = not distance > workspace.reach[n]
+            if workspace.touching[n]:
+                distance = self._find_direction(workspace, n, a, b, distance)
+            workspace.distance[self._pairs.convex[pair]] = distance
         _build_manifolds(self._shapes, self._pairs, workspace)
+
+    def _shapes_of(self, pair: int) -> tuple[int, int]:
+        """The two shapes of a pair."""
+        return int(self._pairs.first[pair]), int(self._pairs.second[pair])
 
     def _measure(self, solids: dict[int, Any], a: int, b: int, pose: Any) -> float:
         """Distance of two solids [m], the first at a given pose; fills the result."""
         self._result.clear()
         return self._distance(solids[a], pose, solids[b], self._pose[b], self._request, self._result)
 
-    def _find_direction(self, workspace, c: int, a: int, b: int) -> None:
-        """Writes the direction of the largest separation, from the second solid to the first.
+    def _find_direction(self, workspace, n: int, a: int, b: int, distance: float) -> float:
+        """Writes the direction of the largest separation, from the second solid to the first; returns the separation.
 
         Coal's last result must be that of the pair; its normals point from the first solid to the second.
         """
         direction = -self._result.normal
         best = self._along(workspace, a, b, direction)
         # the separation along any direction is at most the distance: a direction that reaches it is the best
-        if not best >= workspace.distance[c] - PREFERENCE > 0.0:
+        if not best >= distance - PREFERENCE > 0.0:
             between = workspace.position[a] - workspace.position[b]
             # a copy: the result's normal is a view, which the next measurement changes
             starts = [self._result.normal.copy(), between / max(np.linalg.norm(between), 1e-300)]
@@ -128,7 +131,7 @@ class ConvexNarrowPhase:
             offset = (free - best) * direction
             self._moved.setTranslation(workspace.position[a] + offset)
             self._measure(self._solid, a, b, self._moved)
-            workspace.witness[c] = self._result.getNearestPoint1() - offset
+            workspace.witness[n] = self._result.getNearestPoint1() - offset
             along = self._along(workspace, a, b, -self._result.normal)
             gain = along - best
             if gain > 0.0:
@@ -136,11 +139,11 @@ class ConvexNarrowPhase:
             if abs(gain) < _TOLERANCE:
                 break
             free *= _LOWERING
-        workspace.direction[c] = direction
-        workspace.distance[c] = best
+        workspace.direction[n] = direction
         # coal may fail for solids of very different sizes, with numbers up to infinity
-        if not np.abs(workspace.witness[c] - workspace.position[a]).max() <= 1.01 * self._shapes.bound[a]:
-            workspace.witness[c] = self._last_vertex(workspace, a, direction)
+        if not np.abs(workspace.witness[n] - workspace.position[a]).max() <= 1.01 * self._shapes.bound[a]:
+            workspace.witness[n] = self._last_vertex(workspace, a, direction)
+        return best
 
     def _last_vertex(self, workspace, shape: int, direction: np.ndarray) -> np.ndarray:
         """The vertex of a shape that is farthest against a direction, from the kinematics' origin."""
@@ -183,7 +186,7 @@ def _geometry(coal: Any, shapes: Shapes, shape: int, less: float) -> Any:
 def find_due_pairs(
     shapes: Shapes, pairs: CollisionPairs, kinematics: "Kinematics", step: float, workspace: "ContactWorkspace"
 ):
-    """Lists in `workspace.due` the pairs of convex solids that coal must solve; returns their number.
+    """Lists in `workspace.due` the near pairs of convex solids that coal must solve; returns their number.
 
     A separate pair is skipped until the relative motion of its solids may exceed their last distance. The two poses
     bound that motion by the displacement of the centre and the chord of the rotation at the bounding radius. Pairs with
@@ -192,19 +195,20 @@ def find_due_pairs(
     """
     due = 0
     rotation, place = workspace.rotation, workspace.position
-    for c in range(pairs.convex_pair.shape[0]):
-        workspace.manifold_count[c] = 0
-        p = pairs.convex_pair[c]
-        a, b = pairs.first[p], pairs.second[p]
-        if not may_meet(a, b, shapes.bound, place, workspace.speed, step):
+    for n in range(workspace.broad.count[0]):
+        p = workspace.broad.pair[n]
+        if pairs.kind[p] != CONVEX:
             continue
-        reach = _reach(kinematics.twist, shapes.body[a], shapes.body[b], place[b], shapes.bound[b], step)
+        workspace.manifold_count[n] = 0
+        a, b, c = pairs.first[p], pairs.second[p], pairs.convex[p]
+        small = a if shapes.bound[a] < shapes.bound[b] else b
+        reach = _reach(kinematics.twist, shapes.body[a], shapes.body[b], place[small], shapes.bound[small], step)
         moved, turned = _relative_motion(
             rotation[a], place[a], rotation[b], place[b], workspace.solved_rotation[c], workspace.solved_position[c]
         )
         if workspace.distance[c] - _DISTANCE_ERROR - moved - turned * shapes.bound[b] > reach:
             continue
-        workspace.reach[c] = reach
+        workspace.reach[n] = reach
         _store_pose(
             rotation[a], place[a], rotation[b], place[b], workspace.solved_rotation[c], workspace.solved_position[c]
         )
@@ -226,13 +230,13 @@ def find_due_pairs(
                 pairs.slots[p],
                 workspace.buffer,
                 workspace.frame,
-                workspace.direction[c],
+                workspace.direction[n],
                 workspace.distance[c : c + 1],
-                workspace.manifold[c],
-                workspace.manifold_count[c : c + 1],
+                workspace.manifold[n],
+                workspace.manifold_count[n : n + 1],
             )
         if not solved:
-            workspace.due[due] = c
+            workspace.due[due] = n
             due += 1
     workspace.due_count[0] = due
     return due
@@ -323,13 +327,20 @@ def _store_pose(r_a, at_a, r_b, at_b, solved_rotation, solved_position):
 
 
 @kernel
-def _reach(twist, body_a, body_b, place_b, bound_b, step: float):
+def _reach(twist, body_a, body_b, place, bound, step: float):
     """Largest gap of two solids that may close within two steps [m].
 
-    Points of the second solid, or within the gap of it, approach the first at most at the relative speed of its centre
-    plus that of the rotation about it.
+    The motion along the line between their nearest points is the same for all points of this line. Points of either
+    solid, or within the gap of it, approach the other one at most at the relative speed of its centre plus that of the
+    rotation about it.
+
+    Args:
+        twist: of the bodies.
+        body_a, body_b: the first moves; -1 is the world.
+        place, bound: centre and bound of one of the solids; the smaller one gives the smaller result.
+        step: [s].
     """
-    x, y, z = place_b[0], place_b[1], place_b[2]
+    x, y, z = place[0], place[1], place[2]
     vx, vy, vz = twist[body_a, 0], twist[body_a, 1], twist[body_a, 2]
     wx, wy, wz = twist[body_a, 3], twist[body_a, 4], twist[body_a, 5]
     if body_b >= 0:
@@ -337,7 +348,7 @@ def _reach(twist, body_a, body_b, place_b, bound_b, step: float):
         wx, wy, wz = wx - twist[body_b, 3], wy - twist[body_b, 4], wz - twist[body_b, 5]
     vx, vy, vz = vx + wy * z - wz * y, vy + wz * x - wx * z, vz + wx * y - wy * x
     turning = math.sqrt(wx * wx + wy * wy + wz * wz)
-    ahead = 2.0 * step * (math.sqrt(vx * vx + vy * vy + vz * vz) + turning * bound_b)
+    ahead = 2.0 * step * (math.sqrt(vx * vx + vy * vy + vz * vz) + turning * bound)
     remaining = 1.0 - 2.0 * step * turning
     return max(CONTACT_MARGIN, ahead / max(remaining, 0.1))
 
@@ -362,10 +373,10 @@ def _relative_motion(r_a, at_a, r_b, at_b, solved_rotation, solved_position):
 def _build_manifolds(shapes: Shapes, pairs: CollisionPairs, workspace: "ContactWorkspace"):
     """Builds the manifolds of the due pairs that touch."""
     for k in range(workspace.due_count[0]):
-        c = workspace.due[k]
-        p = pairs.convex_pair[c]
-        if workspace.touching[c]:
-            workspace.manifold_count[c] = _build_pair_manifold(
+        n = workspace.due[k]
+        p = workspace.broad.pair[n]
+        if workspace.touching[n]:
+            workspace.manifold_count[n] = _build_pair_manifold(
                 shapes.kind,
                 shapes.size,
                 shapes.bound,
@@ -376,14 +387,14 @@ def _build_manifolds(shapes: Shapes, pairs: CollisionPairs, workspace: "ContactW
                 workspace.position,
                 pairs.first[p],
                 pairs.second[p],
-                workspace.direction[c],
+                workspace.direction[n],
                 workspace.manifold_direction,
-                workspace.witness[c],
-                workspace.reach[c],
+                workspace.witness[n],
+                workspace.reach[n],
                 pairs.slots[p],
                 workspace.buffer,
                 workspace.frame,
-                workspace.manifold[c],
+                workspace.manifold[n],
             )
 
 

@@ -22,6 +22,7 @@ from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_conta
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.narrow import point_to_shape
 from grouser.physics.contact.shapes import BOX, HULL, POINTS, Shapes, rim
+from grouser.physics.contact.slots import Memory
 from grouser.physics.contact.terrain import (
     SPHERE_CONTACTS,
     Terrain,
@@ -46,6 +47,8 @@ PEAK_CONTACTS = 4
 LOWEST = 4
 # Cosine of the angle between a face and the ground above which the cylinder is on its face (26 degrees).
 _ON_FACE = 0.9
+# A shape is far from the plane at this multiple of the largest distance that matters: rounding makes no difference.
+_FAR = 1.0 + 1e-9
 # Sine of that angle below which no point of a rim is the lowest: the rim is level to a small part of the slop, and
 # rounding would decide.
 _LEVEL = 1e-6
@@ -168,16 +171,40 @@ def _fixed_points(geometry: Geometry):
 
 @kernel
 def touch_plane(
-    candidates: GroundCandidates, terrain: Terrain, kinematics: "Kinematics", step: float, contacts: Contacts
+    candidates: GroundCandidates,
+    shapes: Shapes,
+    terrain: Terrain,
+    kinematics: "Kinematics",
+    step: float,
+    placed: bool,
+    workspace: "ContactWorkspace",
+    contacts: Contacts,
 ):
-    """Adds the contacts of the candidates with the plane that exist or may begin within two steps."""
+    """Adds the contacts of the candidates with the plane that exist or may begin within two steps.
+
+    Args:
+        candidates, shapes, terrain: of the collision system.
+        kinematics: filled for the current state.
+        step: [s].
+        placed: whether `workspace` has the poses of the shapes: those far above the plane are then left out at once.
+        workspace: poses and speeds of the shapes.
+        contacts: result.
+    """
     normal, rotation, position, twist = terrain.normal, kinematics.rotation, kinematics.position, kinematics.twist
     nx, ny, nz = normal[0], normal[1], normal[2]
     level = 0.0
     for k in range(3):
         level += normal[k] * (terrain.point[k] - kinematics.origin[k])
+    tested, is_far = -1, False
     for c in range(candidates.body.shape[0]):
-        body = candidates.body[c]
+        body, shape = candidates.body[c], candidates.shape[c]
+        if placed and shape != tested:
+            tested = shape
+            at = workspace.position[shape]
+            height = nx * at[0] + ny * at[1] + nz * at[2] - level
+            is_far = height > _FAR * (shapes.bound[shape] + max(CONTACT_MARGIN, 2.0 * step * workspace.speed[shape]))
+        if is_far:
+            continue
         x, y, z = _place(candidates.point[c], rotation[body], position[body])
         if candidates.wheel[c] and _is_soft(terrain, kinematics.origin, x, y):
             continue
@@ -189,7 +216,7 @@ def touch_plane(
             x, y, z = x + radius * dx, y + radius * dy, z + radius * dz
         gap = nx * x + ny * y + nz * z - level
         if gap < CONTACT_MARGIN or gap + 2.0 * step * normal_speed(twist, body, -1, x, y, z, nx, ny, nz) < 0.0:
-            slot, shape, law = candidates.slot[c], candidates.shape[c], candidates.law[c]
+            slot, law = candidates.slot[c], candidates.law[c]
             add_contact(contacts, kinematics, slot, body, -1, shape, -1, law, x, y, z, nx, ny, nz, gap)
 
 
@@ -199,7 +226,7 @@ def touch_field(
     terrain: Terrain,
     kinematics: "Kinematics",
     step: float,
-    memory: tuple[np.ndarray, np.ndarray],
+    memory: Memory,
     workspace: "ContactWorkspace",
     contacts: Contacts,
 ):
@@ -242,7 +269,7 @@ def touch_peaks(
     terrain: Terrain,
     kinematics: "Kinematics",
     step: float,
-    memory: tuple[np.ndarray, np.ndarray],
+    memory: Memory,
     workspace: "ContactWorkspace",
     contacts: Contacts,
 ):

@@ -1,18 +1,18 @@
-"""Which pairs of shapes may touch, and which of them are near enough to be solved.
+"""Which pairs of shapes may touch, and where the shapes are.
 
 An *object* is a set of links held together by joints. Links of different objects may touch, and so may links and
 obstacles. Within an object two links may not touch if a joint connects their bodies, if the machine excludes the pair,
 or if it excludes all pairs of its links. Machines in a shared simulation are different objects.
 """
 
-import itertools
 import math
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.contact.contacts import CONTACT_MARGIN
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.shapes import CAPSULE, POINTS, Shapes
 from grouser.physics.description.data.machine import Machine
@@ -33,10 +33,11 @@ class CollisionPairs(NamedTuple):
         first, second: the two shapes; the first one's body moves.
         kind: POINTS_OF_FIRST, POINTS_OF_SECOND, CAPSULES or CONVEX.
         law: index into the laws.
-        slot, slots: first slot and number of slots; for points one slot each.
+        slot, slots: first slot and number of slots; for points one slot each. The slots of the ground come first.
         size: bound of the smaller shape [m].
         convex: index of the pair among those of convex solids, -1 for others.
         convex_pair: the pairs of convex solids, (convex pairs,).
+        number: pair of each two shapes, -1 for none, (shapes, shapes).
     """
 
     first: np.ndarray
@@ -48,6 +49,7 @@ class CollisionPairs(NamedTuple):
     size: np.ndarray
     convex: np.ndarray
     convex_pair: np.ndarray
+    number: np.ndarray
 
 
 class CollisionRules:
@@ -59,10 +61,11 @@ class CollisionRules:
     """
 
     def __init__(self, machine: Machine, names: Names):
-        self._member = {link.name: machine.member_of(link.name) for link in machine.links}
-        bodies = zip(machine.links, names.link_body.tolist(), strict=True)
+        member = {link.name: machine.member_of(link.name) for link in machine.links}
         # all fixed links are one body of each machine
-        self._body = {link.name: (self._member[link.name], body) for link, body in bodies}
+        bodies = list(zip(member.values(), names.link_body.tolist(), strict=True))
+        numbers = {body: number for number, body in enumerate(dict.fromkeys(bodies))}
+        body = {link.name: numbers[body] for link, body in zip(machine.links, bodies, strict=True)}
         roots = [(member.prefix, member.machine) for member in machine.members] or [("", machine)]
         self._worlds = {f"{prefix}{one.root}" for prefix, one in roots if one.root == "world" and not one.floating_base}
         compliant = {joint.joint for joint in machine.compliant_joints}
@@ -73,23 +76,36 @@ class CollisionRules:
             if joint.name not in bases and (joint.type != "floating" or joint.name in compliant)
         ]
         held += [(loop.parent.link, loop.child.link) for loop in machine.loop_joints]
-        self._adjacent = {frozenset((self._body[one], self._body[other])) for one, other in held}
         self._disabled = {frozenset((pair.link1, pair.link2)) for pair in machine.disabled_collisions}
-        self._enabled = [one.self_collision.enabled for _, one in roots]
-        self._object = self._find_objects(machine, held)
+        enabled = [one.self_collision.enabled for _, one in roots]
+        leaders = self._find_objects(machine, held)
+        # of each link: its body, whether its machine's links may touch each other, and its object's representative
+        self._index = {link.name: number for number, link in enumerate(machine.links)}
+        self._number = np.array(list(body.values()))
+        self._touches_itself = np.array([enabled[number] for number in member.values()])
+        self._leader = np.array([self._index[leader] for leader in leaders.values()])
+        self._held = {frozenset((body[one], body[other])) for one, other in held}
 
-    def same_object(self, one: str, other: str) -> bool:
-        """Whether joints hold two links together; the link `world` connects nothing."""
-        return self._object[one] == self._object[other]
+    def same_object(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Whether joints hold two links together, pair by pair; the link `world` connects nothing.
 
-    def may_touch(self, one: str, other: str) -> bool:
-        """Whether two links may touch each other."""
-        body, other_body = self._body[one], self._body[other]
-        if body == other_body or frozenset((one, other)) in self._disabled:
-            return False
-        if frozenset((body, other_body)) in self._adjacent:
-            return False
-        return self._enabled[self._member[one]] or not self.same_object(one, other)
+        Args:
+            one, other: indices of the links, -1 for an obstacle.
+        """
+        return (one >= 0) & (other >= 0) & (self._leader[one] == self._leader[other])
+
+    def may_touch(self, one: np.ndarray, other: np.ndarray, excluded: Iterable[frozenset[str]] = ()) -> np.ndarray:
+        """Whether links may touch each other, pair by pair; obstacles touch all links.
+
+        Args:
+            one, other: indices of the links, -1 for an obstacle.
+            excluded: further pairs of links that may not.
+        """
+        index, body = self._index, self._number
+        apart = [[index[name] for name in pair] for pair in (*self._disabled, *excluded) if pair <= index.keys()]
+        allowed = (body[one] != body[other]) & (self._touches_itself[one] | ~self.same_object(one, other))
+        allowed &= ~_among(apart, one, other) & ~_among(self._held, body[one], body[other])
+        return allowed | (one < 0) | (other < 0)
 
     def _find_objects(self, machine: Machine, held: list[tuple[str, str]]) -> dict[str, str]:
         """The representative link of each link's object."""
@@ -106,6 +122,13 @@ class CollisionRules:
         return {name: find(name) for name in leader}
 
 
+def _among(pairs: Collection[Collection[int]], one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Whether each two numbers, in any order, are among some pairs of numbers."""
+    wide = 1 + max(one.max(initial=0), other.max(initial=0), *(number for pair in pairs for number in pair), 0)
+    keys = [min(pair) * wide + max(pair) for pair in pairs]
+    return np.isin(np.minimum(one, other) * wide + np.maximum(one, other), keys)
+
+
 def make_collision_pairs(
     machine: Machine,
     rules: CollisionRules,
@@ -113,8 +136,8 @@ def make_collision_pairs(
     laws: LawTable,
     first_slot: int,
     excluded: frozenset[frozenset[str]] = frozenset(),
-) -> tuple[CollisionPairs, int]:
-    """All pairs of shapes that may touch, and the number of slots up to their last one.
+) -> CollisionPairs:
+    """All pairs of shapes that may touch.
 
     Args:
         machine: provides the links' names.
@@ -124,59 +147,69 @@ def make_collision_pairs(
         first_slot: number of slots before the pairs.
         excluded: further pairs of links that may not touch.
     """
-    links = [machine.links[link].name if link >= 0 else "" for link in shapes.link]
-    rows, sizes = [], []
-    obstacle = np.cumsum(shapes.link < 0) - 1
-    material = [
-        laws.links[link] if link >= 0 else laws.obstacles[number]
-        for link, number in zip(shapes.link, obstacle, strict=True)
-    ]
-    slot, convex = first_slot, 0
-    for one, other in itertools.combinations(range(len(links)), 2):
-        if shapes.body[one] < 0 and shapes.body[other] < 0:
-            continue
-        name, other_name = links[one], links[other]
-        if name and other_name and (frozenset((name, other_name)) in excluded or not rules.may_touch(name, other_name)):
-            continue
-        kinds = {int(shapes.kind[one]), int(shapes.kind[other])}
-        if kinds == {POINTS} and shapes.size[one, 0] == 0.0 and shapes.size[other, 0] == 0.0:
-            continue
-        first, second = (one, other) if shapes.body[one] >= 0 else (other, one)
-        kind, slots = _kind_and_slots(shapes, first, second)
-        law = laws.between(material[first], material[second])
-        size = min(shapes.bound[first], shapes.bound[second])
-        rows.append((first, second, kind, law, slot, slots, convex if kind == CONVEX else -1))
-        sizes.append(size)
-        slot += slots
-        convex += kind == CONVEX
-    table = np.array(rows, dtype=np.int64).reshape(-1, 7).T.copy()
+    one, other = np.triu_indices(len(shapes.kind), 1)
+    bare = (shapes.kind == POINTS) & (shapes.size[:, 0] == 0.0)
+    chosen = ((shapes.body[one] >= 0) | (shapes.body[other] >= 0)) & ~(bare[one] & bare[other])
+    one, other = one[chosen], other[chosen]
+    chosen = rules.may_touch(shapes.link[one], shapes.link[other], excluded)
+    one, other = one[chosen], other[chosen]
+    moves = shapes.body[one] >= 0
+    first, second = np.where(moves, one, other), np.where(moves, other, one)
+    kind, slots = _kinds_and_slots(shapes, first, second)
+    number = np.full((len(shapes.kind), len(shapes.kind)), -1, dtype=np.int32)
+    number[first, second] = number[second, first] = np.arange(len(first))
+    is_convex = kind == CONVEX
     pairs = CollisionPairs(
-        first=table[0],
-        second=table[1],
-        kind=table[2],
-        law=table[3],
-        slot=table[4],
-        slots=table[5],
-        size=np.array(sizes, dtype=float),
-        convex=table[6],
-        convex_pair=np.flatnonzero(table[2] == CONVEX).astype(np.int64),
+        first=first.astype(np.int64),
+        second=second.astype(np.int64),
+        kind=kind,
+        law=_laws_of(machine, shapes, laws, first, second),
+        slot=first_slot + np.cumsum(slots) - slots,
+        slots=slots,
+        size=np.minimum(shapes.bound[first], shapes.bound[second]),
+        convex=np.where(is_convex, np.cumsum(is_convex) - 1, -1).astype(np.int64),
+        convex_pair=np.flatnonzero(is_convex).astype(np.int64),
+        number=number,
     )
     for array in pairs:
         array.flags.writeable = False
-    return pairs, slot
+    return pairs
 
 
-def _kind_and_slots(shapes: Shapes, first: int, second: int) -> tuple[int, int]:
-    """Method for a pair, and its largest number of contacts."""
+def _kinds_and_slots(shapes: Shapes, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Method for each pair, and its largest number of contacts."""
     kind, other = shapes.kind[first], shapes.kind[second]
-    points = [int(shapes.vertex_start[s + 1] - shapes.vertex_start[s]) for s in (first, second)]
-    if kind == POINTS and (other != POINTS or points[0] >= points[1]):
-        return POINTS_OF_FIRST, points[0]
-    if other == POINTS:
-        return POINTS_OF_SECOND, points[1]
-    if kind == CAPSULE and other == CAPSULE:
-        return CAPSULES, _CAPSULE_CONTACTS
-    return CONVEX, _LINE_CONTACTS if CAPSULE in (kind, other) else CONVEX_CONTACTS
+    points = np.diff(shapes.vertex_start)
+    cases = {
+        POINTS_OF_FIRST: (kind == POINTS) & ((other != POINTS) | (points[first] >= points[second])),
+        POINTS_OF_SECOND: other == POINTS,
+        CAPSULES: (kind == CAPSULE) & (other == CAPSULE),
+    }
+    line = (kind == CAPSULE) | (other == CAPSULE)
+    slots = [points[first], points[second], _CAPSULE_CONTACTS, np.where(line, _LINE_CONTACTS, CONVEX_CONTACTS)]
+    method = np.select(list(cases.values()), list(cases), CONVEX)
+    return method.astype(np.int64), np.select(list(cases.values()), slots[:-1], slots[-1]).astype(np.int64)
+
+
+def _laws_of(machine: Machine, shapes: Shapes, laws: LawTable, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Law of each pair; new laws are numbered in the order of the pairs."""
+    obstacle = np.cumsum(shapes.link < 0) - 1
+    given = [
+        laws.links[link] if link >= 0 else laws.obstacles[number]
+        for link, number in zip(shapes.link, obstacle, strict=True)
+    ]
+    # the law depends on everything but the name of the link
+    kinds = [replace(material, link="") for material in given]
+    distinct = list(dict.fromkeys(kinds))
+    place = {kind: number for number, kind in enumerate(distinct)}
+    material = np.array([place[kind] for kind in kinds], dtype=np.int64)
+    combination = material[first] * len(distinct) + material[second]
+    keys, earliest, which = np.unique(combination, return_index=True, return_inverse=True)
+    law = np.zeros(len(keys), dtype=np.int64)
+    for k in np.argsort(earliest):
+        one, other = divmod(int(keys[k]), len(distinct))
+        law[k] = laws.between(distinct[one], distinct[other])
+    return law[which]
 
 
 @kernel
@@ -209,11 +242,3 @@ def place_shapes(body, turn, offset, bound, origin, rotation, position, twist, p
         vz = twist[i, 2] + wx * place[s, 1] - wy * place[s, 0]
         turning = math.sqrt(wx * wx + wy * wy + wz * wz)
         speed[s] = math.sqrt(vx * vx + vy * vy + vz * vz) + turning * bound[s]
-
-
-@kernel
-def may_meet(a, b, bound, place, speed, step: float):
-    """Whether two shapes may touch within two steps, judged by their bounding spheres."""
-    reach = bound[a] + bound[b] + max(CONTACT_MARGIN, 2.0 * step * (speed[a] + speed[b]))
-    dx, dy, dz = place[a, 0] - place[b, 0], place[a, 1] - place[b, 1], place[a, 2] - place[b, 2]
-    return dx * dx + dy * dy + dz * dz < reach * reach

@@ -8,21 +8,27 @@ from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ANEW, SHAPE
-from grouser.physics.base.phases import CONVEX_PAIRS, NOTHING
+from grouser.physics.base.phases import CONVEX_PAIRS, MORE_CONTACTS, NOTHING
 from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.constraints.work import account_contacts
 from grouser.physics.contact.collide import (
+    Capacity,
     Collision,
     ContactWorkspace,
-    convex_pairs_due,
     detect_contacts,
+    find_near,
+    first_capacity,
+    has_room,
     make_contact_workspace,
     make_contacts,
-    slot_count,
+    may_have_contacts,
 )
 from grouser.physics.contact.contacts import Contacts
+from grouser.physics.contact.convex import find_due_pairs
 from grouser.physics.contact.restitution import limit_restitution
-from grouser.physics.contact.rows import ContactRows, make_contact_rows, open_contact_rows
+from grouser.physics.contact.rows import ContactRows, make_contact_rows, open_contact_rows, widest_row
+from grouser.physics.contact.slots import Memory, clear_rows, make_memory, make_place
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.free_flight import mark_bridge
 
 
@@ -30,26 +36,18 @@ class State(NamedTuple):
     """Contact state for a restart.
 
     Attributes:
-        count: number of contacts in the last step, (1,).
-        slot: slots of these contacts; the first `count[0]` are valid.
-        impulse: contact impulse of each slot in the last step, world axes [N s], (slots, 3).
-        moment: impulse of its resistance against rotation, world axes [N m s], (slots, 3).
-        anchor: contact point in the frame of its first body [m], (slots, 3).
+        memory: the contacts of the last step.
         work: by the contacts of each shape [J].
         energy: in the springs of these contacts at the end of the last step [J].
     """
 
-    count: np.ndarray
-    slot: np.ndarray
-    impulse: np.ndarray
-    moment: np.ndarray
-    anchor: np.ndarray
+    memory: Memory
     work: np.ndarray
     energy: np.ndarray
 
 
-# The slots' data are moved by pairs of shapes (`simulation.transfer`).
-LABELS: Any = State(count=ANEW, slot=ANEW, impulse=ANEW, moment=ANEW, anchor=ANEW, work=ANEW, energy=SHAPE)
+# The memory is moved by pairs of shapes (`simulation.transfer`).
+LABELS: Any = State(memory=Memory(*[ANEW] * len(Memory._fields)), work=ANEW, energy=SHAPE)
 
 
 class Workspace(NamedTuple):
@@ -68,27 +66,19 @@ class Workspace(NamedTuple):
 
 def make_state(collision: Collision) -> State:
     """A state without contacts."""
-    slots, shapes = slot_count(collision), len(collision.shapes.kind)
-    return State(
-        count=np.zeros(1, dtype=np.int64),
-        slot=np.zeros(slots, dtype=np.int64),
-        impulse=np.zeros((slots, 3)),
-        moment=np.zeros((slots, 3)),
-        anchor=np.zeros((slots, 3)),
-        work=np.zeros(shapes),
-        energy=np.zeros(shapes),
-    )
+    shapes = len(collision.shapes.kind)
+    return State(make_memory(first_capacity(collision).contacts), np.zeros(shapes), np.zeros(shapes))
 
 
-def make_workspace(collision: Collision, coordinates: int) -> Workspace:
+def make_workspace(collision: Collision, model: MultibodyModel, capacity: Capacity) -> Workspace:
     """Buffers of the right sizes."""
-    rows = make_contact_rows(slot_count(collision), coordinates)
-    return Workspace(make_contact_workspace(collision), make_contacts(collision), rows)
+    rows = make_contact_rows(capacity.contacts, len(model.rate_damping), widest_row(model))
+    return Workspace(make_contact_workspace(collision, capacity), make_contacts(collision, capacity), rows)
 
 
 def acts(collision: Collision) -> bool:
     """Whether anything may touch."""
-    return slot_count(collision) > 0
+    return may_have_contacts(collision)
 
 
 def refused(collision: Collision) -> Refused:
@@ -102,10 +92,15 @@ def refused(collision: Collision) -> Refused:
 
 @kernel
 def request(context: Context):
-    """Requests the manifolds of convex pairs that may touch."""
+    """Requests memory for near pairs and contacts, or the manifolds of convex pairs that may touch."""
     system, work = context.system, context.workspace
     step, kinematics = system.settings.step, work.multibody.kinematics
-    due = convex_pairs_due(system.contact, kinematics, step, work.contact.detection)
+    room = min(context.state.contact.memory.slot.shape[0], work.contact.contacts.slot.shape[0])
+    shapes, pairs, detection = system.contact.shapes, system.contact.pairs, work.contact.detection
+    find_near(system.contact, kinematics, step, detection)
+    if not has_room(system.contact, room, detection):
+        return MORE_CONTACTS
+    due = find_due_pairs(shapes, pairs, kinematics, step, detection)
     return CONVEX_PAIRS if due > 0 else NOTHING
 
 
@@ -114,17 +109,17 @@ def detect(context: Context):
     """Finds the contacts."""
     system, work = context.system, context.workspace.contact
     kinematics, step = context.workspace.multibody.kinematics, system.settings.step
-    detect_contacts(system.contact, kinematics, step, context.state.contact, work.detection, work.contacts)
+    detect_contacts(system.contact, kinematics, step, context.state.contact.memory, work.detection, work.contacts)
 
 
 @kernel
 def open_rows(context: Context):
     """Opens the rows of the contacts."""
-    system, motion, memory = context.system, context.workspace.multibody, context.state.contact
+    system, motion, memory = context.system, context.workspace.multibody, context.state.contact.memory
     work = context.workspace.contact
     open_contact_rows(
         *(system.multibody, system.contact, work.contacts, motion.kinematics, motion.factor, motion.u_start),
-        *(system.settings.step, memory.impulse, memory.moment, work.rows),
+        *(system.settings.step, memory, work.rows),
     )
 
 
@@ -137,18 +132,12 @@ def adjust(context: Context):
 
 @kernel
 def commit(context: Context):
-    """Stores the contacts' impulses in their slots, and clears those of the last step."""
-    memory, rows, contacts = context.state.contact, context.workspace.contact.rows, context.workspace.contact.contacts
-    touched = context.workspace.multibody.touched
-    for c in range(memory.count[0]):
-        slot = memory.slot[c]
-        for k in range(3):
-            memory.impulse[slot, k] = 0.0
-            memory.moment[slot, k] = 0.0
-    memory.count[0] = contacts.count[0]
+    """Stores the contacts with their impulses in place of those of the last step."""
+    rows, contacts = context.workspace.contact.rows, context.workspace.contact.contacts
+    memory, touched = context.state.contact.memory, context.workspace.multibody.touched
+    before, memory.count[0] = memory.count[0], 0
     for c in range(contacts.count[0]):
-        slot = contacts.slot[c]
-        memory.slot[c] = slot
+        stored = make_place(memory, contacts.slot[c])
         if rows.impulse[c, 0] > 0.0:
             mark_bridge(context.system.multibody, contacts.body[c], contacts.other[c], touched)
         resists = rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0
@@ -158,9 +147,10 @@ def commit(context: Context):
                 impulse += rows.impulse[c, m] * rows.frame[c, m, k]
                 moment += rows.moment[c, m] * rows.frame[c, m, k]
             contacts.impulse[c, k] = impulse
-            memory.impulse[slot, k] = impulse
-            memory.moment[slot, k] = moment if resists else 0.0
-            memory.anchor[slot, k] = contacts.anchor[c, k]
+            memory.impulse[stored, k] = impulse
+            memory.moment[stored, k] = moment if resists else 0.0
+            memory.anchor[stored, k] = contacts.anchor[c, k]
+    clear_rows(memory, memory.count[0], before)
 
 
 @kernel

@@ -11,6 +11,7 @@ import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.foresight import foreseen_clearance
+from grouser.physics.contact.slots import Memory, stored_at
 from grouser.physics.contact.terrain import SPHERE_CONTACTS
 from grouser.physics.multibody.factorisation import solve_transposed_three
 from grouser.physics.multibody.jacobian import block_of, clear_rows, list_entries, point_rows, turning_rows
@@ -39,9 +40,9 @@ class ContactRows(NamedTuple):
     Attributes:
         count: number of contacts, (1,).
         size: number of coordinates that the contact moves.
-        index: indices of these coordinates, (contacts, coordinates).
+        index: indices of these coordinates, (contacts, width): as many as two blocks of the mass matrix have at most.
         frame: normal, first and second tangent, world axes, (contacts, 3, 3).
-        whitened_jacobian: W of normal and tangents, packed, (contacts, coordinates, 3).
+        whitened_jacobian: W of normal and tangents, packed, (contacts, width, 3).
         turning: W of rotation about normal and tangents; only for contacts that resist it.
         dense: buffer for six rows, (6, coordinates).
         squares: buffer, (6,).
@@ -78,16 +79,23 @@ class ContactRows(NamedTuple):
     shift: np.ndarray
 
 
-def make_contact_rows(most: int, coordinates: int) -> ContactRows:
-    """Arrays for `most` contacts."""
+def widest_row(model: "MultibodyModel") -> int:
+    """Largest number of coordinates that a contact moves: those of two blocks of the mass matrix."""
+    _, size = np.unique(model.rate_first, return_counts=True)
+    return int(np.sort(size)[-2:].sum())
+
+
+def make_contact_rows(most: int, coordinates: int, width: int | None = None) -> ContactRows:
+    """Arrays for `most` contacts; each moves at most `width` of the coordinates, all of them when None."""
+    width = coordinates if width is None else width
     vectors, numbers = ContactRows._fields[9:13], ContactRows._fields[13:]
     return ContactRows(
         np.zeros(1, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
-        np.zeros((most, coordinates), dtype=np.uintp),
+        np.zeros((most, width), dtype=np.uintp),
         np.zeros((most, 3, 3)),
-        np.zeros((most, coordinates, 3)),
-        np.zeros((most, coordinates, 3)),
+        np.zeros((most, width, 3)),
+        np.zeros((most, width, 3)),
         np.zeros((6, coordinates)),
         np.zeros(6),
         np.zeros((SPHERE_CONTACTS, 4)),
@@ -105,8 +113,7 @@ def open_contact_rows(
     factor,
     u,
     step: float,
-    impulse,
-    moment,
+    memory: Memory,
     rows: ContactRows,
 ):
     """Fills `rows` for the contacts found.
@@ -118,15 +125,15 @@ def open_contact_rows(
         factor: of the mass matrix.
         u: whitened velocity at the start of the step, for the speed of approach.
         step: [s].
-        impulse, moment: stored in each slot in the last step, world axes [N s, N m s], (slots, 3).
+        memory: the contacts of the last step.
         rows: result.
     """
     parent, column_start, column_rate = model.body_parent, model.column_start, model.column_rate
-    pattern_start, pattern = model.pattern_start, model.pattern
     laws, shapes, dense, squares = collision.laws, collision.shapes, rows.dense, rows.squares
     rows.count[0] = contacts.count[0]
+    stored = -1
     for c in range(contacts.count[0]):
-        slot, law = contacts.slot[c], contacts.law[c]
+        law = contacts.law[c]
         body, other = contacts.body[c], contacts.other[c]
         frame = rows.frame[c]
         _contact_frame(contacts.normal[c, 0], contacts.normal[c, 1], contacts.normal[c, 2], frame)
@@ -156,9 +163,9 @@ def open_contact_rows(
             if part == 1:
                 low, high = begin, end
             if high > low:
-                solve_transposed_three(pattern_start, pattern, factor, dense, 0, low, high, squares)
+                solve_transposed_three(model, factor, dense, 0, low, high, squares)
                 if resists:
-                    solve_transposed_three(pattern_start, pattern, factor, dense, 3, low, high, squares)
+                    solve_transposed_three(model, factor, dense, 3, low, high, squares)
         rows.size[c] = list_entries(dense, count, begin, end, rows.index[c], 0)
         if stop > start:
             rows.size[c] = list_entries(dense, count, start, stop, rows.index[c], rows.size[c])
@@ -178,7 +185,9 @@ def open_contact_rows(
                 # nothing touches: the row leaves the present speed as it is
                 rows.target[c] = min(rows.target[c], 0.0, approach - clearance / step)
                 rows.shift[c] = min(rows.shift[c], rows.target[c])
-        _recall(impulse[slot], frame, rows.impulse[c])
+        # contacts that last are stored in the order in which they are found
+        stored = stored_at(memory, contacts.slot[c], stored + 1)
+        _recall(memory.impulse, stored, frame, rows.impulse[c])
         rows.impulse[c, 0] = max(rows.impulse[c, 0], 0.0)
         if rows.size[c] == 0:
             # between immovable bodies a contact carries no load
@@ -186,7 +195,7 @@ def open_contact_rows(
                 rows.impulse[c, k] = rows.moment[c, k] = 0.0
         if resists:
             _pack(dense, 3, rows.size[c], rows.index[c], rows.turning[c], squares, rows.turning_inverse[c])
-            _recall(moment[slot], frame, rows.moment[c])
+            _recall(memory.moment, stored, frame, rows.moment[c])
 
 
 @kernel
@@ -227,9 +236,11 @@ def _align_tangents(size, frame, jacobian, inverse):
 
 
 @kernel
-def _recall(vector, frame, components):
-    """Components of a world vector along the axes of a contact's frame."""
-    x, y, z = vector[0], vector[1], vector[2]
+def _recall(vectors, stored, frame, components):
+    """Components of a stored vector along the axes of a contact's frame; of zero for the index -1."""
+    x = y = z = 0.0
+    if stored >= 0:
+        x, y, z = vectors[stored, 0], vectors[stored, 1], vectors[stored, 2]
     for k in range(3):
         components[k] = x * frame[k, 0] + y * frame[k, 1] + z * frame[k, 2]
 

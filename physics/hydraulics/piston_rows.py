@@ -23,6 +23,7 @@ from grouser.physics.hydraulics.trials import Loads, NetworkWorkspace, push_of
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.jacobian import block_of, wrench_row
 from grouser.physics.multibody.kinematics import Kinematics, body_acceleration, body_twist
+from grouser.physics.multibody.mass import add_inertia
 
 # A locked cylinder's damper, as a multiple of what it holds, and the least lever arm that it works on [m/rad or -].
 _LOCK = 1e7
@@ -201,12 +202,12 @@ def lock_pistons(
             carried = abs(rows.impulse[c] - step * push_of(network, c, state.pressure))
             holds = rows.impulse[c] != 0.0 and carried < step * geometry.holding_force[c]
             if holds and abs(lever) > _LEAST_LEVER and abs(lever * v[rate]) < STILL:
-                lock[c] = _LOCK * mass[rate, rate] / (lever * lever)
+                lock[c] = _LOCK * mass.diagonal[rate] / (lever * lever)
     for c in range(geometry.valve.shape[0]):
         if lock[c] > 0.0:
             rate = geometry.lone_rate[c]
             lever = rows.jacobian[c, rate]
-            mass[rate, rate] += lock[c] * lever * lever
+            add_inertia(mass, rate, lock[c] * lever * lever)
             force[rate] -= lock[c] * lever * lever * v[rate] / step
             rows.impulse[c] = 0.0
 

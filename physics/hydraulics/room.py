@@ -158,7 +158,7 @@ def open_rows(context: Context):
     """Half-solves the actuators' rows."""
     model, rows = context.system.multibody, context.workspace.constraints.rows
     for r in range(context.system.hydraulics.geometry.valve.shape[0]):
-        close_row(rows, r, model.pattern_start, model.pattern, context.workspace.multibody.factor)
+        close_row(rows, r, model, context.workspace.multibody.factor)
 
 
 @kernel

@@ -15,7 +15,7 @@ from grouser.physics.compliance.loops import LoopConstraints
 from grouser.physics.compliance.springs import JointSprings
 from grouser.physics.constraints import room as constraints
 from grouser.physics.contact import room as contact
-from grouser.physics.contact.collide import Collision
+from grouser.physics.contact.collide import Collision, first_capacity
 from grouser.physics.hydraulics import oil_room, plain_room, published_room
 from grouser.physics.hydraulics import room as hydraulics
 from grouser.physics.hydraulics.prediction import IMPLICIT
@@ -154,7 +154,7 @@ def make_state(system: System) -> State:
 def make_workspace(system: System) -> Workspace:
     """Buffers for a system."""
     model, coordinates = system.multibody, len(system.multibody.rate_damping)
-    slots = contact.slot_count(system.contact)
+    capacity = first_capacity(system.contact)
     return Workspace(
         multibody=multibody.make_workspace(model),
         springs=springs_room.make_workspace(system.springs),
@@ -162,8 +162,8 @@ def make_workspace(system: System) -> Workspace:
         loops=loops_room.make_workspace(system.loops, model),
         soil=make_wheel_workspace(system.soil, coordinates),
         hydraulics=hydraulics.make_workspace(system.hydraulics, system.settings.step),
-        contact=contact.make_workspace(system.contact, coordinates),
-        constraints=constraints.make_workspace(_row_count(system), slots, coordinates),
+        contact=contact.make_workspace(system.contact, model, capacity),
+        constraints=constraints.make_workspace(_row_count(system), capacity.contacts, coordinates),
     )
 
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 def run_steps(count, answered, context: Context):
     """Makes `count` steps, or stops after the first with a state that is not finite, or before one with a request.
 
-    A step requests the manifolds of convex pairs that may touch (`contact.convex.ConvexNarrowPhase.answer`), or more
-    tiles of soft ground (`soil.tiles.with_capacity`); the next call continues.
+    A step requests the manifolds of convex pairs that may touch (`contact.convex.ConvexNarrowPhase.answer`), or memory
+    for more tiles of soft ground or more contacts (`simulation.capacity`); the next call continues.
 
     Args:
         count: number of steps.
@@ -44,7 +44,7 @@ def run_steps(count, answered, context: Context):
         context: the simulation's, packed (`integrators.context.StepContext`, `base.packed.Packed`).
 
     Returns:
-        Number of steps with finite results, and the request of the next one: NOTHING, CONVEX_PAIRS or MORE_TILES.
+        Number of steps with finite results, and the request of the next one (`base.phases`).
     """
     state, motion = context.state, context.workspace.multibody
     ahead = motion.velocity_ahead

@@ -17,15 +17,15 @@ import numpy as np
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import packed_at
-from grouser.physics.base.phases import CONVEX_PAIRS, MORE_TILES, NOTHING
+from grouser.physics.base.phases import CONVEX_PAIRS, NOTHING
 from grouser.physics.base.trees import element, stacked
 from grouser.physics.integrators.context import State
 from grouser.physics.integrators.midpoint import run_midpoint_steps
 from grouser.physics.integrators.step import run_steps
 from grouser.physics.integrators.variational import run_variational_steps
 from grouser.physics.model.command import Command
+from grouser.physics.simulation.capacity import StateCapacity, capacity_of, with_capacity
 from grouser.physics.simulation.engine import Buffers, Engine
-from grouser.physics.soil.tiles import with_capacity
 
 Copy = TypeVar("Copy")
 
@@ -125,19 +125,26 @@ class Batch(Generic[Copy]):
             answered[:] = asks == CONVEX_PAIRS
             for i in np.flatnonzero(answered):
                 self._engines[i].answer(CONVEX_PAIRS)
-            if (asks == MORE_TILES).any():
-                self._make_room()
+            if not (answered | (asks == NOTHING)).all():
+                self._make_room(asks)
             running[:] = asks != NOTHING
             asks[:] = NOTHING
         for engine, left in zip(self._engines, remaining.tolist(), strict=True):
             engine.finish_steps(left)
 
-    def _make_room(self):
-        """Doubles the capacity for tiles of soft ground in every copy."""
-        tiles = 2 * self.state.soil.tile_place.shape[1]
-        soil = stacked([with_capacity(engine.state.soil, tiles) for engine in self._engines])
-        self.state = self.state._replace(soil=soil)
-        for i, engine in enumerate(self._engines):
+    def _make_room(self, asks):
+        """Answers the requests for memory; all states keep the same capacity."""
+        engines = self._engines
+        rooms = [
+            capacity_of(engine.state) if ask in (CONVEX_PAIRS, NOTHING) else engine.make_room(ask)
+            for engine, ask in zip(engines, asks, strict=True)
+        ]
+        capacity = StateCapacity(*np.max(rooms, axis=0).tolist())
+        states = [with_capacity(engine.state, capacity) for engine in engines]
+        self.state = self.state._replace(
+            soil=stacked([state.soil for state in states]), contact=stacked([state.contact for state in states])
+        )
+        for i, engine in enumerate(engines):
             engine.use_state(element(self.state, i))
         self._find_copies()
 

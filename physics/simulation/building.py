@@ -240,9 +240,9 @@ def _check_scheme(machine, scheme):
 
 def _check_inertia(setup, packed, kinematics, workspace):
     """Refuses joints that move a part without inertia."""
-    system, factor = setup.system, workspace.multibody.factor
+    factor = Packed(workspace.multibody.factor)
     mass_matrix(packed.multibody, kinematics, workspace.multibody.composite, factor)
-    stuck = factorise(system.multibody.pattern_start, system.multibody.pattern, factor)
+    stuck = factorise(packed.multibody, kinematics, factor)
     if stuck >= 0:
         raise MachineError(
             "moves a part without inertia about it",

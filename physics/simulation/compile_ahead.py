@@ -11,7 +11,8 @@ from grouser.physics.base.spatial import quaternions_from_matrices
 from grouser.physics.base.warm_up import Job, compile_together
 from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.compliance.springs import joint_spring_energy
-from grouser.physics.contact.collide import convex_pairs_due, touch_pairs
+from grouser.physics.contact.collide import find_near, touch_pairs
+from grouser.physics.contact.convex import find_due_pairs
 from grouser.physics.hydraulics.piston_rows import cylinder_length
 from grouser.physics.integrators.context import (
     IMPLICIT_MIDPOINT,
@@ -39,7 +40,7 @@ from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 _COSTS = {
     "hydraulics.oil_room.advance": 16.0,
     "hydraulics.plain_room.advance": 7.0,
-    "contact.collide.convex_pairs_due": 8.0,
+    "contact.convex.find_due_pairs": 8.0,
     "contact.room.detect": 7.0,
     "constraints.room.solve_impulses": 5.5,
     "soil.room.apply_forces": 12.0,
@@ -111,10 +112,10 @@ def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
     """Kernels that build and read a simulation."""
     system, state, work = context.system, context.state, context.workspace
     model, contact = system.multibody, system.contact
-    matrix = np.zeros((1, 1))
+    matrix = work.multibody.factor
     yield _job(update_kinematics, model, state.q, state.v, kinematics)
     yield _job(mass_matrix, model, kinematics, work.multibody.composite, matrix)
-    yield _job(factorise, model.pattern_start, model.pattern, matrix)
+    yield _job(factorise, model, kinematics, matrix)
     yield _job(kinetic_energy, model, kinematics)
     yield _job(rotor_energy, model, state.v)
     yield _job(potential_energy, model, kinematics)
@@ -122,9 +123,9 @@ def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
     yield _job(joint_spring_energy, system.springs, state.q)
     yield _job(quaternions_from_matrices, np.zeros((1, 3, 3)), np.zeros((1, 7))[:, 3:])
     if len(contact.pairs.first):
-        memory = (np.zeros((1, 3)), np.zeros((1, 3)))
-        found, due = work.contact.contacts, work.contact.detection
-        yield _job(convex_pairs_due, contact, kinematics, 0.0, due)
+        memory, found, due = state.contact.memory, work.contact.contacts, work.contact.detection
+        yield _job(find_near, contact, kinematics, 0.0, due)
+        yield _job(find_due_pairs, contact.shapes, contact.pairs, kinematics, 0.0, due)
         yield _job(touch_pairs, contact.shapes, contact.pairs, kinematics, 0.0, memory, due, found)
     if len(system.loops.axis):
         motion = Packed(make_loop_motion(system.loops, len(state.v)))

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.base.phases import CONVEX_PAIRS, NOTHING
+from grouser.physics.base.phases import CONVEX_PAIRS, MORE_TILES, NOTHING
 from grouser.physics.base.trees import copied, copy_into
 from grouser.physics.compliance.loops import make_loop_motion, place_loops
-from grouser.physics.contact.collide import clear_convex_distances
+from grouser.physics.contact.collide import Capacity, clear_convex_distances, needed_capacity
 from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.integrators.context import (
     State,
@@ -30,8 +30,15 @@ from grouser.physics.readings.measurements import Energy
 from grouser.physics.readings.mechanical_energy import mechanical_energy, pair_energies
 from grouser.physics.readings.soil_measurements import beyond_soils
 from grouser.physics.simulation.building import Setup, make_initial_state, make_neutral_command
+from grouser.physics.simulation.capacity import (
+    StateCapacity,
+    capacity_of,
+    common_capacity,
+    grown,
+    with_capacity,
+    with_contact_room,
+)
 from grouser.physics.simulation.divergence import divergence
-from grouser.physics.soil.tiles import with_capacity
 
 # Iteration that may not converge in a step, by integrator.
 _ITERATIONS = {
@@ -133,7 +140,19 @@ class Engine:
             assert self._narrow_phase is not None, "only such pairs make a step ask"
             self._narrow_phase.answer(self.workspace.contact.detection)
         else:
-            self._make_room(2 * len(self.state.soil.tile_place))
+            self.use_state(with_capacity(self.state, self.make_room(asked)))
+
+    def make_room(self, asked: int) -> StateCapacity:
+        """Enlarges the workspace as the next step requests; returns the capacity that the state must get."""
+        room = capacity_of(self.state)
+        if asked == MORE_TILES:
+            return room._replace(tiles=2 * room.tiles)
+        system, work = self.setup.system, self.workspace.contact
+        needed = needed_capacity(system.contact, work.detection)
+        pairs, contacts = len(work.detection.broad.pair), len(work.contacts.slot)
+        capacity = Capacity(grown(pairs, needed.pairs), grown(contacts, needed.contacts))
+        self.workspace = with_contact_room(self.workspace, system, capacity)
+        return room._replace(contacts=grown(room.contacts, needed.contacts))
 
     def finish_steps(self, left: int) -> None:
         """Checks for divergence and emits warnings after stepping, for the caller of its caller.
@@ -196,13 +215,11 @@ class Engine:
         self._pack()
 
     def take_state(self, source: State) -> None:
-        """Copies a state, whatever its room for tiles of soft ground."""
-        room = max(len(source.soil.tile_place), len(self.state.soil.tile_place))
-        if len(self.state.soil.tile_place) < room:
-            self._make_room(room)
-        if len(source.soil.tile_place) < room:
-            source = source._replace(soil=with_capacity(source.soil, room))
-        copy_into(source, self.state)
+        """Copies a state, whatever its capacity."""
+        capacity = common_capacity(source, self.state)
+        if capacity != capacity_of(self.state):
+            self.use_state(with_capacity(self.state, capacity))
+        copy_into(with_capacity(source, capacity), self.state)
 
     def clear_outputs(self) -> None:
         """Clears the outputs of the last step."""
@@ -270,7 +287,3 @@ class Engine:
     def _pack(self):
         """Packs the buffers again after some were replaced."""
         self.context = Packed(StepContext(self.setup.system, *self.buffers, self._schedule))
-
-    def _make_room(self, tiles):
-        """Sets the capacity for tiles of soft ground."""
-        self.use_state(self.state._replace(soil=with_capacity(self.state.soil, tiles)))

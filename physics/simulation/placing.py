@@ -9,7 +9,7 @@ import numpy as np
 
 from grouser.physics.base import spatial
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.contact.collide import slot_shapes
+from grouser.physics.contact.collide import slot_owners
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.model.multibody import FREE, MultibodyModel
 from grouser.physics.simulation.engine import Engine
@@ -66,8 +66,10 @@ def place_base(
     system, state, turn = engine.setup.system, engine.state, spatial.matrix(tuple(turned / length))
     state.q[q : q + 3], state.q[q + 3 : q + 7] = at, turned / length
     state.v[v : v + 3], state.v[v + 3 : v + 6] = speed @ turn, rate @ turn
-    touched = touching[slot_shapes(system.contact)].any(axis=1)
-    for array in (state.contact.impulse, state.contact.moment, state.contact.anchor):
+    memory = state.contact.memory
+    owners, _ = slot_owners(system.contact, memory.slot[: memory.count[0]])
+    touched = np.flatnonzero(touching[owners].any(axis=1))
+    for array in (memory.impulse, memory.moment, memory.anchor):
         array[touched] = 0.0
     for array in (state.soil.wheel_motion, state.soil.rim_shear, state.soil.wheel_sinkage, state.soil.wheel_elastic):
         array[wheels[wheels < len(array)]] = 0.0  # Wheels on rigid ground have no rows.

@@ -28,15 +28,18 @@ from grouser.physics.base.labels import (
     WHOLE,
 )
 from grouser.physics.base.trees import copied, leaves
-from grouser.physics.contact.collide import find_overlaps, slot_shapes
+from grouser.physics.contact.collide import find_overlaps, owned_slots, slot_owners
 from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.world import World
 from grouser.physics.description.machine_file.fleet import combine
 from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.integrators.context import LABELS
 from grouser.physics.model.multibody import POSITIONS
+from grouser.physics.simulation.capacity import common_capacity, with_capacity
 from grouser.physics.simulation.simulation import Simulation
-from grouser.physics.soil.tiles import with_capacity
+
+# In place of the index of a shape that is no longer there.
+_GONE = -2
 
 
 class _Label(NamedTuple):
@@ -126,8 +129,8 @@ def _carry_faults(before, after, own):
 def _carried_state(source, target, kept):
     """The target's state with the rows of the machines that are kept."""
     there, here = _owners(source), _owners(target)
-    room = max(len(source.state.soil.tile_place), len(target.state.soil.tile_place))
-    old, new = (state._replace(soil=with_capacity(state.soil, room)) for state in (source.state, copied(target.state)))
+    capacity = common_capacity(source.state, target.state)
+    old, new = (with_capacity(state, capacity) for state in (source.state, copied(target.state)))
     rows = {kind: _common(there[kind], labels, target, kept) for kind, labels in here.items()}
     for kind, before, after in zip(leaves(LABELS), leaves(old), leaves(new), strict=True):
         if kind == WHOLE:
@@ -140,36 +143,21 @@ def _carried_state(source, target, kept):
 
 
 def _carry_contacts(source, target, kept, state):
-    """Copies the memory of contact slots: each belongs to a pair of shapes, in the same order."""
+    """Copies the memory of contacts: each belongs to a pair of shapes, and has a number among the slots of these."""
     there, here = _common(_shape_labels(source), _shape_labels(target), target, kept)
     moved = np.full(len(source.shape_names), -1)
     moved[there] = here
-    pairs, others = slot_shapes(source.system.contact), slot_shapes(target.system.contact)
+    before, memory = source.state.contact.memory, state.contact.memory
+    owners, numbers = slot_owners(source.system.contact, before.slot[: before.count[0]])
     ground = len(target.shape_names) - 1
-    pair, other = moved[pairs], np.where(others < 0, ground, others)
-    remembered = source.state.contact.slot[: source.state.contact.count[0]]
-    remembered = remembered[(pair[remembered] >= 0).all(axis=1)]
-    turn, other_turn = _turns(pairs), _turns(others)
-    wanted = {(*pair[slot].tolist(), int(turn[slot])): slot for slot in remembered.tolist()}
-    near = np.flatnonzero(np.isin(other[:, 0], pair[remembered, 0]))
-    found = {(*other[slot].tolist(), int(other_turn[slot])): slot for slot in near.tolist()}
-    slots = [(slot, found[key]) for key, slot in wanted.items() if key in found]
-    there, here = [one for one, _ in slots], [slot for _, slot in slots]
-    for field in ("impulse", "moment", "anchor"):
-        getattr(state.contact, field)[here] = getattr(source.state.contact, field)[there]
-    state.contact.count[0] = len(here)
-    state.contact.slot[: len(here)] = here
-
-
-def _turns(pairs):
-    """Index of each row among the rows with the same owner."""
-    _, kind = np.unique(pairs, axis=0, return_inverse=True)
-    order = np.argsort(kind.ravel(), kind="stable")
-    sorted_kind = kind.ravel()[order]
-    first = np.searchsorted(sorted_kind, sorted_kind)
-    turns = np.empty(len(order), dtype=np.int64)
-    turns[order] = np.arange(len(order)) - first
-    return turns
+    owners = np.where(moved[owners] == ground, -1, np.where(moved[owners] < 0, _GONE, moved[owners]))
+    slots = owned_slots(target.system.contact, owners, numbers)
+    stays = np.flatnonzero(slots >= 0)
+    stays = stays[np.argsort(slots[stays])]
+    memory.count[0] = len(stays)
+    for old, new in zip(before[2:], memory[2:], strict=True):
+        new[: len(stays)] = old[stays]
+    memory.slot[: len(stays)] = slots[stays]
 
 
 def _owners(simulation) -> dict[str, list[_Label]]:

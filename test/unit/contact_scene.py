@@ -8,18 +8,21 @@ from grouser.physics.base import spatial
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.contact.collide import (
+    Capacity,
     ContactWorkspace,
     clear_convex_distances,
-    convex_pairs_due,
     detect_contacts,
     exclude_overlaps,
+    find_near,
+    ground_slots,
     make_collision,
     make_contact_workspace,
     make_contacts,
 )
 from grouser.physics.contact.contacts import Contacts
-from grouser.physics.contact.convex import ConvexNarrowPhase
-from grouser.physics.contact.room import make_state
+from grouser.physics.contact.convex import ConvexNarrowPhase, find_due_pairs
+from grouser.physics.contact.pairs import CONVEX
+from grouser.physics.contact.slots import Memory, make_memory
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Inertial, Joint, Link
 from grouser.physics.description.data.pose import Pose
@@ -72,11 +75,13 @@ class Found:
 
 
 class Scene:
-    """A machine in a world, with positions q, speeds v and the stored state of its slots.
+    """A machine in a world, with positions q, speeds v and the contacts of the last step.
 
     Attributes:
-        collision, warnings, model, names, workspace, contacts: made for the machine.
-        anchor, impulse: stored state of the slots.
+        collision, warnings, model, names: made for the machine.
+        workspace, contacts: buffers, with room for every pair.
+        slots: number of slots.
+        memory: contacts of the last step.
         coal_calls: number of pairs solved by coal.
     """
 
@@ -85,10 +90,12 @@ class Scene:
         whole = make_collision(machine, self.names, world)
         self.collision, self.warnings = exclude_overlaps(whole, machine, self.names, self.model, world)
         self.q, self.v = np.array(self.model.q_initial), np.zeros(len(self.model.rate_damping))
-        self.workspace: ContactWorkspace = make_contact_workspace(self.collision)
-        self.contacts: Contacts = make_contacts(self.collision)
-        self.memory = make_state(self.collision)
-        self.anchor, self.impulse = self.memory.anchor, self.memory.impulse
+        pairs = self.collision.pairs
+        self.slots = ground_slots(self.collision) + int(pairs.slots.sum())
+        capacity = Capacity(len(pairs.first), self.slots)
+        self.workspace: ContactWorkspace = make_contact_workspace(self.collision, capacity)
+        self.contacts: Contacts = make_contacts(self.collision, capacity)
+        self.memory: Memory = make_memory(self.slots)
         self.kinematics = make_kinematics(self.model)
         trees = (self.model, self.collision, self.kinematics, self.memory, self.workspace, self.contacts)
         self._packed = tuple(map(Packed, trees))
@@ -109,14 +116,22 @@ class Scene:
         """Clears the stored distances of convex pairs."""
         clear_convex_distances(self.workspace)
 
-    def touch(self, step=STEP, solve_all=False) -> list[Found]:
-        """The present contacts; coal solves all pairs, or those that are due."""
-        model, collision, kinematics, memory, workspace, contacts = self._packed
+    def find_near(self, step=STEP):
+        """Places the shapes and lists the near pairs."""
+        model, collision, kinematics, _, workspace, _ = self._packed
         update_kinematics(model, self.q, self.v, kinematics)
-        due = convex_pairs_due(collision, kinematics, step, workspace)
+        find_near(collision, kinematics, step, workspace)
+
+    def touch(self, step=STEP, solve_all=False) -> list[Found]:
+        """The present contacts; coal solves all near pairs, or those that are due."""
+        _, collision, kinematics, memory, workspace, contacts = self._packed
+        self.find_near(step)
+        due = find_due_pairs(collision.shapes, collision.pairs, kinematics, step, workspace)
         if solve_all:
-            due = self.workspace.due_count[0] = len(self.workspace.due)
-            self.workspace.due[:] = np.arange(due)
+            broad = self.workspace.broad
+            near = np.flatnonzero(self.collision.pairs.kind[broad.pair[: broad.count[0]]] == CONVEX)
+            due = self.workspace.due_count[0] = len(near)
+            self.workspace.due[:due] = near
         self.coal_calls += due
         if due:
             self.narrow.answer(self.workspace)
@@ -135,10 +150,15 @@ class Scene:
 
     def store_impulses(self, contacts):
         """Stores a unit impulse along its normal for every contact."""
-        self.impulse[:] = 0.0
-        for contact in contacts:
-            self.impulse[contact.slot] = contact.normal
-            self.anchor[contact.slot] = contact.anchor
+        self.memory.count[0] = len(contacts)
+        for k, contact in enumerate(sorted(contacts, key=lambda contact: contact.slot)):
+            self.memory.slot[k] = contact.slot
+            self.memory.impulse[k] = contact.normal
+            self.memory.anchor[k] = contact.anchor
+
+    def stored_slots(self) -> set[int]:
+        """Slots with a stored impulse."""
+        return set(self.memory.slot[: self.memory.count[0]].tolist())
 
 
 @kernel

@@ -9,6 +9,7 @@ import pytest
 from contact_scene import STEP, Scene, free_bodies, hull_mesh, random_quaternion
 
 from grouser.physics.base import spatial
+from grouser.physics.contact.contacts import CONTACT_MARGIN
 from grouser.physics.contact.narrow import point_to_shape
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder
@@ -191,6 +192,55 @@ def test_manifolds_by_faces_and_by_coal_agree():
         assert sorted_points(by_coal) == pytest.approx(sorted_points(found), abs=1e-6)
         gaps = [sorted(contact.gap for contact in contacts) for contacts in (by_coal, found)]
         assert gaps[0] == pytest.approx(gaps[1], abs=1e-9)
+
+
+def test_reach_of_a_small_box_does_not_grow_with_the_slab_below():
+    """A spinning box 0.3 m above the end of a slab of 40 m comes no nearer than its corners move."""
+    for order in (1, -1):
+        slab, box = (0, 1) if order < 0 else (1, 0)
+        scene = Scene(free_bodies(*[Box((0.1, 0.1, 0.1)), Box((40.0, 4.0, 1.0))][::order]))
+        linear, angular = np.array([0.5, 0.0, -2.0]), np.array([30.0, -20.0, 50.0])
+        scene.place(slab, (0.0, 0.0, -0.5)).place(box, (19.0, 0.0, 0.3), (0, 0, 0, 1), linear, angular)
+        assert not scene.touch() and scene.workspace.broad.count[0] == 1
+        corner = 0.05 * math.sqrt(3.0)
+        closing = 2.0 * STEP * (np.linalg.norm(linear) + np.linalg.norm(angular) * corner)
+        remaining = 1.0 - 2.0 * STEP * np.linalg.norm(angular)
+        assert scene.workspace.reach[0] == pytest.approx(closing / remaining, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_gap_closes_within_two_steps_beyond_the_reach(seed):
+    """Solids of different sizes, moved on along their twists: every pair that meets was within reach before."""
+    random = np.random.default_rng(seed)
+    scene = Scene(free_bodies(Box((0.1, 0.2, 0.3)), Box((8.0, 6.0, 0.4))))
+    met = 0
+    for k in range(300):
+        linear, angular = random.normal(scale=(40.0, 150.0)[k % 2], size=(2, 3)), random.normal(scale=30.0, size=(2, 3))
+        place = np.array([[*random.uniform(-2, 2, 2), random.uniform(0.3, 0.8)], [0.0] * 3])
+        turn = [random_quaternion(random), (0.0, 0.0, 0.0, 1.0)]
+        for body in range(2):
+            scene.place(body, place[body], turn[body], linear[body], angular[body])
+        scene.clear_distances()
+        scene.touch()
+        listed = scene.workspace.broad.pair[: scene.workspace.broad.count[0]].tolist()
+        pair = int(scene.collision.pairs.number[0, 1])
+        reach = scene.workspace.reach[listed.index(pair)] if pair in listed else CONTACT_MARGIN
+        before = box_above_slab(place, turn)
+        later = [
+            spatial.quaternion_product(*spatial.quaternion_exponential(*(2.0 * STEP * angular[body])), *turn[body])
+            for body in range(2)
+        ]
+        if box_above_slab(place + 2.0 * STEP * linear, later) <= 0.0:
+            met += 1
+            assert before <= reach
+    assert met > 20
+
+
+def box_above_slab(place, turn):
+    """Least height of the box's corners above the plane of the slab's upper face [m]."""
+    corners = np.array(list(itertools.product(*[(-0.5 * side, 0.5 * side) for side in (0.1, 0.2, 0.3)])))
+    world = place[0] + corners @ spatial.matrix(turn[0]).T
+    return float(((world - place[1]) @ spatial.matrix(turn[1])[:, 2]).min()) - 0.2
 
 
 # --- calls of coal ----------------------------------------------------------------------------------------------------

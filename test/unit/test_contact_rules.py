@@ -1,5 +1,6 @@
 """Rules of contact: excluded pairs, contact laws, moving surfaces, slots."""
 
+import itertools
 import math
 import sys
 from dataclasses import replace
@@ -10,7 +11,7 @@ from contact_scene import FREE_SPACE, Scene, free_bodies, hull_mesh
 
 from grouser.physics.base.errors import MachineError
 from grouser.physics.contact.laws import combine
-from grouser.physics.contact.slots import claim_slots
+from grouser.physics.contact.slots import claim_slots, clear_rows, make_memory, make_place, stored_at
 from grouser.physics.description.data.compliance import CompliantJoint, JointFrame, LoopJoint
 from grouser.physics.description.data.contact import ContactMaterial, DisabledCollision, MaterialPair, SelfCollision
 from grouser.physics.description.data.machine import Machine
@@ -274,14 +275,45 @@ def test_surface_joint_moves_the_surface_of_its_link():
 
 @pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
 def test_contact_takes_the_nearest_slot_then_an_empty_one_then_any(of):
-    memory_anchor, memory_impulse = np.zeros((2, 6, 3))
-    memory_anchor[1:5, 0] = [0.0, 1.0, 2.0, 3.0]
-    memory_impulse[[1, 2, 4], 2] = 1.0
+    memory = make_memory(8)
+    memory.count[0] = 5
+    memory.slot[:5] = [10, 11, 12, 14, 15]
+    memory.impulse[[0, 1, 2, 3, 4], 2] = 1.0
+    memory.anchor[:5, 0] = [1.0, 0.0, 1.0, 3.0, 1.0]
     anchor = np.array([[1.02, 0, 0], [0.97, 0, 0], [0.02, 0, 0], [9.0, 0, 0]])
-    claimed, slot = np.ones(6, dtype=bool), np.zeros(4, dtype=np.int64)
-    of(claim_slots)(1, 4, 4, anchor, 0.1, memory_anchor, memory_impulse, claimed, slot)
-    # slot 3 is empty; slot 4 stores a contact that has ended; slots 0 and 5 belong to other pairs
-    assert slot.tolist() == [2, 3, 1, 4]
+    claimed, slot = np.ones(4, dtype=bool), np.zeros(4, dtype=np.int64)
+    of(claim_slots)(11, 4, 4, anchor, 0.1, memory, claimed, slot)
+    # slot 13 is empty; slot 14 stores a contact that has ended; slots 10 and 15 belong to other pairs
+    assert slot.tolist() == [12, 13, 11, 14]
+
+
+def test_slot_of_a_contact_without_impulse_is_free():
+    memory = make_memory(4)
+    memory.count[0] = 3
+    memory.slot[:3] = [4, 5, 6]
+    memory.impulse[[0, 2], 0] = 1.0
+    claimed, slot = np.ones(3, dtype=bool), np.zeros(2, dtype=np.int64)
+    claim_slots(4, 3, 2, np.full((2, 3), 9.0), 0.1, memory, claimed, slot)
+    # slots 4 and 6 store impulses elsewhere; slot 5 is at the same place as all others, but has none
+    assert slot.tolist() == [5, 4]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations((3, 7, 8, 20))))
+def test_contacts_are_stored_by_ascending_slot(order):
+    memory = make_memory(5)
+    for slot in order:
+        stored = make_place(memory, slot)
+        memory.impulse[stored], memory.moment[stored], memory.anchor[stored] = slot, 2.0 * slot, 3.0 * slot
+    assert memory.slot.tolist() == [3, 7, 8, 20, 0]
+    assert memory.impulse[:, 0].tolist() == [3.0, 7.0, 8.0, 20.0, 0.0]
+    assert memory.moment[:, 1].tolist() == [6.0, 14.0, 16.0, 40.0, 0.0]
+    assert memory.anchor[:, 2].tolist() == [9.0, 21.0, 24.0, 60.0, 0.0]
+    for guess in range(6):
+        found = [stored_at(memory, slot, guess) for slot in (0, 3, 4, 7, 8, 20, 21)]
+        assert found == [-1, 0, -1, 1, 2, 3, -1]
+    memory.count[0] = 0
+    clear_rows(memory, 0, 4)
+    assert all((array == 0).all() for array in memory)
 
 
 def test_contacts_keep_their_slots_while_a_box_slides():
@@ -308,7 +340,7 @@ def test_contacts_keep_their_slots_while_others_begin_and_end():
         found = scene.place(0, (0, 0, height), turn).place(1, (0, 0, 0)).touch()
         assert len(found) == (2 if tilt else 4)
         for contact in found:
-            if scene.impulse[contact.slot].any():
+            if contact.slot in scene.stored_slots():
                 assert seen[contact.slot] == tuple(np.round(contact.anchor, 9))
             seen[contact.slot] = tuple(np.round(contact.anchor, 9))
         scene.store_impulses(found)
@@ -326,7 +358,7 @@ def test_no_two_contacts_share_a_slot():
         found = scene.touch()
         slots = [contact.slot for contact in found]
         assert len(set(slots)) == len(slots)
-        assert all(0 <= slot < len(scene.impulse) for slot in slots)
+        assert all(0 <= slot < scene.slots for slot in slots)
         # in the order of the pairs, the ground first
         assert [contact.other_shape < 0 for contact in found] == sorted(
             (contact.other_shape < 0 for contact in found), reverse=True

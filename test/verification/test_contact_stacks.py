@@ -78,7 +78,7 @@ def test_chain_carries_a_thousand_times_its_mass(parts, links):
     assert end.kinetic + end.potential == pytest.approx(start.kinetic + start.potential, abs=0.01 * start.kinetic)
 
 
-def heap():
+def heap(copies=1):
     """Solids of all kinds that fall onto a rough field and onto each other: convex pairs, spheres, points, peaks."""
     random = np.random.default_rng(11)
     hull = random.normal(size=(12, 3))
@@ -90,7 +90,7 @@ def heap():
         Capsule(0.08, 0.2),
         Sphere(0.1),
         Box((0.3, 0.2, 0.1)),
-    ]
+    ] * copies
     links = [solid(f"b{k}", geometry, 2.0) for k, geometry in enumerate(geometries)]
     ground = Ground(heightfield=Heightfield(random.uniform(0.0, 0.04, (31, 31)), 0.1, (-1.5, -1.5)))
     material = [ContactMaterial(link.name, rolling_resistance=0.005, spinning_resistance=0.002) for link in links]
@@ -100,12 +100,21 @@ def heap():
     return simulation
 
 
+def crowd():
+    """A heap with so many pairs that they are not tested one by one."""
+    simulation = heap(copies=2)
+    assert len(simulation.system.contact.pairs.first) > 4 * len(simulation.system.contact.shapes.kind)
+    return simulation
+
+
 def bits(simulation):
     """All of the state after a step."""
     return b"".join(array.tobytes() for array in leaves(simulation.state))
 
 
-@pytest.mark.parametrize("make, steps", [(stack, 40), (heap, 150), (heap, 400), (heap, 900)])
+@pytest.mark.parametrize(
+    "make, steps", [(stack, 40), (heap, 150), (heap, 400), (heap, 900), (crowd, 300), (crowd, 700)]
+)
 def test_restart_during_contact_is_bit_exact(make, steps):
     simulation = make()
     simulation.step(steps)

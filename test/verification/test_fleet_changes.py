@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fleet_machines import box, drive, turned
+from shipped import shipped_machine
 
-from grouser import Member, Simulation, World, carry_over, combine, load_machine, load_world
-from grouser.catalogue import machine_file, world_file
+from grouser import Member, Simulation, World, carry_over, combine, load_world
+from grouser.catalogue import world_file
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box
@@ -19,12 +20,12 @@ FAR = Pose((20.0, 0.0, 1.0))
 
 @pytest.fixture(scope="module")
 def rover():
-    return load_machine(machine_file("rover"))
+    return shipped_machine("rover")
 
 
 @pytest.fixture(scope="module")
 def robot():
-    return load_machine(machine_file("demolition_robot"))
+    return shipped_machine("demolition_robot")
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ def test_transfer_is_independent_of_the_order_of_members():
         np.testing.assert_allclose(after.part(name).link_poses(), before.part(name).link_poses(), rtol=0.0, atol=1e-14)
         assert np.array_equal(np.ravel(after.part(name).base_twist()), np.ravel(before.part(name).base_twist()))
     # its contacts with the ground go on with their impulses; between the boxes the slots have another owner
-    assert after.state.contact.count[0] == 4
+    assert after.state.contact.memory.count[0] == 4
     after.step(500)
     before.step(500)
     for name in ("a", "b"):
@@ -237,10 +238,10 @@ def test_placing_clears_the_contacts_of_the_machine():
     members = {"a": Member(box(), Pose((0, 0, 0.2))), "b": Member(box(mass=5.0), Pose((0.1, 0, 0.6)))}
     simulation = Simulation(combine(members), HALL)
     simulation.step(500)
-    assert np.count_nonzero(simulation.state.contact.impulse[:, 2]) == 8
+    assert np.count_nonzero(simulation.state.contact.memory.impulse[:, 2]) == 8
     simulation.part("b").place((3.0, 0.0, 0.6), turned(0.0))
     # the other one's, with the ground, stay
-    assert np.count_nonzero(simulation.state.contact.impulse[:, 2]) == 4
+    assert np.count_nonzero(simulation.state.contact.memory.impulse[:, 2]) == 4
     assert simulation.contacts() == []
     simulation.step(10)
     assert simulation.part("a").base_pose()[0][2] == pytest.approx(0.2, abs=1e-5)
