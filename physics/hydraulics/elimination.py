@@ -29,22 +29,23 @@ def eliminate_lines(network: HydraulicNetwork, part, entry, right):
     Returns:
         Whether every pivot was finite and not zero.
     """
-    for k in range(np.uintp(network.part_line_start[part]), np.uintp(network.part_line_start[part + 1])):
+    first = np.uintp(network.part_line_start[part])
+    for k in range(first, np.uintp(network.part_line_start[part + 1])):
         pivot = network.pivot[k]
         if not abs(entry[pivot]) > 0.0:
             return False
         inverse = 1.0 / entry[pivot]
         entry[pivot] = inverse
-        columns = network.beside_start[k + _ONE] - network.beside_start[k]
+        rows, columns = network.below_start[k], network.beside_start[k + _ONE] - network.beside_start[k]
         beside = pivot + _ONE
-        below = beside + columns - network.below_start[k]
+        below = beside + columns
         target = network.target_start[k]
-        own = right[k - np.uintp(network.part_line_start[part])]
-        for p in range(network.below_start[k], network.below_start[k + _ONE]):
+        own = right[k - first]
+        for p in range(network.below_start[k + _ONE] - rows):
             factor = entry[below + p]
             if factor != 0.0:
                 factor *= inverse
-                right[network.below[p]] -= factor * own
+                right[network.below[rows + p]] -= factor * own
                 for q in range(columns):
                     entry[network.target[target + q]] -= factor * entry[beside + q]
             target += columns
@@ -65,7 +66,7 @@ def substitute_lines(network: HydraulicNetwork, part, entry, right):
         k -= _ONE
         pivot = network.pivot[k]
         total = right[k - first]
-        beside = pivot + _ONE - network.beside_start[k]
-        for q in range(network.beside_start[k], network.beside_start[k + _ONE]):
-            total -= entry[beside + q] * right[network.beside[q]]
+        beside, columns = pivot + _ONE, network.beside_start[k]
+        for q in range(network.beside_start[k + _ONE] - columns):
+            total -= entry[beside + q] * right[network.beside[columns + q]]
         right[k - first] = total * entry[pivot]
