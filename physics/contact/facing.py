@@ -186,7 +186,23 @@ def _face_of_box(size, r, ox, oy, oz, lx, ly, lz, axis, frame, side, nearest, ou
     if rise_j - rise_i >= lowest:
         outline[count, X], outline[count, Y] = x - xi + xj, y - yi + yj
         count += 1
+    _begin_with_lowest(outline, count)
     return count
+
+
+@kernel
+def _begin_with_lowest(outline, count):
+    """Shifts points around, so that the one with the lowest x, then y, is the first, as in `_convex_outline`."""
+    first = 0
+    for k in range(1, count):
+        x, y = outline[k, X], outline[k, Y]
+        if x < outline[first, X] or (x == outline[first, X] and y < outline[first, Y]):
+            first = k
+    for _ in range(first):
+        x, y = outline[0, X], outline[0, Y]
+        for k in range(1, count):
+            outline[k - 1, X], outline[k - 1, Y] = outline[k, X], outline[k, Y]
+        outline[count - 1, X], outline[count - 1, Y] = x, y
 
 
 @kernel
