@@ -26,6 +26,9 @@ export FASTRTPS_DEFAULT_PROFILES_FILE := $(CURDIR)/config/fastdds_loopback.xml
 export FASTDDS_DEFAULT_PROFILES_FILE := $(CURDIR)/config/fastdds_loopback.xml
 endif
 
+# The tests start some two hundred processes: bytecode is kept, whatever the shell says.
+test coverage kernels lint: export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: run test coverage kernels soak lint bench setup help clean distclean
 .DEFAULT_GOAL := help
 
@@ -43,10 +46,12 @@ coverage: ## Run the tests and print which share of the Python code they run; ta
 	@$(MAKE) --no-print-directory test TEST_ARGUMENTS="--cov --cov-report= $(TEST_ARGUMENTS)"
 	@$(IN) python -m coverage report --format=total | sed 's/.*/coverage of the Python side: & %/'
 
-# Compiles what most tests need before several processes need it; runs beside the checks, which use one core.
+# Compiles what most tests need, kernels and then the tests themselves, before several processes need it; runs beside
+# the checks, which use one core. A test file with an error is reported by the run.
 kernels:
 	@$(SETUP) --purpose test
 	@$(IN) python tooling/compile_kernels.py
+	@$(IN) python -m pytest --collect-only -qq $(TEST_ARGUMENTS) > /dev/null 2>&1 || true
 
 soak: ## Run the long tests for drift and leaks: SOAK_HOURS=2 (of simulated time)
 	@$(SETUP) --purpose test

@@ -6,6 +6,7 @@ import grouser
 from grouser.benchmarks.figure import Figure, alternating_medians
 from grouser.benchmarks.peers import require, source_file
 from grouser.physics.base.kernel import kernel
+from grouser.physics.base.packed import Packed
 from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.articulated import forward_dynamics, make_articulated_workspace
 from grouser.physics.multibody.integration import integrate_positions
@@ -41,13 +42,15 @@ def _compare(name, pinocchio):
     path = source_file("test", "data", "models", f"{name}.urdf")
     random = np.random.default_rng(1)
     model, _ = build_model(grouser.load_machine(path))
+    # packed as in a step, so that the kernels measured are those of a simulation
+    trees = Packed(model), Packed(make_kinematics(model)), make_articulated_workspace(model)
     size = len(model.rate_damping)
     positions = np.tile(model.q_initial, (_STATES, 1))
     rates, force = random.normal(size=(_STATES, size)), random.normal(size=(_STATES, size))
     for q, v in zip(positions, random.normal(size=(_STATES, size)), strict=True):
-        integrate_positions(model, q, v, 1.0)
+        integrate_positions(trees[0], q, v, 1.0)
     acceleration = np.zeros((_STATES, size))
-    ours = model, make_kinematics(model), make_articulated_workspace(model), positions, rates, force, acceleration
+    ours = *trees, positions, rates, force, acceleration
     evaluate_all(*ours)
     theirs = _pinocchio_loop(pinocchio, pinocchio.buildModelFromUrdf(str(path), pinocchio.JointModelFreeFlyer()))
     calls = _pinocchio_loop(pinocchio, pinocchio.buildModelFromXML(_PENDULUM))

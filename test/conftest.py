@@ -1,10 +1,12 @@
 """What all tests share: ROS 2 on the loopback interface, in a domain of this process alone."""
 
 import fcntl
+import gc
 import os
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,3 +43,15 @@ os.environ["ROS_DOMAIN_ID"] = str(_domain)
 for _variable in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"):  # Fast DDS 2 (Jazzy) and 3
     os.environ[_variable] = str(ROOT / "config" / "fastdds_loopback.xml")
 os.environ["RMW_IMPLEMENTATION"] = "rmw_fastrtps_cpp"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Keeps the garbage collector off the millions of objects that collecting makes, and that stay to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()

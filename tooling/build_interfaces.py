@@ -4,7 +4,7 @@
 Runs under the environment's own Python. Each folder in `tooling/interfaces` is one package of bare field lists. A
 package whose types can all be imported already (from a ROS 2 installation, a wheel or an earlier run) is left alone;
 any other is generated, compiled and installed into the environment. A package appears there complete or not at all: it
-is made in a work folder beside its destination and moved into place at the end.
+is made in a work folder beside its destination and moved into place at the end. CC, CXX and CFLAGS are as usual.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import concurrent.futures
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -135,6 +136,7 @@ def _compile(
     flags += ["-isystem", str(compiler.python_headers), "-isystem", numpy.get_include(), "-isystem", str(ros_headers)]
     for folder in sorted(path for path in ros_headers.iterdir() if path.is_dir()):
         flags += ["-isystem", str(folder)]
+    flags += shlex.split(os.environ.get("CFLAGS", ""))
     units = list(_compilation_units(sources, work))
 
     def compile_one(unit: Path) -> Path:

@@ -20,6 +20,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.mass import make_mass_matrix
 from grouser.studies.servo.frequency_response import FrequencyResponse, frequency_response
 from grouser.studies.servo.servo_loop import ServoLoop
 from grouser.text_table import table
@@ -92,9 +93,8 @@ def servo_loop(machine: Machine, joint: str) -> ServoLoop:
     assert motor is not None and gear is not None
     model, names = build_model(machine)
     coordinate, packed, kinematics = names.joints[joint], Packed(model), Packed(make_kinematics(model))
-    size = len(model.rate_damping)
-    update_kinematics(packed, model.q_initial, np.zeros(size), kinematics)
-    mass = np.zeros((size, size))
+    update_kinematics(packed, model.q_initial.copy(), np.zeros(len(model.rate_damping)), kinematics)
+    mass = Packed(make_mass_matrix(model))
     mass_matrix(packed, kinematics, np.zeros((len(model.body_parent), 10)), mass)
     springs = {spring.joint: spring.axial_stiffness for spring in machine.compliant_joints}
     return ServoLoop(
@@ -108,7 +108,7 @@ def servo_loop(machine: Machine, joint: str) -> ServoLoop:
         back_emf_constant=motor.back_emf_constant,
         motor_inertia=motor.rotor_inertia,
         gear_ratio=gear.ratio,
-        load_inertia=float(mass[coordinate.v, coordinate.v]) - drive.rotor_inertia,
+        load_inertia=float(mass.diagonal[coordinate.v]) - drive.rotor_inertia,
         viscous_friction=float(model.rate_damping[coordinate.v]),
         hinge_stiffness=springs.get(joint, 0.0),
         voltage_limit=motor.voltage_limit,

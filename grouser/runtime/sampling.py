@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,10 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE
 from grouser.physics.readings.measurements import Contact, TerrainPatch
 from grouser.physics.simulation.named_view import NamedView
-from grouser.physics.simulation.view import MachineView
-from grouser.runtime.driving import Odometer
+
+if TYPE_CHECKING:
+    from grouser.physics.simulation.view import MachineView
+    from grouser.runtime.driving import Odometer
 
 FLEXIBLE_VALUES = ("tip_deflection_y", "tip_deflection_z", "tip_twist", "strain_energy")
 SLIP_VALUES = ("slip_ratio", "slip_angle", "sinkage", "drawbar_pull")
@@ -129,7 +131,7 @@ class Reading:
         terrain_reach: how far from the wheels terrain is copied [m].
     """
 
-    def __init__(self, simulation: MachineView, odometer: Odometer | None, terrain_reach: float) -> None:
+    def __init__(self, simulation: "MachineView", odometer: "Odometer | None", terrain_reach: float) -> None:
         self.simulation = simulation
         self._odometer = odometer
         self._terrain_reach = terrain_reach

@@ -9,16 +9,18 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
-from grouser.physics.simulation.simulation import Simulation
-from grouser.physics.simulation.view import MachineView
 from grouser.runtime import sampling
-from grouser.runtime.driving import Odometer
-from grouser.runtime.frames import FrameTree
 from grouser.runtime.sampling import Reading, Sample
+
+if TYPE_CHECKING:  # nodes that only need the topics start without the physics
+    from grouser.physics.simulation.simulation import Simulation
+    from grouser.physics.simulation.view import MachineView
+    from grouser.runtime.driving import Odometer
+    from grouser.runtime.frames import FrameTree
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class StreamSource:
 
     machine: Machine
     world: World
-    frames: FrameTree
+    frames: "FrameTree"
     map_frame: str
     odom_frame: str
     base_footprint_frame: str
@@ -402,10 +404,10 @@ _SAMPLERS = {stream.topic: stream.sample for stream in STREAMS.values() if strea
 
 
 def take_sample(
-    simulation: MachineView,
+    simulation: "MachineView",
     nanoseconds: int,
     topics: Collection[str],
-    odometer: Odometer | None = None,
+    odometer: "Odometer | None" = None,
     terrain_reach: float = math.inf,
 ) -> Sample:
     """Samples streams of a robot.
@@ -421,7 +423,7 @@ def take_sample(
     return Sample(nanoseconds, {topic: sample(reading) for topic, sample in _SAMPLERS.items() if topic in topics})
 
 
-def rehearse(simulation: Simulation) -> None:
+def rehearse(simulation: "Simulation") -> None:
     """Makes a step, takes every sample and resets, so that all kernels are compiled."""
     simulation.step(1)
     for member in [member.name for member in simulation.machine.members] or [""]:

@@ -6,6 +6,7 @@ A message that is sent often is made once (`make_…`) and filled for each sampl
 
 from array import array
 from collections.abc import Collection, Mapping, Sequence, Sized
+from typing import TYPE_CHECKING
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
@@ -20,11 +21,13 @@ from tf2_msgs.msg import TFMessage
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.description.text.names import closest
-from grouser.physics.sensors.imu import ImuReading
-from grouser.physics.sensors.lidar import LidarScan
 from grouser.program import TWIST
-from grouser.runtime.frames import FramePair
 from grouser.runtime.sampling import CostGrid
+
+if TYPE_CHECKING:
+    from grouser.physics.sensors.imu import ImuReading
+    from grouser.physics.sensors.lidar import LidarScan
+    from grouser.runtime.frames import FramePair
 
 SPOOL_COMMAND = "spool_command"
 # Variance of what planar odometry does not measure: height, roll and pitch [m2, rad2].
@@ -72,7 +75,7 @@ def fill_joint_efforts(message: JointState, stamp: Time, efforts: np.ndarray) ->
     message.effort = doubles(efforts)
 
 
-def make_transforms(pairs: Sequence[FramePair]) -> TFMessage:
+def make_transforms(pairs: "Sequence[FramePair]") -> TFMessage:
     """A message with a transform for each pair (parent frame, child frame)."""
     message = TFMessage()
     for parent, child in pairs:
@@ -165,7 +168,7 @@ def make_imu(frame: str) -> Imu:
     return message
 
 
-def fill_imu(message: Imu, nanoseconds: int, reading: ImuReading) -> None:
+def fill_imu(message: Imu, nanoseconds: int, reading: "ImuReading") -> None:
     """Writes orientation in the world, angular velocity and specific force, which is up at rest."""
     set_stamp(message.header.stamp, nanoseconds)
     turn, rate, force = message.orientation, message.angular_velocity, message.linear_acceleration
@@ -207,7 +210,7 @@ def make_scan(frame: str, lidar: Lidar, interval: float) -> LaserScan:
     return message
 
 
-def fill_scan(message: LaserScan, nanoseconds: int, scan: LidarScan) -> None:
+def fill_scan(message: LaserScan, nanoseconds: int, scan: "LidarScan") -> None:
     """Writes distances [m]; infinite values have the meaning of `LidarScan` (REP-117)."""
     set_stamp(message.header.stamp, nanoseconds)
     message.ranges = array("f", scan.ranges.astype(np.float32).tobytes())

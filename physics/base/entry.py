@@ -39,10 +39,33 @@ class Schedule(NamedTuple):
 
 def address_of(function: Any, context: Packed) -> int:
     """Address of a kernel's machine code for a packed tree; compiles it if it is not in the cache."""
-    signature = (typeof(context),)
-    function.compile(signature)
-    compiled = function.overloads[signature]
+    return code_address(function, typeof(context))
+
+
+def code_address(function: Any, *arguments: types.Type) -> int:
+    """Address of a compiled function's machine code for arguments of these types."""
+    function.compile(arguments)
+    compiled = function.overloads[arguments]
     return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+
+def generate_call(target: Any, builder: Any, result: types.Type, arguments: tuple[types.Type, ...], values: Any) -> Any:
+    """Generates the call of a function at an address, in an intrinsic; an exception in it goes on to the caller.
+
+    Args:
+        target, builder: of the intrinsic.
+        result, arguments: types of the function.
+        values: the address, and the values of the arguments.
+
+    Returns:
+        The value of the result.
+    """
+    convention = target.call_conv
+    pointer = builder.inttoptr(values[0], convention.get_function_type(result, arguments).as_pointer())
+    status, value = convention.call_function(builder, pointer, result, arguments, values[1:])
+    with cgutils.if_unlikely(builder, status.is_error):
+        convention.return_status_propagate(builder, status)
+    return value
 
 
 def _make_caller(result: types.Type) -> Any:
@@ -50,13 +73,7 @@ def _make_caller(result: types.Type) -> Any:
 
     def call(typing_context, address, context):
         def generate(target, builder, signature, arguments):
-            convention = target.call_conv
-            kind = convention.get_function_type(result, (context,))
-            pointer = builder.inttoptr(arguments[0], kind.as_pointer())
-            status, value = convention.call_function(builder, pointer, result, (context,), (arguments[1],))
-            with cgutils.if_unlikely(builder, status.is_error):
-                convention.return_status_propagate(builder, status)
-            return value
+            return generate_call(target, builder, result, (context,), arguments)
 
         return result(types.int64, context), generate
 

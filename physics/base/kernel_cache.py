@@ -26,8 +26,8 @@ import numba
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+from numba.core.types import BaseNamedTuple, FunctionType, Type
 from numba.core.types import Callable as CallableType
-from numba.core.types import FunctionType, Type
 
 from grouser.physics.base.import_closure import ImportClosures, write_whole
 
@@ -197,8 +197,14 @@ class KernelCache(_Cache):
         return f"{name}-{self._function.__code__.co_firstlineno}"
 
     def _file(self, folder: Path, sig: Any, codegen: Any) -> Path:
-        """The file of an overload for this processor. Types are told apart by their names, as numba does."""
-        digest = hashlib.sha256(repr((sig, codegen.magic_tuple())).encode()).hexdigest()[:32]
+        """The file of an overload for this processor.
+
+        Types are told apart by their names, as numba does, and named tuples by their fields as well: their class may be
+        of a file that is imported for annotations only.
+        """
+        arguments = getattr(sig, "args", sig)
+        fields = [part.fields for one in arguments for part in _parts(one) if isinstance(part, BaseNamedTuple)]
+        digest = hashlib.sha256(repr((sig, fields, codegen.magic_tuple())).encode()).hexdigest()[:32]
         return folder / f"{self._stem}-{digest}"
 
 

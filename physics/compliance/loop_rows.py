@@ -16,8 +16,7 @@ import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.spatial import cross
-from grouser.physics.compliance.loops import LoopConstraints, LoopMotion, make_loop_motion, measure_loops
-from grouser.physics.constraints.rows import dot
+from grouser.physics.compliance.loops import LoopConstraints, LoopMotion, loop_speed, make_loop_motion, measure_loops
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.kinematics import Kinematics, body_acceleration, body_twist
 
@@ -63,7 +62,7 @@ def apply_loop_forces(
     """Measures and adds all loop joints for an implicit Euler step: see `linearise_loops` and `add_loop_rows`."""
     measure_loops(model, loops, kinematics, rows.motion)
     linearise_loops(model, loops, kinematics, acceleration, mass, step, rows)
-    add_loop_rows(loops, v, step, rows, mass, force)
+    add_loop_rows(model, loops, v, step, rows, mass, force)
 
 
 @inlined
@@ -129,7 +128,7 @@ def linearise_loops_at_middle(
         else:
             # the deflection from which this Jacobian leads to that in the middle: the deflection at the start would
             # also be of second order, but does not conserve energy
-            deflection = motion.deflection[p, direction] - step * dot(motion.jacobian[r], v)
+            deflection = motion.deflection[p, direction] - step * loop_speed(loops, motion, r, v)
             rows.conductance[r], rows.target[r] = _elastic_row(loops, r, deflection, step)
 
 
@@ -140,7 +139,7 @@ def _rigid_conductance(
     """Conductance of a row that yields by a millionth."""
     p = loops.row_loop[r]
     return _RIGID * _effective_mass(
-        *(model.body_parent, model.column_start, model.column_rate, kinematics.column, mass),
+        *(model.body_parent, model.column_start, model.column_rate, kinematics.column, mass.diagonal),
         *(loops.child_body[p], loops.parent_body[p], motion.point[p], loops.mass[p], loops.row_direction[r] >= 3),
     )
 
@@ -153,11 +152,11 @@ def _elastic_row(loops: LoopConstraints, r, deflection, step: float):
 
 
 @inlined
-def add_loop_rows(loops: LoopConstraints, v, step: float, rows: LoopRows, mass, force):
+def add_loop_rows(model: MultibodyModel, loops: LoopConstraints, v, step: float, rows: LoopRows, mass, force):
     """Adds all loop joints to the mass matrix, and their impulses at the rates v to the force.
 
     Args:
-        loops: of the machine.
+        model, loops: the machine.
         v: coordinate rates at the start of the step.
         step: h [s].
         rows: linearised.
@@ -165,9 +164,9 @@ def add_loop_rows(loops: LoopConstraints, v, step: float, rows: LoopRows, mass, 
     """
     for r in range(loops.row_loop.shape[0]):
         p, jacobian = loops.row_loop[r], rows.motion.jacobian[r]
-        pull = rows.conductance[r] * (rows.target[r] - dot(jacobian, v)) / step
+        pull = rows.conductance[r] * (rows.target[r] - loop_speed(loops, rows.motion, r, v)) / step
         _add_row(
-            *(loops.rate, loops.rate_start[p], loops.rate_start[p + 1]),
+            *(model.rate_first, loops.rate, loops.rate_start[p], loops.rate_start[p + 1]),
             *(jacobian, rows.conductance[r], pull, mass, force),
         )
 
@@ -191,11 +190,11 @@ def project_loop_velocity(
         rows.conductance[r] = 0.0
         if loops.row_rigid[r]:
             rows.conductance[r] = _rigid_conductance(model, loops, kinematics, mass, rows.motion, r)
-    add_loop_rows(loops, v, 1.0, rows, mass, force)
+    add_loop_rows(model, loops, v, 1.0, rows, mass, force)
 
 
 @kernel
-def _effective_mass(parent, column_start, column_rate, column, mass, body, other, point, most, turns):
+def _effective_mass(parent, column_start, column_rate, column, inertia, body, other, point, most, turns):
     """Upper bound of the effective mass (`turns`: inertia) of a loop joint, with all coordinates but one held.
 
     Motion in any direction counts: the effective mass along a single row of redundant, slightly misaligned loop joints
@@ -213,7 +212,7 @@ def _effective_mass(parent, column_start, column_rate, column, mass, body, other
                 x, y, z = column[c, 0] + x, column[c, 1] + y, column[c, 2] + z
                 square = x * x + y * y + z * z
             if square > _LEAST_MOTION:
-                least = min(least, mass[d, d] / square)
+                least = min(least, inertia[d] / square)
         if body == climbing:
             body = parent[body]
         else:
@@ -222,14 +221,15 @@ def _effective_mass(parent, column_start, column_rate, column, mass, body, other
 
 
 @kernel
-def _add_row(rate, first, last, jacobian, conductance, pull, mass, force):
-    """Adds one row to the mass matrix (lower triangle) and to the force."""
+def _add_row(rate_first, rate, first, last, jacobian, conductance, pull, mass, force):
+    """Adds one row to the mass matrix and to the force."""
     for a in range(first, last):
         i = rate[a]
         scaled = conductance * jacobian[i]
         force[i] += pull * jacobian[i]
-        for b in range(first, a + 1):
-            mass[i, rate[b]] += scaled * jacobian[rate[b]]
+        for b in range(first, a):
+            mass.lower[i, rate[b] - rate_first[i]] += scaled * jacobian[rate[b]]
+        mass.diagonal[i] += scaled * jacobian[i]
 
 
 @kernel
@@ -266,10 +266,10 @@ def row_acceleration(
 
 
 @kernel
-def commit_loop_impulses(v, scale, rows: LoopRows):
+def commit_loop_impulses(loops: LoopConstraints, v, scale, rows: LoopRows):
     """Adds `scale` times the impulses of the step that ended with the rates v to those of the rows."""
     for r in range(rows.conductance.shape[0]):
-        rows.impulse[r] += scale * rows.conductance[r] * (rows.target[r] - dot(rows.motion.jacobian[r], v))
+        rows.impulse[r] += scale * rows.conductance[r] * (rows.target[r] - loop_speed(loops, rows.motion, r, v))
 
 
 @kernel
@@ -277,6 +277,7 @@ def correct_loop_positions(loops: LoopConstraints, rows: LoopRows, step: float, 
     """Adds the impulses of the position pass to `force`: rigid rows close their gaps within the step."""
     for r in range(loops.row_loop.shape[0]):
         if loops.row_rigid[r]:
-            pull = rows.conductance[r] * rows.motion.deflection[loops.row_loop[r], loops.row_direction[r]] / step
-            for d in range(force.shape[0]):
-                force[d] -= pull * rows.motion.jacobian[r, d]
+            p = loops.row_loop[r]
+            pull = rows.conductance[r] * rows.motion.deflection[p, loops.row_direction[r]] / step
+            for k in range(loops.rate_start[p], loops.rate_start[p + 1]):
+                force[loops.rate[k]] -= pull * rows.motion.jacobian[r, loops.rate[k]]

@@ -211,12 +211,22 @@ def measure_loops(model: MultibodyModel, loops: LoopConstraints, kinematics: Kin
     for r in range(loops.row_loop.shape[0]):
         fx, fy, fz, mx, my, mz = loop_wrench(loops, motion, r)
         p = loops.row_loop[r]
-        for d in range(motion.jacobian.shape[1]):
-            motion.jacobian[r, d] = 0.0
+        for k in range(loops.rate_start[p], loops.rate_start[p + 1]):
+            motion.jacobian[r, loops.rate[k]] = 0.0
         wrench_row(
             *(model.body_parent, model.column_start, model.column_rate, kinematics.column),
             *(loops.child_body[p], loops.parent_body[p], fx, fy, fz, mx, my, mz, motion.jacobian, r),
         )
+
+
+@kernel
+def loop_speed(loops: LoopConstraints, motion: LoopMotion, r, v):
+    """Speed along row r at the coordinate rates v."""
+    p, total = loops.row_loop[r], 0.0
+    for k in range(loops.rate_start[p], loops.rate_start[p + 1]):
+        d = loops.rate[k]
+        total += motion.jacobian[r, d] * v[d]
+    return total
 
 
 @inlined

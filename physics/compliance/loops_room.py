@@ -84,7 +84,7 @@ def commit(context: Context):
     """Stores the impulses of the loop joints."""
     rows, loops, motion = context.workspace.loops.rows, context.system.loops, context.workspace.multibody
     rows.impulse[:] = 0.0
-    commit_loop_impulses(motion.velocity, 1.0, rows)
+    commit_loop_impulses(loops, motion.velocity, 1.0, rows)
     for p in range(loops.child_body.shape[0]):
         mark_bridge(context.system.multibody, loops.child_body[p], loops.parent_body[p], motion.touched)
 
@@ -94,7 +94,9 @@ def account(context: Context):
     """Adds the work of the loop joints."""
     loops, rows = context.system.loops, context.workspace.loops.rows
     mean = context.workspace.multibody.velocity_mean
-    account_loops(loops.row_loop, rows.impulse, rows.motion.jacobian, mean, context.state.loops.work)
+    account_loops(
+        loops.row_loop, loops.rate_start, loops.rate, rows.impulse, rows.motion.jacobian, mean, context.state.loops.work
+    )
 
 
 @kernel
@@ -107,7 +109,7 @@ def correct(context: Context):
         hold_precession(model, system.loops.child_body[p], motion.precession)
         hold_precession(model, system.loops.parent_body[p], motion.precession)
     correct_loop_positions(system.loops, rows, system.settings.step, motion.displacement)
-    solve_transposed(model.pattern_start, model.pattern, motion.factor, motion.displacement)
+    solve_transposed(model, motion.factor, motion.displacement)
 
 
 def open_accounts(view: AccountView) -> None:

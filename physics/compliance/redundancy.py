@@ -7,7 +7,6 @@ assembled positions and along walks through the machine's motion.
 """
 
 import numpy as np
-import scipy.linalg
 
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.loops import LoopConstraints
@@ -42,7 +41,9 @@ def misaligned_redundant_rows(model: MultibodyModel, loops: LoopConstraints, q: 
     rigid_loops = _RigidLoops(model, loops)
     if not len(rigid_loops.rigid):
         return rigid_loops.rigid
-    _, triangle, order = scipy.linalg.qr(rigid_loops.look(q).T, mode="economic", pivoting=True)
+    from scipy.linalg import qr  # takes long to import, and few machines have loops
+
+    _, triangle, order = qr(rigid_loops.look(q).T, mode="economic", pivoting=True)
     rank = int(np.count_nonzero(np.abs(np.diag(triangle)) > _WEAK))
     basis, doubtful = order[:rank], order[rank:]
     while len(doubtful):

@@ -8,9 +8,10 @@ import numpy as np
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.loops import LoopConstraints, make_loop_motion, place_loops
 from grouser.physics.compliance.springs import JointSprings
-from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.model.multibody import MultibodyModel, with_entries
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics
+from grouser.physics.multibody.mass import full_matrix, make_mass_matrix
 
 # A mode with a squared frequency below this share of the greatest is a rigid-body motion.
 _RIGID_MOTION = 1e-13
@@ -43,17 +44,21 @@ def vibration_modes(
     elements = _elements(model, loops, springs, q, loop_names, rate_names)
     if not elements:
         return ()
+    model = with_entries(model)
     kinematics = Packed(make_kinematics(model))
     motion = Packed(make_loop_motion(loops, len(model.rate_damping)))
     packed_model = Packed(model)
     place_loops(packed_model, Packed(loops), q, kinematics, motion)
-    size = len(model.rate_damping)
-    lower = np.zeros((size, size))
-    mass_matrix(packed_model, kinematics, np.zeros((len(model.body_parent), 10)), lower)
-    mass = np.tril(lower) + np.tril(lower, -1).T
+    blocks = make_mass_matrix(model)
+    mass_matrix(packed_model, kinematics, np.zeros((len(model.body_parent), 10)), Packed(blocks))
     rows = np.array([row(motion) for _, _, row in elements])
+    # the other blocks of the mass matrix have nothing elastic
+    elastic = np.isin(model.rate_first, model.rate_first[rows.any(axis=0)]).nonzero()[0]
+    if not len(elastic):
+        return ()
+    mass, rows = full_matrix(model, blocks, elastic), rows[:, elastic]
     stiffness = np.array([k for _, k, _ in elements])
-    free = _free_motions(motion.jacobian[loops.row_rigid], size)
+    free = _free_motions(motion.jacobian[loops.row_rigid][:, elastic], len(elastic))
     root = np.linalg.cholesky(free.T @ mass @ free)
     flexing = np.linalg.solve(root, (rows @ free).T).T
     squares, vectors = np.linalg.eigh(flexing.T * stiffness @ flexing)
@@ -63,7 +68,8 @@ def vibration_modes(
             shares: dict[str, float] = {}
             for (name, k, _), bend in zip(elements, flexing @ vector, strict=True):
                 shares[name] = shares.get(name, 0.0) + k * bend * bend / square
-            shape = free @ np.linalg.solve(root.T, vector)
+            shape = np.zeros(len(model.rate_damping))
+            shape[elastic] = free @ np.linalg.solve(root.T, vector)
             modes.append(Mode(math.sqrt(square) / (2.0 * math.pi), shape, shares))
     return tuple(modes)
 
@@ -85,13 +91,18 @@ def implicit_damping_ratio(frequency: float, step: float) -> float:
 def _elements(model, loops, springs, q, loop_names, rate_names):
     """Name, stiffness and row (a function of the loop joints' motion) of each elastic element."""
     found = []
-    unit = np.eye(len(model.rate_damping))
+
+    def along(rate):
+        unit = np.zeros(len(model.rate_damping))
+        unit[rate] = 1.0
+        return lambda _: unit
+
     for rate, stiffness in zip(model.spring_rate, model.spring_stiffness, strict=True):
-        found.append((rate_names[rate], stiffness, lambda _, row=unit[rate]: row))
+        found.append((rate_names[rate], stiffness, along(rate)))
     for law, rate in enumerate(springs.rate_index):
         bend = abs(q[springs.position_index[law]] - springs.rest_position[law]) - springs.half_gap[law]
         stiffness = springs.stiffness[law] + 3.0 * springs.cubic_stiffness[law] * max(bend, 0.0) ** 2
-        found.append((rate_names[rate], stiffness, lambda _, row=unit[rate]: row))
+        found.append((rate_names[rate], stiffness, along(rate)))
     for r in np.flatnonzero(loops.row_stiffness > 0.0):
         found.append((loop_names[loops.row_loop[r]], loops.row_stiffness[r], lambda motion, r=r: motion.jacobian[r]))
     return [element for element in found if element[1] > 0.0]

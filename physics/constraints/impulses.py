@@ -3,13 +3,14 @@
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.constraints.island_matrix import MOST_COORDINATES, order_island
 from grouser.physics.constraints.islands import Islands
+from grouser.physics.constraints.newton import Newton, remember_impulses, solve_by_newton
 from grouser.physics.constraints.rows import IMMOVABLE, Rows, push_along, row_speed, speed_along, spring_impulse
-from grouser.physics.constraints.subspace import MOST_COORDINATES, Subspace, subspace_newton_step
 
-# Cost of a Newton step, in sweeps: it is made where more sweeps are expected.
-_NEWTON_STEP_COST = 6
-# Sweeps before the first Newton step; the number doubles from one to the next, so that sweeps end the solution.
+# Cost of Newton's method, in sweeps: it solves an island where more sweeps are expected.
+_NEWTON_COST = 6
+# Sweeps before Newton's method; if it fails, the number doubles before the next attempt.
 _FIRST_SWEEPS = 3
 # Largest rate of convergence that is assumed for a sweep.
 _LARGEST_RATE = 0.99
@@ -39,41 +40,58 @@ def add_packed(u, jacobian, index, size, x, y, z):
 
 @kernel
 def solve_rows(
-    rows: Rows, contact_rows, islands: Islands, island, subspace: Subspace, u, tolerance: float, most_sweeps: int
+    rate_first,
+    rate_last,
+    rows: Rows,
+    contact_rows,
+    islands: Islands,
+    island,
+    newton: Newton,
+    u,
+    tolerance: float,
+    most_sweeps: int,
 ):
     """Sweeps over an island until none of its rows would change its own speed by more than the tolerance.
 
+    Where contacts would need many sweeps, Newton's method solves the island.
+
     Args:
+        rate_first, rate_last: range of the block of each coordinate.
         rows: with impulses already in u.
         contact_rows: the same.
         islands, island: the island.
-        subspace: buffers of the Newton steps between sweeps.
+        newton: buffers of Newton's method.
         u: whitened velocity, changed in place.
         tolerance: converged when the largest change of a row's speed, in the last sweep and in all sweeps that would
             follow, is below this [m/s or rad/s].
         most_sweeps: limit.
 
     Returns:
-        Number of sweeps, and the largest change in the last one.
+        Number of sweeps and of Newton's iterations, and the largest error of a row's speed at the end.
     """
-    sweeps, due = 0, _FIRST_SWEEPS
+    sweeps, iterations, due = 0, 0, _FIRST_SWEEPS
     change = before = math.inf
     contacts = islands.contact_start[island + 1] - islands.contact_start[island]
-    newton = contacts > 0 and islands.rate_start[island + 1] - islands.rate_start[island] <= MOST_COORDINATES
+    newton_helps = contacts > 0 and islands.rate_start[island + 1] - islands.rate_start[island] <= MOST_COORDINATES
+    if newton_helps:
+        remember_impulses(rows, contact_rows, islands, island, newton)
     while sweeps < most_sweeps:
         sweeps += 1
         change = max(_sweep_rows(rows, islands, island, u), _sweep_contacts(contact_rows, islands, island, u))
-        # geometric extrapolation from the last two sweeps; the first after a Newton step has no predecessor
+        # geometric extrapolation from the last two sweeps
         rate = min(change / before, _LARGEST_RATE)
         remaining = max(change, change * rate / (1.0 - rate))
         before = change
         if remaining <= tolerance:
             break
-        if newton and due <= sweeps <= most_sweeps // 2 and remaining > tolerance * rate**-_NEWTON_STEP_COST:
-            subspace_newton_step(rows, contact_rows, islands, island, subspace, u)
-            due = 2 * sweeps
-            before = math.inf
-    return sweeps, change
+        if newton_helps and sweeps >= due and remaining > tolerance * rate**-_NEWTON_COST:
+            order_island(rate_first, rate_last, rows, contact_rows, islands, island, newton.matrix)
+            used, change = solve_by_newton(rows, contact_rows, islands, island, newton, u, tolerance, change)
+            iterations += used
+            if change <= tolerance:
+                break
+            before, due = math.inf, 2 * sweeps
+    return sweeps + iterations, change
 
 
 @inlined

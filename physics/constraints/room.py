@@ -11,9 +11,9 @@ from grouser.physics.base.phases import ADJUST
 from grouser.physics.constraints.diagnostics import record_convergence, record_nonconvergence
 from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
 from grouser.physics.constraints.islands import Islands, find_islands, make_islands
+from grouser.physics.constraints.newton import Newton, make_newton
 from grouser.physics.constraints.position_limits import limit_corrections
 from grouser.physics.constraints.rows import Rows, make_rows, spring_impulse
-from grouser.physics.constraints.subspace import Subspace, make_subspace
 from grouser.physics.multibody.factorisation import multiply, solve
 
 # Sweeps of the position pass; the next step corrects the remaining error.
@@ -40,7 +40,7 @@ class Workspace(NamedTuple):
     Attributes:
         rows: of actuators and joints; those of contacts belong to `contact`.
         islands: of the step.
-        subspace: buffers of the Newton steps.
+        newton: buffers of Newton's method.
         row_shift, contact_shift: impulses of the position pass.
         whitened: buffer, (coordinates,).
         sweeps: of the island of the last step that took most, most since cleared, (2,).
@@ -53,7 +53,7 @@ class Workspace(NamedTuple):
 
     rows: Rows
     islands: Islands
-    subspace: Subspace
+    newton: Newton
     row_shift: np.ndarray
     contact_shift: np.ndarray
     whitened: np.ndarray
@@ -77,7 +77,7 @@ def make_workspace(rows: int, slots: int, coordinates: int) -> Workspace:
     return Workspace(
         rows=make_rows(rows, coordinates),
         islands=make_islands(rows, slots, coordinates),
-        subspace=make_subspace(rows, slots, coordinates),
+        newton=make_newton(rows, slots, coordinates),
         row_shift=np.zeros(rows),
         contact_shift=np.zeros(slots),
         whitened=np.zeros(coordinates),
@@ -120,16 +120,16 @@ def solve_impulses(context: Context):
         most_sweeps, work.residual[0], work.limited[0] = 0, 0.0, False
         for island in range(work.islands.count[0]):
             sweeps, residual = solve_rows(
-                *(work.rows, context.workspace.contact.rows, work.islands, island, work.subspace, motion.u),
-                *(settings.tolerance, settings.most_sweeps),
+                *(model.rate_first, model.rate_last, work.rows, context.workspace.contact.rows),
+                *(work.islands, island, work.newton, motion.u, settings.tolerance, settings.most_sweeps),
             )
             most_sweeps = max(most_sweeps, sweeps)
             work.residual[0] = max(work.residual[0], residual)
-            work.limited[0] = work.limited[0] or (sweeps == settings.most_sweeps and residual > settings.tolerance)
+            work.limited[0] = work.limited[0] or residual > settings.tolerance
         work.sweeps[0] += max(most_sweeps, 1)
         for d in range(motion.velocity.shape[0]):
             motion.velocity[d] = motion.u[d]
-        solve(model.pattern_start, model.pattern, motion.factor, motion.velocity)
+        solve(model, motion.factor, motion.velocity)
         searching = any_in_phase(context, ADJUST)
 
 
@@ -158,7 +158,7 @@ def correct(context: Context):
     model, settings = context.system.multibody, context.system.settings
     work, motion = context.workspace.constraints, context.workspace.multibody
     if motion.has_precession[0]:
-        multiply(model.pattern_start, model.pattern, motion.factor, motion.precession, work.whitened)
+        multiply(model, motion.factor, motion.precession, work.whitened)
         for d in range(motion.u.shape[0]):
             motion.displacement[d] += work.whitened[d]
     for d in range(motion.u.shape[0]):
@@ -168,5 +168,5 @@ def correct(context: Context):
             *(work.rows, context.workspace.contact.rows, work.islands, island, motion.displacement),
             *(settings.tolerance, _POSITION_SWEEPS, work.row_shift, work.contact_shift),
         )
-    solve(model.pattern_start, model.pattern, motion.factor, motion.displacement)
+    solve(model, motion.factor, motion.displacement)
     limit_corrections(model, motion.velocity, motion.precession, settings.step, motion.displacement)

@@ -89,7 +89,8 @@ def dot(a, b):
 def speed_along(rows: Rows, r, u):
     """Speed along row r at the whitened velocity u."""
     row, total = rows.whitened_jacobian[r], 0.0
-    for d in range(rows.first[r], rows.last[r]):
+    # Unsigned, as in `multibody.factorisation`.
+    for d in range(np.uintp(rows.first[r]), np.uintp(rows.last[r])):
         total += row[d] * u[d]
     return total
 
@@ -98,7 +99,7 @@ def speed_along(rows: Rows, r, u):
 def push_along(rows: Rows, r, impulse, u):
     """Adds an impulse along row r to the whitened velocity u."""
     row = rows.whitened_jacobian[r]
-    for d in range(rows.first[r], rows.last[r]):
+    for d in range(np.uintp(rows.first[r]), np.uintp(rows.last[r])):
         u[d] += impulse * row[d]
 
 
@@ -126,13 +127,11 @@ def open_row(rows: Rows, slot, impulse, first, last):
 
 
 @inlined
-def close_row(rows: Rows, r, start, pattern, factor):
+def close_row(rows: Rows, r, model, factor):
     """Whitens the Jacobian of row r and computes its inverse mass."""
     for d in range(rows.first[r], rows.last[r]):
         rows.whitened_jacobian[r, d] = rows.jacobian[r, d]
-    rows.inverse_mass[r] = solve_transposed_row(
-        start, pattern, factor, rows.whitened_jacobian, r, rows.first[r], rows.last[r]
-    )
+    rows.inverse_mass[r] = solve_transposed_row(model, factor, rows.whitened_jacobian, r, rows.first[r], rows.last[r])
 
 
 @kernel
@@ -170,3 +169,16 @@ def row_speed(rows: Rows, r, speed, inverse_mass):
         if abs(spring) > bound:
             v = free + inverse_mass * (bound if spring > 0.0 else -bound)
     return min(max(v, rows.slowest[r]), rows.fastest[r])
+
+
+@kernel
+def row_slope(rows: Rows, r, v, inverse_mass):
+    """Derivative of `row_speed` by the speed without the row's impulse, at its result v."""
+    if v <= rows.slowest[r] or v >= rows.fastest[r]:
+        return 0.0
+    if v == rows.hold_speed[r] and rows.hold_bound[r] > 0.0:
+        return 0.0
+    g = rows.conductance[r]
+    if g * abs(rows.target[r] - v) >= rows.spring_bound[r]:
+        return 1.0
+    return 1.0 / (1.0 + inverse_mass * g)

@@ -91,10 +91,13 @@ def account_bristles(rate_index, impulse, mean, law_work):
 
 
 @kernel
-def account_loops(row_loop, impulse, jacobian, mean, loop_work):
-    """Adds the work of the loop joints, from their rows' impulses and Jacobians."""
+def account_loops(row_loop, rate_start, rate, impulse, jacobian, mean, loop_work):
+    """Adds the work of the loop joints, from their rows' impulses and Jacobians, which have entries at `rate` only."""
     for r in range(row_loop.shape[0]):
-        loop_work[row_loop[r]] += impulse[r] * dot(jacobian[r], mean)
+        loop, speed = row_loop[r], 0.0
+        for k in range(rate_start[loop], rate_start[loop + 1]):
+            speed += jacobian[r, rate[k]] * mean[rate[k]]
+        loop_work[loop] += impulse[r] * speed
 
 
 @kernel

@@ -216,7 +216,6 @@ def _open_dense(
         The number of coordinates.
     """
     parent, column_start, column_rate = model.body_parent, model.column_start, model.column_rate
-    pattern_start, pattern = model.pattern_start, model.pattern
     # the coordinates of both bodies' blocks, the lower ones first; none of the second where there is one block
     begin, end = block_of(model, body)
     start, stop = block_of(model, other)
@@ -238,9 +237,9 @@ def _open_dense(
         if part == 1:
             low, high = begin, end
         if high > low:
-            solve_transposed_three(pattern_start, pattern, factor, dense, 0, low, high, squares)
+            solve_transposed_three(model, factor, dense, 0, low, high, squares)
             if count > 3:
-                solve_transposed_three(pattern_start, pattern, factor, dense, 3, low, high, squares)
+                solve_transposed_three(model, factor, dense, 3, low, high, squares)
     size = list_entries(dense, count, begin, end, index, 0)
     if stop > start:
         size = list_entries(dense, count, start, stop, index, size)
@@ -295,12 +294,12 @@ def _fill_single(model: "MultibodyModel", column, factor, body, sign, x, y, z, f
     square_n, square_s, square_t = inverse[0], inverse[1], inverse[2]
     for m in range(np.uintp(6)):
         k = np.uintp(5) - m
-        scale = factor[begin + k, begin + k]
+        scale = factor.diagonal[begin + k]
         n, s, t = scale * jacobian[row + k, 0], scale * jacobian[row + k, 1], scale * jacobian[row + k, 2]
         jacobian[row + k, 0], jacobian[row + k, 1], jacobian[row + k, 2] = n, s, t
         square_n, square_s, square_t = square_n + n * n, square_s + s * s, square_t + t * t
         for i in range(k):
-            entry = factor[begin + k, begin + i]
+            entry = factor.lower[begin + k, i]
             jacobian[row + i, 0] -= entry * n
             jacobian[row + i, 1] -= entry * s
             jacobian[row + i, 2] -= entry * t

@@ -20,7 +20,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import expm
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.description.data.drives import DcMotor, Gear
@@ -81,10 +80,16 @@ def make_electric_drives(drives: list[tuple[str, DcMotor, Gear]], step: float) -
         for regime in range(_REGIMES):
             rates = _rates(MODES[mode], motor, gear, regime)
             for fine, parts in enumerate((found.parts[d], _FINER * found.parts[d])):
-                found.transition[d, fine, regime] = expm(rates * step / parts)
+                found.transition[d, fine, regime] = _exponential(rates * step / parts)
     for array in found:
         array.flags.writeable = False
     return found
+
+
+def _exponential(matrix: np.ndarray) -> np.ndarray:
+    from scipy.linalg import expm  # takes long to import, and few machines have a motor
+
+    return expm(matrix)
 
 
 def _error(mode: int, motor: DcMotor, gear: Gear) -> np.ndarray:

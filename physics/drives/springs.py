@@ -4,6 +4,7 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.constraints.rows import Rows, row_speed, speed_along
 from grouser.physics.drives.servo import Drives, commit_drive, linearise_drive
 from grouser.physics.friction.joints import HELD
+from grouser.physics.multibody.mass import add_inertia
 
 NO_DRIVE = -1
 # Place of a drive's spring: the mass matrix; or a row bounded by the drive's limit, because it exceeds the limit at the
@@ -35,7 +36,7 @@ def linearise_drives(laws, drives: Drives, q, v, step: float, command, kept, mas
         if d == NO_DRIVE or command.emergency_stop[drives.member[d]]:
             continue
         rate, position = laws.rate_index[law], q[laws.position_index[law]]
-        mobility = 1.0 / mass[rate, rate]
+        mobility = 1.0 / mass.diagonal[rate]
         pull = mobility * force[rate]
         g, b, limit, direct = linearise_drive(
             drives, d, position, v[rate], step, command.drive[d], mobility, pull, kept[d], work
@@ -93,7 +94,7 @@ def add_drive_springs(laws, v, step: float, springs, place, grip, mass, force):
         g = springs[law, 0]
         if g > 0.0 and place[law] == BUILT_IN:
             rate = laws.rate_index[law]
-            mass[rate, rate] += g
+            add_inertia(mass, rate, g)
             force[rate] += g * (springs[law, 1] - v[rate]) / step
         elif grip[law] == HELD:
             force[laws.rate_index[law]] += min(max(g * springs[law, 1], -springs[law, 2]), springs[law, 2]) / step

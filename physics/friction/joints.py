@@ -20,6 +20,7 @@ import numpy as np
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.constraints.rows import IMMOVABLE, Rows, row_speed, speed_along
 from grouser.physics.friction.laws import consistent_level, deflection_after, deflection_slope, sliding_level
+from grouser.physics.multibody.mass import add_inertia, set_inertia
 
 # States of a joint within a step: held by its inertia; held by its row, as at a stop; sliding, and may come to rest;
 # sliding for the rest of the step.
@@ -87,7 +88,7 @@ def begin_frictions(laws, drives, q, v, emergency_stop, mass, frictions: JointFr
     for law in range(laws.rate_index.shape[0]):
         position, speed = q[laws.position_index[law]], v[laws.rate_index[law]]
         frictions.impulse[law] = 0.0
-        frictions.inertia[law] = mass[laws.rate_index[law], laws.rate_index[law]]
+        frictions.inertia[law] = mass.diagonal[laws.rate_index[law]]
         frictions.point[law] = speed
         frictions.grip[law] = SLIDES
         frictions.level[law] = laws.static[law]
@@ -137,10 +138,10 @@ def add_frictions(laws, v, bristle, step: float, frictions: JointFrictions, mass
             gain *= deflection_slope(stiffness, level, z, point, step)
             frictions.gain[law] = gain
             frictions.offset[law] = gain * point - step * _bristle_force(laws, law, z, point, step)
-            mass[rate, rate] += gain
+            add_inertia(mass, rate, gain)
             force[rate] += (frictions.offset[law] - gain * v[rate]) / step
         if frictions.grip[law] == HELD:
-            mass[rate, rate] = _HELD_INERTIA
+            set_inertia(mass, rate, _HELD_INERTIA)
 
 
 @kernel

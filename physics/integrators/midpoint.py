@@ -85,7 +85,7 @@ def make_midpoint_step(system: "System", state: "State", command: "Command", wor
         if step * change * largest > _NEGLIGIBLE:
             record_nonconvergence(state, worst, workspace.constraints)
     loop_rows.impulse[:] = 0.0
-    commit_loop_impulses(middle, 2.0, loop_rows)
+    commit_loop_impulses(loops, middle, 2.0, loop_rows)
     for law in range(system.springs.rate_index.shape[0]):
         speed = middle[system.springs.rate_index[law]]
         state.springs.hysteresis[law] = hysteresis_after(
@@ -113,7 +113,10 @@ def make_midpoint_step(system: "System", state: "State", command: "Command", wor
         middle,
         state.joints.work,
     )
-    account_loops(loops.row_loop, loop_rows.impulse, loop_rows.motion.jacobian, middle, state.loops.work)
+    account_loops(
+        *(loops.row_loop, loops.rate_start, loops.rate),
+        *(loop_rows.impulse, loop_rows.motion.jacobian, middle, state.loops.work),
+    )
     for d in range(middle.shape[0]):
         state.v[d] = 2.0 * middle[d] - state.v[d]
     integrate_positions(model, state.q, middle, step)
@@ -165,12 +168,12 @@ def _iterate_middle(system: "System", state: "State", command: "Command", worksp
     linearise_loops_at_middle(
         model, loops, kinematics, workspace.loops.deflection_start, mass, middle, half, workspace.loops.rows
     )
-    add_loop_rows(loops, state.v, half, workspace.loops.rows, mass, force)
-    singular = factorise(model.pattern_start, model.pattern, mass)
+    add_loop_rows(model, loops, state.v, half, workspace.loops.rows, mass, force)
+    singular = factorise(model, kinematics, mass)
     if singular >= 0:
         force[singular] = np.nan
-    solve_transposed(model.pattern_start, model.pattern, mass, force)
-    solve(model.pattern_start, model.pattern, mass, force)
+    solve_transposed(model, mass, force)
+    solve(model, mass, force)
     change, largest, worst = 0.0, 0.0, 0
     for d in range(middle.shape[0]):
         rate = state.v[d] + half * force[d]
@@ -197,9 +200,9 @@ def _project_velocity(system: "System", state: "State", workspace: "Workspace"):
     mass_matrix(model, kinematics, workspace.multibody.composite, mass)
     force[:] = 0.0
     project_loop_velocity(model, system.loops, kinematics, mass, state.v, workspace.loops.rows, force)
-    factorise(model.pattern_start, model.pattern, mass)
-    solve_transposed(model.pattern_start, model.pattern, mass, force)
-    solve(model.pattern_start, model.pattern, mass, force)
+    factorise(model, kinematics, mass)
+    solve_transposed(model, mass, force)
+    solve(model, mass, force)
     for d in range(force.shape[0]):
         state.v[d] += force[d]
-    commit_loop_impulses(state.v, 1.0, workspace.loops.rows)
+    commit_loop_impulses(system.loops, state.v, 1.0, workspace.loops.rows)

@@ -152,7 +152,7 @@ def _prepare_start(system: "System", state: "State", command: "Command", workspa
     apply_coordinate_springs(
         model, system.springs, state.q, state.v, state.springs.hysteresis, half, factor, force, workspace.springs.law
     )
-    singular = factorise(model.pattern_start, model.pattern, factor)
+    singular = factorise(model, kinematics, factor)
     for d in range(force.shape[0]):
         workspace.multibody.velocity_start[d] = workspace.multibody.velocity_mean[d] = state.v[d]
     if singular >= 0:
@@ -180,7 +180,7 @@ def _find_residual(system: "System", state: "State", workspace: "Workspace"):
     _apply_coordinate_forces(system, state, workspace)
     for d in range(rate.shape[0]):
         motion.missing[d] = motion.target[d] + 0.5 * step * motion.force[d] - motion.missing[d]
-    solve_transposed(model.pattern_start, model.pattern, workspace.multibody.factor, motion.missing)
+    solve_transposed(model, workspace.multibody.factor, motion.missing)
 
 
 @inlined
@@ -222,7 +222,7 @@ def _next_change(model: MultibodyModel, workspace: "Workspace", rounds):
     next_direction(motion.direction, rounds, motion.missing)
     for d in range(rate.shape[0]):
         change[d] = motion.direction[rounds, d]
-    solve(model.pattern_start, model.pattern, workspace.multibody.factor, change)
+    solve(model, workspace.multibody.factor, change)
     most, largest, worst = 0.0, 0.0, 0
     for d in range(rate.shape[0]):
         if abs(change[d]) > most:
@@ -241,7 +241,7 @@ def _find_end_rates(system: "System", state: "State", workspace: "Workspace"):
         workspace.multibody.velocity_mean,
     )
     factor, velocity = workspace.multibody.factor, workspace.multibody.velocity
-    solve(model.pattern_start, model.pattern, factor, motion.missing)
+    solve(model, factor, motion.missing)
     add_momenta(model, workspace.multibody.kinematics, motion.missing, motion.twist, motion.momentum)
     for d in range(rate.shape[0]):
         rate[d] += motion.missing[d]
@@ -250,8 +250,8 @@ def _find_end_rates(system: "System", state: "State", workspace: "Workspace"):
     for d in range(rate.shape[0]):
         velocity[d] += 0.5 * step * motion.force[d]
     mass_matrix(model, motion.ahead, workspace.multibody.composite, factor)
-    singular = factorise(model.pattern_start, model.pattern, factor)
+    singular = factorise(model, motion.ahead, factor)
     if singular >= 0:
         velocity[singular] = np.nan
-    solve_transposed(model.pattern_start, model.pattern, factor, velocity)
-    solve(model.pattern_start, model.pattern, factor, velocity)
+    solve_transposed(model, factor, velocity)
+    solve(model, factor, velocity)

@@ -193,7 +193,7 @@ def commit(context: Context):
     if lost >= 0:
         record_nonconvergence(state, system.laws.rate_index[lost], context.workspace.constraints)
     if rested:
-        multiply(model.pattern_start, model.pattern, motion.factor, motion.velocity, motion.u)
+        multiply(model, motion.factor, motion.velocity, motion.u)
     commit_drives(
         *(system.laws, system.drives, state.q, motion.velocity, settings.step, context.command),
         *(work.drive_spring, work.effort, state.joints.drive_memory, work.drive_buffer),

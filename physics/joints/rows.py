@@ -56,7 +56,7 @@ def open_joint_rows(
         d = laws.rate_index[law]
         r = open_row(rows, law, remembered[law], model.rate_first[d], model.rate_last[d])
         rows.jacobian[r, d] = 1.0
-        close_row(rows, r, model.pattern_start, model.pattern, factor)
+        close_row(rows, r, model, factor)
         if place[law] != BUILT_IN:
             rows.conductance[r], rows.target[r] = springs[law, 0], springs[law, 1]
             rows.spring_bound[r] = springs[law, 2]

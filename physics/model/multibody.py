@@ -18,6 +18,7 @@ attached through such a chain of its own, with a spring in each direction that i
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +42,11 @@ _KIND = {
 # Numbers in q and in v of each kind of body.
 POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7, TWIST: 1, SPHERICAL: 4}
 _RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6, TWIST: 1, SPHERICAL: 3}
-_MOST_COORDINATES = 1000
+# A tree with more coordinates than this is factorised by recursion, unless something couples its coordinates. Chains of
+# hinges take the same time both ways at 15 coordinates, and at 50 with a contact on each link.
+_LONGEST_WITH_ENTRIES = 32
+# Most entries of the mass matrix: coordinates times those of the widest block. Two of this size take 1 GiB.
+_MOST_ENTRIES = 2**26
 
 
 class MultibodyModel(NamedTuple):
@@ -52,6 +57,7 @@ class MultibodyModel(NamedTuple):
         body_kind: REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST or SPHERICAL.
         body_twist: of a TWIST body, per unit of its coordinate, linear then angular in the joint's axes, (bodies, 6).
         body_rotation, body_position: joint frame in the parent body's frame, (bodies, 3, 3) and (bodies, 3) [m].
+        body_root: first body of its tree.
         body_q: first index of the joint's position in q.
         body_alone: whether the body floats in the world and carries no other; loop joints may hold it.
         body_mimics: whether the joint follows another one's coordinate.
@@ -64,10 +70,16 @@ class MultibodyModel(NamedTuple):
         rate_inertia: of rotors geared to each coordinate, reduced to it [kg m2 or kg], (coordinates,).
         rate_damping: viscous damping of each coordinate [N m s/rad or N s/m], (coordinates,).
         spring_position, spring_rate, spring_stiffness: elastic coordinates: index in q and in v, stiffness.
-        pattern_start, pattern: row k of the factor has off-diagonal entries pattern[pattern_start[k]:pattern_start[k +
-            1]], ascending, all below k.
-        rate_first, rate_last: the mass matrix couples a coordinate with those in range(rate_first, rate_last) only: of
-            its tree, and of trees that loops or shared coordinates couple with it.
+        rate_first, rate_last: the mass matrix couples a coordinate with those in range(rate_first, rate_last) only, its
+            block: of its tree, and of trees that loops or shared coordinates couple with it.
+        rate_entries: number of entries that each row of the mass matrix has left of its diagonal, from column
+            rate_first on: all of the block, or 0 if the factor is found by recursion.
+        rate_run: run of each coordinate.
+        run_start: coordinates of run r are run_start[r] to run_start[r + 1]: of one tree whose factor is found by
+            recursion (`multibody.articulated_factor`), or of blocks with entries. No runs if all have entries.
+        run_tree: first and last (exclusive) body of that tree, (runs, 2); 0 and 0 of a run with entries.
+        pattern_start, pattern: row k of the factor has entries left of the diagonal in the columns rate_first[k] +
+            pattern[pattern_start[k]:pattern_start[k + 1]], ascending.
         q_initial: positions at the start, in the order of q.
         gravity: [m/s2], world frame.
     """
@@ -77,6 +89,7 @@ class MultibodyModel(NamedTuple):
     body_twist: np.ndarray
     body_rotation: np.ndarray
     body_position: np.ndarray
+    body_root: np.ndarray
     body_q: np.ndarray
     body_alone: np.ndarray
     body_mimics: np.ndarray
@@ -92,10 +105,14 @@ class MultibodyModel(NamedTuple):
     spring_position: np.ndarray
     spring_rate: np.ndarray
     spring_stiffness: np.ndarray
-    pattern_start: np.ndarray
-    pattern: np.ndarray
     rate_first: np.ndarray
     rate_last: np.ndarray
+    rate_entries: np.ndarray
+    rate_run: np.ndarray
+    run_start: np.ndarray
+    run_tree: np.ndarray
+    pattern_start: np.ndarray
+    pattern: np.ndarray
     q_initial: np.ndarray
     gravity: np.ndarray
 
@@ -154,7 +171,12 @@ class Names:
         return self.links.index(name)
 
 
-def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81)) -> tuple[MultibodyModel, Names]:
+def build_model(
+    machine: Machine,
+    spawn: Pose = Pose(),
+    gravity=(0.0, 0.0, -9.81),
+    longest_with_entries: int = _LONGEST_WITH_ENTRIES,
+) -> tuple[MultibodyModel, Names]:
     """Arrays and names of a machine.
 
     Args:
@@ -162,24 +184,32 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
         spawn: initial pose of the root link in the world; it is permanent when the base is fixed. Members of a fleet
             have their own poses in the description.
         gravity: acceleration in the world frame [m/s2].
+        longest_with_entries: most coordinates of a tree whose mass matrix has entries, if nothing couples them.
 
     Raises:
-        MachineError: a moving body has no mass beyond it, or there are too many coordinates.
+        MachineError: a moving body has no mass beyond it, or its mass matrix is too large.
     """
     tree = _Tree(machine, Pose() if machine.members else spawn)
     tree.grow()
     tree.check_masses()
     column_start, column_rate = tree.columns()
-    pattern_start, pattern = _elimination_pattern(
-        tree.parent, column_start, column_rate, tree.rate_count, tree.looped_bodies()
+    loops = [moving_rates(tree.parent, column_start, column_rate, body, other) for body, other in tree.looped_bodies()]
+    rate_first, rate_last = _blocks(tree.parent, column_start, column_rate, tree.rate_count, loops)
+    trees = _long_trees(
+        *(tree.parent, column_start, column_rate, rate_first, rate_last, tree.coupled_bodies(), longest_with_entries)
     )
-    rate_first, rate_last = _blocks(tree.parent, column_start, column_rate, pattern_start, pattern)
+    rate_run, run_start, run_tree = _runs(trees, column_start, column_rate, tree.rate_count)
+    with_entries = run_tree[rate_run, 1] == 0 if trees else np.ones(tree.rate_count, dtype=np.bool_)
+    rate_entries = np.where(with_entries, np.arange(tree.rate_count) - rate_first, 0)
+    tree.check_size(rate_entries)
+    pattern_start, pattern = _elimination_pattern(tree.parent, column_start, column_rate, with_entries, loops)
     model = MultibodyModel(
         body_parent=np.array(tree.parent, dtype=np.int64),
         body_kind=np.array(tree.kind, dtype=np.int64),
         body_twist=np.array(tree.twist, dtype=float).reshape(-1, 6),
         body_rotation=np.array(tree.rotation).reshape(-1, 3, 3),
         body_position=np.array(tree.position).reshape(-1, 3),
+        body_root=tree.roots(),
         body_q=np.array(tree.q_start, dtype=np.int64),
         body_alone=np.array(tree.alone(), dtype=np.bool_),
         body_mimics=np.array(tree.mimics, dtype=np.bool_),
@@ -195,10 +225,14 @@ def build_model(machine: Machine, spawn: Pose = Pose(), gravity=(0.0, 0.0, -9.81
         spring_position=np.array([spring[0] for spring in tree.springs], dtype=np.int64),
         spring_rate=np.array([spring[1] for spring in tree.springs], dtype=np.int64),
         spring_stiffness=np.array([spring[2] for spring in tree.springs], dtype=float),
-        pattern_start=pattern_start,
-        pattern=pattern,
         rate_first=rate_first,
         rate_last=rate_last,
+        rate_entries=rate_entries,
+        rate_run=rate_run,
+        run_start=run_start,
+        run_tree=run_tree,
+        pattern_start=pattern_start,
+        pattern=pattern - np.repeat(rate_first, np.diff(pattern_start)),
         q_initial=np.array(tree.q_initial, dtype=float),
         gravity=np.array(gravity, dtype=float),
     )
@@ -404,12 +438,6 @@ class _Tree:
         self.q_initial.extend(start)
         self.damping.extend([damping] * rates)
         self.rate_joint.extend([name] * rates)
-        if self.rate_count > _MOST_COORDINATES:
-            raise MachineError(
-                f"the machine has more than {_MOST_COORDINATES} coordinates",
-                file=self.machine.file,
-                remedy="join links by fixed joints where they do not move",
-            )
 
     def check_masses(self):
         """Rejects a coordinate that moves no mass: its acceleration is undefined."""
@@ -429,6 +457,17 @@ class _Tree:
                     remedy="give its link an <inertial>, or make the joint fixed",
                 )
 
+    def check_size(self, entries):
+        """Rejects a mass matrix that is too large; `entries` are those of each row left of the diagonal."""
+        widest = int(max(entries, default=0)) + 1
+        if self.rate_count * widest > _MOST_ENTRIES:
+            raise MachineError(
+                f"the machine has {self.rate_count} coordinates, of which {widest} are coupled: its mass matrix would "
+                f"have {self.rate_count * widest} entries, more than {_MOST_ENTRIES}",
+                file=self.machine.file,
+                remedy="join links by fixed joints where they do not move",
+            )
+
     def alone(self):
         """Whether each body floats in the world and carries no other."""
         carriers = set(self.parent)
@@ -437,9 +476,22 @@ class _Tree:
             for body, (kind, parent) in enumerate(zip(self.kind, self.parent, strict=True))
         ]
 
+    def roots(self):
+        """First body of the tree of each body."""
+        roots = np.arange(len(self.parent))
+        for body, parent in enumerate(self.parent):
+            if parent >= 0:
+                roots[body] = roots[parent]
+        return roots
+
     def looped_bodies(self):
         """The two bodies of every loop joint."""
         return [(self.pose[loop.parent.link][0], self.pose[loop.child.link][0]) for loop in self.machine.loop_joints]
+
+    def coupled_bodies(self):
+        """Bodies on which forces act that couple several coordinates: of loop joints, and of wheels on soil."""
+        wheels = [self.pose[wheel.link][0] for wheel in self.machine.wheels]
+        return {*wheels, *(body for bodies in self.looped_bodies() for body in bodies)}
 
     def rotors(self):
         """Inertia of rotors geared to each coordinate rate."""
@@ -503,49 +555,49 @@ def moving_rates(parent, column_start, column_rate, body: int, other: int) -> li
     )
 
 
-def _elimination_pattern(parent, column_start, column_rate, rate_count, loops):
+def _elimination_pattern(parent, column_start, column_rate, with_entries, loops):
     """Off-diagonal pattern of L in L^T L = M, row by row, with the fill-in of the elimination.
 
     A coordinate is coupled with those of its own body and of every body between it and the world (Featherstone 2008,
     section 6.5); a coordinate that moves several bodies couples all of their chains, which elimination from the last
-    coordinate to the first then fills in. A loop couples all coordinates between its two bodies.
+    coordinate to the first then fills in. A loop couples all coordinates between its two bodies, `loops`. Coordinates
+    for which `with_entries` is false have no rows.
     """
-    rows = [set() for _ in range(rate_count)]
+    rows = [set() for _ in with_entries]
     for body in range(len(parent)):
         own = column_rate[column_start[body] : column_start[body + 1]]
-        above = body
+        above = body if with_entries[own[0]] else -1
         while above >= 0:
             for a in own:
                 for b in column_rate[column_start[above] : column_start[above + 1]]:
                     if a != b:
                         rows[max(a, b)].add(int(min(a, b)))
             above = parent[above]
-    for body, other in loops:
-        between = moving_rates(parent, column_start, column_rate, body, other)
+    for between in loops:
         for k in between:
             rows[k].update(i for i in between if i < k)
-    for k in range(rate_count - 1, -1, -1):
-        for i in rows[k]:
-            rows[i].update(j for j in rows[k] if j < i)
+    for row in reversed(rows):
+        if row:
+            # what couples with the last of them couples with the others as well when that is eliminated
+            nearest = max(row)
+            rows[nearest].update(row - {nearest})
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
     return start, np.array([j for row in rows for j in sorted(row)], dtype=np.int64)
 
 
-def _blocks(parent, column_start, column_rate, pattern_start, pattern):
+def _blocks(parent, column_start, column_rate, count, loops):
     """First and last (exclusive) coordinate of the block of the mass matrix that each coordinate belongs to.
 
-    Blocks are ranges: those of trees whose coordinates alternate are one.
+    Blocks are ranges: those of trees whose coordinates alternate are one. `loops` lists the coordinates between the
+    bodies of each loop joint.
     """
-    count = len(pattern_start) - 1
     reach = np.arange(count) + 1
-    for k in range(count):
-        for i in pattern[pattern_start[k] : pattern_start[k + 1]]:
-            reach[i] = max(reach[i], k + 1)
+    coupled = [between for between in loops if between]
     for body, above in enumerate(parent):
-        own = column_rate[column_start[body] : column_start[body + 1]]
-        if above >= 0:
-            own = np.append(own, column_rate[column_start[above]])
-        reach[own.min()] = max(reach[own.min()], own.max() + 1)
+        own = list(column_rate[column_start[body] : column_start[body + 1]])
+        coupled.append(own if above < 0 else [*own, column_rate[column_start[above]]])
+    for rates in coupled:
+        reach[min(rates)] = max(reach[min(rates)], max(rates) + 1)
     first, last = np.zeros((2, count), dtype=np.int64)
     begin = 0
     while begin < count:
@@ -556,3 +608,62 @@ def _blocks(parent, column_start, column_rate, pattern_start, pattern):
         first[begin:end], last[begin:end] = begin, end
         begin = end
     return first, last
+
+
+def _long_trees(parent, column_start, column_rate, rate_first, rate_last, coupled, most):
+    """First and last (exclusive) body of each tree with more than `most` coordinates that nothing but inertia couples.
+
+    Neither do its bodies share coordinates with one another or with those of other trees, nor is one of them in
+    `coupled`.
+    """
+    uses, roots = np.bincount(column_rate), [body for body, above in enumerate(parent) if above < 0]
+    trees = []
+    for first, last in pairwise([*roots, len(parent)]):
+        rates = column_rate[column_start[first] : column_start[last]]
+        block = rate_first[rates[0]], rate_last[rates[0]]
+        own = block == (rates[0], rates[0] + len(rates)) and (uses[rates] == 1).all()
+        if own and len(rates) > most and coupled.isdisjoint(range(first, last)):
+            trees.append((first, last))
+    return trees
+
+
+def _runs(trees, column_start, column_rate, count):
+    """Run of each coordinate, starts and trees of the runs: those of the trees, and those between them."""
+    if not trees:
+        return np.zeros(count, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
+    start, bodies = [0], []
+    for first, last in trees:
+        begin = int(column_rate[column_start[first]])
+        if begin > start[-1]:
+            start.append(begin)
+            bodies.append((0, 0))
+        start.append(begin + int(column_start[last] - column_start[first]))
+        bodies.append((first, last))
+    if start[-1] < count:
+        start.append(count)
+        bodies.append((0, 0))
+    return np.repeat(np.arange(len(bodies)), np.diff(start)), np.array(start), np.array(bodies)
+
+
+def with_entries(model: MultibodyModel) -> MultibodyModel:
+    """The same model with entries in all blocks of the mass matrix and its factor, whatever their size."""
+    count = len(model.rate_first)
+    known = [
+        [*(model.rate_first[k] + model.pattern[model.pattern_start[k] : model.pattern_start[k + 1]]), k]
+        for k in range(count)
+    ]
+    rate_run, run_start, run_tree = _runs([], model.column_start, model.column_rate, count)
+    pattern_start, pattern = _elimination_pattern(
+        model.body_parent, model.column_start, model.column_rate, np.ones(count, dtype=np.bool_), known
+    )
+    changed = {
+        "rate_entries": np.arange(count) - model.rate_first,
+        "rate_run": rate_run,
+        "run_start": run_start,
+        "run_tree": run_tree,
+        "pattern_start": pattern_start,
+        "pattern": pattern - np.repeat(model.rate_first, np.diff(pattern_start)),
+    }
+    for array in changed.values():
+        array.flags.writeable = False
+    return model._replace(**changed)

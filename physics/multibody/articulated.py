@@ -79,14 +79,7 @@ def _start_body(model: MultibodyModel, i, kinematics: Kinematics, workspace: Art
     p0, p1, p2, p3, p4, p5 = required_wrench(inertia, kinematics.twist, i, a0, a1, a2, a3, a4, a5)
     bias[i, 0], bias[i, 1], bias[i, 2] = p0, p1, p2
     bias[i, 3], bias[i, 4], bias[i, 5] = p3, p4, p5
-    a = workspace.inertia[i]
-    hx, hy, hz, m = inertia[i, 6], inertia[i, 7], inertia[i, 8], inertia[i, 9]
-    a[0] = m
-    a[1], a[2] = 0.0, m
-    a[3], a[4], a[5] = 0.0, 0.0, m
-    a[6], a[7], a[8], a[9] = 0.0, -hz, hy, inertia[i, 0]
-    a[10], a[11], a[12], a[13], a[14] = hz, 0.0, -hx, inertia[i, 1], inertia[i, 3]
-    a[15], a[16], a[17], a[18], a[19], a[20] = -hy, hx, 0.0, inertia[i, 2], inertia[i, 4], inertia[i, 5]
+    rigid_inertia(inertia[i], workspace.inertia[i])
 
 
 @inlined
@@ -96,7 +89,7 @@ def _eliminate_body(model: MultibodyModel, i, column, force, workspace: Articula
     p0, p1, p2, p3, p4, p5 = bias[i, 0], bias[i, 1], bias[i, 2], bias[i, 3], bias[i, 4], bias[i, 5]
     for c in range(model.column_start[i + 1] - 1, model.column_start[i] - 1, -1):
         s0, s1, s2, s3, s4, s5 = column[c, 0], column[c, 1], column[c, 2], column[c, 3], column[c, 4], column[c, 5]
-        r0, r1, r2, r3, r4, r5 = _symmetric_times(a, s0, s1, s2, s3, s4, s5)
+        r0, r1, r2, r3, r4, r5 = symmetric_times(a, s0, s1, s2, s3, s4, s5)
         reaction[c, 0], reaction[c, 1], reaction[c, 2] = r0, r1, r2
         reaction[c, 3], reaction[c, 4], reaction[c, 5] = r3, r4, r5
         missing = force[model.column_rate[c]] - (s0 * p0 + s1 * p1 + s2 * p2 + s3 * p3 + s4 * p4 + s5 * p5)
@@ -105,7 +98,7 @@ def _eliminate_body(model: MultibodyModel, i, column, force, workspace: Articula
         rate = missing * inverse
         p0, p1, p2 = p0 + r0 * rate, p1 + r1 * rate, p2 + r2 * rate
         p3, p4, p5 = p3 + r3 * rate, p4 + r4 * rate, p5 + r5 * rate
-        _subtract_square(a, inverse, r0, r1, r2, r3, r4, r5)
+        subtract_square(a, inverse, r0, r1, r2, r3, r4, r5)
     parent = model.body_parent[i]
     if parent >= 0:
         above = workspace.inertia[parent]
@@ -141,7 +134,19 @@ def _accelerate_body(model: MultibodyModel, i, column, workspace: ArticulatedWor
 
 
 @kernel
-def _symmetric_times(a, x0, x1, x2, x3, x4, x5):
+def rigid_inertia(inertia, a):
+    """Writes the inertia of a body (`Kinematics.inertia`) as a symmetric 6 x 6 matrix, lower triangle row by row."""
+    hx, hy, hz, m = inertia[6], inertia[7], inertia[8], inertia[9]
+    a[0] = m
+    a[1], a[2] = 0.0, m
+    a[3], a[4], a[5] = 0.0, 0.0, m
+    a[6], a[7], a[8], a[9] = 0.0, -hz, hy, inertia[0]
+    a[10], a[11], a[12], a[13], a[14] = hz, 0.0, -hx, inertia[1], inertia[3]
+    a[15], a[16], a[17], a[18], a[19], a[20] = -hy, hx, 0.0, inertia[2], inertia[4], inertia[5]
+
+
+@kernel
+def symmetric_times(a, x0, x1, x2, x3, x4, x5):
     """The symmetric 6 x 6 matrix, stored as its lower triangle a, row by row, times the vector x."""
     return (
         a[0] * x0 + a[1] * x1 + a[3] * x2 + a[6] * x3 + a[10] * x4 + a[15] * x5,
@@ -154,7 +159,7 @@ def _symmetric_times(a, x0, x1, x2, x3, x4, x5):
 
 
 @kernel
-def _subtract_square(a, scale, x0, x1, x2, x3, x4, x5):
+def subtract_square(a, scale, x0, x1, x2, x3, x4, x5):
     """Subtracts scale x x^T from the symmetric 6 x 6 matrix, stored as its lower triangle a, row by row."""
     y0, y1, y2, y3, y4, y5 = scale * x0, scale * x1, scale * x2, scale * x3, scale * x4, scale * x5
     a[0] -= y0 * x0

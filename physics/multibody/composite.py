@@ -6,22 +6,23 @@ from grouser.physics.base.kernel import embedded, inlined
 from grouser.physics.base.spatial import momentum
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.kinematics import Kinematics, force_along
+from grouser.physics.multibody.mass import MassMatrix
 
 
 @embedded
-def mass_matrix(model: MultibodyModel, kinematics: Kinematics, composite, mass):
-    """Lower triangle of M(q), block by block; leaves all else unchanged.
+def mass_matrix(model: MultibodyModel, kinematics: Kinematics, composite, mass: MassMatrix):
+    """M(q), rotors included.
 
     Args:
         model: the multibody system.
         kinematics: with positions filled.
         composite: workspace, (bodies, 10).
-        mass: result, (coordinates, coordinates) [kg, kg m, kg m2].
+        mass: result [kg, kg m, kg m2].
     """
-    for i in range(mass.shape[0]):
-        for j in range(model.rate_first[i], i + 1):
-            mass[i, j] = 0.0
-        mass[i, i] = model.rate_inertia[i]
+    for i in range(mass.diagonal.shape[0]):
+        mass.diagonal[i] = mass.along[i] = model.rate_inertia[i]
+        for j in range(model.rate_entries[i]):
+            mass.lower[i, j] = 0.0
     for i in range(model.body_parent.shape[0]):
         for k in range(10):
             composite[i, k] = kinematics.inertia[i, k]
@@ -35,25 +36,28 @@ def mass_matrix(model: MultibodyModel, kinematics: Kinematics, composite, mass):
 
 
 @inlined
-def _couple_column(model: MultibodyModel, i, c, column, composite, mass):
+def _couple_column(model: MultibodyModel, i, c, column, composite, mass: MassMatrix):
     """Adds the coupling of column c of body i with itself, and with earlier columns of the body and its ancestors."""
     # Unsigned, as in `factorisation`.
     row = np.uintp(model.column_rate[c])
+    first = np.uintp(model.rate_first[row])
     f0, f1, f2, f3, f4, f5 = momentum(
         composite, i, column[c, 0], column[c, 1], column[c, 2], column[c, 3], column[c, 4], column[c, 5]
     )
-    mass[row, row] += force_along(column, c, f0, f1, f2, f3, f4, f5)
+    mass.diagonal[row] += force_along(column, c, f0, f1, f2, f3, f4, f5)
     body, last = i, c
+    if model.run_tree.shape[0] > 0 and model.run_tree[model.rate_run[row], 1] > 0:
+        body = -1  # the recursion along the tree needs no entries
     while body >= 0:
         for d in range(np.uintp(model.column_start[body]), np.uintp(last)):
             coupling = force_along(column, d, f0, f1, f2, f3, f4, f5)
             other = np.uintp(model.column_rate[d])
             if other < row:
-                mass[row, other] += coupling
+                mass.lower[row, other - first] += coupling
             elif other > row:
-                mass[other, row] += coupling
+                mass.lower[other, row - first] += coupling
             else:
                 # one coordinate moves both bodies: the product counts twice
-                mass[row, row] += 2.0 * coupling
+                mass.diagonal[row] += 2.0 * coupling
         body = model.body_parent[body]
         last = model.column_start[body + 1]

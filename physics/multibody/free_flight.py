@@ -31,10 +31,7 @@ def mark_bridge(model: "MultibodyModel", one, other, touched):
 @inlined
 def _root_of(model: "MultibodyModel", body):
     """First body of the tree of a body; -1 for the world."""
-    root = body
-    while root >= 0 and model.body_parent[root] >= 0:
-        root = model.body_parent[root]
-    return root
+    return model.body_root[body] if body >= 0 else body
 
 
 @kernel

@@ -11,12 +11,13 @@ from grouser.physics.base.labels import RATE
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.discrete_momentum import DiscreteMotion, make_discrete_motion
-from grouser.physics.multibody.factorisation import copy_lower, multiply, solve_transposed
 from grouser.physics.multibody.factorisation import factorise as factorise_in_place
+from grouser.physics.multibody.factorisation import multiply, solve_transposed
 from grouser.physics.multibody.free_body import carry_momentum, measure_precession
 from grouser.physics.multibody.free_flight import keep_centre_of_mass
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics
+from grouser.physics.multibody.mass import MassMatrix, copy_mass_matrix, make_mass_matrix
 from grouser.physics.multibody.velocity_forces import bias_forces, measure_turning, refine_bias_forces
 
 # Limit of the rounds of an iteration within a step.
@@ -42,9 +43,8 @@ class Workspace(NamedTuple):
     Attributes:
         kinematics: at the start of the step.
         composite, wrench, motion: buffers of the dynamics, (bodies, ...).
-        mass: lower triangle of the mass matrix with the implicit terms that are constant in a step, (coordinates,
-            coordinates).
-        factor: factor of `mass` with the terms that `assemble` adds, (coordinates, coordinates).
+        mass: mass matrix with the implicit terms that are constant in a step.
+        factor: factor of `mass` with the terms that `assemble` adds.
         still: zeros, (coordinates,).
         force: of the equations of motion, (coordinates,).
         bias: of them, gravity and velocity products, (coordinates,).
@@ -68,8 +68,8 @@ class Workspace(NamedTuple):
     composite: np.ndarray
     wrench: np.ndarray
     motion: np.ndarray
-    mass: np.ndarray
-    factor: np.ndarray
+    mass: MassMatrix
+    factor: MassMatrix
     still: np.ndarray
     force: np.ndarray
     bias: np.ndarray
@@ -102,8 +102,8 @@ def make_workspace(model: MultibodyModel) -> Workspace:
         composite=np.zeros((bodies, 10)),
         wrench=np.zeros((bodies, 6)),
         motion=np.zeros((bodies, 6)),
-        mass=np.zeros((coordinates, coordinates)),
-        factor=np.zeros((coordinates, coordinates)),
+        mass=make_mass_matrix(model),
+        factor=make_mass_matrix(model),
         fast=np.zeros(1, dtype=np.bool_),
         has_precession=np.zeros(1, dtype=np.bool_),
         turn=np.zeros(1),
@@ -138,7 +138,7 @@ def apply_forces(context: Context):
 def assemble(context: Context):
     """Starts the mass matrix and the force, to which other rooms add."""
     work = context.workspace.multibody
-    copy_lower(context.system.multibody.rate_first, work.mass, work.factor)
+    copy_mass_matrix(context.system.multibody, work.mass, work.factor)
     for d in range(work.u.shape[0]):
         work.u[d] = work.force[d]
 
@@ -147,13 +147,13 @@ def assemble(context: Context):
 def factorise(context: Context):
     """Factorises the mass matrix, and finds the whitened velocity from the forces alone."""
     model, work, step = context.system.multibody, context.workspace.multibody, context.system.settings.step
-    start, pattern, u = model.pattern_start, model.pattern, work.u
-    singular = factorise_in_place(start, pattern, work.factor)
+    u = work.u
+    singular = factorise_in_place(model, work.kinematics, work.factor)
     if singular >= 0:
         # the stiffness exceeds the precision of the masses: the finite check names the joint
         u[singular] = math.nan
-    multiply(start, pattern, work.factor, context.state.v, work.u_start)
-    solve_transposed(start, pattern, work.factor, u)
+    multiply(model, work.factor, context.state.v, work.u_start)
+    solve_transposed(model, work.factor, u)
     for d in range(u.shape[0]):
         u[d] = work.u_start[d] + step * u[d]
     work.unsettled[0] = -1

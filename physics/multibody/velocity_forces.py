@@ -73,7 +73,7 @@ def _velocity_forces_at(model: "MultibodyModel", work: "Workspace", u, bias):
     mean = work.velocity_ahead
     for d in range(mean.shape[0]):
         mean[d] = u[d]
-    solve(model.pattern_start, model.pattern, work.factor, mean)
+    solve(model, work.factor, mean)
     for d in range(mean.shape[0]):
         mean[d] = 0.5 * (mean[d] + work.velocity_start[d])
     update_velocities(model, mean, work.kinematics)
@@ -101,7 +101,7 @@ def refine_bias_forces(model: "MultibodyModel", step: float, work: "Workspace"):
         _velocity_forces_at(model, work, u, discrete.force)
         for d in range(u.shape[0]):
             residual[d] = step * (work.bias[d] - discrete.force[d])
-        solve_transposed(model.pattern_start, model.pattern, work.factor, residual)
+        solve_transposed(model, work.factor, residual)
         for d in range(u.shape[0]):
             residual[d] += predicted[d] - u[d]
         next_direction(direction, rounds, residual)

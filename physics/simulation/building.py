@@ -157,7 +157,7 @@ def make_initial_state(setup: Setup, packed: Packed, kinematics: Packed, workspa
     state.hydraulics.pressure[:] = system.hydraulics.network.pressure
     state.hydraulics.swash[:] = 1.0
     for c, cylinder in enumerate(setup.machine.cylinders):
-        length = cylinder_length(packed.hydraulics.geometry, kinematics, c, workspace.hydraulics.direction)
+        length = cylinder_length(packed.hydraulics.geometry, kinematics, c, workspace.hydraulics.direction[c])
         position = length - cylinder.retracted_length
         if not -STROKE_TOLERANCE <= position <= cylinder.stroke + STROKE_TOLERANCE:
             raise MachineError(
@@ -240,9 +240,9 @@ def _check_scheme(machine, scheme):
 
 def _check_inertia(setup, packed, kinematics, workspace):
     """Refuses joints that move a part without inertia."""
-    system, factor = setup.system, workspace.multibody.factor
+    factor = Packed(workspace.multibody.factor)
     mass_matrix(packed.multibody, kinematics, workspace.multibody.composite, factor)
-    stuck = factorise(system.multibody.pattern_start, system.multibody.pattern, factor)
+    stuck = factorise(packed.multibody, kinematics, factor)
     if stuck >= 0:
         raise MachineError(
             "moves a part without inertia about it",

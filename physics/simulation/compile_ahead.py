@@ -112,10 +112,10 @@ def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
     """Kernels that build and read a simulation."""
     system, state, work = context.system, context.state, context.workspace
     model, contact = system.multibody, system.contact
-    matrix = np.zeros((1, 1))
+    matrix = work.multibody.factor
     yield _job(update_kinematics, model, state.q, state.v, kinematics)
     yield _job(mass_matrix, model, kinematics, work.multibody.composite, matrix)
-    yield _job(factorise, model.pattern_start, model.pattern, matrix)
+    yield _job(factorise, model, kinematics, matrix)
     yield _job(kinetic_energy, model, kinematics)
     yield _job(rotor_energy, model, state.v)
     yield _job(potential_energy, model, kinematics)
@@ -131,7 +131,7 @@ def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
         motion = Packed(make_loop_motion(system.loops, len(state.v)))
         yield _job(place_loops, model, system.loops, state.q, kinematics, motion)
     if len(system.hydraulics.geometry.barrel_body):
-        yield _job(cylinder_length, system.hydraulics.geometry, kinematics, 0, work.hydraulics.direction)
+        yield _job(cylinder_length, system.hydraulics.geometry, kinematics, 0, work.hydraulics.direction[0])
 
 
 def _job(kernel: Any, *arguments: Any) -> Job:

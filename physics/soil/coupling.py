@@ -93,7 +93,7 @@ def _find_twist(velocity, first, last, work: WheelWorkspace, twist):
 
 @inlined
 def _add_to_equations(first, last, step: float, w, work: WheelWorkspace, mass, force):
-    """Adds J^T F to the force and h J^T D J to the mass matrix (lower triangle), with the Jacobian filled."""
+    """Adds J^T F to the force and h J^T D J to the mass matrix, with the Jacobian filled."""
     jacobian, pushed, entry, slope, wrench = work.jacobian, work.pushed, work.entry, work.slope[w], work.wrench[w]
     for k in range(6):
         for m in range(k):
@@ -113,7 +113,10 @@ def _add_to_equations(first, last, step: float, w, work: WheelWorkspace, mass, f
             total = 0.0
             for k in range(6):
                 total += jacobian[k, e] * pushed[k, d]
-            mass[d, e] += total
+            if e < d:
+                mass.lower[d, e - first] += total
+            else:
+                mass.diagonal[d] += total
 
 
 @inlined

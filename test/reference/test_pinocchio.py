@@ -9,6 +9,7 @@ import pytest
 from pinocchio_twin import PinocchioTwin, placement
 
 import grouser
+from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL, build_model
 from grouser.physics.multibody.articulated import forward_dynamics, make_articulated_workspace
@@ -18,6 +19,7 @@ from grouser.physics.multibody.factorisation import factorise, solve, solve_tran
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.jacobian import point_rows, wrench_row
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.mass import full_matrix, make_mass_matrix
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,10 +44,11 @@ class Case:
 
     def __init__(self, path, base):
         machine = grouser.load_machine(path, base=base)
-        self.model, self.names = build_model(machine, gravity=GRAVITY)
-        self.twin = PinocchioTwin(machine, self.model, self.names)
+        model, self.names = build_model(machine, gravity=GRAVITY)
+        self.model = Packed(model)
+        self.twin = PinocchioTwin(machine, model, self.names)
         self.random = np.random.default_rng(crc32(path.name.encode()))
-        self.kinematics = make_kinematics(self.model)
+        self.kinematics = Packed(make_kinematics(model))
         self.rates = len(self.model.rate_damping)
         self.bodies = len(self.model.body_parent)
         self.states = [self._state() for _ in range(STATES)]
@@ -66,10 +69,11 @@ class Case:
             yield q, v, acceleration, pq
 
     def own_mass_matrix(self):
-        """Our lower triangle for the present kinematics, the rest zero, without rotors: Pinocchio has none."""
-        lower = np.zeros((self.rates, self.rates))
-        mass_matrix(self.model, self.kinematics, np.zeros((self.bodies, 10)), lower)
-        return lower - np.diag(self.model.rate_inertia)
+        """Ours for the present kinematics, without rotors: Pinocchio has none."""
+        mass = make_mass_matrix(self.model)
+        mass_matrix(self.model, self.kinematics, np.zeros((self.bodies, 10)), mass)
+        mass.diagonal[:] -= self.model.rate_inertia
+        return mass
 
     def own_forces(self, acceleration):
         """Our inverse dynamics for the present kinematics."""
@@ -137,7 +141,7 @@ def test_link_poses_and_velocities(case):
 def test_mass_matrix(case):
     worst = Worst()
     for _, _, _, pq in case.each():
-        worst.add(case.own_mass_matrix(), np.tril(case.twin.mass_matrix(pq)))
+        worst.add(full_matrix(case.model, case.own_mass_matrix()), case.twin.mass_matrix(pq))
     worst.check()
 
 
@@ -173,10 +177,9 @@ def test_forward_dynamics(case):
 def _solve(case, x):
     """x <- M^-1 x by the branch-sparse factors."""
     factor = case.own_mass_matrix()
-    start, pattern = case.model.pattern_start, case.model.pattern
-    assert factorise(start, pattern, factor) == -1
-    solve_transposed(start, pattern, factor, x)
-    solve(start, pattern, factor, x)
+    assert factorise(case.model, case.kinematics, factor) == -1
+    solve_transposed(case.model, factor, x)
+    solve(case.model, factor, x)
 
 
 def test_factorised_solve(case):
@@ -306,15 +309,15 @@ def test_spawn_pose_of_a_fixed_base():
     for joint in range(1, twin.model.njoints):
         if twin.model.parents[joint] == 0:
             twin.model.jointPlacements[joint] = placement(spawn) * twin.model.jointPlacements[joint]
-    kinematics = make_kinematics(model)
+    model, kinematics = Packed(model), Packed(make_kinematics(model))
     q, v = np.array(model.q_initial), np.linspace(-1.0, 1.0, len(model.rate_damping))
     update_kinematics(model, q, v, kinematics)
     pq = twin.positions(q)
-    lower = np.zeros((len(v), len(v)))
-    mass_matrix(model, kinematics, np.zeros((len(model.body_parent), 10)), lower)
+    mass = make_mass_matrix(model)
+    mass_matrix(model, kinematics, np.zeros((len(model.body_parent), 10)), mass)
     force = np.zeros(len(v))
     buffers = np.zeros((2, len(model.body_parent), 6))
     inverse_dynamics(model, kinematics, v, buffers[0], buffers[1], force)
 
-    assert lower == pytest.approx(np.tril(twin.mass_matrix(pq)), abs=1e-10)
+    assert full_matrix(model, mass) == pytest.approx(twin.mass_matrix(pq), abs=1e-10)
     assert force == pytest.approx(twin.forces(pq, v, v), rel=1e-10, abs=1e-10)

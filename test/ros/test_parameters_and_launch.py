@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from patience import DEADLINE
 from rcl_interfaces.msg import ParameterType
 
 from grouser import cli
@@ -197,6 +198,6 @@ def test_old_names_of_node_modules_still_work(launch, old, new):
     process = launch(
         f"grouser.nodes.{old}", "--ros-args", "-p", "joints:=['a']", "-p", "speed:=-1.0", "-p", "world:=nowhere"
     )
-    output, _ = process.communicate(timeout=60.0)
+    output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 2, output
     assert output.count(f"grouser.nodes.{old} is now grouser.nodes.{new}") == 1

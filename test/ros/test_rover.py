@@ -189,6 +189,7 @@ def test_imu_at_rest_measures_the_reaction_to_gravity(peer, start_rover):
     start_rover(imu_rate=50.0, start_paused=True, step_request_count=1000)
     readings = peer.hear(Imu, "imu/data", topics.SENSOR_DATA)
     reading = peer.step_until(readings, lambda message: message.header.stamp.sec >= 1, "a reading after 1 s")
+    peer.wait_for(lambda: peer.node.count_publishers("/imu/data") == 1, "/imu/data")
     (publisher,) = peer.node.get_publishers_info_by_topic("/imu/data")
     assert publisher.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
     assert reading.header.frame_id == "imu"

@@ -92,18 +92,22 @@ def test_reported_features_are_the_available_services(ask, peer, yard):
         "AVAILABLE_WORLDS",
     ):
         assert getattr(SimulatorFeatures, name) in offered
-    services = {name for name, _ in peer.node.get_service_names_and_types() if name.startswith("/simulator/")}
-    for feature, service in (
-        ("SPAWNING", "spawn_entity"),
-        ("DELETING", "delete_entity"),
-        ("ENTITY_STATE_SETTING", "set_entity_state"),
-        ("WORLD_LOADING", "load_world"),
-        ("WORLD_UNLOADING", "unload_world"),
-        ("ENTITY_INFO_SETTING", "set_entity_info"),
-        ("ENTITY_STATE_GETTING", "get_entities_states"),
-    ):
-        number = getattr(SimulatorFeatures, feature)
-        assert (number in offered) == (f"/simulator/{service}" in services), feature
+    services = {
+        "SPAWNING": "/simulator/spawn_entity",
+        "DELETING": "/simulator/delete_entity",
+        "ENTITY_STATE_SETTING": "/simulator/set_entity_state",
+        "WORLD_LOADING": "/simulator/load_world",
+        "WORLD_UNLOADING": "/simulator/unload_world",
+        "ENTITY_INFO_SETTING": "/simulator/set_entity_info",
+        "ENTITY_STATE_GETTING": "/simulator/get_entities_states",
+    }
+    expected = {name for feature, name in services.items() if getattr(SimulatorFeatures, feature) in offered}
+
+    def found():
+        return {name for name, _ in peer.node.get_service_names_and_types()} & set(services.values())
+
+    peer.wait_for(lambda: found() >= expected, "the services of the features")
+    assert found() == expected
 
 
 def test_transitions_of_the_simulation_state(ask, start_simulator, world_file):

@@ -80,6 +80,7 @@ def test_topics_have_their_types_and_quality_of_service(peer, start_simulator):
     for topic, kind in INPUTS.items():
         peer.wait_for(lambda topic=topic: peer.node.get_subscriptions_info_by_topic(topic), topic)
         assert {info.topic_type for info in peer.node.get_subscriptions_info_by_topic(topic)} == {kind}
+    peer.wait_for(lambda: dict(peer.node.get_service_names_and_types()).keys() >= SERVICES.keys(), "all services")
     offered = dict(peer.node.get_service_names_and_types())
     for service, kind in SERVICES.items():
         assert offered[service] == [kind]

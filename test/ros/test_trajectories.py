@@ -237,8 +237,11 @@ def test_machine_without_suitable_drives_has_no_trajectory_topic(peer, start_sim
     machine.write_text(re.sub('mode="(position|velocity)"', 'mode="effort"', ARM.read_text()))
     node = start_simulator(machine=str(machine))
     joint_states.wait()
-    names = {name for name, _ in peer.node.get_topic_names_and_types()}
-    assert "/joint_commands" in names
-    assert not any("trajectory" in name for name in names)
+
+    def names():
+        return {name for name, _ in peer.node.get_topic_names_and_types()}
+
+    peer.wait_for(lambda: "/joint_commands" in names(), "the simulator's inputs")
+    assert not any("trajectory" in name for name in names())
     assert "/follow_joint_trajectory" not in dict(get_action_names_and_types(peer.node))
     assert not node.get_parameters_by_prefix("constraints")

@@ -27,6 +27,24 @@ def test_import_grouser_imports_neither_numba_nor_ros():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    "module",
+    [
+        "nodes.operator.node",
+        "nodes.viewer.node",
+        "nodes.navigation.goal_follower",
+        "physics.description.text.xacro_worker",
+    ],
+)
+def test_processes_without_physics_do_not_import_it(module):
+    code = (
+        f"import sys, grouser.{module}; loaded = {{'numba', 'scipy', 'trimesh'}} & set(sys.modules); "
+        "assert not loaded, loaded"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=DEADLINE)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", grouser.__all__)
 def test_every_public_name_can_be_imported(name):
     assert getattr(grouser, name) is not None

@@ -1,4 +1,4 @@
-"""Contacts in the sequential impulses: slip on the friction cone, Newton steps, and the converged solution."""
+"""Contacts in the sequential impulses: slip on the friction cone, and the converged solution."""
 
 import math
 
@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from one_island import one_island
+from one_island import solve_as_one_island
 
-from grouser.physics.constraints.impulses import _project_to_cone, solve_rows, warm_start
+from grouser.physics.base.packed import Packed
+from grouser.physics.constraints.impulses import _project_to_cone, warm_start
 from grouser.physics.constraints.rows import make_rows
-from grouser.physics.constraints.subspace import _share_within_cone, make_subspace, subspace_newton_step
 from grouser.physics.contact.rows import _align_tangents, make_contact_rows
 
 angles = st.floats(0.0, 2.0 * math.pi)
@@ -55,7 +55,7 @@ def test_aligned_tangents_are_decoupled(seed):
 def problem(seed, contacts, coordinates, friction=0.6):
     """Random contacts that share only the coordinates, and a velocity that makes them approach."""
     random = np.random.default_rng(seed)
-    rows = make_contact_rows(contacts, coordinates)
+    rows = Packed(make_contact_rows(contacts, coordinates))
     rows.count[0] = contacts
     rows.size[:] = coordinates
     rows.index[:] = np.arange(coordinates)
@@ -71,10 +71,9 @@ def problem(seed, contacts, coordinates, friction=0.6):
 
 
 def solve(rows, u, tolerance=1e-10, most_sweeps=10_000):
-    none = make_rows(0, len(u))
+    none = Packed(make_rows(0, len(u)))
     warm_start(none, rows, u)
-    subspace = make_subspace(0, len(rows.size), len(u))
-    return solve_rows(none, rows, *one_island(none, rows, len(u)), subspace, u, tolerance, most_sweeps)
+    return solve_as_one_island(none, rows, u, tolerance, most_sweeps)
 
 
 def speeds(rows, u):
@@ -101,56 +100,9 @@ def test_solved_contacts_satisfy_coulombs_law(seed):
     assert u - start == pytest.approx(np.einsum("ckr,cr->k", rows.whitened_jacobian, impulse), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_subspace_newton_step_solves_sticking_contacts(seed):
-    rows, u = problem(seed, contacts=3, coordinates=12, friction=1e6)
-    u += rows.whitened_jacobian[:, :, 0].sum(axis=0) * -5.0
-    rows.impulse[:] = (1.0, 0.0, 0.0)
-    warm_start(make_rows(0, 12), rows, u)
-    before = np.abs(speeds(rows, u)).max()
-    none = make_rows(0, len(u))
-    subspace_newton_step(none, rows, *one_island(none, rows, 12), make_subspace(0, 3, 12), u)
-    assert (rows.impulse[:, 0] > 0.0).all()
-    # the equations' stiffness is 1e7 times the effective mass, and a tenth of that where three rows nearly agree
-    assert np.abs(speeds(rows, u)).max() < 1e-6 * before
-
-
-def test_subspace_newton_step_stops_at_the_cone_boundary():
-    rows, u = problem(3, contacts=2, coordinates=8, friction=0.5)
-    rows.impulse[:] = (1.0, 0.0, 0.0)
-    u[:] = 0.0
-    u -= 50.0 * rows.whitened_jacobian[0, :, 1]  # the first contact would need more friction than its limit
-    warm_start(make_rows(0, 8), rows, u)
-    none = make_rows(0, len(u))
-    subspace_newton_step(none, rows, *one_island(none, rows, 8), make_subspace(0, 2, 8), u)
-    size, most = np.hypot(*rows.impulse[:, 1:].T), rows.friction * rows.impulse[:, 0]
-    assert (size <= most * (1.0 + 1e-12)).all()
-    assert (size > most * (1.0 - 1e-6)).sum() == 1
-
-
-impulses = st.tuples(st.floats(1e-6, 1e3), st.floats(-1.0, 1.0), st.floats(-1.0, 1.0))
-changes = st.tuples(*[st.one_of(st.just(0.0), st.floats(-1e4, 1e4))] * 3)
-
-
-@pytest.mark.parametrize("share_within", [_share_within_cone, _share_within_cone.py_func], ids=["compiled", "plain"])
-@given(impulse=impulses, change=changes, friction=st.floats(0.01, 2.0), on_boundary=st.booleans())
-@settings(max_examples=500, deadline=None)
-def test_share_within_cone_ends_on_the_boundary_or_inside(share_within, impulse, change, friction, on_boundary):
-    normal, *direction = impulse
-    size = math.hypot(*direction)
-    scale = friction * normal / max(size, 1e-300) if on_boundary and size > 0.0 else friction * normal * 0.7
-    impulse = np.array([normal, scale * direction[0], scale * direction[1]])
-    share = share_within(impulse, np.array(change), friction, False)
-    assert 0.0 <= share <= 1.0
-    end = impulse + share * np.array(change)
-    reach = normal + np.abs(change).max() * share
-    assert end[0] >= -1e-12 * reach
-    assert math.hypot(*end[1:]) <= friction * end[0] + 1e-7 * (1.0 + friction) * reach
-
-
 def test_redundant_contacts_share_the_load_with_bounded_impulses():
     rows, u = problem(5, contacts=1, coordinates=6)
-    many = make_contact_rows(6, 6)
+    many = Packed(make_contact_rows(6, 6))
     for name in ("size", "index", "frame", "whitened_jacobian", "inverse_mass", "friction"):
         getattr(many, name)[:] = getattr(rows, name)
     many.count[0] = 6

@@ -5,9 +5,9 @@ import typing
 from dataclasses import replace
 
 import pytest
+from shipped import shipped_machine
 
-from grouser import Member, combine, load_machine
-from grouser.catalogue import machine_file
+from grouser import Member, combine
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.compliance import FlexibleLink
 from grouser.physics.description.data.contact import ContactMaterial, MaterialPair
@@ -81,7 +81,7 @@ def test_combine_handles_every_field_of_a_machine():
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_prefixed_changes_names_only(name):
-    machine = load_machine(machine_file(name))
+    machine = shipped_machine(name)
     renamed = replace(prefixed(machine, "a/"), file=machine.file, warnings=())
     original = replace(machine, tanks=circuit_tanks(machine), warnings=())
     assert "'a/" in repr(renamed)
@@ -90,7 +90,7 @@ def test_prefixed_changes_names_only(name):
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_members_of_a_fleet_are_independent(name):
-    machine = load_machine(machine_file(name))
+    machine = shipped_machine(name)
     fleet = combine({"": Member(machine), "a": Member(machine, Pose((0.0, 9.0, 0.0)))}, Pose((1.0, 2.0, 3.0)))
     assert [member.pose for member in fleet.members] == [Pose((1.0, 2.0, 3.0)), Pose((0.0, 9.0, 0.0))]
     assert not fleet.floating_base and fleet.root == ROOT and fleet.links[0] == Link(ROOT)

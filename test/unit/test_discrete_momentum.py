@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import grouser
+from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.mechanism import JointLimit
 from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
@@ -18,6 +19,7 @@ from grouser.physics.multibody.discrete_momentum import (
 )
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.mass import full_matrix, make_mass_matrix
 from grouser.physics.multibody.newton_euler import gather_forces, inverse_dynamics
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
@@ -34,7 +36,8 @@ class DiscreteStep:
     def __init__(self, base):
         machine = grouser.load_machine(ALL_JOINTS, base=base)
         machine = replace(machine, joints=tuple(replace(joint, limit=JointLimit()) for joint in machine.joints))
-        self.model, _ = build_model(machine, gravity=(1.0, -2.0, -9.0))
+        model, _ = build_model(machine, gravity=(1.0, -2.0, -9.0))
+        self.model = Packed(model)
         random = np.random.default_rng(5)
         self.rates, self.bodies = len(self.model.rate_damping), len(self.model.body_parent)
         self.q = np.array(self.model.q_initial)
@@ -48,7 +51,7 @@ class DiscreteStep:
         return result
 
     def kinematics(self, q, v=None):
-        result = make_kinematics(self.model)
+        result = Packed(make_kinematics(self.model))
         update_kinematics(self.model, q, np.zeros(self.rates) if v is None else v, result)
         return result
 
@@ -116,8 +119,8 @@ def test_added_momenta_agree_with_the_mass_matrix(discrete, of):
     of(gather_forces)(discrete.model, before.column, momenta, gathered)
     of(momenta_at_start)(discrete.model, discrete.kinematics(discrete.q), STEP, wrench, weight)
     of(momenta_at_start)(discrete.model, before, STEP, wrench, start)
-    lower = np.zeros((discrete.rates, discrete.rates))
-    mass_matrix(discrete.model, before, np.zeros((discrete.bodies, 10)), lower)
-    expected = lower @ discrete.v + np.tril(lower, -1).T @ discrete.v
+    mass = make_mass_matrix(discrete.model)
+    mass_matrix(discrete.model, before, np.zeros((discrete.bodies, 10)), mass)
+    expected = full_matrix(discrete.model, mass) @ discrete.v
     assert gathered == pytest.approx(expected, rel=1e-12, abs=1e-12)
     assert start - weight == pytest.approx(expected, rel=1e-12, abs=1e-12)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from numba import typeof
+from shipped import shipped_machine
 
-from grouser import Member, Simulation, World, combine, load_machine
-from grouser.catalogue import machine_file
+from grouser import Member, Simulation, World, combine
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.contact import DisabledCollision, SelfCollision
 from grouser.physics.description.data.machine import Machine
@@ -25,7 +25,7 @@ SPACE = World("space", ground=None)
 
 def test_kernels_have_one_specialisation_for_all_machines():
     """Among them machines with one supply of constant pressure, and several with such."""
-    machines = [load_machine(machine_file(name)) for name in (*MACHINES, "hydraulic_lift")]
+    machines = [shipped_machine(name) for name in (*MACHINES, "hydraulic_lift")]
     alone = [Simulation(machine, SPACE) for machine in machines]
     pairs = [
         Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((50.0, 0.0, 0.0)))}), SPACE)
@@ -36,7 +36,7 @@ def test_kernels_have_one_specialisation_for_all_machines():
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_part_has_the_names_of_its_machine(name):
-    machine = load_machine(machine_file(name))
+    machine = shipped_machine(name)
     alone = Simulation(machine, SPACE)
     both = Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((50.0, 0.0, 0.0)))}), SPACE)
     part = both.part("b")
@@ -54,7 +54,7 @@ def test_part_has_the_names_of_its_machine(name):
 
 
 def test_unknown_names_are_refused():
-    machine = load_machine(machine_file("rover"))
+    machine = shipped_machine("rover")
     simulation = Simulation(combine({"a": Member(machine)}), SPACE)
     part = simulation.part("a")
     with pytest.raises(ParameterError, match="member = 'b'"):
@@ -68,7 +68,7 @@ def test_unknown_names_are_refused():
 
 
 def test_commands_of_a_part_reach_its_member():
-    machine = load_machine(machine_file("rover"))
+    machine = shipped_machine("rover")
     simulation = Simulation(combine({"": Member(machine), "b": Member(machine, Pose((9.0, 0.0, 0.0)))}), SPACE)
     simulation.part("b").command["rear_left_drive"] = 2.0
     simulation.part("").command.update({"rear_left_drive": 3.0})
@@ -78,7 +78,7 @@ def test_commands_of_a_part_reach_its_member():
 
 
 def test_batch_copies_have_parts_of_their_own():
-    machine = load_machine(machine_file("rover"))
+    machine = shipped_machine("rover")
     simulation = Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((9.0, 0.0, 0.0)))}), SPACE)
     original = simulation.part("a")
     batch = simulation.batch(2)
@@ -151,7 +151,7 @@ def test_self_collision_settings_do_not_disable_contact_between_machines():
 
 
 def test_self_collision_settings_hold_within_a_fleet():
-    machine = load_machine(machine_file("demolition_robot"))
+    machine = shipped_machine("demolition_robot")
     alone = touching_links(Simulation(machine, SPACE))
     pose = Pose((20.0, 0.0, 0.0))
     silent = Machine(**{**vars(machine), "self_collision": SelfCollision(False)})
@@ -165,7 +165,7 @@ def test_self_collision_settings_hold_within_a_fleet():
 
 def test_fixed_base_excludes_contact_with_its_own_links_only():
     """Links of other machines can touch a fixed base."""
-    machine = load_machine(machine_file("demolition_robot"), base="fixed")
+    machine = shipped_machine("demolition_robot", base="fixed")
     simulation = Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((9.0, 0.0, 0.0)))}), SPACE)
     shaped_links = {link.name for link in simulation.machine.links if link.collisions}
     names = simulation.names

@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, ParameterError
 from grouser.studies.friction.reduced import BACKWARD, FORWARD, FREE, LOWER, REST, UPPER, make_reduced, solve_reduced
+from grouser.studies.friction.stepping import run_function
 from grouser.studies.friction.system import DryFriction, FrictionSystem, VariableLimit
 
 REST_SPEED = 1e-10
@@ -414,6 +415,18 @@ def test_newton_overshoot_does_not_release_friction():
     assert run.force[1:, 0] == pytest.approx(math.tanh(5.0), rel=1e-6)
 
 
+@numba.njit
+def overflowing(t, y, u, out):
+    if y[0] > 2.0:
+        raise OverflowError("y is above two")
+    out[0] = 1.0
+
+
+def test_exception_of_a_function_reaches_the_caller():
+    with pytest.raises(OverflowError, match="y is above two"):
+        FrictionSystem(overflowing, scale=[1.0]).run([0.0], 0.1, 100)
+
+
 def unstable():
     """y' = 10 y - F: a step above 0.1 reverses the motion, and friction accelerates it."""
     return FrictionSystem([[10.0]], frictions=[DryFriction([1.0], 1.0, 0.5, rest_speed=1e-6)])
@@ -482,6 +495,15 @@ def test_step_that_never_converges_raises_convergence_error():
             system.run([0.0, 0.0], 0.1, 3, load)
         assert caught.value.time == pytest.approx(0.1)
         assert caught.value.part == pytest.approx(0.1 / 1024)
+
+
+def test_functions_share_the_compiled_steps():
+    for function, frictions in ((unstable_function, 1), (crossed, 2)):
+        rows = [DryFriction(row, 1.0, 0.5) for row in np.eye(2)[:frictions, :frictions]]
+        FrictionSystem(function, frictions=rows, scale=np.ones(frictions)).run(
+            np.zeros(frictions), 0.01, 1, np.zeros(2)
+        )
+    assert len(run_function.overloads) == 1
 
 
 def test_infinite_state_raises_divergence_error():

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from one_island import constant
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from grouser.physics.base.packed import Packed
 from grouser.physics.constraints.islands import find_islands, make_islands
 from grouser.physics.constraints.rows import make_rows, open_row
 from grouser.physics.contact.rows import make_contact_rows
@@ -18,15 +20,15 @@ def test_islands_are_the_connected_components(find, seed):
     ends = np.concatenate([[0], np.cumsum(sizes)])
     blocks, coordinates = len(sizes), int(ends[-1])
     block_of = np.repeat(np.arange(blocks), sizes)
-    first, last = ends[block_of], ends[block_of + 1]
-    rows = make_rows(8, coordinates)
+    first, last = constant(ends[block_of]), constant(ends[block_of + 1])
+    rows = Packed(make_rows(8, coordinates))
     edges = []
     for _ in range(random.integers(0, 8)):
         block = int(random.integers(blocks))
         other = min(block + int(random.integers(0, 2)), blocks - 1)
         open_row(rows, 0, 0.0, ends[block], ends[other + 1])
         edges.append((block, other))
-    contacts = make_contact_rows(9, coordinates)
+    contacts = Packed(make_contact_rows(9, coordinates))
     contacts.count[0] = random.integers(0, 10)
     touching = []
     for c in range(contacts.count[0]):
@@ -37,7 +39,7 @@ def test_islands_are_the_connected_components(find, seed):
         if len(moved):
             edges.append((pair[0], pair[-1]))
             touching.append((c, pair[0]))
-    islands = make_islands(8, 9, coordinates)
+    islands = Packed(make_islands(8, 9, coordinates))
     find(first, last, rows, contacts, islands)
 
     links = np.array(edges).reshape(-1, 2).T

@@ -115,6 +115,39 @@ print(json.dumps([[apart(1.5), apart(2), apart(True)], sum(apart.stats.cache_hit
     assert run(toy, tmp_path / "cache", program) == [[1.5, 2, True], 3]
 
 
+_PAIR = """
+from typing import NamedTuple
+
+import numpy as np
+from grouser.physics.base.kernel import kernel
+
+@kernel
+def left_of(pair):
+    return pair.left[0]
+
+class Pair(NamedTuple):
+    left: np.ndarray
+    right: np.ndarray
+"""
+
+
+def test_a_named_tuple_whose_fields_changed_is_another_type(tmp_path):
+    """The kernel's own file stays as it is: the class may be imported for annotations only."""
+    folder, cache = make_toy(tmp_path / "source"), tmp_path / "cache"
+    kernels, classes = _PAIR.split("class Pair")
+    (folder / "toy" / "kernels.py").write_text(kernels)
+    (folder / "toy" / "pair.py").write_text("from typing import NamedTuple\nimport numpy as np\n\nclass Pair" + classes)
+    program = """
+import numpy as np
+from toy.kernels import left_of
+from toy.pair import Pair
+print(left_of(Pair(left=np.array([1.0]), right=np.array([2.0]))))
+"""
+    assert run(folder, cache, program) == 1.0
+    edit(folder, "pair", "    left: np.ndarray\n    right: np.ndarray", "    right: np.ndarray\n    left: np.ndarray")
+    assert run(folder, cache, program) == 1.0
+
+
 def test_functions_as_arguments_are_not_kept(tmp_path):
     """Whose code they are is not known from the file of the one that is given them."""
     toy = make_toy(tmp_path / "here")

@@ -4,9 +4,9 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from shipped import shipped_machine
 
-from grouser import Member, ParameterError, Pose, Simulation, World, combine, load_machine
-from grouser.catalogue import machine_file
+from grouser import Member, ParameterError, Pose, Simulation, World, combine
 from grouser.physics.description.data.shapes import Box
 from grouser.physics.description.data.world import Obstacle
 from grouser.physics.simulation.building import set_up
@@ -23,7 +23,7 @@ def setup_of(machine):
 def fleet():
     """Three members; the middle one has no prefix."""
     places = {"a": ("excavator", 0.0), "": ("rover", 20.0), "b": ("excavator", 40.0)}
-    members = {name: Member(load_machine(machine_file(file)), Pose((x, 0, 1))) for name, (file, x) in places.items()}
+    members = {name: Member(shipped_machine(file), Pose((x, 0, 1))) for name, (file, x) in places.items()}
     return setup_of(combine(members))
 
 
@@ -58,7 +58,7 @@ def test_members_share_only_the_fault_of_the_oil(fleet):
 
 def test_member_has_the_names_of_its_machine(fleet):
     excavator = select_member(fleet.machine, fleet.elements, fleet.membership, 2)
-    alone = setup_of(load_machine(machine_file("excavator"))).elements
+    alone = setup_of(shipped_machine("excavator")).elements
     for kind, names in kinds(excavator.names).items():
         every = [name for name in getattr(alone, kind) if name != "(air)"]
         if kind == "body":
@@ -75,7 +75,7 @@ def test_view_of_all_members_has_all_elements(fleet):
 
 def test_fleet_root_link_is_fixed_and_belongs_to_no_member():
     """The root link that carries all members."""
-    rover = load_machine(machine_file("rover"))
+    rover = shipped_machine("rover")
     simulation = Simulation(combine({"a": Member(rover, Pose((0, 0, 1)))}), World("space", ground=None))
     simulation.step(10)
     assert simulation.part("a").base_twist()[0][2] < 0.0
@@ -85,7 +85,7 @@ def test_fleet_root_link_is_fixed_and_belongs_to_no_member():
 
 
 def test_commands_and_faults_of_a_member_are_set_in_the_simulation():
-    machine = load_machine(machine_file("excavator"))
+    machine = shipped_machine("excavator")
     members = {name: Member(machine, Pose((x, 0, 1))) for name, x in (("a", 0.0), ("b", 20.0))}
     simulation = Simulation(combine(members), HALL)
     part = simulation.part("b")

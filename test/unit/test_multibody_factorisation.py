@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ElasticCoordinate, Inertial, Joint, Link, Mimic
 from grouser.physics.description.data.pose import Pose
@@ -19,6 +20,7 @@ from grouser.physics.multibody.factorisation import (
 )
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.mass import full_matrix, make_mass_matrix
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
 ROUND_OFF = 1e-11  # for matrices with a largest entry of one
@@ -52,8 +54,10 @@ def random_models(draw):
         names = f"joint{i}", kind, f"link{parent}", f"link{i + 1}"
         joints.append(Joint(*names, pose, _unit(random, 3), mimic=mimic, elastic_shape=shape))
     floating = draw(st.booleans()) or all(kind == "fixed" for kind in kinds)
-    model, _ = build_model(Machine("tree", links, tuple(joints), "link0", floating_base=floating))
-    q = np.array(model.q_initial)
+    model, _ = build_model(
+        Machine("tree", links, tuple(joints), "link0", floating_base=floating), longest_with_entries=99
+    )
+    model, q = Packed(model), np.array(model.q_initial)
     integrate_positions(model, q, random.normal(size=len(model.rate_damping)), 1.0)
     return model, q
 
@@ -69,12 +73,13 @@ def _inertial(random):
 
 
 def own_mass_matrix(of, model, q):
-    """Our lower triangle, and the whole matrix as the sum of J^T I J over the bodies."""
-    kinematics = make_kinematics(model)
+    """Ours, and the whole matrix as the sum of J^T I J over the bodies."""
+    kinematics = Packed(make_kinematics(model))
     size, bodies = len(model.rate_damping), len(model.body_parent)
     update_kinematics(model, q, np.zeros(size), kinematics)
-    lower = np.zeros((size, size))
-    of(mass_matrix)(model, kinematics, np.zeros((bodies, 10)), lower)
+    found = Packed(make_mass_matrix(model))
+    found.lower[:] = found.diagonal[:] = 7.0
+    of(mass_matrix)(model, kinematics, np.zeros((bodies, 10)), found)
     reference = np.zeros((size, size))
     for body in range(bodies):
         jacobian = np.zeros((6, size))
@@ -87,13 +92,13 @@ def own_mass_matrix(of, model, q):
         first = np.array([[0.0, -hz, hy], [hz, 0.0, -hx], [-hy, hx, 0.0]])
         inertia = np.block([[mass * np.eye(3), -first], [first, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])]])
         reference += jacobian.T @ inertia @ jacobian
-    return lower, reference
+    return found, reference
 
 
-def expanded(factor):
+def expanded(model, factor):
     """L with its diagonal; `factorise` stores the inverse of the diagonal."""
-    lower = np.tril(factor)
-    np.fill_diagonal(lower, 1.0 / np.diag(factor))
+    lower = np.tril(full_matrix(model, factor))
+    np.fill_diagonal(lower, 1.0 / factor.diagonal)
     return lower
 
 
@@ -101,9 +106,10 @@ def expanded(factor):
 @settings(deadline=None)
 @given(case=random_models())
 def test_mass_matrix_is_the_sum_over_bodies(of, case):
-    lower, reference = own_mass_matrix(of, *case)
+    mass, reference = own_mass_matrix(of, *case)
 
-    np.testing.assert_allclose(lower, np.tril(reference), rtol=0.0, atol=ROUND_OFF * np.abs(reference).max())
+    full = full_matrix(case[0], mass)
+    np.testing.assert_allclose(full, reference, rtol=0.0, atol=ROUND_OFF * np.abs(reference).max())
 
 
 @BOTH
@@ -112,14 +118,14 @@ def test_mass_matrix_is_the_sum_over_bodies(of, case):
 def test_factorise_and_elimination_pattern(of, case):
     """M = L^T L, and L has no entries outside the pattern, fill-in included."""
     model, q = case
-    lower, reference = own_mass_matrix(lambda leaf: leaf, model, q)
-    assert of(factorise)(model.pattern_start, model.pattern, lower) == -1
-    factor = expanded(lower)
+    mass, reference = own_mass_matrix(lambda leaf: leaf, model, q)
+    assert of(factorise)(model, make_kinematics(model), mass) == -1
+    factor = expanded(model, mass)
 
     np.testing.assert_allclose(factor.T @ factor, reference, rtol=0.0, atol=ROUND_OFF * np.abs(reference).max())
     allowed = np.eye(len(factor), dtype=bool)
     for k in range(len(factor)):
-        columns = model.pattern[model.pattern_start[k] : model.pattern_start[k + 1]]
+        columns = model.rate_first[k] + model.pattern[model.pattern_start[k] : model.pattern_start[k + 1]]
         assert (np.diff(columns) > 0).all() and (columns < k).all()
         allowed[k, columns] = True
     assert not factor[~allowed].any()
@@ -131,20 +137,19 @@ def test_factorise_and_elimination_pattern(of, case):
 def test_triangular_solves_and_products(of, case, seed):
     model, q = case
     factored, reference = own_mass_matrix(lambda leaf: leaf, model, q)
-    start, pattern = model.pattern_start, model.pattern
-    factorise(start, pattern, factored)
-    factor = expanded(factored)
+    factorise(model, make_kinematics(model), factored)
+    factor = expanded(model, factored)
     x = np.random.default_rng(seed).normal(size=len(factor))
     product, half, forward, whole = np.empty_like(x), x.copy(), x.copy(), x.copy()
     rows = np.full((3, len(x)), np.nan)
     rows[1] = x
 
-    of(multiply)(start, pattern, factored, x, product)
-    of(solve_transposed)(start, pattern, factored, half)
-    square = of(solve_transposed_row)(start, pattern, factored, rows, 1, 0, len(x))
-    of(solve)(start, pattern, factored, forward)
-    of(solve_transposed)(start, pattern, factored, whole)
-    of(solve)(start, pattern, factored, whole)
+    of(multiply)(model, factored, x, product)
+    of(solve_transposed)(model, factored, half)
+    square = of(solve_transposed_row)(model, factored, rows, 1, 0, len(x))
+    of(solve)(model, factored, forward)
+    of(solve_transposed)(model, factored, whole)
+    of(solve)(model, factored, whole)
 
     conditioning = np.linalg.cond(reference) * 1e-14
     tolerance = {"rtol": 0.0, "atol": ROUND_OFF + conditioning * np.abs(x).max()}
@@ -157,20 +162,48 @@ def test_triangular_solves_and_products(of, case, seed):
     np.testing.assert_allclose(reference @ whole, x, rtol=0.0, atol=tolerance["atol"] * np.abs(reference).max())
 
 
+def two_blocks():
+    """One joint from the world, and two in a row."""
+    joints = [("base", "a"), ("base", "b"), ("b", "c")]
+    links = ("base", *(child for _, child in joints))
+    random = np.random.default_rng(3)
+    return build_model(
+        Machine(
+            "trees",
+            tuple(Link(name, _inertial(random)) for name in links),
+            tuple(Joint(f"to_{child}", "continuous", parent, child) for parent, child in joints),
+            "base",
+            floating_base=False,
+        )
+    )
+
+
+def test_blocks_share_the_columns_of_the_matrix():
+    model, _ = two_blocks()
+
+    assert model.rate_first.tolist() == [0, 1, 1]
+    assert make_mass_matrix(model).lower.shape == (3, 2)
+    assert (model.pattern_start.tolist(), model.pattern.tolist()) == ([0, 0, 0, 1], [0])
+
+
 @BOTH
 def test_multiply_in_place(of):
-    start, pattern = np.array([0, 0, 1]), np.array([0])
-    factor = np.array([[0.5, 0.0], [3.0, 0.25]])  # L = [[2, 0], [3, 4]]
-    x = np.array([10.0, 1.0])
+    model, _ = two_blocks()
+    factor = make_mass_matrix(model)
+    factor.diagonal[:] = 0.5, 0.25, 0.125  # L = [[2, 0, 0], [0, 4, 0], [0, 3, 8]]
+    factor.lower[2, 0] = 3.0
+    x = np.array([10.0, 1.0, 2.0])
 
-    of(multiply)(start, pattern, factor, x, x)
+    of(multiply)(model, factor, x, x)
 
-    assert x.tolist() == [20.0, 34.0]
+    assert x.tolist() == [20.0, 4.0, 19.0]
 
 
 @BOTH
 @pytest.mark.parametrize("pivot", [0.0, -1.0, np.nan])
 def test_factorise_returns_the_coordinate_of_a_bad_pivot(of, pivot):
-    matrix = np.diag([1.0, pivot, 1.0])
+    model, _ = two_blocks()
+    matrix = make_mass_matrix(model)
+    matrix.diagonal[:] = 1.0, pivot, 1.0
 
-    assert of(factorise)(np.array([0, 0, 1, 3]), np.array([0, 0, 1]), matrix) == 1
+    assert of(factorise)(model, make_kinematics(model), matrix) == 1

@@ -10,6 +10,7 @@ from scipy.linalg import expm
 
 import grouser
 from grouser.physics.base import spatial
+from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Inertial, Joint, JointLimit, Link, Mimic
 from grouser.physics.description.data.pose import Pose
@@ -28,7 +29,7 @@ scale = st.floats(-9.0, 0.3).map(lambda power: 10.0**power)
 def chain(*joints):
     """A machine on a fixed base with all joints attached to it."""
     links = (Link("ground"), *(Link(joint.child, BODY) for joint in joints))
-    return build_model(Machine("chain", links, joints, "ground", floating_base=False))[0]
+    return Packed(build_model(Machine("chain", links, joints, "ground", floating_base=False))[0])
 
 
 def joint(name, kind, mimic=None):
@@ -116,7 +117,7 @@ def test_planar_integration_is_continuous_at_its_series(of, turn):
 @BOTH
 def test_integration_of_a_constant_velocity_is_exact(of):
     """One large step ends where many small ones do, for all kinds of joints together."""
-    model, _ = build_model(grouser.load_machine(ALL_JOINTS))
+    model = Packed(build_model(grouser.load_machine(ALL_JOINTS))[0])
     random = np.random.default_rng(3)
     v = random.normal(size=len(model.rate_damping))
     once, often = np.array(model.q_initial), np.array(model.q_initial)

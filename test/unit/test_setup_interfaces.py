@@ -170,6 +170,13 @@ def test_compiler_error_is_shown_and_nothing_is_left(definitions, tmp_path):
 
 
 @needs_generators
+def test_compiler_options_of_the_environment_are_used(definitions, tmp_path):
+    result = build(definitions, tmp_path / "prefix", CFLAGS="-fno-such-option -O0")
+    assert result.returncode == 1
+    assert "no-such-option" in result.stderr
+
+
+@needs_generators
 def test_killed_build_leaves_nothing_importable_and_the_next_one_succeeds(definitions, tmp_path):
     killer = tmp_path / "killer"
     killer.write_text("#!/bin/sh\nkill -9 $PPID\n")

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numba.core.serialize import dumps
+from patience import DEADLINE, wait_until
 from test_packed import tree
 
 from grouser.physics.base import warm_up
@@ -145,18 +146,16 @@ def test_a_kernel_with_an_error(tmp_path):
 @pytest.mark.skipif(_CORES < 2, reason="with one core there are no others")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_workers_end_with_their_parent(tmp_path, number):
-    alone = f"open({str(tmp_path)!r} + '/' + str(os.getpid()) + '.pid', 'w').close(); import time; time.sleep(100.0)"
+    written = f"open({str(tmp_path)!r} + '/' + str(os.getpid()) + '.pid', 'w').close()"
+    alone = f"{written}; import time; time.sleep({10.0 * DEADLINE})"
     make_toy(tmp_path, **dict.fromkeys(_NAMES, f'if str(os.getpid()) != os.environ["TOY_PARENT"]: {alone}'))
     process = subprocess.Popen(command(tmp_path), env=environment(tmp_path), stderr=subprocess.DEVNULL)
     while len(files := list(tmp_path.glob("*.pid"))) < min(_CORES, 3):
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(number)
-    process.wait(30.0)
-    deadline = time.monotonic() + 30.0
-    while any(_runs(int(file.stem)) for file in files):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    process.wait(DEADLINE)
+    wait_until(lambda: not any(_runs(int(file.stem)) for file in files), "the end of the workers")
 
 
 def _runs(number):

@@ -409,6 +409,24 @@ def test_a_rigid_loop_constrains_the_vibration(parts):
     assert mode.energy == pytest.approx({"slide_a": 7.0 / 9.0, "slide_b": 2.0 / 9.0})
 
 
+def test_bodies_without_elasticity_do_not_vibrate(parts):
+    machine = parts.machine(
+        GROUND_LINK,
+        parts.link("free", 5.0),
+        parts.link("a", 3.0),
+        parts.link("b", 2.0),
+        parts.joint("float", "floating", "world", "free"),
+        parts.joint("slide_a", "prismatic", "world", "a", axis=(1, 0, 0)),
+        parts.joint("slide_b", "prismatic", "a", "b", axis=(1, 0, 0)),
+        extension='<compliant_joint joint="slide_b" axial_stiffness="90"/>',
+    )
+    (mode,) = Simulation(machine, SPACE).vibration_modes()
+    # two masses with a spring between them
+    assert mode.frequency == pytest.approx(np.sqrt(90.0 * (1 / 3.0 + 1 / 2.0)) / (2.0 * np.pi), rel=1e-9)
+    assert mode.shape[:6].tolist() == [0.0] * 6
+    assert mode.shape[6] / mode.shape[7] == pytest.approx(-2.0 / 5.0)
+
+
 # --- stiffness and restart ------------------------------------------------------------------------------------------
 
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shipped import shipped_machine
 
-from grouser import Simulation, World, load_machine
-from grouser.catalogue import machine_file, program_file
+from grouser import Simulation, World
+from grouser.catalogue import program_file
 from grouser.physics.base import spatial
 from grouser.physics.description.data.contact import SelfCollision
 from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, subtree_masses
@@ -25,7 +26,7 @@ TRACK_RADIUS = 0.15  # of the surface on the sprocket [m]
 
 @pytest.fixture(scope="module")
 def machine():
-    return load_machine(machine_file("demolition_robot"))
+    return shipped_machine("demolition_robot")
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +176,7 @@ def test_outrigger_cylinder_bears_half_of_the_weight(machine, name):
 @pytest.mark.parametrize("name", [*ARM, OUTRIGGERS[0]])
 def test_function_runs_from_end_to_end_in_seconds(name):
     # folded as it starts, the arm would meet the machine's front
-    robot = replace(load_machine(machine_file("demolition_robot"), base="fixed"), self_collision=SelfCollision(False))
+    robot = replace(shipped_machine("demolition_robot", base="fixed"), self_collision=SelfCollision(False))
     held = Simulation(robot, World(ground=None))
     stroke = cylinder_of(held.machine, name).stroke
     position = held.cylinder[name].position

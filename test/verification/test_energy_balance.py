@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from shipped import shipped_machine
 
 from grouser import Simulation, World
-from grouser.catalogue import machine_file
-from grouser.physics.description import load_machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import Ground
 
@@ -116,7 +115,7 @@ def test_numerical_damping_of_an_implicit_spring_is_accounted_for(parts):
 
 
 def _crane_residual(step):
-    machine = load_machine(machine_file("demolition_robot"))
+    machine = shipped_machine("demolition_robot")
     simulation = Simulation(machine, step=step)
     simulation.step(round(0.2 / step))
     for _ in range(round(1.0 / step)):

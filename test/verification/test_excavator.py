@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shipped import shipped_machine
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, program_file
@@ -49,7 +50,7 @@ BLADE_EDGE = (0.5, 0.0, -0.26)  # in the blade's frame [m]
 
 @pytest.fixture(scope="module")
 def machine():
-    return load_machine(machine_file("excavator"))
+    return shipped_machine("excavator")
 
 
 @pytest.fixture(scope="module")
@@ -283,7 +284,7 @@ def test_cylinder_holds_the_arm_in_every_pose_with_a_third_in_reserve(machine, n
 
 @pytest.mark.parametrize("name", CYLINDERS)
 def test_function_runs_from_end_to_end_in_seconds(name):
-    held = load_machine(machine_file("excavator"), base="fixed")
+    held = shipped_machine("excavator", base="fixed")
     simulation = Simulation(replace(held, self_collision=SelfCollision(False)), World(ground=None))
     stroke = named(held.cylinders, name).stroke
     simulation.command[f"{name}_valve"] = -1.0
@@ -300,7 +301,7 @@ def test_function_runs_from_end_to_end_in_seconds(name):
 
 def test_bucket_breakout_force_is_that_of_the_data_sheet():
     """The teeth push against a block that does not give way; boom and stick are locked."""
-    held = load_machine(machine_file("excavator"), base="fixed")
+    held = shipped_machine("excavator", base="fixed")
     expected, best = bucket_force(held)
     # it starts a little before the strongest pose
     start = posed(held, boom=0.0, stick=-1.5, tipping_lever=best["tipping_lever"] + 0.02)

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fleet_machines import box, drive, turned
+from shipped import shipped_machine
 
-from grouser import Member, Simulation, World, combine, load_machine, load_world
-from grouser.catalogue import machine_file, world_file
+from grouser import Member, Simulation, World, combine, load_world
+from grouser.catalogue import world_file
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.pose import Pose
@@ -21,13 +22,13 @@ VIEWS = ("joint_position", "joint_velocity", "joint_effort", "contact_wrench", "
 
 @pytest.fixture(scope="module")
 def rover():
-    return load_machine(machine_file("rover"))
+    return shipped_machine("rover")
 
 
 @pytest.fixture(scope="module")
 def robot():
     """A demolition robot bolted to the world."""
-    return load_machine(machine_file("demolition_robot"), base="fixed")
+    return shipped_machine("demolition_robot", base="fixed")
 
 
 @pytest.fixture(scope="module")
@@ -238,7 +239,7 @@ def test_faults_of_one_member(robot):
 
 
 def test_plain_schemes_support_one_circuit_of_constant_pressure():
-    machine = load_machine(machine_file("loader_crane"))
+    machine = shipped_machine("loader_crane")
     assert Simulation(machine, scheme="semi_implicit").scheme == "semi_implicit"
     both = combine({"a": Member(machine), "b": Member(machine, Pose((20.0, 0.0, 0.0)))})
     with pytest.raises(ParameterError, match="scheme = 'semi_implicit' .* beyond the plain schemes"):

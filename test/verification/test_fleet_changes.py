@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fleet_machines import box, drive, turned
+from shipped import shipped_machine
 
-from grouser import Member, Simulation, World, carry_over, combine, load_machine, load_world
-from grouser.catalogue import machine_file, world_file
+from grouser import Member, Simulation, World, carry_over, combine, load_world
+from grouser.catalogue import world_file
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box
@@ -19,12 +20,12 @@ FAR = Pose((20.0, 0.0, 1.0))
 
 @pytest.fixture(scope="module")
 def rover():
-    return load_machine(machine_file("rover"))
+    return shipped_machine("rover")
 
 
 @pytest.fixture(scope="module")
 def robot():
-    return load_machine(machine_file("demolition_robot"))
+    return shipped_machine("demolition_robot")
 
 
 @pytest.fixture(scope="module")

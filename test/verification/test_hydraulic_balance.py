@@ -1,9 +1,9 @@
 """Energy balance of whole circuits: pump work equals work, throttling, leakage and compression."""
 
 import pytest
+from shipped import shipped_machine
 
 from grouser import Simulation, World, load_machine
-from grouser.catalogue import machine_file
 
 # Tolerance, as a share of the energy from pumps and supplies over a work cycle.
 SHARE = 1e-3
@@ -37,7 +37,7 @@ def check(simulation):
 
 @pytest.mark.parametrize("name, step", [("excavator", 1e-3), ("excavator", 2e-3), ("demolition_robot", 1e-3)])
 def test_hydraulic_balance_of_machines_over_a_work_cycle(name, step):
-    simulation = Simulation(load_machine(machine_file(name)), World(), step=step)
+    simulation = Simulation(shipped_machine(name), World(), step=step)
     work_cycle(simulation, {valve.name: 0.8 for valve in simulation.machine.valves})
     balance = check(simulation)
     assert min(balance.throttling.values()) > -1e-9 * balance.totals()["throttling"]
@@ -56,7 +56,7 @@ def test_hydraulic_balance_of_every_element_over_a_work_cycle(request, step):
 
 @pytest.mark.parametrize("scheme", ["implicit", "semi_implicit"])
 def test_hydraulic_balance_of_the_crane(scheme):
-    simulation = Simulation(load_machine(machine_file("loader_crane")), World(ground=None), scheme=scheme)
+    simulation = Simulation(shipped_machine("loader_crane"), World(ground=None), scheme=scheme)
     work_cycle(simulation, {"lift_valve": 0.6})
     balance = check(simulation)
     assert balance.leakage == {}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
+from shipped import shipped_machine
 
 from grouser import MachineError, Simulation, World
 from grouser.catalogue import machine_file
@@ -276,7 +277,7 @@ def test_arm_rests_on_the_ground_and_on_its_joint_friction(parts):
 
 @pytest.mark.parametrize("level", [3e3, 1e4])
 def test_joint_under_a_cylinder_sticks_until_the_pressure_breaks_it_away(level):
-    machine = load_machine(machine_file("demolition_robot"))
+    machine = shipped_machine("demolition_robot")
     friction = f'<grouser><joint_friction joint="boom" static="{level}" kinetic="{0.8 * level}"/></grouser></robot>'
     simulation = Simulation(parse_machine(machine.urdf.replace("</robot>", friction), machine.file))
     simulation.step(300)

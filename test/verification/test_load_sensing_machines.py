@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shipped import shipped_machine
 
-from grouser import Simulation, World, load_machine
-from grouser.catalogue import machine_file
+from grouser import Simulation, World
 from grouser.physics.description.data.contact import SelfCollision
 from grouser.physics.hydraulics.actuator_geometry import piston_area, rod_side_area
 
@@ -28,7 +28,7 @@ HEAVY = {
 
 def held(name, angles=None, gravity=(0.0, 0.0, -GRAVITY), **changes):
     """The machine with its base fixed in the air and parts of its arm at these angles [rad]."""
-    machine = load_machine(machine_file(name), base="fixed")
+    machine = shipped_machine(name, base="fixed")
     angles = angles or {}
     placed = [replace(entry, position=angles.get(entry.joint, entry.position)) for entry in machine.initial_positions]
     machine = replace(machine, initial_positions=tuple(placed), self_collision=SelfCollision(False), **changes)
@@ -126,7 +126,7 @@ def test_load_sensing_pump_at_neutral_holds_its_margin_without_flow(name):
 @pytest.mark.parametrize("name", MACHINES)
 def test_pump_stays_within_its_power_limit(name):
     link, mass, commands = HEAVY[name]
-    machine = load_machine(machine_file(name))
+    machine = shipped_machine(name)
     links = tuple(
         replace(part, inertial=replace(part.inertial, mass=part.inertial.mass + mass)) if part.name == link else part
         for part in machine.links

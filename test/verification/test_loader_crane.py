@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from shipped import shipped_machine
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, program_file
@@ -25,7 +26,7 @@ REFERENCE = (
 
 @pytest.fixture(scope="module")
 def crane():
-    return load_machine(machine_file("loader_crane"))
+    return shipped_machine("loader_crane")
 
 
 def cylinder_length(machine, boom):

@@ -8,9 +8,10 @@ import math
 
 import numpy as np
 import pytest
+from shipped import shipped_machine
 
-from grouser import Simulation, World, load_machine
-from grouser.catalogue import machine_file, pattern_file
+from grouser import Simulation, World
+from grouser.catalogue import pattern_file
 from grouser.physics.base import spatial
 from grouser.program import TWIST
 from grouser.runtime.control_mapping_reader import load_control_mapping
@@ -149,7 +150,7 @@ CASES = [
 @pytest.fixture(scope="module")
 def simulation_of():
     names = (*SWING, "rover", "loader_crane")
-    return {name: Simulation(load_machine(machine_file(name)), World()) for name in names}
+    return {name: Simulation(shipped_machine(name), World()) for name in names}
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from one_island import one_island
+from one_island import solve_as_one_island
 
 from grouser import Simulation, World
-from grouser.physics.constraints.impulses import solve_rows
+from grouser.physics.base.packed import Packed
 from grouser.physics.constraints.rows import close_row, make_rows
-from grouser.physics.constraints.subspace import make_subspace
 from grouser.physics.contact.rows import make_contact_rows
 from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry
 from grouser.physics.hydraulics.piston_rows import measure_jacobian_rates, open_piston_rows
@@ -15,6 +14,7 @@ from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise, multiply, solve
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.mass import make_mass_matrix
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 
 HYDRAULICS = """
@@ -39,29 +39,28 @@ def test_piston_impulse_of_equation_9(parts):
         extension=HYDRAULICS,
     )
     model, names = build_model(machine)
-    geometry, kinematics = make_actuator_geometry(machine, names, model), make_kinematics(model)
+    geometry, kinematics = Packed(make_actuator_geometry(machine, names, model)), Packed(make_kinematics(model))
+    model = Packed(model)
     v = np.array([0.1, -0.2, 0.05, 0.2, -0.1, 0.3, 0.4, 0.1, -0.3, -0.5, 0.3, 0.2])
     update_kinematics(model, model.q_initial, v, kinematics)
-    factor = np.zeros((12, 12))
+    factor = Packed(make_mass_matrix(model))
     mass_matrix(model, kinematics, np.zeros((2, 10)), factor)
-    assert factorise(model.pattern_start, model.pattern, factor) == -1
+    assert factorise(model, kinematics, factor) == -1
     u = np.zeros(12)
-    multiply(model.pattern_start, model.pattern, factor, v, u)
-    rows, found = make_rows(1, 12), np.zeros(1)
+    multiply(model, factor, v, u)
+    rows, found = Packed(make_rows(1, 12)), np.zeros(1)
     rows.count[0] = 0
-    open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), np.zeros(3), rows, found)
-    close_row(rows, 0, model.pattern_start, model.pattern, factor)
+    open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), np.zeros((1, 3)), rows, found)
+    close_row(rows, 0, model, factor)
     assert found[0] == pytest.approx(length, abs=1e-15)
     # the piston: 2 kg at 0.25 m/s
     rows.conductance[0], rows.target[0] = 2.0, 0.25
     relative = rows.jacobian[0] @ v
     assert 0.25 - relative == pytest.approx(-0.084, abs=1e-15) or 0.25 - relative == pytest.approx(0.334, abs=1e-15)
     assert rows.inverse_mass[0] + 1 / 2.0 == pytest.approx(1.386266666667, abs=1e-12)
-    contact_rows = make_contact_rows(0, 12)
-    subspace = make_subspace(len(rows.slot), 0, 12)
-    solve_rows(rows, contact_rows, *one_island(rows, contact_rows, 12), subspace, u, 1e-15, 10)
+    solve_as_one_island(rows, Packed(make_contact_rows(0, 12)), u, 1e-15, 10)
     assert rows.impulse[0] == pytest.approx(-0.060594402231, abs=1e-12)
-    solve(model.pattern_start, model.pattern, factor, u)
+    solve(model, factor, u)
     piston = 0.25 - rows.impulse[0] / 2.0
     assert piston == pytest.approx(0.280297201116, abs=1e-12)
     assert rows.jacobian[0] @ u == pytest.approx(piston, abs=1e-14)
@@ -82,14 +81,16 @@ def test_jacobian_rate_of_a_cylinder(parts):
         extension=HYDRAULICS,
     )
     model, names = build_model(machine)
-    geometry, kinematics = make_actuator_geometry(machine, names, model), make_kinematics(model)
+    geometry, kinematics = Packed(make_actuator_geometry(machine, names, model)), Packed(make_kinematics(model))
+    model = Packed(model)
     v = np.array([1.3, -0.7, -2.1])
+    direction, length = np.zeros((1, 3)), np.zeros(1)
 
     def speed(time):
-        rows = make_rows(1, 3)
+        rows = Packed(make_rows(1, 3))
         rows.count[0] = 0
         update_kinematics(model, model.q_initial + time * v, v, kinematics)
-        open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), np.zeros(3), rows, np.zeros(1))
+        open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), direction, rows, length)
         return rows.jacobian[0] @ v
 
     half = 1e-5
@@ -97,7 +98,7 @@ def test_jacobian_rate_of_a_cylinder(parts):
     speed(0.0)
     motion, turning = np.zeros((3, 6)), np.zeros(1)
     inverse_dynamics(model, kinematics, np.zeros(3), np.zeros((3, 6)), motion, np.zeros(3))
-    measure_jacobian_rates(model, geometry, kinematics, motion, np.zeros(3), turning)
+    measure_jacobian_rates(model, geometry, kinematics, motion, direction, length, turning)
     assert abs(expected) > 0.01
     # the difference's own error, half^2 of third derivatives of a few m/s4, and 1e-16 m/s over half
     assert turning[0] == pytest.approx(expected, abs=1e-8)

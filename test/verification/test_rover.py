@@ -7,9 +7,10 @@ import math
 
 import numpy as np
 import pytest
+from shipped import shipped_machine
 
-from grouser import Simulation, World, load_machine
-from grouser.catalogue import machine_file, program_file, world_file
+from grouser import Simulation, World
+from grouser.catalogue import program_file, world_file
 from grouser.physics.base import spatial
 from grouser.physics.description import load_world
 from grouser.physics.description.data.pose import Pose
@@ -33,7 +34,7 @@ TICK = 10  # steps between two commands
 
 @pytest.fixture(scope="module")
 def machine():
-    return load_machine(machine_file("rover"))
+    return shipped_machine("rover")
 
 
 def test_rover_mass_and_size_are_those_of_spirit_and_opportunity(machine):

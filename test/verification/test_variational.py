@@ -20,6 +20,7 @@ from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import total_momentum
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.mass import full_matrix, make_mass_matrix
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 
 EARTH = World(ground=None)
@@ -212,15 +213,15 @@ class Reference:
         model = self.system.multibody
         self.model, self.kinematics = Packed(model), Packed(make_kinematics(model))
         self.positions, bodies, rates = len(model.q_initial), len(model.body_parent), len(model.rate_damping)
-        self.buffers, self.lower = np.zeros((2, bodies, 6)), np.zeros((rates, rates))
+        self.buffers, self.mass = np.zeros((2, bodies, 6)), Packed(make_mass_matrix(model))
         self.composite, self.still, self.force = np.zeros((bodies, 10)), np.zeros(rates), np.zeros(rates)
 
     def __call__(self, _, y):
         q, v = np.ascontiguousarray(y[: self.positions]), np.ascontiguousarray(y[self.positions :])
         update_kinematics(self.model, q, v, self.kinematics)
-        mass_matrix(self.model, self.kinematics, self.composite, self.lower)
+        mass_matrix(self.model, self.kinematics, self.composite, self.mass)
         inverse_dynamics(self.model, self.kinematics, self.still, *self.buffers, self.force)
-        mass = np.tril(self.lower) + np.tril(self.lower, -1).T
+        mass = full_matrix(self.system.multibody, self.mass)
         return np.concatenate([self.rates(q, v), np.linalg.solve(mass, self.push(q, v) - self.force)])
 
     def push(self, q, v):

@@ -3,12 +3,12 @@
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.elimination import eliminate_columns
 from grouser.studies.friction.reduced import solve_reduced
+from grouser.studies.friction.right_side import evaluate
 
 # Most halvings of a step.
 HALVINGS = 10
@@ -153,17 +153,16 @@ class NewtonBuffers(NamedTuple):
         )
 
 
-# Not kept on disk: it is compiled with the function that it is given.
-@numba.njit(error_model="numpy")
+@kernel
 def run_function(
-    function, mass, effects, variables, speeds, samples, time, step, reduced, buffers, state, force, slides
+    right_side, mass, effects, variables, speeds, samples, time, step, reduced, buffers, state, force, slides
 ):
     """Makes the steps of a system whose right side is a function of t, y, u and the output.
 
     Otherwise as `run_matrices`.
 
     Args:
-        function: compiled.
+        right_side: address of the function (`right_side`).
         mass: E, (n, n).
         effects: g of each friction, and what gives way for each limit, (n, rows).
         time: at the start [s].
@@ -185,7 +184,7 @@ def run_function(
             for i in range(n):
                 buffers.old[i] = y[i]
             end, part = time + (k + share) * step, step * length / whole
-            if _newton(function, mass, effects, variables, speeds, end, part, reduced, buffers, y):
+            if _newton(right_side, mass, effects, variables, speeds, end, part, reduced, buffers, y):
                 done += length
             else:
                 for i in range(n):
@@ -200,18 +199,18 @@ def run_function(
     return steps, halved
 
 
-@numba.njit(error_model="numpy")
-def _newton(function, mass, effects, variables, speeds, end, part, reduced, buffers, y):
+@kernel
+def _newton(right_side, mass, effects, variables, speeds, end, part, reduced, buffers, y):
     """One implicit Euler step from `buffers.old`, of a function; whether it converged."""
     n, frictions = y.shape[0], speeds.shape[0]
     right, moved, slope, answer = buffers.right, buffers.moved, buffers.slope, buffers.answer
     for _ in range(_ROUNDS):
-        function(end, y, reduced.inputs, right)
+        evaluate(right_side, end, y, reduced.inputs, right)
         for j in range(n):
             kept = y[j]
             apart = _APART * max(abs(kept), buffers.scale[j])
             y[j] = kept + apart
-            function(end, y, reduced.inputs, moved)
+            evaluate(right_side, end, y, reduced.inputs, moved)
             y[j] = kept
             for i in range(n):
                 slope[i, j] = mass[i, j] / part - (moved[i] - right[i]) / apart

@@ -18,6 +18,7 @@ import numpy as np
 
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, ParameterError
 from grouser.studies.friction.reduced import make_reduced
+from grouser.studies.friction.right_side import RightSide
 from grouser.studies.friction.stepping import HALVINGS, NewtonBuffers, run_function, run_matrices
 
 _Vector = Sequence[float] | np.ndarray
@@ -112,8 +113,8 @@ class FrictionSystem:
         limits: Sequence[VariableLimit] = (),
         scale: _Vector | None = None,
     ):
-        self.function = matrix if callable(matrix) else None
-        if self.function is not None and scale is None:
+        self.right_side = RightSide(matrix) if callable(matrix) else None
+        if self.right_side is not None and scale is None:
             raise ParameterError("scale", scale, "needed where the right side is a function")
         self.scale = np.zeros(0) if scale is None else _finite("scale", scale)
         if self.scale.ndim != 1 or not (self.scale > 0.0).all():
@@ -141,7 +142,7 @@ class FrictionSystem:
         self.speeds = np.array([f.speed for f in self.frictions], dtype=float).reshape(-1, n)
         effects = [f.speed if f.effect is None else f.effect for f in self.frictions]
         effects += [np.eye(n)[k.variable] if k.effect is None else k.effect for k in self.limits]
-        self.effects = np.array(effects, dtype=float).reshape(-1, n).T
+        self.effects = np.ascontiguousarray(np.array(effects, dtype=float).reshape(-1, n).T)
 
     def run(
         self,
@@ -188,7 +189,7 @@ class FrictionSystem:
         wanted = (steps + 1, self.inputs.shape[1])
         samples = np.zeros(wanted) if given is None else _finite("inputs", given)
         samples = samples[:, np.newaxis] if samples.ndim == 1 else samples
-        if samples.ndim != 2 or len(samples) != steps + 1 or (self.function is None and samples.shape != wanted):
+        if samples.ndim != 2 or len(samples) != steps + 1 or (self.right_side is None and samples.shape != wanted):
             raise ParameterError("inputs", samples.shape, f"{wanted}, a row at the start and for each step")
         reduced = make_reduced(
             n,
@@ -206,13 +207,13 @@ class FrictionSystem:
         state, force = np.zeros((steps + 1, n)), np.zeros((steps + 1, m))
         slides = np.zeros((steps + 1, m), dtype=np.bool_)
         state[0], slides[0] = start, reduced.sliding
-        if self.function is None:
+        if self.right_side is None:
             arrays = self._levels(step)
             done, halved = run_matrices(*arrays, self.variables, self.speeds, samples, reduced, state, force, slides)
         else:
             buffers = NewtonBuffers.of(self.scale, len(reduced.free))
             done, halved = run_function(
-                *(self.function, self.mass, self.effects, self.variables, self.speeds, samples, time, step),
+                *(self.right_side.address, self.mass, self.effects, self.variables, self.speeds, samples, time, step),
                 *(reduced, buffers, state, force, slides),
             )
         if done < steps:

@@ -4,6 +4,7 @@ Units are SI; every frame is named. Nothing here computes dynamics. Arrays that 
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink, LoopJoint
@@ -140,8 +141,15 @@ class Machine:
         """Returns the index of the member that a name belongs to; 0 for a single machine, -1 if it belongs to none."""
         if not self.members:
             return 0
-        for number, member in enumerate(self.members):
-            if member.name and name.startswith(member.prefix):
+        slash = name.find("/")
+        while slash >= 0:
+            number = self._member_numbers.get(name[:slash])
+            if number is not None:
                 return number
-        unnamed = [number for number, member in enumerate(self.members) if not member.name]
-        return unnamed[0] if unnamed and name else -1
+            slash = name.find("/", slash + 1)
+        return self._member_numbers.get("", -1) if name else -1
+
+    @cached_property
+    def _member_numbers(self) -> dict[str, int]:
+        """Index of each member by its name."""
+        return {member.name: number for number, member in enumerate(self.members)}

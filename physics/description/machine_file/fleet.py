@@ -7,7 +7,7 @@ elements need no change here.
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
+from itertools import product
 from typing import Any
 
 from grouser.physics.base.errors import MachineError, ParameterError
@@ -148,9 +148,12 @@ def _check_names(members: Mapping[str, Member]) -> None:
             raise ParameterError("member", name, "a name without a slash or blank at its ends")
         if member.machine.members:
             raise ParameterError("member", name, "a single machine, not a fleet")
-        for other in members:
-            if name and str(other).startswith(f"{name}/"):
-                raise ParameterError("member", other, f"a name that does not begin with '{name}/', a member's prefix")
+    for name in members:
+        for slash in (place for place, letter in enumerate(name) if letter == "/"):
+            if name[:slash] in members:
+                raise ParameterError(
+                    "member", name, f"a name that does not begin with '{name[:slash]}/', a member's prefix"
+                )
 
 
 def _refuse_misread_names(machine: Machine) -> None:
@@ -193,7 +196,7 @@ def _check_one_oil(members: Collection[Member]) -> None:
         for member in members
         if any(getattr(member.machine, field) for field in PORTS)
     ]
-    for (name, oil, _), (other, other_oil, file) in combinations(oils, 2):
+    for (name, oil, _), (other, other_oil, file) in product(oils[:1], oils[1:]):
         for field in dataclasses.fields(Fluid):
             value, other_value = getattr(oil, field.name), getattr(other_oil, field.name)
             if value != other_value:
@@ -208,7 +211,7 @@ def _check_one_oil(members: Collection[Member]) -> None:
 
 def _check_one_integrator(members: Collection[Member]) -> None:
     methods = [(member.name, member.machine.integrator.method, member.machine.file) for member in members]
-    for (name, method, _), (other, other_method, file) in combinations(methods, 2):
+    for (name, method, _), (other, other_method, file) in product(methods[:1], methods[1:]):
         if method != other_method:
             raise MachineError(
                 f"the integrator of member '{other}' is {other_method}, that of member '{name}' {method}",

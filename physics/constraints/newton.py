@@ -1,0 +1,457 @@
+"""Newton's method for the impulses of all rows and contacts of an island at once.
+
+Sweeps are slow where feet push against each other or bodies are stacked. There the island's laws are solved as one
+equation for the whitened velocity u,
+
+    u - u_free - sum W^T p(W u) = 0,
+
+where p(y) is the impulse of a row or contact at the speed y. Hard laws jump at zero speed. They are given a slight
+compliance about an impulse a: a contact that presses has p_n = a_n + G (b - y_n), one that sticks p_t = a_t - G y_t,
+within Coulomb's cone, |p_t| <= mu p_n (Alart and Curnier, A mixed formulation for frictional contact problems prone to
+Newton like solution methods, 1991). G is a multiple of the effective mass, the *stiffness*. Newton's method solves
+this equation, which is smooth but for the borders between the laws' branches; an iteration that does not shorten the
+residual is halved.
+
+The solution becomes the new a, and the next *stage* is stiffer (a proximal point method: Rockafellar, Monotone
+operators and the proximal point algorithm, 1976). A stage that does not converge is repeated at a lower stiffness. What
+contacts give in a stage, |p - a| / G, is their violation of the hard law, friction cone included: it certifies the
+solution, and the search ends when it is below the tolerance.
+
+The first a is the impulse of the last step. Where loads are statically indeterminate, the solution is therefore near
+the one that changes the last step's impulses least, and does not depend on the order of the rows.
+"""
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.constraints.island_matrix import IslandMatrix, clear_island, eliminate_island, make_island_matrix
+from grouser.physics.constraints.rows import IMMOVABLE, Rows, push_along, row_slope, row_speed, speed_along
+
+if TYPE_CHECKING:
+    from grouser.physics.constraints.islands import Islands
+
+# Stiffness of the first stage, as a multiple of the effective mass: nearly every start converges.
+_FIRST_STIFFNESS = 100.0
+# Factor from a stage to the next one if it took few iterations and none has failed, else; and divisor after a failure.
+_STIFFER, _SLIGHTLY_STIFFER, _SOFTER = 10.0, 2.0, 8.0
+_FEW_ITERATIONS = 5
+_LEAST_STIFFNESS = 0.5
+# Limits of the iterations of a stage, of all of them, and of the halvings in an iteration.
+_MOST_IN_STAGE = 10
+_MOST_ITERATIONS = 150
+_MOST_HALVINGS = 8
+# Least share by which a step of full length must shorten the residual.
+_DESCENT = 0.1
+# Share of the tolerance to which an island is solved: the errors of steps at rest add up.
+_SHARE = 0.3
+# A smaller pivot means that friction jams; without slip every pivot is at least one.
+_LEAST_PIVOT = 1e-9
+
+
+class Newton(NamedTuple):
+    """Buffers of Newton's method.
+
+    Attributes:
+        matrix: of the island.
+        right: right side of the linear system, by places, then its solution.
+        stage, start, trial: whitened velocity at the start of a stage, of an iteration, and after it, (coordinates,).
+        free: whitened velocity without the impulses of the island, (coordinates,).
+        residual: of the equation, (coordinates,).
+        row_anchor, row_impulse, row_slope: a, p and -dp/dy of each row.
+        anchor, impulse: a and p of each contact: normal, tangents, then moments about these, (contacts, 6).
+        slope: -dp/dy of normal and tangents, (contacts, 3, 3) [kg].
+        turning_slope: the same of the moments, and in its first column by the normal speed, (contacts, 3, 4).
+        pull: buffers for a contact's entries, (coordinates, 6) and places, (coordinates,).
+    """
+
+    matrix: IslandMatrix
+    right: np.ndarray
+    stage: np.ndarray
+    start: np.ndarray
+    trial: np.ndarray
+    free: np.ndarray
+    residual: np.ndarray
+    row_anchor: np.ndarray
+    row_impulse: np.ndarray
+    row_slope: np.ndarray
+    anchor: np.ndarray
+    impulse: np.ndarray
+    slope: np.ndarray
+    turning_slope: np.ndarray
+    pull: np.ndarray
+    places: np.ndarray
+
+
+def make_newton(rows: int, contacts: int, coordinates: int) -> Newton:
+    """Buffers of the right sizes."""
+    return Newton(
+        make_island_matrix(coordinates),
+        *[np.zeros(coordinates) for _ in range(6)],
+        *[np.zeros(rows) for _ in range(3)],
+        np.zeros((contacts, 6)),
+        np.zeros((contacts, 6)),
+        np.zeros((contacts, 3, 3)),
+        np.zeros((contacts, 3, 4)),
+        np.zeros((coordinates, 6)),
+        np.zeros(coordinates, dtype=np.uintp),
+    )
+
+
+@kernel
+def remember_impulses(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton):
+    """Stores the impulses of an island for the first stage."""
+    for k in range(islands.row_start[island], islands.row_start[island + 1]):
+        r = islands.row[k]
+        newton.row_anchor[r] = rows.impulse[r]
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        c = islands.contact[k]
+        for m in range(3):
+            newton.anchor[c, m] = contact_rows.impulse[c, m]
+            newton.anchor[c, 3 + m] = contact_rows.moment[c, m]
+
+
+@kernel
+def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u, tolerance: float, error):
+    """Solves the rows and contacts of an island; changes their impulses and u, if that brings them nearer to the laws.
+
+    Args:
+        rows, contact_rows: with impulses already in u.
+        islands, island: the island, ordered (`order_island`).
+        newton: with the last step's impulses (`remember_impulses`).
+        u: whitened velocity.
+        tolerance: largest error of a row's speed [m/s or rad/s].
+        error: of the present impulses.
+
+    Returns:
+        Number of iterations, and the largest error of a row's speed.
+    """
+    fastest = _start(rows, contact_rows, islands, island, newton, u)
+    wanted = _SHARE * tolerance
+    within = wanted / math.sqrt(fastest)
+    iterations, stiffness, factor, found = 0, _FIRST_STIFFNESS, _STIFFER, math.inf
+    while iterations < _MOST_ITERATIONS and found > wanted and stiffness >= _LEAST_STIFFNESS:
+        _copy_rates(islands, island, newton.start, newton.stage)
+        used, size = _iterate(rows, contact_rows, islands, island, newton, stiffness, within)
+        iterations += used
+        if size <= within:
+            found = _take_over(rows, contact_rows, islands, island, newton, stiffness)
+            stiffness *= factor if used <= _FEW_ITERATIONS else _SLIGHTLY_STIFFER
+        else:
+            _copy_rates(islands, island, newton.stage, newton.start)
+            stiffness /= _SOFTER
+            factor = _SLIGHTLY_STIFFER
+    if found < error:
+        error = found
+        _finish(rows, contact_rows, islands, island, newton, u)
+    return iterations, error
+
+
+@inlined
+def _copy_rates(islands: "Islands", island, values, result):
+    """Copies the values of an island's coordinates."""
+    for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
+        d = islands.rate[k]
+        result[d] = values[d]
+
+
+@kernel
+def _start(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u):
+    """Sets the free velocity and the start; returns the largest inverse mass."""
+    for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
+        d = islands.rate[k]
+        newton.free[d] = newton.start[d] = u[d]
+    fastest = IMMOVABLE
+    for k in range(islands.row_start[island], islands.row_start[island + 1]):
+        r = islands.row[k]
+        if rows.inverse_mass[r] >= IMMOVABLE:
+            fastest = max(fastest, rows.inverse_mass[r])
+            push_along(rows, r, -rows.impulse[r], newton.free)
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        c = islands.contact[k]
+        if contact_rows.inverse_mass[c, 0] >= IMMOVABLE:
+            for m in range(3):
+                fastest = max(fastest, contact_rows.inverse_mass[c, m])
+            _add_contact(contact_rows, c, contact_rows.impulse[c], contact_rows.moment[c], -1.0, newton.free)
+    return fastest
+
+
+@inlined
+def _add_contact(contact_rows, c, impulse, moment, sign, u):
+    """u <- u + sign W^T p of contact c."""
+    index, jacobian, turning = contact_rows.index[c], contact_rows.whitened_jacobian[c], contact_rows.turning[c]
+    x, y, z = sign * impulse[0], sign * impulse[1], sign * impulse[2]
+    for k in range(contact_rows.size[c]):
+        u[index[k]] += jacobian[k, 0] * x + jacobian[k, 1] * y + jacobian[k, 2] * z
+    if resists_turning(contact_rows, c):
+        x, y, z = sign * moment[0], sign * moment[1], sign * moment[2]
+        for k in range(contact_rows.size[c]):
+            u[index[k]] += turning[k, 0] * x + turning[k, 1] * y + turning[k, 2] * z
+
+
+@inlined
+def resists_turning(contact_rows, c):
+    """Whether contact c has moments."""
+    return contact_rows.spinning[c] > 0.0 or contact_rows.rolling[c] > 0.0
+
+
+@kernel
+def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, stiffness, within):
+    """Newton's iterations of a stage, from `newton.start` on.
+
+    Returns:
+        Number of iterations, and the length of the residual, at most `within` if they converged.
+    """
+    begin, end = islands.rate_start[island], islands.rate_start[island + 1]
+    size = _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.start)
+    iterations = 0
+    while size > within and iterations < _MOST_IN_STAGE:
+        iterations += 1
+        _assemble(rows, contact_rows, islands, island, newton)
+        if not eliminate_island(newton.matrix, newton.right, _LEAST_PIVOT):
+            break
+        share, before = 1.0, size
+        for _ in range(_MOST_HALVINGS):
+            for k in range(begin, end):
+                d = islands.rate[k]
+                newton.trial[d] = newton.start[d] + share * newton.right[newton.matrix.place[d]]
+            size = _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.trial)
+            if size <= (1.0 - _DESCENT * share) * before:
+                break
+            share *= 0.5
+        for k in range(begin, end):
+            d = islands.rate[k]
+            newton.start[d] = newton.trial[d]
+    return iterations, size
+
+
+@kernel
+def _evaluate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, stiffness, u):
+    """Impulses and slopes of all rows and contacts at the velocity u, and the residual; returns its length."""
+    residual = newton.residual
+    for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
+        d = islands.rate[k]
+        residual[d] = u[d] - newton.free[d]
+    for k in range(islands.row_start[island], islands.row_start[island + 1]):
+        r = islands.row[k]
+        if rows.inverse_mass[r] >= IMMOVABLE:
+            give = rows.inverse_mass[r] / stiffness
+            speed = speed_along(rows, r, u) - give * newton.row_anchor[r]
+            after = row_speed(rows, r, speed, give)
+            newton.row_impulse[r] = (after - speed) / give
+            newton.row_slope[r] = (1.0 - row_slope(rows, r, after, give)) / give
+            push_along(rows, r, -newton.row_impulse[r], residual)
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        c = islands.contact[k]
+        if contact_rows.inverse_mass[c, 0] >= IMMOVABLE:
+            _evaluate_contact(contact_rows, c, newton, stiffness, u)
+    square = 0.0
+    for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
+        value = residual[islands.rate[k]]
+        square += value * value
+    return math.sqrt(square)
+
+
+@inlined
+def _evaluate_contact(contact_rows, c, newton: Newton, stiffness, u):
+    """Impulse and slope of contact c at the velocity u, and its part of the residual."""
+    jacobian, index, size = contact_rows.whitened_jacobian[c], contact_rows.index[c], np.uintp(contact_rows.size[c])
+    inverse, anchor, impulse, slope = contact_rows.inverse_mass[c], newton.anchor[c], newton.impulse[c], newton.slope[c]
+    speed = speed_x = speed_y = 0.0
+    for k in range(size):
+        rate = u[index[k]]
+        speed += jacobian[k, 0] * rate
+        speed_x += jacobian[k, 1] * rate
+        speed_y += jacobian[k, 2] * rate
+    gain = stiffness / inverse[0]
+    gain = gain / (1.0 + gain * contact_rows.compliance[c])
+    normal = gain * (inverse[0] / stiffness * anchor[0] + contact_rows.target[c] - speed)
+    for k in range(6):
+        impulse[k] = 0.0
+    # without a slope, the contact takes no part in the linear system
+    slope[0, 0] = 0.0
+    if normal <= 0.0:
+        return
+    across = max(inverse[1], inverse[2])
+    along = stiffness / across if across >= IMMOVABLE else 0.0
+    friction = contact_rows.friction[c]
+    x, y, xx, xy, yy, to_x, to_y = _within_disk(
+        anchor[1] - along * speed_x, anchor[2] - along * speed_y, along, friction * normal, friction * gain
+    )
+    impulse[0], impulse[1], impulse[2] = normal, x, y
+    slope[0, 0], slope[1, 0], slope[2, 0] = gain, to_x, to_y
+    slope[1, 1], slope[1, 2], slope[2, 1], slope[2, 2] = xx, xy, xy, yy
+    residual = newton.residual
+    for k in range(size):
+        residual[index[k]] -= jacobian[k, 0] * normal + jacobian[k, 1] * x + jacobian[k, 2] * y
+    if resists_turning(contact_rows, c):
+        _evaluate_turning(contact_rows, c, newton, stiffness, normal, gain, u)
+
+
+@inlined
+def _evaluate_turning(contact_rows, c, newton: Newton, stiffness, normal, gain, u):
+    """Moments of contact c and their slopes at the velocity u, and their part of the residual."""
+    turning, index, size = contact_rows.turning[c], contact_rows.index[c], np.uintp(contact_rows.size[c])
+    inverse, anchor, slope = contact_rows.turning_inverse[c], newton.anchor[c], newton.turning_slope[c]
+    spin = roll_x = roll_y = 0.0
+    for k in range(size):
+        rate = u[index[k]]
+        spin += turning[k, 0] * rate
+        roll_x += turning[k, 1] * rate
+        roll_y += turning[k, 2] * rate
+    along = stiffness / inverse[0] if inverse[0] >= IMMOVABLE else 0.0
+    most = contact_rows.spinning[c] * normal
+    about = anchor[3] - along * spin
+    slope[0, 0], slope[0, 1] = 0.0, along
+    if abs(about) > most:
+        about = math.copysign(most, about)
+        slope[0, 0], slope[0, 1] = math.copysign(contact_rows.spinning[c] * gain, about), 0.0
+    across = max(inverse[1], inverse[2])
+    along = stiffness / across if across >= IMMOVABLE else 0.0
+    rolling = contact_rows.rolling[c]
+    x, y, xx, xy, yy, to_x, to_y = _within_disk(
+        anchor[4] - along * roll_x, anchor[5] - along * roll_y, along, rolling * normal, rolling * gain
+    )
+    slope[1, 0], slope[1, 2], slope[1, 3] = to_x, xx, xy
+    slope[2, 0], slope[2, 2], slope[2, 3] = to_y, xy, yy
+    newton.impulse[c, 3], newton.impulse[c, 4], newton.impulse[c, 5] = about, x, y
+    residual = newton.residual
+    for k in range(size):
+        residual[index[k]] -= turning[k, 0] * about + turning[k, 1] * x + turning[k, 2] * y
+
+
+@inlined
+def _within_disk(x, y, gain, radius, growth):
+    """The point of a disk nearest to (x, y), and its slopes.
+
+    Args:
+        x, y: the point.
+        gain: -dx/d(speed along x), and the same for y.
+        radius: of the disk.
+        growth: -d(radius)/d(normal speed).
+
+    Returns:
+        x, y of the nearest point; its slopes xx, xy, yy by the speeds; its slopes by the normal speed.
+    """
+    size = math.sqrt(x * x + y * y)
+    if size <= radius:
+        return x, y, gain, 0.0, gain, 0.0, 0.0
+    x, y = x / size, y / size
+    turn = gain * radius / size
+    return radius * x, radius * y, turn * y * y, -turn * x * y, turn * x * x, growth * x, growth * y
+
+
+@kernel
+def _assemble(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton):
+    """The linear system of an iteration: I + sum W^T (-dp/dy) W, and the negative residual."""
+    matrix, place = newton.matrix, newton.matrix.place
+    clear_island(matrix)
+    for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
+        d = islands.rate[k]
+        newton.right[place[d]] = -newton.residual[d]
+    for k in range(islands.row_start[island], islands.row_start[island + 1]):
+        r = islands.row[k]
+        if rows.inverse_mass[r] >= IMMOVABLE and newton.row_slope[r] != 0.0:
+            _assemble_row(rows, r, newton)
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        c = islands.contact[k]
+        if contact_rows.inverse_mass[c, 0] >= IMMOVABLE and newton.slope[c, 0, 0] > 0.0:
+            _assemble_contact(contact_rows, c, newton)
+
+
+@inlined
+def _assemble_row(rows: Rows, r, newton: Newton):
+    """Adds row r."""
+    matrix, pull, places, count = newton.matrix, newton.pull, newton.places, 0
+    row, slope = rows.whitened_jacobian[r], newton.row_slope[r]
+    for i in range(rows.first[r], rows.last[r]):
+        if row[i] != 0.0:
+            places[count], pull[count, 0] = matrix.place[i], row[i]
+            count += 1
+    for a in range(np.uintp(count)):
+        line, value = places[a] * matrix.size[0], slope * pull[a, 0]
+        for b in range(np.uintp(count)):
+            matrix.entry[line + places[b]] += value * pull[b, 0]
+
+
+@inlined
+def _assemble_contact(contact_rows, c, newton: Newton):
+    """Adds contact c, which presses."""
+    jacobian, index, size = contact_rows.whitened_jacobian[c], contact_rows.index[c], np.uintp(contact_rows.size[c])
+    slope, pull, places, matrix = newton.slope[c], newton.pull, newton.places, newton.matrix
+    for a in range(size):
+        x, y, z = jacobian[a, 0], jacobian[a, 1], jacobian[a, 2]
+        places[a] = matrix.place[index[a]]
+        pull[a, 0] = x * slope[0, 0] + y * slope[1, 0] + z * slope[2, 0]
+        pull[a, 1] = y * slope[1, 1] + z * slope[2, 1]
+        pull[a, 2] = y * slope[1, 2] + z * slope[2, 2]
+    resists = resists_turning(contact_rows, c)
+    if resists:
+        turning, slope = contact_rows.turning[c], newton.turning_slope[c]
+        for a in range(size):
+            x, y, z = turning[a, 0], turning[a, 1], turning[a, 2]
+            pull[a, 0] += x * slope[0, 0] + y * slope[1, 0] + z * slope[2, 0]
+            pull[a, 3] = x * slope[0, 1]
+            pull[a, 4] = y * slope[1, 2] + z * slope[2, 2]
+            pull[a, 5] = y * slope[1, 3] + z * slope[2, 3]
+    for a in range(size):
+        row = places[a] * matrix.size[0]
+        x, y, z = pull[a, 0], pull[a, 1], pull[a, 2]
+        for b in range(size):
+            matrix.entry[row + places[b]] += x * jacobian[b, 0] + y * jacobian[b, 1] + z * jacobian[b, 2]
+        if resists:
+            turning = contact_rows.turning[c]
+            x, y, z = pull[a, 3], pull[a, 4], pull[a, 5]
+            for b in range(size):
+                matrix.entry[row + places[b]] += x * turning[b, 0] + y * turning[b, 1] + z * turning[b, 2]
+
+
+@kernel
+def _take_over(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, stiffness):
+    """Makes the impulses found the anchors of the next stage; returns the largest speed by which laws gave."""
+    given = 0.0
+    for k in range(islands.row_start[island], islands.row_start[island + 1]):
+        r = islands.row[k]
+        if rows.inverse_mass[r] >= IMMOVABLE:
+            change = abs(newton.row_impulse[r] - newton.row_anchor[r])
+            given = max(given, change * rows.inverse_mass[r])
+            newton.row_anchor[r] = newton.row_impulse[r]
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        c = islands.contact[k]
+        if contact_rows.inverse_mass[c, 0] >= IMMOVABLE:
+            inverse = contact_rows.inverse_mass[c]
+            across = max(inverse[1], inverse[2])
+            for m in range(3):
+                change = abs(newton.impulse[c, m] - newton.anchor[c, m])
+                given = max(given, change * (inverse[0] if m == 0 else across))
+            if resists_turning(contact_rows, c):
+                turning = contact_rows.turning_inverse[c]
+                for m in range(3):
+                    change = abs(newton.impulse[c, 3 + m] - newton.anchor[c, 3 + m])
+                    # as the speed of a point at the radius of gyration
+                    given = max(given, change * math.sqrt(turning[m] * inverse[0]))
+            for m in range(6):
+                newton.anchor[c, m] = newton.impulse[c, m]
+    return given / stiffness
+
+
+@kernel
+def _finish(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u):
+    """Takes the impulses found for those of the island, and the velocity with them."""
+    for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
+        d = islands.rate[k]
+        u[d] = newton.free[d]
+    for k in range(islands.row_start[island], islands.row_start[island + 1]):
+        r = islands.row[k]
+        if rows.inverse_mass[r] >= IMMOVABLE:
+            rows.impulse[r] = newton.row_anchor[r]
+            push_along(rows, r, rows.impulse[r], u)
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        c = islands.contact[k]
+        if contact_rows.inverse_mass[c, 0] >= IMMOVABLE:
+            for m in range(3):
+                contact_rows.impulse[c, m] = newton.anchor[c, m]
+                contact_rows.moment[c, m] = newton.anchor[c, 3 + m]
+            _add_contact(contact_rows, c, contact_rows.impulse[c], contact_rows.moment[c], 1.0, u)
