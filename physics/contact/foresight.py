@@ -40,7 +40,7 @@ PASSING = 2e-5
 # They approach each other across the surface over which they pass by a smaller share of the contact's closing.
 _APPROACH = 0.5
 # Cosine between the normals of this surface and of the contact, at most: where a solid is round, and elsewhere.
-_SAME_SURFACE, _OTHER_SURFACE = 1.0 - 1e-6, 0.9
+_SAME_SURFACE, _OTHER_SURFACE = 1.0 - 1e-8, 0.9
 # Cosine between normal and axis above which a cylinder touches with its end.
 _ON_END = 0.7
 # Cosine between normals of contacts that hold a body in the same direction.

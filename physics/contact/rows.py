@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 CONTACT_SLOP = 1e-5
 # Share of the remaining penetration that is corrected in a step.
 PENETRATION_RELIEF = 0.2
-# Smaller changes of a gap within a step are those of a contact that holds [m].
-_STILL = 1e-8
+# Slower contacts hold: twice the usual tolerance of the solver [m/s].
+_STILL = 2e-6
 # Slower impacts have no restitution [m/s].
 RESTITUTION_SPEED = 1e-2
 # Tangents are not aligned when the square of their coupling is below this share of their mobilities' product.
@@ -169,7 +169,7 @@ def open_contact_rows(
         if (
             clearance == 0.0
             and contacts.other_shape[c] >= 0
-            and path < -_STILL
+            and approach < -_STILL
             and -PASSING < gap < 2.0 * CONTACT_SLOP - path
             and passes(model, collision, contacts, kinematics, c, path, step)
         ):
