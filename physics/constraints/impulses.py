@@ -96,6 +96,8 @@ def solve_rows(
             )
             iterations += used
             if change <= tolerance:
+                # rows at their bounds get them to the last digit
+                change = max(change, _sweep_rows(rows, islands, island, u))
                 break
             before, due = math.inf, 2 * sweeps
     return sweeps + iterations, change
