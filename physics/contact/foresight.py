@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import cross, rotated, rotated_back, screw_displacement
+from grouser.physics.contact.narrow import point_to_shape
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, POINTS
 from grouser.physics.contact.terrain import nearest_to_sphere, surface_below
 
@@ -43,6 +44,8 @@ _APPROACH = 0.5
 _SAME_SURFACE, _OTHER_SURFACE = 1.0 - 1e-8, 0.9
 # Cosine between normal and axis above which a cylinder touches with its end.
 _ON_END = 0.7
+# Distance at which a point touches a solid [m]: gaps that small are tolerated.
+_TOUCHING = 1e-5
 # Cosine between normals of contacts that hold a body in the same direction.
 _SAME_NORMAL = 0.999
 # Vectors that are shorter have no direction, nor have squares of motions that are smaller.
@@ -77,6 +80,12 @@ def foreseen_clearance(
     if other < 0 and (peaks == 0 or contacts.slot[c] < candidates.peak_slot[0]):
         return _clearance_above_ground(model, shapes, terrain, kinematics, s, x, y, z, nx, ny, nz, gap, step, near)
     one, two = _contact_solids(collision, contacts, kinematics, c)
+    if _enters(model, shapes, kinematics, shapes.body[s], x, y, z, two, step):
+        return 0.0
+    if other >= 0 and _enters(
+        model, shapes, kinematics, shapes.body[other], x - gap * nx, y - gap * ny, z - gap * nz, one, step
+    ):
+        return 0.0
     return _clearance_of_solids(model, shapes, kinematics, one, two, nx, ny, nz, step)
 
 
@@ -393,6 +402,30 @@ def _farthest(shapes: "Shapes", s, x, y, z):
         if along > best:
             best, far = along, v
     return shapes.vertex[far, 0], shapes.vertex[far, 1], shapes.vertex[far, 2]
+
+
+@kernel
+def _enters(model: "MultibodyModel", shapes: "Shapes", kinematics: "Kinematics", body, x, y, z, solid, time):
+    """Whether a body's point, now at x, y, z, is in a solid after a time, to the tolerance of contacts.
+
+    It settles most contacts that close without a search for a direction that separates the solids.
+    """
+    s, other, cx, cy, cz, _ = solid
+    if s < 0:
+        return False
+    dx, dy, dz = displacement(model, kinematics, body, x, y, z, time)
+    ox, oy, oz = displacement(model, kinematics, other, cx, cy, cz, time)
+    x, y, z = x + dx - cx - ox, y + dy - cy - oy, z + dz - cz - oz
+    if other >= 0:
+        wx, wy, wz = kinematics.twist[other, 3], kinematics.twist[other, 4], kinematics.twist[other, 5]
+        x, y, z = _turned(wx, wy, wz, -time, x, y, z)
+        x, y, z = rotated_back(kinematics.rotation[other], x, y, z)
+    x, y, z = rotated_back(shapes.rotation[s], x, y, z)
+    distance, _, _, _ = point_to_shape(
+        *(shapes.kind[s], shapes.size[s], shapes.vertex, shapes.face, shapes.face_corner),
+        *(shapes.face_start[s], shapes.face_start[s + 1], x, y, z),
+    )
+    return distance <= _TOUCHING
 
 
 @kernel
