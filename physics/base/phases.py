@@ -9,13 +9,14 @@ Each entry takes one packed argument, the step's context:
 - `open_rows`: opens the room's rows, whitened.
 - `predict`, `advance`, `set_row_laws`: once a step: actuators' loads are measured, their circuits are integrated, and
   the result becomes the law of their rows.
-- `solve_impulses`: solves all rows and finds the velocity; after each solution `adjust` may change rows.
-- `revise`: chooses what must be assembled differently at the velocity found.
+- `solve_impulses`: solves all rows and finds the velocity; after each solution `adjust` may change rows of the islands
+  that were due, and marks these islands as changed.
+- `revise`: chooses what must be assembled differently at the velocity found, and marks its islands as revised.
 - `commit`: stores the results of the velocity in the room's state.
 - `account`: adds the work of the step to the accounts of energy.
 - `correct`, `hold`, `integrate`: displacement without position errors, coordinates at rest, new positions.
 
-`adjust` and `revise` return 1 if they changed anything, else 0.
+`revise` returns 1 if it changed anything, else 0.
 """
 
 PHASES = (

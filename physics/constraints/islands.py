@@ -1,7 +1,8 @@
 """Islands: parts of the machines that no row of a step connects. Each is solved by itself.
 
 The coordinates of one block of the mass matrix belong together. A row or a contact between two blocks joins their
-islands.
+islands. What happens in one island does not change a bit of another: only islands with changed rows are solved again,
+and an island that a repeated step does not revise starts from the same data.
 """
 
 from typing import NamedTuple
@@ -23,6 +24,11 @@ class Islands(NamedTuple):
         local: index of each coordinate among those of its island.
         parent: of each block, by its first coordinate: a block with a lower coordinate in the same island, or itself.
         number: island of each block that leads its island, -1 without rows and contacts.
+        due: whether island i is solved in this round.
+        changed: whether `adjust` has changed rows of island i, which is then due in the next round.
+        residual: of island i when it was last solved [m/s or rad/s].
+        revised: of each block that leads its island: whether `revise` has changed something in it; true at the start of
+            a step.
     """
 
     count: np.ndarray
@@ -35,13 +41,21 @@ class Islands(NamedTuple):
     local: np.ndarray
     parent: np.ndarray
     number: np.ndarray
+    due: np.ndarray
+    changed: np.ndarray
+    residual: np.ndarray
+    revised: np.ndarray
 
 
 def make_islands(rows: int, contacts: int, coordinates: int) -> Islands:
     """Arrays for numbers of rows, contacts and coordinates."""
     most = coordinates + 1
-    sizes = (1, most + 1, rows, most + 1, contacts, most + 1, coordinates, coordinates, coordinates, coordinates)
-    return Islands(*[np.zeros(size, dtype=np.int64) for size in sizes])
+    sizes = (1, most + 1, rows, most + 1, contacts, most + 1, coordinates, coordinates, most, most)
+    return Islands(
+        *[np.zeros(size, dtype=np.int64) for size in sizes],
+        *[np.zeros(most, dtype=np.bool_), np.zeros(most, dtype=np.bool_)],
+        *[np.zeros(most), np.ones(most, dtype=np.bool_)],
+    )
 
 
 @kernel
@@ -99,6 +113,28 @@ def _leader(parent, block):
     while parent[block] != block:
         block = parent[block]
     return block
+
+
+@inlined
+def revise_island(islands: Islands, block):
+    """Notes that `revise` has changed something in the island of a block, given by its first coordinate."""
+    islands.revised[_leader(islands.parent, block)] = True
+
+
+@inlined
+def is_revised(islands: Islands, block):
+    """Whether something has changed in the island of a block since the last attempt at this step."""
+    return islands.revised[_leader(islands.parent, block)]
+
+
+@inlined
+def begin_round(islands: Islands):
+    """Makes the islands with changed rows due; returns whether there are any."""
+    found = False
+    for i in range(islands.count[0]):
+        islands.due[i], islands.changed[i] = islands.changed[i], False
+        found = found or islands.due[i]
+    return found
 
 
 @inlined

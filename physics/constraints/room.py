@@ -4,13 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grouser.physics.base.entry import Context, any_in_phase
+from grouser.physics.base.entry import Context, run_phase
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ROW
 from grouser.physics.base.phases import ADJUST
 from grouser.physics.constraints.diagnostics import record_convergence, record_nonconvergence
 from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
-from grouser.physics.constraints.islands import Islands, find_islands, make_islands
+from grouser.physics.constraints.islands import Islands, begin_round, find_islands, is_revised, make_islands
 from grouser.physics.constraints.newton import Newton, make_newton
 from grouser.physics.constraints.position_limits import limit_corrections
 from grouser.physics.constraints.rows import Rows, make_rows, spring_impulse
@@ -41,6 +41,7 @@ class Workspace(NamedTuple):
         rows: of actuators and joints; those of contacts belong to `contact`.
         islands: of the step.
         newton: buffers of Newton's method.
+        first_impulse: impulses of the actuators' rows at the start of the attempt.
         row_shift, contact_shift: impulses of the position pass.
         whitened: buffer, (coordinates,).
         sweeps: of the island of the last step that took most, most since cleared, (2,).
@@ -54,6 +55,7 @@ class Workspace(NamedTuple):
     rows: Rows
     islands: Islands
     newton: Newton
+    first_impulse: np.ndarray
     row_shift: np.ndarray
     contact_shift: np.ndarray
     whitened: np.ndarray
@@ -78,6 +80,7 @@ def make_workspace(rows: int, slots: int, coordinates: int) -> Workspace:
         rows=make_rows(rows, coordinates),
         islands=make_islands(rows, slots, coordinates),
         newton=make_newton(rows, slots, coordinates),
+        first_impulse=np.zeros(rows),
         row_shift=np.zeros(rows),
         contact_shift=np.zeros(slots),
         whitened=np.zeros(coordinates),
@@ -94,12 +97,24 @@ def detect(context: Context):
     work = context.workspace.constraints
     work.rows.count[0] = 0
     work.sweeps[0] = 0
+    work.islands.revised[:] = True
 
 
 @kernel
 def assemble(context: Context):
-    """Keeps the actuators' rows, which come first; all others are opened again."""
-    context.workspace.constraints.rows.count[0] = context.system.hydraulics.geometry.valve.shape[0]
+    """Keeps the actuators' rows, which come first; all others are opened again.
+
+    Islands that are not revised start from the same impulses as in the last attempt.
+    """
+    work = context.workspace.constraints
+    rows = work.rows
+    rows.count[0] = context.system.hydraulics.geometry.valve.shape[0]
+    for r in range(rows.count[0]):
+        if is_revised(work.islands, rows.first[r]):
+            work.first_impulse[r] = rows.impulse[r]
+        else:
+            rows.impulse[r] = work.first_impulse[r]
+    work.islands.revised[:] = False
 
 
 @kernel
@@ -112,25 +127,35 @@ def open_rows(context: Context):
 
 @kernel
 def solve_impulses(context: Context):
-    """Solves the impulses of all rows, and the coordinate rates with them."""
+    """Solves the impulses of all rows, and the coordinate rates with them.
+
+    Islands whose rows `adjust` changes are solved again, the others are not.
+    """
     model, settings = context.system.multibody, context.system.settings
     work, motion = context.workspace.constraints, context.workspace.multibody
+    islands = work.islands
+    islands.changed[: islands.count[0]] = True
+    begin_round(islands)
     searching = True
     while searching:
-        most_sweeps, work.residual[0], work.limited[0] = 0, 0.0, False
-        for island in range(work.islands.count[0]):
-            sweeps, residual = solve_rows(
-                *(model.rate_first, model.rate_last, work.rows, context.workspace.contact.rows),
-                *(work.islands, island, work.newton, motion.u, settings.tolerance, settings.most_sweeps),
-            )
-            most_sweeps = max(most_sweeps, sweeps)
-            work.residual[0] = max(work.residual[0], residual)
-            work.limited[0] = work.limited[0] or residual > settings.tolerance
-        work.sweeps[0] += max(most_sweeps, 1)
+        most_sweeps = 1
+        for island in range(islands.count[0]):
+            if islands.due[island]:
+                sweeps, islands.residual[island] = solve_rows(
+                    *(model.rate_first, model.rate_last, work.rows, context.workspace.contact.rows),
+                    *(islands, island, work.newton, motion.u, settings.tolerance, settings.most_sweeps),
+                )
+                most_sweeps = max(most_sweeps, sweeps)
+        work.sweeps[0] += most_sweeps
         for d in range(motion.velocity.shape[0]):
             motion.velocity[d] = motion.u[d]
         solve(model, motion.factor, motion.velocity)
-        searching = any_in_phase(context, ADJUST)
+        run_phase(context, ADJUST)
+        searching = begin_round(islands)
+    work.residual[0] = 0.0
+    for island in range(islands.count[0]):
+        work.residual[0] = max(work.residual[0], islands.residual[island])
+    work.limited[0] = work.residual[0] > settings.tolerance
 
 
 @kernel

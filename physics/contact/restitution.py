@@ -10,40 +10,55 @@ from typing import TYPE_CHECKING
 from grouser.physics.base.kernel import inlined, kernel
 
 if TYPE_CHECKING:
+    from grouser.physics.constraints.islands import Islands
     from grouser.physics.contact.rows import ContactRows
 
-# Gain of energy that is attributed to rounding and to the solver's tolerance, as a share of the total.
+# Gain of energy that is attributed to rounding and to the solver's tolerance, as a share of that of the island.
 _ROUNDING = 1e-9
 
 
 @kernel
-def limit_restitution(rows: "ContactRows", u_before, u):
-    """Lowers the restitution targets of impacts that gain energy; returns whether there are any.
+def limit_restitution(rows: "ContactRows", islands: "Islands", u_before, u):
+    """Lowers the restitution targets of impacts that gain energy, in the islands that were due.
 
     Args:
         rows: contact rows, solved.
+        islands: those with lowered targets are marked as changed.
         u_before: whitened velocity before the contact impulses.
         u: whitened velocity with them.
     """
-    bouncing = False
-    for c in range(rows.count[0]):
-        bouncing = bouncing or _has_target(rows, c)
-    if not bouncing:
-        return False
+    for island in range(islands.count[0]):
+        if islands.due[island] and _bounces(rows, islands, island):
+            _limit_in_island(rows, islands, island, u_before, u)
+
+
+@inlined
+def _bounces(rows: "ContactRows", islands: "Islands", island):
+    """Whether an island has an impact."""
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        if _has_target(rows, islands.contact[k]):
+            return True
+    return False
+
+
+@inlined
+def _limit_in_island(rows: "ContactRows", islands: "Islands", island, u_before, u):
+    """Lowers the targets in an island whose energy has increased."""
     total = energy = 0.0
-    for d in range(u.shape[0]):
+    for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
+        d = islands.rate[k]
         energy += 0.5 * u_before[d] * u_before[d]
         total += 0.5 * u[d] * u[d]
     if total <= energy * (1.0 + _ROUNDING):
-        return False
-    tempered = False
-    for c in range(rows.count[0]):
+        return
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        c = islands.contact[k]
         normal, sliding, approach = _contact_work(rows, c, u_before, u)
         if _has_target(rows, c) and rows.impulse[c, 0] > 0.0 and normal + sliding > _ROUNDING * energy:
             target = max(0.0, -approach - 2.0 * sliding / rows.impulse[c, 0])
-            tempered = tempered or target < rows.target[c]
-            rows.target[c] = min(target, rows.target[c])
-    return tempered
+            if target < rows.target[c]:
+                rows.target[c] = target
+                islands.changed[island] = True
 
 
 @inlined

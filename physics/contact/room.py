@@ -126,8 +126,8 @@ def open_rows(context: Context):
 @kernel
 def adjust(context: Context):
     """Lowers the restitution of contacts that gain energy."""
-    motion = context.workspace.multibody
-    return 1 if limit_restitution(context.workspace.contact.rows, motion.u_before, motion.u) else 0
+    motion, islands = context.workspace.multibody, context.workspace.constraints.islands
+    limit_restitution(context.workspace.contact.rows, islands, motion.u_before, motion.u)
 
 
 @kernel

@@ -1,6 +1,7 @@
 """The springs of servo drives in a step: in the mass matrix within their limit, in a bounded row beyond it."""
 
 from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.constraints.islands import Islands, revise_island
 from grouser.physics.constraints.rows import Rows, row_speed, speed_along
 from grouser.physics.drives.servo import Drives, commit_drive, linearise_drive
 from grouser.physics.friction.joints import HELD
@@ -101,7 +102,7 @@ def add_drive_springs(laws, v, step: float, springs, place, grip, mass, force):
 
 
 @kernel
-def move_drive_springs(laws, v, u, springs, place, first, rows: Rows):
+def move_drive_springs(laws, v, u, springs, place, rate_first, first, rows: Rows, islands: Islands):
     """Moves springs of drives to the place that fits the solution; returns whether any has moved.
 
     A spring leaves the mass matrix only once; one expected beyond its limit may return: at most two moves each.
@@ -112,13 +113,16 @@ def move_drive_springs(laws, v, u, springs, place, first, rows: Rows):
         u: the same half-solved.
         springs: from `linearise_drives`.
         place: of each spring, changed in place.
+        rate_first: first coordinate of the block of each coordinate.
         first: first row of a joint.
         rows: solved.
+        islands: those of moved springs are marked as revised.
     """
     moved = False
     for law in range(laws.rate_index.shape[0]):
         if place[law] == BUILT_IN and _overloaded(springs, law, v[laws.rate_index[law]]):
             place[law] = FOUND_BEYOND
+            revise_island(islands, rate_first[laws.rate_index[law]])
             moved = True
     for r in range(first, rows.count[0]):
         law, inverse_mass = rows.slot[r], rows.inverse_mass[r]
@@ -127,6 +131,7 @@ def move_drive_springs(laws, v, u, springs, place, first, rows: Rows):
             speed = row_speed(rows, r, speed_along(rows, r, u) - inverse_mass * rows.impulse[r], inverse_mass)
             if not _overloaded(springs, law, speed):
                 place[law] = BUILT_IN
+                revise_island(islands, rows.first[r])
                 moved = True
     return moved
 

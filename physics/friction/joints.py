@@ -8,7 +8,8 @@ breaks away, and the step restarts from the factorisation with a sliding row (`j
 A joint that slides has a row with a hold at the level of its speed. A joint whose speed would change sign in a step
 sticks if the static level holds it. Each joint changes from sticking to sliding at most once per step, and back at most
 once, so the search ends; all joints change at once, so their order does not matter. Mikhailova (2004) changes states in
-the same way.
+the same way. Where the step restarts because of another island, a joint starts again from the state and level that it
+had at the start of the last attempt.
 
 Bristles (LuGre) are springs in the mass matrix, linearised at a speed that Newton's iteration finds.
 """
@@ -18,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.constraints.islands import Islands, is_revised, revise_island
 from grouser.physics.constraints.rows import IMMOVABLE, Rows, row_speed, speed_along
 from grouser.physics.friction.laws import consistent_level, deflection_after, deflection_slope, sliding_level
 from grouser.physics.multibody.mass import add_inertia, set_inertia
@@ -48,7 +50,9 @@ class JointFrictions(NamedTuple):
         impulse: of held joints and of bristles [N s or N m s]; the others' are in their rows.
         point: speed at which bristles are linearised [m/s or rad/s].
         gain, offset: their impulse is offset - gain * speed.
-        rounds: of the search for levels and bristles, (1,).
+        rounds: of the search for the level or the bristle of each law.
+        first_grip, first_level, first_rounds: at the start of the attempt.
+        rested: whether the joint came to rest at the end of the step with a remaining speed.
         unsettled: law whose search did not converge, -1 for none, (1,).
     """
 
@@ -61,14 +65,23 @@ class JointFrictions(NamedTuple):
     gain: np.ndarray
     offset: np.ndarray
     rounds: np.ndarray
+    first_grip: np.ndarray
+    first_level: np.ndarray
+    first_rounds: np.ndarray
+    rested: np.ndarray
     unsettled: np.ndarray
 
 
 def make_joint_frictions(laws: int) -> JointFrictions:
     """Buffers for this number of joint laws."""
-    level, brake, inertia, impulse, point, gain, offset = np.zeros((7, laws))
-    rounds, unsettled = np.zeros((2, 1), dtype=np.int64)
-    return JointFrictions(np.full(laws, SLIDES), level, brake, inertia, impulse, point, gain, offset, rounds, unsettled)
+    level, brake, inertia, impulse, point, gain, offset, first_level = np.zeros((8, laws))
+    rounds, first_grip, first_rounds = np.zeros((3, laws), dtype=np.int64)
+    return JointFrictions(
+        *(np.full(laws, SLIDES), level, brake, inertia, impulse, point, gain, offset),
+        *(rounds, first_grip, first_level, first_rounds),
+        rested=np.zeros(laws, dtype=np.bool_),
+        unsettled=np.zeros(1, dtype=np.int64),
+    )
 
 
 @kernel
@@ -83,10 +96,11 @@ def begin_frictions(laws, drives, q, v, emergency_stop, mass, frictions: JointFr
         mass: of the equations of motion, before loop joints are added.
         frictions: result.
     """
-    frictions.rounds[0] = 0
     frictions.unsettled[0] = -1
     for law in range(laws.rate_index.shape[0]):
         position, speed = q[laws.position_index[law]], v[laws.rate_index[law]]
+        frictions.rounds[law] = 0
+        frictions.rested[law] = False
         frictions.impulse[law] = 0.0
         frictions.inertia[law] = mass.diagonal[laws.rate_index[law]]
         frictions.point[law] = speed
@@ -115,6 +129,25 @@ def _level_at(laws, law, speed):
 def hold_impulse(laws, law, level, frictions: JointFrictions, step: float):
     """Greatest holding impulse of dry friction at a level, and of a drive's brake; without bristles."""
     return step * (frictions.brake[law] + (0.0 if laws.bristle_stiffness[law] > 0.0 else level))
+
+
+@inlined
+def begin_attempt(laws, rate_first, islands: Islands, frictions: JointFrictions):
+    """Sets the joints of islands that are not revised to their state at the start of the last attempt.
+
+    Args:
+        laws: of the joints.
+        rate_first: first coordinate of the block of each coordinate.
+        islands: of the last attempt.
+        frictions: changed in place.
+    """
+    for law in range(laws.rate_index.shape[0]):
+        if is_revised(islands, rate_first[laws.rate_index[law]]):
+            frictions.first_grip[law], frictions.first_level[law] = frictions.grip[law], frictions.level[law]
+            frictions.first_rounds[law] = frictions.rounds[law]
+        else:
+            frictions.grip[law], frictions.level[law] = frictions.first_grip[law], frictions.first_level[law]
+            frictions.rounds[law] = frictions.first_rounds[law]
 
 
 @kernel
@@ -154,7 +187,7 @@ def _bristle_force(laws, law, deflection, speed, step: float):
 
 
 @kernel
-def release_frictions(laws, bristle, velocity, step: float, frictions: JointFrictions):
+def release_frictions(laws, bristle, velocity, step: float, rate_first, islands: Islands, frictions: JointFrictions):
     """Releases joints held beyond their static friction, and updates the bristles' linearisation.
 
     Returns whether anything has changed.
@@ -164,11 +197,13 @@ def release_frictions(laws, bristle, velocity, step: float, frictions: JointFric
         bristle: deflections at the start of the step [m or rad].
         velocity: solved rates.
         step: [s].
+        rate_first: first coordinate of the block of each coordinate.
+        islands: those of changed joints are marked as revised.
         frictions: changed in place.
     """
-    moved = False
+    changed = False
     for law in range(laws.rate_index.shape[0]):
-        speed, impulse = velocity[laws.rate_index[law]], 0.0
+        speed, impulse, moved = velocity[laws.rate_index[law]], 0.0, False
         if frictions.grip[law] == HELD:
             impulse = -_HELD_INERTIA * speed
             if abs(impulse) > hold_impulse(laws, law, laws.static[law], frictions, step):
@@ -180,22 +215,34 @@ def release_frictions(laws, bristle, velocity, step: float, frictions: JointFric
             impulse += given
             error = given + step * _bristle_force(laws, law, bristle[law], speed, step)
             if abs(error) > _SETTLED * step * laws.static[law]:
-                if frictions.rounds[0] < _MOST_ROUNDS:
+                if frictions.rounds[law] < _MOST_ROUNDS:
                     # linearised at zero speed, the iteration converges from either side
                     frictions.point[law] = 0.0 if frictions.point[law] * speed < 0.0 else speed
                     moved = True
                 else:
                     frictions.unsettled[0] = law
+            frictions.rounds[law] += 1
         frictions.impulse[law] = impulse
-    frictions.rounds[0] += 1
-    return moved
+        if moved:
+            revise_island(islands, rate_first[laws.rate_index[law]])
+            changed = True
+    return changed
 
 
 @kernel
 def update_friction_levels(
-    laws, start, velocity, u, step: float, tolerance, first, frictions: JointFrictions, rows: Rows
+    laws,
+    start,
+    velocity,
+    u,
+    step: float,
+    tolerance,
+    first,
+    frictions: JointFrictions,
+    rows: Rows,
+    islands: Islands,
 ):
-    """Updates the friction levels of the joints' rows; returns whether any has changed.
+    """Updates the friction levels of the joints' rows in the islands that were due.
 
     Args:
         laws: of the joints.
@@ -206,34 +253,49 @@ def update_friction_levels(
         first: first row of a joint.
         frictions: changed in place.
         rows: solved; the bounds of their holds are changed.
+        islands: those with changed rows are marked as changed.
     """
-    changed = False
-    for r in range(first, rows.count[0]):
-        law, inverse_mass = rows.slot[r], rows.inverse_mass[r]
-        static, kinetic = laws.static[law], laws.kinetic[law]
-        if static == 0.0 or laws.bristle_stiffness[law] > 0.0 or inverse_mass < IMMOVABLE:
+    for island in range(islands.count[0]):
+        if not islands.due[island]:
             continue
-        grip, level, speed = frictions.grip[law], frictions.level[law], velocity[laws.rate_index[law]]
-        held = _is_held(rows, r, u)
-        if grip == RESTS and not held:
-            frictions.grip[law] = BREAKS
-            frictions.level[law] = _level_at(laws, law, 0.0)
-        elif grip == SLIDES and not held and speed * start[laws.rate_index[law]] < 0.0:
-            frictions.grip[law] = RESTS
-            frictions.level[law] = static
-        elif laws.stribeck_speed[law] > 0.0 and grip != RESTS and not held:
-            mobility = step * inverse_mass
-            settled = consistent_level(static, kinetic, laws.stribeck_speed[law], abs(speed), level, mobility)
-            if mobility * abs(settled - level) > _LEVEL_ERROR * tolerance:
-                if frictions.rounds[0] < _MOST_ROUNDS:
-                    frictions.level[law] = settled
-                else:
-                    frictions.unsettled[0] = law
-        if frictions.level[law] != level:
-            rows.hold_bound[r] = hold_impulse(laws, law, frictions.level[law], frictions, step)
-            changed = True
-    frictions.rounds[0] += 1
-    return changed
+        for k in range(islands.row_start[island], islands.row_start[island + 1]):
+            r = islands.row[k]
+            if r < first:
+                continue
+            law = rows.slot[r]
+            level, rate = frictions.level[law], laws.rate_index[law]
+            _update_level(laws, start[rate], velocity[rate], u, step, tolerance, frictions, rows, r)
+            if frictions.level[law] != level:
+                rows.hold_bound[r] = hold_impulse(laws, law, frictions.level[law], frictions, step)
+                islands.changed[island] = True
+
+
+@inlined
+def _update_level(
+    laws, start: float, speed: float, u, step: float, tolerance, frictions: JointFrictions, rows: Rows, r
+):
+    """Updates state and level of the joint of row r, given its speeds at the start and at the end of the step."""
+    law, inverse_mass = rows.slot[r], rows.inverse_mass[r]
+    static, kinetic = laws.static[law], laws.kinetic[law]
+    if static == 0.0 or laws.bristle_stiffness[law] > 0.0 or inverse_mass < IMMOVABLE:
+        return
+    grip, level = frictions.grip[law], frictions.level[law]
+    held = _is_held(rows, r, u)
+    if grip == RESTS and not held:
+        frictions.grip[law] = BREAKS
+        frictions.level[law] = _level_at(laws, law, 0.0)
+    elif grip == SLIDES and not held and speed * start < 0.0:
+        frictions.grip[law] = RESTS
+        frictions.level[law] = static
+    elif laws.stribeck_speed[law] > 0.0 and grip != RESTS and not held:
+        mobility = step * inverse_mass
+        settled = consistent_level(static, kinetic, laws.stribeck_speed[law], abs(speed), level, mobility)
+        if mobility * abs(settled - level) > _LEVEL_ERROR * tolerance:
+            if frictions.rounds[law] < _MOST_ROUNDS:
+                frictions.level[law] = settled
+            else:
+                frictions.unsettled[0] = law
+    frictions.rounds[law] += 1
 
 
 @inlined
@@ -277,7 +339,7 @@ def commit_frictions(laws, u, step: float, tolerance, first, frictions: JointFri
         wedged = inverse_mass * frictions.inertia[law] < _WEDGED
         if wedged or (inverse_mass >= IMMOVABLE and _is_held(rows, r, u)):
             velocity[rate] = 0.0
-            changed = True
+            frictions.rested[law] = changed = True
     return changed
 
 

@@ -219,7 +219,7 @@ def _next_change(model: MultibodyModel, workspace: "Workspace", rounds):
         workspace.multibody.velocity_mean,
         workspace.multibody.discrete.change,
     )
-    next_direction(motion.direction, rounds, motion.missing)
+    next_direction(motion.direction, rounds, motion.missing, 0, motion.missing.shape[0])
     for d in range(rate.shape[0]):
         change[d] = motion.direction[rounds, d]
     solve(model, workspace.multibody.factor, change)

@@ -6,7 +6,7 @@ import numpy as np
 
 from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
-from grouser.physics.base.kernel import kernel
+from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.labels import ANEW, DRIVE, LAW
 from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.constraints.diagnostics import record_nonconvergence
@@ -28,6 +28,7 @@ from grouser.physics.friction.joints import (
     HELD,
     JointFrictions,
     add_frictions,
+    begin_attempt,
     begin_frictions,
     bristle_energy,
     commit_frictions,
@@ -135,6 +136,7 @@ def assemble(context: Context):
     """Adds the drives that are within their limit, and dry friction, to mass matrix and force."""
     laws, state, step = context.system.joints.laws, context.state, context.system.settings.step
     work, motion = context.workspace.joints, context.workspace.multibody
+    begin_attempt(laws, context.system.multibody.rate_first, context.workspace.constraints.islands, work.frictions)
     add_drive_springs(
         laws, state.v, step, work.drive_spring, work.drive_place, work.frictions.grip, motion.factor, motion.u
     )
@@ -156,25 +158,26 @@ def open_rows(context: Context):
 def adjust(context: Context):
     """Updates the friction levels of sliding joints to their speeds."""
     system, motion, settings = context.system, context.workspace.multibody, context.system.settings
-    changed = update_friction_levels(
+    solver = context.workspace.constraints
+    update_friction_levels(
         *(system.joints.laws, motion.velocity_start, motion.velocity, motion.u, settings.step, settings.tolerance),
         *(system.hydraulics.geometry.valve.shape[0], context.workspace.joints.frictions),
-        context.workspace.constraints.rows,
+        *(solver.rows, solver.islands),
     )
-    return 1 if changed else 0
 
 
 @kernel
 def revise(context: Context):
     """Moves springs of drives between mass matrix and rows, and releases joints beyond their static friction."""
     system, motion, work = context.system, context.workspace.multibody, context.workspace.joints
-    laws = system.joints.laws
+    laws, solver, rate_first = system.joints.laws, context.workspace.constraints, system.multibody.rate_first
     moved = move_drive_springs(
-        *(laws, motion.velocity, motion.u, work.drive_spring, work.drive_place),
-        *(system.hydraulics.geometry.valve.shape[0], context.workspace.constraints.rows),
+        *(laws, motion.velocity, motion.u, work.drive_spring, work.drive_place, rate_first),
+        *(system.hydraulics.geometry.valve.shape[0], solver.rows, solver.islands),
     )
     released = release_frictions(
-        laws, context.state.joints.bristle, motion.velocity, system.settings.step, work.frictions
+        *(laws, context.state.joints.bristle, motion.velocity, system.settings.step, rate_first, solver.islands),
+        work.frictions,
     )
     return 1 if moved or released else 0
 
@@ -193,11 +196,22 @@ def commit(context: Context):
     if lost >= 0:
         record_nonconvergence(state, system.laws.rate_index[lost], context.workspace.constraints)
     if rested:
-        multiply(model, motion.factor, motion.velocity, motion.u)
+        _whiten_rested(model, system.laws, work.frictions, motion, context.workspace.constraints.whitened)
     commit_drives(
         *(system.laws, system.drives, state.q, motion.velocity, settings.step, context.command),
         *(work.drive_spring, work.effort, state.joints.drive_memory, work.drive_buffer),
     )
+
+
+@inlined
+def _whiten_rested(model, laws, frictions: JointFrictions, motion, whitened):
+    """Whitens the velocity in the blocks with joints that came to rest; `whitened` is a buffer."""
+    multiply(model, motion.factor, motion.velocity, whitened)
+    for law in range(laws.rate_index.shape[0]):
+        if frictions.rested[law]:
+            rate = laws.rate_index[law]
+            for d in range(model.rate_first[rate], model.rate_last[rate]):
+                motion.u[d] = whitened[d]
 
 
 @kernel

@@ -49,7 +49,9 @@ class Workspace(NamedTuple):
         force: of the equations of motion, (coordinates,).
         bias: of them, gravity and velocity products, (coordinates,).
         velocity_ahead: predicted mean of the rates over the step, for the velocity products.
-        fast: whether bodies turn so fast that the prediction is not enough, (1,).
+        fast: for the first coordinate of each block, whether its bodies turn so fast that the prediction is not enough.
+        has_fast: whether there are such blocks, (1,).
+        iterates: of these blocks, those whose iteration for the velocity products goes on.
         turn: square of the largest rotation rate of a body since it was cleared [rad2/s2], (1,); 0 for slow ones.
         turning_body: that body, (1,).
         touched: whether something outside its tree acts on each body in this step.
@@ -75,6 +77,8 @@ class Workspace(NamedTuple):
     bias: np.ndarray
     velocity_ahead: np.ndarray
     fast: np.ndarray
+    has_fast: np.ndarray
+    iterates: np.ndarray
     turn: np.ndarray
     turning_body: np.ndarray
     touched: np.ndarray
@@ -104,7 +108,9 @@ def make_workspace(model: MultibodyModel) -> Workspace:
         motion=np.zeros((bodies, 6)),
         mass=make_mass_matrix(model),
         factor=make_mass_matrix(model),
-        fast=np.zeros(1, dtype=np.bool_),
+        fast=np.zeros(coordinates, dtype=np.bool_),
+        has_fast=np.zeros(1, dtype=np.bool_),
+        iterates=np.zeros(coordinates, dtype=np.bool_),
         has_precession=np.zeros(1, dtype=np.bool_),
         turn=np.zeros(1),
         turning_body=np.zeros(1, dtype=np.int64),
@@ -127,7 +133,9 @@ def apply_forces(context: Context):
     model, state, work = context.system.multibody, context.state, context.workspace.multibody
     mass_matrix(model, work.kinematics, work.composite, work.mass)
     bias_forces(model, work.kinematics, work.still, work.wrench, work.motion, work.bias)
-    measure_turning(model, work.kinematics.twist, context.system.settings.step, work.fast, work.turn, work.turning_body)
+    work.has_fast[0] = measure_turning(
+        model, work.kinematics.twist, context.system.settings.step, work.fast, work.turn, work.turning_body
+    )
     for d in range(work.force.shape[0]):
         work.force[d] = -work.bias[d]
         work.velocity_start[d] = state.v[d]
@@ -157,7 +165,7 @@ def factorise(context: Context):
     for d in range(u.shape[0]):
         u[d] = work.u_start[d] + step * u[d]
     work.unsettled[0] = -1
-    if work.fast[0]:
+    if work.has_fast[0]:
         work.unsettled[0] = refine_bias_forces(model, step, work)
     for d in range(u.shape[0]):
         work.u_before[d] = u[d]

@@ -4,7 +4,8 @@ Velocity products do no work when they are taken at the mean of the rates before
 then their impulse keeps the kinetic energy of the pose q exactly. Taken at the start of the step they feed energy in,
 without limit. The mean rates are therefore predicted from the last two steps (Adams and Bashforth's formula), which is
 enough while no body turns far in a step. Where one does, an iteration finds the mean rates of the motion under all
-forces but the rows' impulses, by Broyden's method for whitened velocities.
+forces but the rows' impulses, by Broyden's method for whitened velocities. Each block of the mass matrix has an
+iteration of its own.
 """
 
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.multibody.broyden import next_direction
 from grouser.physics.multibody.factorisation import solve, solve_transposed
 from grouser.physics.multibody.free_body import release_gyroscopic_force
+from grouser.physics.multibody.jacobian import block_of
 from grouser.physics.multibody.kinematics import update_velocities
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 
@@ -47,42 +49,47 @@ def bias_forces(model: "MultibodyModel", kinematics, still, wrench, motion, bias
 
 @inlined
 def measure_turning(model: "MultibodyModel", twist, step: float, fast, turn, turning_body):
-    """Finds how far bodies turn in a step.
+    """Finds how far bodies turn in a step; returns whether there are fast blocks.
 
     Args:
         model: the multibody system.
         twist: of the bodies.
         step: [s].
-        fast: whether a body that is not lone turns by more than `_FAST`, result, (1,).
+        fast: for the first coordinate of each block, whether a body that is not lone turns by more than `_FAST`,
+            result, (coordinates,).
         turn: square of the largest rate of a body since it was cleared [rad2/s2], changed, (1,).
         turning_body: that body, (1,).
     """
-    fast[0] = False
+    fast[:] = False
+    found = False
     most = (_FAST / step) ** 2
     for i in range(model.body_parent.shape[0]):
         square = twist[i, 3] ** 2 + twist[i, 4] ** 2 + twist[i, 5] ** 2
         if square > most:
-            fast[0] = fast[0] or not model.body_alone[i]
+            if not model.body_alone[i]:
+                fast[block_of(model, i)[0]] = found = True
             if square > turn[0]:
                 turn[0], turning_body[0] = square, i
+    return found
 
 
 @kernel
 def _velocity_forces_at(model: "MultibodyModel", work: "Workspace", u, bias):
-    """Bias force at the mean of the rates at the start and those of the whitened velocity u."""
-    mean = work.velocity_ahead
+    """Bias force; where blocks iterate, at the mean of the rates at the start and those of the whitened velocity u."""
+    rate, mean = work.discrete.change, work.velocity_ahead
     for d in range(mean.shape[0]):
-        mean[d] = u[d]
-    solve(model, work.factor, mean)
+        rate[d] = u[d]
+    solve(model, work.factor, rate)
     for d in range(mean.shape[0]):
-        mean[d] = 0.5 * (mean[d] + work.velocity_start[d])
+        if work.iterates[model.rate_first[d]]:
+            mean[d] = 0.5 * (rate[d] + work.velocity_start[d])
     update_velocities(model, mean, work.kinematics)
     bias_forces(model, work.kinematics, work.still, work.wrench, work.motion, bias)
 
 
 @kernel
 def refine_bias_forces(model: "MultibodyModel", step: float, work: "Workspace"):
-    """Takes the velocity products of the whitened velocity `work.u` at the mean rates of the step.
+    """Takes the velocity products of the whitened velocity `work.u` in the fast blocks at the mean rates of the step.
 
     Args:
         model: the multibody system.
@@ -96,7 +103,8 @@ def refine_bias_forces(model: "MultibodyModel", step: float, work: "Workspace"):
     predicted, residual, direction = discrete.target, discrete.missing, discrete.direction
     for d in range(u.shape[0]):
         predicted[d] = u[d]
-    worst = 0
+        work.iterates[d] = work.fast[d]
+    unsettled = -1
     for rounds in range(direction.shape[0]):
         _velocity_forces_at(model, work, u, discrete.force)
         for d in range(u.shape[0]):
@@ -104,13 +112,29 @@ def refine_bias_forces(model: "MultibodyModel", step: float, work: "Workspace"):
         solve_transposed(model, work.factor, residual)
         for d in range(u.shape[0]):
             residual[d] += predicted[d] - u[d]
-        next_direction(direction, rounds, residual)
-        change = size = 0.0
-        for d in range(u.shape[0]):
-            u[d] += direction[rounds, d]
-            if abs(direction[rounds, d]) > change:
-                change, worst = abs(direction[rounds, d]), d
-            size = max(size, abs(u[d]))
-        if change <= _CONVERGED * size:
-            return -1
-    return worst if change > _NOT_CONVERGED * size else -1
+        searching, unsettled, first = False, -1, 0
+        while first < u.shape[0]:
+            last = model.rate_last[first]
+            if work.iterates[first]:
+                next_direction(direction, rounds, residual, first, last)
+                change, size, worst = _change_block(direction[rounds], first, last, u)
+                work.iterates[first] = change > _CONVERGED * size
+                searching = searching or work.iterates[first]
+                if change > _NOT_CONVERGED * size:
+                    unsettled = worst
+            first = last
+        if not searching:
+            break
+    return unsettled
+
+
+@inlined
+def _change_block(direction, first, last, u):
+    """Adds the change of a block's velocity; largest change, largest velocity, and the coordinate that changes most."""
+    change, size, worst = 0.0, 0.0, first
+    for d in range(first, last):
+        u[d] += direction[d]
+        if abs(direction[d]) > change:
+            change, worst = abs(direction[d]), d
+        size = max(size, abs(u[d]))
+    return change, size, worst

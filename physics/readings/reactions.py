@@ -101,7 +101,7 @@ def _give_pairs(system, workspace, given):
 
 def _give_cylinders(system, workspace, given):
     geometry, kinematics = system.hydraulics.geometry, workspace.multibody.kinematics
-    for c in range(len(geometry.valve)):
+    for c in range(len(geometry.barrel_body)):
         rod = _place(kinematics, geometry.rod_body[c], geometry.rod_point[c])
         barrel = _place(kinematics, geometry.barrel_body[c], geometry.barrel_point[c])
         impulse = workspace.constraints.rows.impulse[c] * (rod - barrel) / np.linalg.norm(rod - barrel)
