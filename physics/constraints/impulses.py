@@ -12,6 +12,8 @@ from grouser.physics.constraints.rows import IMMOVABLE, Rows, push_along, row_sp
 _NEWTON_COST = 6
 # Sweeps before Newton's method; if it fails, the number doubles before the next attempt.
 _FIRST_SWEEPS = 3
+# Sweeps that are left in case Newton's method finds no solution; with less than twice as many it is not tried.
+_LAST_SWEEPS = 10
 # Largest rate of convergence that is assumed for a sweep.
 _LARGEST_RATE = 0.99
 # Limit of Newton's rounds for a slipping contact: it takes four where the mobilities differ a hundredfold.
@@ -69,12 +71,13 @@ def solve_rows(
     Returns:
         Number of sweeps and of Newton's iterations, and the largest error of a row's speed at the end.
     """
-    sweeps, iterations, due = 0, 0, _FIRST_SWEEPS
+    sweeps, iterations, due = 0, 0, most_sweeps
     change = before = math.inf
     enough = tolerance
     contacts = islands.contact_start[island + 1] - islands.contact_start[island]
     newton_helps = contacts > 0 and islands.rate_start[island + 1] - islands.rate_start[island] <= MOST_COORDINATES
     if newton_helps:
+        due = _FIRST_SWEEPS
         remember_impulses(rows, contact_rows, islands, island, newton)
     while sweeps + iterations < most_sweeps:
         sweeps += 1
@@ -88,11 +91,11 @@ def solve_rows(
             due, rate, enough = 1, 1.0, NEWTON_SHARE * tolerance
         if remaining <= enough:
             break
-        if newton_helps and sweeps >= due and remaining > enough * rate**-_NEWTON_COST:
+        most_iterations = most_sweeps - sweeps - iterations - _LAST_SWEEPS
+        if sweeps >= due and remaining * rate**_NEWTON_COST > enough and most_iterations >= _LAST_SWEEPS:
             order_island(rate_first, rate_last, rows, contact_rows, islands, island, newton.matrix)
             used, change = solve_by_newton(
-                *(rows, contact_rows, islands, island, newton, u),
-                *(tolerance, most_sweeps - sweeps - iterations, change),
+                *(rows, contact_rows, islands, island, newton, u, tolerance, most_iterations, change)
             )
             iterations += used
             if change <= tolerance:

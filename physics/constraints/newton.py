@@ -117,7 +117,7 @@ def remember_impulses(rows: Rows, contact_rows, islands: "Islands", island, newt
 def solve_by_newton(
     rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u, tolerance: float, most, error
 ):
-    """Solves the rows and contacts of an island; changes their impulses and u, if that brings them nearer to the laws.
+    """Solves the rows and contacts of an island; changes their impulses and u, if it finds a solution.
 
     Args:
         rows, contact_rows: with impulses already in u.
@@ -146,10 +146,11 @@ def solve_by_newton(
             _copy_rates(islands, island, newton.stage, newton.start)
             stiffness /= _SOFTER
             factor = _SLIGHTLY_STIFFER
-    if found < error:
-        error = found
-        _finish(rows, contact_rows, islands, island, newton, u)
-    return iterations, error
+    if found > tolerance:
+        # soft stages may be far from the laws
+        return iterations, error
+    _finish(rows, contact_rows, islands, island, newton, u)
+    return iterations, found
 
 
 @inlined

@@ -4,10 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from loose_bodies import loose, place, solid
 from shipped import shipped_machine
 
-from grouser import Simulation
+from grouser import Simulation, World
 from grouser.benchmarks import scenes
+from grouser.physics.description.data.contact import ContactMaterial
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box
+from grouser.physics.description.data.world import Ground, Obstacle
 
 GRAVITY = 9.81
 SCENES = [
@@ -86,8 +91,37 @@ def test_loads_of_many_feet_do_not_depend_on_their_order():
         simulation = scenes.simulation(replace(scene, bodies=(replace(body, feet=feet),)))
         simulation.step(300)
         forces = {tuple(np.round(contact.point_world, 3)): contact.force_world[2] for contact in simulation.contacts()}
-        found.append((simulation.state.q.copy(), [forces[place] for place in sorted(forces)]))
-    for place, loads in found[1:]:
+        found.append((simulation.state.q.copy(), [forces[point] for point in sorted(forces)]))
+    for end, loads in found[1:]:
         # 1e-6 m/s over the 0.2 s of its slide
-        assert place == pytest.approx(found[0][0], abs=2e-7)
+        assert end == pytest.approx(found[0][0], abs=2e-7)
         assert loads == pytest.approx(found[0][1], rel=1e-3, abs=1.0)
+
+
+@pytest.mark.parametrize("friction, clearance, height", [(4.0, 1.5e-4, 0.4), (6.0, 6e-4, 0.7), (1.5, 2e-4, 0.5)])
+def test_a_box_falls_and_jams_in_a_slot(friction, clearance, height):
+    """Newton's method may find no solution in the impact: the sweeps go on."""
+    box, side = Box((0.2, 0.2, 0.2)), Box((0.2, 1.0, 1.0))
+    sides = (("left", -0.2 - 0.5 * clearance), ("right", 0.2 + 0.5 * clearance))
+    walls = tuple(Obstacle(name, side, Pose((x, 0.0, 0.5)), friction=friction) for name, x in sides)
+    machine = loose(solid("box", box), contacts=(ContactMaterial("box", friction=friction),))
+    simulation = Simulation(machine, World(ground=Ground(friction=friction), obstacles=walls))
+    place(simulation, 0, (0.0, 0.0, height), (0.0, np.sin(1e-3), 0.0, np.cos(1e-3)))
+    start = simulation.energy()
+    simulation.step(1500)
+    end = simulation.energy()
+    assert end.kinetic + end.potential < start.kinetic + start.potential
+    assert simulation.diagnostics.unsettled_steps <= 2
+    assert np.abs(simulation.state.v).max() < 1e-4
+
+
+@pytest.mark.parametrize("most_sweeps", [1, 4, 11, 19, 27])
+def test_few_sweeps_carry_the_weight_roughly(most_sweeps):
+    simulation = scenes.simulation(scenes.stack(4), most_sweeps=most_sweeps)
+    simulation.step(600)
+    carried = []
+    for _ in range(200):
+        simulation.step()
+        carried.append(sum(c.force_world[2] for c in simulation.contacts() if c.other == "ground"))
+    assert np.mean(carried) == pytest.approx(4 * 8.0 * GRAVITY, rel=0.05)
+    assert simulation.diagnostics.iterations_max <= 2 * most_sweeps
