@@ -26,8 +26,8 @@ import numba
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
-from numba.core.types import BaseNamedTuple, FunctionType, Type
 from numba.core.types import Callable as CallableType
+from numba.core.types import FunctionType, Type
 
 from grouser.physics.base.import_closure import ImportClosures, write_whole
 
@@ -203,7 +203,8 @@ class KernelCache(_Cache):
         of a file that is imported for annotations only.
         """
         arguments = getattr(sig, "args", sig)
-        fields = [part.fields for one in arguments for part in _parts(one) if isinstance(part, BaseNamedTuple)]
+        parts = [part for one in arguments for part in _parts(one)]
+        fields = [part.fields for part in parts if isinstance(part, numba.types.BaseNamedTuple)]
         digest = hashlib.sha256(repr((sig, fields, codegen.magic_tuple())).encode()).hexdigest()[:32]
         return folder / f"{self._stem}-{digest}"
 

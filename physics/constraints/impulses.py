@@ -5,7 +5,7 @@ import math
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.constraints.island_matrix import MOST_COORDINATES, order_island
 from grouser.physics.constraints.islands import Islands
-from grouser.physics.constraints.newton import Newton, remember_impulses, solve_by_newton
+from grouser.physics.constraints.newton import NEWTON_SHARE, Newton, remember_impulses, solve_by_newton
 from grouser.physics.constraints.rows import IMMOVABLE, Rows, push_along, row_speed, speed_along, spring_impulse
 
 # Cost of Newton's method, in sweeps: it solves an island where more sweeps are expected.
@@ -64,34 +64,53 @@ def solve_rows(
         u: whitened velocity, changed in place.
         tolerance: converged when the largest change of a row's speed, in the last sweep and in all sweeps that would
             follow, is below this [m/s or rad/s].
-        most_sweeps: limit.
+        most_sweeps: limit of sweeps and Newton's iterations.
 
     Returns:
         Number of sweeps and of Newton's iterations, and the largest error of a row's speed at the end.
     """
     sweeps, iterations, due = 0, 0, _FIRST_SWEEPS
     change = before = math.inf
+    enough = tolerance
     contacts = islands.contact_start[island + 1] - islands.contact_start[island]
     newton_helps = contacts > 0 and islands.rate_start[island + 1] - islands.rate_start[island] <= MOST_COORDINATES
     if newton_helps:
         remember_impulses(rows, contact_rows, islands, island, newton)
-    while sweeps < most_sweeps:
+    while sweeps + iterations < most_sweeps:
         sweeps += 1
         change = max(_sweep_rows(rows, islands, island, u), _sweep_contacts(contact_rows, islands, island, u))
         # geometric extrapolation from the last two sweeps
         rate = min(change / before, _LARGEST_RATE)
         remaining = max(change, change * rate / (1.0 - rate))
         before = change
-        if remaining <= tolerance:
+        if newton_helps and sweeps == 1 and _is_redundant(contact_rows, islands, island):
+            # sweeps would share the load by the order of the rows
+            due, rate, enough = 1, 1.0, NEWTON_SHARE * tolerance
+        if remaining <= enough:
             break
-        if newton_helps and sweeps >= due and remaining > tolerance * rate**-_NEWTON_COST:
+        if newton_helps and sweeps >= due and remaining > enough * rate**-_NEWTON_COST:
             order_island(rate_first, rate_last, rows, contact_rows, islands, island, newton.matrix)
-            used, change = solve_by_newton(rows, contact_rows, islands, island, newton, u, tolerance, change)
+            used, change = solve_by_newton(
+                *(rows, contact_rows, islands, island, newton, u),
+                *(tolerance, most_sweeps - sweeps - iterations, change),
+            )
             iterations += used
             if change <= tolerance:
+                # rows at their bounds get them to the last digit
+                change = max(change, _sweep_rows(rows, islands, island, u))
                 break
             before, due = math.inf, 2 * sweeps
     return sweeps + iterations, change
+
+
+@inlined
+def _is_redundant(contact_rows, islands: Islands, island):
+    """Whether an island has more laws of pressing contacts than coordinates, so that many loads are in balance."""
+    laws = 0
+    for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
+        if contact_rows.impulse[islands.contact[k], 0] > 0.0:
+            laws += 3
+    return laws > islands.rate_start[island + 1] - islands.rate_start[island]
 
 
 @inlined

@@ -39,14 +39,13 @@ _FIRST_STIFFNESS = 100.0
 _STIFFER, _SLIGHTLY_STIFFER, _SOFTER = 10.0, 2.0, 8.0
 _FEW_ITERATIONS = 5
 _LEAST_STIFFNESS = 0.5
-# Limits of the iterations of a stage, of all of them, and of the halvings in an iteration.
+# Limits of the iterations of a stage, and of the halvings in an iteration.
 _MOST_IN_STAGE = 10
-_MOST_ITERATIONS = 150
 _MOST_HALVINGS = 8
 # Least share by which a step of full length must shorten the residual.
 _DESCENT = 0.1
 # Share of the tolerance to which an island is solved: the errors of steps at rest add up.
-_SHARE = 0.3
+NEWTON_SHARE = 0.3
 # A smaller pivot means that friction jams; without slip every pivot is at least one.
 _LEAST_PIVOT = 1e-9
 
@@ -87,16 +86,17 @@ class Newton(NamedTuple):
 
 def make_newton(rows: int, contacts: int, coordinates: int) -> Newton:
     """Buffers of the right sizes."""
+    rates, laws = Newton._fields[1:7], Newton._fields[7:10]
     return Newton(
-        make_island_matrix(coordinates),
-        *[np.zeros(coordinates) for _ in range(6)],
-        *[np.zeros(rows) for _ in range(3)],
-        np.zeros((contacts, 6)),
-        np.zeros((contacts, 6)),
-        np.zeros((contacts, 3, 3)),
-        np.zeros((contacts, 3, 4)),
-        np.zeros((coordinates, 6)),
-        np.zeros(coordinates, dtype=np.uintp),
+        matrix=make_island_matrix(coordinates),
+        anchor=np.zeros((contacts, 6)),
+        impulse=np.zeros((contacts, 6)),
+        slope=np.zeros((contacts, 3, 3)),
+        turning_slope=np.zeros((contacts, 3, 4)),
+        pull=np.zeros((coordinates, 6)),
+        places=np.zeros(coordinates, dtype=np.uintp),
+        **{name: np.zeros(coordinates) for name in rates},
+        **{name: np.zeros(rows) for name in laws},
     )
 
 
@@ -114,7 +114,9 @@ def remember_impulses(rows: Rows, contact_rows, islands: "Islands", island, newt
 
 
 @kernel
-def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u, tolerance: float, error):
+def solve_by_newton(
+    rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u, tolerance: float, most, error
+):
     """Solves the rows and contacts of an island; changes their impulses and u, if that brings them nearer to the laws.
 
     Args:
@@ -123,18 +125,19 @@ def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton
         newton: with the last step's impulses (`remember_impulses`).
         u: whitened velocity.
         tolerance: largest error of a row's speed [m/s or rad/s].
+        most: limit of the iterations.
         error: of the present impulses.
 
     Returns:
         Number of iterations, and the largest error of a row's speed.
     """
     fastest = _start(rows, contact_rows, islands, island, newton, u)
-    wanted = _SHARE * tolerance
+    wanted = NEWTON_SHARE * tolerance
     within = wanted / math.sqrt(fastest)
     iterations, stiffness, factor, found = 0, _FIRST_STIFFNESS, _STIFFER, math.inf
-    while iterations < _MOST_ITERATIONS and found > wanted and stiffness >= _LEAST_STIFFNESS:
+    while iterations < most and found > wanted and stiffness >= _LEAST_STIFFNESS:
         _copy_rates(islands, island, newton.start, newton.stage)
-        used, size = _iterate(rows, contact_rows, islands, island, newton, stiffness, within)
+        used, size = _iterate(rows, contact_rows, islands, island, newton, stiffness, within, most - iterations)
         iterations += used
         if size <= within:
             found = _take_over(rows, contact_rows, islands, island, newton, stiffness)
@@ -198,7 +201,7 @@ def resists_turning(contact_rows, c):
 
 
 @kernel
-def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, stiffness, within):
+def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, stiffness, within, most):
     """Newton's iterations of a stage, from `newton.start` on.
 
     Returns:
@@ -207,7 +210,7 @@ def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newto
     begin, end = islands.rate_start[island], islands.rate_start[island + 1]
     size = _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.start)
     iterations = 0
-    while size > within and iterations < _MOST_IN_STAGE:
+    while size > within and iterations < min(_MOST_IN_STAGE, most):
         iterations += 1
         _assemble(rows, contact_rows, islands, island, newton)
         if not eliminate_island(newton.matrix, newton.right, _LEAST_PIVOT):

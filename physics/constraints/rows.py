@@ -89,7 +89,8 @@ def dot(a, b):
 def speed_along(rows: Rows, r, u):
     """Speed along row r at the whitened velocity u."""
     row, total = rows.whitened_jacobian[r], 0.0
-    for d in range(rows.first[r], rows.last[r]):
+    # Unsigned, as in `multibody.factorisation`.
+    for d in range(np.uintp(rows.first[r]), np.uintp(rows.last[r])):
         total += row[d] * u[d]
     return total
 
@@ -98,7 +99,7 @@ def speed_along(rows: Rows, r, u):
 def push_along(rows: Rows, r, impulse, u):
     """Adds an impulse along row r to the whitened velocity u."""
     row = rows.whitened_jacobian[r]
-    for d in range(rows.first[r], rows.last[r]):
+    for d in range(np.uintp(rows.first[r]), np.uintp(rows.last[r])):
         u[d] += impulse * row[d]
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from grouser.physics.base.errors import MachineError
 from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.contacts import CONTACT_MARGIN
-from grouser.physics.contact.manifold import PREFERENCE, best_crossing, best_face, build_manifold, distance_along
+from grouser.physics.contact.manifold import PREFERENCE, build_manifold
 from grouser.physics.contact.pairs import CONVEX, CollisionPairs
+from grouser.physics.contact.separation import best_box_face, best_crossing, best_face, distance_along
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, Shapes
 
 if TYPE_CHECKING:
@@ -195,12 +196,12 @@ def find_due_pairs(
     """
     due = 0
     rotation, place = workspace.rotation, workspace.position
-    for n in range(workspace.broad.count[0]):
-        p = workspace.broad.pair[n]
+    for n in range(np.uintp(workspace.broad.count[0])):
+        p = np.uintp(workspace.broad.pair[n])
         if pairs.kind[p] != CONVEX:
             continue
         workspace.manifold_count[n] = 0
-        a, b, c = pairs.first[p], pairs.second[p], pairs.convex[p]
+        a, b, c = np.uintp(pairs.first[p]), np.uintp(pairs.second[p]), np.uintp(pairs.convex[p])
         small = a if shapes.bound[a] < shapes.bound[b] else b
         reach = _reach(kinematics.twist, shapes.body[a], shapes.body[b], place[small], shapes.bound[small], step)
         moved, turned = _relative_motion(
@@ -222,6 +223,7 @@ def find_due_pairs(
                 shapes.part,
                 shapes.vertex,
                 shapes.face,
+                shapes.face_corner,
                 rotation,
                 place,
                 a,
@@ -250,6 +252,7 @@ def _solve_by_faces(
     part,
     vertex,
     face,
+    face_corner,
     rotation,
     position,
     a,
@@ -271,14 +274,17 @@ def _solve_by_faces(
     which all candidate directions are known (Gottschalk et al. 1996).
 
     Args:
-        kind, size, bound, part, vertex, face, rotation, position, a, b: see `build_manifold`.
+        kind, size, bound, part, vertex, face, face_corner, rotation, position, a, b: see `build_manifold`.
         reach, most, buffer, frame: see there.
         direction, distance, manifold, count: results; the last three also for a separate pair.
 
     Returns:
         Whether the pair is solved.
     """
-    along = best_face(kind, size, part, vertex, face, rotation, position, a, b, _NO_DIRECTION, -1.0, direction)
+    if kind[a] == BOX and kind[b] == BOX:
+        along = best_box_face(size[a], rotation[a], position[a], size[b], rotation[b], position[b], direction)
+    else:
+        along = best_face(kind, size, part, vertex, face, rotation, position, a, b, _NO_DIRECTION, -1.0, direction)
     distance[0] = along
     if along > reach:
         return True
@@ -297,6 +303,7 @@ def _solve_by_faces(
         part,
         vertex,
         face,
+        face_corner,
         rotation,
         position,
         a,
@@ -383,10 +390,11 @@ def _build_manifolds(shapes: Shapes, pairs: CollisionPairs, workspace: "ContactW
                 shapes.part,
                 shapes.vertex,
                 shapes.face,
+                shapes.face_corner,
                 workspace.rotation,
                 workspace.position,
-                pairs.first[p],
-                pairs.second[p],
+                np.uintp(pairs.first[p]),
+                np.uintp(pairs.second[p]),
                 workspace.direction[n],
                 workspace.manifold_direction,
                 workspace.witness[n],
@@ -406,6 +414,7 @@ def _build_pair_manifold(
     part,
     vertex,
     face,
+    face_corner,
     rotation,
     position,
     a,
@@ -425,7 +434,7 @@ def _build_pair_manifold(
     normal is exact, and no smaller than along other directions if that face touches.
 
     Args:
-        kind, size, bound, part, vertex, face, rotation, position, a, b: see `build_manifold`.
+        kind, size, bound, part, vertex, face, face_corner, rotation, position, a, b: see `build_manifold`.
         direction: from the second solid to the first.
         manifold_direction: result, the direction of the manifold.
         witness, reach, most, buffer, frame, manifold: see `build_manifold`.
@@ -451,6 +460,7 @@ def _build_pair_manifold(
             part,
             vertex,
             face,
+            face_corner,
             rotation,
             position,
             a,

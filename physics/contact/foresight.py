@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import cross, rotated, rotated_back, screw_displacement
+from grouser.physics.contact.narrow import point_to_shape
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, POINTS
 from grouser.physics.contact.terrain import nearest_to_sphere, surface_below
 
@@ -35,6 +36,18 @@ _SHORTEST_PART = 1.0 / 32.0
 _MOST_FACES = 64
 # Rounds of Gilbert's method.
 _ROUNDS = 24
+# Largest overlap of solids that pass each other [m]: that of contacts which are held and not corrected.
+PASSING = 2e-5
+# They approach each other across the surface over which they pass by a smaller share of the contact's closing.
+_APPROACH = 0.5
+# Cosine between the normals of this surface and of the contact, at most: where a solid is round, and elsewhere.
+_SAME_SURFACE, _OTHER_SURFACE = 1.0 - 1e-8, 0.9
+# Cosine between normal and axis above which a cylinder touches with its end.
+_ON_END = 0.7
+# Distance at which a point touches a solid [m]: gaps that small are tolerated.
+_TOUCHING = 1e-5
+# Cosine between normals of contacts that hold a body in the same direction.
+_SAME_NORMAL = 0.999
 # Vectors that are shorter have no direction, nor have squares of motions that are smaller.
 _TINY = 1e-12
 
@@ -63,23 +76,105 @@ def foreseen_clearance(
     s, other = contacts.shape[c], contacts.other_shape[c]
     x, y, z, gap = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2], contacts.gap[c]
     nx, ny, nz = contacts.normal[c, 0], contacts.normal[c, 1], contacts.normal[c, 2]
-    if other < 0:
-        peaks = candidates.peak_slot.shape[0]
-        if peaks == 0 or contacts.slot[c] < candidates.peak_slot[0]:
-            return _clearance_above_ground(model, shapes, terrain, kinematics, s, x, y, z, nx, ny, nz, gap, step, near)
-        # of a height field: a point
-        two = (-1, -1, x - gap * nx, y - gap * ny, z - gap * nz, 0.0)
-    else:
-        two = _solid(shapes, kinematics, other)
-    one = _solid(shapes, kinematics, s)
-    if shapes.kind[s] == POINTS:
-        r = shapes.size[s, 0]
-        one = (-1, shapes.body[s], x + r * nx, y + r * ny, z + r * nz, r)
-    if other >= 0 and shapes.kind[other] == POINTS:
-        r = shapes.size[other, 0]
-        away = gap + r
-        two = (-1, shapes.body[other], x - away * nx, y - away * ny, z - away * nz, r)
+    peaks = candidates.peak_slot.shape[0]
+    if other < 0 and (peaks == 0 or contacts.slot[c] < candidates.peak_slot[0]):
+        return _clearance_above_ground(model, shapes, terrain, kinematics, s, x, y, z, nx, ny, nz, gap, step, near)
+    one, two = _contact_solids(collision, contacts, kinematics, c)
+    if _enters(model, shapes, kinematics, shapes.body[s], x, y, z, two, step):
+        return 0.0
+    if other >= 0 and _enters(
+        model, shapes, kinematics, shapes.body[other], x - gap * nx, y - gap * ny, z - gap * nz, one, step
+    ):
+        return 0.0
     return _clearance_of_solids(model, shapes, kinematics, one, two, nx, ny, nz, step)
+
+
+@kernel
+def passes(
+    model: "MultibodyModel",
+    collision: "Collision",
+    contacts: "Contacts",
+    kinematics: "Kinematics",
+    c,
+    path,
+    step: float,
+):
+    """Whether the solids of a contact pass each other within the step although it closes along its normal.
+
+    They pass over a surface, a face or what straight edges move over, if they overlap along its normal by no more than
+    `PASSING` at the start, the middle and the end of the step, and hardly approach each other along it. The first one
+    may also be about to land on another solid, which will keep it from overlapping more. The surface must not be the
+    one that touches: the directions of flat contacts differ much from it. Those of a round solid on an edge turn as it
+    rolls over.
+
+    Args:
+        model, collision: of the machine.
+        contacts: of this step.
+        kinematics: filled for the current state.
+        c: the contact, between two solids.
+        path: change of its gap within the step at the present rates [m], negative.
+        step: [s].
+    """
+    shapes = collision.shapes
+    one, two = _contact_solids(collision, contacts, kinematics, c)
+    ox, oy, oz, mx, my, mz = _relative_motion(model, kinematics, one, two, 0.0, step)
+    edges, faces = _edge_count(shapes, one[0]), _face_count(shapes, one[0])
+    edges_of_both, faces_of_both = edges + _edge_count(shapes, two[0]), faces + _face_count(shapes, two[0])
+    if faces_of_both > _MOST_FACES:
+        faces = faces_of_both = 0
+    nx, ny, nz = contacts.normal[c, 0], contacts.normal[c, 1], contacts.normal[c, 2]
+    rolls = _is_round(shapes, kinematics, one, nx, ny, nz) or _is_round(shapes, kinematics, two, nx, ny, nz)
+    largest = _SAME_SURFACE if rolls else _OTHER_SURFACE
+    for k in range(faces_of_both + edges_of_both):
+        edge = k - faces_of_both
+        if edge < 0:
+            x, y, z = _face_normal(shapes, kinematics, one if k < faces else two, k if k < faces else k - faces, 0.0)
+        else:
+            x, y, z = _edge(
+                shapes, kinematics, one if edge < edges else two, edge if edge < edges else edge - edges, 0.0
+            )
+            x, y, z = cross(x, y, z, mx, my, mz)
+        size = math.sqrt(x * x + y * y + z * z)
+        if not size > _TINY:
+            continue
+        if x * ox + y * oy + z * oz < 0.0:
+            size = -size
+        x, y, z = x / size, y / size, z / size
+        if x * nx + y * ny + z * nz > largest:
+            continue
+        before, _, _, _ = _separation(model, shapes, kinematics, one, two, 0.0, 0.0, x, y, z)
+        if before > -PASSING:
+            after, _, _, _ = _separation(model, shapes, kinematics, one, two, 0.5 * step, step, x, y, z)
+            apart = after > -PASSING or _is_held(contacts, contacts.body[c], x, y, z, before + PASSING)
+            if apart and after - before > _APPROACH * path:
+                return True
+    return False
+
+
+@kernel
+def _is_round(shapes: "Shapes", kinematics: "Kinematics", solid, nx, ny, nz):
+    """Whether a solid is round where its surface has the normal n: a sphere, a capsule or a cylinder's side."""
+    s = solid[0]
+    if s < 0 or shapes.kind[s] == CAPSULE:
+        return True
+    if shapes.kind[s] != CYLINDER:
+        return False
+    x, y, z = _edge(shapes, kinematics, solid, 0, 0.0)
+    return abs(x * nx + y * ny + z * nz) < _ON_END
+
+
+@kernel
+def _is_held(contacts: "Contacts", body, x, y, z, gap):
+    """Whether a contact with at most this gap keeps a body from moving against the direction x, y, z."""
+    for c in range(contacts.count[0]):
+        along = contacts.normal[c, 0] * x + contacts.normal[c, 1] * y + contacts.normal[c, 2] * z
+        if contacts.other[c] == body:
+            along = -along
+        elif contacts.body[c] != body:
+            continue
+        if along > _SAME_NORMAL and contacts.gap[c] < gap:
+            return True
+    return False
 
 
 @kernel
@@ -229,6 +324,26 @@ def _sphere_above_field(terrain: "Terrain", origin, x, y, z, radius, most, near)
 
 
 @kernel
+def _contact_solids(collision: "Collision", contacts: "Contacts", kinematics: "Kinematics", c):
+    """The two solids of a contact for `_support_point`; the peak of a height field is a point."""
+    shapes, s, other = collision.shapes, contacts.shape[c], contacts.other_shape[c]
+    x, y, z, gap = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2], contacts.gap[c]
+    nx, ny, nz = contacts.normal[c, 0], contacts.normal[c, 1], contacts.normal[c, 2]
+    two = (-1, -1, x - gap * nx, y - gap * ny, z - gap * nz, 0.0)
+    if other >= 0:
+        two = _solid(shapes, kinematics, other)
+    one = _solid(shapes, kinematics, s)
+    if shapes.kind[s] == POINTS:
+        r = shapes.size[s, 0]
+        one = (-1, shapes.body[s], x + r * nx, y + r * ny, z + r * nz, r)
+    if other >= 0 and shapes.kind[other] == POINTS:
+        r = shapes.size[other, 0]
+        away = gap + r
+        two = (-1, shapes.body[other], x - away * nx, y - away * ny, z - away * nz, r)
+    return one, two
+
+
+@kernel
 def _solid(shapes: "Shapes", kinematics: "Kinematics", s):
     """A shape as a solid of `_support_point`."""
     body, local = shapes.body[s], shapes.position[s]
@@ -287,6 +402,30 @@ def _farthest(shapes: "Shapes", s, x, y, z):
         if along > best:
             best, far = along, v
     return shapes.vertex[far, 0], shapes.vertex[far, 1], shapes.vertex[far, 2]
+
+
+@kernel
+def _enters(model: "MultibodyModel", shapes: "Shapes", kinematics: "Kinematics", body, x, y, z, solid, time):
+    """Whether a body's point, now at x, y, z, is in a solid after a time, to the tolerance of contacts.
+
+    It settles most contacts that close without a search for a direction that separates the solids.
+    """
+    s, other, cx, cy, cz, _ = solid
+    if s < 0:
+        return False
+    dx, dy, dz = displacement(model, kinematics, body, x, y, z, time)
+    ox, oy, oz = displacement(model, kinematics, other, cx, cy, cz, time)
+    x, y, z = x + dx - cx - ox, y + dy - cy - oy, z + dz - cz - oz
+    if other >= 0:
+        wx, wy, wz = kinematics.twist[other, 3], kinematics.twist[other, 4], kinematics.twist[other, 5]
+        x, y, z = _turned(wx, wy, wz, -time, x, y, z)
+        x, y, z = rotated_back(kinematics.rotation[other], x, y, z)
+    x, y, z = rotated_back(shapes.rotation[s], x, y, z)
+    distance, _, _, _ = point_to_shape(
+        *(shapes.kind[s], shapes.size[s], shapes.vertex, shapes.face, shapes.face_corner),
+        *(shapes.face_start[s], shapes.face_start[s + 1], x, y, z),
+    )
+    return distance <= _TOUCHING
 
 
 @kernel

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.contact.foresight import foreseen_clearance
+from grouser.physics.contact.foresight import PASSING, foreseen_clearance, passes
 from grouser.physics.contact.slots import Memory, stored_at
 from grouser.physics.contact.terrain import SPHERE_CONTACTS
 from grouser.physics.multibody.factorisation import solve_transposed_three
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 CONTACT_SLOP = 1e-5
 # Share of the remaining penetration that is corrected in a step.
 PENETRATION_RELIEF = 0.2
+# Slower contacts hold: twice the usual tolerance of the solver [m/s].
+_STILL = 2e-6
 # Slower impacts have no restitution [m/s].
 RESTITUTION_SPEED = 1e-2
 # Tangents are not aligned when the square of their coupling is below this share of their mobilities' product.
@@ -128,7 +130,6 @@ def open_contact_rows(
         memory: the contacts of the last step.
         rows: result.
     """
-    parent, column_start, column_rate = model.body_parent, model.column_start, model.column_rate
     laws, shapes, dense, squares = collision.laws, collision.shapes, rows.dense, rows.squares
     rows.count[0] = contacts.count[0]
     stored = -1
@@ -138,38 +139,20 @@ def open_contact_rows(
         frame = rows.frame[c]
         _contact_frame(contacts.normal[c, 0], contacts.normal[c, 1], contacts.normal[c, 2], frame)
         x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
-        # the coordinates of both bodies' blocks, the lower ones first; none of the second where there is one block
-        begin, end = block_of(model, body)
-        start, stop = block_of(model, other)
-        if start == begin:
-            stop = start
-        if start < begin and stop > start:
-            begin, end, start, stop = start, stop, begin, end
-        count = 3
         resists = laws.spinning[law] > 0.0 or laws.rolling[law] > 0.0
-        if resists:
-            count = 6
-        clear_rows(dense, count, begin, end)
-        clear_rows(dense, count, start, stop)
-        for k in range(6):
-            squares[k] = 0.0
-        point_rows(parent, column_start, column_rate, kinematics.column, body, other, x, y, z, frame, dense, 0)
-        _move_surface(shapes, kinematics.rotation, contacts.shape[c], body, 1.0, frame, dense)
-        _move_surface(shapes, kinematics.rotation, contacts.other_shape[c], other, -1.0, frame, dense)
-        if resists:
-            turning_rows(parent, column_start, column_rate, kinematics.column, body, other, frame, dense, 3)
-        for part in range(2):
-            low, high = start, stop
-            if part == 1:
-                low, high = begin, end
-            if high > low:
-                solve_transposed_three(model, factor, dense, 0, low, high, squares)
-                if resists:
-                    solve_transposed_three(model, factor, dense, 3, low, high, squares)
-        rows.size[c] = list_entries(dense, count, begin, end, rows.index[c], 0)
-        if stop > start:
-            rows.size[c] = list_entries(dense, count, start, stop, rows.index[c], rows.size[c])
-        _pack(dense, 0, rows.size[c], rows.index[c], rows.whitened_jacobian[c], squares, rows.inverse_mass[c])
+        surfaces = _moves(shapes, contacts.shape[c]) or _moves(shapes, contacts.other_shape[c])
+        if _is_single(model, body) and _is_single(model, other) and not resists and not surfaces:
+            rows.size[c] = _open_between_single_bodies(
+                *(model, kinematics.column, factor, body, other, x, y, z, frame),
+                *(rows.whitened_jacobian[c], rows.index[c], rows.inverse_mass[c]),
+            )
+        else:
+            count = 6 if resists else 3
+            rows.size[c] = _open_dense(
+                *(model, shapes, kinematics, factor, contacts.shape[c], contacts.other_shape[c], body, other),
+                *(x, y, z, frame, count, dense, squares, rows.index[c]),
+            )
+            _pack(dense, 0, rows.size[c], rows.index[c], rows.whitened_jacobian[c], squares, rows.inverse_mass[c])
         _align_tangents(rows.size[c], frame, rows.whitened_jacobian[c], rows.inverse_mass[c])
         approach = 0.0
         for k in range(rows.size[c]):
@@ -178,13 +161,23 @@ def open_contact_rows(
         rows.compliance[c], rows.target[c], rows.shift[c] = _normal_law(
             contacts.gap[c], approach, laws.restitution[law], laws.stiffness[law], laws.damping[law], step
         )
+        gap, path = contacts.gap[c], step * approach
+        clearance = 0.0
         # forces change the path by less than the slop
-        if contacts.gap[c] > 2.0 * CONTACT_SLOP and contacts.gap[c] - 2.0 * CONTACT_SLOP + step * approach < 0.0:
+        if gap > 2.0 * CONTACT_SLOP and gap - 2.0 * CONTACT_SLOP + path < 0.0:
             clearance = foreseen_clearance(model, collision, contacts, kinematics, c, step, rows.near)
-            if clearance > 0.0:
-                # nothing touches: the row leaves the present speed as it is
-                rows.target[c] = min(rows.target[c], 0.0, approach - clearance / step)
-                rows.shift[c] = min(rows.shift[c], rows.target[c])
+        if (
+            clearance == 0.0
+            and contacts.other_shape[c] >= 0
+            and approach < -_STILL
+            and -PASSING < gap < 2.0 * CONTACT_SLOP - path
+            and passes(model, collision, contacts, kinematics, c, path, step)
+        ):
+            clearance = PASSING - path
+        if clearance > 0.0:
+            # nothing touches: the row leaves the present speed as it is
+            rows.target[c] = min(rows.target[c], 0.0, approach - clearance / step)
+            rows.shift[c] = min(rows.shift[c], rows.target[c])
         # contacts that last are stored in the order in which they are found
         stored = stored_at(memory, contacts.slot[c], stored + 1)
         _recall(memory.impulse, stored, frame, rows.impulse[c])
@@ -196,6 +189,121 @@ def open_contact_rows(
         if resists:
             _pack(dense, 3, rows.size[c], rows.index[c], rows.turning[c], squares, rows.turning_inverse[c])
             _recall(memory.moment, stored, frame, rows.moment[c])
+
+
+@kernel
+def _open_dense(
+    model: "MultibodyModel",
+    shapes: "Shapes",
+    kinematics: "Kinematics",
+    factor,
+    shape,
+    other_shape,
+    body,
+    other,
+    x,
+    y,
+    z,
+    frame,
+    count,
+    dense,
+    squares,
+    index,
+):
+    """Fills `count` whitened rows of a contact and the squares of their lengths; lists their coordinates in `index`.
+
+    Returns:
+        The number of coordinates.
+    """
+    parent, column_start, column_rate = model.body_parent, model.column_start, model.column_rate
+    # the coordinates of both bodies' blocks, the lower ones first; none of the second where there is one block
+    begin, end = block_of(model, body)
+    start, stop = block_of(model, other)
+    if start == begin:
+        stop = start
+    if start < begin and stop > start:
+        begin, end, start, stop = start, stop, begin, end
+    clear_rows(dense, count, begin, end)
+    clear_rows(dense, count, start, stop)
+    for k in range(6):
+        squares[k] = 0.0
+    point_rows(parent, column_start, column_rate, kinematics.column, body, other, x, y, z, frame, dense, 0)
+    _move_surface(shapes, kinematics.rotation, shape, body, 1.0, frame, dense)
+    _move_surface(shapes, kinematics.rotation, other_shape, other, -1.0, frame, dense)
+    if count > 3:
+        turning_rows(parent, column_start, column_rate, kinematics.column, body, other, frame, dense, 3)
+    for part in range(2):
+        low, high = start, stop
+        if part == 1:
+            low, high = begin, end
+        if high > low:
+            solve_transposed_three(model, factor, dense, 0, low, high, squares)
+            if count > 3:
+                solve_transposed_three(model, factor, dense, 3, low, high, squares)
+    size = list_entries(dense, count, begin, end, index, 0)
+    if stop > start:
+        size = list_entries(dense, count, start, stop, index, size)
+    return size
+
+
+@kernel
+def _is_single(model: "MultibodyModel", body):
+    """Whether a body has six coordinates of its own that move nothing else, and a full block; also the world, -1."""
+    if body < 0:
+        return True
+    begin, end = block_of(model, body)
+    return model.body_alone[body] and end - begin == 6 and model.pattern_start[end] - model.pattern_start[begin] == 15
+
+
+@kernel
+def _open_between_single_bodies(
+    model: "MultibodyModel", column, factor, body, other, x, y, z, frame, jacobian, index, inverse
+):
+    """Fills the packed rows of a contact of one or two single bodies: those of `_open_dense`, to the bit.
+
+    Returns:
+        The number of coordinates.
+    """
+    inverse[0] = inverse[1] = inverse[2] = 0.0
+    # the body with the lower coordinates comes first in the packed rows, and last in the sums
+    swapped = 0 <= other < body
+    if other >= 0:
+        last, sign = (body, 1.0) if swapped else (other, -1.0)
+        _fill_single(model, column, factor, last, sign, x, y, z, frame, 6, jacobian, index, inverse)
+    first, sign = (other, -1.0) if swapped else (body, 1.0)
+    _fill_single(model, column, factor, first, sign, x, y, z, frame, 0, jacobian, index, inverse)
+    return 12 if other >= 0 else 6
+
+
+@kernel
+def _fill_single(model: "MultibodyModel", column, factor, body, sign, x, y, z, frame, at, jacobian, index, inverse):
+    """Fills the entries of one body from `at` on, and adds the squares of their lengths to `inverse`."""
+    row, first, begin = np.uintp(at), np.uintp(model.column_start[body]), np.uintp(block_of(model, body)[0])
+    n0, n1, n2 = frame[0, 0], frame[0, 1], frame[0, 2]
+    s0, s1, s2 = frame[1, 0], frame[1, 1], frame[1, 2]
+    t0, t1, t2 = frame[2, 0], frame[2, 1], frame[2, 2]
+    for k in range(np.uintp(6)):
+        c = first + k
+        vx = sign * (column[c, 0] + column[c, 4] * z - column[c, 5] * y)
+        vy = sign * (column[c, 1] + column[c, 5] * x - column[c, 3] * z)
+        vz = sign * (column[c, 2] + column[c, 3] * y - column[c, 4] * x)
+        jacobian[row + k, 0] = n0 * vx + n1 * vy + n2 * vz
+        jacobian[row + k, 1] = s0 * vx + s1 * vy + s2 * vz
+        jacobian[row + k, 2] = t0 * vx + t1 * vy + t2 * vz
+        index[row + k] = begin + k
+    square_n, square_s, square_t = inverse[0], inverse[1], inverse[2]
+    for m in range(np.uintp(6)):
+        k = np.uintp(5) - m
+        scale = factor.diagonal[begin + k]
+        n, s, t = scale * jacobian[row + k, 0], scale * jacobian[row + k, 1], scale * jacobian[row + k, 2]
+        jacobian[row + k, 0], jacobian[row + k, 1], jacobian[row + k, 2] = n, s, t
+        square_n, square_s, square_t = square_n + n * n, square_s + s * s, square_t + t * t
+        for i in range(k):
+            entry = factor.lower[begin + k, i]
+            jacobian[row + i, 0] -= entry * n
+            jacobian[row + i, 1] -= entry * s
+            jacobian[row + i, 2] -= entry * t
+    inverse[0], inverse[1], inverse[2] = square_n, square_s, square_t
 
 
 @kernel
@@ -259,6 +367,12 @@ def _contact_frame(nx, ny, nz, frame):
     frame[2, 0] = ny * tz - nz * ty
     frame[2, 1] = nz * tx - nx * tz
     frame[2, 2] = nx * ty - ny * tx
+
+
+@inlined
+def _moves(shapes: "Shapes", shape):
+    """Whether a shape's surface moves on it; not that of the ground, -1."""
+    return shape >= 0 and shapes.surface_rate[shape] >= 0
 
 
 @inlined

@@ -113,7 +113,7 @@ def _load_state(geometry: ActuatorGeometry, network: HydraulicNetwork, state: St
         for k in range(3):
             now.spool[valve, k] = state.spool[valve, k]
     for p in range(network.outlet.shape[0]):
-        now.swash[p] = state.swash[p]
+        now.swash[p], workspace.first_share[p] = state.swash[p], state.first_share[p]
     for a in range(network.line_a.shape[0]):
         x, v = state.piston[a], now.velocity[a]
         now.position[a], now.direction[a] = x, (1.0 if v >= 0.0 else -1.0)
@@ -149,7 +149,7 @@ def _store_state(geometry: ActuatorGeometry, network: HydraulicNetwork, state: S
         for k in range(3):
             state.spool[valve, k] = now.spool[valve, k]
     for p in range(network.outlet.shape[0]):
-        state.swash[p] = now.swash[p]
+        state.swash[p], state.first_share[p] = now.swash[p], workspace.first_share[p]
 
 
 @kernel

@@ -10,7 +10,7 @@ import numpy as np
 
 from grouser.physics.description.data.hydraulics import LAMINAR_DROP
 from grouser.physics.hydraulics.oil import Oil
-from grouser.physics.hydraulics.ordering import SparsityPattern
+from grouser.physics.hydraulics.ordering import MatrixLayout, SparsityPattern
 
 # What opens a flow element: nothing (constant); a valve's spool; pressures; an actuator's position; a fault (leak).
 ALWAYS, SPOOL, SPOOL_EITHER_WAY, PRESSURES, POSITION, FAULT = range(6)
@@ -41,7 +41,8 @@ class HydraulicNetwork(NamedTuple):
         compliance: of the walls of each line [m3/Pa].
         gas_volume, gas_pressure, gas_index: of the accumulator on each line: gas volume when empty [m3], precharge
             [Pa], polytropic index; volume 0 for none.
-        local: index of each line within its part, -1 for constant ones.
+        local: index of each line within its part; that of constant ones is beyond the unknowns of all parts, so that
+            what they receive goes to an entry that nobody reads.
         origin, end: lines of each flow element, (flow elements,).
         gain: turbulent flow per opening and root of pressure [m3/s/sqrt(Pa)].
         laminar: laminar flow per opening and pressure [m3/(s Pa)].
@@ -71,9 +72,18 @@ class HydraulicNetwork(NamedTuple):
         wall: relative growth of the swept volume per pressure, of the barrel [1/Pa].
         buffer, buffer_stiffness, buffer_damping: springs with dampers at the ends of its stroke: length [m], [N/m],
             [N s/m].
-        part_unknown_start: first unknown of each part: its lines, its actuators' impulses, their speeds.
-        below_start, below, beside_start, beside: rows after each unknown with an entry in its column, and columns after
-            it with an entry in its row, fill included, in the order of elimination.
+        matrix_size: most entries of a part's matrix (`ordering.MatrixLayout`); entry 0 is for constant lines.
+        coupling: entry of each part's block between its actuators, row by row.
+        pivot: entry of each line's diagonal, in the order of `part_line`.
+        below_start, below: rows after each line with an entry in its column, fill included, in the order of
+            `part_line`; rows and columns of a part are its lines, then its actuators.
+        beside_start, beside: likewise the columns after each line with an entry in its row.
+        target_start, target: entry that each pair of a row below and a column beside a line changes.
+        flow_element_entry: entries of each flow element: rows of its origin and end, columns of origin, end and pilots,
+            (flow elements, 2, 2 + PILOTS).
+        pump_entry: of each pump: rows of outlet and inlet, columns of outlet and sense line, (pumps, 2, 2).
+        actuator_entry: of each actuator, on its lines a and b: row of the line and its own column, and the reverse,
+            (actuators, 2, 2).
         part_line_start, part_line: lines of each part that are not constant; likewise flow elements, pumps, valves
             and actuators.
         plain_part: parts of one cylinder and edges of one valve between constant pressures (`plain_parts`).
@@ -135,11 +145,18 @@ class HydraulicNetwork(NamedTuple):
     buffer: np.ndarray
     buffer_stiffness: np.ndarray
     buffer_damping: np.ndarray
-    part_unknown_start: np.ndarray
+    matrix_size: int
+    coupling: np.ndarray
+    pivot: np.ndarray
     below_start: np.ndarray
     below: np.ndarray
     beside_start: np.ndarray
     beside: np.ndarray
+    target_start: np.ndarray
+    target: np.ndarray
+    flow_element_entry: np.ndarray
+    pump_entry: np.ndarray
+    actuator_entry: np.ndarray
     part_line_start: np.ndarray
     part_line: np.ndarray
     part_flow_element_start: np.ndarray
@@ -306,7 +323,8 @@ class NetworkBuilder:
         parts["supply"], parts["supply_tank"] = np.array(self._supplies, dtype=np.int64).reshape(-1, 2).T.copy()
         network = HydraulicNetwork(self._oil, **lines, **elements, **pumps, **actuators, **parts)
         for array in network[1:]:
-            array.flags.writeable = False
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
         return network
 
     def _owner(self, element):
@@ -369,6 +387,9 @@ class NetworkBuilder:
                     found[own[0]].append(index)
                 elif name == "actuator":
                     found[len(roots) + lonely.index(index)].append(index)
+            if name == "flow_element":
+                # leaks last; branches that depend on the kind are predictable
+                found = [sorted(part, key=lambda e: self._flow_elements[e]["kind"]) for part in found]
             starts = np.cumsum([0, *map(len, found)])
             flat = np.array([index for part in found for index in part], dtype=np.int64)
             return {f"part_{name}_start": starts.astype(np.int64), f"part_{name}": flat}
@@ -378,6 +399,7 @@ class NetworkBuilder:
             lists |= listed(name, owners)
         local = np.full(len(moving), -1, dtype=np.int64)
         lists |= self._eliminations(lists, local)
+        local = local.astype(np.uintp)
         ends, flat = lists["part_flow_element_start"][1:], lists["part_flow_element"]
         leaks = [sum(self._flow_elements[e]["kind"] == FAULT for e in part) for part in np.split(flat, ends[:-1])]
         lists["part_leak_start"] = ends - np.array(leaks[: len(ends)], dtype=np.int64)
@@ -416,18 +438,20 @@ class NetworkBuilder:
         return [e for side in sides for e in (*side, *[NO_FLOW_ELEMENT] * (most - len(side)))]
 
     def _eliminations(self, lists, local):
-        """Sparsity pattern of each part's elimination; puts its lines into the order of elimination."""
-        counts, below, beside = [0], [], []
+        """Elimination of the lines of each part, as index lists; puts its lines into the order of elimination."""
+        below, beside, pivots, targets, closings = [], [], [], [], []
+        flow_element_entry = np.zeros((len(self._flow_elements), 2, 2 + PILOTS), dtype=np.uintp)
+        pump_entry = np.zeros((len(self._pumps), 2, 2), dtype=np.uintp)
+        actuator_entry = np.zeros((len(self._actuators), 2, 2), dtype=np.uintp)
+        sizes = [0]
         for part in range(len(lists["part_line_start"]) - 1):
             lines, elements, pumps, actuators = (
                 lists[f"part_{name}"][slice(*lists[f"part_{name}_start"][part : part + 2])]
                 for name in ("line", "flow_element", "pump", "actuator")
             )
-            impulses = {a: len(self._lines) + k for k, a in enumerate(actuators.tolist())}
-            speeds = {a: len(self._lines) + len(actuators) + k for k, a in enumerate(actuators.tolist())}
             own = lines.tolist()
-            last = [*impulses.values(), *speeds.values()]
-            pattern = SparsityPattern([*own, *last])
+            unknown = {a: len(self._lines) + a for a in actuators.tolist()}
+            pattern = SparsityPattern([*own, *unknown.values()])
             for element in (self._flow_elements[e] for e in elements):
                 ends = element["origin"], element["end"]
                 pattern.couple(_among(own, ends), _among(own, (*ends, *element["pilot"])))
@@ -437,23 +461,56 @@ class NetworkBuilder:
                 )
             for a in actuators.tolist():
                 ends = _among(own, (self._actuators[a]["line_a"], self._actuators[a]["line_b"]))
-                pattern.couple(ends, [speeds[a]])
-                pattern.couple([impulses[a]], [*ends, speeds[a]])
-                pattern.couple([speeds[a]], list(impulses.values()))
-            order, rows, columns = pattern.eliminate(own, last)
-            place = {unknown: k for k, unknown in enumerate(order)}
-            lines[:] = order[: len(lines)]
+                pattern.couple(ends, [unknown[a]])
+                pattern.couple([unknown[a]], ends)
+            order, rows, columns = pattern.eliminate(own, list(unknown.values()))
+            layout = MatrixLayout(order, rows, columns, list(unknown.values()))
+            lines[:] = order
             local[lines] = np.arange(len(lines))
-            below += [sorted(place[row] for row in each) for each in rows]
-            beside += [sorted(place[column] for column in each) for each in columns]
-            counts.append(len(order))
+            place = layout.place
+            below += [[place[row] for row in each] for each in rows]
+            beside += [[place[column] for column in each] for each in columns]
+            pivots += layout.pivots
+            targets += layout.targets
+            closings.append(layout.closing)
+            sizes.append(layout.size)
+            for e in elements:
+                one = self._flow_elements[e]
+                ends = one["origin"], one["end"]
+                flow_element_entry[e] = layout.entries(ends, (*ends, *one["pilot"]))
+            for p in pumps:
+                one = self._pumps[p]
+                pump_entry[p] = layout.entries((one["outlet"], one["inlet"]), (one["outlet"], one["sense"]))
+            for a in actuators.tolist():
+                ends = self._actuators[a]["line_a"], self._actuators[a]["line_b"]
+                actuator_entry[a, :, 0] = np.ravel(layout.entries(ends, [unknown[a]]))
+                actuator_entry[a, :, 1] = np.ravel(layout.entries([unknown[a]], ends))
+        unknowns = np.diff(lists["part_line_start"]) + np.diff(lists["part_actuator_start"])
+        local[local < 0] = unknowns.max(initial=0)
         return {
-            "part_unknown_start": np.cumsum(counts).astype(np.int64),
-            "below_start": np.cumsum([0, *map(len, below)]).astype(np.int32),
-            "below": np.array([row for rows in below for row in rows], dtype=np.int32),
-            "beside_start": np.cumsum([0, *map(len, beside)]).astype(np.int32),
-            "beside": np.array([column for columns in beside for column in columns], dtype=np.int32),
+            "matrix_size": max(sizes),
+            "coupling": np.array(closings, dtype=np.uintp),
+            "pivot": np.array(pivots, dtype=np.uintp),
+            "below_start": _starts(below),
+            "below": _flat(below),
+            "beside_start": _starts(beside),
+            "beside": _flat(beside),
+            "target_start": _starts(targets),
+            "target": _flat(targets),
+            "flow_element_entry": flow_element_entry,
+            "pump_entry": pump_entry,
+            "actuator_entry": actuator_entry,
         }
+
+
+def _starts(lists):
+    """Where each list starts in all of them end to end, and where the last one ends."""
+    return np.cumsum([0, *map(len, lists)]).astype(np.uintp)
+
+
+def _flat(lists):
+    """The lists end to end."""
+    return np.array([one for each in lists for one in each], dtype=np.uintp)
 
 
 def _among(lines, candidates):

@@ -73,7 +73,7 @@ def open_piston_rows(
         kinematics: filled for the current state.
         first_slot: slot of the first cylinder's row.
         remembered: impulses of the last step by slot [N s].
-        direction: workspace, (3,).
+        direction: unit vector of each cylinder from barrel to rod, (actuators, 3), result.
         rows: result.
         length: distance between the attachments of each cylinder [m], result.
     """
@@ -83,15 +83,16 @@ def open_piston_rows(
     for c in range(cylinders):
         first, last = _range_of(model, geometry.rod_body[c], geometry.barrel_body[c])
         open_row(rows, first_slot + c, remembered[first_slot + c], first, last)
-        length[c] = cylinder_length(geometry, kinematics, c, direction)
+        along = direction[c]
+        length[c] = cylinder_length(geometry, kinematics, c, along)
         x = attachment_point(kinematics, geometry.rod_body[c], geometry.rod_point[c], 0)
         y = attachment_point(kinematics, geometry.rod_body[c], geometry.rod_point[c], 1)
         z = attachment_point(kinematics, geometry.rod_body[c], geometry.rod_point[c], 2)
-        mx, my, mz = cross(x, y, z, direction[0], direction[1], direction[2])
+        mx, my, mz = cross(x, y, z, along[0], along[1], along[2])
         wrench_row(
             *(model.body_parent, model.column_start, model.column_rate, kinematics.column),
             *(geometry.rod_body[c], geometry.barrel_body[c]),
-            *(direction[0], direction[1], direction[2], mx, my, mz, rows.jacobian, c),
+            *(along[0], along[1], along[2], mx, my, mz, rows.jacobian, c),
         )
     for motor in range(geometry.motor_rate.shape[0]):
         a = cylinders + motor
@@ -114,7 +115,13 @@ def _range_of(model: MultibodyModel, one, other):
 
 @kernel
 def measure_jacobian_rates(
-    model: MultibodyModel, geometry: ActuatorGeometry, kinematics: Kinematics, motion, direction, jacobian_rate
+    model: MultibodyModel,
+    geometry: ActuatorGeometry,
+    kinematics: Kinematics,
+    motion,
+    direction,
+    length,
+    jacobian_rate,
 ):
     """dJ/dt v of each cylinder's row: rate of its speed while no coordinate accelerates; for a motor it stays 0.
 
@@ -122,11 +129,11 @@ def measure_jacobian_rates(
         model, geometry: the machine.
         kinematics: filled for the current state.
         motion: spatial accelerations of the bodies while no coordinate accelerates, less that of gravity, (bodies, 6).
-        direction: workspace, (3,).
+        direction, length: of each cylinder, from `open_piston_rows`.
         jacobian_rate: result, (actuators,) [m/s2].
     """
     for c in range(geometry.barrel_body.shape[0]):
-        length = cylinder_length(geometry, kinematics, c, direction)
+        x, y, z = direction[c, 0], direction[c, 1], direction[c, 2]
         rv0, rv1, rv2, ra0, ra1, ra2 = _point_motion(
             model, kinematics, motion, geometry.rod_body[c], geometry.rod_point[c]
         )
@@ -134,14 +141,16 @@ def measure_jacobian_rates(
             model, kinematics, motion, geometry.barrel_body[c], geometry.barrel_point[c]
         )
         v0, v1, v2 = rv0 - bv0, rv1 - bv1, rv2 - bv2
-        along = direction[0] * v0 + direction[1] * v1 + direction[2] * v2
-        jacobian_rate[c] = direction[0] * (ra0 - ba0) + direction[1] * (ra1 - ba1) + direction[2] * (ra2 - ba2)
-        jacobian_rate[c] += (v0 * v0 + v1 * v1 + v2 * v2 - along * along) / length
+        along = x * v0 + y * v1 + z * v2
+        jacobian_rate[c] = x * (ra0 - ba0) + y * (ra1 - ba1) + z * (ra2 - ba2)
+        jacobian_rate[c] += (v0 * v0 + v1 * v1 + v2 * v2 - along * along) / length[c]
 
 
 @kernel
 def _point_motion(model: MultibodyModel, kinematics: Kinematics, motion, body, point):
     """Velocity, and acceleration less that of gravity, of a point given in a body's frame."""
+    if body < 0:
+        return 0.0, 0.0, 0.0, -model.gravity[0], -model.gravity[1], -model.gravity[2]
     x = attachment_point(kinematics, body, point, 0)
     y = attachment_point(kinematics, body, point, 1)
     z = attachment_point(kinematics, body, point, 2)

@@ -40,6 +40,7 @@ LABELS: Any = State(
     piston=ACTUATOR,
     spool=VALVE,
     swash=PUMP,
+    first_share=PUMP,
     account=ANEW,
     flow_element_loss=ANEW,
     pump_work=ANEW,
@@ -60,7 +61,7 @@ class Workspace(NamedTuple):
         lock: impulse per speed of the damper that locks each actuator [kg]; 0 while its row acts.
         jacobian_rate: dJ/dt v of the row of each actuator [m/s2].
         valve_command: spool commands of this step.
-        direction: buffer, (3,).
+        direction: unit vector of each cylinder from barrel to rod, (actuators, 3).
     """
 
     prediction: Prediction
@@ -82,6 +83,7 @@ def make_state(system: System) -> State:
         piston=np.zeros(actuators),
         spool=np.zeros((len(system.geometry.flow_gain), 3)),
         swash=np.zeros(pumps),
+        first_share=np.ones(pumps),
         account=np.zeros((actuators, ENERGY_ACCOUNTS)),
         flow_element_loss=np.zeros(len(network.origin)),
         pump_work=np.zeros(pumps),
@@ -102,7 +104,7 @@ def make_workspace(system: System, step: float) -> Workspace:
         lock=np.zeros(actuators),
         jacobian_rate=np.zeros(actuators),
         valve_command=np.zeros(valves),
-        direction=np.zeros(3),
+        direction=np.zeros((actuators, 3)),
     )
 
 
@@ -128,7 +130,8 @@ def apply_forces(context: Context):
         *(state.constraints.row_impulse, work.direction, rows, work.length),
     )
     measure_jacobian_rates(
-        system.multibody, own.geometry, motion.kinematics, motion.motion, work.direction, work.jacobian_rate
+        *(system.multibody, own.geometry, motion.kinematics, motion.motion),
+        *(work.direction, work.length, work.jacobian_rate),
     )
     lock_pistons(
         *(own.geometry, own.network, state.hydraulics, state.v, work.brake, system.settings.step),

@@ -14,6 +14,8 @@ class State(NamedTuple):
         spool: position [-] and velocity [1/s] of each valve's spool, and its command behind the hysteresis [-],
             (valves, 3).
         swash: of each displacement pump [-].
+        first_share: first sub-step of the circuit of each displacement pump with a control, as a share of the step,
+            by the error of the last ones [-].
         account: energy account of each cylinder and motor since the start [J], (actuators, accounts).
         flow_element_loss: energy throttled by each flow element [J], (flow elements,).
         pump_work: work of each displacement pump on the oil [J], (pumps,).
@@ -26,6 +28,7 @@ class State(NamedTuple):
     piston: np.ndarray
     spool: np.ndarray
     swash: np.ndarray
+    first_share: np.ndarray
     account: np.ndarray
     flow_element_loss: np.ndarray
     pump_work: np.ndarray

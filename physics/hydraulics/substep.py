@@ -9,14 +9,18 @@ linearised at its start. With y = c' - c, the change of normalised fluid mass, a
 
 where J is an actuator's impulse on the mechanism, b the mechanism's acceleration without actuators, A its mobility
 along the actuators, and R the force of friction and buffers. These equations form one linear system for each part
-(linearly implicit Euler; Hairer and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.9). For an
-actuator that sticks or stops the speed is known, and the unknown is the holding impulse.
+(linearly implicit Euler; Hairer and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.9). The lines
+are eliminated first (`elimination`). For an actuator that sticks or stops the speed is known, and the unknown is the
+holding impulse: the search for these regimes solves only the equations of the actuators again.
 """
 
 import math
 
+import numpy as np
+
 from grouser.physics.base.kernel import kernel
 from grouser.physics.hydraulics.chambers import end_buffer
+from grouser.physics.hydraulics.elimination import eliminate_lines, substitute_lines
 from grouser.physics.hydraulics.flows import flow_per_opening, opening, swash_setpoint
 from grouser.physics.hydraulics.network import NO_LINE, PILOTS, HydraulicNetwork
 from grouser.physics.hydraulics.oil import aerated, pressure_of, pressure_rise
@@ -35,14 +39,18 @@ from grouser.physics.hydraulics.trials import (
     push_of,
     share_of_error,
 )
-from grouser.physics.multibody.elimination import eliminate, eliminate_in_order
+from grouser.physics.multibody.elimination import eliminate
 
 # Tolerance of a swash plate [-].
 _SWASH_ERROR = 1e-2
+# Sub-step over the time constant of a line below which it exchanges no oil [-]: its local error is round-off, which
+# must not be divided by zero.
+_LEAST_RELAXATION = 1e-9
 # Compliance of stops and brakes, as a share of the mechanism's mobility.
 SHARING = 1e-4
 # Most rounds of the search for regimes: sliding, stuck or at a stop.
 _MOST_ROUNDS = 8
+_ONE = np.uintp(1)
 
 
 @kernel
@@ -51,6 +59,7 @@ def advance_once(
     part,
     step: float,
     estimate_error,
+    same_start,
     trial: Trial,
     workspace: NetworkWorkspace,
     accounts: Accounts,
@@ -59,6 +68,7 @@ def advance_once(
 
     Args:
         estimate_error: whether to estimate the local error.
+        same_start: whether the last call was for the same part with the same state and openings at its start.
 
     Returns:
         Local error: half of the difference between the implicit changes and those by the rates at the start, as a
@@ -66,23 +76,18 @@ def advance_once(
     """
     first, last = network.part_line_start[part], network.part_line_start[part + 1]
     oil = aerated(network.oil, workspace.faults.entrained_air[0])
-    unknown = network.part_unknown_start[part]
-    size = network.part_unknown_start[part + 1] - unknown
-    measure_lines(network, part, trial, workspace)
+    if not same_start:
+        measure_lines(network, part, trial, workspace)
+        _measure_flow_elements(network, part, trial, workspace)
+    _assemble(network, part, step, estimate_error, trial, workspace)
+    solved = eliminate_lines(network, part, workspace.entry, workspace.right)
     for _ in range(_MOST_ROUNDS):
-        _assemble(network, part, step, estimate_error, trial, workspace)
-        if not eliminate_in_order(
-            *(workspace.matrix, workspace.right, size, unknown),
-            *(network.below_start, network.below, network.beside_start, network.beside),
-        ) and not _solve_by_pivots(network, part, size, step, trial, workspace):
-            workspace.right[:] = math.nan  # the finite check reports it
-        for k in range(network.part_actuator_start[part], network.part_actuator_start[part + 1]):
-            speed = size - network.part_actuator_start[part + 1] + k
-            workspace.outcome[network.part_actuator[k]] = workspace.right[speed]
-        if _regimes_hold(network, part, step, trial, workspace):
+        solved = solved and _solve_actuators(network, part, step, trial, workspace)
+        if not solved or _regimes_hold(network, part, step, trial, workspace):
             break
+    _finish_solution(network, part, solved, workspace)
     local_error = _local_error(network, part, step, trial, workspace) if estimate_error else 0.0
-    _account_flow_elements(network, part, step, trial, workspace, accounts)
+    _account_flow_elements(network, step, trial, workspace, accounts)
     _account_pumps(network, part, step, trial, workspace, accounts)
     _advance_swash(network, part, step, trial, workspace)
     _move_actuators(network, part, step, trial, workspace, accounts)
@@ -97,6 +102,7 @@ def advance_once(
 def _local_error(network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace):
     """Local error of the solution; see `advance_once`."""
     right, explicit_change, mobility = workspace.right, workspace.explicit_change, workspace.loads.mobility
+    impulse = workspace.solution
     first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
     lines = network.part_line_start[part + 1] - network.part_line_start[part]
     for k in range(first, last):
@@ -104,10 +110,8 @@ def _local_error(network: HydraulicNetwork, part, step: float, trial: Trial, wor
         a = network.part_actuator[k]
         moved = step * _later_speed(network, a, step, trial, workspace)
         line_a, line_b = network.line_a[a], network.line_b[a]
-        if network.local[line_a] >= 0:
-            explicit_change[network.local[line_a]] -= network.area_a[a] * moved / workspace.capacity[line_a]
-        if network.local[line_b] >= 0:
-            explicit_change[network.local[line_b]] += network.area_b[a] * moved / workspace.capacity[line_b]
+        explicit_change[network.local[line_a]] -= network.area_a[a] * moved / workspace.capacity[line_a]
+        explicit_change[network.local[line_b]] += network.area_b[a] * moved / workspace.capacity[line_b]
     largest = 0.0
     for i in range(lines):
         line = network.part_line[network.part_line_start[part] + i]
@@ -115,19 +119,27 @@ def _local_error(network: HydraulicNetwork, part, step: float, trial: Trial, wor
         late = share_of_error(rise * (right[i] - explicit_change[i]), pressure, PRESSURE_ERROR)
         if late > 0.0:
             # errors of flows accumulate over the time constant of the line
-            largest = max(largest, late / min(workspace.relaxation[i], 1.0))
+            largest = max(largest, late / min(max(workspace.relaxation[i], _LEAST_RELAXATION), 1.0))
         if network.gas_volume[line] > 0.0:
             # the compliance of gas falls with pressure
             largest = max(largest, share_of_error(rise * right[i], pressure, PRESSURE_ERROR))
+    for k in range(first, last):
+        a = network.part_actuator[k]
+        impulse[k - first] = workspace.impulse[a] + workspace.grip[a]
+        if trial.regime[a] != SLIDING:
+            impulse[k - first] = workspace.free_impulse[k - first] + workspace.outcome[a]
+            row = network.coupling[part] + np.uintp((k - first) * (last - first))
+            for i in range(first, last):
+                b = network.part_actuator[i]
+                if trial.regime[b] == SLIDING:
+                    impulse[k - first] -= workspace.entry[row + np.uintp(i - first)] * workspace.speed[b]
     for k in range(first, last):
         a = network.part_actuator[k]
         change = _later_speed(network, a, step, trial, workspace) - trial.velocity[a]
         if trial.regime[a] == SLIDING:
             change -= step * workspace.loads.acceleration[a]
             for i in range(first, last):
-                b = network.part_actuator[i]
-                slides = trial.regime[b] == SLIDING
-                change -= mobility[a, b] * (workspace.impulse[b] if slides else right[lines + i - first])
+                change -= mobility[a, network.part_actuator[i]] * impulse[i - first]
         largest = max(largest, share_of_error(change, trial.velocity[a], SPEED_ERROR))
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
@@ -160,7 +172,7 @@ def measure_lines(network: HydraulicNetwork, part, trial: Trial, workspace: Netw
 def _assemble(network: HydraulicNetwork, part, step: float, estimate_error, trial: Trial, workspace: NetworkWorkspace):
     """Assembles the linear system of a sub-step and, if wanted, the inputs of `_local_error`."""
     _set_diagonal(network, part, workspace)
-    _add_flow_elements(network, part, step, trial, workspace)
+    _add_flow_elements(network, step, workspace)
     _add_pumps(network, part, step, trial, workspace)
     if estimate_error:
         _store_explicit_changes(network, part, workspace)
@@ -171,31 +183,15 @@ def _assemble(network: HydraulicNetwork, part, step: float, estimate_error, tria
 def _set_diagonal(network: HydraulicNetwork, part, workspace: NetworkWorkspace):
     """Clears the system, and puts the lines' capacities on its diagonal."""
     first, last = network.part_line_start[part], network.part_line_start[part + 1]
-    unknown = network.part_unknown_start[part]
-    matrix, right = workspace.matrix, workspace.right
-    for i in range(network.part_unknown_start[part + 1] - unknown):
-        for p in range(network.below_start[unknown + i], network.below_start[unknown + i + 1]):
-            matrix[network.below[p], i] = 0.0
-        for p in range(network.beside_start[unknown + i], network.beside_start[unknown + i + 1]):
-            matrix[i, network.beside[p]] = 0.0
-        matrix[i, i] = right[i] = 0.0
-    for i in range(last - first):
-        matrix[i, i] = workspace.capacity[network.part_line[first + i]]
-
-
-@kernel
-def _solve_by_pivots(network: HydraulicNetwork, part, size, step: float, trial: Trial, workspace: NetworkWorkspace):
-    """Solves the system by pivoting where the fixed order fails; returns whether there is a solution."""
-    workspace.matrix[:] = 0.0
-    _assemble(network, part, step, False, trial, workspace)
-    first = network.part_line_start[part]
-    for i in range(network.part_line_start[part + 1] - first):
-        # scales the rows of lines to the size of those of actuators
-        share = 1.0 / workspace.capacity[network.part_line[first + i]]
-        for j in range(size):
-            workspace.matrix[i, j] *= share
-        workspace.right[i] *= share
-    return eliminate(workspace.matrix, workspace.right, size, 0.0)
+    actuators = network.part_actuator_start[part + 1] - network.part_actuator_start[part]
+    entry, right = workspace.entry, workspace.right
+    for i in range(network.coupling[part] + np.uintp(actuators * actuators)):
+        entry[i] = 0.0
+    for i in range(np.uintp(last - first + actuators)):
+        right[i] = 0.0
+    right[right.shape[0] - 1] = 0.0  # of the constant lines
+    for k in range(first, last):
+        entry[network.pivot[k]] = workspace.capacity[network.part_line[k]]
 
 
 @kernel
@@ -208,52 +204,48 @@ def _gas_compliance(network: HydraulicNetwork, line, pressure):
 
 
 @kernel
-def _add_flow(network: HydraulicNetwork, line, amount, workspace: NetworkWorkspace):
-    """Adds oil to a line [m3], by the flows at the start."""
-    row = network.local[line]
-    if row >= 0:
-        workspace.right[row] += amount
-
-
-@kernel
-def _add_slope(network: HydraulicNetwork, line, over, slope, workspace: NetworkWorkspace):
-    """Adds the derivative of a line's inflow by the pressure of line `over` [m3/Pa]."""
-    row, column = network.local[line], network.local[over]
-    if row >= 0 and column >= 0:
-        workspace.matrix[row, column] -= slope * workspace.rise[over]
-
-
-@kernel
-def _add_flow_elements(network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace):
-    """Adds the flow elements, positive from origin to end."""
+def _measure_flow_elements(network: HydraulicNetwork, part, trial: Trial, workspace: NetworkWorkspace):
+    """Sets flow and slopes of the flow elements of a part, and lists those that are open."""
+    count = 0
     for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, workspace.faults)):
-        e = network.part_flow_element[k]
-        origin, end = network.origin[e], network.end[e]
-        drop = trial.pressure[origin] - trial.pressure[end]
+        e = np.uintp(network.part_flow_element[np.uintp(k)])
         share, follows = opening(network, e, trial.pressure, workspace.mean_spool, trial.position, workspace.faults)
-        flow = slope = whole = 0.0
-        if share > 0.0:
-            whole, slope = flow_per_opening(network, e, drop)
-            whole += network.laminar[e] * drop
-            flow, slope = share * whole, share * (slope + network.laminar[e])
-        workspace.flow[e], workspace.slope[e] = flow, slope
-        workspace.pilot_slope[e] = whole if follows else 0.0
-        if slope == 0.0:
+        if share <= 0.0:
             continue
-        _add_flow(network, origin, -step * flow, workspace)
-        _add_flow(network, end, step * flow, workspace)
-        _add_slope(network, origin, origin, -step * slope, workspace)
-        _add_slope(network, origin, end, step * slope, workspace)
-        _add_slope(network, end, origin, step * slope, workspace)
-        _add_slope(network, end, end, -step * slope, workspace)
-        if follows:
+        drop = trial.pressure[np.uintp(network.origin[e])] - trial.pressure[np.uintp(network.end[e])]
+        whole, slope = flow_per_opening(network, e, drop)
+        whole += network.laminar[e] * drop
+        workspace.flow[e], workspace.slope[e] = share * whole, share * (slope + network.laminar[e])
+        workspace.pilot_slope[e] = whole if follows else 0.0
+        workspace.open_element[np.uintp(count)] = e
+        count += 1
+    workspace.open_count[0] = count
+
+
+@kernel
+def _add_flow_elements(network: HydraulicNetwork, step: float, workspace: NetworkWorkspace):
+    """Adds the open flow elements, positive from origin to end."""
+    entry, right, rise = workspace.entry, workspace.right, workspace.rise
+    for k in range(np.uintp(workspace.open_count[0])):
+        e = workspace.open_element[k]
+        origin, end = np.uintp(network.origin[e]), np.uintp(network.end[e])
+        volume, slope = step * workspace.flow[e], step * workspace.slope[e]
+        right[network.local[origin]] -= volume
+        right[network.local[end]] += volume
+        place = network.flow_element_entry[e]
+        by_origin, by_end = slope * rise[origin], slope * rise[end]
+        entry[place[0, 0]] += by_origin
+        entry[place[0, 1]] -= by_end
+        entry[place[1, 0]] -= by_origin
+        entry[place[1, 1]] += by_end
+        if workspace.pilot_slope[e] != 0.0:
             for pilot in range(PILOTS):
                 line = network.pilot[e, pilot]
                 if line == NO_LINE:
                     break
-                change = step * whole * network.weight[e, pilot]
-                _add_slope(network, origin, line, -change, workspace)
-                _add_slope(network, end, line, change, workspace)
+                by_pilot = step * workspace.pilot_slope[e] * network.weight[e, pilot] * rise[np.uintp(line)]
+                entry[place[0, 2 + pilot]] += by_pilot
+                entry[place[1, 2 + pilot]] -= by_pilot
 
 
 @kernel
@@ -269,17 +261,21 @@ def _pump(network: HydraulicNetwork, p, step: float, trial: Trial, workspace: Ne
 @kernel
 def _add_pumps(network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace):
     """Adds the pumps, positive from inlet to outlet."""
+    entry, right, rise = workspace.entry, workspace.right, workspace.rise
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
-        outlet, inlet, sense = network.outlet[p], network.inlet[p], network.sense[p]
+        outlet, sense = network.outlet[p], network.sense[p]
         flow, over_outlet, over_sense = _pump(network, p, step, trial, workspace)
-        _add_flow(network, outlet, step * flow, workspace)
-        _add_flow(network, inlet, -step * flow, workspace)
-        _add_slope(network, outlet, outlet, step * over_outlet, workspace)
-        _add_slope(network, inlet, outlet, -step * over_outlet, workspace)
+        right[network.local[outlet]] += step * flow
+        right[network.local[network.inlet[p]]] -= step * flow
+        place = network.pump_entry[p]
+        by_outlet = step * over_outlet * rise[outlet]
+        entry[place[0, 0]] -= by_outlet
+        entry[place[1, 0]] += by_outlet
         if sense != NO_LINE:
-            _add_slope(network, outlet, sense, step * over_sense, workspace)
-            _add_slope(network, inlet, sense, -step * over_sense, workspace)
+            by_sense = step * over_sense * rise[sense]
+            entry[place[0, 1]] -= by_sense
+            entry[place[1, 1]] += by_sense
 
 
 @kernel
@@ -304,42 +300,104 @@ def _set_speed(network: HydraulicNetwork, a, step: float, trial: Trial):
 
 @kernel
 def _add_actuators(network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace):
-    """Adds the swept volumes of the actuators, their impulses on the mechanism, and its response."""
-    matrix, right, mobility = workspace.matrix, workspace.right, workspace.loads.mobility
+    """Adds the swept volumes of the actuators, and their impulses on the mechanism without dry friction."""
+    entry, right, rise = workspace.entry, workspace.right, workspace.rise
     first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
     lines = network.part_line_start[part + 1] - network.part_line_start[part]
     for k in range(first, last):
         a = network.part_actuator[k]
-        by, outcome = lines + k - first, lines + last - first + k - first
         line_a, line_b, area_a, area_b = network.line_a[a], network.line_b[a], network.area_a[a], network.area_b[a]
-        row_a, row_b = network.local[line_a], network.local[line_b]
-        impulse, resistance = _impulse_at_start(network, a, step, trial, workspace)
+        spring, stiffness, damping = end_buffer(network, a, trial.position[a])
+        resistance = network.mass[a] + step * (network.viscous[a] + damping + step * stiffness)
+        impulse = network.mass[a] * trial.velocity[a] + step * (push_of(network, a, trial.pressure) + spring)
         workspace.impulse[a] = impulse - resistance * trial.velocity[a]
-        if row_a >= 0:
-            matrix[by, row_a] -= step * area_a * workspace.rise[line_a]
-        if row_b >= 0:
-            matrix[by, row_b] += step * area_b * workspace.rise[line_b]
-        matrix[by, by] = 1.0
-        right[by] = impulse
-        right[outcome] = trial.velocity[a] + step * workspace.loads.acceleration[a]
+        right[lines + k - first] = impulse
+        place = network.actuator_entry[a]
+        entry[place[0, 0]] += step * area_a
+        entry[place[1, 0]] -= step * area_b
+        entry[place[0, 1]] -= step * area_a * rise[line_a]
+        entry[place[1, 1]] += step * area_b * rise[line_b]
+        entry[network.coupling[part] + np.uintp((k - first) * (last - first + 1))] = resistance
+
+
+@kernel
+def _solve_actuators(network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace):
+    """Solves the equations that remain of the actuators in their regimes: `outcome` and `speed`.
+
+    The unknowns are the speeds of those that slide, then the holding impulses of the others.
+
+    Returns:
+        Whether there is a solution.
+    """
+    matrix, order, free, solution = workspace.matrix, workspace.order, workspace.free_impulse, workspace.solution
+    mobility, resistance = workspace.loads.mobility, workspace.resistance
+    first = np.uintp(network.part_actuator_start[part])
+    count = np.uintp(network.part_actuator_start[part + 1]) - first
+    lines = np.uintp(network.part_line_start[part + 1] - network.part_line_start[part])
+    sliding, held = np.uintp(0), count
+    for i in range(count):
+        a = np.uintp(network.part_actuator[first + i])
+        free[i] = workspace.right[lines + i]
         if trial.regime[a] == SLIDING:
-            if row_a >= 0:
-                matrix[row_a, outcome] += step * area_a
-            if row_b >= 0:
-                matrix[row_b, outcome] -= step * area_b
-            matrix[by, outcome] = resistance
-            matrix[outcome, outcome] = 1.0
+            order[sliding] = i
+            sliding += _ONE
+            workspace.grip[a] = -step * trial.direction[a] * _friction(network, a, trial, workspace)
+            free[i] += workspace.grip[a]
         else:
-            speed = _set_speed(network, a, step, trial)
-            _add_flow(network, line_a, -step * area_a * speed, workspace)
-            _add_flow(network, line_b, step * area_b * speed, workspace)
-            matrix[by, outcome] = -1.0
-            right[by] -= resistance * speed
+            held -= _ONE
+            order[held] = i
+            workspace.speed[a] = _set_speed(network, a, step, trial)
+    for i in range(count):
+        row = network.coupling[part] + i * count
+        for k in range(sliding):
+            resistance[i, k] = workspace.entry[row + order[k]]
+        for k in range(sliding, count):
+            speed = workspace.speed[np.uintp(network.part_actuator[first + order[k]])]
+            if speed != 0.0:
+                free[i] -= workspace.entry[row + order[k]] * speed
+    for i in range(count):
+        a = np.uintp(network.part_actuator[first + i])
+        for k in range(sliding):
+            matrix[i, k] = 0.0
+        total = trial.velocity[a] + step * workspace.loads.acceleration[a]
+        for j in range(count):
+            response = mobility[a, np.uintp(network.part_actuator[first + j])]
+            total += response * free[j]
+            for k in range(sliding):
+                matrix[i, k] += response * resistance[j, k]
+        for k in range(sliding, count):
+            matrix[i, k] = -mobility[a, np.uintp(network.part_actuator[first + order[k]])]
+        solution[i] = total
+    for k in range(count):
+        i = order[k]
+        if k < sliding:
+            matrix[i, k] += 1.0
+        else:
             # stops and brakes yield a little, so that actuators that hold the same body share its load
-            matrix[outcome, outcome] = -SHARING * mobility[a, a]
-            right[outcome] -= speed
-        for i in range(first, last):
-            matrix[outcome, lines + i - first] = -mobility[a, network.part_actuator[i]]
+            matrix[i, k] *= 1.0 + SHARING
+            solution[i] -= workspace.speed[np.uintp(network.part_actuator[first + i])]
+    solved = eliminate(matrix, solution, np.intp(count), 0.0)
+    for k in range(count):
+        a = np.uintp(network.part_actuator[first + order[k]])
+        workspace.outcome[a] = solution[k]
+        if k < sliding:
+            workspace.speed[a] = solution[k]
+    return solved
+
+
+@kernel
+def _finish_solution(network: HydraulicNetwork, part, solved, workspace: NetworkWorkspace):
+    """Finds the changes of the lines by the speeds of the actuators."""
+    first, last = network.part_actuator_start[part], network.part_actuator_start[part + 1]
+    lines = network.part_line_start[part + 1] - network.part_line_start[part]
+    for k in range(first, last):
+        a = network.part_actuator[k]
+        if not solved:
+            workspace.speed[a] = workspace.outcome[a] = math.nan  # the finite check reports it
+        workspace.right[lines + k - first] = workspace.speed[a]
+    if not solved:
+        workspace.right[:] = math.nan
+    substitute_lines(network, part, workspace.entry, workspace.right)
 
 
 @kernel
@@ -349,28 +407,14 @@ def _store_explicit_changes(network: HydraulicNetwork, part, workspace: NetworkW
     for i in range(network.part_line_start[part + 1] - first):
         capacity = workspace.capacity[network.part_line[first + i]]
         workspace.explicit_change[i] = workspace.right[i] / capacity
-        workspace.relaxation[i] = workspace.matrix[i, i] / capacity - 1.0
-
-
-@kernel
-def _impulse_at_start(network: HydraulicNetwork, a, step: float, trial: Trial, workspace: NetworkWorkspace):
-    """Impulse of actuator a on the mechanism at the start's pressures and zero speed, and its fall with speed."""
-    spring, stiffness, damping = end_buffer(network, a, trial.position[a])
-    force = push_of(network, a, trial.pressure) + spring
-    if trial.regime[a] == SLIDING:
-        force -= trial.direction[a] * _friction(network, a, trial, workspace)
-    mass = network.mass[a]
-    return (
-        mass * trial.velocity[a] + step * force,
-        mass + step * (network.viscous[a] + damping + step * stiffness),
-    )
+        workspace.relaxation[i] = workspace.entry[network.pivot[first + i]] / capacity - 1.0
 
 
 @kernel
 def _rise(network: HydraulicNetwork, line, workspace: NetworkWorkspace):
-    """Linearised pressure rise over the sub-step [Pa]."""
-    row = network.local[line]
-    return workspace.rise[line] * workspace.right[row] if row >= 0 else 0.0
+    """Linearised pressure rise over the sub-step [Pa]; `rise` of a constant line is 0."""
+    line = np.uintp(line)
+    return workspace.rise[line] * workspace.right[network.local[line]]
 
 
 @kernel
@@ -429,7 +473,7 @@ def _move_actuators(
         spring -= (damping + step * stiffness) * speed
         resistance, grip, stop = network.viscous[a] * speed, 0.0, 0.0
         if trial.regime[a] == SLIDING:
-            grip = -step * trial.direction[a] * _friction(network, a, trial, workspace)
+            grip = workspace.grip[a]
         elif trial.regime[a] == STUCK:
             grip = workspace.outcome[a]
         else:
@@ -466,15 +510,13 @@ def _advance_swash(network: HydraulicNetwork, part, step: float, trial: Trial, w
 
 @kernel
 def _account_flow_elements(
-    network: HydraulicNetwork, part, step: float, trial: Trial, workspace: NetworkWorkspace, accounts: Accounts
+    network: HydraulicNetwork, step: float, trial: Trial, workspace: NetworkWorkspace, accounts: Accounts
 ):
     """Adds volumes through the flow elements, and throttled energy, of the sub-step."""
-    for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, workspace.faults)):
-        e = network.part_flow_element[k]
+    for k in range(np.uintp(workspace.open_count[0])):
+        e = workspace.open_element[k]
         flow, slope = workspace.flow[e], workspace.slope[e]
-        if slope == 0.0:
-            continue
-        origin, end = network.origin[e], network.end[e]
+        origin, end = np.uintp(network.origin[e]), np.uintp(network.end[e])
         rise = _rise(network, origin, workspace) - _rise(network, end, workspace)
         flow += slope * rise
         if workspace.pilot_slope[e] != 0.0:

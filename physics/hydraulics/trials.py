@@ -82,19 +82,28 @@ class NetworkWorkspace(NamedTuple):
     """Buffers: states before a sub-step, after a whole one and after two halves, their accounts, and those of the step.
 
     Attributes:
-        flow, slope, pilot_slope: of each flow element, and its derivatives by pressure drop and by opening.
+        flow, slope, pilot_slope: of each open flow element, and its derivatives by pressure drop and by opening.
+        open_element, open_count: the open flow elements of the part, and their number, (1,).
         rise: dp/dc of each line [Pa].
         capacity: volume of oil per change of its normalised fluid mass, V + C dp/dc [m3].
-        matrix, right: linear system of a part: changes of its lines, impulses and outcomes of its actuators.
+        entry, right: linear system of a part (`ordering.MatrixLayout`), of the changes of its lines and the speeds of
+            its actuators; the last of `right` is for constant lines.
         explicit_change: changes of a part's fluid masses by the rates at its start [-].
         relaxation: sub-step over the time constant of each line of a part [-].
-        impulse: of each actuator on the mechanism by the forces at the start.
+        impulse: of each actuator on the mechanism by the forces at the start, without dry friction.
+        grip: impulse of dry friction and brake on each actuator that slides.
         outcome: of the sub-step: speed of an actuator that slides, holding impulse of one that does not.
+        speed: of each actuator at the end of the sub-step.
+        matrix, solution: linear system of a part's actuators.
+        resistance: impulse that each speed of the sliding actuators takes from each actuator of the part.
+        order: actuators of the part, those that slide first.
+        free_impulse: of each actuator of the part without sliding speeds and holding impulses.
         room, walls: volume of each line [m3], and compliance of its walls [m3/Pa].
         mean_spool: mean position of each spool over the sub-step [-].
         lanes: plain parts side by side, each number for LANES of them in a row, (blocks, PLAIN_NUMBERS * LANES).
         lanes_step: step for which the constants in the lanes hold [s], (1,).
         substeps: number of each part's sub-steps in the step.
+        first_share: first sub-step of the part of each pump, as a share of the step [-].
         start_velocity: of each actuator at the start of the step.
     """
 
@@ -109,20 +118,30 @@ class NetworkWorkspace(NamedTuple):
     flow: np.ndarray
     slope: np.ndarray
     pilot_slope: np.ndarray
+    open_element: np.ndarray
+    open_count: np.ndarray
     rise: np.ndarray
     capacity: np.ndarray
-    matrix: np.ndarray
+    entry: np.ndarray
     right: np.ndarray
     explicit_change: np.ndarray
     relaxation: np.ndarray
     impulse: np.ndarray
+    grip: np.ndarray
     outcome: np.ndarray
+    speed: np.ndarray
+    matrix: np.ndarray
+    resistance: np.ndarray
+    order: np.ndarray
+    free_impulse: np.ndarray
+    solution: np.ndarray
     mean_spool: np.ndarray
     room: np.ndarray
     walls: np.ndarray
     lanes: np.ndarray
     lanes_step: np.ndarray
     substeps: np.ndarray
+    first_share: np.ndarray
     start_velocity: np.ndarray
 
 
@@ -130,7 +149,8 @@ def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWor
     """Buffers of the right sizes."""
     lines, actuators, pumps = len(network.volume), len(network.line_a), len(network.outlet)
     flow_elements = len(network.origin)
-    largest = int(np.diff(network.part_unknown_start).max(initial=0))
+    lines_of, actuators_of = np.diff(network.part_line_start), np.diff(network.part_actuator_start)
+    unknowns, most = int((lines_of + actuators_of).max(initial=0)), int(actuators_of.max(initial=0))
 
     def trial():
         return Trial(
@@ -160,20 +180,30 @@ def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWor
         flow=np.zeros(flow_elements),
         slope=np.zeros(flow_elements),
         pilot_slope=np.zeros(flow_elements),
+        open_element=np.zeros(flow_elements, dtype=np.uintp),
+        open_count=np.zeros(1, dtype=np.int64),
         rise=np.zeros(lines),
         capacity=np.zeros(lines),
-        matrix=np.zeros((largest, largest)),
-        right=np.zeros(largest),
-        explicit_change=np.zeros(largest),
-        relaxation=np.zeros(largest),
+        entry=np.zeros(network.matrix_size),
+        right=np.zeros(unknowns + 1),
+        explicit_change=np.zeros(unknowns + 1),
+        relaxation=np.zeros(unknowns),
         impulse=np.zeros(actuators),
+        grip=np.zeros(actuators),
         outcome=np.zeros(actuators),
+        speed=np.zeros(actuators),
+        matrix=np.zeros((most, most)),
+        resistance=np.zeros((most, most)),
+        order=np.zeros(most, dtype=np.uintp),
+        free_impulse=np.zeros(most),
+        solution=np.zeros(most),
         mean_spool=np.zeros(valves),
         lanes=np.zeros((-(-len(network.plain_part) // LANES), PLAIN_NUMBERS * LANES)),
         lanes_step=np.full(1, math.nan),
         room=np.zeros(lines),
         walls=np.zeros(lines),
         substeps=np.zeros(max(len(network.part_line_start) - 1, 1), dtype=np.int64),
+        first_share=np.ones(pumps),
         start_velocity=np.zeros(actuators),
     )
 
@@ -240,7 +270,7 @@ def copy_part(network: HydraulicNetwork, part, source: Trial, target: Trial):
 def clear_accounts(network: HydraulicNetwork, part, faults: Faults, accounts: Accounts):
     """Clears the accounts of a part."""
     for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, faults)):
-        e = network.part_flow_element[k]
+        e = np.uintp(network.part_flow_element[np.uintp(k)])
         accounts.passed[e] = accounts.lost[e] = 0.0
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):
         p = network.part_pump[k]
@@ -259,7 +289,7 @@ def add_accounts(
 ):
     """Accounts of the extrapolated result."""
     for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, faults)):
-        e = network.part_flow_element[k]
+        e = np.uintp(network.part_flow_element[np.uintp(k)])
         total.passed[e] += extrapolated(beyond, whole.passed[e], halves.passed[e])
         total.lost[e] += extrapolated(beyond, whole.lost[e], halves.lost[e])
     for k in range(network.part_pump_start[part], network.part_pump_start[part + 1]):

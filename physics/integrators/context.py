@@ -43,7 +43,7 @@ class Settings(NamedTuple):
         scheme: of the hydraulics (`hydraulics.prediction.SCHEMES`).
         tolerance: of the impulses: largest change of a row's speed in the last sweep, and in all sweeps that would
             follow [m/s or rad/s].
-        most_sweeps: limit of the sweeps.
+        most_sweeps: limit of the sweeps and of Newton's iterations.
         integrator: of the motion (`INTEGRATORS`).
     """
 

@@ -1,5 +1,7 @@
 """Gaussian elimination for small dense systems without symmetry."""
 
+import numpy as np
+
 from grouser.physics.base.kernel import inlined, kernel
 
 
@@ -29,12 +31,13 @@ def eliminate(matrix, right, size, least_pivot):
             if matrix[i, k] != 0.0:
                 factor = matrix[i, k] * inverse
                 right[i] -= factor * right[k]
-                for j in range(k + 1, size):
-                    matrix[i, j] -= factor * matrix[k, j]
+                # indices without a sign, so that the loop is vectorised
+                for j in range(np.uintp(k + 1), np.uintp(size)):
+                    matrix[np.uintp(i), j] -= factor * matrix[np.uintp(k), j]
     for i in range(size - 1, -1, -1):
         total = right[i]
-        for j in range(i + 1, size):
-            total -= matrix[i, j] * right[j]
+        for j in range(np.uintp(i + 1), np.uintp(size)):
+            total -= matrix[np.uintp(i), j] * right[j]
         right[i] = total / matrix[i, i]
     return True
 
@@ -83,39 +86,3 @@ def _largest_below(matrix, k, size):
         if abs(matrix[i, k]) > abs(matrix[pivot, k]):
             pivot = i
     return pivot
-
-
-@kernel
-def eliminate_in_order(matrix, right, size, first, below_start, below, beside_start, beside):
-    """Gaussian elimination in a given order, without pivoting, in place.
-
-    Args:
-        matrix, right, size: as for `eliminate`.
-        first: index of the first unknown in `below_start` and `beside_start`.
-        below_start, below: for each unknown, the later rows with an entry in its column, fill-in included.
-        beside_start, beside: likewise the later columns with an entry in its row.
-
-    Returns:
-        Whether every pivot was finite and not zero.
-    """
-    for k in range(size):
-        if not abs(matrix[k, k]) > 0.0:
-            return False
-        inverse = 1.0 / matrix[k, k]
-        begin, end = below_start[first + k], below_start[first + k + 1]
-        for q in range(beside_start[first + k], beside_start[first + k + 1]):
-            j = beside[q]
-            if matrix[k, j] != 0.0:
-                share = matrix[k, j] * inverse
-                for p in range(begin, end):
-                    matrix[below[p], j] -= matrix[below[p], k] * share
-        if right[k] != 0.0:
-            share = right[k] * inverse
-            for p in range(begin, end):
-                right[below[p]] -= matrix[below[p], k] * share
-    for k in range(size - 1, -1, -1):
-        total = right[k]
-        for q in range(beside_start[first + k], beside_start[first + k + 1]):
-            total -= matrix[k, beside[q]] * right[beside[q]]
-        right[k] = total / matrix[k, k]
-    return True

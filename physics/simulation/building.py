@@ -157,7 +157,7 @@ def make_initial_state(setup: Setup, packed: Packed, kinematics: Packed, workspa
     state.hydraulics.pressure[:] = system.hydraulics.network.pressure
     state.hydraulics.swash[:] = 1.0
     for c, cylinder in enumerate(setup.machine.cylinders):
-        length = cylinder_length(packed.hydraulics.geometry, kinematics, c, workspace.hydraulics.direction)
+        length = cylinder_length(packed.hydraulics.geometry, kinematics, c, workspace.hydraulics.direction[c])
         position = length - cylinder.retracted_length
         if not -STROKE_TOLERANCE <= position <= cylinder.stroke + STROKE_TOLERANCE:
             raise MachineError(

@@ -131,7 +131,7 @@ def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
         motion = Packed(make_loop_motion(system.loops, len(state.v)))
         yield _job(place_loops, model, system.loops, state.q, kinematics, motion)
     if len(system.hydraulics.geometry.barrel_body):
-        yield _job(cylinder_length, system.hydraulics.geometry, kinematics, 0, work.hydraulics.direction)
+        yield _job(cylinder_length, system.hydraulics.geometry, kinematics, 0, work.hydraulics.direction[0])
 
 
 def _job(kernel: Any, *arguments: Any) -> Job:

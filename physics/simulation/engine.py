@@ -84,7 +84,8 @@ class Engine:
         self._narrow_phase = ConvexNarrowPhase(system.contact.shapes, pairs) if len(pairs.convex_pair) else None
         if self._narrow_phase is not None:
             self._narrow_phase.prepare(self.workspace.contact.detection)
-        self._warned: set[str] = set()
+        self._warned_soils: set[str] = set()
+        self._warned_of_turning = False
         self._schedule = make_schedule(system)
         self._compiled = False
         self.packed = Packed(system)
@@ -165,7 +166,7 @@ class Engine:
         """
         if left > 0:
             raise divergence(self.setup, self.state, self.time, int(self.workspace.constraints.unsettled[1]))
-        for warning in beyond_soils(self.setup.world, self.workspace.soil, self._warned):
+        for warning in beyond_soils(self.setup.world, self.workspace.soil, self._warned_soils):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
         self._warn_of_turning()
         unsettled, rate, _ = self.workspace.constraints.unsettled
@@ -183,8 +184,8 @@ class Engine:
         """Warns once of a body that turns too fast for the step, for the caller of the caller of its caller."""
         motion = self.workspace.multibody
         turn = self.step_size * float(motion.turn[0]) ** 0.5
-        if turn > LARGEST_TURN and "turning" not in self._warned:
-            self._warned.add("turning")
+        if turn > LARGEST_TURN and not self._warned_of_turning:
+            self._warned_of_turning = True
             names = self.setup.names
             link = names.links[int(np.flatnonzero(names.link_body == motion.turning_body[0])[0])]
             warnings.warn(

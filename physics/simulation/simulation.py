@@ -54,7 +54,7 @@ class Simulation(MachineView):
         scheme: of the hydraulics: "implicit"; for cylinders on valves between constant pressures also "semi_implicit"
             (explicit sub-steps), or "split" (the published scheme, to show its error).
         tolerance: of the impulses: the solver stops when no row changes its own speed by more [m/s or rad/s].
-        most_sweeps: limit of the solver's sweeps.
+        most_sweeps: limit of the solver's sweeps and Newton iterations; most steps take one to five.
         integrator: of the motion: "semi_implicit", of first order, for everything; "implicit_midpoint", of second
             order, for smooth mechanisms; "variational", of second order, keeps momenta and the structure of the motion,
             for smooth trees; None: the machine's.
@@ -79,7 +79,7 @@ class Simulation(MachineView):
         step: float = 0.001,
         scheme: str = "implicit",
         tolerance: float = 1e-6,
-        most_sweeps: int = 100,
+        most_sweeps: int = 200,
         integrator: str | None = None,
     ):
         setup = set_up(machine, world, step, scheme, tolerance, most_sweeps, integrator)

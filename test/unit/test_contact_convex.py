@@ -307,3 +307,48 @@ def test_resting_boxes_are_solved_without_coal():
         )
     assert len(scene.touch()) == 9 * 4
     assert scene.coal_calls == 0
+
+
+@pytest.mark.parametrize("tilt", [3e-7, 4e-6, 7e-5, 8e-4, 2e-3])
+@pytest.mark.parametrize("axis", [(0.0, 1.0, 0.0), (-0.8, 0.6, 0.0), (0.28, -0.96, 0.0)])
+@pytest.mark.parametrize(
+    ("size", "speed"), [((0.2, 0.14, 0.0007), 0.0), ((0.0008, 0.0009, 0.0006), 0.0), ((0.2, 0.14, 0.012), 8.0)]
+)
+@pytest.mark.parametrize("hull", [False, True])
+@pytest.mark.parametrize("plate", [0, 1])
+def test_thin_solid_touches_with_the_corners_of_its_lower_face(plate, hull, size, speed, axis, tilt):
+    corners = 0.5 * np.array(list(itertools.product((-1, 1), repeat=3))) * size
+    shape = hull_mesh(corners) if hull else Box(size)
+    shapes = [Box((0.9, 0.8, 0.07))]
+    shapes.insert(plate, shape)
+    scene = Scene(free_bodies(*shapes))
+    scene.place(1 - plate, (0.0, 0.0, -0.035))
+    quaternion = (*(math.sin(0.5 * tilt) * np.array(axis)), math.cos(0.5 * tilt))
+    low = (corners @ spatial.matrix(quaternion).T)[corners[:, 2] < 0.0][:, 2]
+    scene.place(plate, (0.013, 0.007, -low.min()), quaternion, linear=(speed, 0.0, 0.0))
+    assert sorted(contact.gap for contact in scene.touch(solve_all=True)) == pytest.approx(
+        np.sort(low - low.min()), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("tilt", [0.0, 5e-6, 3e-4, 6e-3])
+@pytest.mark.parametrize("coin", [0, 1])
+def test_coin_touches_with_its_lower_face(coin, tilt):
+    radius, thickness = 0.012, 0.0009
+    shapes = [Box((0.4, 0.3, 0.05))]
+    shapes.insert(coin, Cylinder(radius, thickness))
+    scene = Scene(free_bodies(*shapes))
+    scene.place(1 - coin, (0.0, 0.0, -0.025))
+    quaternion = (math.sin(0.5 * tilt), 0.0, 0.0, math.cos(0.5 * tilt))
+    centre = np.array((0.03, 0.02, 0.5 * thickness * math.cos(tilt) + radius * math.sin(tilt)))
+    scene.place(coin, centre, quaternion)
+    contacts = scene.touch(solve_all=True)
+    assert len(contacts) == 4
+    # the corners of its rim are 45 degrees apart, and those that differ by less than the preference are equal
+    lowest = min(radius * tilt * (1.0 - math.cos(math.pi / 4)), PREFERENCE)
+    assert -1e-9 < min(contact.gap for contact in contacts) < lowest + 1e-9
+    for contact in contacts:
+        on_coin = contact.point if coin == 0 else contact.point - contact.gap * contact.normal
+        local = spatial.matrix(quaternion).T @ (on_coin - centre)
+        assert local[2] == pytest.approx(-0.5 * thickness, abs=1e-9)
+        assert abs(contact.gap) == pytest.approx(abs(on_coin[2]), abs=1e-9)

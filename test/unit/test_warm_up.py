@@ -149,7 +149,13 @@ def test_workers_end_with_their_parent(tmp_path, number):
     written = f"open({str(tmp_path)!r} + '/' + str(os.getpid()) + '.pid', 'w').close()"
     alone = f"{written}; import time; time.sleep({10.0 * DEADLINE})"
     make_toy(tmp_path, **dict.fromkeys(_NAMES, f'if str(os.getpid()) != os.environ["TOY_PARENT"]: {alone}'))
-    process = subprocess.Popen(command(tmp_path), env=environment(tmp_path), stderr=subprocess.DEVNULL)
+    # a background shell ignores the interrupt, and its children inherit that
+    process = subprocess.Popen(
+        command(tmp_path),
+        env=environment(tmp_path),
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     while len(files := list(tmp_path.glob("*.pid"))) < min(_CORES, 3):
         assert process.poll() is None
         time.sleep(0.05)

@@ -129,13 +129,13 @@ def _crane_residual(step):
 
 def test_robot_energy_balance_closes_to_first_order():
     errors = []
-    for step in (4e-3, 1e-3):
+    for step in (8e-3, 1e-3):
         balance, error = _crane_residual(step)
         errors.append(error)
     assert balance.actuator_work["boom"] != 0.0
-    # of first order: a fourth of the step leaves a fourth, or less, of the error; itself a few steps in a second
-    assert errors[1] < 0.5 * errors[0]
-    assert errors[1] < 5e-3
+    # of first order: an eighth of the step leaves an eighth of the error (between them it passes through zero)
+    assert errors[1] < 0.3 * errors[0]
+    assert errors[1] < 1e-3
 
 
 def test_energy_balance_of_a_smooth_chain_closes_with_the_midpoint_rule(parts):

@@ -14,11 +14,14 @@ from grouser.physics.simulation import building
 EARTH, SPACE = World(ground=None), World(gravity=(0.0, 0.0, 0.0), ground=None)
 
 
-def chain(parts, links, kind="continuous", floating=False, height=0.0, inside="", shape=None, extension=""):
-    """Rods of 0.2 m in a row, hinged in turn about x and about y; the first is free or hinged to the world."""
+def chain(parts, links, kind="continuous", floating=False, height=0.0, inside="", shape=lambda k: None, extension=""):
+    """Rods of 0.2 m in a row, hinged in turn about x and about y; the first is free or hinged to the world.
+
+    `shape` gives the text of the shape of rod k, or None.
+    """
     text = [] if floating else ['<link name="world"/>']
     for k in range(links):
-        text.append(parts.link(f"rod_{k}", 0.3, (1.2e-3, 1.1e-3, 2e-5), shape, com=(0, 0, -0.1)))
+        text.append(parts.link(f"rod_{k}", 0.3, (1.2e-3, 1.1e-3, 2e-5), shape(k), com=(0, 0, -0.1)))
         if k or not floating:
             at, axis = (0, 0, -0.2 if k else height), (0, 1, 0) if k % 2 else (1, 0, 0)
             parent = f"rod_{k - 1}" if k else "world"
@@ -71,11 +74,14 @@ DRIVES = "".join(
 
 
 def test_driven_chains_on_the_ground_move_as_with_entries(parts, monkeypatch):
-    """Drives within and beyond their limits, joints that stick and slide, springs, and contacts of every other rod."""
+    """Drives within and beyond their limits, joints that stick and slide, springs, and contacts.
+
+    Five rods touch: more contacts would be redundant, and rounding would decide how they share the load.
+    """
     machine = chain(
         *(parts, 34, "revolute"),
         height=0.03,
-        shape='<sphere radius="0.04"/>',
+        shape=lambda k: '<sphere radius="0.04"/>' if k % 7 == 3 else None,
         extension=f'<initial_position joint="pin_0" position="1.5707963"/>{DRIVES}',
     )
     simulations = pair(monkeypatch, machine, World(), tolerance=1e-13, most_sweeps=1000)
@@ -86,7 +92,7 @@ def test_driven_chains_on_the_ground_move_as_with_entries(parts, monkeypatch):
             simulation.step()
         touching.append(len(simulation.contacts()))
     ours, theirs = (simulation.state for simulation in simulations)
-    assert touching == [33, 33]
+    assert touching == [5, 5]
     np.testing.assert_allclose(ours.v, theirs.v, rtol=0.0, atol=1e-9 * np.abs(theirs.v).max())
 
 

@@ -50,7 +50,7 @@ def test_piston_impulse_of_equation_9(parts):
     multiply(model, factor, v, u)
     rows, found = Packed(make_rows(1, 12)), np.zeros(1)
     rows.count[0] = 0
-    open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), np.zeros(3), rows, found)
+    open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), np.zeros((1, 3)), rows, found)
     close_row(rows, 0, model, factor)
     assert found[0] == pytest.approx(length, abs=1e-15)
     # the piston: 2 kg at 0.25 m/s
@@ -84,12 +84,13 @@ def test_jacobian_rate_of_a_cylinder(parts):
     geometry, kinematics = Packed(make_actuator_geometry(machine, names, model)), Packed(make_kinematics(model))
     model = Packed(model)
     v = np.array([1.3, -0.7, -2.1])
+    direction, length = np.zeros((1, 3)), np.zeros(1)
 
     def speed(time):
         rows = Packed(make_rows(1, 3))
         rows.count[0] = 0
         update_kinematics(model, model.q_initial + time * v, v, kinematics)
-        open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), np.zeros(3), rows, np.zeros(1))
+        open_piston_rows(model, geometry, kinematics, 0, np.zeros(1), direction, rows, length)
         return rows.jacobian[0] @ v
 
     half = 1e-5
@@ -97,7 +98,7 @@ def test_jacobian_rate_of_a_cylinder(parts):
     speed(0.0)
     motion, turning = np.zeros((3, 6)), np.zeros(1)
     inverse_dynamics(model, kinematics, np.zeros(3), np.zeros((3, 6)), motion, np.zeros(3))
-    measure_jacobian_rates(model, geometry, kinematics, motion, np.zeros(3), turning)
+    measure_jacobian_rates(model, geometry, kinematics, motion, direction, length, turning)
     assert abs(expected) > 0.01
     # the difference's own error, half^2 of third derivatives of a few m/s4, and 1e-16 m/s over half
     assert turning[0] == pytest.approx(expected, abs=1e-8)
