@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _FAST = 0.01
 # The iteration ends when a change of the velocity is below this share of it.
 _CONVERGED = 1e-14
+# After a change below this share, one that is this much larger is amplified rounding: with the origin tens of metres
+# away, changes do not fall below `_CONVERGED`.
+_ROUNDING, _AMPLIFIED = 1e-9, 10.0
 # It has not converged when its last change exceeds this share.
 _NOT_CONVERGED = 1e-6
 
@@ -117,7 +120,7 @@ def refine_bias_forces(model: "MultibodyModel", step: float, work: "Workspace"):
             last = model.rate_last[first]
             if work.iterates[first]:
                 next_direction(direction, rounds, residual, first, last)
-                change, size, worst = _change_block(direction[rounds], first, last, u)
+                change, size, worst = _change_block(direction, rounds, first, last, u)
                 work.iterates[first] = change > _CONVERGED * size
                 searching = searching or work.iterates[first]
                 if change > _NOT_CONVERGED * size:
@@ -129,12 +132,22 @@ def refine_bias_forces(model: "MultibodyModel", step: float, work: "Workspace"):
 
 
 @inlined
-def _change_block(direction, first, last, u):
-    """Adds the change of a block's velocity; largest change, largest velocity, and the coordinate that changes most."""
-    change, size, worst = 0.0, 0.0, first
+def _change_block(direction, rounds, first, last, u):
+    """Adds the change of a round to a block's velocity, unless it is amplified rounding.
+
+    Returns:
+        The largest change, 0 if none was added; the largest velocity; the coordinate that changes most.
+    """
+    change, before, size, worst = 0.0, 0.0, 0.0, first
     for d in range(first, last):
-        u[d] += direction[d]
-        if abs(direction[d]) > change:
-            change, worst = abs(direction[d]), d
+        if abs(direction[rounds, d]) > change:
+            change, worst = abs(direction[rounds, d]), d
+        before = max(before, abs(direction[rounds - 1, d]))
+        size = max(size, abs(u[d]))
+    if rounds > 0 and before <= _ROUNDING * size and change > _AMPLIFIED * before:
+        return 0.0, size, worst
+    size = 0.0
+    for d in range(first, last):
+        u[d] += direction[rounds, d]
         size = max(size, abs(u[d]))
     return change, size, worst

@@ -7,7 +7,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.constraints.islands import find_islands, make_islands
+from grouser.physics.constraints.islands import begin_round, find_islands, is_revised, make_islands, revise_island
 from grouser.physics.constraints.rows import make_rows, open_row
 from grouser.physics.contact.rows import make_contact_rows
 
@@ -62,3 +62,33 @@ def test_islands_are_the_connected_components(find, seed):
         assert members(islands.contact_start, islands.contact, i) == [c for c, b in touching if component[b] == label]
         seen[label] = i
     assert set(seen) == active
+
+
+@pytest.fixture
+def joined_blocks():
+    """Islands of three blocks with two coordinates each, the first and the last joined by a contact."""
+    first, last = constant(np.array([0, 0, 2, 2, 4, 4])), constant(np.array([2, 2, 4, 4, 6, 6]))
+    rows, contacts = Packed(make_rows(3, 6)), Packed(make_contact_rows(3, 6))
+    open_row(rows, 0, 0.0, 2, 4)
+    contacts.count[0], contacts.size[0] = 1, 4
+    contacts.index[0, :4] = 0, 1, 4, 5
+    islands = Packed(make_islands(3, 3, 6))
+    find_islands(first, last, rows, contacts, islands)
+    return islands
+
+
+@pytest.mark.parametrize(("block", "revised"), [(0, [True, False, True]), (2, [False, True, False])])
+def test_revision_concerns_the_whole_island_and_no_other(joined_blocks, block, revised):
+    assert [is_revised.py_func(joined_blocks, other) for other in (0, 2, 4)] == [True] * 3
+    joined_blocks.revised[:] = False
+    revise_island.py_func(joined_blocks, block)
+    assert [is_revised.py_func(joined_blocks, other) for other in (0, 2, 4)] == revised
+
+
+def test_only_changed_islands_are_due_in_the_next_round(joined_blocks):
+    assert joined_blocks.count[0] == 2
+    joined_blocks.changed[:2] = True
+    assert begin_round.py_func(joined_blocks) and joined_blocks.due[:2].all()
+    joined_blocks.changed[1] = True
+    assert begin_round.py_func(joined_blocks) and joined_blocks.due[:2].tolist() == [False, True]
+    assert not begin_round.py_func(joined_blocks) and not joined_blocks.due[:2].any()

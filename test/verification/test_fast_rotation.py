@@ -176,3 +176,23 @@ def test_a_rotation_too_fast_for_the_step_is_reported(parts):
     simulation.state.v[5] = 1.2e3
     with pytest.warns(RuntimeWarning, match=r'"wheel" turns by 1\.2 rad in a step'):
         simulation.step(10)
+
+
+@pytest.mark.parametrize("distance", [0.0, 25.0, 300.0])
+def test_driven_rotation_far_from_the_origin(parts, distance):
+    """A machine with a fixed base is as far from the origin of the equations as from that of the world."""
+    machine = parts.machine(
+        '<link name="world"/>',
+        parts.link("fork", 1.2, (0.01, 0.02, 0.015)),
+        parts.link("wheel", 0.9, (0.005, 0.005, 0.008), com=(0.0, 0.0, 0.05)),
+        parts.joint("tilt", "continuous", "world", "fork", axis=(1, 0, 0), xyz=(distance, 3.0, 0.0)),
+        parts.joint("spin", "continuous", "fork", "wheel"),
+        extension='<servo_drive joint="spin" mode="effort" effort_limit="1e9"/>',
+    )
+    simulation = Simulation(machine, EARTH)
+    simulation.state.v[:] = 5.0, 0.0
+    simulation.command["spin"] = 1.6
+    simulation.step(600)
+    # the axis of the spin has no other moment than the drive's: w = M t / I
+    assert simulation.state.v[1] == pytest.approx(1.6 * 0.6 / 0.008, rel=1e-9)
+    assert np.abs(simulation.state.v[0]) < 20.0

@@ -7,7 +7,7 @@ import pytest
 from loose_bodies import solid
 from shipped import shipped_machine
 
-from grouser import Member, Simulation, combine, load_world
+from grouser import Member, Simulation, carry_over, combine, load_world
 from grouser.catalogue import world_file
 from grouser.physics.description.data.contact import ContactMaterial
 from grouser.physics.description.data.machine import Machine
@@ -162,3 +162,19 @@ def test_first_member_moves_as_alone(parts, flat, first):
     together = record(fleet(chosen, flat), places, frozenset(others))[first]
     alone = Simulation(combine({first: Member(machine, place)}), flat)
     assert np.array_equal(together, record((alone, {first: alone.part(first)}), places, frozenset())[first])
+
+
+def test_member_that_leaves_changes_no_bit_of_the_others(parts, flat):
+    chosen = members(parts)
+    places = {name: member.pose for name, member in chosen.items()}
+    stays = {name: member for name, member in chosen.items() if name not in ("rover", "box")}
+    together = fleet(chosen, flat)
+    record(together, places, frozenset(stays), steps=200)
+    remaining = fleet(stays, flat)
+    carry_over(together[0], remaining[0])
+    for simulation, views in (together, remaining):
+        for name, view in views.items():
+            command(view, name, 0.13, lively=True)
+        simulation.step(300)
+    for name, view in remaining[1].items():
+        assert np.array_equal(bits(view), bits(together[1][name])), name
