@@ -6,6 +6,7 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.constraints.island_matrix import MOST_COORDINATES, order_island
 from grouser.physics.constraints.islands import Islands
 from grouser.physics.constraints.newton import NEWTON_SHARE, Newton, remember_impulses, solve_by_newton
+from grouser.physics.constraints.packed import add_contact, resists_turning
 from grouser.physics.constraints.rows import IMMOVABLE, Rows, push_along, row_speed, speed_along, spring_impulse
 
 # Cost of Newton's method, in sweeps: it solves an island where more sweeps are expected.
@@ -26,18 +27,7 @@ def warm_start(rows: Rows, contact_rows, u):
     for r in range(rows.count[0]):
         push_along(rows, r, rows.impulse[r], u)
     for c in range(contact_rows.count[0]):
-        x, y, z = contact_rows.impulse[c, 0], contact_rows.impulse[c, 1], contact_rows.impulse[c, 2]
-        add_packed(u, contact_rows.whitened_jacobian[c], contact_rows.index[c], contact_rows.size[c], x, y, z)
-        if contact_rows.spinning[c] > 0.0 or contact_rows.rolling[c] > 0.0:
-            x, y, z = contact_rows.moment[c, 0], contact_rows.moment[c, 1], contact_rows.moment[c, 2]
-            add_packed(u, contact_rows.turning[c], contact_rows.index[c], contact_rows.size[c], x, y, z)
-
-
-@kernel
-def add_packed(u, jacobian, index, size, x, y, z):
-    """u <- u + the three packed rows times x, y, z."""
-    for k in range(size):
-        u[index[k]] += jacobian[k, 0] * x + jacobian[k, 1] * y + jacobian[k, 2] * z
+        add_contact(contact_rows, c, 1.0, u)
 
 
 @kernel
@@ -94,13 +84,11 @@ def solve_rows(
         most_iterations = most_sweeps - sweeps - iterations - _LAST_SWEEPS
         if sweeps >= due and remaining * rate**_NEWTON_COST > enough and most_iterations >= _LAST_SWEEPS:
             order_island(rate_first, rate_last, rows, contact_rows, islands, island, newton.matrix)
-            used, change = solve_by_newton(
-                *(rows, contact_rows, islands, island, newton, u, tolerance, most_iterations, change)
-            )
+            used, error = solve_by_newton(rows, contact_rows, islands, island, newton, u, tolerance, most_iterations)
             iterations += used
-            if change <= tolerance:
+            if error <= tolerance:
                 # rows at their bounds get them to the last digit
-                change = max(change, _sweep_rows(rows, islands, island, u))
+                change = max(error, _sweep_rows(rows, islands, island, u))
                 break
             before, due = math.inf, 2 * sweeps
     return sweeps + iterations, change
@@ -188,7 +176,7 @@ def _sweep_contacts(rows, islands: Islands, island, u):
         for k in range(size):
             u[index[k]] += jacobian[k, 1] * dx + jacobian[k, 2] * dy
         largest = max(largest, mobility_x * abs(dx), mobility_y * abs(dy))
-        if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
+        if resists_turning(rows, c):
             change = _resist_turning(
                 *(rows.turning[c], index, size, rows.turning_inverse[c], rows.moment[c]),
                 *(rows.spinning[c] * after, rows.rolling[c] * after, u),
@@ -201,12 +189,9 @@ def _sweep_contacts(rows, islands: Islands, island, u):
 @kernel
 def _release_contact(rows, c, u):
     """Removes the impulses of contact c."""
-    impulse, moment = rows.impulse[c], rows.moment[c]
-    add_packed(u, rows.whitened_jacobian[c], rows.index[c], rows.size[c], -impulse[0], -impulse[1], -impulse[2])
-    if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
-        add_packed(u, rows.turning[c], rows.index[c], rows.size[c], -moment[0], -moment[1], -moment[2])
-    impulse[:] = 0.0
-    moment[:] = 0.0
+    add_contact(rows, c, -1.0, u)
+    rows.impulse[c, :] = 0.0
+    rows.moment[c, :] = 0.0
 
 
 @kernel

@@ -28,6 +28,7 @@ import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.constraints.island_matrix import IslandMatrix, clear_island, eliminate_island, make_island_matrix
+from grouser.physics.constraints.packed import add_contact, resists_turning
 from grouser.physics.constraints.rows import IMMOVABLE, Rows, push_along, row_slope, row_speed, speed_along
 
 if TYPE_CHECKING:
@@ -114,9 +115,7 @@ def remember_impulses(rows: Rows, contact_rows, islands: "Islands", island, newt
 
 
 @kernel
-def solve_by_newton(
-    rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u, tolerance: float, most, error
-):
+def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u, tolerance: float, most):
     """Solves the rows and contacts of an island; changes their impulses and u, if it finds a solution.
 
     Args:
@@ -126,10 +125,9 @@ def solve_by_newton(
         u: whitened velocity.
         tolerance: largest error of a row's speed [m/s or rad/s].
         most: limit of the iterations.
-        error: of the present impulses.
 
     Returns:
-        Number of iterations, and the largest error of a row's speed.
+        Number of iterations, and the largest error of a row's speed; infinite if nothing has changed.
     """
     fastest = _start(rows, contact_rows, islands, island, newton, u)
     wanted = NEWTON_SHARE * tolerance
@@ -148,7 +146,7 @@ def solve_by_newton(
             factor = _SLIGHTLY_STIFFER
     if found > tolerance:
         # soft stages may be far from the laws
-        return iterations, error
+        return iterations, math.inf
     _finish(rows, contact_rows, islands, island, newton, u)
     return iterations, found
 
@@ -178,27 +176,8 @@ def _start(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton,
         if contact_rows.inverse_mass[c, 0] >= IMMOVABLE:
             for m in range(3):
                 fastest = max(fastest, contact_rows.inverse_mass[c, m])
-            _add_contact(contact_rows, c, contact_rows.impulse[c], contact_rows.moment[c], -1.0, newton.free)
+            add_contact(contact_rows, c, -1.0, newton.free)
     return fastest
-
-
-@inlined
-def _add_contact(contact_rows, c, impulse, moment, sign, u):
-    """u <- u + sign W^T p of contact c."""
-    index, jacobian, turning = contact_rows.index[c], contact_rows.whitened_jacobian[c], contact_rows.turning[c]
-    x, y, z = sign * impulse[0], sign * impulse[1], sign * impulse[2]
-    for k in range(contact_rows.size[c]):
-        u[index[k]] += jacobian[k, 0] * x + jacobian[k, 1] * y + jacobian[k, 2] * z
-    if resists_turning(contact_rows, c):
-        x, y, z = sign * moment[0], sign * moment[1], sign * moment[2]
-        for k in range(contact_rows.size[c]):
-            u[index[k]] += turning[k, 0] * x + turning[k, 1] * y + turning[k, 2] * z
-
-
-@inlined
-def resists_turning(contact_rows, c):
-    """Whether contact c has moments."""
-    return contact_rows.spinning[c] > 0.0 or contact_rows.rolling[c] > 0.0
 
 
 @kernel
@@ -458,4 +437,4 @@ def _finish(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton
             for m in range(3):
                 contact_rows.impulse[c, m] = newton.anchor[c, m]
                 contact_rows.moment[c, m] = newton.anchor[c, 3 + m]
-            _add_contact(contact_rows, c, contact_rows.impulse[c], contact_rows.moment[c], 1.0, u)
+            add_contact(contact_rows, c, 1.0, u)

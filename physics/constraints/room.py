@@ -49,7 +49,6 @@ class Workspace(NamedTuple):
         unsettled: number of the first step that did not converge, 0 for none, -1 once it has been reported; the
             coordinate rate that changed most in its last round; the number of such steps, and of those whose sweeps
             ended at their limit, (3,).
-        limited: whether the sweeps of the last step ended at their limit, (1,).
     """
 
     rows: Rows
@@ -62,7 +61,6 @@ class Workspace(NamedTuple):
     sweeps: np.ndarray
     residual: np.ndarray
     unsettled: np.ndarray
-    limited: np.ndarray
 
 
 def make_state(rows: int) -> State:
@@ -87,7 +85,6 @@ def make_workspace(rows: int, slots: int, coordinates: int) -> Workspace:
         sweeps=np.zeros(2, dtype=np.int64),
         residual=np.zeros(2),
         unsettled=np.zeros(3, dtype=np.int64),
-        limited=np.zeros(1, dtype=np.bool_),
     )
 
 
@@ -155,7 +152,6 @@ def solve_impulses(context: Context):
     work.residual[0] = 0.0
     for island in range(islands.count[0]):
         work.residual[0] = max(work.residual[0], islands.residual[island])
-    work.limited[0] = work.residual[0] > settings.tolerance
 
 
 @kernel
@@ -167,7 +163,8 @@ def commit(context: Context):
     record_convergence(work.sweeps[0], work.residual[0], work)
     if motion.unsettled[0] >= 0:
         record_nonconvergence(context.state, motion.unsettled[0], work)
-    elif work.limited[0]:
+    elif work.residual[0] > context.system.settings.tolerance:
+        # sweeps ended at their limit
         work.unsettled[2] += 1
     stored[:] = 0.0
     for r in range(rows.count[0]):

@@ -7,6 +7,7 @@ the balance comes from gravity and the rotation of the bodies within a step, an 
 from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import kernel
+from grouser.physics.constraints.packed import resists_turning
 from grouser.physics.constraints.rows import Rows, dot, spring_impulse
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def account_contacts(laws, contacts, rows, step: float, u_start, u, contact_work
             contact_energy[contacts.shape[c]] += 0.5 * laws.stiffness[contacts.law[c]] * min(gap, 0.0) ** 2
         size, index = rows.size[c], rows.index[c]
         work = _packed_work(rows.whitened_jacobian[c], index, size, rows.impulse[c], u_start, u)
-        if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
+        if resists_turning(rows, c):
             work += _packed_work(rows.turning[c], index, size, rows.moment[c], u_start, u)
         contact_work[contacts.shape[c]] += work
 

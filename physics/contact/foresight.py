@@ -128,18 +128,12 @@ def passes(
     for k in range(faces_of_both + edges_of_both):
         edge = k - faces_of_both
         if edge < 0:
-            x, y, z = _face_normal(shapes, kinematics, one if k < faces else two, k if k < faces else k - faces, 0.0)
+            x, y, z = _face_of_either(shapes, kinematics, one, two, faces, k, 0.0)
         else:
-            x, y, z = _edge(
-                shapes, kinematics, one if edge < edges else two, edge if edge < edges else edge - edges, 0.0
-            )
-            x, y, z = cross(x, y, z, mx, my, mz)
-        size = math.sqrt(x * x + y * y + z * z)
-        if not size > _TINY:
+            x, y, z = _across_edge(shapes, kinematics, one, two, edges, edge, 0.0, mx, my, mz)
+        x, y, z = _towards(x, y, z, ox, oy, oz)
+        if x == 0.0 and y == 0.0 and z == 0.0:
             continue
-        if x * ox + y * oy + z * oz < 0.0:
-            size = -size
-        x, y, z = x / size, y / size, z / size
         if x * nx + y * ny + z * nz > largest:
             continue
         before, _, _, _ = _separation(model, shapes, kinematics, one, two, 0.0, 0.0, x, y, z)
@@ -509,20 +503,12 @@ def _separate(model, shapes: "Shapes", kinematics, one, two, start, end, enough,
         elif k < 4:
             x, y, z = _turned_with(kinematics, one[1] if k == 2 else two[1], middle, nx, ny, nz)
         elif face < 0:
-            x, y, z = _edge(
-                shapes, kinematics, one if edge < edges else two, edge if edge < edges else edge - edges, middle
-            )
-            x, y, z = cross(x, y, z, mx, my, mz)
+            x, y, z = _across_edge(shapes, kinematics, one, two, edges, edge, middle, mx, my, mz)
         else:
-            x, y, z = _face_normal(
-                shapes, kinematics, one if face < faces else two, face if face < faces else face - faces, middle
-            )
-        size = math.sqrt(x * x + y * y + z * z)
-        if not size > _TINY:
+            x, y, z = _face_of_either(shapes, kinematics, one, two, faces, face, middle)
+        x, y, z = _towards(x, y, z, ox, oy, oz)
+        if x == 0.0 and y == 0.0 and z == 0.0:
             continue
-        if x * ox + y * oy + z * oz < 0.0:
-            size = -size
-        x, y, z = x / size, y / size, z / size
         separation, wx, wy, wz = _separation(model, shapes, kinematics, one, two, start, end, x, y, z)
         if separation > enough:
             return separation, x, y, z
@@ -537,6 +523,17 @@ def _separate(model, shapes: "Shapes", kinematics, one, two, start, end, enough,
         elif separation > best:
             best, bx, by, bz, vx, vy, vz = separation, x, y, z, wx, wy, wz
     return best, bx, by, bz
+
+
+@kernel
+def _towards(x, y, z, ox, oy, oz):
+    """The unit vector along x, y, z, forwards or backwards, that does not point against o; zero without a direction."""
+    size = math.sqrt(x * x + y * y + z * z)
+    if not size > _TINY:
+        return 0.0, 0.0, 0.0
+    if x * ox + y * oy + z * oz < 0.0:
+        size = -size
+    return x / size, y / size, z / size
 
 
 @kernel
@@ -620,3 +617,21 @@ def _face_normal(shapes: "Shapes", kinematics: "Kinematics", solid, k, time):
         return x, y, z
     x, y, z = rotated(kinematics.rotation[body], x, y, z)
     return _turned_with(kinematics, body, time, x, y, z)
+
+
+@kernel
+def _face_of_either(shapes: "Shapes", kinematics: "Kinematics", one, two, faces, k, time):
+    """Normal of the k-th face of two solids, of which the first has `faces`, after a time, world axes."""
+    if k < faces:
+        return _face_normal(shapes, kinematics, one, k, time)
+    return _face_normal(shapes, kinematics, two, k - faces, time)
+
+
+@kernel
+def _across_edge(shapes: "Shapes", kinematics: "Kinematics", one, two, edges, k, time, mx, my, mz):
+    """Product of the k-th edge of two solids, of which the first has `edges`, after a time, and the vector m."""
+    if k < edges:
+        x, y, z = _edge(shapes, kinematics, one, k, time)
+    else:
+        x, y, z = _edge(shapes, kinematics, two, k - edges, time)
+    return cross(x, y, z, mx, my, mz)

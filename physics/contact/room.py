@@ -10,6 +10,7 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ANEW, SHAPE
 from grouser.physics.base.phases import CONVEX_PAIRS, MORE_CONTACTS, NOTHING
 from grouser.physics.base.refusal import SMOOTH, Refused, present
+from grouser.physics.constraints.packed import resists_turning
 from grouser.physics.constraints.work import account_contacts
 from grouser.physics.contact.collide import (
     Capacity,
@@ -140,7 +141,7 @@ def commit(context: Context):
         stored = make_place(memory, contacts.slot[c])
         if rows.impulse[c, 0] > 0.0:
             mark_bridge(context.system.multibody, contacts.body[c], contacts.other[c], touched)
-        resists = rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0
+        resists = resists_turning(rows, c)
         for k in range(3):
             impulse = moment = 0.0
             for m in range(3):

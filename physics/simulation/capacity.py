@@ -54,7 +54,6 @@ def with_contact_room(workspace: Workspace, system: System, capacity: Capacity) 
             sweeps=solver.sweeps,
             residual=solver.residual,
             unsettled=solver.unsettled,
-            limited=solver.limited,
         ),
     )
 

@@ -97,7 +97,7 @@ def test_solution_satisfies_all_hard_laws(seed):
     u -= 2.0 * contacts.whitened_jacobian[:, :, 0].sum(axis=0)
     free = u.copy()
     newton, islands, island = solver_for(rows, contacts, coordinates)
-    iterations, error = solve_by_newton(rows, contacts, islands, island, newton, u, 1e-9, 150, np.inf)
+    iterations, error = solve_by_newton(rows, contacts, islands, island, newton, u, 1e-9, 150)
     assert error <= 1e-9 and iterations < 150
     pushed = np.einsum("ckr,cr->k", contacts.whitened_jacobian, contacts.impulse)
     pushed += np.einsum("ckr,cr->k", contacts.turning, contacts.moment) + rows.whitened_jacobian.T @ rows.impulse
@@ -141,7 +141,7 @@ def test_feet_share_a_load_evenly_in_any_order(count):
         contacts, none = feet(random, count, order), Packed(make_rows(0, 3))
         u = np.array([-np.sqrt(3.0) * 0.2, 0.0, 0.0])
         newton, islands, island = solver_for(none, contacts, 3)
-        _, error = solve_by_newton(none, contacts, islands, island, newton, u, 1e-8, 150, np.inf)
+        _, error = solve_by_newton(none, contacts, islands, island, newton, u, 1e-8, 150)
         assert error <= 1e-8
         assert contacts.impulse[:, 0] == pytest.approx(3.0 * 0.2 / count, rel=1e-6)
 
@@ -155,7 +155,7 @@ def test_prestress_of_the_last_step_stays():
     u = np.array([-np.sqrt(3.0) * 0.2, 0.0, 0.0])
     warm_start(none, contacts, u)
     newton, islands, island = solver_for(none, contacts, 3)
-    solve_by_newton(none, contacts, islands, island, newton, u, 1e-8, 150, np.inf)
+    solve_by_newton(none, contacts, islands, island, newton, u, 1e-8, 150)
     assert contacts.impulse[:, 0] == pytest.approx(0.15 + np.array([0.04, -0.04, 0.04, -0.04]), rel=1e-6)
 
 
