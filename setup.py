@@ -73,7 +73,7 @@ setup(
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     data_files=data_files(),
     install_requires=RUN,
-    extras_require={"ros": ROS_WHEELS, "test": TEST},
+    extras_require={"ros": ROS_WHEELS, "decomposition": ["coacd"], "test": TEST},
     zip_safe=False,
     entry_points={
         "console_scripts": [

@@ -14,6 +14,7 @@ from grouser.physics.description.data.contact import ContactMaterial
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
 from grouser.physics.description.data.world import World
+from grouser.physics.description.urdf.hulls import MOST_VERTICES
 from grouser.physics.model.multibody import Names
 
 POINTS, CAPSULE, BOX, CYLINDER, HULL = range(5)
@@ -84,14 +85,14 @@ def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
     for index, link in enumerate(machine.links):
         moved = _surface_motion(machine, names, index, materials.get(link.name))
         for collision in link.collisions:
-            solid = _solid(collision.geometry)
+            solid = _solid(collision.geometry, f'<link name="{link.name}">')
             rotation = names.link_rotation[index] @ spatial.matrix(collision.pose.quaternion)
             position = names.link_position[index] + names.link_rotation[index] @ np.array(collision.pose.position)
             placed.append((names.link_body[index], index, rotation, position + rotation @ solid.middle, solid, *moved))
     for obstacle in world.obstacles:
         if isinstance(obstacle.geometry, PointSet):
             raise MachineError("a point set cannot be an obstacle", element=f'obstacle "{obstacle.name}"')
-        solid = _solid(obstacle.geometry)
+        solid = _solid(obstacle.geometry, f'obstacle "{obstacle.name}"')
         rotation = spatial.matrix(obstacle.pose.quaternion)
         position = np.array(obstacle.pose.position) + rotation @ solid.middle
         placed.append((-1, -1, rotation, position, solid, -1, np.zeros(3)))
@@ -134,8 +135,8 @@ def _starts(counts):
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
 
 
-def _solid(geometry: Geometry) -> _Solid:
-    """Kind, size, vertices and faces of a geometry."""
+def _solid(geometry: Geometry, owner: str) -> _Solid:
+    """Kind, size, vertices and faces of a geometry; its owner is for messages."""
     middle, no_faces, no_corners = np.zeros(3), np.zeros((0, 4)), np.zeros((0, 3), dtype=np.int64)
     if isinstance(geometry, Sphere):
         return _Solid(POINTS, (geometry.radius, 0.0, 0.0), middle, np.zeros((1, 3)), no_faces, no_corners)
@@ -158,7 +159,7 @@ def _solid(geometry: Geometry) -> _Solid:
         return _Solid(
             CYLINDER, (geometry.radius, half_length, 0.0), middle, np.concatenate(rims), faces, np.full((2, 3), -1)
         )
-    return _hull(geometry)
+    return _hull(geometry, owner)
 
 
 def _points(points: np.ndarray, radius: float) -> _Solid:
@@ -168,11 +169,19 @@ def _points(points: np.ndarray, radius: float) -> _Solid:
     )
 
 
-def _hull(mesh: Mesh) -> _Solid:
-    """Vertices and triangles of a mesh's hull; a flat one gets a thickness, a line or a point becomes its ends."""
-    from scipy.spatial import ConvexHull
+def _hull(mesh: Mesh, owner: str) -> _Solid:
+    """Vertices and triangles of a mesh's hull; a flat one gets a thickness, a line or a point becomes its ends.
+
+    Raises:
+        MachineError: there is no hull, or it has more vertices than the reader of meshes gives.
+    """
+    from scipy.spatial import ConvexHull, QhullError
 
     points = np.asarray(mesh.hull, dtype=float)
+    if not 0 < len(points) <= MOST_VERTICES:
+        raise MachineError(
+            f"the hull of mesh '{mesh.uri}' has {len(points)} vertices; valid: 1 to {MOST_VERTICES}", element=owner
+        )
     _, extents, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=True)
     rank = int(np.count_nonzero(extents > _FLATNESS * max(extents[0], 1e-300)))
     if rank < 2:
@@ -181,7 +190,11 @@ def _hull(mesh: Mesh) -> _Solid:
         step = 0.5 * _FLAT_THICKNESS * axes[2]
         points = np.concatenate([points - step, points + step])
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    hull = ConvexHull(points - middle)
+    try:
+        hull = ConvexHull(points - middle)
+    except QhullError as error:
+        problem = f"mesh '{mesh.uri}' has no convex hull: {str(error).splitlines()[0]}"
+        raise MachineError(problem, file=mesh.path, element=owner) from error
     corners = hull.simplices.astype(np.int64)
     # orient every triangle so that its normal points outward
     first, second, third = (hull.points[corners[:, k]] for k in range(3))

@@ -1,5 +1,7 @@
 """Height fields of world files: arrays, tables and images."""
 
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -193,3 +195,13 @@ def test_damaged_height_files_load_or_are_refused(tmp_path_factory, data):
         assert str(folder) in str(error)
         return
     assert heights.ndim == 2 and np.isfinite(heights).all()
+
+
+@pytest.mark.parametrize("sides", [(90_000, 110_000), (2**31 - 1, 2**31 - 1), (0, 40)])
+def test_image_that_claims_many_pixels_is_refused_before_it_is_read(folder, sides):
+    """A file of a hundred bytes; Pillow's own limit would end in its own error."""
+    chunk = b"IHDR" + struct.pack(">IIBBBBB", *sides, 8, 0, 0, 0, 0)
+    raw = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk)) + b"\x00" * 60
+    (folder / "vast.png").write_bytes(raw)
+    with pytest.raises(MachineError, match=rf"holds {sides[0]} x {sides[1]}; valid: 2 x 2 to 4000 x 4000 numbers"):
+        load(folder, "file: vast.png, cell: 0.5")

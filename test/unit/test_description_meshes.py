@@ -36,12 +36,12 @@ def cube(tmp_path):
 def test_convex_hull_has_corners_only(tmp_path, suffix):
     path = tmp_path / f"cube{suffix}"
     trimesh.creation.box(bounds=[[0, 0, 0], [1, 1, 1]]).subdivide().export(path)
-    hull = meshes.convex_hull(path, ONE)
+    hull = meshes.convex_hull(path, ONE).vertices
     assert {tuple(corner) for corner in hull.tolist()} == {(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)}
 
 
 def test_convex_hull_scale_and_mirroring(cube):
-    hull = meshes.convex_hull(cube, (2.0, -3.0, 0.5))
+    hull = meshes.convex_hull(cube, (2.0, -3.0, 0.5)).vertices
     assert {tuple(corner) for corner in hull.tolist()} == {(x, y, z) for x in (0, 2) for y in (0, -3) for z in (0, 0.5)}
 
 
@@ -49,7 +49,7 @@ def test_convex_hull_of_flat_meshes(tmp_path):
     path = tmp_path / "plate.stl"
     vertices = [[0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1], [0.5, 0.5, 1]]
     trimesh.Trimesh(vertices, [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]).export(path)
-    hull = meshes.convex_hull(path, ONE)
+    hull = meshes.convex_hull(path, ONE).vertices
     assert {tuple(corner) for corner in hull.tolist()} == {(0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)}
 
 
@@ -63,7 +63,7 @@ def test_convex_hull_contains_all_vertices(tmp_path_factory, points, scale):
     faces = [f"f {i + 1} {i + 2} {i + 3}" for i in range(len(points) - 2)]
     path.write_text("\n".join([*(f"v {x} {y} {z}" for x, y, z in points), *faces]))
     try:
-        hull = meshes.convex_hull(path, scale)
+        hull = meshes.convex_hull(path, scale).vertices
     except meshes.MeshError:
         return
     directions = np.random.default_rng(1).normal(size=(200, 3))
@@ -93,7 +93,7 @@ def test_damaged_mesh_files_are_read_or_refused(tmp_path_factory, data):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(raw[: data.draw(st.integers(0, len(raw)))])
     with contextlib.suppress(meshes.MeshError):
-        assert np.isfinite(meshes.convex_hull(path, ONE)).all()
+        assert np.isfinite(meshes.convex_hull(path, ONE).vertices).all()
 
 
 def test_mesh_with_infinite_coordinates_is_refused(tmp_path):

@@ -188,13 +188,13 @@ def test_chain_of_ten_thousand_links_loads(tmp_path):
     count = 10_000
     elements = [link(f"l{index}") for index in range(count)]
     elements += [joint(f"j{index}", f"l{index - 1}", f"l{index}") for index in range(1, count)]
-    machine = grouser.load_machine(robot(tmp_path, *elements))
+    machine = grouser.load_machine(robot(tmp_path, *elements), base="fixed")
     assert len(machine.links) == count
     assert machine.warnings == ()
 
 
 def warnings_of(tmp_path, *elements):
-    return " / ".join(grouser.load_machine(robot(tmp_path, *elements)).warnings)
+    return " / ".join(grouser.load_machine(robot(tmp_path, *elements), base="fixed").warnings)
 
 
 def test_warning_massless_moving_link(tmp_path):

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from grouser.physics.description.data.pose import Vector3
 
+# How a collision mesh becomes convex: by its one convex hull, or by several parts.
+DECOMPOSITIONS = ("none", "convex")
+
 
 @dataclass(frozen=True)
 class ContactMaterial:
@@ -20,6 +23,7 @@ class ContactMaterial:
         surface_joint: joint whose turning moves the surface (a belt or track), or None.
         surface_radius: surface speed per joint speed [m].
         surface_direction: unit vector in the link frame along which the machine travels when the joint turns forward.
+        decomposition: of the link's collision meshes: one of DECOMPOSITIONS.
     """
 
     link: str
@@ -33,6 +37,7 @@ class ContactMaterial:
     surface_joint: str | None = None
     surface_radius: float = 0.0
     surface_direction: Vector3 = (1.0, 0.0, 0.0)
+    decomposition: str = "none"
 
 
 @dataclass(frozen=True)

@@ -54,12 +54,14 @@ class Mesh:
         path: the file that it resolves to.
         scale: factors along the mesh's own axes.
         hull: vertices of the convex hull after scaling [m], shape (n, 3); empty for a visual.
+        hull_error: largest distance of the mesh outside its hull, which is simplified if it has many vertices [m].
     """
 
     uri: str
     path: str
     scale: Vector3 = (1.0, 1.0, 1.0)
     hull: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)), repr=False)
+    hull_error: float = 0.0
 
 
 Geometry = Box | Cylinder | Sphere | Capsule | Mesh | PointSet

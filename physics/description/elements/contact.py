@@ -5,15 +5,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grouser.physics.description.data.contact import ContactMaterial, DisabledCollision, MaterialPair, SelfCollision
+from grouser.physics.description.data.contact import (
+    DECOMPOSITIONS,
+    ContactMaterial,
+    DisabledCollision,
+    MaterialPair,
+    SelfCollision,
+)
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.description.data.shapes import PointSet
+from grouser.physics.description.data.shapes import Mesh, PointSet
 from grouser.physics.description.table.attributes import (
     Attribute,
     ElementKind,
     Kind,
+    choice,
     link,
     material_of,
     non_negative,
@@ -79,6 +86,14 @@ CONTACT = ElementKind(
             "-",
             "direction in the link's frame in which the machine travels when the joint turns forward",
             default=(1.0, 0.0, 0.0),
+        ),
+        choice(
+            "decomposition",
+            "of the link's collision meshes: `none`, each is its one convex hull, which fills its hollows; `convex`, "
+            "several convex parts, which take seconds to find the first time, and cost as much as other shapes; needs "
+            "the package coacd",
+            DECOMPOSITIONS,
+            default="none",
         ),
     ),
     ContactMaterial,
@@ -164,6 +179,12 @@ def complete_contact(entry: Entry, scope: Scope) -> ContactMaterial:
     if not scope.links[contact.link].collisions:
         raise element.error(
             f"link '{contact.link}' has no collision shape", "give it a <collision>, or remove the contact"
+        )
+    if contact.decomposition != "none" and not any(
+        isinstance(collision.geometry, Mesh) for collision in scope.links[contact.link].collisions
+    ):
+        raise element.error(
+            f"decomposition is given, and link '{contact.link}' has no collision mesh", "remove decomposition"
         )
     _check_elasticity(element, contact)
     if contact.surface_joint is None:

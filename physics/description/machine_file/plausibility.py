@@ -5,6 +5,7 @@ import numpy as np
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE
 from grouser.physics.description.data.rotation import compose, rotate
+from grouser.physics.description.machine_file.shape_warnings import shape_warnings
 from grouser.physics.description.machine_file.stroke_reach import stroke_warnings
 from grouser.physics.description.urdf.placement import initial_positions, link_poses, rigid_lumps, subtree_masses
 
@@ -15,12 +16,13 @@ _LIMIT_TOLERANCE = 1e-9
 
 
 def plausibility_warnings(machine: Machine) -> list[str]:
-    """Returns warnings of implausible masses, initial positions and strokes."""
+    """Returns warnings of implausible masses, initial positions, shapes and strokes."""
     positions = initial_positions(machine)
     return [
         *_mass_warnings(machine, positions),
         *_mimic_warnings(machine, positions),
         *_spread_warnings(machine),
+        *shape_warnings(machine),
         *stroke_warnings(machine),
     ]
 

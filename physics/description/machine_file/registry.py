@@ -7,6 +7,7 @@ its elements, it does so by `Machine.elements`, or by a field of `Machine` of th
 from grouser.physics.description.elements import (
     compliant_joints,
     contact,
+    decomposition,
     density,
     flexible_links,
     initial_positions,
@@ -35,6 +36,7 @@ FAMILIES: tuple[Family, ...] = (
     flexible_links.FAMILY,
     wheels.FAMILY,
     density.FAMILY,
+    decomposition.FAMILY,
     integrator.FAMILY,
 )
 ELEMENTS: tuple[ElementKind, ...] = tuple(kind for family in FAMILIES for kind in family.elements)

@@ -86,16 +86,26 @@ def _read_table(path: Path, side_min: int) -> tuple[np.ndarray, None]:
 def _read_image(path: Path, side_min: int) -> tuple[np.ndarray, float]:
     from PIL import Image
 
+    _check_shape(_png_size(path), side_min, path)  # before memory is allocated: a small file may claim any size
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about large images; their size is checked below
+        warnings.simplefilter("ignore")  # about large images; their size has been checked
         image = Image.open(path, formats=("PNG",))
     with image:
-        _check_shape(image.size, side_min, path)
         if image.mode not in _WHITE:
             raise GridError(f"the image is of mode {shortened(image.mode)}; valid: grey with 8 or 16 bits: {path}")
         pixels = np.array(image, dtype=float)
     # Map convention: x to the right, y up. The first row of an image is its upper edge.
     return pixels[::-1].T, _WHITE[image.mode]
+
+
+def _png_size(path: Path) -> tuple[int, int]:
+    """Width and height from the first chunk of a PNG file."""
+    with path.open("rb") as file:
+        head = file.read(24)
+    if head[:8] != b"\x89PNG\r\n\x1a\n" or head[12:16] != b"IHDR":
+        raise ValueError("it is no PNG image")
+    width, height = struct.unpack(">II", head[16:24])
+    return width, height
 
 
 def _check_shape(shape: tuple[int, ...], side_min: int, path: Path) -> None:

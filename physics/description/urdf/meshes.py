@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.urdf.hulls import Hull, HullError, bounded_hull
 
 if TYPE_CHECKING:
     import trimesh
 
 FORMATS = (".stl", ".obj", ".ply", ".off", ".dae", ".glb", ".gltf")
 BYTES_MAX = 200_000_000
-# Below this share of the largest principal extent a mesh is flat: its hull is found in the plane or on the line.
-_FLATNESS = 1e-9
 _COORDINATE_MAX = 1e9
 # Exceptions of trimesh's readers on truncated, corrupt or foreign files.
 _READING_ERRORS = (
@@ -29,7 +28,6 @@ _READING_ERRORS = (
     EOFError,
     MemoryError,
     RecursionError,
-    ImportError,
     NotImplementedError,
     SyntaxError,
     struct.error,
@@ -60,10 +58,10 @@ def check_file(path: Path) -> None:
         raise MeshError(f"the mesh file is larger than {BYTES_MAX} bytes: {path}")
 
 
-def convex_hull(path: Path, scale: Vector3) -> np.ndarray:
-    """Returns the vertices of the convex hull of a scaled mesh [m], shape (n, 3), read-only.
+def convex_hull(path: Path, scale: Vector3) -> Hull:
+    """Returns the convex hull of a scaled mesh [m]; its vertices are read-only.
 
-    A flat mesh gives the vertices of its outline.
+    A flat mesh gives the vertices of its outline. A hull of many vertices is simplified: see `hulls`.
 
     Raises:
         MeshError: the file cannot be read or holds no vertex.
@@ -123,6 +121,8 @@ def _load(path: str, _modified: int) -> "trimesh.Trimesh":
         _refuse_declarations(Path(path))
     try:
         mesh = trimesh.load(path, force="mesh", process=True, skip_materials=True)
+    except ImportError as error:
+        raise MeshError(f"the mesh needs a package that is not installed: {path} ({str(error)[:200]})") from error
     except _READING_ERRORS as error:
         raise MeshError(f"the mesh cannot be read: {path} ({type(error).__name__}: {str(error)[:200]})") from error
     if not isinstance(mesh, trimesh.Trimesh) or len(mesh.vertices) == 0:
@@ -135,29 +135,20 @@ def _load(path: str, _modified: int) -> "trimesh.Trimesh":
 
 
 @lru_cache(maxsize=256)
-def _hull(path: str, modified: int, scale: Vector3) -> np.ndarray:
-    points = np.unique(np.asarray(_load(path, modified).vertices, dtype=float) * np.array(scale), axis=0)
-    corners = points[np.sort(_corner_indices(points))]
-    corners.setflags(write=False)
-    return corners
-
-
-def _corner_indices(points: np.ndarray) -> np.ndarray:
-    """Indices of the vertices of the convex hull of points in space, in a plane, on a line or at one point."""
-    from scipy.spatial import ConvexHull, QhullError
-
-    centred = points - points.mean(axis=0)
-    _, extents, axes = np.linalg.svd(centred, full_matrices=False)
-    rank = int(np.count_nonzero(extents > _FLATNESS * max(extents[0], 1e-300)))
-    coordinates = centred @ axes.T
-    if rank == 0:
-        return np.array([0])
-    if rank == 1:
-        return np.array([coordinates[:, 0].argmin(), coordinates[:, 0].argmax()])
+def _hull(path: str, modified: int, scale: Vector3) -> Hull:
+    mesh = _load(path, modified)
+    vertices = np.asarray(mesh.vertices, dtype=float) * np.array(scale)
     try:
-        return ConvexHull(coordinates[:, :rank]).vertices
-    except QhullError as error:
-        raise MeshError(f"the mesh has no convex hull: {str(error).splitlines()[0]}") from error
+        hull = bounded_hull(np.unique(vertices, axis=0), _oriented(vertices[mesh.faces], scale))
+    except HullError as error:
+        raise MeshError(f"the mesh cannot be used, as {error}: {path}") from error
+    hull.vertices.setflags(write=False)
+    return hull
+
+
+def _oriented(corners: np.ndarray, scale: Vector3) -> np.ndarray:
+    """Triangles with their orientation before a scale that may mirror them."""
+    return corners if np.prod(np.sign(scale)) > 0.0 else corners[:, ::-1]
 
 
 def _refuse_declarations(path: Path) -> None:

@@ -10,6 +10,9 @@ from grouser.physics.description.urdf.joints import read_joint
 from grouser.physics.description.urdf.shapes import Materials, read_collisions, read_materials, read_visuals
 from grouser.physics.description.urdf.tree import find_root, resolve_mimics
 
+# Missing visual meshes that are named; more are counted.
+_NAMED = 5
+
 
 @dataclass(frozen=True)
 class Robot:
@@ -50,6 +53,12 @@ def read_robot(robot: Element, warnings: list[str]) -> Robot:
     if materials.unknown:
         warnings.append(
             f"materials that are nowhere defined: {', '.join(sorted(materials.unknown))[:300]}; shown in grey"
+        )
+    if materials.missing:
+        more = f" and {len(materials.missing) - _NAMED} more" if len(materials.missing) > _NAMED else ""
+        warnings.append(
+            f"visual meshes that cannot be used and are not shown: {', '.join(materials.missing[:_NAMED])}{more}; "
+            "check the file names"
         )
     joints: Sequence[Joint] = [read_joint(element, warnings) for element in joint_elements.values()]
     root = find_root(robot, links, joints, joint_elements)

@@ -1,6 +1,7 @@
 """Collision and visual shapes of a link."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from grouser.physics.description.data.mechanism import Collision, Visual
 from grouser.physics.description.data.pose import Vector3
@@ -18,10 +19,11 @@ Colour = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Materials:
-    """Colours by material name, and the names without a colour."""
+    """Colours by material name, the names without a colour, and the visual meshes that cannot be shown."""
 
     rgba: dict[str, Colour]
-    unknown: set[str]
+    unknown: set[str] = field(default_factory=set)
+    missing: list[str] = field(default_factory=list)
 
 
 def read_materials(robot: Element) -> Materials:
@@ -38,7 +40,7 @@ def read_materials(robot: Element) -> Materials:
             name = material.attributes.get("name", "")
             if colour is not None and name:
                 rgba.setdefault(name, colour)
-    return Materials(rgba, set())
+    return Materials(rgba)
 
 
 def read_collisions(link: Element) -> tuple[Collision, ...]:
@@ -47,21 +49,26 @@ def read_collisions(link: Element) -> tuple[Collision, ...]:
     Raises:
         MachineError: a shape is missing, unknown, not positive, or its mesh cannot be read.
     """
+    name = link.text("name")
     return tuple(
-        Collision(element.attributes.get("name", ""), read_origin(element), _read_geometry(element, with_hull=True))
+        Collision(element.attributes.get("name", ""), read_origin(element), _read_collision_geometry(element, name))
         for element in link.all("collision")
     )
 
 
 def read_visuals(link: Element, materials: Materials) -> tuple[Visual, ...]:
-    """Returns the visual shapes of a link with their colours.
+    """Returns the visual shapes of a link with their colours; meshes that are not there are left out and noted.
 
     Raises:
-        MachineError: a shape is missing, unknown, not positive, or its mesh is not there.
+        MachineError: a shape is missing, unknown or not positive.
     """
     visuals = []
     for element in link.all("visual"):
-        geometry = _read_geometry(element, with_hull=False)
+        try:
+            geometry = _read_geometry(element)
+        except _UnusableMeshError as problem:
+            materials.missing.append(f"{shortened(problem.uri)} of link {shortened(link.text('name'))}")
+            continue
         visual = Visual(element.attributes.get("name", ""), read_origin(element), geometry)
         colour = _colour_of(element, materials)
         visuals.append(visual if colour is None else Visual(visual.name, visual.pose, geometry, colour))
@@ -92,7 +99,33 @@ def _read_colour(material: Element) -> Colour | None:
     return (red, green, blue, alpha)
 
 
-def _read_geometry(parent: Element, with_hull: bool) -> Geometry:
+class _UnusableMeshError(Exception):
+    """The file of a mesh cannot be used: its element, its name as written, and the reason."""
+
+    def __init__(self, element: Element, uri: str, reason: str):
+        super().__init__(reason)
+        self.element, self.uri, self.reason = element, uri, reason
+
+
+def _read_collision_geometry(parent: Element, link: str) -> Geometry:
+    """A geometry with the hull of its mesh."""
+    try:
+        geometry = _read_geometry(parent)
+        return _with_hull(geometry, parent) if isinstance(geometry, Mesh) else geometry
+    except _UnusableMeshError as problem:
+        text = f"link {shortened(link)}: filename = {shortened(problem.uri)}: {problem.reason}"
+        raise problem.element.error(text, "check the file name") from None
+
+
+def _with_hull(mesh: Mesh, parent: Element) -> Mesh:
+    try:
+        hull = meshes.convex_hull(Path(mesh.path), mesh.scale)
+    except meshes.MeshError as problem:
+        raise _UnusableMeshError(parent.required("geometry").required("mesh"), mesh.uri, str(problem)) from None
+    return replace(mesh, hull=hull.vertices, hull_error=hull.error)
+
+
+def _read_geometry(parent: Element) -> Geometry:
     holder = parent.required("geometry")
     # Shapes with a prefix belong to other programs.
     shapes = [child for child in holder.children if ":" not in child.tag]
@@ -112,22 +145,20 @@ def _read_geometry(parent: Element, with_hull: bool) -> Geometry:
     if shape.tag == "capsule":
         return Capsule(_size(shape, "radius"), _size(shape, "length"))
     if shape.tag == "mesh":
-        return _read_mesh(shape, with_hull)
+        return _read_mesh(shape)
     raise shape.error(f"unknown shape <{shape.tag[:60]}>", closest(shape.tag, _SHAPES))
 
 
-def _read_mesh(element: Element, with_hull: bool) -> Mesh:
+def _read_mesh(element: Element) -> Mesh:
     uri = element.text("filename").strip()
     scale = element.triple("scale", (1.0, 1.0, 1.0))
     if any(not 0.0 < abs(factor) <= _SIZE_MAX for factor in scale):
         raise element.error(f"scale = {shortened(element.attributes['scale'])} is not valid: factors other than zero")
     try:
         path = resolve(uri, element.file)
-        if with_hull:
-            return Mesh(uri, str(path), scale, meshes.convex_hull(path, scale))
         meshes.check_file(path)
     except (LookupError, meshes.MeshError) as problem:
-        raise element.error(f"filename = {shortened(uri)}: {problem.args[0]}", "check the file name") from None
+        raise _UnusableMeshError(element, uri, problem.args[0]) from None
     return Mesh(uri, str(path), scale)
 
 

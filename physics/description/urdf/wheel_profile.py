@@ -45,11 +45,15 @@ def mesh_profile(link: Link, position: Vector3, axis: Vector3, width: float) -> 
     mark = mark_of(axis)
     across = np.cross(axis, mark)
     profile = np.zeros((ANGLES, PLACES))
-    for collision in link.collisions:
-        if not isinstance(collision.geometry, Mesh):
-            continue
-        vertices, faces = triangles(Path(collision.geometry.path), collision.geometry.scale)
-        placed = vertices @ matrix(collision.pose.quaternion).T + collision.pose.position - np.array(position)
+    # The convex parts of a mesh have one file.
+    meshes = dict.fromkeys(
+        (collision.geometry.path, collision.geometry.scale, collision.pose)
+        for collision in link.collisions
+        if isinstance(collision.geometry, Mesh)
+    )
+    for path, scale, pose in meshes:
+        vertices, faces = triangles(Path(path), scale)
+        placed = vertices @ matrix(pose.quaternion).T + pose.position - np.array(position)
         radius = float(np.linalg.norm(np.cross(placed, axis), axis=1).max())
         step = _FINENESS * min(2.0 * math.pi * radius / ANGLES, width / PLACES)
         points, _ = trimesh.remesh.subdivide_to_size(placed, faces, max_edge=step, max_iter=30)

@@ -67,7 +67,7 @@ def _read_mesh(reader: Reader, node: yaml.Node, name: str) -> Mesh:
     path = reader.path(file, f"{name} file")
     uri = reader.text(file, name)
     try:
-        return Mesh(uri, str(path), scale, meshes.convex_hull(path, scale))
+        return Mesh(uri, str(path), scale, *meshes.convex_hull(path, scale))
     except meshes.MeshError as problem:
         raise reader.error(file, f"{name} file", f"{shortened(uri)}: {problem}", "check the file name") from None
 
