@@ -67,9 +67,10 @@ def _folder() -> Path:
 def _store(file: Path, parts: tuple[np.ndarray, ...]) -> None:
     """Writes a file that is whole when it has its name."""
     file.parent.mkdir(parents=True, exist_ok=True)
+    named: dict[str, Any] = {f"{index:03d}": part for index, part in enumerate(parts)}
     number, name = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(number, "wb") as stream:
-        np.savez(stream, **{f"{index:03d}": part for index, part in enumerate(parts)})
+        np.savez(stream, **named)
     Path(name).replace(file)
 
 
