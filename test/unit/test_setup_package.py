@@ -21,7 +21,7 @@ IMPORT_NAMES = {"pillow": "PIL", "pyyaml": "yaml"}
 # Packages in setup.py that grouser does not import.
 NOT_IMPORTED = {"setuptools"}
 # Used where they are installed: peers of benchmarks, and the messages of Gazebo's bridge.
-OPTIONAL = {"pinocchio", "mujoco", "ros_gz_interfaces"}
+OPTIONAL = {"coacd", "pinocchio", "mujoco", "ros_gz_interfaces"}
 # Packages of ROS: package.xml names them, pip does not have all of them.
 ROS_PACKAGES = {
     element.text
