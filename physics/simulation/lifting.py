@@ -63,6 +63,17 @@ def lift_out(engine: Engine, spawn: str) -> tuple[str, ...]:
     setup = engine.setup
     if setup.integrator != "semi_implicit" or not (_touches(engine) or len(setup.system.soil.body)):
         return ()
+    state, workspace = engine.state, engine.workspace
+    warnings = _lift_out(engine, spawn)
+    if engine.workspace is not workspace:  # trials have made room, which the first step may not need
+        engine.workspace = workspace
+        engine.use_state(state)
+    engine.state.q[:] = engine.initial.q
+    return warnings
+
+
+def _lift_out(engine: Engine, spawn: str) -> tuple[str, ...]:
+    """As `lift_out`, with trials in the engine's buffers."""
     scene = _Scene(engine)
     found = scene.depths(np.zeros(scene.count))
     inside = scene.missing(found, _OVERLAP) > _OVERLAP
@@ -73,8 +84,8 @@ def lift_out(engine: Engine, spawn: str) -> tuple[str, ...]:
     for member in np.flatnonzero(free):
         first = scene.base[member]
         engine.initial.q[first : first + 3] += lift[member] * scene.up
-    engine.state.q[:] = engine.initial.q
-    return tuple(_warning(scene, found, member, lift[member], free[member]) for member in np.flatnonzero(inside).tolist())
+    members = np.flatnonzero(inside).tolist()
+    return tuple(_warning(scene, found, member, lift[member], free[member]) for member in members)
 
 
 def _touches(engine: Engine) -> bool:
