@@ -29,6 +29,12 @@ def generate_launch_description():
                 choices=["true", "false"],
                 description="false beside a robot_state_publisher",
             ),
+            DeclareLaunchArgument(
+                "spawn",
+                default_value="lifted",
+                choices=["lifted", "as_given"],
+                description="a machine that starts inside the ground is lifted, or stays there",
+            ),
             DeclareLaunchArgument("real_time_factor", default_value="1.0", description="0.0: as fast as possible"),
             DeclareLaunchArgument(
                 "parameters", default_value=str(SHARE / "config" / "simulator.yaml"), description="parameter file"
@@ -53,6 +59,7 @@ def generate_launch_description():
                         ),
                         "world": ParameterValue(LaunchConfiguration("world"), value_type=str),
                         "program": ParameterValue(LaunchConfiguration("program"), value_type=str),
+                        "spawn": ParameterValue(LaunchConfiguration("spawn"), value_type=str),
                         "publish_link_tf": ParameterValue(LaunchConfiguration("publish_link_tf"), value_type=bool),
                         "real_time_factor": ParameterValue(LaunchConfiguration("real_time_factor"), value_type=float),
                     },

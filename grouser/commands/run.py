@@ -24,6 +24,7 @@ from grouser.nodes.simulator.node import SimulatorNode, failure_text, leave, spi
 from grouser.nodes.simulator.parameters import DECLARATIONS
 from grouser.physics.base.compilation import Progress, progress_text
 from grouser.physics.base.errors import GrouserError
+from grouser.physics.simulation.lifting import SPAWNS
 from grouser.progress import LiveLine
 from grouser.ros_arguments import split_ros_arguments
 from grouser.runtime.report import LoopReport
@@ -146,6 +147,12 @@ def make_parser(program: str, description: str | None) -> argparse.ArgumentParse
     add("--step", type=float, default=DECLARATIONS["step"].default, help="size of a step [s] (%(default)s)")
     add("--scheme", default=DECLARATIONS["scheme"].default, help="coupling of the hydraulics (%(default)s)")
     add("--integrator", default=DECLARATIONS["integrator"].default, help="of the motion (default: the machine's own)")
+    add(
+        "--spawn",
+        choices=SPAWNS,
+        default=DECLARATIONS["spawn"].default,
+        help="a machine that starts inside the ground is lifted, or stays there and is pushed out (%(default)s)",
+    )
     add("--real-time-factor", type=float, default=1.0, help="simulated per wall seconds; 0: as fast as possible")
     add("--duration", type=_positive, help="stop after so many seconds; exit status 0 only if real time was kept")
     add("--view", action=argparse.BooleanOptionalAction, default=True, help="show the machine in the browser")
@@ -168,6 +175,7 @@ def _overrides(options: argparse.Namespace) -> list[Parameter]:
         "step": options.step,
         "scheme": options.scheme,
         "integrator": options.integrator,
+        "spawn": options.spawn,
         "real_time_factor": options.real_time_factor,
         "record": options.record,
     }

@@ -9,6 +9,7 @@ from rclpy.parameter import Parameter
 from grouser.nodes.shared.parameters import Declaration, declare, plain_value, stamped_by_default
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.simulation.building import integrator_names, scheme_names
+from grouser.physics.simulation.lifting import LIFTED, SPAWNS
 from grouser.runtime.streams import DIAGNOSTICS_RATE, RATES, Rate
 
 _HIGHEST_RATE = 10_000.0
@@ -35,6 +36,11 @@ DECLARATIONS: dict[str, Declaration] = {
     "scheme": Declaration("implicit", "How hydraulics and mechanism are coupled.", choices=scheme_names()),
     "integrator": Declaration(
         "", "How the motion is integrated; '': as the machine says.", choices=("", *integrator_names())
+    ),
+    "spawn": Declaration(
+        LIFTED,
+        "What happens to a machine that starts inside the ground or an obstacle: it is lifted, or stays as given.",
+        choices=SPAWNS,
     ),
     "program": Declaration("", "Timed command program that the node plays: path of a YAML file, or a name; '': none."),
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
@@ -96,6 +102,7 @@ class SimulatorParameters:
     step: float
     scheme: str
     integrator: str
+    spawn: str
     program: str
     valves: tuple[str, ...]
     rates: Mapping[str, float]

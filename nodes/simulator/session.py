@@ -75,6 +75,7 @@ class Session:
         self._give_up = give_up
         self._stopping = threading.Event()
         self._refused = 0
+        self._told: frozenset[str] = frozenset()
         self._mailbox = Mailbox()
         self._loop: PhysicsLoop | None = None
         self._starts_active = False
@@ -258,10 +259,13 @@ class Session:
 
     def _simulate(self, members: Mapping[str, Member], world: World) -> Simulation:
         parameters = self._parameters
-        simulation = simulate(members, world, parameters.step, parameters.scheme, parameters.integrator or None)
+        settings = (parameters.step, parameters.scheme, parameters.integrator or None, parameters.spawn)
+        simulation = simulate(members, world, *settings)
         rehearse(simulation)
         for warning in simulation.warnings:
-            self._node.get_logger().warning(warning)
+            if warning not in self._told:  # those about machines that stay were reported before
+                self._node.get_logger().warning(warning)
+        self._told = frozenset(simulation.warnings)
         return simulation
 
     def _schedule(self, robots: Mapping[str, RobotInterface]) -> StreamSchedule:

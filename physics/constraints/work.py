@@ -150,7 +150,7 @@ def account_contacts(laws, contacts, rows, step: float, u_start, u, contact_work
     contact_energy[:] = 0.0
     for c in range(contacts.count[0]):
         if rows.compliance[c] > 0.0:
-            gap = contacts.gap[c]
+            gap = contacts.gap[c] + rows.buried[c]
             for k in range(rows.size[c]):
                 gap += step * rows.whitened_jacobian[c, k, 0] * u[rows.index[c, k]]
             contact_energy[contacts.shape[c]] += 0.5 * laws.stiffness[contacts.law[c]] * min(gap, 0.0) ** 2

@@ -147,7 +147,9 @@ def exclude_overlaps(
     within: dict[frozenset[str], float] = {}
     between: dict[frozenset[str], float] = {}
     same = rules.same_object(shapes.link[pairs.first], shapes.link[pairs.second])
-    for overlap in find_overlaps(collision, model, model.q_initial, same | bool(machine.members)):
+    # What does not move is the subject of `simulation.lifting`.
+    both_move = (shapes.body[pairs.first] >= 0) & (shapes.body[pairs.second] >= 0)
+    for overlap in find_overlaps(collision, model, model.q_initial, same | (both_move & bool(machine.members))):
         links = frozenset(shape_name(machine, world, shapes, shape) for shape in overlap[:2])
         found = within if same[pairs.number[overlap[:2]]] else between
         found[links] = max(found.get(links, 0.0), overlap.depth)

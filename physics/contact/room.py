@@ -141,6 +141,7 @@ def commit(context: Context):
         stored = make_place(memory, contacts.slot[c])
         if rows.impulse[c, 0] > 0.0:
             mark_bridge(context.system.multibody, contacts.body[c], contacts.other[c], touched)
+        memory.buried[stored] = rows.buried[c]
         resists = resists_turning(rows, c)
         for k in range(3):
             impulse = moment = 0.0

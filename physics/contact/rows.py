@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.contact.burial import buried_depth
 from grouser.physics.contact.foresight import PASSING, foreseen_clearance, passes
 from grouser.physics.contact.slots import Memory, stored_at
 from grouser.physics.contact.terrain import SPHERE_CONTACTS
@@ -58,6 +59,7 @@ class ContactRows(NamedTuple):
         friction: coefficient [-].
         spinning, rolling: lever arms of the resistance against rotation [m].
         shift: smallest mean normal speed over the step that the gap allows [m/s].
+        buried: depth that the spring of an elastic contact leaves out [m].
     """
 
     count: np.ndarray
@@ -79,6 +81,7 @@ class ContactRows(NamedTuple):
     spinning: np.ndarray
     rolling: np.ndarray
     shift: np.ndarray
+    buried: np.ndarray
 
 
 def widest_row(model: "MultibodyModel") -> int:
@@ -132,7 +135,8 @@ def open_contact_rows(
     """
     laws, shapes, dense, squares = collision.laws, collision.shapes, rows.dense, rows.squares
     rows.count[0] = contacts.count[0]
-    stored = -1
+    stored, pull = -1, model.gravity
+    gravity = math.sqrt(pull[0] * pull[0] + pull[1] * pull[1] + pull[2] * pull[2])
     for c in range(contacts.count[0]):
         law = contacts.law[c]
         body, other = contacts.body[c], contacts.other[c]
@@ -157,9 +161,22 @@ def open_contact_rows(
         approach = 0.0
         for k in range(rows.size[c]):
             approach += rows.whitened_jacobian[c, k, 0] * u[rows.index[c, k]]
+        # contacts that last are stored in the order in which they are found
+        stored = stored_at(memory, contacts.slot[c], stored + 1)
+        rows.buried[c] = 0.0
+        if laws.stiffness[law] > 0.0 and contacts.gap[c] < 0.0:
+            rows.buried[c] = buried_depth(
+                *(collision, memory, stored, contacts.slot[c], contacts.shape[c], contacts.other_shape[c]),
+                *(contacts.gap[c], approach, laws.stiffness[law], rows.inverse_mass[c, 0], gravity, step),
+            )
         rows.friction[c], rows.spinning[c], rows.rolling[c] = laws.friction[law], laws.spinning[law], laws.rolling[law]
         rows.compliance[c], rows.target[c], rows.shift[c] = _normal_law(
-            contacts.gap[c], approach, laws.restitution[law], laws.stiffness[law], laws.damping[law], step
+            contacts.gap[c] + rows.buried[c],
+            approach,
+            laws.restitution[law],
+            laws.stiffness[law],
+            laws.damping[law],
+            step,
         )
         gap, path = contacts.gap[c], step * approach
         clearance = 0.0
@@ -178,8 +195,6 @@ def open_contact_rows(
             # nothing touches: the row leaves the present speed as it is
             rows.target[c] = min(rows.target[c], 0.0, approach - clearance / step)
             rows.shift[c] = min(rows.shift[c], rows.target[c])
-        # contacts that last are stored in the order in which they are found
-        stored = stored_at(memory, contacts.slot[c], stored + 1)
         _recall(memory.impulse, stored, frame, rows.impulse[c])
         rows.impulse[c, 0] = max(rows.impulse[c, 0], 0.0)
         if rows.size[c] == 0:

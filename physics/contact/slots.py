@@ -21,6 +21,7 @@ class Memory(NamedTuple):
         impulse: on its first body, world axes [N s], (contacts, 3).
         moment: impulse of its resistance against rotation, world axes [N m s], (contacts, 3).
         anchor: its point in the frame of the first body [m], (contacts, 3).
+        buried: depth that its spring leaves out [m] (`burial`), (contacts,).
     """
 
     count: np.ndarray
@@ -28,6 +29,7 @@ class Memory(NamedTuple):
     impulse: np.ndarray
     moment: np.ndarray
     anchor: np.ndarray
+    buried: np.ndarray
 
 
 def make_memory(capacity: int) -> Memory:
@@ -38,6 +40,7 @@ def make_memory(capacity: int) -> Memory:
         impulse=np.zeros((capacity, 3)),
         moment=np.zeros((capacity, 3)),
         anchor=np.zeros((capacity, 3)),
+        buried=np.zeros(capacity),
     )
 
 
@@ -78,8 +81,18 @@ def clear_rows(memory: Memory, first, end):
     """Clears rows first to end - 1."""
     for k in range(first, end):
         memory.slot[k] = 0
+        memory.buried[k] = 0.0
         for m in range(3):
             memory.impulse[k, m] = memory.moment[k, m] = memory.anchor[k, m] = 0.0
+
+
+def forget(memory: Memory, gone: np.ndarray) -> None:
+    """Removes contacts, given whether each of the stored ones is to go, (count,)."""
+    stay = np.flatnonzero(~gone)
+    for array in memory[1:]:
+        array[: len(stay)] = array[stay]
+        array[len(stay) :] = 0
+    memory.count[0] = len(stay)
 
 
 @kernel
@@ -89,6 +102,7 @@ def make_place(memory: Memory, slot):
     memory.count[0] = k + 1
     while k > 0 and memory.slot[k - 1] > slot:
         memory.slot[k] = memory.slot[k - 1]
+        memory.buried[k] = memory.buried[k - 1]
         for m in range(3):
             memory.impulse[k, m] = memory.impulse[k - 1, m]
             memory.moment[k, m] = memory.moment[k - 1, m]

@@ -10,6 +10,7 @@ import numpy as np
 from grouser.physics.base import spatial
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.contact.collide import slot_owners
+from grouser.physics.contact.slots import forget
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.model.multibody import FREE, MultibodyModel
 from grouser.physics.simulation.engine import Engine
@@ -68,9 +69,7 @@ def place_base(
     state.v[v : v + 3], state.v[v + 3 : v + 6] = speed @ turn, rate @ turn
     memory = state.contact.memory
     owners, _ = slot_owners(system.contact, memory.slot[: memory.count[0]])
-    touched = np.flatnonzero(touching[owners].any(axis=1))
-    for array in (memory.impulse, memory.moment, memory.anchor):
-        array[touched] = 0.0
+    forget(memory, touching[owners].any(axis=1))
     for array in (state.soil.wheel_motion, state.soil.rim_shear, state.soil.wheel_sinkage, state.soil.wheel_elastic):
         array[wheels[wheels < len(array)]] = 0.0  # Wheels on rigid ground have no rows.
     after = engine.energy()

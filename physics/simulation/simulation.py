@@ -29,6 +29,7 @@ from grouser.physics.readings.vibration import damping_warnings, numerical_dampi
 from grouser.physics.simulation.batch import Batch
 from grouser.physics.simulation.building import require_range, set_up
 from grouser.physics.simulation.engine import Engine
+from grouser.physics.simulation.lifting import LIFTED, SPAWNS, lift_out
 from grouser.physics.simulation.membership import Elements, select_all, select_member
 from grouser.physics.simulation.named_view import unknown_name
 from grouser.physics.simulation.view import MachineView
@@ -58,6 +59,8 @@ class Simulation(MachineView):
         integrator: of the motion: "semi_implicit", of first order, for everything; "implicit_midpoint", of second
             order, for smooth mechanisms; "variational", of second order, keeps momenta and the structure of the motion,
             for smooth trees; None: the machine's.
+        spawn: "lifted": a machine that starts inside the ground or an obstacle is lifted until it stands; "as_given":
+            it stays there and is pushed out; `warnings` reports it.
 
     Attributes:
         warnings: possible mistakes in the machine's description, and effects of the step.
@@ -66,6 +69,7 @@ class Simulation(MachineView):
         lines: names of the hydraulic lines.
         shape_names: link or obstacle of each collision shape, the ground last.
         membership: number of the member that each element belongs to, -1 for none.
+        spawn: as given.
 
     Raises:
         ParameterError: a step, scheme or limit out of range.
@@ -81,7 +85,10 @@ class Simulation(MachineView):
         tolerance: float = 1e-6,
         most_sweeps: int = 200,
         integrator: str | None = None,
+        spawn: str = LIFTED,
     ):
+        if not isinstance(spawn, str) or spawn not in SPAWNS:
+            raise unknown_name("spawn", spawn, SPAWNS)
         setup = set_up(machine, world, step, scheme, tolerance, most_sweeps, integrator)
         self.system: System = setup.system
         self.model: MultibodyModel = setup.system.multibody
@@ -89,8 +96,12 @@ class Simulation(MachineView):
         self.lines: tuple[str, ...] = setup.lines
         self.shape_names: tuple[str, ...] = setup.shape_names
         self.membership: Elements[np.ndarray] = setup.membership
-        self._stand_on(Engine(setup))
-        self.warnings: tuple[str, ...] = setup.warnings + damping_warnings(self.numerical_damping(), self.step_size)
+        self.spawn = spawn
+        engine = Engine(setup)
+        inside = lift_out(engine, spawn)
+        self._stand_on(engine)
+        damped = damping_warnings(self.numerical_damping(), self.step_size)
+        self.warnings: tuple[str, ...] = setup.warnings + inside + damped
         self.reset()
 
     def _stand_on(self, engine: Engine) -> None:

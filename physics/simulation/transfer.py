@@ -36,6 +36,7 @@ from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.integrators.context import LABELS
 from grouser.physics.model.multibody import POSITIONS
 from grouser.physics.simulation.capacity import common_capacity, with_capacity
+from grouser.physics.simulation.lifting import LIFTED
 from grouser.physics.simulation.simulation import Simulation
 
 # In place of the index of a shape that is no longer there.
@@ -81,7 +82,12 @@ carry_over = transfer_state
 
 
 def simulate(
-    members: Mapping[str, Member], world: World, step: float, scheme: str = "implicit", integrator: str | None = None
+    members: Mapping[str, Member],
+    world: World,
+    step: float,
+    scheme: str = "implicit",
+    integrator: str | None = None,
+    spawn: str = LIFTED,
 ) -> Simulation:
     """A simulation of machines at their start; arguments as of `combine` and `Simulation`.
 
@@ -92,7 +98,7 @@ def simulate(
     """
     lone = members[""] if members.keys() == {""} and members[""].pose is None else None
     machine = lone.machine if lone is not None else combine(members, world.spawn)
-    return Simulation(machine, world, step=step, scheme=scheme, integrator=integrator)
+    return Simulation(machine, world, step=step, scheme=scheme, integrator=integrator, spawn=spawn)
 
 
 def _machines(simulation):

@@ -193,8 +193,15 @@ def test_added_machine_that_overlaps_another_is_refused():
 def test_added_machine_that_overlaps_an_obstacle_is_refused():
     walled = replace(HALL, obstacles=(Obstacle("wall", Box((1.0, 1.0, 1.0)), Pose((3.0, 0.0, 0.5))),))
     source = Simulation(combine({}), walled)
+    added = combine({"b": Member(box(), Pose((2.35, 0.0, 0.2)))}, walled.spawn)
     with pytest.raises(MachineError, match="'b/box' and 'wall' overlap by 50.0 mm"):
-        changed(source, {"b": Member(box(), Pose((2.35, 0.0, 0.2)))}, walled)
+        carry_over(source, Simulation(added, walled, spawn="as_given"))
+
+
+def test_added_machine_is_lifted_out_of_an_obstacle():
+    walled = replace(HALL, obstacles=(Obstacle("wall", Box((1.0, 1.0, 1.0)), Pose((3.0, 0.0, 0.5))),))
+    after = changed(Simulation(combine({}), walled), {"b": Member(box(), Pose((2.7, 0.0, 0.2)))}, walled)
+    assert after.part("b").base_pose()[0] == pytest.approx((2.7, 0.0, 1.2), abs=3e-5)
 
 
 # --- put elsewhere --------------------------------------------------------------------------------------------------
