@@ -28,6 +28,9 @@ RUN = [
     "pygraphviz>=2",  # with graphviz itself in its wheels
 ]
 
+# Robots of other people, for `grouser bench robots`.
+ROBOTS = ["example-robot-data"]
+
 TEST = [
     "pytest",
     "pytest-cov",
@@ -73,7 +76,7 @@ setup(
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     data_files=data_files(),
     install_requires=RUN,
-    extras_require={"ros": ROS_WHEELS, "decomposition": ["coacd"], "test": TEST},
+    extras_require={"ros": ROS_WHEELS, "decomposition": ["coacd"], "robots": ROBOTS, "test": TEST},
     zip_safe=False,
     entry_points={
         "console_scripts": [

@@ -18,6 +18,7 @@ NAMES: tuple[str, ...] = (
     "batch",
     "machines",
     "contacts",
+    "robots",
     "fleet",
     "chain",
     "hydraulics",

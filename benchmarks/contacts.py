@@ -2,17 +2,12 @@
 
 Each scene is measured while its bodies land on each other, a quarter of a second from the start, and at rest.
 
-The residuals of both programs are speeds [m/s]. That of grouser is the largest change of a row's own speed in the last
-sweep of a step. MuJoCo minimises over the acceleration a; its gradient, M a - f - J^T p with the forces p of the
-constraints, is force without balance, and step * J M^-1 of it is the change of speed that it would make at the
-contacts. MuJoCo gets the loosest tolerance, of powers of ten, with which this is below grouser's tolerance in all
-steps. Its contacts are soft by its law: how deep they rest and how fast they creep is in the details, not in the
-residual.
+The residuals of both programs are equal (`mujoco_peer`). MuJoCo's contacts are soft by its law: how deep they rest and
+how fast they creep is in the details, not in the residual.
 """
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -23,9 +18,10 @@ import grouser
 from grouser.benchmarks import scenes
 from grouser.benchmarks.figure import Figure, Target, alternating_medians, cpu_time
 from grouser.benchmarks.machines import MACHINES, real_time_factor, standing
+from grouser.benchmarks.mujoco_peer import MuJoCoPeer
 from grouser.benchmarks.peers import require
 from grouser.benchmarks.scenes import Scene
-from grouser.benchmarks.solver_effort import RESIDUAL, step_and_watch
+from grouser.benchmarks.solver_effort import step_and_watch
 
 DESCRIPTION = "stacks, walls, grips, braced feet beside MuJoCo; real-time factors of braced machines"
 
@@ -34,7 +30,6 @@ _SETTLING_STEPS = 750
 _RESTING_STEPS = 500
 _REPEATS = 9
 _RATIO = 0.8  # of grouser's time to MuJoCo's
-_TOLERANCES = tuple(10.0**-power for power in range(4, 17))
 # Command and duration of each function, in one direction and then back [-, s].
 _OPENING, _MOVING = 0.5, 1.0
 _ROUNDS = 4  # of all functions at once
@@ -66,7 +61,7 @@ def run() -> list[Figure]:
 # --- scenes ---------------------------------------------------------------------------------------------------------
 
 
-class MuJoCoScene:
+class MuJoCoScene(MuJoCoPeer):
     """A scene in MuJoCo.
 
     Args:
@@ -76,49 +71,8 @@ class MuJoCoScene:
     """
 
     def __init__(self, mujoco: Any, scene: Scene, tolerance: float):
-        self.name = f"MuJoCo {mujoco.__version__}"
-        self.tolerance = tolerance
-        self._mujoco, self._scene = mujoco, scene
-        self.model = mujoco.MjModel.from_xml_string(scenes.mujoco_text(scene, tolerance))
-        self.data = mujoco.MjData(self.model)
-        self.start()
-
-    def start(self) -> None:
-        """Puts it back to the start."""
-        scenes.mujoco_start(self._mujoco, self.model, self.data, self._scene)
-
-    def step(self, count: int) -> None:
-        """Makes steps."""
-        self._mujoco.mj_step(self.model, self.data, nstep=count)
-
-    def residual(self) -> float:
-        """Largest change of speed that the last step left at a row of the constraints [m/s]."""
-        mujoco, model, data = self._mujoco, self.model, self.data
-        if data.nefc == 0:
-            return 0.0
-        force, change, speed = np.zeros(model.nv), np.zeros((1, model.nv)), np.zeros(data.nefc)
-        mujoco.mj_mulM(model, data, force, data.qacc)
-        force -= data.qfrc_smooth + data.qfrc_constraint
-        mujoco.mj_solveM(model, data, change, force[None, :])
-        mujoco.mj_mulJacVec(model, data, speed, change[0])
-        return model.opt.timestep * float(np.abs(speed).max())
-
-    def iterations(self) -> int:
-        """Of the solver in the last step, in the island that took most."""
-        return int(np.max(self.data.solver_niter))
-
-    def position(self, body: str) -> np.ndarray:
-        """Of a body's frame in the world [m]."""
-        return np.array(self.data.body(body).xpos)
-
-
-@dataclass(frozen=True)
-class _PeerEffort:
-    """MuJoCo's iterations and largest residual over some steps."""
-
-    mean: float
-    most: int
-    residual: float
+        model = mujoco.MjModel.from_xml_string(scenes.mujoco_text(scene, tolerance))
+        super().__init__(mujoco, model, lambda data: scenes.mujoco_start(mujoco, model, data, scene))
 
 
 def compare(mujoco: Any, scene: Scene) -> Iterator[Figure]:
@@ -142,29 +96,17 @@ def compare(mujoco: Any, scene: Scene) -> Iterator[Figure]:
 
 
 def settled_peer(mujoco: Any, scene: Scene) -> MuJoCoScene:
-    """MuJoCo with the loosest tolerance that leaves no larger residual than grouser's tolerance, else the tightest."""
-    for tolerance in _TOLERANCES:
-        peer = MuJoCoScene(mujoco, scene, tolerance)
-        if _watch(peer, _LANDING_STEPS + _SETTLING_STEPS + _RESTING_STEPS, RESIDUAL).residual <= RESIDUAL:
-            break
+    """MuJoCo with the loosest tolerance that leaves no larger residual than grouser's tolerance."""
+    peer = MuJoCoScene(mujoco, scene, 1e-8)
+    peer.settle_tolerance(_LANDING_STEPS + _SETTLING_STEPS + _RESTING_STEPS)
     return peer
 
 
-def _watch(peer: MuJoCoScene, steps: int, most: float = np.inf) -> _PeerEffort:
-    """Makes steps, as long as the residual is not above the most."""
-    iterations, residual = [], 0.0
-    while len(iterations) < steps and residual <= most:
-        peer.step(1)
-        iterations.append(peer.iterations())
-        residual = max(residual, peer.residual())
-    return _PeerEffort(sum(iterations) / len(iterations), max(iterations), residual)
-
-
 def _figure(
-    name: str, scene: Scene, ours: grouser.Simulation, peer: MuJoCoScene, times: list[float], steps: int
+    name: str, scene: Scene, ours: grouser.Simulation, peer: MuJoCoPeer, times: list[float], steps: int
 ) -> Figure:
     """Makes the steps once more, observed."""
-    effort, theirs = step_and_watch(ours, steps), _watch(peer, steps)
+    effort, theirs = step_and_watch(ours, steps), peer.watch(steps)
     own, other = (1e6 / steps * time for time in times)
     state = ours.diagnostics
     details: dict[str, float | int | str] = {
@@ -175,7 +117,7 @@ def _figure(
         "MuJoCo's iterations, mean": theirs.mean,
         "MuJoCo's iterations, most": theirs.most,
         "MuJoCo's residual, largest [m/s]": theirs.residual,
-        "MuJoCo's tolerance": peer.tolerance,
+        "MuJoCo's tolerance": peer.model.opt.tolerance,
         "MuJoCo's deepest penetration [mm]": -1e3 * float(peer.data.contact.dist.min(initial=0.0)),
         "fastest coordinate [m/s or rad/s]": float(np.abs(ours.state.v).max()),
         "MuJoCo's fastest coordinate [m/s or rad/s]": float(np.abs(peer.data.qvel).max()),
@@ -185,7 +127,7 @@ def _figure(
     return Figure(name, own, "µs", peer.name, other, details, targets)
 
 
-def _apart(scene: Scene, ours: grouser.Simulation, peer: MuJoCoScene) -> float:
+def _apart(scene: Scene, ours: grouser.Simulation, peer: MuJoCoPeer) -> float:
     """Largest distance of a body's positions in the two programs [m]."""
     pairs = ((ours.link_pose(scenes.link_name(body))[0], peer.position(body.name)) for body in scene.bodies)
     return max(float(np.linalg.norm(one - other)) for one, other in pairs)
