@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import coal
 import llvmlite.binding
 import numba
 import numpy as np
@@ -102,7 +101,7 @@ def present_versions() -> dict[str, str]:
     return {
         "grouser": __version__,
         "python": platform.python_version(),
-        **{module.__name__: module.__version__ for module in (numba, np, scipy, coal)},
+        **{module.__name__: module.__version__ for module in (numba, np, scipy)},
         "processor": f"{platform.machine()} {llvmlite.binding.get_host_cpu_name()}",
     }
 

@@ -8,7 +8,7 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.contact.broad_phase import BroadPhase, find_near_pairs, make_broad_phase
 from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_found, allocate_contacts
-from grouser.physics.contact.convex import ConvexNarrowPhase, find_due_pairs
+from grouser.physics.contact.convex import touch_convex
 from grouser.physics.contact.ground import (
     PEAK_CONTACTS,
     GroundCandidates,
@@ -19,10 +19,10 @@ from grouser.physics.contact.ground import (
 )
 from grouser.physics.contact.laws import ContactLaws, LawTable
 from grouser.physics.contact.narrow import capsule_to_capsule, nearest_point, point_to_shape
+from grouser.physics.contact.nearest import SIMPLEX_SHAPE
 from grouser.physics.contact.pairs import (
     CAPSULES,
     CONVEX,
-    CONVEX_CONTACTS,
     POINTS_OF_FIRST,
     CollisionPairs,
     CollisionRules,
@@ -78,15 +78,13 @@ class ContactWorkspace(NamedTuple):
         found_slot: slot of each of these where it is fixed, else -1.
         near: directions and distances of a sphere above a height field, (SPHERE_CONTACTS, 4).
         claimed: whether a contact has taken each slot of a pair or candidate.
-        due: near pairs of convex solids to solve; the first `due_count[0]` are valid.
         distance: lower bound of the distance of each convex pair when it was last solved [m].
         solved_rotation, solved_position: pose of its second shape in the frame of the first when it was last solved.
-        reach: largest relevant gap of a convex pair [m], of near pairs.
-        touching: whether it was found within reach, of near pairs.
-        direction: direction of its largest separation, from the second shape to the first, of near pairs.
-        witness: point of the first shape that is nearest to the second, from the kinematics' origin [m], of near pairs.
-        manifold: its contact points as in `found`, (near pairs, CONVEX_CONTACTS, 7).
-        manifold_count: number of its contact points in this step, of near pairs.
+        reach: largest relevant gap of each convex pair when it was last solved [m].
+        searches: number of convex pairs so far that their faces did not solve, (1,).
+        simplex: of the iterations for a convex pair, SIMPLEX_SHAPE.
+        direction: direction of its largest separation, from the second shape to the first, (3,).
+        witness: point of the first shape that is nearest to the second, from the kinematics' origin [m], (3,).
         buffer: four lists of points in the plane, (4, points, 4).
         frame: two tangents and the normal, (3, 3).
         manifold_direction: direction of a manifold, (3,).
@@ -100,17 +98,14 @@ class ContactWorkspace(NamedTuple):
     found_slot: np.ndarray
     near: np.ndarray
     claimed: np.ndarray
-    due: np.ndarray
-    due_count: np.ndarray
     distance: np.ndarray
     solved_rotation: np.ndarray
     solved_position: np.ndarray
     reach: np.ndarray
-    touching: np.ndarray
+    searches: np.ndarray
+    simplex: np.ndarray
     direction: np.ndarray
     witness: np.ndarray
-    manifold: np.ndarray
-    manifold_count: np.ndarray
     buffer: np.ndarray
     frame: np.ndarray
     manifold_direction: np.ndarray
@@ -133,8 +128,8 @@ def make_collision(machine: Machine, names: Names, world: World) -> Collision:
     """Collision system of a machine and its world.
 
     Raises:
-        MachineError: the joint that moves a surface does not have one coordinate of its own, an obstacle is a point
-            set, or pairs of convex solids may touch and coal is not installed.
+        MachineError: the joint that moves a surface does not have one coordinate of its own, or an obstacle is a point
+            set.
     """
     return _assemble(machine, names, world, make_shapes(machine, names, world), CollisionRules(machine, names))
 
@@ -257,17 +252,14 @@ def make_contact_workspace(collision: Collision, capacity: Capacity | None = Non
         found_slot=np.zeros(rows, dtype=np.int64),
         near=np.zeros((SPHERE_CONTACTS, 4)),
         claimed=np.zeros(rows, dtype=np.bool_),
-        due=np.zeros(near, dtype=np.int64),
-        due_count=np.zeros(1, dtype=np.int64),
         distance=np.full(convex, -np.inf),
         solved_rotation=np.zeros((convex, 3, 3)),
         solved_position=np.zeros((convex, 3)),
-        reach=np.zeros(near),
-        touching=np.zeros(near, dtype=np.bool_),
-        direction=np.zeros((near, 3)),
-        witness=np.zeros((near, 3)),
-        manifold=np.zeros((near, CONVEX_CONTACTS, 7)),
-        manifold_count=np.zeros(near, dtype=np.int64),
+        reach=np.zeros(convex),
+        searches=np.zeros(1, dtype=np.int64),
+        simplex=np.zeros(SIMPLEX_SHAPE),
+        direction=np.zeros(3),
+        witness=np.zeros(3),
         buffer=np.zeros((4, 2 * vertices + 8, 4)),
         frame=np.zeros((3, 3)),
         manifold_direction=np.zeros(3),
@@ -283,8 +275,7 @@ def clear_convex_distances(workspace: ContactWorkspace) -> None:
 def find_near(collision: Collision, kinematics: Kinematics, step: float, workspace: ContactWorkspace):
     """Places the shapes, and lists the near pairs.
 
-    It must be called first in every step, once the kinematics are filled; then `find_due_pairs`, and
-    `ConvexNarrowPhase.answer` if there are such.
+    It must be called first in every step, once the kinematics are filled.
 
     Args:
         collision: the collision system.
@@ -342,7 +333,7 @@ def detect_contacts(
         kinematics: filled for the current state.
         step: [s].
         memory: the contacts of the last step.
-        workspace: as `find_near` and `find_due_pairs` have left it in this step, with the due pairs solved.
+        workspace: as `find_near` has left it in this step.
         contacts: result.
     """
     contacts.count[0] = 0
@@ -389,10 +380,8 @@ def touch_pairs(
         number = 0
         kind = pairs.kind[p]
         if kind == CONVEX:
-            number = workspace.manifold_count[n]
+            number = touch_convex(shapes, pairs, p, kinematics, step, workspace)
             for k in range(number):
-                for m in range(7):
-                    workspace.found[k, m] = workspace.manifold[n, k, m]
                 workspace.found_slot[k] = -1
         elif kind == CAPSULES:
             number = capsule_to_capsule(
@@ -507,7 +496,6 @@ def find_overlaps(
     capacity = Capacity(len(pairs.first), _OVERLAPS_AT_ONCE * int(pairs.slots.max()))
     packed, workspace = Packed(collision), Packed(make_contact_workspace(collision, capacity))
     memory, contacts = Packed(make_memory(0)), Packed(make_contacts(collision, capacity))
-    narrow_phase = ConvexNarrowPhase(collision.shapes, pairs) if len(pairs.convex_pair) else None
     find_near(packed, kinematics, 0.0, workspace)
     near = workspace.broad.pair[: workspace.broad.count[0]]
     near, overlaps = near[chosen[near]], []
@@ -515,8 +503,6 @@ def find_overlaps(
         some = near[begin : begin + _OVERLAPS_AT_ONCE]
         workspace.broad.pair[: len(some)], workspace.broad.count[0] = some, len(some)
         contacts.count[0] = 0
-        if find_due_pairs(packed.shapes, packed.pairs, kinematics, 0.0, workspace) and narrow_phase is not None:
-            narrow_phase.answer(workspace)
         touch_pairs(packed.shapes, packed.pairs, kinematics, 0.0, memory, workspace, contacts)
         overlaps += _overlaps_of(contacts)
     return overlaps

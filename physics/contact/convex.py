@@ -1,247 +1,255 @@
-"""Distances between boxes, cylinders, capsules and convex meshes, by the library coal.
+"""Contacts of boxes, cylinders, capsules and convex meshes with each other.
 
-Coal is called outside of the compiled step, and only for pairs that may be near: see `find_due_pairs`. It gives the
-direction of the largest separation of two solids; `manifold` finds the contact points along it.
+The largest separation of two solids along a direction is their distance, or, where they overlap, minus the depth of
+the overlap. Face normals often prove it. Else the iterations of `nearest` find the direction for separate solids. For
+touching solids it has no accurate digits, and overlapping ones have no nearest points: they are moved apart along the
+best known direction, which is then replaced by that between their nearest points. This never lowers the separation:
+with p the nearest point of the set of differences, moved by t along the unit vector d, its separation along p / |p| is
+|p| - t d.p / |p|, and |p| is at least that along d after the move. The search starts from the directions between
+slightly shrunk solids, between the middles, and, where they overlap deeply, from the best face normal.
+
+`manifold` finds the contact points along the direction. They are a function of the two poses and of the reach alone.
 """
 
 import math
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grouser.physics.base.errors import MachineError
 from grouser.physics.base.kernel import kernel
+from grouser.physics.base.spatial import rotated, rotated_back
 from grouser.physics.contact.contacts import CONTACT_MARGIN
 from grouser.physics.contact.manifold import PREFERENCE, build_manifold
-from grouser.physics.contact.pairs import CONVEX, CollisionPairs
-from grouser.physics.contact.separation import best_box_face, best_crossing, best_face, distance_along
-from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, Shapes
+from grouser.physics.contact.nearest import nearest_points
+from grouser.physics.contact.pairs import CollisionPairs
+from grouser.physics.contact.separation import best_box_face, best_crossing, best_face, distance_along, support
+from grouser.physics.contact.shapes import BOX, CAPSULE, Shapes
 
 if TYPE_CHECKING:
     from grouser.physics.contact.collide import ContactWorkspace
     from grouser.physics.multibody.kinematics import Kinematics
 
-# Pairs with more faces than this are left to coal at once.
+# The normals of more faces than this together are not tried at once.
 _MOST_FACES = 64
-# Only the faces next to coal's direction are tried: minimum cosine between face normal and direction.
+# Only the faces next to the direction found are tried then: minimum cosine between face normal and direction.
 _SAME_SIDE = 0.9
 _NO_DIRECTION = (0.0, 0.0, 0.0)
-# Tolerance of coal's iterations [m]. The direction's error is about the square root of tolerance / size.
-_TOLERANCE = 1e-10
-# Shrinkage of the solids that keeps them apart; initial separation, both as shares of the size; factor of the
-# separation from one attempt to the next; number of attempts.
-_CORE, _LIFT, _LOWERING, _LIFTS = 0.05, 0.05, 0.1, 3
-# Margin below coal's distance, for the tolerances of its iterations and of `manifold` [m].
+# Shares by which solids are shrunk for a first direction, until they are apart; where that is deep.
+_CORES, _DEEP = (0.002, 0.02, 0.1, 0.3, 0.6), 0.1
+# Distance to which they are moved apart, as a share of the smaller one: at first, its factor, and the least.
+_LIFT, _LOWERING, _SMALLEST_LIFT = 0.05, 0.1, 1e-4
+# Most rounds, and gain below which one is the last [m].
+_ROUNDS, _GAIN = 6, 1e-12
+# Margin below a distance, for the tolerance of `manifold` [m].
 _DISTANCE_ERROR = 1e-5
 
 
-class ConvexNarrowPhase:
-    """Solves the pairs of convex solids that are due.
+@kernel
+def touch_convex(
+    shapes: Shapes, pairs: CollisionPairs, p, kinematics: "Kinematics", step: float, workspace: "ContactWorkspace"
+):
+    """Fills `workspace.found` with the contact points of a pair of convex solids; returns their number.
 
-    Coal's iterations find the direction well for separate solids. For touching solids it has no accurate digits, and
-    for slightly overlapping ones the expanding polytope often ends on a wrong side. For solids that are not apart the
-    first one is therefore moved away along the best known direction, and coal is called again at decreasing
-    separations. The search starts from coal's own direction, that of slightly shrunk solids, and that between the
-    centres.
-
-    Args:
-        shapes, pairs: of the collision system.
-
-    Raises:
-        MachineError: coal is not installed.
+    A separate pair is skipped until the relative motion of its solids may exceed their last distance. The two poses
+    bound that motion by the displacement of the centre and the chord of the rotation at the bounding radius. The result
+    equals that of solving the pair in every step.
     """
-
-    def __init__(self, shapes: Shapes, pairs: CollisionPairs):
-        self._shapes, self._pairs = shapes, pairs
-        try:
-            coal = import_module("coal")
-        except ImportError as error:
-            raise MachineError(
-                "boxes, cylinders, capsules and meshes that touch each other need the package coal",
-                remedy="pip install coal, or disable these collisions",
-            ) from error
-        used = np.unique([pairs.first[pairs.convex_pair], pairs.second[pairs.convex_pair]]).tolist()
-        self._solid = {shape: _geometry(coal, shapes, shape, 0.0) for shape in used}
-        self._core = {shape: _geometry(coal, shapes, shape, _CORE) for shape in used}
-        self._pose = {shape: coal.Transform3s() for shape in used}
-        self._moved = coal.Transform3s()
-        self._distance = coal.distance
-        self._request = coal.DistanceRequest(True)
-        self._request.gjk_tolerance = _TOLERANCE
-        self._result = coal.DistanceResult()
-
-    def prepare(self, workspace) -> None:
-        """Compiles everything that an answer needs: the first contact must not wait for the compiler."""
-        workspace.due_count[0] = 0
-        pair = self._pairs.convex_pair[0]
-        self._along(workspace, *self._shapes_of(pair), np.array([0.0, 0.0, 1.0]))
-        _build_manifolds(self._shapes, self._pairs, workspace)
-
-    def answer(self, workspace) -> None:
-        """Writes the manifold of every pair in `workspace.due`.
-
-        Args:
-            workspace: after `find_due_pairs` in this step.
-        """
-        for n in workspace.due[: workspace.due_count[0]].tolist():
-            pair = workspace.broad.pair[n]
-            a, b = self._shapes_of(pair)
-            for shape in (a, b):
-                self._pose[shape].setRotation(workspace.rotation[shape])
-                self._pose[shape].setTranslation(workspace.position[shape])
-            distance = self._measure(self._solid, a, b, self._pose[a])
-            workspace.touching[n] = not distance > workspace.reach[n]
-            if workspace.touching[n]:
-                distance = self._find_direction(workspace, n, a, b, distance)
-            workspace.distance[self._pairs.convex[pair]] = distance
-        _build_manifolds(self._shapes, self._pairs, workspace)
-
-    def _shapes_of(self, pair: int) -> tuple[int, int]:
-        """The two shapes of a pair."""
-        return int(self._pairs.first[pair]), int(self._pairs.second[pair])
-
-    def _measure(self, solids: dict[int, Any], a: int, b: int, pose: Any) -> float:
-        """Distance of two solids [m], the first at a given pose; fills the result."""
-        self._result.clear()
-        return self._distance(solids[a], pose, solids[b], self._pose[b], self._request, self._result)
-
-    def _find_direction(self, workspace, n: int, a: int, b: int, distance: float) -> float:
-        """Writes the direction of the largest separation, from the second solid to the first; returns the separation.
-
-        Coal's last result must be that of the pair; its normals point from the first solid to the second.
-        """
-        direction = -self._result.normal
-        best = self._along(workspace, a, b, direction)
-        # the separation along any direction is at most the distance: a direction that reaches it is the best
-        if not best >= distance - PREFERENCE > 0.0:
-            between = workspace.position[a] - workspace.position[b]
-            # a copy: the result's normal is a view, which the next measurement changes
-            starts = [self._result.normal.copy(), between / max(np.linalg.norm(between), 1e-300)]
-            self._measure(self._core, a, b, self._pose[a])
-            for start in (*starts, -self._result.normal):
-                along = self._along(workspace, a, b, start)
-                if along > best:
-                    best, direction = along, start
-        if best == -math.inf:
-            direction = np.array([0.0, 0.0, 1.0])
-            best = self._along(workspace, a, b, direction)
-        self._moved.setRotation(workspace.rotation[a])
-        free = _LIFT * float(min(self._shapes.bound[a], self._shapes.bound[b]))
-        for _ in range(_LIFTS):
-            offset = (free - best) * direction
-            self._moved.setTranslation(workspace.position[a] + offset)
-            self._measure(self._solid, a, b, self._moved)
-            workspace.witness[n] = self._result.getNearestPoint1() - offset
-            along = self._along(workspace, a, b, -self._result.normal)
-            gain = along - best
-            if gain > 0.0:
-                best, direction = along, -self._result.normal
-            if abs(gain) < _TOLERANCE:
-                break
-            free *= _LOWERING
-        workspace.direction[n] = direction
-        # coal may fail for solids of very different sizes, with numbers up to infinity
-        if not np.abs(workspace.witness[n] - workspace.position[a]).max() <= 1.01 * self._shapes.bound[a]:
-            workspace.witness[n] = self._last_vertex(workspace, a, direction)
-        return best
-
-    def _last_vertex(self, workspace, shape: int, direction: np.ndarray) -> np.ndarray:
-        """The vertex of a shape that is farthest against a direction, from the kinematics' origin."""
-        vertices = self._shapes.vertex[self._shapes.vertex_start[shape] : self._shapes.vertex_start[shape + 1]]
-        placed = workspace.position[shape] + vertices @ workspace.rotation[shape].T
-        return placed[np.argmin(placed @ direction)]
-
-    def _along(self, workspace, a: int, b: int, direction: np.ndarray) -> float:
-        """Separation of two solids along a direction [m], -inf if it is not a unit vector."""
-        if not abs(direction @ direction - 1.0) < 1e-6:
-            return -math.inf
-        shapes = self._shapes
-        return distance_along(
-            *(shapes.kind, shapes.size, shapes.part, shapes.vertex, workspace.rotation, workspace.position),
-            *(a, b, *direction.tolist()),
+    rotation, place = workspace.rotation, workspace.position
+    a, b, c = np.uintp(pairs.first[p]), np.uintp(pairs.second[p]), np.uintp(pairs.convex[p])
+    small = a if shapes.bound[a] < shapes.bound[b] else b
+    reach = _reach(kinematics.twist, shapes.body[a], shapes.body[b], place[small], shapes.bound[small], step)
+    moved, turned = _relative_motion(
+        rotation[a], place[a], rotation[b], place[b], workspace.solved_rotation[c], workspace.solved_position[c]
+    )
+    if workspace.distance[c] - _DISTANCE_ERROR - moved - turned * shapes.bound[b] > reach:
+        return 0
+    workspace.reach[c] = reach
+    _store_pose(
+        rotation[a], place[a], rotation[b], place[b], workspace.solved_rotation[c], workspace.solved_position[c]
+    )
+    distance = workspace.distance[c : c + 1]
+    if shapes.part[a, 3] - shapes.part[a, 2] + shapes.part[b, 3] - shapes.part[b, 2] <= _MOST_FACES:
+        number = _solve_by_faces(
+            *(shapes.kind, shapes.size, shapes.bound, shapes.part, shapes.vertex, shapes.face, shapes.face_corner),
+            *(rotation, place, a, b, reach, pairs.slots[p], workspace.buffer, workspace.frame, workspace.direction),
+            *(distance, workspace.found),
         )
-
-
-def _geometry(coal: Any, shapes: Shapes, shape: int, less: float) -> Any:
-    """A shape as a geometry of coal, shrunk by a share of its size."""
-    kind, size = shapes.kind[shape], shapes.size[shape]
-    if kind == BOX:
-        return coal.Box(*(2.0 * (size - less * size.min())).tolist())
-    if kind == CYLINDER:
-        radius, half_length = (size[:2] - less * size[:2].min()).tolist()
-        return coal.Cylinder(radius, 2.0 * half_length)
-    if kind == CAPSULE:
-        return coal.Capsule((1.0 - less) * size[0], 2.0 * size[1])
-    first, end = shapes.vertex_start[shape], shapes.vertex_start[shape + 1]
-    vertices = shapes.vertex[first:end]
-    points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
-    for vertex in vertices + less * (vertices.mean(axis=0) - vertices):
-        points.append(vertex)
-    for corner in (shapes.face_corner[shapes.face_start[shape] : shapes.face_start[shape + 1]] - first).tolist():
-        triangles.append(coal.Triangle(*corner))
-    return coal.Convex(points, triangles)
+        if number >= 0:
+            return number
+    return search_convex(shapes, pairs, p, reach, workspace, distance)
 
 
 @kernel
-def find_due_pairs(
-    shapes: Shapes, pairs: CollisionPairs, kinematics: "Kinematics", step: float, workspace: "ContactWorkspace"
-):
-    """Lists in `workspace.due` the near pairs of convex solids that coal must solve; returns their number.
+def search_convex(shapes: Shapes, pairs: CollisionPairs, p, reach: float, workspace: "ContactWorkspace", distance):
+    """As `touch_convex`, by a search for the direction.
 
-    A separate pair is skipped until the relative motion of its solids may exceed their last distance. The two poses
-    bound that motion by the displacement of the centre and the chord of the rotation at the bounding radius. Pairs with
-    touching faces need no coal either: see `_solve_by_faces`. The result equals that of solving every pair in every
-    step.
+    Args:
+        shapes, pairs, p: the pair, whose relative pose is stored.
+        reach: largest relevant gap [m].
+        workspace: with `found`, the result.
+        distance: result, lower bound of the distance [m], (1,).
     """
-    due = 0
-    rotation, place = workspace.rotation, workspace.position
-    for n in range(np.uintp(workspace.broad.count[0])):
-        p = np.uintp(workspace.broad.pair[n])
-        if pairs.kind[p] != CONVEX:
-            continue
-        workspace.manifold_count[n] = 0
-        a, b, c = np.uintp(pairs.first[p]), np.uintp(pairs.second[p]), np.uintp(pairs.convex[p])
-        small = a if shapes.bound[a] < shapes.bound[b] else b
-        reach = _reach(kinematics.twist, shapes.body[a], shapes.body[b], place[small], shapes.bound[small], step)
-        moved, turned = _relative_motion(
-            rotation[a], place[a], rotation[b], place[b], workspace.solved_rotation[c], workspace.solved_position[c]
+    a, b, c = np.uintp(pairs.first[p]), np.uintp(pairs.second[p]), np.uintp(pairs.convex[p])
+    workspace.searches[0] += 1
+    distance[0] = _find_direction(
+        *(shapes.kind, shapes.size, shapes.bound, shapes.part, shapes.vertex, shapes.face, shapes.middle),
+        *(workspace.rotation, workspace.position, a, b, workspace.solved_rotation[c], workspace.solved_position[c]),
+        *(reach, workspace.simplex, workspace.direction, workspace.witness),
+    )
+    if distance[0] > reach:
+        return 0
+    return _build_pair_manifold(
+        *(shapes.kind, shapes.size, shapes.bound, shapes.part, shapes.vertex, shapes.face, shapes.face_corner),
+        *(workspace.rotation, workspace.position, a, b, workspace.direction, workspace.manifold_direction),
+        *(workspace.witness, reach, pairs.slots[p], workspace.buffer, workspace.frame, workspace.found),
+    )
+
+
+@kernel
+def _find_direction(
+    kind,
+    size,
+    bound,
+    part,
+    vertex,
+    face,
+    middle,
+    rotation,
+    position,
+    a,
+    b,
+    turn,
+    place,
+    reach,
+    simplex,
+    direction,
+    witness,
+):
+    """Largest separation of two solids [m], at least a lower bound of it where it exceeds the reach.
+
+    Args:
+        kind, size, bound, part, vertex, face, middle, rotation, position, a, b: see `build_manifold`.
+        turn, place: pose of the second solid in the frame of the first.
+        reach: largest relevant gap [m].
+        simplex: buffer.
+        direction: result, unit vector from the second solid to the first, world axes, (3,).
+        witness: result, nearest point of the first solid, from the kinematics' origin [m], (3,).
+    """
+    x, y, z = place[0], place[1], place[2]
+    best, nx, ny, nz, wx, wy, wz = nearest_points(
+        kind, size, bound, part, vertex, middle, a, b, turn, x, y, z, 0.0, reach, simplex
+    )
+    if best > reach:
+        return best
+    if not best + _radii(kind, size, a, b) > PREFERENCE:
+        best, nx, ny, nz = _first_direction(
+            *(kind, size, bound, part, vertex, face, middle, rotation, position, a, b, turn, x, y, z),
+            *(nx, ny, nz, simplex, direction),
         )
-        if workspace.distance[c] - _DISTANCE_ERROR - moved - turned * shapes.bound[b] > reach:
-            continue
-        workspace.reach[n] = reach
-        _store_pose(
-            rotation[a], place[a], rotation[b], place[b], workspace.solved_rotation[c], workspace.solved_position[c]
-        )
-        if shapes.part[a, 3] - shapes.part[a, 2] + shapes.part[b, 3] - shapes.part[b, 2] > _MOST_FACES:
-            solved = False
-        else:
-            solved = _solve_by_faces(
-                shapes.kind,
-                shapes.size,
-                shapes.bound,
-                shapes.part,
-                shapes.vertex,
-                shapes.face,
-                shapes.face_corner,
-                rotation,
-                place,
-                a,
-                b,
-                reach,
-                pairs.slots[p],
-                workspace.buffer,
-                workspace.frame,
-                workspace.direction[n],
-                workspace.distance[c : c + 1],
-                workspace.manifold[n],
-                workspace.manifold_count[n : n + 1],
+        smaller = min(bound[a], bound[b])
+        free = _LIFT * smaller
+        for _ in range(_ROUNDS):
+            lift = free - best
+            _, ux, uy, uz, wx, wy, wz = nearest_points(
+                *(kind, size, bound, part, vertex, middle, a, b, turn, x - lift * nx, y - lift * ny, z - lift * nz),
+                *(0.0, math.inf, simplex),
             )
-        if not solved:
-            workspace.due[due] = n
-            due += 1
-    workspace.due_count[0] = due
-    return due
+            along = _along(kind, size, part, vertex, a, b, turn, x, y, z, ux, uy, uz)
+            gain = along - best
+            if gain > 0.0:
+                best, nx, ny, nz = along, ux, uy, uz
+            if gain < _GAIN:
+                break
+            free = max(_LOWERING * free, _SMALLEST_LIFT * smaller)
+    r, at = rotation[a], position[a]
+    direction[0], direction[1], direction[2] = rotated(r, nx, ny, nz)
+    wx, wy, wz = rotated(r, wx, wy, wz)
+    witness[0], witness[1], witness[2] = at[0] + wx, at[1] + wy, at[2] + wz
+    return best
+
+
+@kernel
+def _radii(kind, size, a, b):
+    """Sum of the radii of capsules [m]."""
+    radii = size[a, 0] if kind[a] == CAPSULE else 0.0
+    return radii + size[b, 0] if kind[b] == CAPSULE else radii
+
+
+@kernel
+def _first_direction(
+    kind,
+    size,
+    bound,
+    part,
+    vertex,
+    face,
+    middle,
+    rotation,
+    position,
+    a,
+    b,
+    turn,
+    x,
+    y,
+    z,
+    nx,
+    ny,
+    nz,
+    simplex,
+    direction,
+):
+    """The best direction that is known of touching or overlapping solids, and the separation along it [m].
+
+    Args:
+        kind, size, bound, part, vertex, face, middle, rotation, position, a, b: see `build_manifold`.
+        turn, x, y, z: pose of the second solid in the frame of the first.
+        nx, ny, nz: direction between the nearest points, zero if they have none.
+        simplex, direction: buffers.
+    """
+    best = _along(kind, size, part, vertex, a, b, turn, x, y, z, nx, ny, nz)
+    # the separation of shrunk solids is a first guess of the depth
+    for less in _CORES:
+        _, ux, uy, uz, _, _, _ = nearest_points(
+            kind, size, bound, part, vertex, middle, a, b, turn, x, y, z, less, math.inf, simplex
+        )
+        along = _along(kind, size, part, vertex, a, b, turn, x, y, z, ux, uy, uz)
+        if along > best:
+            best, nx, ny, nz = along, ux, uy, uz
+        if along > -math.inf:
+            break
+    bx, by, bz = rotated(turn, middle[b, 0], middle[b, 1], middle[b, 2])
+    ux, uy, uz = middle[a, 0] - bx - x, middle[a, 1] - by - y, middle[a, 2] - bz - z
+    length = math.sqrt(ux * ux + uy * uy + uz * uz)
+    if length > 0.0:
+        ux, uy, uz = ux / length, uy / length, uz / length
+        along = _along(kind, size, part, vertex, a, b, turn, x, y, z, ux, uy, uz)
+        if along > best:
+            best, nx, ny, nz = along, ux, uy, uz
+    if less >= _DEEP or part[a, 3] - part[a, 2] + part[b, 3] - part[b, 2] <= _MOST_FACES:
+        along = best_face(kind, size, part, vertex, face, rotation, position, a, b, _NO_DIRECTION, -1.0, direction)
+        if along > best:
+            best = along
+            nx, ny, nz = rotated_back(rotation[a], direction[0], direction[1], direction[2])
+    if kind[a] == BOX and kind[b] == BOX:
+        along = best_crossing(kind, size, part, vertex, rotation, position, a, b, direction)
+        if along > best:
+            best = along
+            nx, ny, nz = rotated_back(rotation[a], direction[0], direction[1], direction[2])
+    if best == -math.inf:
+        # concentric round solids
+        nx, ny, nz = 0.0, 0.0, 1.0
+        best = _along(kind, size, part, vertex, a, b, turn, x, y, z, nx, ny, nz)
+    return best, nx, ny, nz
+
+
+@kernel
+def _along(kind, size, part, vertex, a, b, turn, x, y, z, nx, ny, nz):
+    """Separation of two solids along a unit vector in the frame of the first [m]; -inf along zero."""
+    if nx == 0.0 and ny == 0.0 and nz == 0.0:
+        return -math.inf
+    ux, uy, uz = rotated_back(turn, nx, ny, nz)
+    reach_b = support(kind, size, part, vertex, b, ux, uy, uz)
+    return -(nx * x + ny * y + nz * z) - support(kind, size, part, vertex, a, -nx, -ny, -nz) - reach_b
 
 
 @kernel
@@ -264,7 +272,6 @@ def _solve_by_faces(
     direction,
     distance,
     manifold,
-    count,
 ):
     """Solves a pair by its face normals, if they prove the result.
 
@@ -276,10 +283,10 @@ def _solve_by_faces(
     Args:
         kind, size, bound, part, vertex, face, face_corner, rotation, position, a, b: see `build_manifold`.
         reach, most, buffer, frame: see there.
-        direction, distance, manifold, count: results; the last three also for a separate pair.
+        direction, distance, manifold: results; the last two also for a separate pair.
 
     Returns:
-        Whether the pair is solved.
+        Number of contact points, -1 where the normals do not prove the result.
     """
     if kind[a] == BOX and kind[b] == BOX:
         along = best_box_face(size[a], rotation[a], position[a], size[b], rotation[b], position[b], direction)
@@ -287,14 +294,14 @@ def _solve_by_faces(
         along = best_face(kind, size, part, vertex, face, rotation, position, a, b, _NO_DIRECTION, -1.0, direction)
     distance[0] = along
     if along > reach:
-        return True
+        return 0
     if along < -PREFERENCE:
         if kind[a] != BOX or kind[b] != BOX:
-            return False
-        if best_crossing(kind, size, part, vertex, rotation, position, a, b) > along + PREFERENCE:
-            return False
+            return -1
+        if best_crossing(kind, size, part, vertex, rotation, position, a, b, frame[0]) > along + PREFERENCE:
+            return -1
     if along == -math.inf:
-        return False
+        return -1
     # the centre of the first solid serves as witness; it must not become a contact point
     number, least = build_manifold(
         kind,
@@ -317,10 +324,7 @@ def _solve_by_faces(
         frame,
         manifold,
     )
-    if least > along + PREFERENCE:
-        return False
-    count[0] = number
-    return True
+    return -1 if least > along + PREFERENCE else number
 
 
 @kernel
@@ -377,36 +381,6 @@ def _relative_motion(r_a, at_a, r_b, at_b, solved_rotation, solved_position):
 
 
 @kernel
-def _build_manifolds(shapes: Shapes, pairs: CollisionPairs, workspace: "ContactWorkspace"):
-    """Builds the manifolds of the due pairs that touch."""
-    for k in range(workspace.due_count[0]):
-        n = workspace.due[k]
-        p = workspace.broad.pair[n]
-        if workspace.touching[n]:
-            workspace.manifold_count[n] = _build_pair_manifold(
-                shapes.kind,
-                shapes.size,
-                shapes.bound,
-                shapes.part,
-                shapes.vertex,
-                shapes.face,
-                shapes.face_corner,
-                workspace.rotation,
-                workspace.position,
-                np.uintp(pairs.first[p]),
-                np.uintp(pairs.second[p]),
-                workspace.direction[n],
-                workspace.manifold_direction,
-                workspace.witness[n],
-                workspace.reach[n],
-                pairs.slots[p],
-                workspace.buffer,
-                workspace.frame,
-                workspace.manifold[n],
-            )
-
-
-@kernel
 def _build_pair_manifold(
     kind,
     size,
@@ -428,7 +402,7 @@ def _build_pair_manifold(
     frame,
     manifold,
 ):
-    """Manifold of a pair along coal's direction, or along the normal of a touching face.
+    """Manifold of a pair along the direction found, or along the normal of a touching face.
 
     For touching solids the direction between their nearest points has no accurate digits. The separation along a face
     normal is exact, and no smaller than along other directions if that face touches.

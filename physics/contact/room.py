@@ -8,7 +8,7 @@ from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ANEW, SHAPE
-from grouser.physics.base.phases import CONVEX_PAIRS, MORE_CONTACTS, NOTHING
+from grouser.physics.base.phases import MORE_CONTACTS, NOTHING
 from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.constraints.packed import resists_turning
 from grouser.physics.constraints.work import account_contacts
@@ -25,7 +25,6 @@ from grouser.physics.contact.collide import (
     may_have_contacts,
 )
 from grouser.physics.contact.contacts import Contacts
-from grouser.physics.contact.convex import find_due_pairs
 from grouser.physics.contact.restitution import limit_restitution
 from grouser.physics.contact.rows import ContactRows, make_contact_rows, open_contact_rows, widest_row
 from grouser.physics.contact.slots import Memory, clear_rows, make_memory, make_place
@@ -93,16 +92,11 @@ def refused(collision: Collision) -> Refused:
 
 @kernel
 def request(context: Context):
-    """Requests memory for near pairs and contacts, or the manifolds of convex pairs that may touch."""
+    """Lists the near pairs, and requests memory for them and their contacts."""
     system, work = context.system, context.workspace
-    step, kinematics = system.settings.step, work.multibody.kinematics
     room = min(context.state.contact.memory.slot.shape[0], work.contact.contacts.slot.shape[0])
-    shapes, pairs, detection = system.contact.shapes, system.contact.pairs, work.contact.detection
-    find_near(system.contact, kinematics, step, detection)
-    if not has_room(system.contact, room, detection):
-        return MORE_CONTACTS
-    due = find_due_pairs(shapes, pairs, kinematics, step, detection)
-    return CONVEX_PAIRS if due > 0 else NOTHING
+    find_near(system.contact, work.multibody.kinematics, system.settings.step, work.contact.detection)
+    return NOTHING if has_room(system.contact, room, work.contact.detection) else MORE_CONTACTS
 
 
 @kernel

@@ -109,8 +109,8 @@ def best_box_face(size_a, r_a, at_a, size_b, r_b, at_b, direction):
 
 
 @kernel
-def best_crossing(kind, size, part, vertex, rotation, position, a, b):
-    """Largest separation of two boxes along a cross product of their edges [m]."""
+def best_crossing(kind, size, part, vertex, rotation, position, a, b, direction):
+    """Largest separation of two boxes along a cross product of their edges [m]; fills `direction` if there is one."""
     best = -math.inf
     for i in range(3):
         ux, uy, uz = rotation[a, 0, i], rotation[a, 1, i], rotation[a, 2, i]
@@ -122,6 +122,8 @@ def best_crossing(kind, size, part, vertex, rotation, position, a, b):
                 x, y, z = x / length, y / length, z / length
                 for _ in range(2):
                     distance = distance_along(kind, size, part, vertex, rotation, position, a, b, x, y, z)
-                    best = max(best, distance)
+                    if distance > best:
+                        best = distance
+                        direction[0], direction[1], direction[2] = x, y, z
                     x, y, z = -x, -y, -z
     return best

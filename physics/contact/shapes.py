@@ -41,6 +41,7 @@ class Shapes(NamedTuple):
         face: outward unit normal and distance from the origin of each flat face in the shape frame, (faces, 4).
         face_corner: vertices of each triangular face of a hull, (faces, 3); -1 for other shapes.
         part: first and end of each shape's vertices, then of its faces, (shapes, 4).
+        middle: a point inside of each solid, in the shape frame, (shapes, 3) [m].
         surface_rate: coordinate rate that moves the surface, -1 for none.
         surface_direction: in the body frame, times the surface speed per joint speed [m], (shapes, 3).
     """
@@ -58,6 +59,7 @@ class Shapes(NamedTuple):
     face: np.ndarray
     face_corner: np.ndarray
     part: np.ndarray
+    middle: np.ndarray
     surface_rate: np.ndarray
     surface_direction: np.ndarray
 
@@ -117,6 +119,9 @@ def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
         face=np.concatenate([np.zeros((0, 4)), *[solid.faces for solid in solids]]),
         face_corner=np.concatenate([np.zeros((0, 3), dtype=np.int64), *corners]),
         part=np.stack([vertex_start[:-1], vertex_start[1:], face_start[:-1], face_start[1:]], axis=1),
+        middle=np.array(
+            [solid.vertices.mean(axis=0) if len(solid.vertices) else np.zeros(3) for solid in solids], dtype=float
+        ).reshape(-1, 3),
         surface_rate=np.array([row[5] for row in placed], dtype=np.int64),
         surface_direction=np.array([row[6] for row in placed], dtype=float).reshape(-1, 3),
     )
@@ -202,6 +207,11 @@ def _hull(mesh: Mesh, owner: str) -> _Solid:
     corners[inward] = corners[inward][:, ::-1]
     faces = np.column_stack([hull.equations[:, :3], -hull.equations[:, 3]])
     return _Solid(HULL, (0.0, 0.0, 0.0), middle, hull.points, faces, corners)
+
+
+def _middle(vertices: np.ndarray) -> np.ndarray:
+    """Mean of vertices, the origin without any."""
+    return vertices.mean(axis=0) if len(vertices) else np.zeros(3)
 
 
 def _bound(solid: _Solid) -> float:

@@ -32,15 +32,14 @@ if TYPE_CHECKING:
 
 
 @partial(kernel, nogil=True)
-def run_steps(count, answered, context: Context):
+def run_steps(count, context: Context):
     """Makes `count` steps, or stops after the first with a state that is not finite, or before one with a request.
 
-    A step requests the manifolds of convex pairs that may touch (`contact.convex.ConvexNarrowPhase.answer`), or memory
-    for more tiles of soft ground or more contacts (`simulation.capacity`); the next call continues.
+    A step requests memory for more tiles of soft ground or more contacts (`simulation.capacity`); the next call
+    continues.
 
     Args:
         count: number of steps.
-        answered: whether the request of the first step has been answered.
         context: the simulation's, packed (`integrators.context.StepContext`, `base.packed.Packed`).
 
     Returns:
@@ -49,14 +48,13 @@ def run_steps(count, answered, context: Context):
     state, motion = context.state, context.workspace.multibody
     ahead = motion.velocity_ahead
     for done in range(count):
-        if not (answered and done == 0):
-            for d in range(ahead.shape[0]):
-                ahead[d] = state.v[d] + 0.5 * state.multibody.rate_change[d]
-            update_kinematics(context.system.multibody, state.q, ahead, motion.kinematics)
-            for k in range(context.schedule.start[REQUEST], context.schedule.start[REQUEST + 1]):
-                asked = call_entry_for_result(context.schedule.entry[k], context)
-                if asked != NOTHING:
-                    return done, asked
+        for d in range(ahead.shape[0]):
+            ahead[d] = state.v[d] + 0.5 * state.multibody.rate_change[d]
+        update_kinematics(context.system.multibody, state.q, ahead, motion.kinematics)
+        for k in range(context.schedule.start[REQUEST], context.schedule.start[REQUEST + 1]):
+            asked = call_entry_for_result(context.schedule.entry[k], context)
+            if asked != NOTHING:
+                return done, asked
         make_step(context)
         state.step_count[0] += 1
         if not is_finite(state):

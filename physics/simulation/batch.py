@@ -17,7 +17,7 @@ import numpy as np
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import packed_at
-from grouser.physics.base.phases import CONVEX_PAIRS, NOTHING
+from grouser.physics.base.phases import NOTHING
 from grouser.physics.base.trees import element, stacked
 from grouser.physics.integrators.context import State
 from grouser.physics.integrators.midpoint import run_midpoint_steps
@@ -31,16 +31,16 @@ Copy = TypeVar("Copy")
 
 
 @partial(kernel, nogil=True)
-def _run_copies(first, last, remaining, running, answered, asks, context, addresses):
+def _run_copies(first, last, remaining, running, asks, context, addresses):
     """Steps the running copies from first to last - 1; `remaining` is the number of steps left of each."""
     for i in range(first, last):
         if running[i]:
-            done, asks[i] = run_steps(remaining[i], answered[i], packed_at(context, addresses[i]))
+            done, asks[i] = run_steps(remaining[i], packed_at(context, addresses[i]))
             remaining[i] -= done
 
 
 @partial(kernel, nogil=True)
-def _run_midpoint_copies(first, last, remaining, running, answered, asks, context, addresses):
+def _run_midpoint_copies(first, last, remaining, running, asks, context, addresses):
     """The same by the midpoint rule, which has no `ask` phase."""
     for i in range(first, last):
         if running[i]:
@@ -48,7 +48,7 @@ def _run_midpoint_copies(first, last, remaining, running, answered, asks, contex
 
 
 @partial(kernel, nogil=True)
-def _run_variational_copies(first, last, remaining, running, answered, asks, context, addresses):
+def _run_variational_copies(first, last, remaining, running, asks, context, addresses):
     """The same by the variational integrator, which has no `ask` phase."""
     for i in range(first, last):
         if running[i]:
@@ -119,13 +119,10 @@ class Batch(Generic[Copy]):
             engine.begin_steps()
         copies = len(self)
         remaining = np.full(copies, int(count))
-        running, answered, asks = np.full(copies, True), np.full(copies, False), np.full(copies, NOTHING)
+        running, asks = np.full(copies, True), np.full(copies, NOTHING)
         while running.any():
-            self._run_all(min(threads, copies), remaining, running, answered, asks)
-            answered[:] = asks == CONVEX_PAIRS
-            for i in np.flatnonzero(answered):
-                self._engines[i].answer(CONVEX_PAIRS)
-            if not (answered | (asks == NOTHING)).all():
+            self._run_all(min(threads, copies), remaining, running, asks)
+            if (asks != NOTHING).any():
                 self._make_room(asks)
             running[:] = asks != NOTHING
             asks[:] = NOTHING
@@ -136,7 +133,7 @@ class Batch(Generic[Copy]):
         """Answers the requests for memory; all states keep the same capacity."""
         engines = self._engines
         rooms = [
-            capacity_of(engine.state) if ask in (CONVEX_PAIRS, NOTHING) else engine.make_room(ask)
+            capacity_of(engine.state) if ask == NOTHING else engine.make_room(ask)
             for engine, ask in zip(engines, asks, strict=True)
         ]
         capacity = StateCapacity(*np.max(rooms, axis=0).tolist())
@@ -153,9 +150,9 @@ class Batch(Generic[Copy]):
         machineries = [engine.context for engine in self._engines]
         self._arguments: tuple[Any, ...] = (machineries[0], np.array([packed.address for packed in machineries]))
 
-    def _run_all(self, threads, remaining, running, answered, asks):
+    def _run_all(self, threads, remaining, running, asks):
         """Distributes the copies over the threads."""
-        arguments = (remaining, running, answered, asks, *self._arguments)
+        arguments = (remaining, running, asks, *self._arguments)
         if threads == 1:
             self._run(0, len(self), *arguments)
             return

@@ -12,7 +12,6 @@ from grouser.physics.base.warm_up import Job, compile_together
 from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.compliance.springs import joint_spring_energy
 from grouser.physics.contact.collide import find_near, touch_pairs
-from grouser.physics.contact.convex import find_due_pairs
 from grouser.physics.hydraulics.piston_rows import cylinder_length
 from grouser.physics.integrators.context import (
     IMPLICIT_MIDPOINT,
@@ -40,8 +39,7 @@ from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 _COSTS = {
     "hydraulics.oil_room.advance": 16.0,
     "hydraulics.plain_room.advance": 7.0,
-    "contact.convex.find_due_pairs": 8.0,
-    "contact.room.detect": 7.0,
+    "contact.room.detect": 15.0,
     "constraints.room.solve_impulses": 5.5,
     "soil.room.apply_forces": 12.0,
     "soil.room.commit": 9.0,
@@ -94,7 +92,7 @@ def jobs_of(system: System, lidars: int = 0) -> Iterator[Job]:
         for phase in entries_of(system):
             for entry in phase:
                 yield _job(entry, context)
-        yield _job_of_types(run_steps, (types.int64, types.boolean, typeof(context)))
+        yield _job_of_types(run_steps, (types.int64, typeof(context)))
     else:
         midpoint = system.settings.integrator == IMPLICIT_MIDPOINT
         yield _job(run_midpoint_steps if midpoint else run_variational_steps, 1, context)
@@ -125,7 +123,6 @@ def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
     if len(contact.pairs.first):
         memory, found, due = state.contact.memory, work.contact.contacts, work.contact.detection
         yield _job(find_near, contact, kinematics, 0.0, due)
-        yield _job(find_due_pairs, contact.shapes, contact.pairs, kinematics, 0.0, due)
         yield _job(touch_pairs, contact.shapes, contact.pairs, kinematics, 0.0, memory, due, found)
     if len(system.loops.axis):
         motion = Packed(make_loop_motion(system.loops, len(state.v)))

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.base.phases import CONVEX_PAIRS, MORE_TILES, NOTHING
+from grouser.physics.base.phases import MORE_TILES, NOTHING
 from grouser.physics.base.trees import copied, copy_into
 from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.contact.collide import Capacity, clear_convex_distances, needed_capacity
-from grouser.physics.contact.convex import ConvexNarrowPhase
 from grouser.physics.integrators.context import (
     State,
     StepContext,
@@ -80,10 +79,6 @@ class Engine:
         system = setup.system
         self.setup = setup
         self.workspace: Workspace = make_workspace(system)
-        pairs = system.contact.pairs
-        self._narrow_phase = ConvexNarrowPhase(system.contact.shapes, pairs) if len(pairs.convex_pair) else None
-        if self._narrow_phase is not None:
-            self._narrow_phase.prepare(self.workspace.contact.detection)
         self._warned_soils: set[str] = set()
         self._warned_of_turning = False
         self._schedule = make_schedule(system)
@@ -126,22 +121,17 @@ class Engine:
             return count - run_midpoint_steps(count, self.context)
         if self.setup.integrator == "variational":
             return count - run_variational_steps(count, self.context)
-        asks = NOTHING
         while count > 0:
-            done, asks = run_steps(count, asks == CONVEX_PAIRS, self.context)
+            done, asked = run_steps(count, self.context)
             count -= done
-            if asks == NOTHING:
+            if asked == NOTHING:
                 break
-            self.answer(asks)
+            self.answer(asked)
         return count
 
     def answer(self, asked: int) -> None:
-        """Fulfils the request of the next step (`step.run_steps`)."""
-        if asked == CONVEX_PAIRS:
-            assert self._narrow_phase is not None, "only such pairs make a step ask"
-            self._narrow_phase.answer(self.workspace.contact.detection)
-        else:
-            self.use_state(with_capacity(self.state, self.make_room(asked)))
+        """Fulfils the request of the next step for memory (`step.run_steps`)."""
+        self.use_state(with_capacity(self.state, self.make_room(asked)))
 
     def make_room(self, asked: int) -> StateCapacity:
         """Enlarges the workspace as the next step requests; returns the capacity that the state must get."""

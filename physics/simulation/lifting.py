@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.base.phases import CONVEX_PAIRS, NOTHING
+from grouser.physics.base.phases import NOTHING
 from grouser.physics.contact.room import detect, request
 from grouser.physics.contact.rows import CONTACT_SLOP
 from grouser.physics.contact.terrain import ground_surface
@@ -198,8 +198,6 @@ class _Scene:
         engine, setup = self._engine, self._engine.setup
         while (asked := request(engine.context)) != NOTHING:
             engine.answer(asked)
-            if asked == CONVEX_PAIRS:
-                break
         detect(engine.context)
         contacts, shapes = engine.workspace.contact.contacts, setup.system.contact.shapes
         some = slice(0, int(contacts.count[0]))

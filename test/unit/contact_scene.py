@@ -20,7 +20,7 @@ from grouser.physics.contact.collide import (
     make_contacts,
 )
 from grouser.physics.contact.contacts import Contacts
-from grouser.physics.contact.convex import ConvexNarrowPhase, find_due_pairs
+from grouser.physics.contact.convex import search_convex
 from grouser.physics.contact.pairs import CONVEX
 from grouser.physics.contact.slots import Memory, make_memory
 from grouser.physics.description.data.machine import Machine
@@ -82,7 +82,6 @@ class Scene:
         workspace, contacts: buffers, with room for every pair.
         slots: number of slots.
         memory: contacts of the last step.
-        coal_calls: number of pairs solved by coal.
     """
 
     def __init__(self, machine, world=FREE_SPACE):
@@ -99,10 +98,6 @@ class Scene:
         self.kinematics = make_kinematics(self.model)
         trees = (self.model, self.collision, self.kinematics, self.memory, self.workspace, self.contacts)
         self._packed = tuple(map(Packed, trees))
-        self.narrow = None
-        if len(self.collision.pairs.convex_pair):
-            self.narrow = ConvexNarrowPhase(self.collision.shapes, self.collision.pairs)
-        self.coal_calls = 0
 
     def place(self, body, position, quaternion=(0.0, 0.0, 0.0, 1.0), linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0)):
         """Places a free body and sets its speeds in world axes."""
@@ -122,19 +117,28 @@ class Scene:
         update_kinematics(model, self.q, self.v, kinematics)
         find_near(collision, kinematics, step, workspace)
 
-    def touch(self, step=STEP, solve_all=False) -> list[Found]:
-        """The present contacts; coal solves all near pairs, or those that are due."""
+    @property
+    def searches(self) -> int:
+        """Number of convex pairs so far that their faces did not solve."""
+        return int(self.workspace.searches[0])
+
+    def search(self, step=STEP) -> np.ndarray:
+        """Points, normals and gaps of the contacts of all near convex pairs, found by searching, (contacts, 7)."""
+        collision, workspace = self._packed[1], self._packed[4]
+        self.touch(step)
+        found, (pairs, broad) = [], (self.collision.pairs, self.workspace.broad)
+        for p in broad.pair[: broad.count[0]]:
+            if pairs.kind[p] == CONVEX:
+                reach, distance = self.workspace.reach[pairs.convex[p]], np.zeros(1)
+                number = search_convex(collision.shapes, collision.pairs, p, reach, workspace, distance)
+                found.append(self.workspace.found[:number].copy())
+                found[-1][:, :3] += self.kinematics.origin
+        return np.concatenate([np.zeros((0, 7)), *found])
+
+    def touch(self, step=STEP) -> list[Found]:
+        """The present contacts."""
         _, collision, kinematics, memory, workspace, contacts = self._packed
         self.find_near(step)
-        due = find_due_pairs(collision.shapes, collision.pairs, kinematics, step, workspace)
-        if solve_all:
-            broad = self.workspace.broad
-            near = np.flatnonzero(self.collision.pairs.kind[broad.pair[: broad.count[0]]] == CONVEX)
-            due = self.workspace.due_count[0] = len(near)
-            self.workspace.due[:due] = near
-        self.coal_calls += due
-        if due:
-            self.narrow.answer(self.workspace)
         detect(collision, kinematics, step, memory, workspace, contacts)
         found, origin = self.contacts, self.kinematics.origin
         return [

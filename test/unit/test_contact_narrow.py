@@ -1,8 +1,8 @@
 """Distances and contact points of simple shapes, against the library coal on random poses."""
 
-import coal
 import numpy as np
 import pytest
+from coal_solids import coal_distance
 from contact_scene import Scene, free_bodies, hull_mesh, random_quaternion
 
 from grouser.physics.base import spatial
@@ -31,34 +31,6 @@ SOLIDS = {
     "cylinder": Cylinder(0.4, 0.9),
     "mesh": GEM,
 }
-
-
-def in_coal(geometry):
-    """The geometry in coal."""
-    if isinstance(geometry, Sphere):
-        return coal.Sphere(geometry.radius)
-    if isinstance(geometry, Capsule):
-        return coal.Capsule(geometry.radius, geometry.length)
-    if isinstance(geometry, Box):
-        return coal.Box(*geometry.size)
-    if isinstance(geometry, Cylinder):
-        return coal.Cylinder(geometry.radius, geometry.length)
-    shapes = make_shapes(free_bodies(geometry), build_model(free_bodies(geometry))[1], World())
-    points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
-    for vertex in shapes.vertex:
-        points.append(vertex + shapes.position[0])
-    for corner in shapes.face_corner.tolist():
-        triangles.append(coal.Triangle(*corner))
-    return coal.Convex(points, triangles)
-
-
-def coal_distance(one, pose, other, other_pose):
-    """Signed distance of two geometries and the normal from the second to the first, by coal."""
-    request, result = coal.DistanceRequest(True), coal.DistanceResult()
-    request.gjk_tolerance = request.epa_tolerance = 1e-9
-    placed = [coal.Transform3s(spatial.matrix(q), np.array(p, dtype=float)) for p, q in (pose, other_pose)]
-    coal.distance(in_coal(one), placed[0], in_coal(other), placed[1], request, result)
-    return result.min_distance, -result.normal
 
 
 @pytest.mark.parametrize("name", SOLIDS)

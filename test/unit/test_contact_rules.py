@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -141,13 +140,6 @@ def test_contacts_are_between_the_bodies_of_the_links():
 def test_point_set_obstacles_are_rejected():
     with pytest.raises(MachineError, match='obstacle "cloud": a point set'):
         Scene(free_bodies(BALL), World(obstacles=(Obstacle("cloud", PointSet(np.zeros((1, 3)))),)))
-
-
-def test_without_coal_only_convex_pairs_are_rejected(monkeypatch):
-    monkeypatch.setitem(sys.modules, "coal", None)
-    Scene(free_bodies(BALL, Box((1.0, 1.0, 1.0))))
-    with pytest.raises(MachineError, match="package coal"):
-        Scene(free_bodies(Cylinder(1.0, 1.0), Box((1.0, 1.0, 1.0))))
 
 
 def test_flat_mesh_is_a_thin_plate():
