@@ -50,7 +50,8 @@ def read_text(path: Path, bytes_max: int, what: str) -> str:
 def package_directory(package: str, near: Path) -> Path | None:
     """Finds the share directory of a ROS package.
 
-    Searches the ament index (if ROS 2 is installed), ROS_PACKAGE_PATH, then the directories around the file `near`.
+    Searches the ament index (if ROS 2 is installed), ROS_PACKAGE_PATH, then the directories around the file `near`: those
+    whose package.xml has the name, else those that are named so.
 
     Args:
         package: its name.
@@ -116,7 +117,7 @@ def _from_enclosing(package: str, near: Path) -> Path | None:
     for directory in near.parents:
         if _package_name(directory / _PACKAGE_MANIFEST) == package:
             return directory
-    return None
+    return next((directory for directory in near.parents if directory.name == package), None)
 
 
 def _package_name(manifest: Path) -> str | None:
