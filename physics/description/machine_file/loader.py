@@ -15,6 +15,7 @@ from grouser.physics.description.table.checks import check_machine, check_refere
 from grouser.physics.description.table.family import Extension
 from grouser.physics.description.table.reader import TAG, read_extension
 from grouser.physics.description.text.files import read_text
+from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xacro import expand_xacro, is_xacro
 from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse
 from grouser.physics.description.urdf.robot import read_robot
@@ -23,52 +24,62 @@ FIXED_ROOT = "world"
 _BASES = ("floating", "fixed")
 
 
-def load_machine(path: str | Path, arguments: Mapping[str, str] | None = None, base: str | None = None) -> Machine:
+def load_machine(
+    path: str | Path,
+    arguments: Mapping[str, str] | None = None,
+    base: str | None = None,
+    packages: Mapping[str, str | Path] | None = None,
+) -> Machine:
     """Loads a machine.
 
     Args:
         path: a URDF file, or a xacro file (its name ends in ``.xacro``).
         arguments: values of the xacro file's arguments.
         base: "floating" or "fixed"; None: fixed if the root link is named ``world``, else floating.
+        packages: folders of ROS packages by name, for ``package://`` names and ``$(find ...)``. Others are found by the
+            ament index, in ROS_PACKAGE_PATH, and around the file by their package.xml or the name of their folder.
 
     Returns:
         The machine, validated; `Machine.warnings` lists implausible values.
 
     Raises:
         MachineError: the file cannot be read or is invalid.
-        ParameterError: `base` is invalid.
+        ParameterError: `base` is invalid, or a folder in `packages` does not exist.
     """
     path = Path(path)
+    known = Packages(path, packages)
     if is_xacro(path):
-        text, from_xacro = expand_xacro(path, arguments or {}), True
+        text, from_xacro = expand_xacro(path, arguments or {}, known), True
     else:
         if arguments:
             raise MachineError("only a xacro file takes arguments", file=path, remedy="name it ....xacro if it is one")
         text, from_xacro = read_text(path, BYTES_MAX, "URDF"), False
-    return _read(text, str(path), has_lines=not from_xacro, base=base)
+    return _read(text, str(path), known, has_lines=not from_xacro, base=base)
 
 
-def parse_machine(text: str, file: str, base: str | None = None) -> Machine:
+def parse_machine(
+    text: str, file: str, base: str | None = None, packages: Mapping[str, str | Path] | None = None
+) -> Machine:
     """Reads a machine from the text of a URDF, as it is published on ``robot_description``.
 
     Args:
         text: the URDF, with xacro already expanded.
         file: path, for messages; relative file names start at its directory.
-        base: as in `load_machine`.
+        base, packages: as in `load_machine`.
 
     Raises:
         MachineError: the text is invalid.
-        ParameterError: `base` is invalid.
+        ParameterError: `base` is invalid, or a folder in `packages` does not exist.
     """
-    return _read(text, file, has_lines=True, base=base)
+    return _read(text, file, Packages(file, packages), has_lines=True, base=base)
 
 
-def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
+def _read(text: str, file: str, packages: Packages, has_lines: bool, base: str | None) -> Machine:
     if base is not None and base not in _BASES:
         raise ParameterError("base", base, "floating, fixed or None")
     warnings: list[str] = []
     root = parse(text, file, has_lines=has_lines)
-    robot = read_robot(root, warnings)
+    robot = read_robot(root, packages, warnings)
     _refuse_misplaced(root)
     extension = read_extension(root, registry.ELEMENTS)
     check_references(registry.ELEMENTS, extension, robot)
@@ -81,9 +92,10 @@ def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
         joints=robot.joints,
         root=robot.root,
         floating_base=floating,
-        urdf=published_urdf(text, file),
+        urdf=published_urdf(text, packages),
         source=text,
         file=file,
+        packages={name: str(folder) for name, folder in packages.given.items()},
         **_values(extension),
     )
     check_machine(registry.FAMILIES, machine, extension)
