@@ -11,6 +11,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.machine_file import registry
 from grouser.physics.description.machine_file.plausibility import plausibility_warnings
 from grouser.physics.description.machine_file.published import published_urdf
+from grouser.physics.description.machine_file.rigid_inertia import check_inertias
 from grouser.physics.description.table.checks import check_machine, check_references, complete_extension, prepare_robot
 from grouser.physics.description.table.family import Extension
 from grouser.physics.description.table.reader import TAG, read_extension
@@ -99,6 +100,7 @@ def _read(text: str, file: str, packages: Packages, has_lines: bool, base: str |
         **_values(extension),
     )
     check_machine(registry.FAMILIES, machine, extension)
+    warnings += check_inertias(machine, robot.link_elements)
     return replace(machine, warnings=(*warnings, *plausibility_warnings(machine)))
 
 
