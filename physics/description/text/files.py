@@ -50,8 +50,8 @@ def read_text(path: Path, bytes_max: int, what: str) -> str:
 def package_directory(package: str, near: Path) -> Path | None:
     """Finds the share directory of a ROS package.
 
-    Searches the ament index (if ROS 2 is installed), ROS_PACKAGE_PATH, then the directories around the file `near`: those
-    whose package.xml has the name, else those that are named so.
+    Searches the ament index (if ROS 2 is installed), ROS_PACKAGE_PATH, then the directories around the file `near`:
+    those whose package.xml has the name, else those that are named so.
 
     Args:
         package: its name.
