@@ -21,6 +21,7 @@ from grouser.recording.events import (
     Joined,
     Left,
     Placed,
+    Released,
     Rewound,
     StateReached,
     Stopped,
@@ -148,6 +149,8 @@ class _Player:
                         simulation.faults[component][name] = value
             case Stopped():
                 simulation.part(event.machine).emergency_stop = True
+            case Released():
+                simulation.part(event.machine).release_emergency_stop()
             case Placed():
                 place = simulation.part(event.machine).place
                 place(event.position, event.quaternion, event.linear, event.angular)

@@ -38,6 +38,14 @@ class Stopped:
 
 
 @dataclass(frozen=True)
+class Released:
+    """The emergency stop of one machine was released."""
+
+    step: int
+    machine: str
+
+
+@dataclass(frozen=True)
 class WasReset:
     """The machine was reset; the count of steps continued from another number if time was rewound."""
 
@@ -132,6 +140,7 @@ Event = (
     Commanded
     | FaultsChanged
     | Stopped
+    | Released
     | WasReset
     | Rewound
     | Joined
@@ -146,6 +155,7 @@ TOPICS: dict[str, type[Event]] = {
     "commands": Commanded,
     "faults": FaultsChanged,
     "emergency_stop": Stopped,
+    "release": Released,
     "reset": WasReset,
     "joined": Joined,
     "left": Left,
@@ -165,6 +175,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
     "commands": {"step": _STEP, "values": {"type": "object", "additionalProperties": {"type": "number"}}},
     "faults": {"step": _STEP, "faults": {"type": "object", "additionalProperties": {"type": "object"}}},
     "emergency_stop": {"step": _STEP, "machine": _TEXT},
+    "release": {"step": _STEP, "machine": _TEXT},
     "reset": {"step": _STEP, "continues_at": _STEP},
     "joined": {
         "step": _STEP,

@@ -10,10 +10,13 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from grouser import catalogue
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.shared.messages import refusal_text
 from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.publishing import PublishingThread
 from grouser.nodes.simulator.robot import Place, RobotInterface
+from grouser.nodes.simulator.stop_subscription import StopSubscription
 from grouser.physics.base.compilation import Report, reporting_compilation
 from grouser.physics.base.errors import GrouserError, ParameterError
 from grouser.physics.description import load_machine, load_world
@@ -31,8 +34,9 @@ from grouser.recording.recorder import Recorder
 from grouser.runtime import garbage
 from grouser.runtime.lockstep import Lockstep
 from grouser.runtime.mailbox import Mailbox, NoAnswerError, answer_of
+from grouser.runtime.outcome import Outcome
 from grouser.runtime.pacing import Pacer
-from grouser.runtime.physics_loop import Outcome, PhysicsLoop
+from grouser.runtime.physics_loop import PhysicsLoop
 from grouser.runtime.report import LoopReport
 from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.schedule import StreamSchedule
@@ -94,9 +98,11 @@ class Session:
         self._members = {"": Member(self.machine)}
         self._robots: dict[str, RobotInterface] = {}  # replaced whenever it changes: other threads iterate over it
         self._publishing = PublishingThread(node, give_up)
+        self._endpoints = Endpoints(node)
         self._physics_thread = threading.Thread(target=self._run, name="physics", daemon=True)
         try:
             self._add(self._make_robot(Place(), self.machine, parameters.valves, program))
+            StopSubscription(self._endpoints, topics.STOP_OF_ALL, self._stop_all)
             self._lockstep = self._make_lockstep()
             self.recorder = Recorder(parameters.record, self._warn) if parameters.record else None
         except GrouserError:
@@ -134,6 +140,7 @@ class Session:
         """Destroys the topics, after the end of the threads."""
         for name in self._robots:
             self._remove(name)
+        self._endpoints.destroy()
         self._publishing.destroy()
 
     def set_active(self, active: bool) -> Outcome:
@@ -366,6 +373,10 @@ class Session:
             lockstep=self._lockstep,
             recorder=self.recorder,
         )
+
+    def _stop_all(self) -> None:
+        self._node.get_logger().warning("emergency stop of all machines", throttle_duration_sec=_WARNING_PERIOD)
+        self._mailbox.call(PhysicsLoop.stop_all)
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)
