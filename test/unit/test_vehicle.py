@@ -369,7 +369,7 @@ def steered_vehicles(draw):
 @settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_any_twist_makes_way(data):
-    """Steady or jittering, about any centre: also about a wheel, at right angles to the limits, and to and fro."""
+    """Steady or jittering, about any centre: also about a wheel, at right angles to the limits, and back and forth."""
     vehicle = data.draw(steered_vehicles())
     centre = st.tuples(st.floats(-1.0, 1.0), st.floats(-1.0, 1.0))
     about = data.draw(st.one_of(st.sampled_from([one.centre for one in vehicle.wheels]), centre))
@@ -382,5 +382,5 @@ def test_any_twist_makes_way(data):
     start = data.draw(st.floats(-1.0, 1.0)) * np.minimum([one.upper for one in vehicle.wheels], math.pi) * steered
     made, asked, _ = travelled(vehicle, asked_for, steering_at(start), time=20.0)
     assume(asked > 20.0 * 0.1)
-    # a wheel with limits a quarter turn to both sides may turn to and fro: it then rolls for a part of the time
+    # a wheel with limits a quarter turn to both sides may turn back and forth: it then rolls for a part of the time
     assert made > 0.1 * asked
