@@ -56,6 +56,7 @@ class Joined:
         urdf: its text, with xacro expanded.
         base: floating or fixed.
         position, quaternion: of its root link in the world [m], x y z w.
+        more: whether the next event is a machine that was added together with it.
     """
 
     step: int
@@ -65,6 +66,7 @@ class Joined:
     base: str
     position: Vector3
     quaternion: Quaternion
+    more: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
         "base": _TEXT,
         "position": _NUMBERS,
         "quaternion": _NUMBERS,
+        "more": {"type": "boolean"},
     },
     "left": {"step": _STEP, "machine": _TEXT},
     "placed": {

@@ -37,6 +37,7 @@ IMU = _stream("imu/<name>/data")
 SCAN = _stream("scan/<name>")
 RUT_DEPTH = _stream("terrain/rut_depth")
 BEARING_MARGIN = _stream("terrain/bearing_margin")
+OBJECT_POSES = _stream(streams.OBJECT_POSES)
 MAP = "map"
 
 VALVE_COMMANDS = "valve_commands"

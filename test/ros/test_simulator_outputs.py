@@ -46,6 +46,7 @@ OUTPUTS = {
         DurabilityPolicy.VOLATILE,
     ),
     "/ground_truth/odom": ("nav_msgs/msg/Odometry", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
+    "/objects/poses": ("tf2_msgs/msg/TFMessage", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
     "/diagnostics": ("diagnostic_msgs/msg/DiagnosticArray", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
 }
 INPUTS = {

@@ -118,9 +118,10 @@ class Yard:
             raise RequestError(Reason.NO_WORLD_LOADED, "no world is loaded")
         return self.entry
 
-    def spawn(self, order):
-        self.orders[order.name] = order
-        self.members[order.name] = Simulation(order.machine, replace(self.world().world, spawn=order.pose), STEP)
+    def spawn(self, orders):
+        for order in orders:
+            self.orders[order.name] = order
+            self.members[order.name] = Simulation(order.machine, replace(self.world().world, spawn=order.pose), STEP)
 
     def delete(self, name):
         if name not in self.members:
