@@ -250,6 +250,12 @@ STREAMS = {
             on_demand=True,
         ),
         Stream(
+            OBJECT_SHAPES,
+            "visualization_msgs/msg/MarkerArray",
+            "shapes of all plain objects, each in the frame of its object, whenever objects come or go",
+            LATCHED,
+        ),
+        Stream(
             "joint_states",
             "sensor_msgs/msg/JointState",
             "position, velocity and effort of every movable joint",

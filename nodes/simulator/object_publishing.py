@@ -1,16 +1,21 @@
-"""Publishers of the plain objects: their poses, all in one message."""
+"""Publishers of the plain objects: all poses in one message, and all shapes in another."""
+
+from collections.abc import Mapping
 
 from rclpy.node import Node
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
 
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.endpoints import Endpoints
+from grouser.nodes.simulator.object_markers import object_markers
 from grouser.nodes.simulator.parameters import SimulatorParameters
+from grouser.physics.description.data.machine import Machine
 from grouser.runtime.sampling import ObjectPoses
 
 
 class ObjectPublisher:
-    """Publishes the poses of the plain objects: on their topic while it has a subscriber, and on /tf if wanted.
+    """Publishes poses and shapes of the plain objects; poses while there is a subscriber, and on /tf if wanted.
 
     Args:
         node: that has the publishers.
@@ -28,6 +33,8 @@ class ObjectPublisher:
         )
         self._names: tuple[str, ...] = ()
         self._message = TFMessage()
+        self._shapes = self._endpoints.create_publisher(MarkerArray, topics.OBJECT_SHAPES, topics.LATCHED)
+        self._markers: dict[str, list[Marker]] | None = None
 
     def publish(self, nanoseconds: int, objects: ObjectPoses) -> None:
         """Publishes poses of one step."""
@@ -42,6 +49,17 @@ class ObjectPublisher:
         messages.fill_transforms(self._message, nanoseconds, objects.poses)
         for publisher in publishers:
             publisher.publish(self._message)
+
+    def publish_shapes(self, objects: Mapping[str, Machine]) -> None:
+        """Publishes the shapes of all objects, by name, if other objects are there than the last time."""
+        known = self._markers or {}
+        if self._markers is None or objects.keys() != known.keys():
+            self._markers = {
+                name: known[name] if name in known else list(object_markers(name, machine))
+                for name, machine in objects.items()
+            }
+            shown = [marker for markers in self._markers.values() for marker in markers]
+            self._shapes.publish(MarkerArray(markers=[Marker(action=Marker.DELETEALL), *shown]))
 
     def destroy(self) -> None:
         """Destroys the publishers."""

@@ -117,6 +117,7 @@ class Session:
         """Starts the physics and the publishing thread."""
         for robot in self._robots.values():
             robot.publisher.publish_description(robot.machine.urdf)
+        self._publish_shapes()
         self._publishing.start()
         self._physics_thread.start()
 
@@ -253,6 +254,7 @@ class Session:
         loaded = partial(WorldLoaded, file=world.file, world=world.source)
         self._require(lambda loop: loop.begin_anew(simulation, schedule, loaded))
         self._members, self.world = {}, world
+        self._publish_shapes()
         garbage.collect()
         for name in self._robots:
             self._remove(name)
@@ -269,7 +271,12 @@ class Session:
         schedule = self._schedule(robots)
         self._require(lambda loop: loop.exchange(simulation, robots, schedule, newcomers, events))
         self._members = dict(members)
+        self._publish_shapes()
         garbage.collect()  # a simulation has large arrays, and views in reference cycles with it
+
+    def _publish_shapes(self) -> None:
+        objects = {name: member.machine for name, member in self._members.items() if name not in self._robots}
+        self._objects.publish_shapes(objects)
 
     def _require(self, call: Callable[[PhysicsLoop], Outcome]) -> None:
         outcome = self.request(call)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import trimesh
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from rclpy.parameter import Parameter
@@ -9,6 +10,7 @@ from simulation_interfaces import msg, srv
 from simulation_interfaces.msg import EntityCategory, EntityFilters, EntityState, Result
 from std_msgs.msg import Bool
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
 
 from grouser.commands.replay import replay
 from grouser.nodes.shared import topics
@@ -27,6 +29,7 @@ BOX = """<robot name="box">
 </robot>
 """
 LOOSE, FIXED = BOX.format(root="base"), BOX.format(root="world")
+UP = '<origin xyz="0 0 0.3"/>'  # of the body above the root link
 # What a robot of the simulator has in its namespace, among others.
 OF_ROBOTS = ("joint_states", "robot_description", "ground_truth/odom", "emergency_stop")
 
@@ -186,6 +189,49 @@ def test_standard_services_serve_objects(ask, spawn, start_simulator):
     assert refused.result != OK and refused.error_message
     assert ask("DeleteEntity", entity="box").result.result == OK
     assert list(ask("GetEntities").entities) == ["loader", "wall"]
+
+
+def test_shapes_are_published_when_objects_come_and_go(peer, ask, spawn, start_simulator, tmp_path):
+    """Visuals, or collision shapes without any; each in the frame of its object, at its place in it."""
+    start_simulator(start_paused=True)
+    heard = peer.hear(MarkerArray, topics.OBJECT_SHAPES, topics.LATCHED)
+    ball = """<visual><geometry><sphere radius="0.7"/></geometry>
+      <material name="m"><color rgba="0.1 0.2 0.3 0.4"/></material></visual>"""
+    capsule = '<collision><origin xyz="0 1 0"/><geometry><capsule radius="0.1" length="0.6"/></geometry></collision>'
+    for name, shape, place in (("ball", ball, (0.0, 9.0, 0.2)), ("pill", capsule, (0.0, -9.0, 5.0))):
+        text = LOOSE.replace("</inertial>", f"</inertial>{shape}").replace('type="fixed">', 'type="fixed">' + UP)
+        assert spawn(name, place, text).result.result == OK
+    message = heard.wait_ever(lambda message: {one.ns for one in message.markers} == {"", "ball", "pill"}, "both")
+    assert message.markers[0].action == Marker.DELETEALL
+    shown = {name: [one for one in message.markers if one.header.frame_id == name] for name in ("ball", "pill")}
+    assert all(one.action == Marker.ADD and one.frame_locked for one in message.markers[1:])
+    (ball_marker,) = shown["ball"]
+    assert (ball_marker.type, ball_marker.scale.x, ball_marker.pose.position.z) == (Marker.SPHERE, 1.4, 0.3)
+    colour = ball_marker.color
+    assert (colour.r, colour.g, colour.b, colour.a) == pytest.approx((0.1, 0.2, 0.3, 0.4))
+    places = [(one.type, one.pose.position.y, one.pose.position.z) for one in shown["pill"]]
+    assert places == [
+        (Marker.CYLINDER, 1.0, pytest.approx(0.3)),
+        (Marker.SPHERE, 1.0, pytest.approx(0.6)),
+        (Marker.SPHERE, 1.0, pytest.approx(0.0)),
+        (Marker.CUBE, 0.0, pytest.approx(0.3)),
+    ]
+    assert ask("DeleteEntity", entity="ball").result.result == OK
+    heard.wait_ever(lambda message: {one.ns for one in message.markers} == {"", "pill"}, "the pill alone")
+    late = peer.hear(MarkerArray, topics.OBJECT_SHAPES, topics.LATCHED).first()
+    assert {one.ns for one in late.markers} == {"", "pill"}
+
+
+def test_mesh_of_an_object_is_a_marker_with_its_file(peer, spawn, start_simulator, tmp_path):
+    start_simulator(start_paused=True)
+    heard = peer.hear(MarkerArray, topics.OBJECT_SHAPES, topics.LATCHED)
+    file = tmp_path / "a stone.stl"
+    trimesh.creation.box((1.0, 1.0, 1.0)).export(file)
+    mesh = f'<mesh filename="{file.as_uri()}" scale="0.5 0.5 0.2"/>'
+    assert spawn("stone", (0.0, 9.0, 1.0), LOOSE.replace('<box size="0.4 0.4 0.4"/>', mesh)).result.result == OK
+    (_, marker) = heard.wait_ever(lambda message: len(message.markers) == 2, "the stone").markers
+    assert (marker.type, marker.mesh_resource) == (Marker.MESH_RESOURCE, file.as_uri())
+    assert (marker.scale.x, marker.scale.y, marker.scale.z) == (0.5, 0.5, 0.2)
 
 
 def test_emergency_stop_and_reset_leave_objects_to_physics(peer, ask, spawn, start_simulator):
