@@ -1,6 +1,6 @@
 """Plain objects in the browser: from markers of their shapes and a message of their poses."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -24,11 +24,13 @@ class ObjectsView:
 
     def __init__(self, scene: viser.SceneApi) -> None:
         self._scene = scene
+        self._shapes: dict[str, list[Marker]] = {}
         self._frames: dict[str, viser.FrameHandle] = {}
         self._poses: dict[str, np.ndarray] = {}
+        self._received: Mapping[str, np.ndarray] = {}  # also of objects whose shapes come later
 
     def show(self, markers: Iterable[Marker]) -> list[str]:
-        """Replaces all objects; one appears when its pose is known.
+        """Draws these objects, and no others; one appears when its pose is known.
 
         Args:
             markers: in frames with the names of their objects.
@@ -36,33 +38,35 @@ class ObjectsView:
         Returns:
             Descriptions of shapes that cannot be drawn.
         """
-        for frame in self._frames.values():
-            frame.remove()
-        self._frames.clear()
-        problems = []
+        shapes: dict[str, list[Marker]] = {}
+        for marker in markers:
+            shapes.setdefault(marker.header.frame_id, []).append(marker)
+        for name in [name for name, shown in self._shapes.items() if shapes.get(name) != shown]:
+            self._frames.pop(name).remove()
+            self._poses.pop(name, None)
+        problems = [text for name in shapes if name not in self._frames for text in self._add(name, shapes[name])]
+        self._shapes = shapes
+        self.move(self._received)
+        return problems
+
+    def _add(self, name: str, markers: list[Marker]) -> Iterator[str]:
+        """Adds an object, out of sight; yields descriptions of shapes that cannot be drawn."""
+        node = f"/objects/{name.replace('/', '|')}"
+        self._frames[name] = self._scene.add_frame(node, show_axes=False, visible=False)
         for number, marker in enumerate(markers):
-            name = marker.header.frame_id
-            node = f"/objects/{name.replace('/', '|')}"
-            if name not in self._frames:
-                self._frames[name] = self._scene.add_frame(node, show_axes=False, visible=False)
             colour = (marker.color.r, marker.color.g, marker.color.b, marker.color.a)
             try:
                 add_shape(self._scene, f"{node}/{number}", geometry_of(marker), _pose_of(marker), colour)
             except MeshError as problem:
-                problems.append(f"object '{name}': {problem}")
-        places = {name: pose for name, pose in self._poses.items() if name in self._frames}
-        self._poses.clear()
-        self.move(places)
-        return problems
+                yield f"object '{name}': {problem}"
 
     def move(self, poses: Mapping[str, np.ndarray]) -> None:
         """Moves objects to their poses x y z qx qy qz qw in the world, (7,), by name, as far as they have moved."""
+        self._received = poses
         for name, pose in poses.items():
-            frame, shown = self._frames.get(name), self._poses.get(name)
-            if frame is not None and shown is not None and np.abs(pose - shown).max() < _UNSEEN:
-                continue
-            self._poses[name] = pose
-            if frame is not None:
+            shown = self._poses.get(name)
+            if name in self._frames and (shown is None or np.abs(pose - shown).max() >= _UNSEEN):
+                frame, self._poses[name] = self._frames[name], pose
                 frame.position, frame.wxyz, frame.visible = pose[:3], np.roll(pose[3:], 1), True
 
 

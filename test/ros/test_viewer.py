@@ -313,15 +313,14 @@ def test_objects_are_drawn_where_they_are(theatre: Theatre) -> None:
         shown = [marker for name in names for marker in markers[name]]
         shapes.publish(MarkerArray(markers=[Marker(action=Marker.DELETEALL), *shown]))
 
-    def place(**places: tuple) -> None:
-        stage.transforms.clear()
-        for name, (position, quaternion) in places.items():
-            stage.place(name, "map", position, quaternion)
+    def place() -> None:
+        stage.place("crate", "map", (1, 2, 3), QUARTER_TURN)
+        stage.place("pill", "map", (0, 0, 5))
         poses.publish(TFMessage(transforms=list(stage.transforms.values())))
         stage.transforms.clear()
 
     def seen_at(name: str, position: tuple, quaternion: tuple) -> bool:
-        place(crate=((1, 2, 3), QUARTER_TURN), pill=((0, 0, 5), NO_TURN))
+        place()
         frame = handle(viewer, f"/objects/{name}")
         return (
             frame is not None
@@ -330,17 +329,25 @@ def test_objects_are_drawn_where_they_are(theatre: Theatre) -> None:
             and abs(frame.wxyz @ np.roll(quaternion, 1)) > 1.0 - 1e-9
         )
 
+    theatre.wait_for(lambda: place() or viewer._object_poses, "poses before shapes")
+    theatre.wait_for(lambda: not viewer._object_poses, "that they are taken")
     publish("crate", "pill")
+    theatre.wait_for(lambda: handle(viewer, "/objects/crate"), "the crate at the pose that is known")
+    assert handle(viewer, "/objects/crate").visible
     theatre.wait_for(lambda: seen_at("crate", (1, 2, 3), QUARTER_TURN), "the crate")
     theatre.wait_for(lambda: seen_at("pill", (0, 0, 5), NO_TURN), "the pill")
-    box, body, end = (handle(viewer, f"/objects/{name}") for name in ("crate/0", "pill/1", "pill/2"))
+    box, body, end = (handle(viewer, f"/objects/{name}") for name in ("crate/0", "pill/0", "pill/1"))
     assert (box.dimensions, box.color) == ((1.0, 2.0, 3.0), (255, 0, 0))
     assert box.position == pytest.approx([0.0, 0.0, 0.5])
     assert (body.radius, body.height, end.radius) == (0.1, 0.6, 0.1)
     assert end.position == pytest.approx([0.0, 0.0, 0.3])
     publish("pill")
     theatre.wait_for(lambda: handle(viewer, "/objects/crate") is None, "the pill alone")
-    assert seen_at("pill", (0, 0, 5), NO_TURN)
+    assert handle(viewer, "/objects/pill/0") is body and seen_at("pill", (0, 0, 5), NO_TURN)
+    markers["pill"] = list(object_markers("pill", parse_machine(texts["crate"], file="pill")))
+    publish("pill")
+    theatre.wait_for(lambda: getattr(handle(viewer, "/objects/pill/0"), "dimensions", None), "another pill")
+    theatre.wait_for(lambda: seen_at("pill", (0, 0, 5), NO_TURN), "it in its place")
 
 
 def test_a_force_acts_near_its_shapes() -> None:
