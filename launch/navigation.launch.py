@@ -9,6 +9,7 @@ from launch.substitutions import EqualsSubstitution, LaunchConfiguration
 from launch_ros.actions import Node, SetParameter
 from launch_ros.parameter_descriptions import ParameterValue
 
+from grouser.launching import require_packages
 from launch import LaunchDescription
 
 SHARE = Path(__file__).resolve().parent.parent
@@ -49,6 +50,19 @@ def generate_launch_description():
             DeclareLaunchArgument("real_time_factor", default_value="1.0", description="0.0: as fast as possible"),
             DeclareLaunchArgument(
                 "view", default_value="true", choices=["true", "false"], description="show the machine in the browser"
+            ),
+            require_packages(
+                [
+                    "nav2_behaviors",
+                    "nav2_bt_navigator",
+                    "nav2_collision_monitor",
+                    "nav2_controller",
+                    "nav2_lifecycle_manager",
+                    "nav2_planner",
+                    "nav2_velocity_smoother",
+                    "nav2_waypoint_follower",
+                ],
+                "sudo apt install ros-$ROS_DISTRO-navigation2; the node goal_follower drives without Nav2",
             ),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(str(SHARE / "launch" / "simulator.launch.py")),

@@ -27,6 +27,7 @@ import sys
 import time
 from pathlib import Path
 
+from ament_package import register_package
 from preflight import (
     MissingError,
     Probe,
@@ -38,9 +39,8 @@ from preflight import (
 
 ROOT = Path(__file__).resolve().parent.parent
 STATE_FILE = "grouser_setup.json"
-PACKAGE_SOURCES = ("setup.py", "setup.cfg", "resource/grouser")
+PACKAGE_SOURCES = ("setup.py", "setup.cfg", "resource/grouser", "tooling/ament_package.py")
 BUILDER_SOURCES = ("tooling/build_interfaces.py", "tooling/interface_sources.py", "tooling/interface_package.py")
-EXECUTABLES = ("grouser", "simulator", "viewer", "attitude_controller", "operator")
 EXTRAS = {"run": (), "test": ("test",)}
 TRIAL = (
     "import grouser, numba, rclpy, builtin_interfaces.msg, tf2_msgs.msg, control_msgs.action, control_msgs.msg, "
@@ -244,7 +244,7 @@ class Setup:
             # The pip of older distributions searches for minutes where a newer one finds the versions at once.
             self._call([*pip, "--upgrade", "pip"])
             self._call([*pip, "--editable", target], progress=PipProgress())
-        self._link_executables()
+        register_package(self.folder, ROOT)
         for purpose in EXTRAS:
             if set(EXTRAS[purpose]) <= set(extras):
                 self.state.set(f"packages for {purpose}", _fingerprint(PACKAGE_SOURCES))
@@ -258,14 +258,6 @@ class Setup:
             for extra in extras
             if self.state.get(f"packages for {purpose}") is not None
         )
-
-    def _link_executables(self) -> None:
-        """Put the executables where `ros2 run` and launch files look for them."""
-        folder = self.folder / "lib" / "grouser"
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in EXECUTABLES:
-            (folder / name).unlink(missing_ok=True)
-            (folder / name).symlink_to(Path("..", "..", "bin", name))
 
     def _build_interfaces(self) -> None:
         """Stage 3: interface packages that cannot be imported yet."""

@@ -21,6 +21,7 @@ from grouser.recording.events import (
     Joined,
     Left,
     Placed,
+    Released,
     Rewound,
     StateReached,
     Stopped,
@@ -148,11 +149,13 @@ class _Player:
                         simulation.faults[component][name] = value
             case Stopped():
                 simulation.part(event.machine).emergency_stop = True
+            case Released():
+                simulation.part(event.machine).release_emergency_stop()
             case Placed():
                 place = simulation.part(event.machine).place
                 place(event.position, event.quaternion, event.linear, event.angular)
             case Joined():
-                machine = parse_machine(event.urdf, event.file, event.base)
+                machine = parse_machine(event.urdf, event.file, event.base, event.packages)
                 self._members[event.machine] = Member(machine, Pose(event.position, event.quaternion))
                 if not event.more:
                     self._exchange()

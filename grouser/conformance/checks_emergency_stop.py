@@ -1,4 +1,4 @@
-"""The emergency stop: commands have no effect until a reset."""
+"""The emergency stop: commands have no effect until it is cleared or a reset."""
 
 from collections.abc import Sequence
 
@@ -39,6 +39,10 @@ def check_emergency_stop(subject: Subject, section: Section) -> None:
     ):
         share = np.max(np.abs(apart)) / motion[joint]
         section.check(label, expected, f"{share:.1%} of the motion", bool(share < _NOTHING))
+    refusal, moved = _cleared(subject, trials, channels)
+    section.check(standard.CLEAR_EMERGENCY_STOP.name, "releases the stop", refusal or "so", not refusal)
+    share = np.abs(moved - idle)[joint] / motion[joint]
+    section.check("command after it is cleared", "moves", f"{share:.0%} of the motion", bool(share > _AGAIN))
     share = np.abs(trials.run(channels) - idle)[joint] / motion[joint]
     section.check("command after a reset", "moves", f"{share:.0%} of the motion", bool(share > _AGAIN))
     trials.finish(section)
@@ -64,3 +68,17 @@ def _stopped(
     subject.publish("emergency_stop", Bool(data=False))
     trials.command(commanded_channels)
     return shown, braked, (first, trials.advance(DURATION))
+
+
+def _cleared(subject: Subject, trials: Trials, channels: Sequence[Channel]) -> tuple[str, np.ndarray]:
+    """Stops the machine at its start, clears the stop and moves it by some channels.
+
+    Returns:
+        Why the stop was not cleared, "" if it was; displacement of the joints.
+    """
+    begun = trials.start()
+    subject.publish("emergency_stop", Bool(data=True))
+    subject.is_told(lambda: subject.diagnosis(standard.EMERGENCY_STOP) == "true")
+    refusal = subject.control.clear_emergency_stop()
+    trials.command(channels)
+    return refusal, trials.advance(DURATION) - begun

@@ -73,9 +73,10 @@ def _check_input(subject: Subject, section: Section, entry: standard.Input) -> N
     types = sorted({subscriber.type for subscriber in subscribers})
     seen = " ".join(types) or "no subscriber"
     section.check(f"{entry.name}: type", expected, seen, len(types) == 1 and types[0] in valid)
-    if entry.durability == standard.TRANSIENT_LOCAL and subscribers:
-        durabilities = sorted({subscriber.durability for subscriber in subscribers})
-        section.check(f"{entry.name}: QoS", entry.durability, ", ".join(durabilities), entry.durability in durabilities)
+    durabilities = sorted({subscriber.durability for subscriber in subscribers})
+    if subscribers:  # one that asks for earlier messages does not match ordinary publishers
+        expected = standard.VOLATILE
+        section.check(f"{entry.name}: QoS", expected, ", ".join(durabilities), expected in durabilities)
 
 
 def _check_call(subject: Subject, section: Section, call: standard.Call, kind: str | None, dispensable: bool) -> None:

@@ -70,6 +70,13 @@ class Control:
         kind = interface(f"{standard.SIMULATION_INTERFACES}/srv/ResetSimulation")
         return "no such service" if kind is None else self.request("ResetSimulation", scope=kind.Request.SCOPE_STATE)[1]
 
+    def clear_emergency_stop(self) -> str:
+        """Releases emergency stops; returns the error message."""
+        call = standard.CLEAR_EMERGENCY_STOP
+        if not self._has(call):
+            return "no such service"
+        return _refusal(self._client.call(self._offer.full(call.name), Trigger, Trigger.Request()))
+
     def leave(self) -> None:
         """Makes a request without further fields."""
         if self._own_count is not None:

@@ -44,7 +44,7 @@ before, with its machine at its start. The requirements follow from the machine'
 | `interfaces` | `simulation_interfaces`, where it is offered: features, states, results, steps, the action's feedback |
 | `reset` | joints are at their start; time does not go back unless `reset_rewinds_time` is set |
 | `commands` | those not finite, of unknown name or wrong length are refused and counted; a timeout ends the motion |
-| `emergency_stop` | the machine stops, and obeys no command until the reset, even after the stop is released |
+| `emergency_stop` | the machine stops, and obeys no command until it is cleared or reset, even after `false` was sent |
 
 Commands are tried while the simulator is paused, by steps from a reset: trials differ only by the command, and the load
 of the computer does not matter. A timeout is compared with a command to stop at the same moment: the difference may be

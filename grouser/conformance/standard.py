@@ -129,17 +129,16 @@ class Input:
         name: of the topic.
         types: of its messages; one of them.
         needs: as of an `Output`.
-        durability: of the subscription: `transient_local` also receives earlier messages of such a publisher.
     """
 
     name: str
     types: tuple[str, ...]
     needs: str
-    durability: str = VOLATILE
 
 
 INPUTS = (
-    Input("emergency_stop", ("std_msgs/Bool",), EVERY_MACHINE, TRANSIENT_LOCAL),
+    Input("emergency_stop", ("std_msgs/Bool",), EVERY_MACHINE),
+    Input("/emergency_stop", ("std_msgs/Bool",), EVERY_MACHINE),
     Input("cmd_vel", ("geometry_msgs/TwistStamped", "geometry_msgs/Twist"), DRIVEN_WHEELS),
     Input("joint_commands", ("sensor_msgs/JointState",), DRIVES),
     Input("joint_trajectory", ("trajectory_msgs/JointTrajectory",), FOLLOWING_DRIVES),
@@ -165,11 +164,13 @@ class Call:
     instead: str = ""
 
 
+CLEAR_EMERGENCY_STOP = Call("~/clear_emergency_stop", "std_srvs/Trigger", EVERY_MACHINE)
 SERVICES = (
     Call("~/pause", "std_srvs/SetBool", EVERY_MACHINE, "SetSimulationState"),
     Call("~/step", "std_srvs/Trigger", EVERY_MACHINE, "StepSimulation"),
     Call("~/reset", "std_srvs/Trigger", EVERY_MACHINE, "ResetSimulation"),
     Call("~/clear_faults", "std_srvs/Trigger", HYDRAULICS),
+    CLEAR_EMERGENCY_STOP,
 )
 ACTIONS = (Call("follow_joint_trajectory", "control_msgs/FollowJointTrajectory", FOLLOWING_DRIVES),)
 

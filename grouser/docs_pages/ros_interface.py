@@ -123,7 +123,8 @@ MEANINGS: dict[str, Meaning] = {
     topics.JOINT_TRAJECTORY: Meaning("a trajectory to follow", given=_FOLLOWING),
     topics.FOLLOW_JOINT_TRAJECTORY: Meaning("a trajectory to follow; docs/trajectories.md", given=_FOLLOWING),
     topics.CMD_VEL: Meaning("TwistStamped with `enable_stamped_cmd_vel`, else Twist", given=_DRIVEN),
-    topics.EMERGENCY_STOP: Meaning("latched until a reset"),
+    topics.EMERGENCY_STOP: Meaning("stops this machine; latched until `~/clear_emergency_stop` or a reset"),
+    topics.STOP_OF_ALL: Meaning("the same for all machines of the simulation"),
     topics.JOY: Meaning("levers and buttons of the joystick"),
     topics.MAP: Meaning("where a machine cannot drive"),
     topics.INITIAL_POSE: Meaning("where the machine is on the map"),
@@ -132,6 +133,7 @@ MEANINGS: dict[str, Meaning] = {
     topics.PAUSE: Meaning("stand still, or go on"),
     topics.STEP: Meaning("advance a paused simulation by `step_request_count` steps"),
     topics.CLEAR_FAULTS: Meaning("all components are healthy again"),
+    topics.CLEAR_EMERGENCY_STOP: Meaning("releases emergency stops; refused while a command is not neutral"),
 }
 # Arguments of machines: without them no shipped machine has flexible links.
 ARGUMENTS = {"four_bar": {"variant": "flexible"}}

@@ -38,6 +38,14 @@ class Stopped:
 
 
 @dataclass(frozen=True)
+class Released:
+    """The emergency stop of one machine was released."""
+
+    step: int
+    machine: str
+
+
+@dataclass(frozen=True)
 class WasReset:
     """The machine was reset; the count of steps continued from another number if time was rewound."""
 
@@ -55,6 +63,7 @@ class Joined:
         file: its file.
         urdf: its text, with xacro expanded.
         base: floating or fixed.
+        packages: folders of ROS packages by name, as they were given.
         position, quaternion: of its root link in the world [m], x y z w.
         more: whether the next event is a machine that was added together with it.
     """
@@ -64,6 +73,7 @@ class Joined:
     file: str
     urdf: str
     base: str
+    packages: Mapping[str, str]
     position: Vector3
     quaternion: Quaternion
     more: bool = False
@@ -132,6 +142,7 @@ Event = (
     Commanded
     | FaultsChanged
     | Stopped
+    | Released
     | WasReset
     | Rewound
     | Joined
@@ -146,6 +157,7 @@ TOPICS: dict[str, type[Event]] = {
     "commands": Commanded,
     "faults": FaultsChanged,
     "emergency_stop": Stopped,
+    "release": Released,
     "reset": WasReset,
     "joined": Joined,
     "left": Left,
@@ -165,6 +177,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
     "commands": {"step": _STEP, "values": {"type": "object", "additionalProperties": {"type": "number"}}},
     "faults": {"step": _STEP, "faults": {"type": "object", "additionalProperties": {"type": "object"}}},
     "emergency_stop": {"step": _STEP, "machine": _TEXT},
+    "release": {"step": _STEP, "machine": _TEXT},
     "reset": {"step": _STEP, "continues_at": _STEP},
     "joined": {
         "step": _STEP,
@@ -172,6 +185,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
         "file": _TEXT,
         "urdf": _TEXT,
         "base": _TEXT,
+        "packages": {"type": "object", "additionalProperties": _TEXT},
         "position": _NUMBERS,
         "quaternion": _NUMBERS,
         "more": {"type": "boolean"},

@@ -7,7 +7,7 @@ import numpy as np
 from grouser.physics.simulation.view import MachineView
 from grouser.program import TWIST
 from grouser.runtime.frames import FrameTree
-from grouser.runtime.vehicle import SOFT_SLIP, DeadReckoning, Vehicle
+from grouser.runtime.vehicle import SOFT_SLIP, DeadReckoning, Vehicle, steering_at
 
 
 class Driver:
@@ -56,7 +56,7 @@ class Driver:
         if len(joints) < len(commands):
             if not self._engaged:
                 held = self._simulation.command
-                self._targets = np.array([held[name] if name else 0.0 for name in self._steering])
+                self._steered = steering_at(np.array([held[name] if name else 0.0 for name in self._steering]))
             self._engaged = True
             self._twist.update((name, value) for name, value in commands.items() if name in TWIST)
         if not self.joints.isdisjoint(joints):
@@ -64,8 +64,9 @@ class Driver:
         if not self._engaged:
             return joints
         twist = np.array([self._twist[name] for name in TWIST])
-        self._targets, speeds = self._vehicle.drive(twist, self._measured.positions(), self._targets, interval)
-        wanted = dict(zip([*self._steering, *self._wheels], [*self._targets.tolist(), *speeds.tolist()], strict=True))
+        self._steered, speeds = self._vehicle.drive(twist, self._measured.positions(), self._steered, interval)
+        targets = self._steered.targets.tolist()
+        wanted = dict(zip([*self._steering, *self._wheels], [*targets, *speeds.tolist()], strict=True))
         wanted.pop("", None)
         return {**joints, **wanted}
 

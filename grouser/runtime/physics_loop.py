@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from grouser.physics.base.errors import DivergenceError, GrouserError, ParameterError
 from grouser.physics.description.data.machine import member_prefix
@@ -11,11 +10,22 @@ from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import transfer_state
 from grouser.physics.simulation.view import MachineView
-from grouser.recording.events import Commanded, Diverged, Event, FaultsChanged, Placed, Rewound, Stopped, WasReset
+from grouser.recording.events import (
+    Commanded,
+    Diverged,
+    Event,
+    FaultsChanged,
+    Placed,
+    Released,
+    Rewound,
+    Stopped,
+    WasReset,
+)
 from grouser.recording.recorder import Recorder
 from grouser.runtime.lockstep import Lockstep
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.objects import PlainObjects
+from grouser.runtime.outcome import Outcome, StepRequest, refused
 from grouser.runtime.pacing import Pacer
 from grouser.runtime.report import LoopMeter, LoopReport
 from grouser.runtime.robot_runtime import RobotRuntime
@@ -24,18 +34,8 @@ from grouser.runtime.schedule import StreamSchedule
 from grouser.runtime.streams import CLOCK, OBJECT_POSES
 from grouser.runtime.trajectory_following import Order
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """Result of a request: whether it was carried out, a text, and the error that refused it, if any."""
-
-    success: bool
-    message: str
-    error: GrouserError | None = None
-
-
-_STEPPING = Outcome(False, "a request for steps is being carried out")
-_INACTIVE = Outcome(False, "the simulator is not active")
+_STEPPING = refused("a request for steps is being carried out")
+_INACTIVE = refused("the simulator is not active")
 
 
 class PhysicsLoop:
@@ -94,7 +94,7 @@ class PhysicsLoop:
         self._meter = LoopMeter(simulation.step_size)
         self._paused = start_paused
         self._active = start_active
-        self._stepping = False
+        self._steps: StepRequest | None = None  # being carried out
         self._failure = ""
         self._dropped = 0
         self._refused = 0
@@ -150,10 +150,10 @@ class PhysicsLoop:
     def set_active(self, active: bool) -> Outcome:
         """Activates or deactivates stepping and the handing out of samples; the state does not change.
 
-        Commands received while it was inactive are dropped.
+        Commands received while it was inactive are dropped. Deactivation ends a request for steps.
         """
-        if self._stepping:
-            return _STEPPING
+        if not active:
+            self._end_steps("deactivation")
         if active and not self._active:
             self._mailbox.take_commands()
             self._begin()
@@ -162,13 +162,12 @@ class PhysicsLoop:
         return Outcome(True, "active" if active else "inactive")
 
     def set_paused(self, paused: bool) -> Outcome:
-        """Pauses or resumes."""
-        if self._stepping:
-            return _STEPPING
+        """Pauses or resumes; either ends a request for steps."""
         if not self._active and not paused:
             return _INACTIVE
         if self._failure and not paused:
-            return Outcome(False, f"reset first: {self._failure}")
+            return self._failed()
+        self._end_steps("a pause" if paused else "the start of the simulation")
         if self._paused and not paused:
             self._pacer.restart(self.step)
             self._meter.resume()
@@ -182,49 +181,42 @@ class PhysicsLoop:
     def step_paused(self, count: int, after_step: Callable[[int], bool] | None = None) -> Outcome:
         """Advances exactly `count` steps of a paused simulation, as fast as possible.
 
-        Calls in the mailbox run between ticks, so that an emergency stop takes effect at once. Requests that would
-        change the count (a pause, a reset, more steps) are refused meanwhile.
+        Calls in the mailbox run between ticks, so that an emergency stop takes effect at once. It ends the request, as
+        do a pause, a start, a reset and a deactivation; other machines and more steps are refused meanwhile.
 
         Args:
             count: of steps.
             after_step: called after each step with the number of steps made; returns whether to go on.
         """
-        if self._stepping:
+        if self._steps is not None:
             return _STEPPING
         if not self._active:
             return _INACTIVE
         if self._failure:
-            return Outcome(False, f"reset first: {self._failure}")
+            return self._failed()
         if not self._paused:
             return Outcome(False, "stepping requires a paused simulation")
-        start, target = self.step, self.step + count
-        canceled = False
-
-        def go_on() -> bool:
-            nonlocal canceled
-            canceled = after_step is not None and not after_step(self.step - start)
-            return not canceled
-
-        self._stepping = True
+        self._steps = steps = StepRequest(count, after_step)
         self._lockstep.resume()
-        while self.step < target and not self._failure and not self._finished.is_set() and not canceled:
+        while steps.going and not self._failure:
             self._mailbox.run_calls(self)
-            if self._lockstep.wait(self.step):
-                self._advance(min(target - self.step, self._steps_of_tick()), after_step and go_on)
-        self._stepping = False
+            if self._finished.is_set():
+                steps.end("the end of the simulation")
+            if steps.going and self._lockstep.wait(self.step):
+                self._advance(min(steps.count - steps.made, self._steps_of_tick()))
+        self._steps = None
         self._refresh_report()
         if self._failure:
             return Outcome(False, self._failure)
         self._hand_out(self._schedule.names - self._schedule.due(self.step))
-        return Outcome(self.step == target, f"{self.step - start} steps, now at t = {self._time():.6f} s")
+        return steps.outcome(self._time())
 
     def reset(self, rewind_time: bool) -> Outcome:
         """Resets the simulation; time stamps keep increasing unless `rewind_time`.
 
         Pending commands were meant for the state before the reset and are dropped.
         """
-        if self._stepping:
-            return _STEPPING
+        self._end_steps("a reset")
         self._mailbox.take_commands()
         reached = 0 if rewind_time else self.step
         if self._recorder is not None:  # the state before the reset is lost after it
@@ -243,8 +235,7 @@ class PhysicsLoop:
 
     def rewind(self) -> Outcome:
         """Sets time back to zero. The state does not change; trajectories, which refer to time, end."""
-        if self._stepping:
-            return _STEPPING
+        self._end_steps("a reset")
         passed = self.step
         self._note(Rewound(passed))
         self._earlier_steps -= passed
@@ -257,11 +248,29 @@ class PhysicsLoop:
         return Outcome(True, "now at t = 0 s")
 
     def stop_robot(self, name: str) -> None:
-        """Emergency stop of a robot: latched until a reset."""
+        """Emergency stop of a robot: latched until it is released or reset."""
         if (runtime := self._runtimes.get(name)) is not None:
+            self._end_steps("an emergency stop")
             self._note(Stopped(self.step, name))
             runtime.stop()
             self._refresh_report()
+
+    def stop_all(self) -> None:
+        """Emergency stop of every robot."""
+        for name in self._runtimes:
+            self.stop_robot(name)
+
+    def release_stop(self) -> Outcome:
+        """Releases the emergency stop of all robots, unless a command would move one."""
+        stopped = {name: runtime for name, runtime in self._runtimes.items() if runtime.stopped}
+        moving = [f"{member_prefix(name)}{actuator}" for name, one in stopped.items() for actuator in one.not_neutral()]
+        if moving:
+            return refused(f"{', '.join(moving)}: bring the commands to neutral (0) first")
+        for name, runtime in stopped.items():
+            self._note(Released(self.step, name))
+            runtime.release()
+        self._refresh_report()
+        return Outcome(True, "released" if stopped else "no machine was stopped")
 
     def exchange(
         self,
@@ -280,7 +289,7 @@ class PhysicsLoop:
             newcomers: name of each new robot -> factory of its runtime.
             events: make the recorded events from the step.
         """
-        if self._stepping:
+        if self._steps is not None:
             return _STEPPING
         try:
             transfer_state(self._simulation, simulation)
@@ -296,8 +305,7 @@ class PhysicsLoop:
 
         Time stamps keep increasing.
         """
-        if self._stepping:
-            return _STEPPING
+        self._end_steps("another world")
         reached = self.step
         self._note(event(reached))
         self._earlier_steps = reached - simulation.step_count
@@ -387,6 +395,14 @@ class PhysicsLoop:
         """Changes the longest wait for lockstep sources [s of wall time]; 0: any."""
         self._lockstep.change_deadline(deadline)
 
+    def _end_steps(self, cause: str) -> None:
+        """Ends the request for steps that is being carried out, if any."""
+        if self._steps is not None:
+            self._steps.end(cause)
+
+    def _failed(self) -> Outcome:
+        return refused(f"reset first: {self._failure}")
+
     def _begin(self) -> None:
         """Starts pacing and hands out a sample of every stream."""
         self._arrive(self._schedule.names)
@@ -417,8 +433,8 @@ class PhysicsLoop:
     def _steps_of_tick(self) -> int:
         return min(self._schedule.steps_to_next(self.step), self._lockstep.steps_to_next(self.step))
 
-    def _advance(self, count: int, go_on: Callable[[], bool] | None = None) -> None:
-        """One tick: to the next sample, or to the first step after which `go_on` returns False."""
+    def _advance(self, count: int) -> None:
+        """One tick: to the next sample, or to the step after which a request for steps is canceled."""
         received = self._lockstep.take_commands(self.step)
         interval = count * self._simulation.step_size
         for name, runtime in self._runtimes.items():
@@ -426,10 +442,7 @@ class PhysicsLoop:
             self._command(name, runtime.commands(self.step, own, interval))
         started, first = time.perf_counter(), self.step
         try:
-            if go_on is None:
-                self._simulation.step(count)
-            else:
-                self._step_singly(count, go_on)
+            self._step(count)
         except DivergenceError as error:
             self._failure = str(error)
             self._note(Diverged(self.step, self._failure))
@@ -443,10 +456,17 @@ class PhysicsLoop:
         if self._meter.refresh_due():
             self._refresh_report()
 
-    def _step_singly(self, count: int, go_on: Callable[[], bool]) -> None:
+    def _step(self, count: int) -> None:
+        steps = self._steps
+        if steps is None or not steps.singly:
+            self._simulation.step(count)
+            if steps is not None:
+                steps.add(count)
+            return
         for _ in range(count):
             self._simulation.step(1)
-            if not go_on():
+            steps.add(1)
+            if not steps.going:
                 break
 
     def _command(self, name: str, commands: Mapping[str, float]) -> None:

@@ -84,11 +84,24 @@ class RobotRuntime:
             if part is not None:
                 part.reset()
 
+    @property
+    def stopped(self) -> bool:
+        """Whether its emergency stop is latched."""
+        return self.robot.emergency_stop
+
     def stop(self) -> None:
-        """Emergency stop: latched until a reset."""
+        """Emergency stop: latched until `release` or a reset."""
         self.robot.emergency_stop = True
         self.supervisor.stop_program()
         self.stop_trajectory("emergency stop")
+
+    def not_neutral(self) -> list[str]:
+        """Actuators whose commands would move them after the emergency stop."""
+        return self.robot.command.not_neutral()
+
+    def release(self) -> None:
+        """Releases the emergency stop; drives in position mode hold the present positions."""
+        self.robot.release_emergency_stop()
 
     def stop_trajectory(self, reason: str) -> None:
         """Ends all trajectories."""

@@ -177,6 +177,9 @@ def _sensors(kind: str) -> Callable[[StreamSource], list[str]]:
 _SHAPES = Given("collision shapes", lambda machine, world: any(link.collisions for link in machine.links))
 _LOOPS = Given("loop or compliant joints", lambda machine, world: bool(machine.loop_joints or machine.compliant_joints))
 _FLEXIBLE = Given("flexible links", lambda machine, world: bool(machine.flexible_links))
+_HYDRAULICS = Given(
+    "cylinders, hydraulic motors or pumps", lambda machine, world: bool(sampling.hydraulic_groups(machine))
+)
 _FLOATING = Given("a floating base", lambda machine, world: machine.floating_base)
 _WHEELS = Given("wheels", lambda machine, world: bool(machine.wheels))
 _VEHICLE = Given("a floating base and wheels", lambda machine, world: bool(machine.floating_base and machine.wheels))
@@ -315,6 +318,7 @@ STREAMS = {
             RELIABLE,
             Rate("hydraulics_rate", 100.0, "hydraulics/state"),
             sampling.sample_hydraulics,
+            _HYDRAULICS,
             groups=sampling.hydraulic_groups,
         ),
         Stream(

@@ -34,7 +34,13 @@ _ROUNDING = 1e-9
 # Below this speed [m/s] a pivot is at rest.
 _STILL = 1e-12
 # Steering error [rad] from which on the wheels are not driven.
-_STEERED = 0.35
+_STEERED = 0.7
+# Change of a steering angle [rad] that turns a wheel round, and angle beyond its limits [rad] at which a wheel that has
+# turned round stays at the limit instead of turning back.
+_ROUND = 0.5 * math.pi
+_SLACK = 0.2
+# Time for which a wheel does not turn back, by the time that its turn takes.
+_HOLD = 3.0
 # Assumed slip: as a share of the rim's speed, and of a scrubbing wheel as a share of its lateral speed or of the speed
 # of its sides about its centre.
 SLIP_SHARE = 0.02
@@ -98,6 +104,26 @@ class WheelOdometry:
     speed: float
 
 
+@dataclass(frozen=True, eq=False)
+class Steering:
+    """What is remembered of the steering from one command to the next.
+
+    Attributes:
+        goals: angles to which the wheels are steered, (wheels,) [rad].
+        targets: last commanded angles, which approach the goals at the joints' speed limits, (wheels,) [rad].
+        hold: time for which each wheel, having turned round, does not turn back, (wheels,) [s].
+    """
+
+    goals: np.ndarray
+    targets: np.ndarray
+    hold: np.ndarray
+
+
+def steering_at(angles: np.ndarray) -> Steering:
+    """Wheels at rest at given angles, (wheels,) [rad]."""
+    return Steering(angles, angles, np.zeros(len(angles)))
+
+
 class Vehicle:
     """The wheels of a machine as one vehicle.
 
@@ -128,7 +154,9 @@ class Vehicle:
         # where the centre is from the pivot: along the heading and to its left
         self._trail, self._offset = np.sum(arm * ahead, 1), np.sum(arm * left, 1)
 
-    def steer(self, twist: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def steer(
+        self, twist: np.ndarray, present: np.ndarray, slack: np.ndarray | float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The twist that the steering allows, and the angles at which no steered wheel scrubs.
 
         Of the two possible angles of a wheel (it may roll backwards) the one nearer to the present angle within its
@@ -138,18 +166,21 @@ class Vehicle:
 
         Args:
             twist: wanted, (3,).
-            present: steering angles now, (wheels,).
+            present: angles to which the wheels are steered now, (wheels,).
+            slack: by which an angle may lie beyond the limits, (wheels,) [rad]; the wheel is then steered to its limit
+                and scrubs.
         """
         twist = np.asarray(twist, dtype=float)
-        angles, reachable = self._angles(twist, present)
+        angles, reachable = self._angles(twist, present, slack)
         if reachable:
             return twist, angles
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if self._angles(twist * (1.0, middle, middle), present)[1] else (low, middle)
+            reachable = self._angles(twist * (1.0, middle, middle), present, slack)[1]
+            low, high = (middle, high) if reachable else (low, middle)
         allowed = twist * (1.0, low, low)
-        angles, reachable = self._angles(allowed, present)
+        angles, reachable = self._angles(allowed, present, slack)
         return (allowed, angles) if reachable else (np.zeros(3), np.array(present, dtype=float))
 
     def wheel_speeds(self, twist: np.ndarray, steering: np.ndarray) -> np.ndarray:
@@ -158,29 +189,35 @@ class Vehicle:
         return self._sense * (rows[: len(self.wheels)] @ np.asarray(twist, dtype=float)) / self._radius
 
     def drive(
-        self, twist: np.ndarray, steering: np.ndarray, targets: np.ndarray, interval: float
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, twist: np.ndarray, angles: np.ndarray, steering: Steering, interval: float
+    ) -> tuple[Steering, np.ndarray]:
         """Next commands of the drives for a twist.
 
-        The speed is reduced while a wheel is far from its steering angle. All speeds are scaled down together if one
-        exceeds its joint's limit, so that the path stays the same.
+        A wheel goes on to the angle that was chosen at first: another one is chosen only where the limits exclude it,
+        and a wheel that has turned round does not turn back at once. The speed is reduced while a wheel is far from its
+        steering angle; an error counts by the share that the speed at the wheel's pivot has of the greatest one, so
+        that a wheel near the centre of a turn holds up nothing. All speeds are scaled down together if one exceeds its
+        joint's limit, so that the path stays the same.
 
         Args:
             twist: wanted, (3,).
-            steering: angles at which the wheels are, (wheels,).
-            targets: last commanded angles, (wheels,).
+            angles: at which the wheels are, (wheels,).
+            steering: of the last command.
             interval: until the next command [s].
 
         Returns:
-            Steering angles within the joints' speed limits, and wheel speeds, (wheels,) each.
+            The steering, and wheel speeds, (wheels,).
         """
-        twist, angles = self.steer(twist, targets)
-        most = self._steering_speed * interval
-        targets = targets + np.clip(angles - targets, -most, most)
-        error = np.max(np.abs(angles - steering)[self._steered], initial=0.0)
-        speeds = self.wheel_speeds(twist, steering) * max(1.0 - (error / _STEERED) ** 2, 0.0)
+        twist, goals = self.steer(twist, steering.goals, np.where(steering.hold > 0.0, _SLACK, 0.0))
+        way, most = np.abs(goals - steering.goals), self._steering_speed * interval
+        targets = steering.targets + np.clip(goals - steering.targets, -most, most)
+        hold = np.where(way > _ROUND, _HOLD * way / self._steering_speed, np.maximum(steering.hold - interval, 0.0))
+        pace = np.hypot(*self._pivot_velocity(twist))
+        error = np.abs(goals - angles) * pace / max(float(np.max(pace)), _STILL)
+        speeds = self.wheel_speeds(twist, angles)
+        speeds *= max(1.0 - (float(np.max(error[self._steered], initial=0.0)) / _STEERED) ** 2, 0.0)
         excess = float(np.max(np.abs(speeds) / self._speed_limit, initial=1.0))
-        return targets, speeds / excess
+        return Steering(goals, targets, hold), speeds / excess
 
     def motion(
         self, speeds: np.ndarray, steering: np.ndarray, steering_rates: np.ndarray | None = None
@@ -212,10 +249,15 @@ class Vehicle:
         variance = left_over**2 + np.concatenate([assumed, assumed])
         return WheelOdometry(twist, (gain * variance) @ gain.T, float(np.sqrt(np.mean(rim**2 + scrub))))
 
-    def _angles(self, twist, present):
-        """Steering angles of the joints, and whether all are within their limits."""
+    def _pivot_velocity(self, twist):
+        """Velocities of the pivots, forward and to the left, (wheels,) [m/s] each."""
         forward, left, yaw = twist
-        along_x, along_y = forward - yaw * self._pivot[:, 1], left + yaw * self._pivot[:, 0]
+        return forward - yaw * self._pivot[:, 1], left + yaw * self._pivot[:, 0]
+
+    def _angles(self, twist, present, slack):
+        """Steering angles of the joints, and whether all are within their limits."""
+        yaw = twist[2]
+        along_x, along_y = self._pivot_velocity(twist)
         speed = np.hypot(along_x, along_y)
         moves = self._steered & (speed > _STILL)
         # sin(phi - heading - delta) = -w trail / speed, with phi the direction in which the pivot moves
@@ -224,20 +266,21 @@ class Vehicle:
         reachable = np.abs(yaw * self._trail) <= np.maximum(speed, _STILL)
         lean = np.arcsin(np.clip(sine, -1.0, 1.0))
         to_pivot = np.arctan2(along_y, along_x) - self._heading
-        forwards = self._nearest(self._turn * (to_pivot - lean), present)
-        backwards = self._nearest(self._turn * (to_pivot - math.pi + lean), present)
+        forwards = self._nearest(self._turn * (to_pivot - lean), present, slack)
+        backwards = self._nearest(self._turn * (to_pivot - math.pi + lean), present, slack)
         angles = np.where(np.abs(backwards - present) < np.abs(forwards - present), backwards, forwards)
         reachable &= np.isfinite(angles) | ~moves
         angles = np.where(moves, np.clip(angles, self._lower, self._upper), present)
         return angles, bool(np.all(reachable | ~self._steered))
 
-    def _nearest(self, angles, present):
-        """The equivalent angle (modulo whole turns) within the limits that is nearest to the present one."""
+    def _nearest(self, angles, present, slack):
+        """The equivalent angle (modulo whole turns) within the limits and slack that is nearest to the present one."""
+        lower, upper = self._lower - slack - _ROUNDING, self._upper + slack + _ROUNDING
         turns = np.round((present - angles) / (2.0 * math.pi))
         nearest = np.full(len(angles), np.nan)
         for turn in (turns - 1.0, turns + 1.0, turns):
             angle = angles + 2.0 * math.pi * turn
-            within = (angle >= self._lower - _ROUNDING) & (angle <= self._upper + _ROUNDING)
+            within = (angle >= lower) & (angle <= upper)
             closer = np.isnan(nearest) | (np.abs(angle - present) <= np.abs(nearest - present))
             nearest = np.where(within & closer, angle, nearest)
         return np.where(np.isnan(nearest), np.inf, nearest)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from geometry_msgs.msg import PoseStamped
 from rclpy.action import CancelResponse, GoalResponse
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from simulation_interfaces.action import SimulateSteps
@@ -35,7 +35,7 @@ from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.services.states import check_transition
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.deferred_action import DeferredActionServer
-from grouser.physics.base.errors import GrouserError
+from grouser.physics.base.errors import GrouserError, StateError
 from grouser.physics.description.data.world import NamedPose
 from grouser.physics.description.text.names import closest
 from grouser.physics.description.world.reader import SPAWN
@@ -80,6 +80,7 @@ _SCOPES = {
 # Steps are made faster than messages are sent: a subscriber that wants every feedback needs a deep queue.
 _FEEDBACK_QUALITY = QoSProfile(depth=1000)
 _SCOPE_DEFAULT, _SCOPE_ALL = 0, 255
+_MOST_STEPS = 1_000_000_000
 
 
 class _Service(NamedTuple):
@@ -93,7 +94,7 @@ class SimulationServices:
     """Serves the requests to a host.
 
     Features and services that the host does not support are not offered. A RequestError becomes a result code and a
-    text. The services wait for the host; step requests, which take long, have one callback group, all others another.
+    text. The services wait for the host; step requests, which take long, have their own callback group.
 
     Args:
         node: its name precedes the names of the services.
@@ -105,7 +106,7 @@ class SimulationServices:
         self._host = host
         self._traits: dict[str, Traits] = {}  # set by SetEntityInfo
         self._group = MutuallyExclusiveCallbackGroup()
-        stepping = MutuallyExclusiveCallbackGroup()
+        stepping = ReentrantCallbackGroup()  # a second request is refused while the first one is carried out
         for name, service in self._services().items():
             kind = interfaces.service_type(name)
             if kind is not None and (not service.needs or service.needs & host.capabilities):
@@ -158,11 +159,8 @@ class SimulationServices:
         result.result = Result.RESULT_OK
         try:
             answer(request, response)
-        except RequestError as error:
-            result.result = interfaces.result_code(error.reason, type(response))
-            result.error_message = str(error)
-        except GrouserError as error:
-            result.result = Result.RESULT_OPERATION_FAILED
+        except (RequestError, GrouserError) as error:
+            result.result = interfaces.result_code(_reason(error), type(response))
             result.error_message = str(error)
         return response
 
@@ -209,10 +207,10 @@ class SimulationServices:
             self._traits.clear()
 
     def _step(self, request, _response):
-        self._host.step(request.steps).result()
+        self._host.step(_step_count(request)).result()
 
     def _begin_steps(self, goal):
-        count = goal.request.steps
+        count: int = goal.request.steps
 
         def report(made: int) -> bool:
             goal.publish_feedback(SimulateSteps.Feedback(completed_steps=made, remaining_steps=count - made))
@@ -220,7 +218,7 @@ class SimulationServices:
 
         goal.execute()
         try:
-            future = self._host.step(count, report)
+            future = self._host.step(_step_count(goal.request), report)
         except RequestError as error:
             future = Future()
             future.set_exception(error)
@@ -393,8 +391,8 @@ def _finish_steps(steps: Future, goal):
     outcome = SimulateSteps.Result()
     try:
         steps.result()
-    except RequestError as error:
-        outcome.result.result = interfaces.result_code(error.reason, SimulateSteps.Result)
+    except (RequestError, GrouserError) as error:
+        outcome.result.result = interfaces.result_code(_reason(error), SimulateSteps.Result)
         outcome.result.error_message = str(error)
         if goal.is_cancel_requested:
             goal.canceled()
@@ -404,6 +402,25 @@ def _finish_steps(steps: Future, goal):
         outcome.result.result = Result.RESULT_OK
         goal.succeed()
     return outcome
+
+
+def _step_count(request: Any) -> int:
+    """Number of steps of a request.
+
+    Raises:
+        RequestError: more than a simulator should make without a word.
+    """
+    count: int = request.steps
+    if count > _MOST_STEPS:
+        raise RequestError(Reason.OPERATION_FAILED, f"steps = {count} is not valid: at most {_MOST_STEPS} in a request")
+    return count
+
+
+def _reason(error: RequestError | GrouserError) -> Reason:
+    """Result code of an error of the host: one for each cause, whichever service is asked."""
+    if isinstance(error, RequestError):
+        return error.reason
+    return Reason.INCORRECT_STATE if isinstance(error, StateError) else Reason.OPERATION_FAILED
 
 
 def snake_case(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidHandle
 from rclpy.executors import MultiThreadedExecutor
@@ -31,7 +31,8 @@ from grouser.physics.base.compilation import Progress, Report, progress_text
 from grouser.physics.base.errors import GrouserError
 from grouser.physics.description.data.machine import Machine
 from grouser.recording.recorder import Recorder
-from grouser.runtime.physics_loop import Outcome, PhysicsLoop
+from grouser.runtime.outcome import Outcome
+from grouser.runtime.physics_loop import PhysicsLoop
 from grouser.runtime.report import LoopReport
 
 if TYPE_CHECKING:
@@ -218,8 +219,10 @@ class SimulatorNode(LifecycleNode):
         services = MutuallyExclusiveCallbackGroup()
         self.create_service(Trigger, topics.RESET, self._on_reset, callback_group=services)
         self.create_service(SetBool, topics.PAUSE, self._on_pause, callback_group=services)
-        self.create_service(Trigger, topics.STEP, self._on_step, callback_group=services)
+        # a second request for steps is refused while the first one is carried out
+        self.create_service(Trigger, topics.STEP, self._on_step, callback_group=ReentrantCallbackGroup())
         self.create_service(Trigger, topics.CLEAR_FAULTS, self._on_clear_faults, callback_group=services)
+        self.create_service(Trigger, topics.CLEAR_EMERGENCY_STOP, self._on_release, callback_group=services)
         host = NodeHost(lambda: self._session, lambda: self.parameters.map_frame, self._ended.set)
         self._standard_services = offer_standard_services(self, host)
         # rclpy raises an exception for a transition that is not possible now, which would end the executor.
@@ -248,6 +251,9 @@ class SimulatorNode(LifecycleNode):
         if response.success and self._session is not None:
             self._session.clear_fault_parameters()
         return response
+
+    def _on_release(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._request(PhysicsLoop.release_stop, response)
 
     def _request(self, call: Callable[[PhysicsLoop], Outcome], response):
         """Runs a function in the physics thread and waits for it: at most a tick, or the requested steps."""

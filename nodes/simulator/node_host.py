@@ -26,7 +26,7 @@ from grouser.nodes.services.motion import EntityMotion, Velocity
 from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.services.resources import uri_of
 from grouser.nodes.simulator.session import Session
-from grouser.physics.base.errors import OverlapError
+from grouser.physics.base.errors import GrouserError, OverlapError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose, rotate
@@ -36,7 +36,8 @@ from grouser.physics.simulation.building import divided_machine
 from grouser.physics.simulation.view import MachineView
 from grouser.runtime.mailbox import NoAnswerError, answer_of
 from grouser.runtime.objects import is_plain
-from grouser.runtime.physics_loop import Outcome, PhysicsLoop
+from grouser.runtime.outcome import Outcome
+from grouser.runtime.physics_loop import PhysicsLoop
 from grouser.runtime.sampling import nanoseconds_at
 from grouser.runtime.streams import topic_token
 
@@ -80,9 +81,7 @@ class NodeHost:
 
     def set_state(self, target: RunState) -> None:
         """Starts, pauses or stops the simulation."""
-        outcome = self._request(lambda loop: loop.set_paused(target is not RunState.PLAYING))
-        if not outcome.success:
-            raise RequestError(Reason.STATE_TRANSITION_ERROR, outcome.message)
+        self._require(lambda loop: loop.set_paused(target is not RunState.PLAYING))
         self._stopped_at = -1
         if target is RunState.STOPPED:
             self.reset(Scope.TIME | Scope.STATE | Scope.SPAWNED)
@@ -100,13 +99,9 @@ class NodeHost:
             if spawned := [name for name in session.members if name]:
                 session.delete(spawned)
         if Scope.STATE in scope:
-            outcome = self._request(lambda loop: loop.reset(Scope.TIME in scope))
+            self._require(lambda loop: loop.reset(Scope.TIME in scope))
         elif Scope.TIME in scope:
-            outcome = self._request(PhysicsLoop.rewind)
-        else:
-            return
-        if not outcome.success:
-            raise RequestError(Reason.INCORRECT_STATE, outcome.message)
+            self._require(PhysicsLoop.rewind)
 
     def step(self, count: int, after_step: Callable[[int], bool] | None = None) -> Future[None]:
         """Requests steps from the physics thread."""
@@ -118,10 +113,12 @@ class NodeHost:
                 outcome = answer_of(call)
             except NoAnswerError as error:
                 outcome = Outcome(False, str(error))
-            if outcome.success:
-                made.set_result(None)
+            try:
+                _check(outcome)
+            except (RequestError, GrouserError) as error:
+                made.set_exception(error)
             else:
-                made.set_exception(RequestError(Reason.OPERATION_FAILED, outcome.message))
+                made.set_result(None)
 
         session.call(lambda loop: loop.step_paused(count, after_step)).add_done_callback(finish)
         return made
@@ -178,9 +175,7 @@ class NodeHost:
             wanted = velocity or motion.velocity
             return loop.place(member, pose or motion.pose, wanted.linear, wanted.angular)
 
-        outcome = self._request(place)
-        if not outcome.success:
-            raise RequestError(Reason.OPERATION_FAILED, outcome.message)
+        self._require(place)
 
     def load_world(self, entry: WorldEntry) -> None:
         """Deletes everything, loads another world and stops."""
@@ -211,6 +206,10 @@ class NodeHost:
         except NoAnswerError as error:
             raise RequestError(Reason.OPERATION_FAILED, str(error)) from None
 
+    def _require(self, function: Callable[[PhysicsLoop], Outcome]) -> None:
+        """Runs a request in the physics thread, and raises an error unless it is carried out."""
+        _check(self._request(function))
+
     def _name_of_first(self, taken: Collection[str]) -> str:
         """Name of the first machine as an entity."""
         name = self._session.machine.name
@@ -227,6 +226,11 @@ class NodeHost:
         if "" in session.members and entity == self._name_of_first({*obstacles, *session.members}):
             return ""
         raise RequestError(Reason.OPERATION_FAILED, f"{entity} is part of the world and cannot be moved or deleted")
+
+
+def _check(outcome: Outcome) -> None:
+    if not outcome.success:
+        raise outcome.error or RequestError(Reason.OPERATION_FAILED, outcome.message)
 
 
 class _Present(NamedTuple):

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from control_msgs.msg import DynamicInterfaceGroupValues
 from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64MultiArray
+from std_msgs.msg import Float64MultiArray
 
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.simulator.fault_parameters import FaultParameters
 from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.state_publishing import StatePublisher
+from grouser.nodes.simulator.stop_subscription import StopSubscription
 from grouser.nodes.simulator.trajectory_action import TrajectoryServer
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine, member_prefix
@@ -167,10 +167,9 @@ class RobotInterface:
                 lambda topic, error: self._refuse(f"{self.place.prefix}{topic}", error),
                 self._warn,
             )
-        # A transient-local subscription receives a stop that was sent before the node started, but not from volatile
-        # publishers. With both kinds every emergency stop is received; twice does no harm, as it is latched.
-        for quality in (topics.LATCHED, QoSProfile(depth=1)):
-            self._endpoints.create_subscription(Bool, topics.EMERGENCY_STOP, self._on_emergency_stop, quality)
+        own = self._endpoints.name(topics.EMERGENCY_STOP)
+        if self._node.resolve_topic_name(own) != topics.STOP_OF_ALL:  # which stops it, too
+            StopSubscription(self._endpoints, topics.EMERGENCY_STOP, self._on_emergency_stop)
 
     def _subscribe(self, message_type: type, topic: str, convert: Callable, *known: object) -> None:
         """Subscribes to commands: each message is converted for the physics thread, or refused as a whole."""
@@ -189,11 +188,10 @@ class RobotInterface:
         self._endpoints.create_subscription(message_type, topic, receive, topics.RELIABLE)
         self.commanded.append(source)
 
-    def _on_emergency_stop(self, message: Bool) -> None:
-        if message.data:
-            whose = f" of {self.place.name}" if self.place.name else ""
-            self._node.get_logger().warning(f"emergency stop{whose}", throttle_duration_sec=_WARNING_PERIOD)
-            self._mailbox.call(lambda loop: loop.stop_robot(self.place.name))
+    def _on_emergency_stop(self) -> None:
+        whose = f" of {self.place.name}" if self.place.name else ""
+        self._node.get_logger().warning(f"emergency stop{whose}", throttle_duration_sec=_WARNING_PERIOD)
+        self._mailbox.call(lambda loop: loop.stop_robot(self.place.name))
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)

@@ -11,17 +11,21 @@ from rclpy.parameter import Parameter
 
 from grouser import catalogue
 from grouser.nodes.services.host import SpawnOrder
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.shared.messages import refusal_text
 from grouser.nodes.simulator.object_publishing import ObjectPublisher
 from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.publishing import PublishingThread
 from grouser.nodes.simulator.robot import Place, RobotInterface
+from grouser.nodes.simulator.stop_subscription import StopSubscription
 from grouser.physics.base.compilation import Report, reporting_compilation
 from grouser.physics.base.errors import GrouserError, ParameterError
 from grouser.physics.description import load_machine, load_world
 from grouser.physics.description.data.machine import Machine, Member
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import World
+from grouser.physics.description.text.packages import read_packages
 from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import simulate
 from grouser.physics.simulation.view import MachineView
@@ -33,8 +37,9 @@ from grouser.runtime import garbage
 from grouser.runtime.lockstep import Lockstep
 from grouser.runtime.mailbox import Mailbox, NoAnswerError, answer_of
 from grouser.runtime.objects import is_plain
+from grouser.runtime.outcome import Outcome
 from grouser.runtime.pacing import Pacer
-from grouser.runtime.physics_loop import Outcome, PhysicsLoop
+from grouser.runtime.physics_loop import PhysicsLoop
 from grouser.runtime.report import LoopReport
 from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.schedule import StreamSchedule
@@ -85,7 +90,12 @@ class Session:
         self._loop: PhysicsLoop | None = None
         self._starts_active = False
         self._beginning = threading.Lock()
-        self.machine = load_machine(catalogue.machine_file(parameters.machine), parameters.xacro_arguments())
+        self.machine = load_machine(
+            catalogue.machine_file(parameters.machine),
+            parameters.xacro_arguments(),
+            parameters.base or None,
+            read_packages(parameters.packages),
+        )
         self.world = load_world(catalogue.world_file(parameters.world))
         for warning in self.machine.warnings:
             node.get_logger().warning(warning)
@@ -94,9 +104,11 @@ class Session:
         self._robots: dict[str, RobotInterface] = {}  # replaced whenever it changes: other threads iterate over it
         self._objects = ObjectPublisher(node, parameters)
         self._publishing = PublishingThread(node, self._objects, give_up)
+        self._endpoints = Endpoints(node)
         self._physics_thread = threading.Thread(target=self._run, name="physics", daemon=True)
         try:
             self._add(self._make_robot(Place(), self.machine, parameters.valves, program))
+            StopSubscription(self._endpoints, topics.STOP_OF_ALL, self._stop_all)
             self._lockstep = self._make_lockstep()
             self.recorder = Recorder(parameters.record, self._warn) if parameters.record else None
         except GrouserError:
@@ -136,6 +148,7 @@ class Session:
         for name in self._robots:
             self._remove(name)
         self._objects.destroy()
+        self._endpoints.destroy()
         self._publishing.destroy()
 
     def set_active(self, active: bool) -> Outcome:
@@ -396,14 +409,19 @@ class Session:
             recorder=self.recorder,
         )
 
+    def _stop_all(self) -> None:
+        self._node.get_logger().warning("emergency stop of all machines", throttle_duration_sec=_WARNING_PERIOD)
+        self._mailbox.call(PhysicsLoop.stop_all)
+
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)
 
 
 def _joined(name: str, member: Member, more: bool, step: int) -> Joined:
     machine, pose = member.machine, member.pose or Pose()
-    base = "floating" if machine.floating_base else "fixed"
-    return Joined(step, name, machine.file, machine.source, base, pose.position, pose.quaternion, more)
+    base = machine.base
+    packages = dict(machine.packages)
+    return Joined(step, name, machine.file, machine.source, base, packages, pose.position, pose.quaternion, more)
 
 
 def _load_program(name: str) -> CommandProgram | None:

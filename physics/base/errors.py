@@ -54,6 +54,10 @@ class ParameterError(GrouserError, ValueError):
         super().__init__(f"{name} = {value!r} is not valid: {valid}")
 
 
+class StateError(GrouserError):
+    """A request that the present state of the simulation does not allow."""
+
+
 class DivergenceError(GrouserError):
     """The state of the simulation is not finite.
 

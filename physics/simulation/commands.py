@@ -64,6 +64,11 @@ class CommandMap(Mapping):
             array, index = self._place[name]
             array[index] = number
 
+    def not_neutral(self) -> list[str]:
+        """Names of valves, and of drives with velocity or effort commands, whose command is not 0."""
+        held = {joint for joint, mode in self.drives.items() if mode == "position"}
+        return [name for name, (array, index) in self._place.items() if name not in held and array[index] != 0.0]
+
     def __setitem__(self, name: str, value: float) -> None:
         self.update({name: value})
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.hydraulics.faults import OIL
@@ -220,7 +221,8 @@ class MachineView:
 
     @property
     def emergency_stop(self) -> bool:
-        """Valves in neutral, holding brakes engaged, drives braked; latched until the simulation is reset or restored.
+        """Valves in neutral, holding brakes engaged, drives braked; latched until it is released (see
+        `release_emergency_stop`), or the simulation is reset or restored.
 
         For several machines it stops all, and is true if all are stopped. The integrators for smooth machines have no
         brakes: under them the drives only lose their effort.
@@ -230,6 +232,18 @@ class MachineView:
     @emergency_stop.setter
     def emergency_stop(self, stop: bool) -> None:
         self._emergency_stop[:] |= bool(stop)
+
+    def release_emergency_stop(self) -> None:
+        """Releases the emergency stop. Drives in position mode get the present positions of their joints as commands.
+
+        Raises:
+            ParameterError: a command would move its actuator: of a valve, or a velocity or effort that is not 0.
+        """
+        for name in self.command.not_neutral():
+            raise ParameterError(name, self.command[name], "neutral (0) when the emergency stop is released")
+        held = [joint for joint, mode in self.command.drives.items() if mode == "position"]
+        self.command.update({joint: self.joint_position[joint] for joint in held})
+        self._emergency_stop[:] = False
 
     def place(
         self,

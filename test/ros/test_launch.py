@@ -1,12 +1,14 @@
 """Launch files, run by ROS 2's launch system where it is installed: they start, publish and end."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from ament_package import EXECUTABLES, register_package
 from patience import DEADLINE
 from sensor_msgs.msg import JointState
 
@@ -15,7 +17,6 @@ from grouser.resources import share_path
 
 LAUNCH_FILES = sorted(share_path("launch").glob("*.launch.py"))
 NOT_TESTED = "not tested: launch files as ROS 2 starts them; the package launch comes with a ROS 2 installation"
-EXECUTABLES = ("simulator", "viewer", "operator", "attitude_controller", "goal_follower", "world_map")
 # As `ros2 launch FILE view:=false`.
 PROGRAM = """
 import sys
@@ -24,7 +25,8 @@ from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 service = LaunchService()
-file = IncludeLaunchDescription(PythonLaunchDescriptionSource(sys.argv[1]), launch_arguments=[("view", "false")])
+arguments = [("view", "false"), *(argument.split(":=") for argument in sys.argv[2:])]
+file = IncludeLaunchDescription(PythonLaunchDescriptionSource(sys.argv[1]), launch_arguments=arguments)
 service.include_launch_description(LaunchDescription([file]))
 sys.exit(service.run())
 """
@@ -42,18 +44,23 @@ def launch_package():
 @pytest.fixture
 def environment(tmp_path) -> dict[str, str]:
     """Variables of a process for which this checkout is an installed package."""
-    packages, programs = tmp_path / "share/ament_index/resource_index/packages", tmp_path / "lib/grouser"
-    for folder in (packages, programs):
-        folder.mkdir(parents=True)
-    packages.joinpath("grouser").touch()
-    tmp_path.joinpath("share/grouser").symlink_to(share_path("launch").parent)
+    programs = tmp_path / "bin"
+    programs.mkdir()
     for name in EXECUTABLES:
-        program = programs / name
-        call = f"import sys; from grouser.cli import {name}; sys.exit({name}())"
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{call}" "$@"\n')
-        program.chmod(0o755)
+        function = "main" if name == "grouser" else name
+        call = f"import sys; from grouser.cli import {function}; sys.exit({function}())"
+        programs.joinpath(name).write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{call}" "$@"\n')
+        programs.joinpath(name).chmod(0o755)
+    register_package(tmp_path, share_path("launch").parent)
     found = os.environ.get("AMENT_PREFIX_PATH", "")
     return {**os.environ, "AMENT_PREFIX_PATH": f"{tmp_path}{os.pathsep}{found}" if found else str(tmp_path)}
+
+
+def has_nav2(environment, monkeypatch) -> bool:
+    from ament_index_python.packages import get_packages_with_prefixes
+
+    monkeypatch.setenv("AMENT_PREFIX_PATH", environment["AMENT_PREFIX_PATH"])
+    return "nav2_planner" in get_packages_with_prefixes()
 
 
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
@@ -68,14 +75,9 @@ def test_launch_file_shows_its_arguments(launch_package, file):
 
 
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
-def test_launch_file_starts_publishes_and_ends(launch_package, peer, environment, tmp_path, file):
-    if "nav2_planner" in file.read_text():
-        from ament_index_python.packages import PackageNotFoundError, get_package_prefix
-
-        try:
-            get_package_prefix("nav2_planner")
-        except PackageNotFoundError:
-            pytest.skip(f"not tested: {file.name}, which needs Nav2")
+def test_launch_file_starts_publishes_and_ends(launch_package, peer, environment, monkeypatch, tmp_path, file):
+    if "nav2_planner" in file.read_text() and not has_nav2(environment, monkeypatch):
+        pytest.skip(f"not tested: {file.name}, which needs Nav2")
     heard = peer.hear(JointState, topics.JOINT_STATES)
     log = tmp_path / "log"
     with log.open("w") as output:
@@ -101,6 +103,42 @@ def test_launch_file_starts_publishes_and_ends(launch_package, peer, environment
             process.wait()
 
 
-def test_the_executables_are_those_that_launch_files_start():
+def test_executables_are_those_of_the_package():
     setup = Path(share_path("setup.py")).read_text()
-    assert all(f'"{name} = grouser.cli:{name}"' in setup for name in EXECUTABLES)
+    assert {name for name, _ in re.findall(r'"(\w+) = grouser\.cli:(\w+)"', setup)} == set(EXECUTABLES)
+
+
+def test_environment_is_a_package_of_the_ament_index(environment, monkeypatch, tmp_path):
+    index = pytest.importorskip("ament_index_python.packages", reason=NOT_TESTED)
+    monkeypatch.setenv("AMENT_PREFIX_PATH", environment["AMENT_PREFIX_PATH"])
+    share = Path(index.get_package_share_directory("grouser"))
+    files = [path for path in share.rglob("*.launch.py") if path.is_file()]  # does not follow links to folders
+    assert sorted(path.name for path in files) == sorted(path.name for path in LAUNCH_FILES)
+    assert (share / "urdf" / "rover.urdf.xacro").is_file()
+    register_package(tmp_path, share_path("launch").parent)  # once more
+    programs = Path(index.get_package_prefix("grouser")) / "lib" / "grouser"
+    assert all(os.access(programs / name, os.X_OK) for name in EXECUTABLES)
+
+
+def launch_and_wait(environment, tmp_path, *arguments):
+    """Status and output of a launch that ends by itself."""
+    call = [sys.executable, "-c", PROGRAM, *arguments]
+    done = subprocess.run(
+        call, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_simulator_that_fails_ends_the_launch_with_an_error(launch_package, environment, tmp_path):
+    file = share_path("launch") / "simulator.launch.py"
+    status, output = launch_and_wait(environment, tmp_path, str(file), "world:=nowhere")
+    assert status == 1, output
+    assert "simulator-1 ended with status 2" in output
+
+
+def test_missing_packages_are_found_before_anything_starts(launch_package, environment, monkeypatch, tmp_path):
+    if has_nav2(environment, monkeypatch):
+        pytest.skip("Nav2 is installed")
+    status, output = launch_and_wait(environment, tmp_path, str(share_path("launch") / "navigation.launch.py"))
+    assert status == 1, output
+    assert "nav2_planner" in output and "process started" not in output

@@ -9,7 +9,6 @@ import pytest
 from action_msgs.msg import GoalStatus
 from geometry_msgs.msg import Vector3
 from patience import DEADLINE
-from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
@@ -195,7 +194,7 @@ def test_the_action_can_be_canceled(ask, peer, yard):
     status, result = actor.end(goal)
     assert status == GoalStatus.STATUS_CANCELED
     assert result.result.result == Result.RESULT_OPERATION_FAILED
-    made = int(re.match(r"(\d+) steps", result.result.error_message).group(1))
+    made = int(re.match(r"(\d+) of", result.result.error_message).group(1))
     assert now(ask) == before + made * STEP
     assert get_state(ask) == SimulationState.STATE_PAUSED
 
@@ -209,8 +208,8 @@ def test_the_action_needs_a_pause(ask, peer, start_simulator):
     assert "paused" in result.result.error_message
 
 
-def test_emergency_stop_and_queries_during_a_long_step_request(ask, peer, start_simulator):
-    """While one request makes steps, states can be read, other requests are refused, and an emergency stop acts.
+def test_queries_and_the_end_of_a_long_step_request(ask, peer, start_simulator):
+    """While one request makes steps, states can be read, more steps are refused, and an emergency stop ends it.
 
     The controller of the lockstep commands some times; then the steps wait until the lockstep ends.
     """
@@ -232,18 +231,26 @@ def test_emergency_stop_and_queries_during_a_long_step_request(ask, peer, start_
     peer.wait_for(lambda: under_way(20), "steps under way")
 
     assert get_state(ask) == SimulationState.STATE_PAUSED
-    assert ask("ResetSimulation").result.result == Result.RESULT_INCORRECT_STATE
-    assert (
-        set_state(ask, SimulationState.STATE_PLAYING).result == srv.SetSimulationState.Response.STATE_TRANSITION_ERROR
-    )
-    peer.say(topics.EMERGENCY_STOP, Bool(data=True))
-    peer.wait_for(lambda: yard.report.emergency_stop, "the emergency stop")
+    refused = ask("StepSimulation", steps=1).result
+    assert refused.result == Result.RESULT_INCORRECT_STATE
+    assert "being carried out" in refused.error_message
     assert not ended.is_set()
-    (result,) = peer.set_parameters(Parameter("lockstep_deadline", value=1e-3))
-    assert result.successful
+    peer.say(topics.EMERGENCY_STOP, Bool(data=True))
     assert ended.wait(DEADLINE)
-    assert future.result().result.result == OK
-    assert now(ask) == 20_000 * STEP
+    assert yard.report.emergency_stop
+    assert future.result().result.result == Result.RESULT_OPERATION_FAILED
+    assert "emergency stop" in future.result().result.error_message
+    assert 0 < now(ask) < 20_000 * STEP
+
+
+def test_step_requests_are_bounded(ask, yard, peer):
+    refused = ask("StepSimulation", steps=10**15).result
+    assert refused.result == Result.RESULT_OPERATION_FAILED
+    assert "at most 1000000000" in refused.error_message
+    actor = peer.act(SimulateSteps, "/simulator/simulate_steps")
+    status, result = actor.end(actor.send(SimulateSteps.Goal(steps=10**15)))
+    assert (status, result.result.result) == (GoalStatus.STATUS_ABORTED, Result.RESULT_OPERATION_FAILED)
+    assert now(ask) == 0
 
 
 def test_reset_scopes(ask, yard):

@@ -1,11 +1,13 @@
 """Input of the simulator node: commands, their refusal and timeout, the emergency stop, and services."""
 
+import functools
 import math
 
 import pytest
 from control_msgs.msg import DynamicInterfaceGroupValues, InterfaceValue
 from diagnostic_msgs.msg import DiagnosticArray
 from patience import DEADLINE
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 from sensor_msgs.msg import JointState
@@ -185,6 +187,37 @@ def test_an_emergency_stop_is_latched_until_reset(peer, start_simulator, hydraul
     assert peer.ask(Trigger, "/simulator/reset", Trigger.Request()).success
     peer.say("valve_commands_array", command)
     hydraulics.wait(lambda message: spool(message) > 0.49, "the valve open after the reset")
+
+
+def test_emergency_stop_is_cleared_when_commands_are_neutral(peer, start_simulator, hydraulics):
+    start_simulator(command_timeout=0.0)
+    clear = functools.partial(peer.ask, Trigger, "/simulator/clear_emergency_stop", Trigger.Request())
+    peer.say("valve_commands_array", Float64MultiArray(data=[0.5]))
+    hydraulics.wait(lambda message: spool(message) > 0.49, "the valve open")
+    peer.say("/emergency_stop", Bool(data=True))
+    hydraulics.wait(lambda message: abs(spool(message)) < 1e-3, "the valve closed")
+    refused = clear()
+    assert not refused.success and "neutral" in refused.message
+    peer.say("valve_commands_array", Float64MultiArray(data=[0.0]))
+    peer.wait_for(lambda: clear().success, "the release")
+    opened = hydraulics.mark()
+    peer.say("valve_commands_array", Float64MultiArray(data=[0.5]))
+    hydraulics.wait(lambda message: spool(message) > 0.49, "the valve open after the release", opened)
+
+
+@pytest.mark.parametrize("quality", [topics.LATCHED, 10], ids=["transient local", "volatile"])
+@pytest.mark.parametrize("topic", ["emergency_stop", "/emergency_stop"])
+def test_no_publisher_of_the_emergency_stop_is_told_of_a_quality_that_does_not_match(
+    peer, start_simulator, hydraulics, topic, quality
+):
+    start_simulator()
+    hydraulics.wait()
+    told = []
+    events = PublisherEventCallbacks(incompatible_qos=told.append)
+    publisher = peer.node.create_publisher(Bool, topic, quality, event_callbacks=events)
+    peer.wait_for(lambda: publisher.get_subscription_count() > 0, "the subscription")
+    hydraulics.collect(len(hydraulics.all()) + 20)
+    assert not told
 
 
 def test_emergency_stop_sent_before_the_start_is_obeyed(peer, start_simulator, hydraulics):

@@ -89,6 +89,7 @@ def test_an_emergency_stop_is_heard_during_a_long_request_for_steps(peer, start_
     answer = client.call_async(Trigger.Request())
     peer.wait_for(lambda: node.report.time > 0.0, "the steps begun")
     peer.say("emergency_stop", Bool(data=True))
-    peer.wait_for(lambda: node.report.emergency_stop, "the stop")
-    assert not answer.done()
+    peer.wait_for(answer.done, "the end of the request")
+    assert node.report.emergency_stop
+    assert "ended by an emergency stop" in answer.result().message
     assert node.report.time < 100.0

@@ -7,6 +7,7 @@ import pytest
 from patience import DEADLINE
 
 import grouser
+from grouser.physics.base.errors import StateError
 from grouser.physics.base.trees import leaves
 from grouser.recording.events import Left
 from grouser.runtime.mailbox import Mailbox
@@ -76,33 +77,69 @@ def test_finish_ends_a_waiting_loop(make_loop):
     assert not thread.is_alive()
 
 
-def test_emergency_stop_takes_effect_between_ticks_of_a_step_request(make_loop, simulation):
-    mailbox = Mailbox()
-    requests = []
-    stopped_at = []
+@pytest.mark.parametrize(
+    ("call", "cause", "reached"),
+    [
+        (lambda loop: loop.stop_robot(""), "an emergency stop", 20),
+        (lambda loop: loop.stop_all(), "an emergency stop", 20),
+        (lambda loop: loop.set_paused(True), "a pause", 20),
+        (lambda loop: loop.set_paused(False), "the start of the simulation", 20),
+        (lambda loop: loop.set_active(False), "deactivation", 20),
+        (lambda loop: loop.reset(True), "a reset", 0),
+        (lambda loop: loop.reset(False), "a reset", 20),
+        (lambda loop: loop.rewind(), "a reset", 0),
+        (lambda loop: loop.finish(), "the end of the simulation", 20),
+    ],
+)
+def test_request_for_steps_is_ended(make_loop, simulation, call, cause, reached):
+    """By a call that comes with the samples of step 20, before the next tick."""
+    mailbox, calls = Mailbox(), []
 
     def emit(sample, may_wait):
-        if simulation.step_count == 20 and not requests:
-            mailbox.call(lambda loop: loop.stop_robot(""))
-            requests.extend(
-                mailbox.call(request)
-                for request in (
-                    lambda loop: loop.reset(False),
-                    lambda loop: loop.set_paused(False),
-                    lambda loop: loop.step_paused(1),
-                )
-            )
-        if simulation.emergency_stop:
-            stopped_at.append(simulation.step_count)
+        if simulation.step_count == 20 and not calls:
+            calls.append(mailbox.call(call))
         return True
 
-    outcome = make_loop(mailbox, emit).step_paused(200)
-    assert outcome.success
+    loop = make_loop(mailbox, emit)
+    outcome = loop.step_paused(10_000_000)
+    assert calls[0].done()
+    assert (outcome.success, loop.step) == (False, reached)
+    assert outcome.message == f"20 of 10000000 steps, ended by {cause}"
+
+
+def test_second_request_for_steps_is_refused_at_once(make_loop, simulation):
+    mailbox, calls = Mailbox(), []
+
+    def emit(sample, may_wait):
+        if simulation.step_count == 20 and not calls:
+            calls.append(mailbox.call(lambda loop: loop.step_paused(1)))
+        return True
+
+    assert make_loop(mailbox, emit).step_paused(200).success
     assert simulation.step_count == 200
-    assert stopped_at[0] == 30  # the tick after
-    for request in requests:
-        assert not request.result(0).success
-        assert "being carried out" in request.result(0).message
+    outcome = calls[0].result(0)
+    assert isinstance(outcome.error, StateError) and "being carried out" in outcome.message
+
+
+def test_emergency_stop_is_released_when_commands_are_neutral(make_loop, simulation):
+    mailbox = Mailbox()
+    loop = make_loop(mailbox)
+    mailbox.post_commands("valves", {"boom_valve": 0.5})
+    assert loop.step_paused(20).success
+    loop.stop_all()
+    refused = loop.release_stop()
+    assert simulation.emergency_stop
+    assert not refused.success and "boom_valve" in refused.message
+    assert isinstance(refused.error, StateError)
+    mailbox.post_commands("valves", {"boom_valve": 0.0})
+    assert loop.step_paused(1).success
+    assert loop.release_stop().message == "released"
+    assert not simulation.emergency_stop and not loop.report.emergency_stop
+    assert loop.release_stop().message == "no machine was stopped"
+    mailbox.post_commands("valves", {"boom_valve": 0.5})
+    before = simulation.joint_position["boom_joint"]
+    assert loop.step_paused(300).success
+    assert abs(simulation.joint_position["boom_joint"] - before) > 1e-3
 
 
 def test_reset_drops_pending_commands(make_loop, simulation):
@@ -151,7 +188,7 @@ def test_steps_with_feedback_are_the_same_steps_and_can_be_canceled(make_loop, s
 
     outcome = loop.step_paused(100, lambda made: made < 13)
     assert not outcome.success
-    assert outcome.message.startswith("13 steps")
+    assert outcome.message.startswith("13 of 100 steps")
     assert loop.step == 38
     assert loop.step_paused(1).success  # no state of the canceled request remains
 

@@ -25,7 +25,8 @@ def touched(pose, cell=0.01, wheel=WHEEL, normal=(0.0, 0.0, 1.0)):
     link = '<link name="wheel"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
     machine = replace(parse_machine(f'<robot name="wheel">{link}</inertial></link></robot>', "w.urdf"), wheels=(wheel,))
     ground = Ground(normal=normal, soil=SoilGround((SAND,), "deformable", cell, bulldozing=False))
-    simulation = Simulation(machine, World(gravity=(0.0, 0.0, 0.0), ground=ground, spawn=pose), step=1e-6)
+    world = World(gravity=(0.0, 0.0, 0.0), ground=ground, spawn=pose)
+    simulation = Simulation(machine, world, step=1e-6, spawn="as_given")
     simulation.step(1)
     work = simulation.context.workspace.soil
     return work.touch[0, :, : work.touched[0]], work.frame[0]

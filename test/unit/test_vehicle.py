@@ -1,14 +1,25 @@
 """Forward and inverse kinematics of vehicles on wheels, and dead reckoning."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm
+from shipped import shipped_machine
 
-from grouser.runtime.vehicle import LEAST_DEVIATION, SLIP_LENGTH, SLIP_SHARE, DeadReckoning, Vehicle, VehicleWheel
+from grouser.runtime.vehicle import (
+    LEAST_DEVIATION,
+    SLIP_LENGTH,
+    SLIP_SHARE,
+    DeadReckoning,
+    Vehicle,
+    VehicleWheel,
+    make_vehicle,
+    steering_at,
+)
 
 QUARTER = 0.5 * math.pi
 
@@ -168,12 +179,11 @@ def test_drives_respect_their_speed_limits():
         )
     )
     spot = np.array([0.0, 0.0, 1.0])
-    steering, told, speeds = np.zeros(4), [], []
+    steering, state, speeds = np.zeros(4), steering_at(np.zeros(4)), []
     for _ in range(400):
-        targets, speed = limited.drive(spot, steering, steering, 0.01)
-        assert np.max(np.abs(targets - steering)) <= 0.5 * 0.01 + 1e-15
-        steering = targets
-        told.append(steering)
+        state, speed = limited.drive(spot, steering, state, 0.01)
+        assert np.max(np.abs(state.targets - steering)) <= 0.5 * 0.01 + 1e-15
+        steering = state.targets
         speeds.append(speed)
     assert np.all(speeds[0] == 0.0)  # no speed while the steering error is large
     assert np.abs(steering) == pytest.approx([0.5 * QUARTER] * 4)
@@ -317,3 +327,60 @@ def test_vehicle_at_rest_keeps_pose_and_covariance():
     assert reckoning.pose.tolist() == [1.0, 2.0, 3.0]
     assert not reckoning.covariance.any()
     np.testing.assert_array_equal(reckoning.twist_covariance, LEAST_DEVIATION**2 * np.eye(3))
+
+
+def travelled(vehicle, twists, steering, interval=0.1, time=12.0):
+    """Way of a vehicle whose wheels stand at their targets, way that the twists ask for, and steering at the end.
+
+    Turns count in radians.
+    """
+    made, asked = 0.0, 0.0
+    for k in range(round(time / interval)):
+        twist = twists[k % len(twists)]
+        steering, speeds = vehicle.drive(twist, steering.targets, steering, interval)
+        made += interval * np.linalg.norm(vehicle.motion(speeds, steering.targets).twist)
+        asked += interval * np.linalg.norm(vehicle.steer(twist, steering.goals)[0])
+    return made, asked, steering
+
+
+@pytest.mark.parametrize("radii", [(0.5686, 0.5686), (0.5674, 0.5694), (-0.5674, -0.5694), (0.54, 0.58)])
+@pytest.mark.parametrize("before", [(0.1, 0.0, 0.176), (-0.1, 0.0, 0.2), (0.0, 0.0, 0.3), (0.1, 0.0, -0.176)])
+def test_rover_drives_on_where_a_wheel_meets_its_steering_limit(radii, before):
+    """At this radius of the turn the wheels of one side reach their limits of 95 degrees."""
+    rover = make_vehicle(shipped_machine("rover"))
+    steering = travelled(rover, [np.array(before)], steering_at(np.zeros(6)), interval=0.05, time=4.0)[2]
+    twists = [np.array([0.1, 0.0, 0.1 / radius]) for radius in radii]
+    made, asked, _ = travelled(rover, twists, steering, interval=0.05, time=16.0)
+    # it stands while the wheels turn by less than 190 degrees at 1 rad/s, 3.3 of 16 s
+    assert made > 0.7 * asked
+
+
+@st.composite
+def steered_vehicles(draw):
+    """All wheels steered, the corners of six, or the front wheels of a car, within any limits."""
+    limit = draw(st.one_of(st.sampled_from([0.5, QUARTER, math.radians(95.0), 2.5, math.pi]), st.floats(0.3, 3.2)))
+    axles = draw(st.sampled_from([(0.7, -0.7), (0.7, 0.0, -0.7), (2.0, 0.0)]))
+    all_steered = draw(st.booleans())
+    speed = draw(st.floats(0.5, 5.0))
+    made = [wheel(x, y, steered=all_steered or x != 0.0, limit=limit) for x in axles for y in (0.5, -0.5)]
+    return Vehicle(tuple(replace(one, steering_speed=speed) for one in made))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_any_twist_makes_way(data):
+    """Steady or jittering, about any centre: also about a wheel, at right angles to the limits, and to and fro."""
+    vehicle = data.draw(steered_vehicles())
+    centre = st.tuples(st.floats(-1.0, 1.0), st.floats(-1.0, 1.0))
+    about = data.draw(st.one_of(st.sampled_from([one.centre for one in vehicle.wheels]), centre))
+    yaw = data.draw(st.sampled_from([-0.5, 0.5]))
+    twist = data.draw(st.one_of(st.just((yaw * about[1], -yaw * about[0], yaw)), st.just((0.0, 0.3, 0.0)), twists))
+    jitter = data.draw(st.sampled_from([0.0, 1e-3, 0.01, 0.05]))
+    changes = data.draw(st.lists(st.tuples(*[st.floats(-1.0, 1.0)] * 3), min_size=1, max_size=4))
+    asked_for = [np.array(twist) + jitter * np.array(change) for change in changes]
+    steered = np.array([bool(one.steering) for one in vehicle.wheels])
+    start = data.draw(st.floats(-1.0, 1.0)) * np.minimum([one.upper for one in vehicle.wheels], math.pi) * steered
+    made, asked, _ = travelled(vehicle, asked_for, steering_at(start), time=20.0)
+    assume(asked > 20.0 * 0.1)
+    # a wheel with limits a quarter turn to both sides may turn to and fro: it then rolls for a part of the time
+    assert made > 0.1 * asked

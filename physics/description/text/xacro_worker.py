@@ -3,28 +3,59 @@
 A xacro file is a program: it may recurse endlessly, call ``sys.exit`` or allocate all memory, and the library has
 global state. The separate process keeps this away from the simulator.
 
-Reads ``{"file": path, "arguments": {name: value}}`` as JSON from standard input; writes the XML to standard output,
-or a message to standard error and exit status 1.
+Reads ``{"file": path, "arguments": {name: value}, "near": path, "packages": {name: folder}}`` as JSON from standard
+input, the last two as of `Packages`. Writes ``{"text": XML, "defaults": {name: default}, "used": [name]}`` to standard
+output, or a message to standard error and exit status 1.
 """
 
 import json
 import resource
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from xml.dom.minidom import Document
 from xml.parsers.expat import ExpatError
 
 import xacro
 import xacro.substitution_args
+from xacro.substitution_args import ArgException
 
 from grouser.physics.base.errors import MachineError
-from grouser.physics.description.text.files import package_directory
+from grouser.physics.description.text.packages import PackageNotFoundError, Packages
 from grouser.physics.description.text.xml_tree import refuse_declarations
 
 MEMORY_MAX = 2 << 30
 
 
-def expand(file: str, arguments: dict[str, str]) -> str:
+class Arguments(dict[str, str]):
+    """Values of the arguments by name, which xacro asks for; notes the names that the files declare or use.
+
+    Attributes:
+        defaults: declared names -> default; None for those whose value is given, as xacro does not evaluate it then.
+        used: names of ``$(arg name)``.
+    """
+
+    def __init__(self, given: Mapping[str, str]):
+        super().__init__(given)
+        self.defaults: dict[str, str | None] = {}
+        self.used: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        """xacro asks this for each ``<xacro:arg>``, and sets the default of names that are not there."""
+        known = super().__contains__(name)
+        self.defaults.setdefault(str(name), None)
+        return known
+
+    def __setitem__(self, name: str, value: str) -> None:
+        self.defaults[name] = value
+        super().__setitem__(name, value)
+
+    def __getitem__(self, name: str) -> str:
+        self.used.add(name)
+        return super().__getitem__(name)
+
+
+def expand(file: str, arguments: Arguments, packages: Packages) -> str:
     """Returns the expanded XML text of a xacro file.
 
     Raises:
@@ -39,16 +70,8 @@ def expand(file: str, arguments: dict[str, str]) -> str:
             refuse_declarations(Path(filename).read_bytes(), filename)
         return read(text, filename)
 
-    def find_package(package: str) -> str:
-        directory = package_directory(package, Path(file).absolute())
-        if directory is None:
-            raise LookupError(
-                f"package '{package}' is not found in the ament index, in ROS_PACKAGE_PATH or around the file"
-            )
-        return str(directory)
-
     xacro.parse = read_guarded
-    xacro.substitution_args._eval_find = find_package
+    xacro.substitution_args._eval_find = lambda package: str(packages.folder(package))
     return xacro.process_file(file, mappings=arguments).toprettyxml(indent="  ")
 
 
@@ -58,8 +81,10 @@ def main() -> int:
     limit = MEMORY_MAX if hard == resource.RLIM_INFINITY else min(MEMORY_MAX, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     request = json.load(sys.stdin)
+    arguments = Arguments(request["arguments"])
     try:
-        expanded = expand(request["file"], request["arguments"]).encode("utf-8")
+        packages = Packages(request["near"], request["packages"])
+        expanded = expand(request["file"], arguments, packages)
     except ExpatError as error:
         return _fail(f"not well-formed XML: {error}")
     except MemoryError:
@@ -69,9 +94,19 @@ def main() -> int:
     except MachineError as error:
         return _fail(str(error))
     except xacro.XacroException as error:
-        return _fail(f"{error} ({type(error.exc).__name__})" if error.exc else str(error))
-    sys.stdout.buffer.write(expanded)
+        return _fail(_problem(error, arguments))
+    answer = {"text": expanded, "defaults": arguments.defaults, "used": sorted(arguments.used)}
+    sys.stdout.buffer.write(json.dumps(answer).encode("utf-8"))
     return 0
+
+
+def _problem(error: xacro.XacroException, arguments: Arguments) -> str:
+    if isinstance(error.exc, PackageNotFoundError):
+        return str(error.exc)
+    if isinstance(error.exc, ArgException):
+        declared = ", ".join(f"{name} = '{default}'" for name, default in arguments.defaults.items()) or "none"
+        return f"the argument {error.exc} has no value here: give {error.exc}:=VALUE; declared before: {declared[:200]}"
+    return f"{error} ({type(error.exc).__name__})" if error.exc else str(error)
 
 
 def _fail(problem: str) -> int:

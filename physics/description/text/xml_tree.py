@@ -15,6 +15,9 @@ from grouser.physics.description.text.names import shortened
 
 BYTES_MAX = 50_000_000
 DEPTH_MAX = 100
+# Where elements without line are.
+_EXPANDED = "in what xacro expands it to"
+_UNEXPANDED = ("${", "$(")
 
 
 @dataclass(slots=True, eq=False)
@@ -43,8 +46,16 @@ class Element:
                 return f'<{self.tag} {key}="{self.attributes[key][:80]}">'
         return f"<{self.tag}>"
 
+    @property
+    def place(self) -> str:
+        """File, line and label, as messages begin."""
+        where = f"{self.file}, {_EXPANDED}" if self.line is None else f"{self.file}:{self.line}"
+        return f"{where}: {self.label}"
+
     def error(self, problem: str, remedy: str | None = None) -> MachineError:
         """Returns a `MachineError` with this element's file, line and label."""
+        if self.line is None:
+            remedy = f"{remedy}; {_EXPANDED}" if remedy else _EXPANDED
         return MachineError(problem, file=self.file, line=self.line, element=self.label, remedy=remedy)
 
     def all(self, tag: str) -> Iterator["Element"]:
@@ -98,7 +109,19 @@ class Element:
         try:
             return numbers.number(text)
         except ValueError as problem:
-            raise self.error(f"{name} = {shortened(text)} is {problem}") from None
+            raise self.error(f"{name} = {shortened(text)} is {problem}", _unexpanded_remedy(text)) from None
+
+    def limit(self, name: str) -> float:
+        """Returns the attribute `name` as a number, which may be infinite: ``inf``, or too large for a double.
+
+        Raises:
+            MachineError: it is missing or not a number.
+        """
+        text = self.text(name)
+        try:
+            return numbers.limit(text)
+        except ValueError as problem:
+            raise self.error(f"{name} = {shortened(text)} is {problem}", _unexpanded_remedy(text)) from None
 
     def vector(self, name: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
         """Returns the attribute `name` as `count` finite numbers; `default` when it is absent and a default is given.
@@ -112,13 +135,22 @@ class Element:
         try:
             return numbers.numbers(text, count)
         except ValueError as problem:
-            remedy = f"give {count} numbers, separated by spaces"
+            remedy = _unexpanded_remedy(text) or f"give {count} numbers, separated by spaces"
             raise self.error(f"{name} = {shortened(text)}: {problem}", remedy) from None
 
     def triple(self, name: str, default: Vector3 | None = None) -> Vector3:
         """Returns the attribute `name` as three finite numbers; see `vector`."""
         x, y, z = self.vector(name, 3, default)
         return (x, y, z)
+
+
+def is_unexpanded(text: str) -> bool:
+    """Returns whether a text holds an expression of xacro."""
+    return any(start in text for start in _UNEXPANDED)
+
+
+def _unexpanded_remedy(text: str) -> str | None:
+    return "it is xacro: let the name of the file end in .xacro" if is_unexpanded(text) else None
 
 
 class _RefusedError(Exception):

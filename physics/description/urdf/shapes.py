@@ -6,8 +6,9 @@ from pathlib import Path
 from grouser.physics.description.data.mechanism import Collision, Visual
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
-from grouser.physics.description.text.files import resolve
+from grouser.physics.description.text.mending import Mendings
 from grouser.physics.description.text.names import closest, shortened
+from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf import meshes
 from grouser.physics.description.urdf.origin import read_origin
@@ -19,11 +20,10 @@ Colour = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Materials:
-    """Colours by material name, the names without a colour, and the visual meshes that cannot be shown."""
+    """Colours by material name, and the names that were told to have none."""
 
     rgba: dict[str, Colour]
     unknown: set[str] = field(default_factory=set)
-    missing: list[str] = field(default_factory=list)
 
 
 def read_materials(robot: Element) -> Materials:
@@ -43,7 +43,7 @@ def read_materials(robot: Element) -> Materials:
     return Materials(rgba)
 
 
-def read_collisions(link: Element) -> tuple[Collision, ...]:
+def read_collisions(link: Element, packages: Packages) -> tuple[Collision, ...]:
     """Returns the collision shapes of a link.
 
     Raises:
@@ -51,13 +51,15 @@ def read_collisions(link: Element) -> tuple[Collision, ...]:
     """
     name = link.text("name")
     return tuple(
-        Collision(element.attributes.get("name", ""), read_origin(element), _read_collision_geometry(element, name))
+        Collision(
+            element.attributes.get("name", ""), read_origin(element), _read_collision_geometry(element, name, packages)
+        )
         for element in link.all("collision")
     )
 
 
-def read_visuals(link: Element, materials: Materials) -> tuple[Visual, ...]:
-    """Returns the visual shapes of a link with their colours; meshes that are not there are left out and noted.
+def read_visuals(link: Element, materials: Materials, packages: Packages, mendings: Mendings) -> tuple[Visual, ...]:
+    """Returns the visual shapes of a link with their colours; meshes that cannot be used are left out and told.
 
     Raises:
         MachineError: a shape is missing, unknown or not positive.
@@ -65,26 +67,30 @@ def read_visuals(link: Element, materials: Materials) -> tuple[Visual, ...]:
     visuals = []
     for element in link.all("visual"):
         try:
-            geometry = _read_geometry(element)
+            geometry = _read_geometry(element, packages)
         except _UnusableMeshError as problem:
-            materials.missing.append(f"{shortened(problem.uri)} of link {shortened(link.text('name'))}")
+            subject = f"visual mesh {shortened(problem.uri)} of link {shortened(link.text('name'))}"
+            mendings.add(problem.element, subject, "cannot be used and is not shown", problem.reason)
             continue
         visual = Visual(element.attributes.get("name", ""), read_origin(element), geometry)
-        colour = _colour_of(element, materials)
+        colour = _colour_of(element, link.text("name"), materials, mendings)
         visuals.append(visual if colour is None else Visual(visual.name, visual.pose, geometry, colour))
     return tuple(visuals)
 
 
-def _colour_of(visual: Element, materials: Materials) -> Colour | None:
-    material = visual.optional("material")
+def _colour_of(visual: Element, link: str, materials: Materials, mendings: Mendings) -> Colour | None:
+    material = next(visual.all("material"), None)
     if material is None:
         return None
+    if len(list(visual.all("material"))) > 1:
+        mendings.add(visual, f"link {shortened(link)}", "has a visual shape of several materials: the first is shown")
     own = _read_colour(material)
     if own is not None:
         return own
     name = material.attributes.get("name", "")
-    if name not in materials.rgba and material.optional("texture") is None:
+    if name not in materials.rgba and name not in materials.unknown and material.optional("texture") is None:
         materials.unknown.add(name)
+        mendings.add(material, f"material {shortened(name)}", "is nowhere defined: it is shown in grey")
     return materials.rgba.get(name)
 
 
@@ -107,10 +113,10 @@ class _UnusableMeshError(Exception):
         self.element, self.uri, self.reason = element, uri, reason
 
 
-def _read_collision_geometry(parent: Element, link: str) -> Geometry:
+def _read_collision_geometry(parent: Element, link: str, packages: Packages) -> Geometry:
     """A geometry with the hull of its mesh."""
     try:
-        geometry = _read_geometry(parent)
+        geometry = _read_geometry(parent, packages)
         return _with_hull(geometry, parent) if isinstance(geometry, Mesh) else geometry
     except _UnusableMeshError as problem:
         text = f"link {shortened(link)}: filename = {shortened(problem.uri)}: {problem.reason}"
@@ -125,7 +131,7 @@ def _with_hull(mesh: Mesh, parent: Element) -> Mesh:
     return replace(mesh, hull=hull.vertices, hull_error=hull.error)
 
 
-def _read_geometry(parent: Element) -> Geometry:
+def _read_geometry(parent: Element, packages: Packages) -> Geometry:
     holder = parent.required("geometry")
     # Shapes with a prefix belong to other programs.
     shapes = [child for child in holder.children if ":" not in child.tag]
@@ -145,17 +151,17 @@ def _read_geometry(parent: Element) -> Geometry:
     if shape.tag == "capsule":
         return Capsule(_size(shape, "radius"), _size(shape, "length"))
     if shape.tag == "mesh":
-        return _read_mesh(shape)
+        return _read_mesh(shape, packages)
     raise shape.error(f"unknown shape <{shape.tag[:60]}>", closest(shape.tag, _SHAPES))
 
 
-def _read_mesh(element: Element) -> Mesh:
+def _read_mesh(element: Element, packages: Packages) -> Mesh:
     uri = element.text("filename").strip()
     scale = element.triple("scale", (1.0, 1.0, 1.0))
     if any(not 0.0 < abs(factor) <= _SIZE_MAX for factor in scale):
         raise element.error(f"scale = {shortened(element.attributes['scale'])} is not valid: factors other than zero")
     try:
-        path = resolve(uri, element.file)
+        path = packages.resolve(uri)
         meshes.check_file(path)
     except (LookupError, meshes.MeshError) as problem:
         raise _UnusableMeshError(element, uri, problem.args[0]) from None

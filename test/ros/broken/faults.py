@@ -263,7 +263,7 @@ class NoEmergencyStop(AlteringNode):
     """Does not hear the emergency stop."""
 
     def heard(self, topic, hear):
-        return (lambda _: None) if topic == "emergency_stop" else hear
+        return (lambda _: None) if topic.endswith("emergency_stop") else hear
 
 
 @dataclass(frozen=True)
