@@ -26,7 +26,6 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.np.arrayobj import make_array, populate_array
 
 _WORD = 8  # [bytes]
-_TYPES: dict[tuple, "PackedType"] = {}  # by signature
 
 
 class PackedType(types.Type):
@@ -63,7 +62,7 @@ class Packed:
     """
 
     def __init__(self, tree):
-        self._hold(tree, _packed_type(tree), np.array(_words(tree), dtype=np.int64), 0)
+        self._hold(tree, PackedType(typeof(tree)), np.array(_words(tree), dtype=np.int64), 0)
 
     def _hold(self, tree, numba_type, words, place):
         self._tree, self._words, self._place, self._numba_type_ = tree, words, place, numba_type
@@ -79,27 +78,6 @@ class Packed:
         packed = Packed.__new__(Packed)
         packed._hold(part, numba_type, self._words, self._place + place)
         return packed
-
-
-def _packed_type(tree) -> PackedType:
-    """The type of a packed tree; numba needs a millisecond for that of a simulation, which is the same many times."""
-    key = _signature(tree)
-    if key not in _TYPES:
-        _TYPES[key] = PackedType(typeof(tree))
-    return _TYPES[key]
-
-
-def _signature(tree) -> tuple:
-    """What the type of a tree depends on: its class, kinds and layouts of its arrays, classes of its numbers."""
-    parts: list[Any] = [type(tree)]
-    for part in tree:
-        if hasattr(part, "_fields"):
-            parts.append(_signature(part))
-        elif isinstance(part, np.ndarray):
-            parts.append((part.dtype, part.ndim, part.flags.num))
-        else:
-            parts.append(type(part))
-    return tuple(parts)
 
 
 def _words(tree):

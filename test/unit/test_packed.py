@@ -86,35 +86,3 @@ def test_packed_trees_of_one_type_are_read_by_address():
 def test_unknown_packed_field_is_a_compile_error():
     with pytest.raises(numba.TypingError, match="third"):
         numba.njit(lambda tree: tree.third)(Packed(tree()))
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"count": -7.0},
-        {"on": 1},
-        {"matrix": np.arange(6).reshape(2, 3)},
-        {"matrix": np.arange(6.0)},
-        {"matrix": np.arange(6.0).reshape(3, 2).T},
-        {"matrix": np.arange(12.0).reshape(2, 6)[:, ::2]},
-    ],
-)
-def test_types_tell_kinds_of_fields_apart(changes):
-    """In any order of their making; trees of the same kinds have the same type, whatever their sizes and numbers."""
-    given = tree()
-    other = given._replace(first=given.first._replace(**changes))
-    like = given._replace(first=given.first._replace(matrix=np.zeros((7, 1)), count=12, length=1e-9, on=False))
-    first, second, third = (numba.typeof(Packed(one)) for one in (given, other, like))
-    assert (first == third, first == second) == (True, False)
-    assert numba.typeof(Packed(given).first) == numba.typeof(Packed(given.first))
-
-
-def test_type_of_a_tree_tells_read_only_arrays_apart():
-    given = tree()
-    locked = given.second.matrix.copy()
-    locked.flags.writeable = False
-    fixed = given._replace(second=given.second._replace(matrix=locked))
-    writable = given._replace(second=given.second._replace(matrix=locked.copy()))
-    assert numba.typeof(Packed(fixed)) != numba.typeof(Packed(writable))
-    with pytest.raises(numba.TypingError):
-        write(Packed(fixed), 1.0)
