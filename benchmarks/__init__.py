@@ -27,6 +27,7 @@ NAMES: tuple[str, ...] = (
     "attitude",
     "lidar",
     "ros",
+    "objects",
     "start",
     "setup_time",
 )

@@ -31,23 +31,22 @@ _TWISTS = 9
 
 def run() -> list[Figure]:
     """Starts simulators and subscribers."""
-    if os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp") != "rmw_fastrtps_cpp":
-        raise SkippedError("needs Fast DDS; RMW_IMPLEMENTATION selects another middleware")
+    require_fast_dds()
     physics = _physics_alone()
-    with _process("simulate", _MACHINE) as simulator:
-        alone = _Windows(simulator)
-        with _process("listen") as listener, _process("watch_clock") as watch, _process("sleep") as sleeper:
+    with process("simulate", _MACHINE) as simulator:
+        alone = Windows(simulator)
+        with process("listen") as listener, process("watch_clock") as watch, process("sleep") as sleeper:
             before = listener.request("measure")
             watch.request("measure")
             sleeper.request("measure")
-            heard = _Windows(simulator)
+            heard = Windows(simulator)
             arrivals, wakings = watch.request("measure"), sleeper.request("measure")
             after = listener.request("measure")
             rates = {topic: (after[topic] - before[topic]) / heard.wall for topic in after}
             listener.signal(signal.SIGSTOP)
-            hanging = _Windows(simulator)
+            hanging = Windows(simulator)
             listener.signal(signal.SIGCONT)
-        with _process("repeat") as peer:
+        with process("repeat") as peer:
             costs = [peer.request("measure") for _ in range(3)]
         again = sum(
             rate * statistics.median(cost[topic] for cost in costs)
@@ -70,8 +69,18 @@ def run() -> list[Figure]:
     ]
 
 
-class _Process:
-    """One of `ros_processes`."""
+def require_fast_dds() -> None:
+    """Skips the benchmark with another middleware.
+
+    Raises:
+        SkippedError: RMW_IMPLEMENTATION selects one.
+    """
+    if os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp") != "rmw_fastrtps_cpp":
+        raise SkippedError("needs Fast DDS; RMW_IMPLEMENTATION selects another middleware")
+
+
+class Process:
+    """One of `ros_processes`, in a ROS domain of the benchmarks."""
 
     def __init__(self, *arguments: str) -> None:
         profile = str(source_file("config", "fastdds_loopback.xml"))
@@ -91,15 +100,18 @@ class _Process:
         self._answer()
 
     def request(self, word: str) -> Any:
+        """Sends a word; returns the answer."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{word}\n")
         self._process.stdin.flush()
         return self._answer()
 
     def signal(self, number: int) -> None:
+        """Sends a signal."""
         self._process.send_signal(number)
 
     def end(self) -> None:
+        """Kills it."""
         self._process.kill()
         self._process.communicate()
 
@@ -112,8 +124,9 @@ class _Process:
 
 
 @contextmanager
-def _process(*arguments: str) -> Iterator[_Process]:
-    process = _Process(*arguments)
+def process(*arguments: str) -> Iterator[Process]:
+    """Runs one of `ros_processes`, after a while for discovery."""
+    process = Process(*arguments)
     try:
         time.sleep(_SETTLING)
         yield process
@@ -121,10 +134,10 @@ def _process(*arguments: str) -> Iterator[_Process]:
         process.end()
 
 
-class _Windows:
+class Windows:
     """A simulator over some seconds: medians of the shares of a core that its threads take [%]."""
 
-    def __init__(self, simulator: _Process) -> None:
+    def __init__(self, simulator: Process) -> None:
         simulator.request("measure")
         looks = []
         for _ in range(_WINDOWS + 1):
@@ -144,6 +157,7 @@ class _Windows:
         first, last = looks[0], looks[-1]
         self.overruns, self.dropped = (last[name] - first[name] for name in ("overruns", "dropped"))
         self.factor = (last["simulated"] - first["simulated"]) / self.wall
+        self.step = statistics.median(look["step"] for look in looks)
         self.lateness = [late for look in looks[1:] for late in look["lateness"]]
 
 
@@ -161,7 +175,7 @@ def _physics_alone() -> float:
 
 def _share(
     name: str,
-    windows: _Windows,
+    windows: Windows,
     physics: float,
     peer: str = "",
     peer_share: float | None = None,
@@ -207,8 +221,8 @@ def _first_motion() -> list[Figure]:
     figures = []
     for rate, words in (("100.0", "joint_states at 100 Hz"), ("0.0", "joint_states at every step")):
         with ExitStack() as stack:
-            stack.enter_context(_process("simulate", "rover", f"joint_state_rate={rate}"))
-            driver = stack.enter_context(_process("drive"))
+            stack.enter_context(process("simulate", "rover", f"joint_state_rate={rate}"))
+            driver = stack.enter_context(process("drive"))
             live = [driver.request("live") for _ in range(_TWISTS)]
             steps = [driver.request("step") for _ in range(3)] if rate == "0.0" else []
         if steps:

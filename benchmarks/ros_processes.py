@@ -6,6 +6,7 @@ An answer is a line of JSON on the standard output.
 """
 
 import json
+import math
 import sys
 import threading
 import time
@@ -24,6 +25,7 @@ from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
+from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.shared import topics
 from grouser.nodes.simulator.node import SimulatorNode, spinning
@@ -34,6 +36,12 @@ _ROOM = 10_000  # queue of a listener
 _PUBLISHED_OFTEN = 300  # times that the peer sends each message for one figure
 # Largest speed of a joint of a rover that stands, and smallest of one that moves [rad/s].
 _STANDS, _MOVES = 1e-3, 5e-3
+_BOX = """<robot name="box">
+  <link name="body">
+    <inertial><mass value="20"/><inertia ixx="0.53" iyy="0.53" izz="0.53" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><box size="0.4 0.4 0.4"/></geometry></collision>
+  </link>
+</robot>"""
 _NOT_THE_MACHINES = ("/rosout", "/parameter_events", topics.DIAGNOSTICS)
 
 
@@ -225,6 +233,76 @@ def drive() -> None:
     _obey({"step": step, "live": live})
 
 
+def populate(count: str) -> None:
+    """Spawns boxes on the ground beside a rover, a square of them, and hears their poses.
+
+    ``one_by_one``, ``together``: wall time [s] to spawn them by SpawnEntity, by SpawnEntities; ``clear`` deletes them;
+    ``measure``: messages heard.
+    """
+    from simulation_interfaces import srv  # not installed everywhere
+    from simulation_interfaces.msg import Result
+
+    from grouser.nodes.services import interfaces
+
+    node, heard = Node("populate"), [0]
+
+    def hear(_: bytes) -> None:
+        heard[0] += 1
+
+    node.create_subscription(TFMessage, topics.OBJECT_POSES, hear, topics.RELIABLE, raw=True)
+    _spin(node)
+    names = {"SpawnEntity": "spawn_entity", "SpawnEntities": "spawn_entities", "ResetSimulation": "reset_simulation"}
+    clients = {
+        kind: node.create_client(getattr(srv, kind), f"/simulator/{name}")
+        for kind, name in names.items()
+        if hasattr(srv, kind)
+    }
+
+    def call(kind: str, request: Any) -> None:
+        clients[kind].wait_for_service()
+        answered = threading.Event()
+        future = clients[kind].call_async(request)
+        future.add_done_callback(lambda _: answered.set())
+        answered.wait()
+        result = future.result().result
+        assert result.result == Result.RESULT_OK, result.error_message
+
+    def boxes(kind: type) -> list[Any]:
+        number, side = int(count), math.ceil(math.sqrt(int(count)))
+        requests = []
+        for k in range(number):
+            request = kind(name=f"box_{k}")
+            place = request.initial_pose.pose.position
+            place.x, place.y, place.z = 2.5 + 0.6 * (k // side), 0.6 * (k % side - 0.5 * side), 0.2
+            interfaces.set_resource(request, "", _BOX)
+            requests.append(request)
+        return requests
+
+    def timed(spawn: Callable[[], object]) -> float:
+        started = time.monotonic()
+        spawn()
+        return time.monotonic() - started
+
+    def one_by_one() -> None:
+        for request in boxes(srv.SpawnEntity.Request):
+            call("SpawnEntity", request)
+
+    def together() -> None:
+        call("SpawnEntities", srv.SpawnEntities.Request(spawn_requests=boxes(interfaces.message_type("SpawnEntity"))))
+
+    def clear() -> None:
+        call("ResetSimulation", srv.ResetSimulation.Request(scope=srv.ResetSimulation.Request.SCOPE_SPAWNED))
+
+    _obey(
+        {
+            "one_by_one": lambda: timed(one_by_one),
+            "together": lambda: timed(together) if "SpawnEntities" in clients else None,
+            "clear": lambda: timed(clear),
+            "measure": lambda: heard[0],
+        }
+    )
+
+
 def _published(node: Node) -> list[tuple[str, str, QoSProfile]]:
     """Topics of the machine that the simulator publishes, with their types and quality."""
     while not node.count_publishers(topics.CLOCK):
@@ -284,6 +362,7 @@ def main(role: str, *arguments: str) -> None:
         "sleep": sleep,
         "repeat": repeat,
         "drive": drive,
+        "populate": populate,
     }
     roles[role](*arguments)
 

@@ -157,7 +157,8 @@ class _Player:
             case Joined():
                 machine = parse_machine(event.urdf, event.file, event.base, event.packages)
                 self._members[event.machine] = Member(machine, Pose(event.position, event.quaternion))
-                self._exchange()
+                if not event.more:
+                    self._exchange()
             case Left():
                 del self._members[event.machine]
                 self._exchange()

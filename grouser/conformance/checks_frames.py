@@ -108,16 +108,24 @@ def _check_messages(subject: Subject, section: Section, tree: Tree) -> None:
         if output.type in _FRAMELESS or not frames:
             continue
         world = {subject.parameters["map_frame"]} if output.name in _OF_THE_WORLD else set()
-        strange = sorted(frames - known - world)
+        others = _objects(subject) if output.name == "objects/shapes" else set()
+        strange = sorted(frames - known - world - others)
         right = ", ".join(sorted(frames)) if len(frames) <= _NAMED else f"{len(frames)} frames"
         seen = f"not: {', '.join(map(repr, strange))}" if strange else right
         name = streams[0].name if len(streams) == 1 else output.name
         section.check(f"{name}: frame", "in the tree", seen, not strange)
 
 
+def _objects(subject: Subject) -> set[str]:
+    """Frames of plain objects, whose transforms need not be on /tf."""
+    recorded = [message for stream in subject.of("objects/poses") for message in stream.recording.messages]
+    return {transform.child_frame_id for message in recorded for transform in message.transforms}
+
+
 def _frames(message: Any) -> list[str]:
-    """Frames in a message."""
-    named = [message] if hasattr(message, "header") else list(getattr(message, "markers", ()))
+    """Frames in a message; a marker that deletes others needs none."""
+    markers = [marker for marker in getattr(message, "markers", ()) if marker.action == marker.ADD]
+    named = [message] if hasattr(message, "header") else markers
     frames = [part.header.frame_id for part in named]
     return [*frames, message.child_frame_id] if hasattr(message, "child_frame_id") else frames
 

@@ -60,6 +60,8 @@ OUTPUTS = (
     Output("/tf_static", "tf2_msgs/TFMessage", EVERY_MACHINE, durability=TRANSIENT_LOCAL, depth=1),
     Output("robot_description", "std_msgs/String", EVERY_MACHINE, durability=TRANSIENT_LOCAL, depth=1),
     Output("/diagnostics", "diagnostic_msgs/DiagnosticArray", EVERY_MACHINE),
+    Output("objects/poses", "tf2_msgs/TFMessage", OPTIONAL, rate=50.0, rate_parameter="object_rate"),
+    Output("objects/shapes", "visualization_msgs/MarkerArray", OPTIONAL, durability=TRANSIENT_LOCAL, depth=1),
     Output("odom", "nav_msgs/Odometry", WHEELS, rate=50.0, rate_parameter="odom_rate"),
     Output("ground_truth/odom", "nav_msgs/Odometry", FLOATING_BASE, rate=50.0, rate_parameter="odom_rate"),
     Output("imu/<name>/data", "sensor_msgs/Imu", IMUS, BEST_EFFORT, VOLATILE, 5, 100.0, "imu_rate", "imu/data"),

@@ -65,6 +65,7 @@ class Joined:
         base: floating or fixed.
         packages: folders of ROS packages by name, as they were given.
         position, quaternion: of its root link in the world [m], x y z w.
+        more: whether the next event is a machine that was added together with it.
     """
 
     step: int
@@ -75,6 +76,7 @@ class Joined:
     packages: Mapping[str, str]
     position: Vector3
     quaternion: Quaternion
+    more: bool = False
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
         "packages": {"type": "object", "additionalProperties": _TEXT},
         "position": _NUMBERS,
         "quaternion": _NUMBERS,
+        "more": {"type": "boolean"},
     },
     "left": {"step": _STEP, "machine": _TEXT},
     "placed": {

@@ -76,7 +76,7 @@ class FrameTree:
         self.moving: list[FramePair] = [(joint.parent, joint.child) for joint in moving]
         self._parents = np.array([index[joint.parent] for joint in moving], dtype=np.intp)
         self._children = np.array([index[joint.child] for joint in moving], dtype=np.intp)
-        self._root = index[machine.root]
+        self._root, self._root_name = index[machine.root], machine.root
         self._ground = ground
         self.base: list[FramePair] = []
         if machine.floating_base and machine.root == base_footprint_frame:
@@ -89,6 +89,11 @@ class FrameTree:
     def name(self, frame: str) -> str:
         """A frame's name with the prefix."""
         return f"{self._prefix}{frame}"
+
+    def names(self) -> frozenset[str]:
+        """Names of all frames, with the prefix."""
+        every = (*self.base, *self.moving, *self.fixed, *self.still, *self.carried)
+        return frozenset((self.name(self._root_name), *(name for pair in every for name in pair)))
 
     def footprint(self, link_poses: np.ndarray) -> np.ndarray:
         """Pose of the footprint of a floating base in the world, shape (7,), from those of the links."""

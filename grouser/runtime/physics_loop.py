@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from grouser.physics.base.errors import DivergenceError, GrouserError, ParameterError
 from grouser.physics.description.data.machine import member_prefix
@@ -24,13 +24,14 @@ from grouser.recording.events import (
 from grouser.recording.recorder import Recorder
 from grouser.runtime.lockstep import Lockstep
 from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.objects import PlainObjects
 from grouser.runtime.outcome import Outcome, StepRequest, refused
 from grouser.runtime.pacing import Pacer
 from grouser.runtime.report import LoopMeter, LoopReport
 from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.sampling import Moment, nanoseconds_at
 from grouser.runtime.schedule import StreamSchedule
-from grouser.runtime.streams import CLOCK
+from grouser.runtime.streams import CLOCK, OBJECT_POSES
 from grouser.runtime.trajectory_following import Order
 
 _STEPPING = refused("a request for steps is being carried out")
@@ -49,7 +50,7 @@ class PhysicsLoop:
         schedule: which streams are sampled when.
         pacer: keeps level with the wall clock.
         runtimes: of the robots, by name; the name of the first machine is "". Command sources begin with the robot's
-            name and a slash.
+            name and a slash. Other members of the simulation are plain objects.
         mailbox: where commands and calls arrive.
         emit: takes samples, and whether to wait for room; returns False if they were dropped.
         warn: takes a warning for the user.
@@ -83,6 +84,7 @@ class PhysicsLoop:
         self._schedule = schedule
         self._pacer = pacer
         self._runtimes = dict(runtimes)
+        self._objects = PlainObjects(simulation, ())
         self._mailbox = mailbox
         self._emit = emit
         self._warn = warn
@@ -101,9 +103,9 @@ class PhysicsLoop:
         self._finished = threading.Event()
 
     @property
-    def robots(self) -> dict[str, MachineView]:
-        """The machines, by name; for the physics thread alone."""
-        return {name: runtime.robot for name, runtime in self._runtimes.items()}
+    def simulation(self) -> Simulation:
+        """The present one; for the physics thread alone."""
+        return self._simulation
 
     @property
     def step_size(self) -> float:
@@ -273,19 +275,19 @@ class PhysicsLoop:
     def exchange(
         self,
         simulation: Simulation,
-        members: Collection[str],
+        robots: Collection[str],
         schedule: StreamSchedule,
         newcomers: Mapping[str, Callable[[MachineView], RobotRuntime]],
-        event: Callable[[int], Event],
+        events: Sequence[Callable[[int], Event]],
     ) -> Outcome:
         """Continues with another simulation after machines were added or removed; the others keep their state.
 
         Args:
             simulation: a new one.
-            members: names of the machines in it.
+            robots: names of the robots in it; its other members are plain objects.
             schedule: of the streams from now on.
-            newcomers: name of each new machine -> factory of its runtime.
-            event: makes the recorded event from the step.
+            newcomers: name of each new robot -> factory of its runtime.
+            events: make the recorded events from the step.
         """
         if self._steps is not None:
             return _STEPPING
@@ -293,9 +295,10 @@ class PhysicsLoop:
             transfer_state(self._simulation, simulation)
         except GrouserError as error:
             return Outcome(False, str(error), error)
-        self._note(event(self.step))
-        self._take(simulation, members, schedule, newcomers)
-        return Outcome(True, f"{len(self._runtimes)} machines")
+        for event in events:
+            self._note(event(self.step))
+        self._take(simulation, robots, schedule, newcomers)
+        return Outcome(True, f"{len(self._runtimes)} robots")
 
     def begin_anew(self, simulation: Simulation, schedule: StreamSchedule, event: Callable[[int], Event]) -> Outcome:
         """Continues, paused, with a simulation without machines; arguments as for `exchange`.
@@ -310,17 +313,19 @@ class PhysicsLoop:
         self._take(simulation, (), schedule, {})
         return Outcome(True, "another world")
 
-    def _take(self, simulation, members, schedule, newcomers):
+    def _take(self, simulation, robots, schedule, newcomers):
         self._simulation, self._schedule = simulation, schedule
-        for name in self._runtimes.keys() - members:
+        for name in self._runtimes.keys() - robots:
             self._runtimes.pop(name).stop_trajectory("the machine was taken out")
             self._lockstep.leave_out(name)
-        for name in members:
+        for name in robots:
             if name in self._runtimes:
                 self._runtimes[name].rebind(simulation.part(name))
             else:
                 self._mailbox.drop_commands(name)  # to an earlier machine of this name
                 self._runtimes[name] = newcomers[name](simulation.part(name))
+        objects = {member.name for member in simulation.machine.members} - self._runtimes.keys()
+        self._objects = PlainObjects(simulation, objects)
         self._hand_out(self._schedule.names)
         self._refresh_report()
 
@@ -334,7 +339,7 @@ class PhysicsLoop:
         """Moves a machine to another pose: see `Simulation.place`."""
         placed = Placed(self.step, name, pose.position, pose.quaternion, linear, angular)
         try:
-            self._runtimes[name].robot.place(pose.position, pose.quaternion, linear, angular)
+            self._simulation.part(name).place(pose.position, pose.quaternion, linear, angular)
         except GrouserError as error:
             return Outcome(False, str(error), error)
         self._note(placed)
@@ -492,7 +497,8 @@ class PhysicsLoop:
             sampled = streams - {CLOCK}
             if sampled:
                 samples = {name: runtime.sample(stamp, sampled) for name, runtime in self._runtimes.items()}
-                self._hand_over(Moment(stamp, samples=samples))
+                objects = self._objects.sample() if OBJECT_POSES in sampled else None
+                self._hand_over(Moment(stamp, samples=samples, objects=objects))
 
     def _hand_over(self, moment: Moment) -> None:
         if not self._emit(moment, self._may_wait()):

@@ -108,18 +108,33 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False)
+class ObjectPoses:
+    """Poses of the plain objects at one step.
+
+    Attributes:
+        names: of the objects; the same tuple as long as the objects are the same.
+        poses: x y z qx qy qz qw of their root links in the world, shape (number of objects, 7).
+    """
+
+    names: tuple[str, ...]
+    poses: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Moment:
     """Data of one step to publish.
 
     Attributes:
         nanoseconds: simulation time.
         clock: whether the time is to be published.
-        samples: by the names of the machines.
+        samples: by the names of the robots.
+        objects: poses of the plain objects; None: not due.
     """
 
     nanoseconds: int
     clock: bool = False
     samples: Mapping[str, Sample] = field(default_factory=dict)
+    objects: ObjectPoses | None = None
 
 
 class Reading:

@@ -210,7 +210,10 @@ def _reaction(source: StreamSource, joint: str) -> str:
     return source.frames.name(source.frames.reactions[joint])
 
 
-CLOCK = "/clock"  # of the simulation, not of a robot
+# Of the simulation, not of a robot.
+CLOCK = "/clock"
+OBJECT_POSES = "objects/poses"
+OBJECT_SHAPES = "objects/shapes"
 CLOCK_RATE = Rate("clock_rate", 100.0, "/clock")
 DIAGNOSTICS_RATE = Rate("diagnostics_rate", 1.0, "/diagnostics", wall=True)
 _GROUP_VALUES = "control_msgs/msg/DynamicInterfaceGroupValues"
@@ -240,6 +243,20 @@ STREAMS = {
             "real-time factor, overruns, step time, solver, energy, refused commands",
             RELIABLE,
             DIAGNOSTICS_RATE,
+        ),
+        Stream(
+            OBJECT_POSES,
+            "tf2_msgs/msg/TFMessage",
+            "pose of every plain object in the frame of the world, by its name; also on /tf with `publish_object_tf`",
+            RELIABLE,
+            Rate("object_rate", 50.0, OBJECT_POSES),
+            on_demand=True,
+        ),
+        Stream(
+            OBJECT_SHAPES,
+            "visualization_msgs/msg/MarkerArray",
+            "shapes of all plain objects, each in the frame of its object, whenever objects come or go",
+            LATCHED,
         ),
         Stream(
             "joint_states",
@@ -427,10 +444,10 @@ def take_sample(
     return Sample(nanoseconds, {topic: sample(reading) for topic, sample in _SAMPLERS.items() if topic in topics})
 
 
-def rehearse(simulation: "Simulation") -> None:
-    """Makes a step, takes every sample and resets, so that all kernels are compiled."""
+def rehearse(simulation: "Simulation", robots: Collection[str] = ("",)) -> None:
+    """Makes a step, takes every sample of some robots and resets, so that all kernels are compiled."""
     simulation.step(1)
-    for member in [member.name for member in simulation.machine.members] or [""]:
-        take_sample(simulation.part(member), 0, STREAMS)
+    for robot in robots:
+        take_sample(simulation.part(robot), 0, STREAMS)
     simulation.energy_balance()
     simulation.reset()

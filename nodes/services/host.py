@@ -1,6 +1,6 @@
 """What the services need of a simulation: plain data, no messages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag
@@ -93,6 +93,32 @@ class Entity:
     shapes: tuple[Shape, ...] = ()
 
 
+class Entities(Mapping[str, Entity]):
+    """Entities by name, each made when it is first read: of many, most requests need one.
+
+    Args:
+        makers: by name.
+    """
+
+    def __init__(self, makers: Mapping[str, Callable[[], Entity]]) -> None:
+        self._makers = makers
+        self._made: dict[str, Entity] = {}
+
+    def __getitem__(self, name: str) -> Entity:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
 @dataclass(frozen=True, eq=False)
 class EntitySnapshot:
     """All entities at one instant.
@@ -125,7 +151,7 @@ class SpawnOrder:
         name: valid, and different from those of other entities.
         machine: its description.
         uri: its source; empty: a text.
-        namespace: of its topics, valid; empty: not given.
+        namespace: of its topics, valid; empty: not given. Plain objects have none.
         pose: of its canonical link in the world.
     """
 
@@ -176,8 +202,8 @@ class Host(Protocol):
     def world(self) -> WorldEntry:
         """The loaded world; raises NO_WORLD_LOADED if there is none."""
 
-    def spawn(self, order: SpawnOrder) -> None:
-        """Spawns a machine."""
+    def spawn(self, orders: Sequence[SpawnOrder]) -> None:
+        """Spawns one or more machines at once: all of them, or none if one is refused."""
 
     def delete(self, name: str) -> None:
         """Deletes an entity."""

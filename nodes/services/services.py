@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from geometry_msgs.msg import PoseStamped
@@ -20,6 +20,7 @@ from grouser.nodes.services import conversions, interfaces, resources
 from grouser.nodes.services.host import (
     Capability,
     Category,
+    Entities,
     Entity,
     EntitySnapshot,
     Host,
@@ -279,11 +280,15 @@ class SimulationServices:
         response.result.error_message = "; ".join(problems)
 
     def _spawn_entity(self, request, response):
-        response.entity_name = self._spawn(request)
+        (order,) = self._orders([request])
+        self._host.spawn([order])
+        response.entity_name = order.name
 
     def _spawn_entities(self, request, response):
-        kind = interfaces.message_type("SpawnResult")
-        for number, single in enumerate(request.spawn_requests):
+        kind, singles = interfaces.message_type("SpawnResult"), request.spawn_requests
+        if self._spawned_together(singles, response, kind):
+            return
+        for number, single in enumerate(singles):
             response.results.append(self._answer(self._spawn_entity, single, kind()))
             result = response.results[-1].result
             if result.result != Result.RESULT_OK:
@@ -291,16 +296,33 @@ class SimulationServices:
         if response.result.error_message:
             raise RequestError(Reason.ENTITIES_SPAWN_FAILED, response.result.error_message.rstrip())
 
-    def _spawn(self, request) -> str:
-        uri, text = interfaces.resource(request)
-        scene = self._scene()
-        namespace = check_namespace(request.entity_namespace)
-        start: PoseStamped = request.initial_pose
-        pose = conversions.pose_in_world(start.pose, conversions.frame_motion(start.header.frame_id, scene))
-        machine = resources.read_machine(uri, text, self._host.packages)
-        name = choose_name(request.name, machine.name, scene.entities, request.allow_renaming)
-        self._host.spawn(SpawnOrder(name, machine, uri, namespace, pose))
-        return name
+    def _spawned_together(self, requests, response, kind) -> bool:
+        """Spawns several entities at the price of one; returns whether none was refused."""
+        try:
+            orders = self._orders(requests)
+            if orders:
+                self._host.spawn(orders)
+        except (RequestError, GrouserError):
+            return False
+        for order in orders:
+            response.results.append(kind(entity_name=order.name))
+            response.results[-1].result.result = Result.RESULT_OK
+        return True
+
+    def _orders(self, requests) -> list[SpawnOrder]:
+        """Orders for several requests, with names that differ from each other; each resource is read once."""
+        scene, read = self._scene(), cache(partial(resources.read_machine, packages=self._host.packages))
+        taken, orders = set(scene.entities), []
+        for request in requests:
+            uri, text = interfaces.resource(request)
+            namespace = check_namespace(request.entity_namespace)
+            start: PoseStamped = request.initial_pose
+            pose = conversions.pose_in_world(start.pose, conversions.frame_motion(start.header.frame_id, scene))
+            machine = read(uri, text)
+            name = choose_name(request.name, machine.name, taken, request.allow_renaming)
+            taken.add(name)
+            orders.append(SpawnOrder(name, machine, uri, namespace, pose))
+        return orders
 
     def _delete_entity(self, request, _response):
         _find(self._scene(), request.entity)
@@ -309,12 +331,13 @@ class SimulationServices:
 
     def _scene(self) -> EntitySnapshot:
         """All entities now, with the traits set by SetEntityInfo."""
-        scene = self._host.scene()
-        entities = {
-            name: replace(entity, traits=self._traits.get(name, entity.traits))
-            for name, entity in scene.entities.items()
-        }
-        return replace(scene, entities=entities)
+        scene, traits = self._host.scene(), dict(self._traits)
+
+        def described(name: str) -> Entity:
+            entity = scene.entities[name]
+            return replace(entity, traits=traits[name]) if name in traits else entity
+
+        return replace(scene, entities=Entities({name: partial(described, name) for name in scene.entities}))
 
     # --- worlds -------------------------------------------------------------------------------------------------------
 

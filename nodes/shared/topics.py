@@ -37,6 +37,8 @@ IMU = _stream("imu/<name>/data")
 SCAN = _stream("scan/<name>")
 RUT_DEPTH = _stream("terrain/rut_depth")
 BEARING_MARGIN = _stream("terrain/bearing_margin")
+OBJECT_POSES = _stream(streams.OBJECT_POSES)
+OBJECT_SHAPES = _stream(streams.OBJECT_SHAPES)
 MAP = "map"
 
 VALVE_COMMANDS = "valve_commands"

@@ -1,7 +1,9 @@
 """The simulator node as the host of the standard services."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +12,7 @@ import numpy as np
 from grouser.nodes.services.host import (
     Capability,
     Category,
+    Entities,
     Entity,
     EntitySnapshot,
     RunState,
@@ -27,10 +30,12 @@ from grouser.physics.base.errors import GrouserError, OverlapError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose, rotate
-from grouser.physics.description.data.world import NOWHERE, World
+from grouser.physics.description.data.world import NOWHERE, Obstacle, World
+from grouser.physics.description.machine_file.fleet import ROOT
 from grouser.physics.simulation.building import divided_machine
 from grouser.physics.simulation.view import MachineView
 from grouser.runtime.mailbox import NoAnswerError, answer_of
+from grouser.runtime.objects import is_plain
 from grouser.runtime.outcome import Outcome
 from grouser.runtime.physics_loop import PhysicsLoop
 from grouser.runtime.sampling import nanoseconds_at
@@ -96,8 +101,8 @@ class NodeHost:
         """Deletes spawned machines and resets time, state, or both."""
         if Scope.SPAWNED in scope:
             session = self._session
-            for name in [name for name in session.members if name]:
-                session.delete(name)
+            if spawned := [name for name in session.members if name]:
+                session.delete(spawned)
         if Scope.STATE in scope:
             self._require(lambda loop: loop.reset(Scope.TIME in scope))
         elif Scope.TIME in scope:
@@ -125,12 +130,15 @@ class NodeHost:
 
     def scene(self) -> EntitySnapshot:
         """The machines and the obstacles."""
-        world = self._built().world
-        present: _Robots = self._request(_read_robots)
-        obstacles = _obstacles(world)
-        others = {**obstacles, **dict.fromkeys(present.robots.keys() - {""})}
-        robots = {name or self._name_of_first(others): _robot(*robot) for name, robot in present.robots.items()}
-        return EntitySnapshot(present.nanoseconds, self._frame(), {**robots, **obstacles})
+        session = self._built()
+        present: _Present = self._request(_read_members)
+        obstacles = _obstacles(session.world)
+        others = {*obstacles, *present.members} - {""}
+        machines = {
+            name or self._name_of_first(others): partial(_machine, present, number, machine, name in session.robots)
+            for number, (name, machine) in enumerate(present.members.items())
+        }
+        return EntitySnapshot(present.nanoseconds, self._frame(), Entities({**machines, **obstacles}))
 
     def world(self) -> WorldEntry:
         """The loaded world."""
@@ -142,28 +150,33 @@ class NodeHost:
             WorldEntry(world, uri_of(path, "config/worlds")) if path.is_file() else WorldEntry(world, text=world.source)
         )
 
-    def spawn(self, order: SpawnOrder) -> None:
-        """Spawns a machine; without a namespace, its name becomes the namespace of its topics."""
+    def spawn(self, orders: Sequence[SpawnOrder]) -> None:
+        """Spawns machines; without a namespace, a robot's name becomes the namespace of its topics."""
         session = self._built()
         self.world()  # raises an error if none is loaded
-        namespace = order.namespace or topic_token(order.name)
-        if namespace in session.namespaces:
-            raise RequestError(Reason.NAMESPACE_INVALID, f"the namespace {namespace!r} is another entity's")
+        placed, namespaces = [], set(session.namespaces)
+        for order in orders:
+            namespace = order.namespace or topic_token(order.name)
+            if not is_plain(order.machine):
+                if namespace in namespaces:
+                    raise RequestError(Reason.NAMESPACE_INVALID, f"the namespace {namespace!r} is another entity's")
+                namespaces.add(namespace)
+            placed.append(replace(order, namespace=namespace))
         try:
-            session.spawn(order.name, order.machine, namespace, order.pose)
+            session.spawn(placed)
         except OverlapError as error:
             raise RequestError(Reason.INVALID_POSE, str(error)) from None
 
     def delete(self, name: str) -> None:
         """Deletes a machine."""
-        self._session.delete(self._member(name))
+        self._session.delete([self._member(name)])
 
     def set_entity_state(self, name: str, pose: Pose | None, velocity: Velocity | None) -> None:
         """Sets pose and velocity of a machine."""
         member = self._member(name)
 
         def place(loop: PhysicsLoop) -> Outcome:
-            motion = _motion(loop.robots[member])
+            motion = _motion(loop.simulation.part(member))
             wanted = velocity or motion.velocity
             return loop.place(member, pose or motion.pose, wanted.linear, wanted.angular)
 
@@ -225,50 +238,77 @@ def _check(outcome: Outcome) -> None:
         raise outcome.error or RequestError(Reason.OPERATION_FAILED, outcome.message)
 
 
-class _Robots(NamedTuple):
-    """The robots at one step: machine, motion of the root link, pose of each link."""
+class _Present(NamedTuple):
+    """The members at one step.
+
+    Attributes:
+        nanoseconds: simulation time.
+        members: their machines by name.
+        roots, twists: poses and twists of their root links, as of `Roots`.
+        links: pose of every link, of all members, (links, 7).
+        owners: number of the member that each link belongs to.
+    """
 
     nanoseconds: int
-    robots: dict[str, tuple[Machine, EntityMotion, np.ndarray]]
+    members: dict[str, Machine]
+    roots: np.ndarray
+    twists: np.ndarray
+    links: np.ndarray
+    owners: np.ndarray
 
 
-def _read_robots(loop: PhysicsLoop) -> _Robots:
-    robots = {name: (robot.machine, _motion(robot), robot.link_poses()) for name, robot in loop.robots.items()}
-    return _Robots(nanoseconds_at(loop.step, loop.step_size), robots)
+def _read_members(loop: PhysicsLoop) -> _Present:
+    simulation, roots = loop.simulation, loop.simulation.roots
+    members = {member.name: member.machine for member in simulation.machine.members}
+    if simulation.machine.root != ROOT:
+        members = {"": simulation.machine}
+    links, owners = simulation.link_poses(), simulation.membership.link
+    stamp = nanoseconds_at(loop.step, loop.step_size)
+    return _Present(stamp, members, roots.poses(), roots.twists(), links, owners)
 
 
-def _robot(machine: Machine, motion: EntityMotion, poses: np.ndarray) -> Entity:
+def _machine(present: _Present, number: int, machine: Machine, is_robot: bool) -> Entity:
+    """The entity of a member."""
     # elements of flexible links have shapes of their own
-    links = divided_machine(machine).links
+    links, poses = divided_machine(machine).links, present.links[present.owners == number]
     shapes = [
         Shape(collision.geometry, compose(_pose(row), collision.pose))
         for link, row in zip(links, poses, strict=True)
         for collision in link.collisions
     ]
-    traits = Traits(Category.ROBOT, f"machine {machine.name} of {machine.file}", ("machine",))
-    return Entity(traits, motion, tuple(shapes))
+    category = Category.DYNAMIC_OBJECT if machine.floating_base else Category.STATIC_OBJECT
+    words = f"{machine.name} of {machine.file}"
+    traits = (
+        Traits(Category.ROBOT, f"machine {words}", ("machine",))
+        if is_robot
+        else Traits(category, f"object {words}", ("object",))
+    )
+    return Entity(traits, _motion_of(present.roots[number], present.twists[number]), tuple(shapes))
 
 
-def _motion(robot: MachineView) -> EntityMotion:
+def _motion(machine: MachineView) -> EntityMotion:
     """Motion of the root link."""
-    position, quaternion = (tuple(part.tolist()) for part in robot.base_pose())
-    linear, angular = (rotate(quaternion, tuple(part.tolist())) for part in robot.base_twist())
-    return EntityMotion(Pose(position, quaternion), Velocity(linear, angular))
+    return _motion_of(np.concatenate(machine.base_pose()), np.concatenate(machine.base_twist()))
 
 
-def _obstacles(world: World) -> dict[str, Entity]:
-    return {
-        obstacle.name: Entity(
-            Traits(
-                Category.STATIC_OBJECT,
-                f"{type(obstacle.geometry).__name__.lower()} of {obstacle.material}",
-                ("obstacle", obstacle.material),
-            ),
-            EntityMotion(obstacle.pose),
-            (Shape(obstacle.geometry, obstacle.pose),),
-        )
-        for obstacle in world.obstacles
-    }
+def _motion_of(root: np.ndarray, twist: np.ndarray) -> EntityMotion:
+    """Motion of a root link from its pose in the world and its twist in its own frame."""
+    pose, (vx, vy, vz, wx, wy, wz) = _pose(root), twist.tolist()
+    linear, angular = (rotate(pose.quaternion, part) for part in ((vx, vy, vz), (wx, wy, wz)))
+    return EntityMotion(pose, Velocity(linear, angular))
+
+
+def _obstacles(world: World) -> dict[str, Callable[[], Entity]]:
+    return {obstacle.name: partial(_obstacle, obstacle) for obstacle in world.obstacles}
+
+
+def _obstacle(obstacle: Obstacle) -> Entity:
+    traits = Traits(
+        Category.STATIC_OBJECT,
+        f"{type(obstacle.geometry).__name__.lower()} of {obstacle.material}",
+        ("obstacle", obstacle.material),
+    )
+    return Entity(traits, EntityMotion(obstacle.pose), (Shape(obstacle.geometry, obstacle.pose),))
 
 
 def _pose(row: np.ndarray) -> Pose:

@@ -61,7 +61,12 @@ DECLARATIONS: dict[str, Declaration] = {
     "publish_link_tf": Declaration(
         True, "Whether the links' transforms are published; set it to false beside a robot_state_publisher."
     ),
-    "map_frame": Declaration("map", "Frame of the world, in which ground_truth/odom, contacts and terrain are given."),
+    "publish_object_tf": Declaration(
+        False, "Whether the poses of plain objects are also on /tf, as frames with their names below map_frame."
+    ),
+    "map_frame": Declaration(
+        "map", "Frame of the world, in which ground_truth/odom, objects, contacts and terrain are given."
+    ),
     "odom_frame": Declaration("odom", "Frame in which the machine moves, by its wheels' turning if it has any."),
     "base_footprint_frame": Declaration("base_footprint", "Frame below the base, on the ground, with its yaw only."),
     "start_paused": Declaration(False, "Whether the simulation waits for ~/pause or ~/step at the start."),
@@ -120,6 +125,7 @@ class SimulatorParameters:
     terrain_reach: float
     diagnostics_rate: float
     publish_link_tf: bool
+    publish_object_tf: bool
     map_frame: str
     odom_frame: str
     base_footprint_frame: str

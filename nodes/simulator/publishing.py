@@ -14,6 +14,7 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
 from grouser.nodes.shared import messages, topics
+from grouser.nodes.simulator.object_publishing import ObjectPublisher
 from grouser.nodes.simulator.state_publishing import StatePublisher
 from grouser.runtime.sampling import Moment
 
@@ -21,19 +22,21 @@ _QUEUE_LENGTH = 64
 
 
 class PublishingThread:
-    """Publishes the clock, and samples of robots, from its own thread.
+    """Publishes the clock, samples of robots and poses of plain objects from its own thread.
 
     Args:
         node: of the clock's publisher.
+        objects: publisher of the objects.
         fail: called in the publishing thread with the error that ended it.
     """
 
-    def __init__(self, node: Node, fail: Callable[[BaseException], None]) -> None:
+    def __init__(self, node: Node, objects: ObjectPublisher, fail: Callable[[BaseException], None]) -> None:
         self._queue: queue.Queue[Moment | None] = queue.Queue(_QUEUE_LENGTH)
         self._thread = threading.Thread(target=self._run, name="publishing")
         self._fail = fail
         self._ended = threading.Event()
         self._publishers: dict[str, StatePublisher] = {}
+        self._objects = objects
         self._at_work = threading.Lock()
         self._clock = Clock()
         self._node = node
@@ -90,6 +93,8 @@ class PublishingThread:
             for name, sample in moment.samples.items():
                 if name in self._publishers:
                     self._publishers[name].publish(sample)
+        if moment.objects is not None:
+            self._objects.publish(moment.nanoseconds, moment.objects)
 
     def _run(self):
         try:

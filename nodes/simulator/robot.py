@@ -73,6 +73,7 @@ class RobotInterface:
         publisher: of its samples.
         faults: parameters of its components.
         commanded: its command sources.
+        frames: names of its frames on /tf.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class RobotInterface:
         self.faults = FaultParameters(endpoints, machine, parameters.scheme)
         odom, footprint = parameters.odom_frame, parameters.base_footprint_frame
         self._frames = frames = FrameTree(machine, world.ground, odom, footprint, place.prefix)
+        self.frames = frames.names()
         source = StreamSource(machine, world, frames, parameters.map_frame, odom, footprint, parameters.publish_link_tf)
         self.publisher = StatePublisher(endpoints, source, parameters)
         self.commanded: list[str] = []

@@ -1,7 +1,7 @@
 """A configured simulator: machines in a world, their topics, and the threads that step and publish."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
@@ -10,9 +10,11 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from grouser import catalogue
+from grouser.nodes.services.host import SpawnOrder
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.shared.messages import refusal_text
+from grouser.nodes.simulator.object_publishing import ObjectPublisher
 from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.publishing import PublishingThread
 from grouser.nodes.simulator.robot import Place, RobotInterface
@@ -34,20 +36,23 @@ from grouser.recording.recorder import Recorder
 from grouser.runtime import garbage
 from grouser.runtime.lockstep import Lockstep
 from grouser.runtime.mailbox import Mailbox, NoAnswerError, answer_of
+from grouser.runtime.objects import is_plain
 from grouser.runtime.outcome import Outcome
 from grouser.runtime.pacing import Pacer
 from grouser.runtime.physics_loop import PhysicsLoop
 from grouser.runtime.report import LoopReport
 from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.schedule import StreamSchedule
-from grouser.runtime.streams import CLOCK, CLOCK_RATE, rehearse
+from grouser.runtime.streams import CLOCK, OBJECT_POSES, STREAMS, rehearse
 
 _LONGEST_TICK = 0.01  # [s]: longest delay of a command when all streams are slower
 _WARNING_PERIOD = 1.0  # [s]
 
 
 class Session:
-    """Runs a simulation in a thread of its own, with a ROS interface for each machine.
+    """Runs a simulation in a thread of its own, with a ROS interface for each machine that is no plain object.
+
+    The first machine always has one.
 
     Args:
         node: that has the topics.
@@ -97,7 +102,8 @@ class Session:
         program = _load_program(parameters.program)
         self._members = {"": Member(self.machine)}
         self._robots: dict[str, RobotInterface] = {}  # replaced whenever it changes: other threads iterate over it
-        self._publishing = PublishingThread(node, give_up)
+        self._objects = ObjectPublisher(node, parameters)
+        self._publishing = PublishingThread(node, self._objects, give_up)
         self._endpoints = Endpoints(node)
         self._physics_thread = threading.Thread(target=self._run, name="physics", daemon=True)
         try:
@@ -123,6 +129,7 @@ class Session:
         """Starts the physics and the publishing thread."""
         for robot in self._robots.values():
             robot.publisher.publish_description(robot.machine.urdf)
+        self._publish_shapes()
         self._publishing.start()
         self._physics_thread.start()
 
@@ -140,6 +147,7 @@ class Session:
         """Destroys the topics, after the end of the threads."""
         for name in self._robots:
             self._remove(name)
+        self._objects.destroy()
         self._endpoints.destroy()
         self._publishing.destroy()
 
@@ -198,45 +206,56 @@ class Session:
         return self._members
 
     @property
+    def robots(self) -> Collection[str]:
+        """Names of the machines with topics of their own; the others are plain objects."""
+        return self._robots.keys()
+
+    @property
     def namespaces(self) -> frozenset[str]:
-        """Namespaces of the machines."""
+        """Namespaces of the robots."""
         return frozenset(robot.place.namespace for robot in self._robots.values())
 
-    def spawn(self, name: str, machine: Machine, namespace: str, pose: Pose) -> None:
-        """Adds a machine while the simulation runs.
+    def spawn(self, orders: Sequence[SpawnOrder]) -> None:
+        """Adds machines while the simulation runs: all of them, or none if one is refused.
 
         Args:
-            name: unique among the members.
-            machine: its description.
-            namespace: of its topics and parameters.
-            pose: of its root link in the world.
+            orders: names that are unique among the members, and namespaces that are unique among the robots.
 
         Raises:
-            GrouserError: it cannot share the simulation with the others, or overlaps another body.
+            GrouserError: one cannot share the simulation with the others, or overlaps another body.
         """
-        member = Member(machine, pose)
-        robot = self._make_robot(Place(name, namespace), machine)
-        self._add(robot)
+        newcomers = {order.name: Member(order.machine, order.pose) for order in orders}
+        robots: dict[str, RobotInterface] = {}
         try:
-            made = partial(robot.runtime, parameters=self._parameters)
-            self._exchange({**self._members, name: member}, {name: made}, partial(_joined, name, member))
+            for order in orders:
+                if is_plain(order.machine):
+                    self._check_frame(order.name)
+                else:
+                    robots[order.name] = self._make_robot(Place(order.name, order.namespace), order.machine)
+                    self._add(robots[order.name])
+            last = orders[-1].name
+            self._exchange(
+                {**self._members, **newcomers},
+                {name: partial(robot.runtime, parameters=self._parameters) for name, robot in robots.items()},
+                [partial(_joined, name, member, name != last) for name, member in newcomers.items()],
+            )
         except BaseException:
-            self._remove(name)
+            for name in robots:
+                self._remove(name)
             raise
-        robot.publisher.publish_description(machine.urdf)
+        for robot in robots.values():
+            robot.publisher.publish_description(robot.machine.urdf)
 
-    def delete(self, name: str) -> None:
-        """Removes a machine while the simulation runs.
+    def delete(self, names: Collection[str]) -> None:
+        """Removes machines while the simulation runs.
 
         Raises:
             GrouserError: it is not possible now.
         """
-        self._exchange(
-            {member: one for member, one in self._members.items() if member != name},
-            {},
-            lambda step: Left(step, name),
-        )
-        self._remove(name)
+        remaining = {name: member for name, member in self._members.items() if name not in names}
+        self._exchange(remaining, {}, [partial(Left, machine=name) for name in names])
+        for name in self._robots.keys() & names:
+            self._remove(name)
 
     def load_world(self, world: World) -> None:
         """Removes all machines and loads another world; the simulation pauses.
@@ -248,6 +267,7 @@ class Session:
         loaded = partial(WorldLoaded, file=world.file, world=world.source)
         self._require(lambda loop: loop.begin_anew(simulation, schedule, loaded))
         self._members, self.world = {}, world
+        self._publish_shapes()
         garbage.collect()
         for name in self._robots:
             self._remove(name)
@@ -256,25 +276,39 @@ class Session:
         self,
         members: Mapping[str, Member],
         newcomers: Mapping[str, Callable[[MachineView], RobotRuntime]],
-        event: Callable[[int], Event],
+        events: Sequence[Callable[[int], Event]],
     ) -> None:
         """Continues with other members. The simulation is made in this thread; the physics thread does not wait."""
-        simulation = self._simulate(members, self.world)
-        schedule = self._schedule({name: robot for name, robot in self._robots.items() if name in members})
-        self._require(lambda loop: loop.exchange(simulation, members, schedule, newcomers, event))
+        simulation = self._simulate(members, self.world, newcomers)
+        robots = {name: robot for name, robot in self._robots.items() if name in members}
+        schedule = self._schedule(robots)
+        self._require(lambda loop: loop.exchange(simulation, robots, schedule, newcomers, events))
         self._members = dict(members)
+        self._publish_shapes()
         garbage.collect()  # a simulation has large arrays, and views in reference cycles with it
+
+    def _publish_shapes(self) -> None:
+        objects = {name: member.machine for name, member in self._members.items() if name not in self._robots}
+        self._objects.publish_shapes(objects)
 
     def _require(self, call: Callable[[PhysicsLoop], Outcome]) -> None:
         outcome = self.request(call)
         if not outcome.success:
             raise outcome.error or GrouserError(outcome.message)
 
-    def _simulate(self, members: Mapping[str, Member], world: World) -> Simulation:
+    def _check_frame(self, name: str) -> None:
+        """Refuses a plain object whose frame would be that of a robot or of the world."""
+        parameters = self._parameters
+        frames = {parameters.map_frame}.union(*(robot.frames for robot in self._robots.values()))
+        if parameters.publish_object_tf and name in frames:
+            raise ParameterError("name", name, "that of no frame on /tf, as publish_object_tf is set")
+
+    def _simulate(self, members: Mapping[str, Member], world: World, robots: Collection[str] = ()) -> Simulation:
+        """A simulation that is ready to step; those readings are compiled that new robots need."""
         parameters = self._parameters
         settings = (parameters.step, parameters.scheme, parameters.integrator or None, parameters.spawn)
         simulation = simulate(members, world, *settings)
-        rehearse(simulation)
+        rehearse(simulation, robots)
         for warning in simulation.warnings:
             if warning not in self._told:  # those about machines that stay were reported before
                 self._node.get_logger().warning(warning)
@@ -282,7 +316,8 @@ class Session:
         return simulation
 
     def _schedule(self, robots: Mapping[str, RobotInterface]) -> StreamSchedule:
-        rates = {CLOCK: self._parameters.rates[CLOCK_RATE.parameter]}
+        shared = ((topic, STREAMS[topic].rate) for topic in (CLOCK, OBJECT_POSES))
+        rates = {topic: self._parameters.rates[rate.parameter] for topic, rate in shared if rate is not None}
         for robot in robots.values():
             rates.update(robot.publisher.rates)
         return StreamSchedule.from_rates(rates, self._parameters.step, _LONGEST_TICK)
@@ -350,7 +385,7 @@ class Session:
 
     def _build(self) -> Callable[..., PhysicsLoop]:
         parameters = self._parameters
-        simulation = self._simulate(self._members, self.world)
+        simulation = self._simulate(self._members, self.world, self._members)
         runtimes = {}
         for name, robot in self._robots.items():
             part = simulation.part(name)
@@ -382,12 +417,11 @@ class Session:
         self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)
 
 
-def _joined(name: str, member: Member, step: int) -> Joined:
+def _joined(name: str, member: Member, more: bool, step: int) -> Joined:
     machine, pose = member.machine, member.pose or Pose()
     base = machine.base
-    return Joined(
-        step, name, machine.file, machine.source, base, dict(machine.packages), pose.position, pose.quaternion
-    )
+    packages = dict(machine.packages)
+    return Joined(step, name, machine.file, machine.source, base, packages, pose.position, pose.quaternion, more)
 
 
 def _load_program(name: str) -> CommandProgram | None:

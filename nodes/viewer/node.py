@@ -1,8 +1,9 @@
-"""Shows the machine that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
+"""Shows the machine and objects that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
-Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``/diagnostics`` and
-``contact_wrenches/<link>``; publishes nothing. It may start before or after the simulator, and shows the new machine
-when the simulator restarts with another one. No topic describes the world: the parameter `world` names it.
+Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``objects/shapes``,
+``objects/poses``, ``/diagnostics`` and ``contact_wrenches/<link>``; publishes nothing. It may start before or after the
+simulator, and shows the new machine when the simulator restarts with another one. No topic describes the world: the
+parameter `world` names it.
 """
 
 import math
@@ -25,6 +26,7 @@ from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
 
 from grouser import catalogue
 from grouser.nodes.shared import topics
@@ -58,8 +60,9 @@ DECLARATIONS: dict[str, Declaration] = {
 # Every node may publish static transforms of its own, once each.
 TF_STATIC_QUALITY = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
-# Sensor data, of which only the newest is drawn.
+# Of these only the newest is drawn.
 WRENCH_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+OBJECT_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class Viewer(Node):
@@ -93,12 +96,15 @@ class Viewer(Node):
         self._aim_wanted = False
         self._wrench_subscriptions: list[Subscription] = []
         self._wrenches: dict[str, bytes] = {}
+        self._object_poses = b""  # serialized: only those that are drawn are deserialized
         self._simulation_time = 0.0
         self._measured_at = (monotonic(), 0.0)
         self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED)
         self.create_subscription(TFMessage, topics.TF, self._on_moving_transforms, topics.TF_QUALITY)
         self.create_subscription(TFMessage, topics.TF_STATIC, self._on_transforms, TF_STATIC_QUALITY)
         self.create_subscription(Odometry, topics.GROUND_TRUTH, self._on_ground_truth, topics.RELIABLE)
+        self.create_subscription(MarkerArray, topics.OBJECT_SHAPES, self._on_object_shapes, topics.LATCHED)
+        self.create_subscription(TFMessage, topics.OBJECT_POSES, self._on_object_poses, OBJECT_QUALITY, raw=True)
         self.create_subscription(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, topics.RELIABLE)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
@@ -166,6 +172,26 @@ class Viewer(Node):
         if pose is not None:
             self._frames.place(message.child_frame_id, pose)
 
+    def _on_object_shapes(self, message: MarkerArray) -> None:
+        shapes = [marker for marker in message.markers if marker.action == Marker.ADD]
+        self._warn_of(self.scene.objects.show(shapes))
+
+    def _on_object_poses(self, message: bytes) -> None:
+        self._object_poses = message
+
+    def _move_objects(self) -> None:
+        """Moves the objects to their newest poses, if there are new ones."""
+        if not self._object_poses:
+            return
+        message, self._object_poses = deserialize_message(self._object_poses, TFMessage), b""
+        poses = {}
+        for stamped in message.transforms:
+            place, turn = stamped.transform.translation, stamped.transform.rotation
+            pose = self._valid_pose(stamped.child_frame_id, place, turn)
+            if pose is not None:
+                poses[stamped.child_frame_id] = np.array([*pose.position, *pose.quaternion])
+        self.scene.objects.move(poses)
+
     def _valid_pose(self, frame: str, place: Vector3 | Point, turn: Quaternion) -> Pose | None:
         """Pose of a frame from a received transform; None, with a warning, if it is not valid."""
         position, quaternion = (place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w)
@@ -183,6 +209,7 @@ class Viewer(Node):
             for link in self.scene.links:
                 self.scene.move(link, self._frames.world(link))
             self.scene.stretch_cylinders()
+            self._move_objects()
             self.scene.draw_forces(self._forces(), self._contact_scale)
             self.scene.refresh_visibility()
         if self._aim_wanted and self._frames.known(self._root):

@@ -11,6 +11,7 @@ import viser
 
 from grouser.nodes.viewer.cylinders import CylinderView
 from grouser.nodes.viewer.forces import contact_ball, force_point
+from grouser.nodes.viewer.objects import ObjectsView
 from grouser.nodes.viewer.shapes import add_shape, wxyz
 from grouser.nodes.viewer.world import draw_world
 from grouser.physics.base.errors import ParameterError
@@ -60,6 +61,7 @@ class Scene:
         world: around the machine.
 
     Attributes:
+        objects: plain objects in it.
         problems: descriptions of parts of the world that cannot be drawn.
 
     Raises:
@@ -88,6 +90,7 @@ class Scene:
         self._size = 1.0
         self._weight = 1.0
         self.problems = draw_world(self.server.scene, world)
+        self.objects = ObjectsView(self.server.scene)
         self._add_panel()
 
     def _add_panel(self) -> None:

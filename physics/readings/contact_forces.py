@@ -35,26 +35,28 @@ def contact_records(workspace: Workspace, own: np.ndarray, names: Sequence[str],
     return [Contact(*row) for row in zip(*columns, strict=True)]
 
 
-def contact_wrenches(system: System, workspace: Workspace, frames: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Force [N] and moment [N m] of all contacts on every link, at its origin in its frame, (links, 6).
+def contact_wrenches(
+    system: System, workspace: Workspace, frames: tuple[np.ndarray, np.ndarray], wanted: np.ndarray
+) -> np.ndarray:
+    """Force [N] and moment [N m] of all contacts on some links, each at its origin in its frame, (links, 6).
 
     Args:
         system, workspace: of the last step.
         frames: rotations and positions of all link frames in the world, (links, 3, 3) and (links, 3) [m].
+        wanted: whether each link is one of them, (links,); the others have zeros.
     """
     found, rows, shapes = workspace.contact.contacts, workspace.contact.rows, system.contact.shapes
     count, step = found.count[0], system.settings.step
     rotation, position = frames
-    force = found.impulse[:count] / step
-    resists = (rows.spinning[:count] > 0.0) | (rows.rolling[:count] > 0.0)
-    turning = np.einsum("ck,ckm->cm", rows.moment[:count], rows.frame[:count]) * resists[:, None] / step
     wrench = np.zeros((len(position), 2, 3))
     for shape, sign in ((found.shape[:count], 1.0), (found.other_shape[:count], -1.0)):
-        link = np.where(shape >= 0, shapes.link[shape], -1)
-        on = np.flatnonzero(link >= 0)
-        place = workspace.multibody.kinematics.origin + found.point[on] - position[link[on]]
-        moment = np.cross(place, force[on]) + turning[on]
-        np.add.at(wrench, link[on], sign * np.stack([force[on], moment], axis=1))
+        every = np.where(shape >= 0, shapes.link[shape], -1)
+        on = np.flatnonzero((every >= 0) & wanted[every])
+        link, force = every[on], found.impulse[on] / step
+        resists = (rows.spinning[on] > 0.0) | (rows.rolling[on] > 0.0)
+        turning = np.einsum("ck,ckm->cm", rows.moment[on], rows.frame[on]) * resists[:, None] / step
+        place = workspace.multibody.kinematics.origin + found.point[on] - position[link]
+        np.add.at(wrench, link, sign * np.stack([force, np.cross(place, force) + turning], axis=1))
     # For row vectors, v @ R is the product of R's transpose and v.
     return (wrench @ rotation).reshape(-1, 6)
 

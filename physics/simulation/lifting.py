@@ -11,7 +11,7 @@ from grouser.physics.contact.rows import CONTACT_SLOP
 from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.simulation.engine import Engine
-from grouser.physics.simulation.placing import base_coordinates
+from grouser.physics.simulation.placing import member_bases
 
 # What happens to a machine that starts inside something: values of the setting `spawn`.
 LIFTED, AS_GIVEN = "lifted", "as_given"
@@ -124,15 +124,10 @@ class _Scene:
 
     def __init__(self, engine: Engine):
         setup = engine.setup
-        model, machine = setup.system.multibody, setup.machine
+        model = setup.system.multibody
         self._engine = engine
-        if machine.members:
-            number = {name: body for body, name in enumerate(setup.elements.body)}
-            bodies = [number.get(member.joint, -1) for member in machine.members]
-        else:
-            bodies = [0 if machine.floating_base else -1]
-        self.count = len(bodies)
-        self.base = np.array([base_coordinates(model, body).q for body in bodies], dtype=np.int64)
+        self.base = np.array([base.q for base in member_bases(setup)], dtype=np.int64)
+        self.count = len(self.base)
         self.floats = self.base >= 0
         pull = float(np.linalg.norm(model.gravity))
         self.up = -model.gravity / pull if pull > 0.0 else np.array([0.0, 0.0, 1.0])

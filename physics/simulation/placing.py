@@ -13,6 +13,7 @@ from grouser.physics.contact.collide import slot_owners
 from grouser.physics.contact.slots import forget
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.model.multibody import FREE, MultibodyModel
+from grouser.physics.simulation.building import Setup
 from grouser.physics.simulation.engine import Engine
 
 # Tolerance of the length of a quaternion, for rounding [-].
@@ -31,6 +32,15 @@ def base_coordinates(model: MultibodyModel, body: int) -> BaseCoordinates:
     if body < 0 or model.body_kind[body] != FREE:
         return BaseCoordinates(-1, -1)
     return BaseCoordinates(int(model.body_q[body]), int(model.column_rate[model.column_start[body]]))
+
+
+def member_bases(setup: Setup) -> list[BaseCoordinates]:
+    """Coordinates of the base of each member, or of a machine by itself."""
+    machine, model = setup.machine, setup.system.multibody
+    if not machine.members:
+        return [base_coordinates(model, 0 if machine.floating_base else -1)]
+    number = {name: body for body, name in enumerate(setup.elements.body)}
+    return [base_coordinates(model, number.get(member.joint, -1)) for member in machine.members]
 
 
 def place_base(

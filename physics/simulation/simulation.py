@@ -32,6 +32,7 @@ from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.lifting import LIFTED, SPAWNS, lift_out
 from grouser.physics.simulation.membership import Elements, select_all, select_member
 from grouser.physics.simulation.named_view import unknown_name
+from grouser.physics.simulation.roots import Roots
 from grouser.physics.simulation.view import MachineView
 
 
@@ -69,6 +70,7 @@ class Simulation(MachineView):
         lines: names of the hydraulic lines.
         shape_names: link or obstacle of each collision shape, the ground last.
         membership: number of the member that each element belongs to, -1 for none.
+        roots: motion of the root links of all members.
         spawn: as given.
 
     Raises:
@@ -107,7 +109,9 @@ class Simulation(MachineView):
     def _stand_on(self, engine: Engine) -> None:
         """Makes the views of an engine."""
         super().__init__(engine, select_all(engine.setup.machine, engine.setup.elements))
+        self.roots = Roots(engine)
         self._members: dict[str, MachineView] = {}
+        self._numbers = {member.name: number for number, member in enumerate(self.machine.members)} or {"": 0}
 
     # --- time -------------------------------------------------------------------------------------------------------
 
@@ -203,14 +207,13 @@ class Simulation(MachineView):
         Raises:
             ParameterError: there is no such member.
         """
-        members = [member.name for member in self.machine.members] or [""]
-        if name not in members:
-            raise unknown_name("member", name, members)
+        if name not in self._numbers:
+            raise unknown_name("member", name, self._numbers)
         if not self.machine.members:
             return self
         if name not in self._members:
             elements = self._engine.setup.elements
-            chosen = select_member(self.machine, elements, self.membership, members.index(name))
+            chosen = select_member(self.machine, elements, self.membership, self._numbers[name])
             self._members[name] = MachineView(self._engine, chosen)
         return self._members[name]
 

@@ -107,6 +107,18 @@ def _machines(simulation):
     return {member.name: member.machine for member in members} if members else {"": simulation.machine}
 
 
+def _numbers(simulation):
+    """Number of each member by its name."""
+    return {name: number for number, name in enumerate(_machines(simulation))}
+
+
+def _obeying(simulation):
+    """Names of the members that have commands or faults."""
+    members = simulation.membership
+    numbers = {int(number) for of in (members.valve, members.drive, members.fault) for number in of}
+    return {name for name, number in _numbers(simulation).items() if number in numbers}
+
+
 def _member(simulation, name):
     """Name of the member that a name belongs to; None without one."""
     members, number = simulation.machine.members, simulation.machine.member_of(name)
@@ -116,10 +128,13 @@ def _member(simulation, name):
 
 
 def _carry_command(source, target, kept):
+    there, here = _numbers(source), _numbers(target)
+    stopped, stop = (simulation.context.command.emergency_stop for simulation in (source, target))
     for name in kept:
+        stop[here[name]] |= stopped[there[name]]
+    for name in sorted(kept & _obeying(target)):  # the view of a member takes time
         before, after = source.part(name), target.part(name)
         after.command.update(dict(before.command))
-        after.emergency_stop = before.emergency_stop
         _carry_faults(before.faults, after.faults, own=True)
     # Entrained air belongs to no member.
     _carry_faults(source.faults, target.faults, own=False)

@@ -101,6 +101,7 @@ class MachineView:
         body, wheel = setup.membership.body, setup.membership.wheel
         self._bodies_and_wheels = [(np.flatnonzero(body == m), np.flatnonzero(wheel == m)) for m in selection.members]
         self._touching = np.isin(np.arange(len(setup.shape_names)), own.shape)
+        self._own_links = np.isin(np.arange(len(setup.elements.link)), own.link)
         self._shape_names = [
             name.removeprefix(selection.prefix) if mine else name
             for name, mine in zip(setup.shape_names, self._touching, strict=True)
@@ -353,9 +354,9 @@ class MachineView:
         return hydraulic_motor_state(system, state, workspace, len(self._setup.machine.cylinders) + m, position)
 
     def _wrenches(self) -> np.ndarray:
-        """Forces and moments of contacts and soil on every link of the simulation, (links, 6)."""
+        """Forces and moments of contacts and soil on the view's links, zeros for others, (links, 6)."""
         setup, workspace, frames = self._setup, self._engine.workspace, self._link_frames()
-        wrench = contact_wrenches(setup.system, workspace, frames)
+        wrench = contact_wrenches(setup.system, workspace, frames, self._own_links)
         if setup.world.soil:
             wrench += soil_wrenches(setup.machine.wheels, setup.names, workspace, frames)
         return wrench
@@ -363,7 +364,8 @@ class MachineView:
     def _wheel_states(self, numbers: Sequence[int]) -> list[WheelState]:
         """States of wheels, by their numbers in the simulation."""
         setup, workspace, frames = self._setup, self._engine.workspace, self._link_frames()
-        wheels, wrenches = [setup.machine.wheels[w] for w in numbers], contact_wrenches(setup.system, workspace, frames)
+        wheels = [setup.machine.wheels[w] for w in numbers]
+        wrenches = contact_wrenches(setup.system, workspace, frames, self._own_links)
         kinematics, ground = self._engine.kinematics, setup.world.ground
         states = rigid_wheel_states(wheels, setup.names, kinematics, frames, wrenches, ground)
         figures = workspace.soil.figure

@@ -74,16 +74,16 @@ def test_two_equal_machines_have_separate_topics_and_frames(peer, ask, spawn, st
     assert abs(mine.all()[-1].position[place]) < 0.05
 
 
-def test_deleted_machine_stops_publishing_and_the_others_continue(peer, ask, spawn, start_simulator):
+def test_deleted_machine_stops_publishing_and_the_others_continue(peer, ask, spawn, start_simulator, loader_file):
     node = start_simulator()
-    assert spawn("box", (0.0, 5.0, 0.21), text=BOX).result.result == OK
-    peer.wait_for(lambda: peer.node.count_publishers("box/ground_truth/odom") == 1, "the box")
+    assert spawn("scout", (0.0, 5.0, 1.0), file=loader_file).result.result == OK
+    peer.wait_for(lambda: peer.node.count_publishers("scout/ground_truth/odom") == 1, "the scout")
     before = node.report.time
-    assert ask("DeleteEntity", entity="box").result.result == OK
-    peer.wait_for(lambda: peer.node.count_publishers("box/ground_truth/odom") == 0, "that the box is gone")
-    assert "box" not in ask("GetEntities").entities
+    assert ask("DeleteEntity", entity="scout").result.result == OK
+    peer.wait_for(lambda: peer.node.count_publishers("scout/ground_truth/odom") == 0, "that the scout is gone")
+    assert "scout" not in ask("GetEntities").entities
     peer.wait_for(lambda: node.report.time > before + 0.5, "that the simulation goes on")
-    assert ask("DeleteEntity", entity="box").result.result == Result.RESULT_NOT_FOUND
+    assert ask("DeleteEntity", entity="scout").result.result == Result.RESULT_NOT_FOUND
 
 
 def test_spawned_machines_collide(ask, spawn, start_simulator):
@@ -100,9 +100,10 @@ def test_refused_services_return_their_codes_and_change_nothing(ask, spawn, star
     start_simulator(start_paused=True)
     codes = srv.SpawnEntity.Response
     assert spawn("inside", (0.0, 0.0, 0.2), text=BOX).result.result == codes.INVALID_POSE
-    assert spawn("first", (0.0, 5.0, 0.2), text=BOX, entity_namespace="yard").result.result == OK
-    assert spawn("first", (0.0, 8.0, 0.2), text=BOX).result.result == codes.NAME_NOT_UNIQUE
-    assert spawn("second", (0.0, 8.0, 0.2), text=BOX, entity_namespace="yard").result.result == codes.NAMESPACE_INVALID
+    assert spawn("first", (0.0, 5.0, 1.0), file=loader_file, entity_namespace="yard").result.result == OK
+    assert spawn("first", (0.0, 9.0, 0.2), text=BOX).result.result == codes.NAME_NOT_UNIQUE
+    second = spawn("second", (0.0, 9.0, 1.0), file=loader_file, entity_namespace="yard")
+    assert second.result.result == codes.NAMESPACE_INVALID
     assert spawn("loader", (0.0, 8.0, 0.2), text=BOX).result.result == codes.NAME_NOT_UNIQUE
     assert sorted(ask("GetEntities").entities) == ["first", "loader"]
     assert ask("StepSimulation", steps=1).result.result == OK
@@ -168,7 +169,8 @@ def test_loading_and_unloading_a_world(peer, ask, spawn, start_simulator):
     assert spawn("box", (0.0, 0.0, 2.0), text=BOX).result.result == OK
     playing = SimulationState(state=SimulationState.STATE_PLAYING)
     assert ask("SetSimulationState", state=playing).result.result == OK
-    peer.hear(Odometry, "box/ground_truth/odom").first()
+    poses = peer.hear(TFMessage, topics.OBJECT_POSES)
+    poses.wait_ever(lambda message: [one.child_frame_id for one in message.transforms] == ["box"], "the box")
 
 
 def test_each_machine_has_its_own_fault_parameters(peer, spawn, start_simulator, loader_file):

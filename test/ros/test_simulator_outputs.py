@@ -46,6 +46,12 @@ OUTPUTS = {
         DurabilityPolicy.VOLATILE,
     ),
     "/ground_truth/odom": ("nav_msgs/msg/Odometry", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
+    "/objects/poses": ("tf2_msgs/msg/TFMessage", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
+    "/objects/shapes": (
+        "visualization_msgs/msg/MarkerArray",
+        ReliabilityPolicy.RELIABLE,
+        DurabilityPolicy.TRANSIENT_LOCAL,
+    ),
     "/diagnostics": ("diagnostic_msgs/msg/DiagnosticArray", ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
 }
 INPUTS = {

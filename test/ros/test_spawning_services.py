@@ -121,9 +121,10 @@ class Yard:
             raise RequestError(Reason.NO_WORLD_LOADED, "no world is loaded")
         return self.entry
 
-    def spawn(self, order):
-        self.orders[order.name] = order
-        self.members[order.name] = Simulation(order.machine, replace(self.world().world, spawn=order.pose), STEP)
+    def spawn(self, orders):
+        for order in orders:
+            self.orders[order.name] = order
+            self.members[order.name] = Simulation(order.machine, replace(self.world().world, spawn=order.pose), STEP)
 
     def delete(self, name):
         if name not in self.members:
@@ -366,7 +367,7 @@ def test_unselected_parts_of_a_state_stay(ask, spawn):
 
 
 def test_refused_states_give_a_reason(ask, spawn, peer):
-    load(peer, text="obstacles: [{name: kerb, sphere: 1.0}]")
+    load(peer, text="ground: null\nobstacles: [{name: kerb, sphere: 1.0, xyz: [0.0, 9.0, 0.0]}]")
     assert spawn("ball").result.result == OK
     flags = {"set_pose": True, "set_twist": True} if hasattr(srv.SetEntityState.Request, "set_pose") else {}
     invalid = srv.SetEntityState.Response.INVALID_POSE

@@ -29,10 +29,12 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
 from websockets.sync.client import connect
 
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.received_frames import ReceivedFrames
+from grouser.nodes.simulator.object_markers import object_markers
 from grouser.nodes.viewer.forces import contact_ball, force_point
 from grouser.nodes.viewer.node import Viewer
 from grouser.nodes.viewer.scene import node_name
@@ -290,6 +292,62 @@ def test_a_cylinder_stretches_between_its_attachments(theatre: Theatre) -> None:
     theatre.stage.describe(OTHER_MACHINE)
     theatre.wait_for(lambda: viewer.scene.links == ("ball",), "the other machine")
     assert handle(viewer, "/cylinders/lift/barrel") is None and handle(viewer, "/cylinders/lift/rod") is None
+
+
+def test_objects_are_drawn_where_they_are(theatre: Theatre) -> None:
+    """Every shape of an object moves with it; objects that are gone are no longer drawn."""
+    stage, viewer = theatre.stage, theatre.open_viewer()
+    shapes = stage.create_publisher(MarkerArray, topics.OBJECT_SHAPES, topics.LATCHED)
+    poses = stage.create_publisher(TFMessage, topics.OBJECT_POSES, topics.RELIABLE)
+    crate = """<visual><origin xyz="0 0 0.5"/><geometry><box size="1 2 3"/></geometry>
+      <material name="m"><color rgba="1 0 0 1"/></material></visual>
+      <collision><geometry><sphere radius="0.3"/></geometry></collision>"""
+    pill = '<collision><geometry><capsule radius="0.1" length="0.6"/></geometry></collision>'
+    texts = {
+        name: OTHER_MACHINE.replace("<collision>", f"{shape}<!--").replace("</collision></link>", "--></link>")
+        for name, shape in (("crate", crate), ("pill", pill))
+    }
+    markers = {name: list(object_markers(name, parse_machine(text, file=name))) for name, text in texts.items()}
+
+    def publish(*names: str) -> None:
+        shown = [marker for name in names for marker in markers[name]]
+        shapes.publish(MarkerArray(markers=[Marker(action=Marker.DELETEALL), *shown]))
+
+    def place() -> None:
+        stage.place("crate", "map", (1, 2, 3), QUARTER_TURN)
+        stage.place("pill", "map", (0, 0, 5))
+        poses.publish(TFMessage(transforms=list(stage.transforms.values())))
+        stage.transforms.clear()
+
+    def seen_at(name: str, position: tuple, quaternion: tuple) -> bool:
+        place()
+        frame = handle(viewer, f"/objects/{name}")
+        return (
+            frame is not None
+            and frame.visible
+            and np.allclose(frame.position, position)
+            and abs(frame.wxyz @ np.roll(quaternion, 1)) > 1.0 - 1e-9
+        )
+
+    theatre.wait_for(lambda: place() or viewer._object_poses, "poses before shapes")
+    theatre.wait_for(lambda: not viewer._object_poses, "that they are taken")
+    publish("crate", "pill")
+    theatre.wait_for(lambda: handle(viewer, "/objects/crate"), "the crate at the pose that is known")
+    assert handle(viewer, "/objects/crate").visible
+    theatre.wait_for(lambda: seen_at("crate", (1, 2, 3), QUARTER_TURN), "the crate")
+    theatre.wait_for(lambda: seen_at("pill", (0, 0, 5), NO_TURN), "the pill")
+    box, body, end = (handle(viewer, f"/objects/{name}") for name in ("crate/0", "pill/0", "pill/1"))
+    assert (box.dimensions, box.color) == ((1.0, 2.0, 3.0), (255, 0, 0))
+    assert box.position == pytest.approx([0.0, 0.0, 0.5])
+    assert (body.radius, body.height, end.radius) == (0.1, 0.6, 0.1)
+    assert end.position == pytest.approx([0.0, 0.0, 0.3])
+    publish("pill")
+    theatre.wait_for(lambda: handle(viewer, "/objects/crate") is None, "the pill alone")
+    assert handle(viewer, "/objects/pill/0") is body and seen_at("pill", (0, 0, 5), NO_TURN)
+    markers["pill"] = list(object_markers("pill", parse_machine(texts["crate"], file="pill")))
+    publish("pill")
+    theatre.wait_for(lambda: getattr(handle(viewer, "/objects/pill/0"), "dimensions", None), "another pill")
+    theatre.wait_for(lambda: seen_at("pill", (0, 0, 5), NO_TURN), "it in its place")
 
 
 def test_a_force_acts_near_its_shapes() -> None:
