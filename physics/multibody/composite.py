@@ -7,6 +7,7 @@ from grouser.physics.base.spatial import momentum
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.kinematics import Kinematics, force_along
 from grouser.physics.multibody.mass import MassMatrix
+from grouser.physics.multibody.spans import Span, whole
 
 
 @embedded
@@ -19,14 +20,20 @@ def mass_matrix(model: MultibodyModel, kinematics: Kinematics, composite, mass: 
         composite: workspace, (bodies, 10).
         mass: result [kg, kg m, kg m2].
     """
-    for i in range(mass.diagonal.shape[0]):
+    mass_matrix_of(model, whole(model), kinematics, composite, mass)
+
+
+@embedded
+def mass_matrix_of(model: MultibodyModel, span: Span, kinematics: Kinematics, composite, mass: MassMatrix):
+    """As `mass_matrix`, for the bodies of a span."""
+    for i in range(span.rate, span.rate_end):
         mass.diagonal[i] = mass.along[i] = model.rate_inertia[i]
         for j in range(model.rate_entries[i]):
             mass.lower[i, j] = 0.0
-    for i in range(model.body_parent.shape[0]):
+    for i in range(span.body, span.body_end):
         for k in range(10):
             composite[i, k] = kinematics.inertia[i, k]
-    for i in range(model.body_parent.shape[0] - 1, -1, -1):
+    for i in range(span.body_end - 1, span.body - 1, -1):
         for c in range(model.column_start[i], model.column_start[i + 1]):
             _couple_column(model, i, c, kinematics.column, composite, mass)
         parent = model.body_parent[i]

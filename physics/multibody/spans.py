@@ -1,0 +1,95 @@
+"""Spans: ranges of consecutive trees. A step moves the bodies of its spans only, those between them sleep.
+
+Only lone free bodies sleep, each of which is a tree and a block of the mass matrix by itself. A span therefore has
+whole trees and whole blocks, and no operation on one needs a number of another.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.model.multibody import MultibodyModel
+
+
+class Span(NamedTuple):
+    """A range of bodies with their coordinates; ends are exclusive.
+
+    Attributes:
+        body, body_end: bodies.
+        rate, rate_end: coordinate rates.
+        place, place_end: numbers in q.
+    """
+
+    body: int
+    body_end: int
+    rate: int
+    rate_end: int
+    place: int
+    place_end: int
+
+
+class Spans(NamedTuple):
+    """The spans of a step; the first `count[0]` are valid.
+
+    Attributes:
+        count: number of spans, (1,).
+        bound: the six numbers of each, (most, 6).
+    """
+
+    count: np.ndarray
+    bound: np.ndarray
+
+
+def make_spans(model: MultibodyModel) -> Spans:
+    """One span with everything, and room for the spans between lone free bodies."""
+    bound = np.zeros((int(np.count_nonzero(model.body_alone)) + 1, 6), dtype=np.int64)
+    bound[0] = (0, len(model.body_parent), 0, len(model.rate_damping), 0, len(model.q_initial))
+    return Spans(np.ones(1, dtype=np.int64), bound)
+
+
+@inlined
+def whole(model: MultibodyModel):
+    """The span of all bodies."""
+    return Span(0, model.body_parent.shape[0], 0, model.rate_damping.shape[0], 0, model.q_initial.shape[0])
+
+
+@inlined
+def span_of(model: MultibodyModel, i):
+    """The span of one lone free body."""
+    rate, place = model.column_rate[model.column_start[i]], model.body_q[i]
+    return Span(i, i + 1, rate, rate + 6, place, place + 7)
+
+
+@inlined
+def span_at(spans: Spans, k):
+    """Span number k."""
+    b = spans.bound
+    return Span(b[k, 0], b[k, 1], b[k, 2], b[k, 3], b[k, 4], b[k, 5])
+
+
+@kernel
+def list_spans(model: MultibodyModel, asleep, spans: Spans):
+    """Lists the spans between the bodies that sleep.
+
+    Args:
+        model: the multibody system.
+        asleep: whether each body sleeps, only lone free ones, (bodies,).
+        spans: result.
+    """
+    count, body, rate, place = 0, 0, 0, 0
+    bound = spans.bound
+    for i in range(model.body_parent.shape[0]):
+        if asleep[i]:
+            here = span_of(model, i)
+            if i > body:
+                bound[count, 0], bound[count, 2], bound[count, 4] = body, rate, place
+                bound[count, 1], bound[count, 3], bound[count, 5] = i, here.rate, here.place
+                count += 1
+            body, rate, place = here.body_end, here.rate_end, here.place_end
+    if model.body_parent.shape[0] > body:
+        end = whole(model)
+        bound[count, 0], bound[count, 2], bound[count, 4] = body, rate, place
+        bound[count, 1], bound[count, 3], bound[count, 5] = end.body_end, end.rate_end, end.place_end
+        count += 1
+    spans.count[0] = count
