@@ -32,6 +32,9 @@ class BroadPhase(NamedTuple):
         start: buffer, first place of the pairs with each digit, (a power of two not less than the shapes + 1,).
         order: the shapes, by the lower ends of their intervals.
         lower, upper: ends of the interval of each shape [m].
+        idle: whether each shape does not move, as its body sleeps or it belongs to the world: two of these are not
+            near. No shape is idle unless something sleeps.
+        active: number of the other shapes, (1,).
     """
 
     count: np.ndarray
@@ -41,6 +44,8 @@ class BroadPhase(NamedTuple):
     order: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    idle: np.ndarray
+    active: np.ndarray
 
 
 def make_broad_phase(shapes: int, capacity: int) -> BroadPhase:
@@ -53,6 +58,8 @@ def make_broad_phase(shapes: int, capacity: int) -> BroadPhase:
         order=np.arange(shapes),
         lower=np.zeros(shapes),
         upper=np.zeros(shapes),
+        idle=np.zeros(shapes, dtype=np.bool_),
+        active=np.full(1, shapes),
     )
 
 
@@ -70,7 +77,8 @@ def find_near_pairs(shapes: Shapes, pairs: CollisionPairs, place, speed, step: f
     broad.count[0] = broad.count[1] = 0
     if pairs.first.shape[0] <= _FEW * shapes.bound.shape[0]:
         for p in range(pairs.first.shape[0]):
-            if may_meet(pairs.first[p], pairs.second[p], shapes.bound, place, speed, step):
+            a, b = pairs.first[p], pairs.second[p]
+            if not (broad.idle[a] and broad.idle[b]) and may_meet(a, b, shapes.bound, place, speed, step):
                 _add_pair(p, pairs, broad, broad.pair)
         return
     _place_intervals(shapes.bound, place, speed, step, _widest_axis(shapes.body, place), broad)
@@ -151,6 +159,8 @@ def _sweep(shapes: Shapes, pairs: CollisionPairs, place, speed, step: float, bro
             b = order[m]
             if lower[b] > last:
                 break
+            if broad.idle[a] and broad.idle[b]:
+                continue
             if may_meet(a, b, bound, place, speed, step):
                 p = pairs.number[a, b]
                 if p >= 0:

@@ -286,6 +286,9 @@ def find_near(collision: Collision, kinematics: Kinematics, step: float, workspa
     shapes, pairs = collision.shapes, collision.pairs
     if pairs.first.shape[0] == 0 and collision.candidates.peak_shape.shape[0] == 0:
         return
+    if workspace.broad.active[0] == 0:
+        workspace.broad.count[0] = workspace.broad.count[1] = 0
+        return
     place_shapes(
         shapes.body,
         shapes.rotation,

@@ -24,7 +24,7 @@ from grouser.physics.base.phases import (
     SET_ROW_LAWS,
     SOLVE_IMPULSES,
 )
-from grouser.physics.multibody.kinematics import update_kinematics_of
+from grouser.physics.multibody.kinematics import follow_origin, update_kinematics_of
 from grouser.physics.multibody.spans import span_at
 
 
@@ -50,6 +50,7 @@ def run_steps(count, context: Context):
             for d in range(span.rate, span.rate_end):
                 ahead[d] = state.v[d] + 0.5 * state.multibody.rate_change[d]
             update_kinematics_of(context.system.multibody, span, state.q, ahead, motion.kinematics)
+        follow_origin(context.system.multibody, motion.awake, state.q, motion.kinematics)
         for k in range(context.schedule.start[REQUEST], context.schedule.start[REQUEST + 1]):
             asked = call_entry_for_result(context.schedule.entry[k], context)
             if asked != NOTHING:

@@ -8,7 +8,7 @@ import numpy as np
 from grouser.physics.base.kernel import embedded, inlined, kernel
 from grouser.physics.base.spatial import cross_motion, quaternion_exponential, rotation_matrix, screw_displacement
 from grouser.physics.model.multibody import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST, MultibodyModel
-from grouser.physics.multibody.spans import Span, whole
+from grouser.physics.multibody.spans import Span, Spans, whole
 
 
 class Kinematics(NamedTuple):
@@ -58,6 +58,21 @@ def update_kinematics_of(model: MultibodyModel, span: Span, q, v, kinematics: Ki
     """As `update_kinematics`, for the bodies of a span; the origin moves in any case."""
     _update_positions_of(model, span, q, kinematics)
     _update_velocities_of(model, span, v, kinematics)
+
+
+@inlined
+def follow_origin(model: MultibodyModel, awake: Spans, q, kinematics: Kinematics):
+    """Places the lone free bodies between the spans from the origin, if it moves: where the first body is awake."""
+    if awake.count[0] == 0 or awake.bound[0, 0] > 0 or model.body_kind[0] != FREE:
+        return
+    origin, position, offset, m = kinematics.origin, kinematics.position, model.body_position, model.body_rotation
+    for k in range(awake.count[0]):
+        end = awake.bound[k + 1, 0] if k + 1 < awake.count[0] else model.body_parent.shape[0]
+        for i in range(awake.bound[k, 1], end):
+            at = model.body_q[i]
+            for a in range(3):
+                turned = m[i, a, 0] * q[at] + m[i, a, 1] * q[at + 1] + m[i, a, 2] * q[at + 2]
+                position[i, a] = offset[i, a] - origin[a] + turned
 
 
 @inlined

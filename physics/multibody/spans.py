@@ -69,6 +69,15 @@ def span_at(spans: Spans, k):
 
 
 @kernel
+def span_all(model: MultibodyModel, spans: Spans):
+    """Makes one span with everything."""
+    all_of, bound = whole(model), spans.bound
+    bound[0, 0], bound[0, 2], bound[0, 4] = all_of.body, all_of.rate, all_of.place
+    bound[0, 1], bound[0, 3], bound[0, 5] = all_of.body_end, all_of.rate_end, all_of.place_end
+    spans.count[0] = 1
+
+
+@kernel
 def list_spans(model: MultibodyModel, asleep, spans: Spans):
     """Lists the spans between the bodies that sleep.
 

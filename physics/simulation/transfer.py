@@ -70,6 +70,7 @@ def transfer_state(source: Simulation, target: Simulation) -> None:
         raise ParameterError("step", target.step_size, f"that of the present simulation, {source.step_size:g} s")
     if source.world.ground != target.world.ground:
         raise ParameterError("ground", target.world.name, f"that of the world '{source.world.name}'")
+    source.wake()
     before = _machines(source)
     kept = {name for name, machine in _machines(target).items() if before.get(name) is machine}
     _carry_command(source, target, kept)
