@@ -259,8 +259,8 @@ class Session:
 
     def _simulate(self, members: Mapping[str, Member], world: World) -> Simulation:
         parameters = self._parameters
-        settings = (parameters.step, parameters.scheme, parameters.integrator or None, parameters.spawn)
-        simulation = simulate(members, world, *settings)
+        settings = (parameters.step, parameters.scheme, parameters.integrator or None)
+        simulation = simulate(members, world, *settings, parameters.spawn, parameters.sleeping)
         rehearse(simulation)
         for warning in simulation.warnings:
             if warning not in self._told:  # those about machines that stay were reported before

@@ -145,7 +145,7 @@ def solve_impulses(context: Context):
                 )
                 most_sweeps = max(most_sweeps, sweeps)
         work.sweeps[0] += most_sweeps
-        for k in range(motion.awake.count[0]):
+        for k in range(motion.awake.number[0]):
             span = span_at(motion.awake, k)
             for d in range(span.rate, span.rate_end):
                 motion.velocity[d] = motion.u[d]
@@ -182,7 +182,7 @@ def correct(context: Context):
     """Displacement: adds the velocity, and removes the position errors of all rows."""
     model, settings = context.system.multibody, context.system.settings
     work, motion = context.workspace.constraints, context.workspace.multibody
-    for k in range(motion.awake.count[0]):
+    for k in range(motion.awake.number[0]):
         span = span_at(motion.awake, k)
         if motion.has_precession[0]:
             multiply_of(model, span, motion.factor, motion.precession, work.whitened)
@@ -195,7 +195,7 @@ def correct(context: Context):
             *(work.rows, context.workspace.contact.rows, work.islands, island, motion.displacement),
             *(settings.tolerance, _POSITION_SWEEPS, work.row_shift, work.contact_shift),
         )
-    for k in range(motion.awake.count[0]):
+    for k in range(motion.awake.number[0]):
         span = span_at(motion.awake, k)
         solve_of(model, span, motion.factor, motion.displacement)
         limit_corrections(model, span, motion.velocity, motion.precession, settings.step, motion.displacement)

@@ -340,6 +340,8 @@ def detect_contacts(
         contacts: result.
     """
     contacts.count[0] = 0
+    if workspace.broad.active[0] == 0:
+        return
     if collision.terrain.heights.shape[0] == 0:
         touch_plane(
             *(collision.candidates, collision.shapes, collision.terrain, kinematics, step),

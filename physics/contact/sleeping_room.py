@@ -20,12 +20,12 @@ from grouser.physics.base.labels import ANEW
 from grouser.physics.base.phases import MORE_CONTACTS, NOTHING
 from grouser.physics.base.refusal import Refused
 from grouser.physics.contact.collide import find_near, has_room, touch_pairs
-from grouser.physics.contact.resting import Resting, lay_down, make_resting, take_up
+from grouser.physics.contact.resting import Resting, lay_down, make_resting
 from grouser.physics.contact.shapes import Shapes
 from grouser.physics.contact.slots import Memory
+from grouser.physics.contact.waking import mark_asleep, wake_island
 from grouser.physics.model.multibody import MultibodyModel
-from grouser.physics.multibody.kinematics import update_kinematics_of
-from grouser.physics.multibody.spans import list_spans, span_all, span_at, span_of
+from grouser.physics.multibody.spans import list_spans, span_at
 
 if TYPE_CHECKING:
     from grouser.physics.constraints.islands import Islands
@@ -179,7 +179,7 @@ def integrate(context: Context):
             *(system.contact.shapes.body, state.asleep_with, work.contact.contacts, work.sleeping.contact_of),
             *(context.state.contact.memory, state.contacts),
         )
-        _mark_asleep(context)
+        mark_asleep(context)
 
 
 @inlined
@@ -188,7 +188,7 @@ def _count_rest(context: Context):
     model, own, still = context.system.multibody, context.system.sleeping, context.state.sleeping.still
     motion = context.workspace.multibody
     slow = (REST_SPEED * context.system.settings.tolerance) ** 2
-    for k in range(motion.awake.count[0]):
+    for k in range(motion.awake.number[0]):
         span = span_at(motion.awake, k)
         for i in range(span.body, span.body_end):
             if own.reach[i] >= 0.0:
@@ -273,69 +273,3 @@ def _wake_touched(context: Context):
 def _sleeps(asleep, body):
     """Whether a body sleeps; the world, -1, does not."""
     return body >= 0 and asleep[body]
-
-
-# --- from outside the step ------------------------------------------------------------------------------------------
-
-
-@kernel
-def wake_island(context: Context, leader):
-    """Wakes the island of which a body is the first."""
-    model, state, sleeping = context.system.multibody, context.state, context.state.sleeping
-    for i in range(sleeping.asleep_with.shape[0]):
-        if sleeping.asleep_with[i] == leader:
-            sleeping.asleep_with[i] = -1
-            sleeping.still[i] = 0
-            kinematics = context.workspace.multibody.kinematics
-            update_kinematics_of(model, span_of(model, i), state.q, state.v, kinematics)
-    take_up(context.system.contact.shapes.body, sleeping.asleep_with, sleeping.contacts, state.contact.memory)
-    _mark_asleep(context)
-    list_spans(model, context.workspace.sleeping.asleep, context.workspace.multibody.awake)
-
-
-@kernel
-def begin_sleeping(context: Context):
-    """Finds who sleeps from the state, and wakes whom something outside the step has moved."""
-    model, state, own = context.system.multibody, context.state, context.workspace.sleeping
-    changed = False
-    for i in range(own.asleep.shape[0]):
-        changed = changed or (own.asleep[i] and state.sleeping.asleep_with[i] < 0)
-    _mark_asleep(context)
-    for i in range(own.asleep.shape[0]):
-        if own.asleep[i] and _was_moved(model, i, state.q, state.v, own.q):
-            wake_island(context, state.sleeping.asleep_with[i])
-            changed = True
-    if changed:
-        span_all(model, context.workspace.multibody.awake)
-
-
-@inlined
-def _was_moved(model: MultibodyModel, i, q, v, place):
-    """Whether a body that sleeps has a velocity, or another position than it had."""
-    span = span_of(model, i)
-    for d in range(span.rate, span.rate_end):
-        if v[d] != 0.0:
-            return True
-    for k in range(span.place, span.place_end):  # noqa: SIM110, kernels have no generators
-        if q[k] != place[k]:
-            return True
-    return False
-
-
-@kernel
-def _mark_asleep(context: Context):
-    """Derives from the state which bodies and shapes the steps leave out."""
-    model, own, state = context.system.multibody, context.workspace.sleeping, context.state
-    broad, body = context.workspace.contact.detection.broad, context.system.contact.shapes.body
-    for i in range(own.asleep.shape[0]):
-        asleep = state.sleeping.asleep_with[i] >= 0
-        if asleep and not own.asleep[i]:
-            span = span_of(model, i)
-            for k in range(span.place, span.place_end):
-                own.q[k] = state.q[k]
-        own.asleep[i] = asleep
-    broad.active[0] = 0
-    for s in range(body.shape[0]):
-        broad.idle[s] = body[s] < 0 or own.asleep[body[s]]
-        if not broad.idle[s]:
-            broad.active[0] += 1

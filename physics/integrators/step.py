@@ -45,7 +45,7 @@ def run_steps(count, context: Context):
     state, motion = context.state, context.workspace.multibody
     ahead = motion.velocity_ahead
     for done in range(count):
-        for k in range(motion.awake.count[0]):
+        for k in range(motion.awake.number[0]):
             span = span_at(motion.awake, k)
             for d in range(span.rate, span.rate_end):
                 ahead[d] = state.v[d] + 0.5 * state.multibody.rate_change[d]
@@ -91,7 +91,7 @@ def make_step(context: Context):
 def is_finite(context: Context):
     """Whether positions, velocities and pressures of what the step has moved are finite numbers."""
     state, awake = context.state, context.workspace.multibody.awake
-    for k in range(awake.count[0]):
+    for k in range(awake.number[0]):
         span = span_at(awake, k)
         for d in range(span.rate, span.rate_end):
             if not math.isfinite(state.v[d]):

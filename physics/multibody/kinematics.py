@@ -63,11 +63,11 @@ def update_kinematics_of(model: MultibodyModel, span: Span, q, v, kinematics: Ki
 @inlined
 def follow_origin(model: MultibodyModel, awake: Spans, q, kinematics: Kinematics):
     """Places the lone free bodies between the spans from the origin, if it moves: where the first body is awake."""
-    if awake.count[0] == 0 or awake.bound[0, 0] > 0 or model.body_kind[0] != FREE:
+    if awake.number[0] == 0 or awake.bound[0, 0] > 0 or model.body_kind[0] != FREE:
         return
     origin, position, offset, m = kinematics.origin, kinematics.position, model.body_position, model.body_rotation
-    for k in range(awake.count[0]):
-        end = awake.bound[k + 1, 0] if k + 1 < awake.count[0] else model.body_parent.shape[0]
+    for k in range(awake.number[0]):
+        end = awake.bound[k + 1, 0] if k + 1 < awake.number[0] else model.body_parent.shape[0]
         for i in range(awake.bound[k, 1], end):
             at = model.body_q[i]
             for a in range(3):

@@ -136,7 +136,7 @@ def apply_forces(context: Context):
     model, state, work = context.system.multibody, context.state, context.workspace.multibody
     step = context.system.settings.step
     work.has_fast[0] = False
-    for k in range(work.awake.count[0]):
+    for k in range(work.awake.number[0]):
         span = span_at(work.awake, k)
         mass_matrix_of(model, span, work.kinematics, work.composite, work.mass)
         bias_forces(model, span, work.kinematics, work.still, work.wrench, work.motion, work.bias)
@@ -152,7 +152,7 @@ def apply_forces(context: Context):
 def assemble(context: Context):
     """Starts the mass matrix and the force, to which other rooms add."""
     work = context.workspace.multibody
-    for k in range(work.awake.count[0]):
+    for k in range(work.awake.number[0]):
         span = span_at(work.awake, k)
         copy_mass_matrix(context.system.multibody, span, work.mass, work.factor)
         for d in range(span.rate, span.rate_end):
@@ -164,7 +164,7 @@ def factorise(context: Context):
     """Factorises the mass matrix, and finds the whitened velocity from the forces alone."""
     model, work, step = context.system.multibody, context.workspace.multibody, context.system.settings.step
     u = work.u
-    for k in range(work.awake.count[0]):
+    for k in range(work.awake.number[0]):
         span = span_at(work.awake, k)
         singular = factorise_of(model, span, work.kinematics, work.factor)
         if singular >= 0:
@@ -177,7 +177,7 @@ def factorise(context: Context):
     work.unsettled[0] = -1
     if work.has_fast[0]:
         work.unsettled[0] = refine_bias_forces(model, step, work)
-    for k in range(work.awake.count[0]):
+    for k in range(work.awake.number[0]):
         span = span_at(work.awake, k)
         for d in range(span.rate, span.rate_end):
             work.u_before[d] = u[d]
@@ -187,7 +187,7 @@ def factorise(context: Context):
 def account(context: Context):
     """The mean rates, along which other rooms find their work."""
     work = context.workspace.multibody
-    for k in range(work.awake.count[0]):
+    for k in range(work.awake.number[0]):
         span = span_at(work.awake, k)
         for d in range(span.rate, span.rate_end):
             work.velocity_mean[d] = 0.5 * (work.velocity_start[d] + work.velocity[d])
@@ -198,7 +198,7 @@ def correct(context: Context):
     """Sets the displacement to zero, to which other rooms add, and finds the precession of lone bodies."""
     model, work, step = context.system.multibody, context.workspace.multibody, context.system.settings.step
     work.has_precession[0] = False
-    for k in range(work.awake.count[0]):
+    for k in range(work.awake.number[0]):
         span = span_at(work.awake, k)
         for d in range(span.rate, span.rate_end):
             work.displacement[d] = 0.0
@@ -211,7 +211,7 @@ def integrate(context: Context):
     """The new velocities, and the positions after the displacement."""
     model, state, work = context.system.multibody, context.state, context.workspace.multibody
     step = context.system.settings.step
-    for k in range(work.awake.count[0]):
+    for k in range(work.awake.number[0]):
         span = span_at(work.awake, k)
         for d in range(span.rate, span.rate_end):
             state.v[d] = work.velocity[d]

@@ -30,14 +30,14 @@ class Span(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """The spans of a step; the first `count[0]` are valid.
+    """The spans of a step; the first `number[0]` are valid.
 
     Attributes:
-        count: number of spans, (1,).
+        number: number of spans, (1,).
         bound: the six numbers of each, (most, 6).
     """
 
-    count: np.ndarray
+    number: np.ndarray
     bound: np.ndarray
 
 
@@ -74,7 +74,7 @@ def span_all(model: MultibodyModel, spans: Spans):
     all_of, bound = whole(model), spans.bound
     bound[0, 0], bound[0, 2], bound[0, 4] = all_of.body, all_of.rate, all_of.place
     bound[0, 1], bound[0, 3], bound[0, 5] = all_of.body_end, all_of.rate_end, all_of.place_end
-    spans.count[0] = 1
+    spans.number[0] = 1
 
 
 @kernel
@@ -101,4 +101,4 @@ def list_spans(model: MultibodyModel, asleep, spans: Spans):
         bound[count, 0], bound[count, 2], bound[count, 4] = body, rate, place
         bound[count, 1], bound[count, 3], bound[count, 5] = end.body_end, end.rate_end, end.place_end
         count += 1
-    spans.count[0] = count
+    spans.number[0] = count

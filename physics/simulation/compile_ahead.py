@@ -12,7 +12,7 @@ from grouser.physics.base.warm_up import Job, compile_together
 from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.compliance.springs import joint_spring_energy
 from grouser.physics.contact.collide import find_near, touch_pairs
-from grouser.physics.contact.sleeping_room import begin_sleeping, wake_island
+from grouser.physics.contact.waking import begin_sleeping, wake_island
 from grouser.physics.hydraulics.piston_rows import cylinder_length
 from grouser.physics.integrators.context import (
     IMPLICIT_MIDPOINT,

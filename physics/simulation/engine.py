@@ -11,7 +11,7 @@ from grouser.physics.base.phases import MORE_TILES, NOTHING
 from grouser.physics.base.trees import copied, copy_into
 from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.contact.collide import Capacity, clear_convex_distances, needed_capacity
-from grouser.physics.contact.sleeping_room import begin_sleeping, wake_island
+from grouser.physics.contact.waking import begin_sleeping, wake_island
 from grouser.physics.integrators.context import (
     State,
     StepContext,

@@ -89,6 +89,7 @@ def simulate(
     scheme: str = "implicit",
     integrator: str | None = None,
     spawn: str = LIFTED,
+    sleeping: bool = False,
 ) -> Simulation:
     """A simulation of machines at their start; arguments as of `combine` and `Simulation`.
 
@@ -99,7 +100,9 @@ def simulate(
     """
     lone = members[""] if members.keys() == {""} and members[""].pose is None else None
     machine = lone.machine if lone is not None else combine(members, world.spawn)
-    return Simulation(machine, world, step=step, scheme=scheme, integrator=integrator, spawn=spawn)
+    return Simulation(
+        *(machine, world), step=step, scheme=scheme, integrator=integrator, spawn=spawn, sleeping=sleeping
+    )
 
 
 def _machines(simulation):
