@@ -27,13 +27,15 @@ from grouser.physics.base.labels import (
     WHEEL,
     WHOLE,
 )
+from grouser.physics.base.packed import Packed
 from grouser.physics.base.trees import copied, leaves
 from grouser.physics.contact.collide import find_overlaps, owned_slots, slot_owners
+from grouser.physics.contact.resting import take_up
 from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.world import World
 from grouser.physics.description.machine_file.fleet import combine
 from grouser.physics.hydraulics.faults import OIL
-from grouser.physics.integrators.context import LABELS
+from grouser.physics.integrators.context import LABELS, State
 from grouser.physics.model.multibody import POSITIONS
 from grouser.physics.simulation.capacity import common_capacity, with_capacity
 from grouser.physics.simulation.lifting import LIFTED
@@ -70,7 +72,6 @@ def transfer_state(source: Simulation, target: Simulation) -> None:
         raise ParameterError("step", target.step_size, f"that of the present simulation, {source.step_size:g} s")
     if source.world.ground != target.world.ground:
         raise ParameterError("ground", target.world.name, f"that of the world '{source.world.name}'")
-    source.wake()
     before = _machines(source)
     kept = {name for name, machine in _machines(target).items() if before.get(name) is machine}
     _carry_command(source, target, kept)
@@ -139,8 +140,8 @@ def _carry_faults(before, after, own):
 def _carried_state(source, target, kept):
     """The target's state with the rows of the machines that are kept."""
     there, here = _owners(source), _owners(target)
-    capacity = common_capacity(source.state, target.state)
-    old, new = (with_capacity(state, capacity) for state in (source.state, copied(target.state)))
+    present, capacity = _wide_awake(source), common_capacity(source.state, target.state)
+    old, new = (with_capacity(state, capacity) for state in (present, copied(target.state)))
     rows = {kind: _common(there[kind], labels, target, kept) for kind, labels in here.items()}
     for kind, before, after in zip(leaves(LABELS), leaves(old), leaves(new), strict=True):
         if kind == WHOLE:
@@ -148,16 +149,26 @@ def _carried_state(source, target, kept):
         elif kind != ANEW:
             one, other = rows[kind]
             after[other] = before[one]
-    _carry_contacts(source, target, kept, new)
+    _carry_contacts(source, present, target, kept, new)
     return new
 
 
-def _carry_contacts(source, target, kept, state):
+def _wide_awake(source) -> State:
+    """A copy of the state in which no body sleeps."""
+    state, body = copied(source.state), source.system.contact.shapes.body
+    asleep_with = state.sleeping.asleep_with
+    for leader in sorted({*asleep_with.tolist()} - {-1}):
+        asleep_with[asleep_with == leader] = -1
+        take_up(body, asleep_with, Packed(state.sleeping.contacts), Packed(state.contact.memory))
+    return state
+
+
+def _carry_contacts(source, present, target, kept, state):
     """Copies the memory of contacts: each belongs to a pair of shapes, and has a number among the slots of these."""
     there, here = _common(_shape_labels(source), _shape_labels(target), target, kept)
     moved = np.full(len(source.shape_names), -1)
     moved[there] = here
-    before, memory = source.state.contact.memory, state.contact.memory
+    before, memory = present.contact.memory, state.contact.memory
     owners, numbers = slot_owners(source.system.contact, before.slot[: before.count[0]])
     ground = len(target.shape_names) - 1
     owners = np.where(moved[owners] == ground, -1, np.where(moved[owners] < 0, _GONE, moved[owners]))
