@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grouser.physics.base.kernel import inlined
 
 if TYPE_CHECKING:
@@ -28,8 +30,8 @@ def limit_corrections(model: "MultibodyModel", span: "Span", velocity, precessio
         displacement: rates with the corrections, changed in place.
     """
     allowed = LARGEST_CORRECTION / step
-    first = span.rate
-    while first < span.rate_end:
+    first = np.int64(span.rate)
+    while first < np.int64(span.rate_end):
         last = model.rate_last[first]
         share = 1.0
         for d in range(first, last):

@@ -33,8 +33,9 @@ def mass_matrix_of(model: MultibodyModel, span: Span, kinematics: Kinematics, co
     for i in range(span.body, span.body_end):
         for k in range(10):
             composite[i, k] = kinematics.inertia[i, k]
-    for i in range(span.body_end - 1, span.body - 1, -1):
-        for c in range(model.column_start[i], model.column_start[i + 1]):
+    for m in range(span.body_end - span.body):
+        i = span.body_end - np.uintp(1) - m
+        for c in range(model.column_start[i], model.column_start[i + np.uintp(1)]):
             _couple_column(model, i, c, kinematics.column, composite, mass)
         parent = model.body_parent[i]
         if parent >= 0:
@@ -52,7 +53,7 @@ def _couple_column(model: MultibodyModel, i, c, column, composite, mass: MassMat
         composite, i, column[c, 0], column[c, 1], column[c, 2], column[c, 3], column[c, 4], column[c, 5]
     )
     mass.diagonal[row] += force_along(column, c, f0, f1, f2, f3, f4, f5)
-    body, last = i, c
+    body, last = np.int64(i), c
     if model.run_tree.shape[0] > 0 and model.run_tree[model.rate_run[row], 1] > 0:
         body = -1  # the recursion along the tree needs no entries
     while body >= 0:

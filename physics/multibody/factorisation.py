@@ -67,17 +67,19 @@ def factorise_of(model: MultibodyModel, span: Span, kinematics: "Kinematics", ma
 @inlined
 def _run_within(model: MultibodyModel, run, span: Span):
     """First and last (exclusive) coordinate of a run within a span, which has the whole of a long tree or nothing."""
-    return max(model.run_start[run], span.rate), min(model.run_start[run + 1], span.rate_end)
+    first, last = np.uintp(model.run_start[run]), np.uintp(model.run_start[run + 1])
+    return max(first, span.rate), min(last, span.rate_end)
 
 
 @kernel
 def _factorise_entries(model: MultibodyModel, begin, end, matrix: MassMatrix):
     """Factorises the blocks with entries of range(begin, end)."""
     start, pattern, diagonal, lower = model.pattern_start, model.pattern, matrix.diagonal, matrix.lower
-    for k in range(end - 1, begin - 1, -1):
+    for m in range(end - begin):
+        k = end - np.uintp(1) - m
         pivot = diagonal[k]
         if not pivot > 0.0:
-            return k
+            return np.int64(k)
         inverse = 1.0 / pivot
         block, first, last = np.uintp(model.rate_first[k]), np.uintp(start[k]), np.uintp(start[k + 1])
         for a in range(first, last):
@@ -120,7 +122,8 @@ def solve_transposed_of(model: MultibodyModel, span: Span, factor: MassMatrix, x
 def _solve_entries_transposed(model: MultibodyModel, begin, end, factor: MassMatrix, x):
     """As `solve_transposed`, for the blocks with entries of range(begin, end)."""
     start, pattern, lower = model.pattern_start, model.pattern, factor.lower
-    for k in range(end - 1, begin - 1, -1):
+    for m in range(end - begin):
+        k = end - np.uintp(1) - m
         if x[k] != 0.0:
             value = x[k] * factor.diagonal[k]
             x[k] = value
@@ -262,7 +265,8 @@ def multiply_of(model: MultibodyModel, span: Span, factor: MassMatrix, x, result
 def _multiply_entries(model: MultibodyModel, begin, end, factor: MassMatrix, x, result):
     """As `multiply`, for the blocks with entries of range(begin, end)."""
     start, pattern, lower = model.pattern_start, model.pattern, factor.lower
-    for k in range(end - 1, begin - 1, -1):
+    for m in range(end - begin):
+        k = end - np.uintp(1) - m
         total, block = x[k] / factor.diagonal[k], np.uintp(model.rate_first[k])
         for a in range(np.uintp(start[k]), np.uintp(start[k + 1])):
             i = np.uintp(pattern[a])

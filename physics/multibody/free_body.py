@@ -13,6 +13,8 @@ body that a loop joint holds turns at the rate at the start.
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import (
     cross,
@@ -57,7 +59,7 @@ def release_gyroscopic_force(model: "MultibodyModel", span: "Span", kinematics: 
             a0, a1, a2 = cross(p0, p1, p2, w0, w1, w2)
             for k, a in ((0, a0), (1, a1), (2, a2)):
                 acceleration[i, k] = a / model.body_mass[i] - model.gravity[k]
-            for c in range(model.column_start[i], model.column_start[i + 1]):
+            for c in range(model.column_start[i], model.column_start[i + np.uintp(1)]):
                 force[model.column_rate[c]] -= (
                     column[c, 0] * f0
                     + column[c, 1] * f1

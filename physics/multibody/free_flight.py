@@ -8,6 +8,8 @@ as a whole: forces and motions within it do not change. `free_body` does more fo
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.spatial import momentum, rotated_back
 from grouser.physics.model.multibody import FREE
@@ -46,8 +48,8 @@ def keep_centre_of_mass(model: "MultibodyModel", span: "Span", work: "Workspace"
         step: [s].
         q, v: positions and rates after the step; those of the bases are changed.
     """
-    bodies, updated = span.body_end, False
-    first = span.body
+    bodies, updated = np.int64(span.body_end), False
+    first = np.int64(span.body)
     while first < bodies:
         last = first + 1
         while last < bodies and model.body_parent[last] >= 0:

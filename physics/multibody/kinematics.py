@@ -53,7 +53,7 @@ def update_kinematics(model: MultibodyModel, q, v, kinematics: Kinematics):
     update_kinematics_of(model, whole(model), q, v, kinematics)
 
 
-@inlined
+@embedded
 def update_kinematics_of(model: MultibodyModel, span: Span, q, v, kinematics: Kinematics):
     """As `update_kinematics`, for the bodies of a span; the origin moves in any case."""
     _update_positions_of(model, span, q, kinematics)
@@ -306,7 +306,7 @@ def joint_motion(model: MultibodyModel, i, column, rate):
     amount = rate[model.column_rate[c]]
     x0, x1, x2 = column[c, 0] * amount, column[c, 1] * amount, column[c, 2] * amount
     x3, x4, x5 = column[c, 3] * amount, column[c, 4] * amount, column[c, 5] * amount
-    for c in range(model.column_start[i] + 1, model.column_start[i + 1]):
+    for c in range(model.column_start[i] + 1, model.column_start[i + np.uintp(1)]):
         amount = rate[model.column_rate[c]]
         x0, x1, x2 = x0 + column[c, 0] * amount, x1 + column[c, 1] * amount, x2 + column[c, 2] * amount
         x3, x4, x5 = x3 + column[c, 3] * amount, x4 + column[c, 4] * amount, x5 + column[c, 5] * amount

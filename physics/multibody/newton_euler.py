@@ -1,5 +1,7 @@
 """Recursive Newton-Euler: forces from an acceleration (Featherstone 2008, table 5.1)."""
 
+import numpy as np
+
 from grouser.physics.base.kernel import embedded, inlined
 from grouser.physics.base.spatial import cross_force, momentum
 from grouser.physics.model.multibody import MultibodyModel
@@ -61,9 +63,10 @@ def _gather_forces_of(model: MultibodyModel, span: Span, column, wrench, force):
     """As `gather_forces`, for the bodies of a span."""
     for d in range(span.rate, span.rate_end):
         force[d] = 0.0
-    for i in range(span.body_end - 1, span.body - 1, -1):
+    for m in range(span.body_end - span.body):
+        i = span.body_end - np.uintp(1) - m
         f0, f1, f2, f3, f4, f5 = wrench[i, 0], wrench[i, 1], wrench[i, 2], wrench[i, 3], wrench[i, 4], wrench[i, 5]
-        for c in range(model.column_start[i], model.column_start[i + 1]):
+        for c in range(model.column_start[i], model.column_start[i + np.uintp(1)]):
             force[model.column_rate[c]] += force_along(column, c, f0, f1, f2, f3, f4, f5)
         parent = model.body_parent[i]
         if parent >= 0:

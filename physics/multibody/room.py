@@ -17,7 +17,7 @@ from grouser.physics.multibody.free_flight import keep_centre_of_mass
 from grouser.physics.multibody.integration import integrate_positions_of
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics
 from grouser.physics.multibody.mass import MassMatrix, copy_mass_matrix, make_mass_matrix
-from grouser.physics.multibody.spans import Spans, make_spans, span_at
+from grouser.physics.multibody.spans import Spans, has_lone_bodies, make_spans, span_at
 from grouser.physics.multibody.velocity_forces import bias_forces, measure_turning, refine_bias_forces
 
 # Limit of the rounds of an iteration within a step.
@@ -173,13 +173,11 @@ def factorise(context: Context):
         multiply_of(model, span, work.factor, context.state.v, work.u_start)
         solve_transposed_of(model, span, work.factor, u)
         for d in range(span.rate, span.rate_end):
-            u[d] = work.u_start[d] + step * u[d]
+            u[d] = work.u_before[d] = work.u_start[d] + step * u[d]
     work.unsettled[0] = -1
     if work.has_fast[0]:
         work.unsettled[0] = refine_bias_forces(model, step, work)
-    for k in range(work.awake.number[0]):
-        span = span_at(work.awake, k)
-        for d in range(span.rate, span.rate_end):
+        for d in range(u.shape[0]):
             work.u_before[d] = u[d]
 
 
@@ -202,7 +200,7 @@ def correct(context: Context):
         span = span_at(work.awake, k)
         for d in range(span.rate, span.rate_end):
             work.displacement[d] = 0.0
-        if measure_precession(model, span, work.velocity, step, work.precession):
+        if has_lone_bodies(work.awake) and measure_precession(model, span, work.velocity, step, work.precession):
             work.has_precession[0] = True
 
 
@@ -216,10 +214,11 @@ def integrate(context: Context):
         for d in range(span.rate, span.rate_end):
             state.v[d] = work.velocity[d]
             state.multibody.rate_change[d] = work.velocity[d] - work.velocity_start[d]
-        for i in range(span.body, span.body_end):
-            if model.body_alone[i]:
-                for c in range(model.column_start[i], model.column_start[i + 1]):
-                    state.multibody.rate_change[model.column_rate[c]] = 0.0
         integrate_positions_of(model, span, state.q, work.displacement, step)
-        carry_momentum(model, span, work.kinematics, work.displacement, step, state.q, state.v)
+        if has_lone_bodies(work.awake):
+            for i in range(span.body, span.body_end):
+                if model.body_alone[i]:
+                    for c in range(model.column_start[i], model.column_start[i + np.uintp(1)]):
+                        state.multibody.rate_change[model.column_rate[c]] = 0.0
+            carry_momentum(model, span, work.kinematics, work.displacement, step, state.q, state.v)
         keep_centre_of_mass(model, span, work, step, state.q, state.v)

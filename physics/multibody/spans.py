@@ -15,6 +15,9 @@ from grouser.physics.model.multibody import MultibodyModel
 class Span(NamedTuple):
     """A range of bodies with their coordinates; ends are exclusive.
 
+    In kernels the numbers are unsigned: numba tests signed indices for wrap-around, which would keep loops over a span
+    from being as fast as those over all.
+
     Attributes:
         body, body_end: bodies.
         rate, rate_end: coordinate rates.
@@ -51,21 +54,37 @@ def make_spans(model: MultibodyModel) -> Spans:
 @inlined
 def whole(model: MultibodyModel):
     """The span of all bodies."""
-    return Span(0, model.body_parent.shape[0], 0, model.rate_damping.shape[0], 0, model.q_initial.shape[0])
+    none = np.uintp(0)
+    bodies, rates, places = model.body_parent.shape[0], model.rate_damping.shape[0], model.q_initial.shape[0]
+    return Span(none, np.uintp(bodies), none, np.uintp(rates), none, np.uintp(places))
+
+
+@inlined
+def has_lone_bodies(spans: Spans):
+    """Whether the machine has lone free bodies, between which there may be spans."""
+    return spans.bound.shape[0] > 1
 
 
 @inlined
 def span_of(model: MultibodyModel, i):
     """The span of one lone free body."""
     rate, place = model.column_rate[model.column_start[i]], model.body_q[i]
-    return Span(i, i + 1, rate, rate + 6, place, place + 7)
+    return _span(i, i + 1, rate, rate + 6, place, place + 7)
 
 
 @inlined
 def span_at(spans: Spans, k):
     """Span number k."""
     b = spans.bound
-    return Span(b[k, 0], b[k, 1], b[k, 2], b[k, 3], b[k, 4], b[k, 5])
+    return _span(b[k, 0], b[k, 1], b[k, 2], b[k, 3], b[k, 4], b[k, 5])
+
+
+@inlined
+def _span(body, body_end, rate, rate_end, place, place_end):
+    """A span of signed numbers."""
+    return Span(
+        np.uintp(body), np.uintp(body_end), np.uintp(rate), np.uintp(rate_end), np.uintp(place), np.uintp(place_end)
+    )
 
 
 @kernel
@@ -90,12 +109,12 @@ def list_spans(model: MultibodyModel, asleep, spans: Spans):
     bound = spans.bound
     for i in range(model.body_parent.shape[0]):
         if asleep[i]:
-            here = span_of(model, i)
+            rate_here, place_here = model.column_rate[model.column_start[i]], model.body_q[i]
             if i > body:
                 bound[count, 0], bound[count, 2], bound[count, 4] = body, rate, place
-                bound[count, 1], bound[count, 3], bound[count, 5] = i, here.rate, here.place
+                bound[count, 1], bound[count, 3], bound[count, 5] = i, rate_here, place_here
                 count += 1
-            body, rate, place = here.body_end, here.rate_end, here.place_end
+            body, rate, place = i + 1, rate_here + 6, place_here + 7
     if model.body_parent.shape[0] > body:
         end = whole(model)
         bound[count, 0], bound[count, 2], bound[count, 4] = body, rate, place
