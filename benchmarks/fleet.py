@@ -1,4 +1,4 @@
-"""Many machines that do not touch: rovers that drive, boxes that stand, beside MuJoCo with the same ones.
+"""Many machines that do not touch: rovers that drive, boxes that stand or sleep, beside MuJoCo with the same ones.
 
 The rover of the catalogue, whose wheels are cylinders, is measured without a peer. Times of all numbers are measured
 alternately, so that their growth does not depend on the load of the computer.
@@ -22,7 +22,7 @@ from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.machine import Machine, Member
 from grouser.physics.description.data.pose import Pose, Vector3
 
-DESCRIPTION = "step of 1 to 16 rovers and of 9 to 500 boxes that do not touch, beside MuJoCo"
+DESCRIPTION = "step of 1 to 16 rovers and of 9 to 500 boxes that do not touch, awake or asleep, beside MuJoCo"
 
 ROVERS = (1, 2, 4, 8, 16)
 BOXES = (9, 36, 72, 144, 500)
@@ -35,6 +35,7 @@ _REPEATS = 9
 _EIGHT_ROVERS = 9.0  # times one
 _BOX_TIME = 100.0  # of 36 boxes [µs]
 _BOX_GROWTH = 1.2  # time of a box among 500, by that among 36
+_SLEEPING_SHARE = 0.02  # time of 500 boxes that sleep, by that of 500 that stand
 _MUJOCO_TOLERANCE = 1e-8
 
 # The two programs that step the same machines: in place of grouser's the reason why it cannot, None for no peer.
@@ -118,14 +119,53 @@ def _rovers(mujoco: Any) -> Iterator[Figure]:
 
 
 def _boxes(mujoco: Any) -> Iterator[Figure]:
-    pairs = {}
+    awake, asleep = {}, {}
     for count in BOXES:
         scene = scenes.boxes_apart(count)
         ours = _possible(partial(scenes.simulation, scene))
-        pairs[count] = ours, MuJoCoScene(mujoco, scene, _MUJOCO_TOLERANCE)
-    figures = _measure(pairs, "boxes apart")
+        awake[count] = ours, MuJoCoScene(mujoco, scene, _MUJOCO_TOLERANCE)
+        ours = _possible(partial(scenes.simulation, scene, sleeping=True))
+        asleep[count] = ours, _that_sleeps(mujoco, MuJoCoScene(mujoco, scene, _MUJOCO_TOLERANCE))
+    figures, sleeping = _measure(awake, "boxes apart"), _measure(asleep, "boxes asleep")
     for count, figure in figures.items():
         yield replace(figure, targets=tuple(_box_targets(count, figure, figures[36])))
+    for count, figure in sleeping.items():
+        yield replace(figure, targets=tuple(_sleeping_targets(count, figure, figures[count])))
+    rover = stepping.load("rover")
+    beside = {count: (_possible(partial(rover_beside_boxes, rover, count)), None) for count in BOXES}
+    yield from _measure(beside, "rover beside boxes asleep").values()
+
+
+def _that_sleeps(mujoco: Any, peer: MuJoCoScene) -> MuJoCoScene | None:
+    """The same scene, in which MuJoCo's bodies may sleep; None for versions in which they cannot."""
+    if not hasattr(mujoco.mjtEnableBit, "mjENBL_SLEEP"):
+        return None
+    peer.model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
+    peer.start()
+    return peer
+
+
+def rover_beside_boxes(rover: Machine, count: int) -> grouser.Simulation:
+    """A rover that drives slowly beside boxes that sleep."""
+    boxes = scenes.members(scenes.boxes_apart(count))
+    apart = {name: replace(box, pose=Pose((x + _DISTANCE, y, z))) for name, box, (x, y, z) in _placed(boxes)}
+    members = {"rover": Member(rover, Pose(rover_places(1)[0])), **apart}
+    made = grouser.Simulation(grouser.combine(members), step=stepping.STEP, sleeping=True)
+    for joint, mode in made.command.drives.items():
+        if mode == "velocity":
+            made.command[joint] = -_WHEEL_SPEED
+    return made
+
+
+def _placed(members: Mapping[str, Member]) -> Iterator[tuple[str, Member, Vector3]]:
+    for name, member in members.items():
+        assert member.pose is not None
+        yield name, member, member.pose.position
+
+
+def _sleeping_targets(count: int, figure: Figure, standing: Figure) -> Iterator[Target]:
+    if count == 500 and figure.value is not None and standing.value is not None:
+        yield Target("time by that of boxes that stand", figure.value / standing.value, _SLEEPING_SHARE)
 
 
 def _box_targets(count: int, figure: Figure, base: Figure) -> Iterator[Target]:
@@ -169,6 +209,7 @@ def _measure(pairs: Mapping[int, _Pair], what: str) -> dict[int, Figure]:
                 "of each [µs]": own / count,
                 "coordinates": len(ours.state.v),
                 "contacts": state.contact_count,
+                "bodies asleep": len(ours.asleep),
                 "sweeps, most": state.iterations_max,
             }
         reason = "" if own is not None else ours

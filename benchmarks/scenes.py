@@ -203,16 +203,21 @@ def _level(course: int) -> float:
 
 
 def fleet(scene: Scene) -> Machine:
-    """A scene as a fleet: each free body with those on it is a member, those on the world are the member `rail`."""
-    members = {
+    """A scene as a fleet of its members."""
+    return grouser.combine(members(scene))
+
+
+def members(scene: Scene) -> dict[str, Member]:
+    """The machines of a scene: each free body with those on it is one, those on the world are the member `rail`."""
+    found = {
         body.name: Member(_machine(body, scene.carried_by(body.name)), Pose(body.position))
         for body in scene.bodies
         if body.drive is None
     }
     fixed = scene.carried_by("")
     if fixed:
-        members[_RAIL] = Member(_machine(None, fixed), Pose())
-    return grouser.combine(members)
+        found[_RAIL] = Member(_machine(None, fixed), Pose())
+    return found
 
 
 def simulation(scene: Scene, **settings: Any) -> grouser.Simulation:

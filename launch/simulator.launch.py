@@ -45,6 +45,12 @@ def generate_launch_description():
                 choices=["lifted", "as_given"],
                 description="a machine that starts inside the ground is lifted, or stays there",
             ),
+            DeclareLaunchArgument(
+                "sleeping",
+                default_value="false",
+                choices=["true", "false"],
+                description="free bodies at rest sleep until something touches them",
+            ),
             DeclareLaunchArgument("real_time_factor", default_value="1.0", description="0.0: as fast as possible"),
             DeclareLaunchArgument(
                 "start_paused",
@@ -87,6 +93,7 @@ def generate_launch_description():
                         "world": ParameterValue(LaunchConfiguration("world"), value_type=str),
                         "program": ParameterValue(LaunchConfiguration("program"), value_type=str),
                         "spawn": ParameterValue(LaunchConfiguration("spawn"), value_type=str),
+                        "sleeping": ParameterValue(LaunchConfiguration("sleeping"), value_type=bool),
                         "publish_link_tf": ParameterValue(LaunchConfiguration("publish_link_tf"), value_type=bool),
                         "real_time_factor": ParameterValue(LaunchConfiguration("real_time_factor"), value_type=float),
                         "start_paused": ParameterValue(LaunchConfiguration("start_paused"), value_type=bool),

@@ -178,7 +178,8 @@ class _Player:
     def _make(self) -> Simulation:
         """A simulation of the present machines."""
         origin = self._origin
-        return simulate(self._members, self._world, origin.step, origin.scheme, origin.integrator, origin.spawn)
+        settings = (origin.step, origin.scheme, origin.integrator, origin.spawn, origin.sleeping)
+        return simulate(self._members, self._world, *settings)
 
     def _exchange(self) -> None:
         """Continues with the present machines."""

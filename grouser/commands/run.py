@@ -156,6 +156,12 @@ def make_parser(program: str, description: str | None) -> argparse.ArgumentParse
         default=DECLARATIONS["spawn"].default,
         help="a machine that starts inside the ground is lifted, or stays there and is pushed out (%(default)s)",
     )
+    add(
+        "--sleeping",
+        action=argparse.BooleanOptionalAction,
+        default=DECLARATIONS["sleeping"].default,
+        help="free bodies at rest sleep until something touches them",
+    )
     add("--real-time-factor", type=float, default=1.0, help="simulated per wall seconds; 0: as fast as possible")
     add("--duration", type=_positive, help="stop after so many seconds; exit status 0 only if real time was kept")
     add("--view", action=argparse.BooleanOptionalAction, default=True, help="show the machine in the browser")
@@ -181,6 +187,7 @@ def _overrides(options: argparse.Namespace) -> list[Parameter]:
         "scheme": options.scheme,
         "integrator": options.integrator,
         "spawn": options.spawn,
+        "sleeping": options.sleeping,
         "real_time_factor": options.real_time_factor,
         "record": options.record,
     }

@@ -33,7 +33,7 @@ class Origin:
         world: text of that file.
         files: meshes and maps of machine and world -> hash of their contents.
         step: [s].
-        scheme, integrator, spawn: as of `Simulation`.
+        scheme, integrator, spawn, sleeping: as of `Simulation`.
         tile_room, contact_room: capacity of the state at the start, for tiles of soft ground and for contacts.
         system: fingerprint of the read-only arrays of a step, from a snapshot.
         versions: of grouser, Python and the numerical libraries, and the processor for which code is compiled.
@@ -51,6 +51,7 @@ class Origin:
     scheme: str
     integrator: str
     spawn: str
+    sleeping: bool
     tile_room: int
     contact_room: int
     system: str
@@ -77,6 +78,7 @@ class Origin:
             scheme=simulation.scheme,
             integrator=simulation.integrator,
             spawn=simulation.spawn,
+            sleeping=simulation.sleeping,
             tile_room=capacity.tiles,
             contact_room=capacity.contacts,
             system=simulation.snapshot().system,
@@ -95,7 +97,12 @@ class Origin:
         machine = parse_machine(self.urdf, self.machine_file, self.machine_base, self.machine_packages)
         world = parse_world(self.world, self.world_file)
         simulation = Simulation(
-            machine, world, step=self.step, scheme=self.scheme, integrator=self.integrator, spawn=self.spawn
+            *(machine, world),
+            step=self.step,
+            scheme=self.scheme,
+            integrator=self.integrator,
+            spawn=self.spawn,
+            sleeping=self.sleeping,
         )
         capacity = StateCapacity(self.tile_room, self.contact_room)
         simulation.use_state(with_capacity(simulation.state, capacity))

@@ -306,8 +306,8 @@ class Session:
     def _simulate(self, members: Mapping[str, Member], world: World, robots: Collection[str] = ()) -> Simulation:
         """A simulation that is ready to step; those readings are compiled that new robots need."""
         parameters = self._parameters
-        settings = (parameters.step, parameters.scheme, parameters.integrator or None, parameters.spawn)
-        simulation = simulate(members, world, *settings)
+        settings = (parameters.step, parameters.scheme, parameters.integrator or None)
+        simulation = simulate(members, world, *settings, parameters.spawn, parameters.sleeping)
         rehearse(simulation, robots)
         for warning in simulation.warnings:
             if warning not in self._told:  # those about machines that stay were reported before

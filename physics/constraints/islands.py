@@ -196,11 +196,14 @@ def _list_members(rate_first, rate_last, rows: Rows, contact_rows, islands: Isla
             island = number[_leader(parent, rate_first[contact_rows.index[c, 0]])]
             islands.contact[islands.contact_start[island]] = c
             islands.contact_start[island] += 1
-    for d in range(rate_first.shape[0]):
-        island = number[_leader(parent, rate_first[d])]
+    block = 0
+    while block < rate_first.shape[0]:
+        island = number[_leader(parent, block)]
         if island >= 0:
-            islands.rate[islands.rate_start[island]] = d
-            islands.rate_start[island] += 1
+            for d in range(block, rate_last[block]):
+                islands.rate[islands.rate_start[island]] = d
+                islands.rate_start[island] += 1
+        block = rate_last[block]
     for i in range(count, 0, -1):
         islands.row_start[i] = islands.row_start[i - 1]
         islands.contact_start[i] = islands.contact_start[i - 1]

@@ -2,17 +2,20 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grouser.physics.base.kernel import inlined
 
 if TYPE_CHECKING:
     from grouser.physics.model.multibody import MultibodyModel
+    from grouser.physics.multibody.spans import Span
 
 # Largest correction of a coordinate in a step, beyond the distance that it moves in the step [m or rad].
 LARGEST_CORRECTION = 1e-3
 
 
 @inlined
-def limit_corrections(model: "MultibodyModel", velocity, precession, step: float, displacement):
+def limit_corrections(model: "MultibodyModel", span: "Span", velocity, precession, step: float, displacement):
     """Shortens the position corrections of every block of the mass matrix in which one of them is too large.
 
     An error of position along a row is divided by the row's lever. Near a dead point, or where a contact presses
@@ -21,13 +24,14 @@ def limit_corrections(model: "MultibodyModel", velocity, precession, step: float
 
     Args:
         model: the multibody system.
+        span: the coordinates.
         velocity, precession: rates of the step, and what free rotation adds to those that move the positions.
         step: [s].
         displacement: rates with the corrections, changed in place.
     """
     allowed = LARGEST_CORRECTION / step
-    first = 0
-    while first < velocity.shape[0]:
+    first = np.int64(span.rate)
+    while first < np.int64(span.rate_end):
         last = model.rate_last[first]
         share = 1.0
         for d in range(first, last):

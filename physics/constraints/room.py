@@ -14,7 +14,8 @@ from grouser.physics.constraints.islands import Islands, begin_round, find_islan
 from grouser.physics.constraints.newton import Newton, make_newton
 from grouser.physics.constraints.position_limits import limit_corrections
 from grouser.physics.constraints.rows import Rows, make_rows, spring_impulse
-from grouser.physics.multibody.factorisation import multiply, solve
+from grouser.physics.multibody.factorisation import multiply_of, solve_of
+from grouser.physics.multibody.spans import span_at
 
 # Sweeps of the position pass; the next step corrects the remaining error.
 _POSITION_SWEEPS = 20
@@ -144,9 +145,11 @@ def solve_impulses(context: Context):
                 )
                 most_sweeps = max(most_sweeps, sweeps)
         work.sweeps[0] += most_sweeps
-        for d in range(motion.velocity.shape[0]):
-            motion.velocity[d] = motion.u[d]
-        solve(model, motion.factor, motion.velocity)
+        for k in range(motion.awake.number[0]):
+            span = span_at(motion.awake, k)
+            for d in range(span.rate, span.rate_end):
+                motion.velocity[d] = motion.u[d]
+            solve_of(model, span, motion.factor, motion.velocity)
         run_phase(context, ADJUST)
         searching = begin_round(islands)
     work.residual[0] = 0.0
@@ -179,16 +182,20 @@ def correct(context: Context):
     """Displacement: adds the velocity, and removes the position errors of all rows."""
     model, settings = context.system.multibody, context.system.settings
     work, motion = context.workspace.constraints, context.workspace.multibody
-    if motion.has_precession[0]:
-        multiply(model, motion.factor, motion.precession, work.whitened)
-        for d in range(motion.u.shape[0]):
-            motion.displacement[d] += work.whitened[d]
-    for d in range(motion.u.shape[0]):
-        motion.displacement[d] += motion.u[d]
+    for k in range(motion.awake.number[0]):
+        span = span_at(motion.awake, k)
+        if motion.has_precession[0]:
+            multiply_of(model, span, motion.factor, motion.precession, work.whitened)
+            for d in range(span.rate, span.rate_end):
+                motion.displacement[d] += work.whitened[d]
+        for d in range(span.rate, span.rate_end):
+            motion.displacement[d] += motion.u[d]
     for island in range(work.islands.count[0]):
         solve_positions(
             *(work.rows, context.workspace.contact.rows, work.islands, island, motion.displacement),
             *(settings.tolerance, _POSITION_SWEEPS, work.row_shift, work.contact_shift),
         )
-    solve(model, motion.factor, motion.displacement)
-    limit_corrections(model, motion.velocity, motion.precession, settings.step, motion.displacement)
+    for k in range(motion.awake.number[0]):
+        span = span_at(motion.awake, k)
+        solve_of(model, span, motion.factor, motion.displacement)
+        limit_corrections(model, span, motion.velocity, motion.precession, settings.step, motion.displacement)

@@ -136,7 +136,7 @@ def account_joint_rows(rows: Rows, first, rate_index, end, mean, law_work):
 
 
 @kernel
-def account_contacts(laws, contacts, rows, step: float, u_start, u, contact_work, contact_energy):
+def account_contacts(laws, contacts, rows, step: float, u_start, u, idle, contact_work, contact_energy):
     """Adds the work of the contacts to the shape at their normal's tip, and finds the energy of their springs.
 
     Args:
@@ -144,10 +144,13 @@ def account_contacts(laws, contacts, rows, step: float, u_start, u, contact_work
         contacts, rows: solved.
         step: [s].
         u_start, u: whitened velocity at the start and at the end of the step.
+        idle: whether each shape takes no part in the step: its energy stays.
         contact_work: account.
         contact_energy: in the contacts' springs at the end of the step [J].
     """
-    contact_energy[:] = 0.0
+    for s in range(contact_energy.shape[0]):
+        if not idle[s]:
+            contact_energy[s] = 0.0
     for c in range(contacts.count[0]):
         if rows.compliance[c] > 0.0:
             gap = contacts.gap[c] + rows.buried[c]

@@ -32,6 +32,10 @@ class BroadPhase(NamedTuple):
         start: buffer, first place of the pairs with each digit, (a power of two not less than the shapes + 1,).
         order: the shapes, by the lower ends of their intervals.
         lower, upper: ends of the interval of each shape [m].
+        idle: whether each shape does not move, as its body sleeps or it belongs to the world: two of these are not
+            near. No shape is idle unless something sleeps.
+        active: number of the other shapes, (1,).
+        longest: largest interval of an idle shape [m], negative without one, (1,).
     """
 
     count: np.ndarray
@@ -41,6 +45,9 @@ class BroadPhase(NamedTuple):
     order: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    idle: np.ndarray
+    active: np.ndarray
+    longest: np.ndarray
 
 
 def make_broad_phase(shapes: int, capacity: int) -> BroadPhase:
@@ -53,6 +60,9 @@ def make_broad_phase(shapes: int, capacity: int) -> BroadPhase:
         order=np.arange(shapes),
         lower=np.zeros(shapes),
         upper=np.zeros(shapes),
+        idle=np.zeros(shapes, dtype=np.bool_),
+        active=np.full(1, shapes),
+        longest=np.zeros(1),
     )
 
 
@@ -70,7 +80,8 @@ def find_near_pairs(shapes: Shapes, pairs: CollisionPairs, place, speed, step: f
     broad.count[0] = broad.count[1] = 0
     if pairs.first.shape[0] <= _FEW * shapes.bound.shape[0]:
         for p in range(pairs.first.shape[0]):
-            if may_meet(pairs.first[p], pairs.second[p], shapes.bound, place, speed, step):
+            a, b = pairs.first[p], pairs.second[p]
+            if not (broad.idle[a] and broad.idle[b]) and may_meet(a, b, shapes.bound, place, speed, step):
                 _add_pair(p, pairs, broad, broad.pair)
         return
     _place_intervals(shapes.bound, place, speed, step, _widest_axis(shapes.body, place), broad)
@@ -121,11 +132,14 @@ def _widest_axis(body, place):
 @kernel
 def _place_intervals(bound, place, speed, step: float, axis, broad: BroadPhase):
     """Intervals along an axis, which overlap for each pair of shapes that may meet."""
+    broad.longest[0] = -1.0
     for s in range(bound.shape[0]):
         at = place[s, axis]
         reach = bound[s] + max(0.5 * CONTACT_MARGIN, 2.0 * step * speed[s])
         reach += _ROUNDING * (reach + abs(at))
         broad.lower[s], broad.upper[s] = at - reach, at + reach
+        if broad.idle[s]:
+            broad.longest[0] = max(broad.longest[0], 2.0 * reach)
 
 
 @kernel
@@ -142,19 +156,34 @@ def _sort_shapes(lower, order):
 
 @kernel
 def _sweep(shapes: Shapes, pairs: CollisionPairs, place, speed, step: float, broad: BroadPhase):
-    """Tests the pairs of shapes with overlapping intervals."""
-    order, lower, bound = broad.order, broad.lower, shapes.bound
+    """Tests the pairs of shapes with overlapping intervals, from those that are not idle."""
+    order, lower = broad.order, broad.lower
     for k in range(order.shape[0]):
         a = order[k]
+        if broad.idle[a]:
+            continue
         last = broad.upper[a]
         for m in range(k + 1, order.shape[0]):
             b = order[m]
             if lower[b] > last:
                 break
-            if may_meet(a, b, bound, place, speed, step):
-                p = pairs.number[a, b]
-                if p >= 0:
-                    _add_pair(p, pairs, broad, broad.found)
+            _test_pair(a, b, shapes, pairs, place, speed, step, broad)
+        first = lower[a] - broad.longest[0] * (1.0 + _ROUNDING)
+        for m in range(k - 1, -1, -1):
+            b = order[m]
+            if lower[b] < first:
+                break
+            if broad.idle[b] and broad.upper[b] >= lower[a]:
+                _test_pair(a, b, shapes, pairs, place, speed, step, broad)
+
+
+@inlined
+def _test_pair(a, b, shapes: Shapes, pairs: CollisionPairs, place, speed, step: float, broad: BroadPhase):
+    """Lists a pair if its shapes are near each other."""
+    if may_meet(a, b, shapes.bound, place, speed, step):
+        p = pairs.number[a, b]
+        if p >= 0:
+            _add_pair(p, pairs, broad, broad.found)
 
 
 @kernel

@@ -286,6 +286,9 @@ def find_near(collision: Collision, kinematics: Kinematics, step: float, workspa
     shapes, pairs = collision.shapes, collision.pairs
     if pairs.first.shape[0] == 0 and collision.candidates.peak_shape.shape[0] == 0:
         return
+    if workspace.broad.active[0] == 0:
+        workspace.broad.count[0] = workspace.broad.count[1] = 0
+        return
     place_shapes(
         shapes.body,
         shapes.rotation,
@@ -337,6 +340,8 @@ def detect_contacts(
         contacts: result.
     """
     contacts.count[0] = 0
+    if workspace.broad.active[0] == 0:
+        return
     if collision.terrain.heights.shape[0] == 0:
         touch_plane(
             *(collision.candidates, collision.shapes, collision.terrain, kinematics, step),

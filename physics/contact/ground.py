@@ -198,6 +198,8 @@ def touch_plane(
     tested, is_far = -1, False
     for c in range(candidates.body.shape[0]):
         body, shape = candidates.body[c], candidates.shape[c]
+        if workspace.broad.idle[shape]:
+            continue
         if placed and shape != tested:
             tested = shape
             at = workspace.position[shape]
@@ -237,6 +239,8 @@ def touch_field(
     ox, oy, level = _seen_from(terrain.origin, kinematics.origin)
     for c in range(candidates.body.shape[0]):
         body = candidates.body[c]
+        if workspace.broad.idle[candidates.shape[c]]:
+            continue
         radius = candidates.radius[c]
         x, y, z = _place(candidates.point[c], rotation[body], position[body])
         if candidates.wheel[c] and _is_soft(terrain, kinematics.origin, x, y):
@@ -277,6 +281,8 @@ def touch_peaks(
     ox, oy, level = _seen_from(terrain.origin, kinematics.origin)
     for p in range(candidates.peak_shape.shape[0]):
         s = candidates.peak_shape[p]
+        if workspace.broad.idle[s]:
+            continue
         ahead = look_ahead(max(CONTACT_MARGIN, 2.0 * step * workspace.speed[s]), terrain.cell[0])
         if workspace.position[s, 2] - shapes.bound[s] - ahead > terrain.highest[0] + level:
             continue

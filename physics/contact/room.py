@@ -95,6 +95,7 @@ def request(context: Context):
     """Lists the near pairs, and requests memory for them and their contacts."""
     system, work = context.system, context.workspace
     room = min(context.state.contact.memory.slot.shape[0], work.contact.contacts.slot.shape[0])
+    room -= context.state.sleeping.contacts.memory.count[0]
     find_near(system.contact, work.multibody.kinematics, system.settings.step, work.contact.detection)
     return NOTHING if has_room(system.contact, room, work.contact.detection) else MORE_CONTACTS
 
@@ -155,7 +156,7 @@ def account(context: Context):
     system, motion, work = context.system, context.workspace.multibody, context.workspace.contact
     account_contacts(
         *(system.contact.laws, work.contacts, work.rows, system.settings.step, motion.u_start, motion.u),
-        *(context.state.contact.work, context.state.contact.energy),
+        *(work.detection.broad.idle, context.state.contact.work, context.state.contact.energy),
     )
 
 

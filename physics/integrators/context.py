@@ -15,6 +15,7 @@ from grouser.physics.compliance.loops import LoopConstraints
 from grouser.physics.compliance.springs import JointSprings
 from grouser.physics.constraints import room as constraints
 from grouser.physics.contact import room as contact
+from grouser.physics.contact import sleeping_room as sleeping
 from grouser.physics.contact.collide import Collision, first_capacity
 from grouser.physics.hydraulics import oil_room, plain_room, published_room
 from grouser.physics.hydraulics import room as hydraulics
@@ -65,6 +66,7 @@ class System(NamedTuple):
     soil: Wheels
     hydraulics: hydraulics.System
     contact: Collision
+    sleeping: sleeping.System
 
 
 class State(NamedTuple):
@@ -75,7 +77,7 @@ class State(NamedTuple):
         q: positions, in the order of `MultibodyModel` [m, rad, unit quaternion].
         v: coordinate rates [m/s, rad/s].
         energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
-        multibody, springs, joints, loops, soil, hydraulics, contact, constraints: states of the rooms.
+        multibody, springs, joints, loops, soil, hydraulics, contact, sleeping, constraints: states of the rooms.
     """
 
     step_count: np.ndarray
@@ -89,6 +91,7 @@ class State(NamedTuple):
     soil: SoilState
     hydraulics: hydraulics.State
     contact: contact.State
+    sleeping: sleeping.State
     constraints: constraints.State
 
 
@@ -105,6 +108,7 @@ LABELS: Any = State(
     soil=soil.LABELS,
     hydraulics=hydraulics.LABELS,
     contact=contact.LABELS,
+    sleeping=sleeping.LABELS,
     constraints=constraints.LABELS,
 )
 
@@ -119,6 +123,7 @@ class Workspace(NamedTuple):
     soil: WheelWorkspace
     hydraulics: hydraulics.Workspace
     contact: contact.Workspace
+    sleeping: sleeping.Workspace
     constraints: constraints.Workspace
 
 
@@ -147,6 +152,7 @@ def make_state(system: System) -> State:
         soil=soil.make_state(system.soil),
         hydraulics=hydraulics.make_state(system.hydraulics),
         contact=contact.make_state(system.contact),
+        sleeping=sleeping.make_state(system.sleeping, first_capacity(system.contact).contacts),
         constraints=constraints.make_state(_row_count(system)),
     )
 
@@ -163,6 +169,7 @@ def make_workspace(system: System) -> Workspace:
         soil=make_wheel_workspace(system.soil, coordinates),
         hydraulics=hydraulics.make_workspace(system.hydraulics, system.settings.step),
         contact=contact.make_workspace(system.contact, model, capacity),
+        sleeping=sleeping.make_workspace(system.sleeping, model, capacity.contacts),
         constraints=constraints.make_workspace(_row_count(system), capacity.contacts, coordinates),
     )
 
@@ -182,6 +189,7 @@ def rooms_of(system: System) -> tuple[ModuleType, ...]:
         plain_room: oil and implicit and len(system.hydraulics.network.plain_part) > 0,
         oil_room: oil and implicit,
         contact: contact.acts(system.contact),
+        sleeping: sleeping.acts(system.sleeping),
         constraints: True,
     }
     return tuple(room for room, acts in rooms.items() if acts)
@@ -191,6 +199,7 @@ def refused_by_rooms(system: System) -> Refused:
     """What is present in a system that some integrators cannot simulate."""
     return {
         **contact.refused(system.contact),
+        **sleeping.refused(system.sleeping),
         **hydraulics.refused(system.hydraulics),
         **soil.refused(system.soil),
         **joints.refused(system.joints),

@@ -54,7 +54,7 @@ def run_midpoint_steps(count, context: "StepContext"):
     for done in range(count):
         make_midpoint_step(system, state, command, workspace)
         state.step_count[0] += 1
-        if not is_finite(state):
+        if not is_finite(context):
             return done
     return count
 

@@ -2,7 +2,6 @@
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING
 
 from grouser.physics.base.entry import Context, any_in_phase, call_entry_for_result, run_phase
 from grouser.physics.base.kernel import inlined, kernel
@@ -25,10 +24,8 @@ from grouser.physics.base.phases import (
     SET_ROW_LAWS,
     SOLVE_IMPULSES,
 )
-from grouser.physics.multibody.kinematics import update_kinematics
-
-if TYPE_CHECKING:
-    from grouser.physics.integrators.context import State
+from grouser.physics.multibody.kinematics import follow_origin, update_kinematics_of
+from grouser.physics.multibody.spans import span_at
 
 
 @partial(kernel, nogil=True)
@@ -48,16 +45,19 @@ def run_steps(count, context: Context):
     state, motion = context.state, context.workspace.multibody
     ahead = motion.velocity_ahead
     for done in range(count):
-        for d in range(ahead.shape[0]):
-            ahead[d] = state.v[d] + 0.5 * state.multibody.rate_change[d]
-        update_kinematics(context.system.multibody, state.q, ahead, motion.kinematics)
+        for k in range(motion.awake.number[0]):
+            span = span_at(motion.awake, k)
+            for d in range(span.rate, span.rate_end):
+                ahead[d] = state.v[d] + 0.5 * state.multibody.rate_change[d]
+            update_kinematics_of(context.system.multibody, span, state.q, ahead, motion.kinematics)
+        follow_origin(context.system.multibody, motion.awake, state.q, motion.kinematics)
         for k in range(context.schedule.start[REQUEST], context.schedule.start[REQUEST + 1]):
             asked = call_entry_for_result(context.schedule.entry[k], context)
             if asked != NOTHING:
                 return done, asked
         make_step(context)
         state.step_count[0] += 1
-        if not is_finite(state):
+        if not is_finite(context):
             return done, NOTHING
     return count, NOTHING
 
@@ -88,18 +88,21 @@ def make_step(context: Context):
 
 
 @kernel
-def is_finite(state: "State"):
-    """Whether positions, velocities and pressures are finite numbers."""
-    for d in range(state.v.shape[0]):
-        if not math.isfinite(state.v[d]):
-            return False
+def is_finite(context: Context):
+    """Whether positions, velocities and pressures of what the step has moved are finite numbers."""
+    state, awake = context.state, context.workspace.multibody.awake
+    for k in range(awake.number[0]):
+        span = span_at(awake, k)
+        for d in range(span.rate, span.rate_end):
+            if not math.isfinite(state.v[d]):
+                return False
+        for d in range(span.place, span.place_end):
+            if not math.isfinite(state.q[d]):
+                return False
     for a in range(state.hydraulics.piston.shape[0]):
         if not math.isfinite(state.hydraulics.piston[a]):
             return False
-    for line in range(state.hydraulics.pressure.shape[0]):
+    for line in range(state.hydraulics.pressure.shape[0]):  # noqa: SIM110, kernels have no generators
         if not math.isfinite(state.hydraulics.pressure[line]):
-            return False
-    for d in range(state.q.shape[0]):  # noqa: SIM110, kernels have no generators
-        if not math.isfinite(state.q[d]):
             return False
     return True

@@ -68,7 +68,7 @@ def run_variational_steps(count, context: "StepContext"):
         if not make_variational_step(system, state, command, workspace):
             return done
         state.step_count[0] += 1
-        if not is_finite(state):
+        if not is_finite(context):
             return done
     return count
 

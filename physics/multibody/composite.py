@@ -7,6 +7,7 @@ from grouser.physics.base.spatial import momentum
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.kinematics import Kinematics, force_along
 from grouser.physics.multibody.mass import MassMatrix
+from grouser.physics.multibody.spans import Span, whole
 
 
 @embedded
@@ -19,15 +20,22 @@ def mass_matrix(model: MultibodyModel, kinematics: Kinematics, composite, mass: 
         composite: workspace, (bodies, 10).
         mass: result [kg, kg m, kg m2].
     """
-    for i in range(mass.diagonal.shape[0]):
+    mass_matrix_of(model, whole(model), kinematics, composite, mass)
+
+
+@embedded
+def mass_matrix_of(model: MultibodyModel, span: Span, kinematics: Kinematics, composite, mass: MassMatrix):
+    """As `mass_matrix`, for the bodies of a span."""
+    for i in range(span.rate, span.rate_end):
         mass.diagonal[i] = mass.along[i] = model.rate_inertia[i]
         for j in range(model.rate_entries[i]):
             mass.lower[i, j] = 0.0
-    for i in range(model.body_parent.shape[0]):
+    for i in range(span.body, span.body_end):
         for k in range(10):
             composite[i, k] = kinematics.inertia[i, k]
-    for i in range(model.body_parent.shape[0] - 1, -1, -1):
-        for c in range(model.column_start[i], model.column_start[i + 1]):
+    for m in range(span.body_end - span.body):
+        i = span.body_end - np.uintp(1) - m
+        for c in range(model.column_start[i], model.column_start[i + np.uintp(1)]):
             _couple_column(model, i, c, kinematics.column, composite, mass)
         parent = model.body_parent[i]
         if parent >= 0:
@@ -45,7 +53,7 @@ def _couple_column(model: MultibodyModel, i, c, column, composite, mass: MassMat
         composite, i, column[c, 0], column[c, 1], column[c, 2], column[c, 3], column[c, 4], column[c, 5]
     )
     mass.diagonal[row] += force_along(column, c, f0, f1, f2, f3, f4, f5)
-    body, last = i, c
+    body, last = np.int64(i), c
     if model.run_tree.shape[0] > 0 and model.run_tree[model.rate_run[row], 1] > 0:
         body = -1  # the recursion along the tree needs no entries
     while body >= 0:

@@ -25,6 +25,7 @@ from grouser.physics.multibody.articulated_factor import (
     solve_tree_transposed_three,
 )
 from grouser.physics.multibody.mass import MassMatrix
+from grouser.physics.multibody.spans import Span, whole
 
 if TYPE_CHECKING:
     from grouser.physics.multibody.kinematics import Kinematics
@@ -42,27 +43,43 @@ def factorise(model: MultibodyModel, kinematics: "Kinematics", matrix: MassMatri
     Returns:
         -1, or the first coordinate found whose pivot is not positive (the matrix is then invalid).
     """
+    return factorise_of(model, whole(model), kinematics, matrix)
+
+
+@embedded
+def factorise_of(model: MultibodyModel, span: Span, kinematics: "Kinematics", matrix: MassMatrix):
+    """As `factorise`, for the blocks of a span."""
     if model.run_tree.shape[0] == 0:
-        return _factorise_entries(model, 0, matrix.diagonal.shape[0], matrix)
+        return _factorise_entries(model, span.rate, span.rate_end, matrix)
     for run in range(model.run_tree.shape[0] - 1, -1, -1):
-        first, last = model.run_tree[run, 0], model.run_tree[run, 1]
-        if last > 0:
-            singular = factorise_tree(model, kinematics, first, last, matrix.along, matrix.diagonal, matrix.trees)
-        else:
-            singular = _factorise_entries(model, model.run_start[run], model.run_start[run + 1], matrix)
-        if singular >= 0:
-            return singular
+        begin, end = _run_within(model, run, span)
+        if begin < end:
+            first, last = model.run_tree[run, 0], model.run_tree[run, 1]
+            if last > 0:
+                singular = factorise_tree(model, kinematics, first, last, matrix.along, matrix.diagonal, matrix.trees)
+            else:
+                singular = _factorise_entries(model, begin, end, matrix)
+            if singular >= 0:
+                return singular
     return -1
+
+
+@inlined
+def _run_within(model: MultibodyModel, run, span: Span):
+    """First and last (exclusive) coordinate of a run within a span, which has the whole of a long tree or nothing."""
+    first, last = np.uintp(model.run_start[run]), np.uintp(model.run_start[run + 1])
+    return max(first, span.rate), min(last, span.rate_end)
 
 
 @kernel
 def _factorise_entries(model: MultibodyModel, begin, end, matrix: MassMatrix):
     """Factorises the blocks with entries of range(begin, end)."""
     start, pattern, diagonal, lower = model.pattern_start, model.pattern, matrix.diagonal, matrix.lower
-    for k in range(end - 1, begin - 1, -1):
+    for m in range(end - begin):
+        k = end - np.uintp(1) - m
         pivot = diagonal[k]
         if not pivot > 0.0:
-            return k
+            return np.int64(k)
         inverse = 1.0 / pivot
         block, first, last = np.uintp(model.rate_first[k]), np.uintp(start[k]), np.uintp(start[k + 1])
         for a in range(first, last):
@@ -83,21 +100,30 @@ def _factorise_entries(model: MultibodyModel, begin, end, matrix: MassMatrix):
 @embedded
 def solve_transposed(model: MultibodyModel, factor: MassMatrix, x):
     """x <- L^-T x."""
+    solve_transposed_of(model, whole(model), factor, x)
+
+
+@embedded
+def solve_transposed_of(model: MultibodyModel, span: Span, factor: MassMatrix, x):
+    """As `solve_transposed`, for the blocks of a span."""
     if model.run_tree.shape[0] == 0:
-        _solve_entries_transposed(model, 0, x.shape[0], factor, x)
+        _solve_entries_transposed(model, span.rate, span.rate_end, factor, x)
     for run in range(model.run_tree.shape[0]):
-        first, last = model.run_tree[run, 0], model.run_tree[run, 1]
-        if last > 0:
-            solve_tree_transposed(model, first, last, factor.diagonal, factor.trees, x)
-        else:
-            _solve_entries_transposed(model, model.run_start[run], model.run_start[run + 1], factor, x)
+        begin, end = _run_within(model, run, span)
+        if begin < end:
+            first, last = model.run_tree[run, 0], model.run_tree[run, 1]
+            if last > 0:
+                solve_tree_transposed(model, first, last, factor.diagonal, factor.trees, x)
+            else:
+                _solve_entries_transposed(model, begin, end, factor, x)
 
 
 @kernel
 def _solve_entries_transposed(model: MultibodyModel, begin, end, factor: MassMatrix, x):
     """As `solve_transposed`, for the blocks with entries of range(begin, end)."""
     start, pattern, lower = model.pattern_start, model.pattern, factor.lower
-    for k in range(end - 1, begin - 1, -1):
+    for m in range(end - begin):
+        k = end - np.uintp(1) - m
         if x[k] != 0.0:
             value = x[k] * factor.diagonal[k]
             x[k] = value
@@ -184,14 +210,22 @@ def _solve_entries_of_three(model: MultibodyModel, factor: MassMatrix, rows, r, 
 @embedded
 def solve(model: MultibodyModel, factor: MassMatrix, x):
     """x <- L^-1 x."""
+    solve_of(model, whole(model), factor, x)
+
+
+@embedded
+def solve_of(model: MultibodyModel, span: Span, factor: MassMatrix, x):
+    """As `solve`, for the blocks of a span."""
     if model.run_tree.shape[0] == 0:
-        _solve_entries(model, 0, x.shape[0], factor, x)
+        _solve_entries(model, span.rate, span.rate_end, factor, x)
     for run in range(model.run_tree.shape[0]):
-        first, last = model.run_tree[run, 0], model.run_tree[run, 1]
-        if last > 0:
-            solve_tree(model, first, last, factor.diagonal, factor.trees, x)
-        else:
-            _solve_entries(model, model.run_start[run], model.run_start[run + 1], factor, x)
+        begin, end = _run_within(model, run, span)
+        if begin < end:
+            first, last = model.run_tree[run, 0], model.run_tree[run, 1]
+            if last > 0:
+                solve_tree(model, first, last, factor.diagonal, factor.trees, x)
+            else:
+                _solve_entries(model, begin, end, factor, x)
 
 
 @kernel
@@ -209,21 +243,30 @@ def _solve_entries(model: MultibodyModel, begin, end, factor: MassMatrix, x):
 @embedded
 def multiply(model: MultibodyModel, factor: MassMatrix, x, result):
     """result <- L x; result may be x itself."""
+    multiply_of(model, whole(model), factor, x, result)
+
+
+@embedded
+def multiply_of(model: MultibodyModel, span: Span, factor: MassMatrix, x, result):
+    """As `multiply`, for the blocks of a span."""
     if model.run_tree.shape[0] == 0:
-        _multiply_entries(model, 0, x.shape[0], factor, x, result)
+        _multiply_entries(model, span.rate, span.rate_end, factor, x, result)
     for run in range(model.run_tree.shape[0]):
-        first, last = model.run_tree[run, 0], model.run_tree[run, 1]
-        if last > 0:
-            multiply_tree(model, first, last, factor.diagonal, factor.trees, x, result)
-        else:
-            _multiply_entries(model, model.run_start[run], model.run_start[run + 1], factor, x, result)
+        begin, end = _run_within(model, run, span)
+        if begin < end:
+            first, last = model.run_tree[run, 0], model.run_tree[run, 1]
+            if last > 0:
+                multiply_tree(model, first, last, factor.diagonal, factor.trees, x, result)
+            else:
+                _multiply_entries(model, begin, end, factor, x, result)
 
 
 @kernel
 def _multiply_entries(model: MultibodyModel, begin, end, factor: MassMatrix, x, result):
     """As `multiply`, for the blocks with entries of range(begin, end)."""
     start, pattern, lower = model.pattern_start, model.pattern, factor.lower
-    for k in range(end - 1, begin - 1, -1):
+    for m in range(end - begin):
+        k = end - np.uintp(1) - m
         total, block = x[k] / factor.diagonal[k], np.uintp(model.rate_first[k])
         for a in range(np.uintp(start[k]), np.uintp(start[k + 1])):
             i = np.uintp(pattern[a])

@@ -13,6 +13,8 @@ body that a loop joint holds turns at the rate at the start.
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import (
     cross,
@@ -27,6 +29,7 @@ from grouser.physics.base.spatial import (
 if TYPE_CHECKING:
     from grouser.physics.model.multibody import MultibodyModel
     from grouser.physics.multibody.kinematics import Kinematics
+    from grouser.physics.multibody.spans import Span
 
 # Rounds of Newton's method for the mean rate; three are enough for a radian per step.
 _MOST_ROUNDS = 20
@@ -35,18 +38,19 @@ _STEADY = 1e-12
 
 
 @kernel
-def release_gyroscopic_force(model: "MultibodyModel", kinematics: "Kinematics", acceleration, force):
+def release_gyroscopic_force(model: "MultibodyModel", span: "Span", kinematics: "Kinematics", acceleration, force):
     """Removes the velocity-product force of the lone bodies from a bias force; `carry_momentum` replaces it.
 
     Args:
         model: the multibody system.
+        span: the bodies.
         kinematics: filled for the current state.
         acceleration: spatial accelerations of the bodies at zero coordinate acceleration, (bodies, 6); those of lone
             bodies become the accelerations of straight motion at a constant rotation rate.
         force: generalised bias force with the velocity products, changed in place.
     """
     twist, column = kinematics.twist, kinematics.column
-    for i in range(model.body_parent.shape[0]):
+    for i in range(span.body, span.body_end):
         if model.body_alone[i]:
             v0, v1, v2, w0, w1, w2 = twist[i, 0], twist[i, 1], twist[i, 2], twist[i, 3], twist[i, 4], twist[i, 5]
             p0, p1, p2, l0, l1, l2 = momentum(kinematics.inertia, i, v0, v1, v2, w0, w1, w2)
@@ -55,7 +59,7 @@ def release_gyroscopic_force(model: "MultibodyModel", kinematics: "Kinematics", 
             a0, a1, a2 = cross(p0, p1, p2, w0, w1, w2)
             for k, a in ((0, a0), (1, a1), (2, a2)):
                 acceleration[i, k] = a / model.body_mass[i] - model.gravity[k]
-            for c in range(model.column_start[i], model.column_start[i + 1]):
+            for c in range(model.column_start[i], model.column_start[i + np.uintp(1)]):
                 force[model.column_rate[c]] -= (
                     column[c, 0] * f0
                     + column[c, 1] * f1
@@ -67,11 +71,12 @@ def release_gyroscopic_force(model: "MultibodyModel", kinematics: "Kinematics", 
 
 
 @kernel
-def measure_precession(model: "MultibodyModel", velocity, step: float, precession):
+def measure_precession(model: "MultibodyModel", span: "Span", velocity, step: float, precession):
     """Rates in the middle of the step of lone bodies, less those at its start.
 
     Args:
         model: the multibody system.
+        span: the bodies.
         velocity: rates after the step's impulses, in the poses before.
         step: [s].
         precession: result, 0 for all other coordinates.
@@ -80,7 +85,7 @@ def measure_precession(model: "MultibodyModel", velocity, step: float, precessio
         Whether there is any.
     """
     found = False
-    for i in range(model.body_parent.shape[0]):
+    for i in range(span.body, span.body_end):
         if model.body_alone[i]:
             rate, com = model.column_rate[model.column_start[i]], model.body_com[i]
             x, y, z = _mean_rate(
@@ -165,18 +170,19 @@ def _solve_three(a00, a01, a02, a10, a11, a12, a20, a21, a22, x, y, z):
 
 
 @kernel
-def carry_momentum(model: "MultibodyModel", kinematics: "Kinematics", displacement, step: float, q, v):
+def carry_momentum(model: "MultibodyModel", span: "Span", kinematics: "Kinematics", displacement, step: float, q, v):
     """Straightens the path of every lone body, and computes its velocity from its momentum in the new pose.
 
     Args:
         model: the multibody system.
+        span: the bodies.
         kinematics: filled for the poses before the positions moved.
         displacement: rates that moved the positions, in the old poses.
         step: [s].
         q: positions after; those of lone bodies are corrected.
         v: rates, in the old poses on entry, in the new ones on return.
     """
-    for i in range(model.body_parent.shape[0]):
+    for i in range(span.body, span.body_end):
         if model.body_alone[i]:
             _straighten(model, kinematics, i, displacement, step, q)
             _carry(model, kinematics, i, q, v)

@@ -8,6 +8,8 @@ as a whole: forces and motions within it do not change. `free_body` does more fo
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.spatial import momentum, rotated_back
 from grouser.physics.model.multibody import FREE
@@ -16,6 +18,7 @@ from grouser.physics.multibody.kinematics import joint_motion, update_kinematics
 if TYPE_CHECKING:
     from grouser.physics.model.multibody import MultibodyModel
     from grouser.physics.multibody.room import Workspace
+    from grouser.physics.multibody.spans import Span
 
 
 @kernel
@@ -35,17 +38,18 @@ def _root_of(model: "MultibodyModel", body):
 
 
 @kernel
-def keep_centre_of_mass(model: "MultibodyModel", work: "Workspace", step: float, q, v):
+def keep_centre_of_mass(model: "MultibodyModel", span: "Span", work: "Workspace", step: float, q, v):
     """Corrects position and velocity of the base of every tree in free flight.
 
     Args:
         model: the multibody system.
+        span: the bodies.
         work: of the step, with kinematics and composite inertias of its start, and the bodies touched from outside.
         step: [s].
         q, v: positions and rates after the step; those of the bases are changed.
     """
-    bodies, updated = model.body_parent.shape[0], False
-    first = 0
+    bodies, updated = np.int64(span.body_end), False
+    first = np.int64(span.body)
     while first < bodies:
         last = first + 1
         while last < bodies and model.body_parent[last] >= 0:

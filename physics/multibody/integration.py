@@ -5,6 +5,7 @@ import math
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import quaternion_exponential, quaternion_product, rotation_matrix, screw_displacement
 from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL, MultibodyModel
+from grouser.physics.multibody.spans import Span, whole
 
 
 @kernel
@@ -14,7 +15,13 @@ def integrate_positions(model: MultibodyModel, q, v, step: float):
     Floating joints follow the exponential map of SE(3), spherical ones that of SO(3), planar ones that of SE(2), the
     others add. A mimicking joint has no position of its own.
     """
-    for i in range(model.body_parent.shape[0]):
+    integrate_positions_of(model, whole(model), q, v, step)
+
+
+@kernel
+def integrate_positions_of(model: MultibodyModel, span: Span, q, v, step: float):
+    """As `integrate_positions`, for the bodies of a span."""
+    for i in range(span.body, span.body_end):
         if model.body_mimics[i]:
             continue
         at = model.body_q[i]

@@ -8,6 +8,7 @@ import numpy as np
 from grouser.physics.base.kernel import embedded, inlined, kernel
 from grouser.physics.base.spatial import cross_motion, quaternion_exponential, rotation_matrix, screw_displacement
 from grouser.physics.model.multibody import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST, MultibodyModel
+from grouser.physics.multibody.spans import Span, Spans, whole
 
 
 class Kinematics(NamedTuple):
@@ -49,13 +50,40 @@ def make_kinematics(model: MultibodyModel) -> Kinematics:
 @embedded
 def update_kinematics(model: MultibodyModel, q, v, kinematics: Kinematics):
     """Fills `kinematics` for the positions q and rates v."""
-    update_positions(model, q, kinematics)
-    update_velocities(model, v, kinematics)
+    update_kinematics_of(model, whole(model), q, v, kinematics)
+
+
+@embedded
+def update_kinematics_of(model: MultibodyModel, span: Span, q, v, kinematics: Kinematics):
+    """As `update_kinematics`, for the bodies of a span; the origin moves in any case."""
+    _update_positions_of(model, span, q, kinematics)
+    _update_velocities_of(model, span, v, kinematics)
+
+
+@inlined
+def follow_origin(model: MultibodyModel, awake: Spans, q, kinematics: Kinematics):
+    """Places the lone free bodies between the spans from the origin, if it moves: where the first body is awake."""
+    if awake.number[0] == 0 or awake.bound[0, 0] > 0 or model.body_kind[0] != FREE:
+        return
+    origin, position, offset, m = kinematics.origin, kinematics.position, model.body_position, model.body_rotation
+    for k in range(awake.number[0]):
+        end = awake.bound[k + 1, 0] if k + 1 < awake.number[0] else model.body_parent.shape[0]
+        for i in range(awake.bound[k, 1], end):
+            at = model.body_q[i]
+            for a in range(3):
+                turned = m[i, a, 0] * q[at] + m[i, a, 1] * q[at + 1] + m[i, a, 2] * q[at + 2]
+                position[i, a] = offset[i, a] - origin[a] + turned
 
 
 @inlined
 def update_positions(model: MultibodyModel, q, kinematics: Kinematics):
     """Origin, rotations, positions, columns and inertias for the positions q."""
+    _update_positions_of(model, whole(model), q, kinematics)
+
+
+@inlined
+def _update_positions_of(model: MultibodyModel, span: Span, q, kinematics: Kinematics):
+    """As `update_positions`, for the bodies of a span."""
     origin, rotation, position, column = (
         kinematics.origin,
         kinematics.rotation,
@@ -69,7 +97,7 @@ def update_positions(model: MultibodyModel, q, kinematics: Kinematics):
             origin[k] = model.body_position[0, k]
             for m in range(3):
                 origin[k] += model.body_rotation[0, k, m] * q[model.body_q[0] + m]
-    for i in range(model.body_parent.shape[0]):
+    for i in range(span.body, span.body_end):
         _place_body(model, i, q, origin, rotation, position, column)
         _inertia_in_world(model, i, rotation, position, kinematics.inertia)
 
@@ -248,8 +276,14 @@ def update_velocities(model: MultibodyModel, v, kinematics: Kinematics):
 
     A joint's columns are constant in the body or in its parent, so that the bias is V_parent x V_joint.
     """
+    _update_velocities_of(model, whole(model), v, kinematics)
+
+
+@inlined
+def _update_velocities_of(model: MultibodyModel, span: Span, v, kinematics: Kinematics):
+    """As `update_velocities`, for the bodies of a span."""
     column, twist, bias = kinematics.column, kinematics.twist, kinematics.bias
-    for i in range(model.body_parent.shape[0]):
+    for i in range(span.body, span.body_end):
         j0, j1, j2, j3, j4, j5 = joint_motion(model, i, column, v)
         parent = model.body_parent[i]
         if parent < 0:
@@ -272,7 +306,7 @@ def joint_motion(model: MultibodyModel, i, column, rate):
     amount = rate[model.column_rate[c]]
     x0, x1, x2 = column[c, 0] * amount, column[c, 1] * amount, column[c, 2] * amount
     x3, x4, x5 = column[c, 3] * amount, column[c, 4] * amount, column[c, 5] * amount
-    for c in range(model.column_start[i] + 1, model.column_start[i + 1]):
+    for c in range(model.column_start[i] + 1, model.column_start[i + np.uintp(1)]):
         amount = rate[model.column_rate[c]]
         x0, x1, x2 = x0 + column[c, 0] * amount, x1 + column[c, 1] * amount, x2 + column[c, 2] * amount
         x3, x4, x5 = x3 + column[c, 3] * amount, x4 + column[c, 4] * amount, x5 + column[c, 5] * amount

@@ -10,6 +10,7 @@ import numpy as np
 from grouser.physics.base.kernel import kernel
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.articulated_factor import ArticulatedFactor, make_articulated_factor
+from grouser.physics.multibody.spans import Span
 
 
 class MassMatrix(NamedTuple):
@@ -52,9 +53,9 @@ def set_inertia(mass: MassMatrix, rate, amount):
 
 
 @kernel
-def copy_mass_matrix(model: MultibodyModel, matrix: MassMatrix, result: MassMatrix):
-    """Copies a matrix."""
-    for i in range(matrix.diagonal.shape[0]):
+def copy_mass_matrix(model: MultibodyModel, span: Span, matrix: MassMatrix, result: MassMatrix):
+    """Copies the coordinates of a span of a matrix."""
+    for i in range(span.rate, span.rate_end):
         result.diagonal[i] = matrix.diagonal[i]
         result.along[i] = matrix.along[i]
         for j in range(model.rate_entries[i]):

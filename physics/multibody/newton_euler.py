@@ -1,9 +1,12 @@
 """Recursive Newton-Euler: forces from an acceleration (Featherstone 2008, table 5.1)."""
 
+import numpy as np
+
 from grouser.physics.base.kernel import embedded, inlined
 from grouser.physics.base.spatial import cross_force, momentum
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.kinematics import Kinematics, force_along, joint_motion
+from grouser.physics.multibody.spans import Span, whole
 
 
 @embedded
@@ -20,8 +23,16 @@ def inverse_dynamics(model: MultibodyModel, kinematics: Kinematics, acceleration
         spatial_acceleration: workspace, (bodies, 6).
         force: result, (coordinates,).
     """
+    inverse_dynamics_of(model, whole(model), kinematics, acceleration, wrench, spatial_acceleration, force)
+
+
+@embedded
+def inverse_dynamics_of(
+    model: MultibodyModel, span: Span, kinematics: Kinematics, acceleration, wrench, spatial_acceleration, force
+):
+    """As `inverse_dynamics`, for the bodies of a span."""
     column, bias, motion = kinematics.column, kinematics.bias, spatial_acceleration
-    for i in range(model.body_parent.shape[0]):
+    for i in range(span.body, span.body_end):
         a0, a1, a2, a3, a4, a5 = acceleration_above(model, i, motion)
         j0, j1, j2, j3, j4, j5 = joint_motion(model, i, column, acceleration)
         a0, a1, a2 = a0 + bias[i, 0] + j0, a1 + bias[i, 1] + j1, a2 + bias[i, 2] + j2
@@ -31,7 +42,7 @@ def inverse_dynamics(model: MultibodyModel, kinematics: Kinematics, acceleration
         f0, f1, f2, f3, f4, f5 = required_wrench(kinematics.inertia, kinematics.twist, i, a0, a1, a2, a3, a4, a5)
         wrench[i, 0], wrench[i, 1], wrench[i, 2] = f0, f1, f2
         wrench[i, 3], wrench[i, 4], wrench[i, 5] = f3, f4, f5
-    gather_forces(model, column, wrench, force)
+    _gather_forces_of(model, span, column, wrench, force)
 
 
 @inlined
@@ -44,11 +55,18 @@ def gather_forces(model: MultibodyModel, column, wrench, force):
         wrench: on each body; on return, that on all bodies beyond its joint, (bodies, 6).
         force: result, (coordinates,).
     """
-    for d in range(force.shape[0]):
+    _gather_forces_of(model, whole(model), column, wrench, force)
+
+
+@inlined
+def _gather_forces_of(model: MultibodyModel, span: Span, column, wrench, force):
+    """As `gather_forces`, for the bodies of a span."""
+    for d in range(span.rate, span.rate_end):
         force[d] = 0.0
-    for i in range(model.body_parent.shape[0] - 1, -1, -1):
+    for m in range(span.body_end - span.body):
+        i = span.body_end - np.uintp(1) - m
         f0, f1, f2, f3, f4, f5 = wrench[i, 0], wrench[i, 1], wrench[i, 2], wrench[i, 3], wrench[i, 4], wrench[i, 5]
-        for c in range(model.column_start[i], model.column_start[i + 1]):
+        for c in range(model.column_start[i], model.column_start[i + np.uintp(1)]):
             force[model.column_rate[c]] += force_along(column, c, f0, f1, f2, f3, f4, f5)
         parent = model.body_parent[i]
         if parent >= 0:

@@ -9,15 +9,15 @@ from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import RATE
 from grouser.physics.model.multibody import MultibodyModel
-from grouser.physics.multibody.composite import mass_matrix
+from grouser.physics.multibody.composite import mass_matrix_of
 from grouser.physics.multibody.discrete_momentum import DiscreteMotion, make_discrete_motion
-from grouser.physics.multibody.factorisation import factorise as factorise_in_place
-from grouser.physics.multibody.factorisation import multiply, solve_transposed
+from grouser.physics.multibody.factorisation import factorise_of, multiply_of, solve_transposed_of
 from grouser.physics.multibody.free_body import carry_momentum, measure_precession
 from grouser.physics.multibody.free_flight import keep_centre_of_mass
-from grouser.physics.multibody.integration import integrate_positions
+from grouser.physics.multibody.integration import integrate_positions_of
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics
 from grouser.physics.multibody.mass import MassMatrix, copy_mass_matrix, make_mass_matrix
+from grouser.physics.multibody.spans import Spans, has_lone_bodies, make_spans, span_at
 from grouser.physics.multibody.velocity_forces import bias_forces, measure_turning, refine_bias_forces
 
 # Limit of the rounds of an iteration within a step.
@@ -41,6 +41,7 @@ class Workspace(NamedTuple):
     """Buffers of the equations of motion.
 
     Attributes:
+        awake: the bodies that the step moves; what belongs to others stays as it is.
         kinematics: at the start of the step.
         composite, wrench, motion: buffers of the dynamics, (bodies, ...).
         mass: mass matrix with the implicit terms that are constant in a step.
@@ -66,6 +67,7 @@ class Workspace(NamedTuple):
         discrete: of the variational integrator.
     """
 
+    awake: Spans
     kinematics: Kinematics
     composite: np.ndarray
     wrench: np.ndarray
@@ -102,6 +104,7 @@ def make_workspace(model: MultibodyModel) -> Workspace:
     vectors = ("still", "force", "bias", "velocity_ahead", "u_start", "u_before", "u")
     rates = ("velocity_start", "velocity", "velocity_mean", "precession", "displacement")
     return Workspace(
+        awake=make_spans(model),
         kinematics=make_kinematics(model),
         composite=np.zeros((bodies, 10)),
         wrench=np.zeros((bodies, 6)),
@@ -131,14 +134,17 @@ def make_state(model: MultibodyModel) -> State:
 def apply_forces(context: Context):
     """Mass matrix; gravity and velocity products as the force."""
     model, state, work = context.system.multibody, context.state, context.workspace.multibody
-    mass_matrix(model, work.kinematics, work.composite, work.mass)
-    bias_forces(model, work.kinematics, work.still, work.wrench, work.motion, work.bias)
-    work.has_fast[0] = measure_turning(
-        model, work.kinematics.twist, context.system.settings.step, work.fast, work.turn, work.turning_body
-    )
-    for d in range(work.force.shape[0]):
-        work.force[d] = -work.bias[d]
-        work.velocity_start[d] = state.v[d]
+    step = context.system.settings.step
+    work.has_fast[0] = False
+    for k in range(work.awake.number[0]):
+        span = span_at(work.awake, k)
+        mass_matrix_of(model, span, work.kinematics, work.composite, work.mass)
+        bias_forces(model, span, work.kinematics, work.still, work.wrench, work.motion, work.bias)
+        if measure_turning(model, span, work.kinematics.twist, step, work.fast, work.turn, work.turning_body):
+            work.has_fast[0] = True
+        for d in range(span.rate, span.rate_end):
+            work.force[d] = -work.bias[d]
+            work.velocity_start[d] = state.v[d]
     work.touched[:] = False
 
 
@@ -146,9 +152,11 @@ def apply_forces(context: Context):
 def assemble(context: Context):
     """Starts the mass matrix and the force, to which other rooms add."""
     work = context.workspace.multibody
-    copy_mass_matrix(context.system.multibody, work.mass, work.factor)
-    for d in range(work.u.shape[0]):
-        work.u[d] = work.force[d]
+    for k in range(work.awake.number[0]):
+        span = span_at(work.awake, k)
+        copy_mass_matrix(context.system.multibody, span, work.mass, work.factor)
+        for d in range(span.rate, span.rate_end):
+            work.u[d] = work.force[d]
 
 
 @kernel
@@ -156,38 +164,44 @@ def factorise(context: Context):
     """Factorises the mass matrix, and finds the whitened velocity from the forces alone."""
     model, work, step = context.system.multibody, context.workspace.multibody, context.system.settings.step
     u = work.u
-    singular = factorise_in_place(model, work.kinematics, work.factor)
-    if singular >= 0:
-        # the stiffness exceeds the precision of the masses: the finite check names the joint
-        u[singular] = math.nan
-    multiply(model, work.factor, context.state.v, work.u_start)
-    solve_transposed(model, work.factor, u)
-    for d in range(u.shape[0]):
-        u[d] = work.u_start[d] + step * u[d]
+    for k in range(work.awake.number[0]):
+        span = span_at(work.awake, k)
+        singular = factorise_of(model, span, work.kinematics, work.factor)
+        if singular >= 0:
+            # the stiffness exceeds the precision of the masses: the finite check names the joint
+            u[singular] = math.nan
+        multiply_of(model, span, work.factor, context.state.v, work.u_start)
+        solve_transposed_of(model, span, work.factor, u)
+        for d in range(span.rate, span.rate_end):
+            u[d] = work.u_before[d] = work.u_start[d] + step * u[d]
     work.unsettled[0] = -1
     if work.has_fast[0]:
         work.unsettled[0] = refine_bias_forces(model, step, work)
-    for d in range(u.shape[0]):
-        work.u_before[d] = u[d]
+        for d in range(u.shape[0]):
+            work.u_before[d] = u[d]
 
 
 @kernel
 def account(context: Context):
     """The mean rates, along which other rooms find their work."""
     work = context.workspace.multibody
-    for d in range(work.velocity_mean.shape[0]):
-        work.velocity_mean[d] = 0.5 * (work.velocity_start[d] + work.velocity[d])
+    for k in range(work.awake.number[0]):
+        span = span_at(work.awake, k)
+        for d in range(span.rate, span.rate_end):
+            work.velocity_mean[d] = 0.5 * (work.velocity_start[d] + work.velocity[d])
 
 
 @kernel
 def correct(context: Context):
     """Sets the displacement to zero, to which other rooms add, and finds the precession of lone bodies."""
-    work = context.workspace.multibody
-    for d in range(work.displacement.shape[0]):
-        work.displacement[d] = 0.0
-    work.has_precession[0] = measure_precession(
-        context.system.multibody, work.velocity, context.system.settings.step, work.precession
-    )
+    model, work, step = context.system.multibody, context.workspace.multibody, context.system.settings.step
+    work.has_precession[0] = False
+    for k in range(work.awake.number[0]):
+        span = span_at(work.awake, k)
+        for d in range(span.rate, span.rate_end):
+            work.displacement[d] = 0.0
+        if has_lone_bodies(work.awake) and measure_precession(model, span, work.velocity, step, work.precession):
+            work.has_precession[0] = True
 
 
 @kernel
@@ -195,13 +209,16 @@ def integrate(context: Context):
     """The new velocities, and the positions after the displacement."""
     model, state, work = context.system.multibody, context.state, context.workspace.multibody
     step = context.system.settings.step
-    for d in range(work.velocity.shape[0]):
-        state.v[d] = work.velocity[d]
-        state.multibody.rate_change[d] = work.velocity[d] - work.velocity_start[d]
-    for i in range(model.body_parent.shape[0]):
-        if model.body_alone[i]:
-            for c in range(model.column_start[i], model.column_start[i + 1]):
-                state.multibody.rate_change[model.column_rate[c]] = 0.0
-    integrate_positions(model, state.q, work.displacement, step)
-    carry_momentum(model, work.kinematics, work.displacement, step, state.q, state.v)
-    keep_centre_of_mass(model, work, step, state.q, state.v)
+    for k in range(work.awake.number[0]):
+        span = span_at(work.awake, k)
+        for d in range(span.rate, span.rate_end):
+            state.v[d] = work.velocity[d]
+            state.multibody.rate_change[d] = work.velocity[d] - work.velocity_start[d]
+        integrate_positions_of(model, span, state.q, work.displacement, step)
+        if has_lone_bodies(work.awake):
+            for i in range(span.body, span.body_end):
+                if model.body_alone[i]:
+                    for c in range(model.column_start[i], model.column_start[i + np.uintp(1)]):
+                        state.multibody.rate_change[model.column_rate[c]] = 0.0
+            carry_momentum(model, span, work.kinematics, work.displacement, step, state.q, state.v)
+        keep_centre_of_mass(model, span, work, step, state.q, state.v)

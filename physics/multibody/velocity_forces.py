@@ -16,11 +16,13 @@ from grouser.physics.multibody.factorisation import solve, solve_transposed
 from grouser.physics.multibody.free_body import release_gyroscopic_force
 from grouser.physics.multibody.jacobian import block_of
 from grouser.physics.multibody.kinematics import update_velocities
-from grouser.physics.multibody.newton_euler import inverse_dynamics
+from grouser.physics.multibody.newton_euler import inverse_dynamics_of
+from grouser.physics.multibody.spans import whole
 
 if TYPE_CHECKING:
     from grouser.physics.model.multibody import MultibodyModel
     from grouser.physics.multibody.room import Workspace
+    from grouser.physics.multibody.spans import Span
 
 # A body that turns by less than this in a step needs no iteration [rad]: the energy of an oscillation of angle a per
 # step grows by a^4/2 of itself, 3e-4 in a minute of steps of a millisecond.
@@ -35,27 +37,29 @@ _NOT_CONVERGED = 1e-6
 
 
 @kernel
-def bias_forces(model: "MultibodyModel", kinematics, still, wrench, motion, bias):
+def bias_forces(model: "MultibodyModel", span: "Span", kinematics, still, wrench, motion, bias):
     """Generalised forces of gravity and velocity products, without the gyroscopic forces of lone free bodies.
 
     Args:
         model: the multibody system.
+        span: the bodies.
         kinematics: with the rates of the velocity products.
         still: zeros, (coordinates,).
         wrench: buffer, (bodies, 6).
         motion: spatial accelerations of the bodies at zero coordinate acceleration, result, (bodies, 6).
         bias: result, (coordinates,).
     """
-    inverse_dynamics(model, kinematics, still, wrench, motion, bias)
-    release_gyroscopic_force(model, kinematics, motion, bias)
+    inverse_dynamics_of(model, span, kinematics, still, wrench, motion, bias)
+    release_gyroscopic_force(model, span, kinematics, motion, bias)
 
 
 @inlined
-def measure_turning(model: "MultibodyModel", twist, step: float, fast, turn, turning_body):
+def measure_turning(model: "MultibodyModel", span: "Span", twist, step: float, fast, turn, turning_body):
     """Finds how far bodies turn in a step; returns whether there are fast blocks.
 
     Args:
         model: the multibody system.
+        span: the bodies.
         twist: of the bodies.
         step: [s].
         fast: for the first coordinate of each block, whether a body that is not lone turns by more than `_FAST`,
@@ -63,10 +67,11 @@ def measure_turning(model: "MultibodyModel", twist, step: float, fast, turn, tur
         turn: square of the largest rate of a body since it was cleared [rad2/s2], changed, (1,).
         turning_body: that body, (1,).
     """
-    fast[:] = False
+    for d in range(span.rate, span.rate_end):
+        fast[d] = False
     found = False
     most = (_FAST / step) ** 2
-    for i in range(model.body_parent.shape[0]):
+    for i in range(span.body, span.body_end):
         square = twist[i, 3] ** 2 + twist[i, 4] ** 2 + twist[i, 5] ** 2
         if square > most:
             if not model.body_alone[i]:
@@ -87,7 +92,7 @@ def _velocity_forces_at(model: "MultibodyModel", work: "Workspace", u, bias):
         if work.iterates[model.rate_first[d]]:
             mean[d] = 0.5 * (rate[d] + work.velocity_start[d])
     update_velocities(model, mean, work.kinematics)
-    bias_forces(model, work.kinematics, work.still, work.wrench, work.motion, bias)
+    bias_forces(model, whole(model), work.kinematics, work.still, work.wrench, work.motion, bias)
 
 
 @kernel

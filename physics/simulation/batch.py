@@ -139,7 +139,9 @@ class Batch(Generic[Copy]):
         capacity = StateCapacity(*np.max(rooms, axis=0).tolist())
         states = [with_capacity(engine.state, capacity) for engine in engines]
         self.state = self.state._replace(
-            soil=stacked([state.soil for state in states]), contact=stacked([state.contact for state in states])
+            soil=stacked([state.soil for state in states]),
+            contact=stacked([state.contact for state in states]),
+            sleeping=stacked([state.sleeping for state in states]),
         )
         for i, engine in enumerate(engines):
             engine.use_state(element(self.state, i))

@@ -14,6 +14,8 @@ from grouser.physics.compliance.loops import make_loops
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.compliance.springs import make_joint_springs
 from grouser.physics.contact.collide import exclude_overlaps, make_collision, shape_name
+from grouser.physics.contact.sleeping_room import System as Sleeping
+from grouser.physics.contact.sleeping_room import make_sleeping, no_sleeping
 from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import Ground, World
@@ -89,9 +91,12 @@ def set_up(
     tolerance: float,
     most_sweeps: int,
     integrator: str | None,
+    sleeping: bool = False,
 ) -> Setup:
     """Checks the settings and makes the arrays; arguments and errors as of `Simulation`."""
     integrator = _check_settings(machine, step, scheme, tolerance, most_sweeps, integrator)
+    if not isinstance(sleeping, bool):
+        raise ParameterError("sleeping", sleeping, "true or false")
     divided = divided_machine(machine)
     model, names = build_model(divided, world.spawn, world.gravity)
     unsure = check_soils(divided, world)
@@ -106,7 +111,10 @@ def set_up(
         soil=make_wheels(divided, names, world),
         hydraulics=Hydraulics(make_actuator_geometry(divided, names, model), network),
         contact=make_collision(divided, names, world),
+        sleeping=no_sleeping(),
     )
+    if sleeping:
+        system = system._replace(sleeping=_sleeping(system))
     compile_ahead(system, len(lidars_of(machine)))
     start, loops, misfits = assemble(divided, model, names, system.loops)
     model = with_initial_positions(model, start)
@@ -236,6 +244,15 @@ def _check_scheme(machine, scheme):
     for cylinder in machine.cylinders:
         if scheme == "split" and cylinder.piston_mass == 0.0:
             raise ParameterError("scheme", scheme, f"another: '{cylinder.name}' has no piston_mass")
+
+
+def _sleeping(system: System) -> Sleeping:
+    """The bodies that may sleep: nothing but gravity and contacts acts on them."""
+    actuators, laws = system.hydraulics.geometry, system.joints.laws
+    bodies = (system.loops.parent_body, system.loops.child_body, actuators.barrel_body, actuators.rod_body)
+    rates = (laws.rate_index, system.springs.rate_index, system.multibody.spring_rate)
+    held = np.concatenate([*bodies, system.soil.body])
+    return make_sleeping(system.multibody, system.contact.shapes, held, np.concatenate(rates))
 
 
 def _check_inertia(setup, packed, kinematics, workspace):

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from grouser.physics.constraints import room as constraints
+from grouser.physics.contact import resting, slots
 from grouser.physics.contact import room as contact
-from grouser.physics.contact import slots
+from grouser.physics.contact import sleeping_room as sleeping
 from grouser.physics.contact.collide import Capacity
 from grouser.physics.integrators.context import State, System, Workspace
 from grouser.physics.soil import tiles
@@ -15,7 +16,7 @@ class StateCapacity(NamedTuple):
 
     Attributes:
         tiles: of soft ground.
-        contacts: of the last step.
+        contacts: of the last step, and those of sleeping bodies.
     """
 
     tiles: int
@@ -40,6 +41,9 @@ def with_capacity(state: State, capacity: StateCapacity) -> State:
     if present.contacts != capacity.contacts:
         memory = slots.with_capacity(state.contact.memory, capacity.contacts)
         state = state._replace(contact=state.contact._replace(memory=memory))
+        if len(state.sleeping.still):
+            laid = resting.with_capacity(state.sleeping.contacts, capacity.contacts)
+            state = state._replace(sleeping=state.sleeping._replace(contacts=laid))
     return state
 
 
@@ -47,8 +51,13 @@ def with_contact_room(workspace: Workspace, system: System, capacity: Capacity) 
     """The same buffers, but empty ones for the contacts, of another capacity, and for the islands of the solver."""
     solver, coordinates = workspace.constraints, len(system.multibody.rate_damping)
     larger = constraints.make_workspace(len(solver.row_shift), capacity.contacts, coordinates)
+    made = contact.make_workspace(system.contact, system.multibody, capacity)
+    before, broad = workspace.contact.detection.broad, made.detection.broad
+    broad.idle[:], broad.active[:] = before.idle, before.active
+    more = sleeping.make_workspace(system.sleeping, system.multibody, capacity.contacts)
     return workspace._replace(
-        contact=contact.make_workspace(system.contact, system.multibody, capacity),
+        contact=made,
+        sleeping=workspace.sleeping._replace(contact_of=more.contact_of),
         constraints=larger._replace(
             rows=solver.rows,
             sweeps=solver.sweeps,

@@ -12,6 +12,7 @@ from grouser.physics.base.warm_up import Job, compile_together
 from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.compliance.springs import joint_spring_energy
 from grouser.physics.contact.collide import find_near, touch_pairs
+from grouser.physics.contact.waking import begin_sleeping, wake_island
 from grouser.physics.hydraulics.piston_rows import cylinder_length
 from grouser.physics.integrators.context import (
     IMPLICIT_MIDPOINT,
@@ -32,6 +33,7 @@ from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, rotor_energy
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.spans import span_all
 from grouser.physics.sensors.lidar import arguments_of_a_sweep, sweep_once
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 
@@ -44,6 +46,7 @@ _COSTS = {
     "soil.room.apply_forces": 12.0,
     "soil.room.commit": 9.0,
     "contact.collide.touch_pairs": 3.5,
+    "contact.sleeping_room.request": 5.0,
     "sensors.lidar.sweep_once": 3.7,
     "soil.equilibrium.sinkage_under_load": 2.1,
     "compliance.loops.place_loops": 1.0,
@@ -124,6 +127,10 @@ def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
         memory, found, due = state.contact.memory, work.contact.contacts, work.contact.detection
         yield _job(find_near, contact, kinematics, 0.0, due)
         yield _job(touch_pairs, contact.shapes, contact.pairs, kinematics, 0.0, memory, due, found)
+    if len(system.sleeping.reach):
+        yield _job(begin_sleeping, context)
+        yield _job(wake_island, context, 0)
+        yield _job(span_all, model, work.multibody.awake)
     if len(system.loops.axis):
         motion = Packed(make_loop_motion(system.loops, len(state.v)))
         yield _job(place_loops, model, system.loops, state.q, kinematics, motion)

@@ -11,6 +11,7 @@ from grouser.physics.base.phases import MORE_TILES, NOTHING
 from grouser.physics.base.trees import copied, copy_into
 from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.contact.collide import Capacity, clear_convex_distances, needed_capacity
+from grouser.physics.contact.waking import begin_sleeping, wake_island
 from grouser.physics.integrators.context import (
     State,
     StepContext,
@@ -24,6 +25,7 @@ from grouser.physics.integrators.step import run_steps
 from grouser.physics.integrators.variational import run_variational_steps
 from grouser.physics.model.command import Command
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
+from grouser.physics.multibody.spans import span_all
 from grouser.physics.readings.energy_balance import open_accounts
 from grouser.physics.readings.measurements import Energy
 from grouser.physics.readings.mechanical_energy import mechanical_energy, pair_energies
@@ -114,6 +116,8 @@ class Engine:
             self._compiled = True
         if self.step_count == 0:
             self.open_accounts()
+        if len(self.state.sleeping.still):
+            begin_sleeping(self.context)
 
     def run(self, count: int) -> int:
         """Makes `count` steps with constant commands; returns the number of steps that were not made."""
@@ -140,6 +144,7 @@ class Engine:
             return room._replace(tiles=2 * room.tiles)
         system, work = self.setup.system, self.workspace.contact
         needed = needed_capacity(system.contact, work.detection)
+        needed = needed._replace(contacts=needed.contacts + int(self.state.sleeping.contacts.memory.count[0]))
         pairs, contacts = len(work.detection.broad.pair), len(work.contacts.slot)
         capacity = Capacity(grown(pairs, needed.pairs), grown(contacts, needed.contacts))
         self.workspace = with_contact_room(self.workspace, system, capacity)
@@ -213,6 +218,14 @@ class Engine:
             self.use_state(with_capacity(self.state, capacity))
         copy_into(with_capacity(source, capacity), self.state)
 
+    def wake(self, bodies: np.ndarray | None = None) -> None:
+        """Wakes the islands of bodies that sleep, of all by default."""
+        asleep_with = self.state.sleeping.asleep_with
+        if len(asleep_with):
+            chosen = asleep_with if bodies is None else asleep_with[bodies]
+            for leader in sorted({*chosen.tolist()} - {-1}):
+                wake_island(self.context, leader)
+
     def clear_outputs(self) -> None:
         """Clears the outputs of the last step."""
         work = self.workspace
@@ -229,6 +242,9 @@ class Engine:
         work.joints.frictions.impulse[:] = 0.0
         work.hydraulics.brake[:] = False
         work.loops.rows.impulse[:] = 0.0
+        if len(work.sleeping.q):
+            work.sleeping.q[:] = self.state.q
+            span_all(self.packed.multibody, self.context.workspace.multibody.awake)
         work.multibody.velocity[:] = work.multibody.velocity_start[:] = self.state.v
         clear_convex_distances(work.contact.detection)
         self.update_kinematics()

@@ -77,6 +77,8 @@ def place_base(
     system, state, turn = engine.setup.system, engine.state, spatial.matrix(tuple(turned / length))
     state.q[q : q + 3], state.q[q + 3 : q + 7] = at, turned / length
     state.v[v : v + 3], state.v[v + 3 : v + 6] = speed @ turn, rate @ turn
+    bodies = system.contact.shapes.body[np.flatnonzero(touching[:-1])]
+    engine.wake(np.unique(bodies[bodies >= 0]))
     memory = state.contact.memory
     owners, _ = slot_owners(system.contact, memory.slot[: memory.count[0]])
     forget(memory, touching[owners].any(axis=1))

@@ -62,6 +62,8 @@ class Simulation(MachineView):
             for smooth trees; None: the machine's.
         spawn: "lifted": a machine that starts inside the ground or an obstacle is lifted until it stands; "as_given":
             it stays there and is pushed out; `warnings` reports it.
+        sleeping: whether free bodies that stand still by themselves or on each other sleep: they cost nothing until
+            something touches them (`contact.sleeping_room`). Machines do not sleep.
 
     Attributes:
         warnings: possible mistakes in the machine's description, and effects of the step.
@@ -71,7 +73,7 @@ class Simulation(MachineView):
         shape_names: link or obstacle of each collision shape, the ground last.
         membership: number of the member that each element belongs to, -1 for none.
         roots: motion of the root links of all members.
-        spawn: as given.
+        spawn, sleeping: as given.
 
     Raises:
         ParameterError: a step, scheme or limit out of range.
@@ -88,10 +90,11 @@ class Simulation(MachineView):
         most_sweeps: int = 200,
         integrator: str | None = None,
         spawn: str = LIFTED,
+        sleeping: bool = False,
     ):
         if not isinstance(spawn, str) or spawn not in SPAWNS:
             raise unknown_name("spawn", spawn, SPAWNS)
-        setup = set_up(machine, world, step, scheme, tolerance, most_sweeps, integrator)
+        setup = set_up(machine, world, step, scheme, tolerance, most_sweeps, integrator, sleeping)
         self.system: System = setup.system
         self.model: MultibodyModel = setup.system.multibody
         self.names: Names = setup.names
@@ -99,6 +102,7 @@ class Simulation(MachineView):
         self.shape_names: tuple[str, ...] = setup.shape_names
         self.membership: Elements[np.ndarray] = setup.membership
         self.spawn = spawn
+        self.sleeping = sleeping
         engine = Engine(setup)
         inside = lift_out(engine, spawn)
         self._stand_on(engine)
@@ -190,14 +194,28 @@ class Simulation(MachineView):
         self._engine.clear_outputs()
 
     def resume(self, state: State) -> None:
-        """Continues from a state assembled by the caller; the accounts of work are opened again."""
+        """Continues from a state assembled by the caller; all bodies wake, and accounts of work are opened again."""
         self._engine.take_state(state)
+        self._engine.wake()
         self._engine.open_accounts()
         self._engine.clear_outputs()
 
     def use_state(self, state: State) -> None:
         """Continues with the arrays of another state of this simulation, which may have more tiles of soft ground."""
         self._engine.use_state(state)
+
+    @property
+    def asleep(self) -> tuple[str, ...]:
+        """Links of the bodies that sleep."""
+        asleep_with = self.state.sleeping.asleep_with
+        if not len(asleep_with):
+            return ()
+        asleep = [body >= 0 and asleep_with[body] >= 0 for body in self.names.link_body.tolist()]
+        return tuple(name for name, sleeps in zip(self.names.links, asleep, strict=True) if sleeps)
+
+    def wake(self) -> None:
+        """Wakes all bodies that sleep. Those that are placed, or whose state is changed, wake by themselves."""
+        self._engine.wake()
 
     # --- members ----------------------------------------------------------------------------------------------------
 

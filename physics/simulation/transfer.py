@@ -27,13 +27,15 @@ from grouser.physics.base.labels import (
     WHEEL,
     WHOLE,
 )
+from grouser.physics.base.packed import Packed
 from grouser.physics.base.trees import copied, leaves
 from grouser.physics.contact.collide import find_overlaps, owned_slots, slot_owners
+from grouser.physics.contact.resting import take_up
 from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.world import World
 from grouser.physics.description.machine_file.fleet import combine
 from grouser.physics.hydraulics.faults import OIL
-from grouser.physics.integrators.context import LABELS
+from grouser.physics.integrators.context import LABELS, State
 from grouser.physics.model.multibody import POSITIONS
 from grouser.physics.simulation.capacity import common_capacity, with_capacity
 from grouser.physics.simulation.lifting import LIFTED
@@ -88,6 +90,7 @@ def simulate(
     scheme: str = "implicit",
     integrator: str | None = None,
     spawn: str = LIFTED,
+    sleeping: bool = False,
 ) -> Simulation:
     """A simulation of machines at their start; arguments as of `combine` and `Simulation`.
 
@@ -98,7 +101,9 @@ def simulate(
     """
     lone = members[""] if members.keys() == {""} and members[""].pose is None else None
     machine = lone.machine if lone is not None else combine(members, world.spawn)
-    return Simulation(machine, world, step=step, scheme=scheme, integrator=integrator, spawn=spawn)
+    return Simulation(
+        *(machine, world), step=step, scheme=scheme, integrator=integrator, spawn=spawn, sleeping=sleeping
+    )
 
 
 def _machines(simulation):
@@ -150,8 +155,8 @@ def _carry_faults(before, after, own):
 def _carried_state(source, target, kept):
     """The target's state with the rows of the machines that are kept."""
     there, here = _owners(source), _owners(target)
-    capacity = common_capacity(source.state, target.state)
-    old, new = (with_capacity(state, capacity) for state in (source.state, copied(target.state)))
+    present, capacity = _wide_awake(source), common_capacity(source.state, target.state)
+    old, new = (with_capacity(state, capacity) for state in (present, copied(target.state)))
     rows = {kind: _common(there[kind], labels, target, kept) for kind, labels in here.items()}
     for kind, before, after in zip(leaves(LABELS), leaves(old), leaves(new), strict=True):
         if kind == WHOLE:
@@ -159,16 +164,26 @@ def _carried_state(source, target, kept):
         elif kind != ANEW:
             one, other = rows[kind]
             after[other] = before[one]
-    _carry_contacts(source, target, kept, new)
+    _carry_contacts(source, present, target, kept, new)
     return new
 
 
-def _carry_contacts(source, target, kept, state):
+def _wide_awake(source) -> State:
+    """A copy of the state in which no body sleeps."""
+    state, body = copied(source.state), source.system.contact.shapes.body
+    asleep_with = state.sleeping.asleep_with
+    for leader in sorted({*asleep_with.tolist()} - {-1}):
+        asleep_with[asleep_with == leader] = -1
+        take_up(body, asleep_with, Packed(state.sleeping.contacts), Packed(state.contact.memory))
+    return state
+
+
+def _carry_contacts(source, present, target, kept, state):
     """Copies the memory of contacts: each belongs to a pair of shapes, and has a number among the slots of these."""
     there, here = _common(_shape_labels(source), _shape_labels(target), target, kept)
     moved = np.full(len(source.shape_names), -1)
     moved[there] = here
-    before, memory = source.state.contact.memory, state.contact.memory
+    before, memory = present.contact.memory, state.contact.memory
     owners, numbers = slot_owners(source.system.contact, before.slot[: before.count[0]])
     ground = len(target.shape_names) - 1
     owners = np.where(moved[owners] == ground, -1, np.where(moved[owners] < 0, _GONE, moved[owners]))

@@ -293,8 +293,9 @@ class MachineView:
         return np.array(state.v[first : first + 3]), np.array(state.v[first + 3 : first + 6])
 
     def contacts(self) -> list[Contact]:
-        """Contacts of the last step, in the pose at its start."""
-        return contact_records(self._engine.workspace, self._touching, self._shape_names, self.step_size)
+        """Contacts of the last step, in the pose at its start, and those of sleeping bodies."""
+        engine, own = self._engine, (self._touching, self._shape_names)
+        return contact_records(engine.state, engine.workspace, self._setup.system, *own)
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Least and greatest coordinates of the collision shapes in the world [m], (3,) each; None without any."""
@@ -356,7 +357,7 @@ class MachineView:
     def _wrenches(self) -> np.ndarray:
         """Forces and moments of contacts and soil on the view's links, zeros for others, (links, 6)."""
         setup, workspace, frames = self._setup, self._engine.workspace, self._link_frames()
-        wrench = contact_wrenches(setup.system, workspace, frames, self._own_links)
+        wrench = contact_wrenches(setup.system, self._engine.state, workspace, frames, self._own_links)
         if setup.world.soil:
             wrench += soil_wrenches(setup.machine.wheels, setup.names, workspace, frames)
         return wrench
@@ -365,7 +366,7 @@ class MachineView:
         """States of wheels, by their numbers in the simulation."""
         setup, workspace, frames = self._setup, self._engine.workspace, self._link_frames()
         wheels = [setup.machine.wheels[w] for w in numbers]
-        wrenches = contact_wrenches(setup.system, workspace, frames, self._own_links)
+        wrenches = contact_wrenches(setup.system, self._engine.state, workspace, frames, self._own_links)
         kinematics, ground = self._engine.kinematics, setup.world.ground
         states = rigid_wheel_states(wheels, setup.names, kinematics, frames, wrenches, ground)
         figures = workspace.soil.figure

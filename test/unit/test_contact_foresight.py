@@ -19,6 +19,7 @@ from grouser.physics.model.multibody import build_model
 from grouser.physics.multibody.free_body import carry_momentum
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
+from grouser.physics.multibody.spans import whole
 
 BOTH = pytest.mark.parametrize("leaf", [displacement, displacement.py_func], ids=["compiled", "python"])
 BODY = Inertial(Pose((0.1, -0.2, 0.3)), 2.0, (0.3, 0.01, 0.02, 0.4, -0.03, 0.5))
@@ -28,7 +29,7 @@ BODY = Inertial(Pose((0.1, -0.2, 0.3)), 2.0, (0.3, 0.01, 0.02, 0.4, -0.03, 0.5))
 def move(model, kinematics, q, v, time):
     """Moves positions q as a step does."""
     integrate_positions(model, q, v, time)
-    carry_momentum(model, kinematics, v, time, q, v)
+    carry_momentum(model, whole(model), kinematics, v, time, q, v)
 
 
 def chain(*kinds):
