@@ -17,6 +17,11 @@ operators and the proximal point algorithm, 1976). A stage that does not converg
 contacts give in a stage, |p - a| / G, is their violation of the hard law, friction cone included: it certifies the
 solution, and the search ends when it is below the tolerance.
 
+A stage starts from *foretold branches*: each law keeps the branch - pressing or open, sticking or slipping - that it
+has after the last stage, in the first one after the sweeps. With fixed branches the equation is linear but for the
+turning of slips, and mostly its solution is that of the stage. The speeds at the start would tell the branches badly:
+impulses follow from them by the stiffness, which has just grown.
+
 The first a is the impulse of the last step. Where loads are statically indeterminate, the solution is therefore near
 the one that changes the last step's impulses least, and does not depend on the order of the rows.
 """
@@ -27,6 +32,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.constraints.compliant_contact import evaluate_contact
 from grouser.physics.constraints.island_matrix import IslandMatrix, clear_island, eliminate_island, make_island_matrix
 from grouser.physics.constraints.packed import add_contact, resists_turning
 from grouser.physics.constraints.rows import IMMOVABLE, Rows, push_along, row_slope, row_speed, speed_along
@@ -35,11 +41,17 @@ if TYPE_CHECKING:
     from grouser.physics.constraints.islands import Islands
 
 # Stiffness of the first stage, as a multiple of the effective mass: nearly every start converges.
-_FIRST_STIFFNESS = 100.0
-# Factor from a stage to the next one if it took few iterations and none has failed, else; and divisor after a failure.
-_STIFFER, _SLIGHTLY_STIFFER, _SOFTER = 10.0, 2.0, 8.0
-_FEW_ITERATIONS = 5
+_FIRST_STIFFNESS = 1000.0
+# Factor from a stage to the next one: if it took one iteration or two, if it took few, else.
+_MUCH_STIFFER, _STIFFER, _SLIGHTLY_STIFFER = 100.0, 10.0, 2.0
+_FEWEST_ITERATIONS, _FEW_ITERATIONS = 2, 5
+# The first two after a failure.
+_MUCH_AFTER_FAILURE, _AFTER_FAILURE = 4.0, 2.0
+# Divisor after a failure.
+_SOFTER = 8.0
 _LEAST_STIFFNESS = 0.5
+# Rounding of a speed [m/s]: times the stiffness, it is the smallest residual.
+_ROUNDING = 1e-15
 # Limits of the iterations of a stage, and of the halvings in an iteration.
 _MOST_IN_STAGE = 10
 _MOST_HALVINGS = 8
@@ -60,8 +72,11 @@ class Newton(NamedTuple):
         stage, start, trial: whitened velocity at the start of a stage, of an iteration, and after it, (coordinates,).
         free: whitened velocity without the impulses of the island, (coordinates,).
         residual: of the equation, (coordinates,).
-        row_anchor, row_impulse, row_slope: a, p and -dp/dy of each row.
+        row_anchor, row_impulse, row_speed, row_slope: a, p, the speed at which the law alone gives p, and -dp/dy of
+            each row.
+        row_foretold: impulse and speed of each row that tell its branch at the start of a stage, (rows, 2).
         anchor, impulse: a and p of each contact: normal, tangents, then moments about these, (contacts, 6).
+        foretold: impulses of each contact that tell its branches at the start of a stage, (contacts, 6).
         slope: -dp/dy of normal and tangents, (contacts, 3, 3) [kg].
         turning_slope: the same of the moments, and in its first column by the normal speed, (contacts, 3, 4).
         pull: buffers for a contact's entries, (coordinates, 6) and places, (coordinates,).
@@ -76,9 +91,12 @@ class Newton(NamedTuple):
     residual: np.ndarray
     row_anchor: np.ndarray
     row_impulse: np.ndarray
+    row_speed: np.ndarray
     row_slope: np.ndarray
+    row_foretold: np.ndarray
     anchor: np.ndarray
     impulse: np.ndarray
+    foretold: np.ndarray
     slope: np.ndarray
     turning_slope: np.ndarray
     pull: np.ndarray
@@ -87,11 +105,13 @@ class Newton(NamedTuple):
 
 def make_newton(rows: int, contacts: int, coordinates: int) -> Newton:
     """Buffers of the right sizes."""
-    rates, laws = Newton._fields[1:7], Newton._fields[7:10]
+    rates, laws = Newton._fields[1:7], Newton._fields[7:11]
     return Newton(
         matrix=make_island_matrix(coordinates),
+        row_foretold=np.zeros((rows, 2)),
         anchor=np.zeros((contacts, 6)),
         impulse=np.zeros((contacts, 6)),
+        foretold=np.zeros((contacts, 6)),
         slope=np.zeros((contacts, 3, 3)),
         turning_slope=np.zeros((contacts, 3, 4)),
         pull=np.zeros((coordinates, 6)),
@@ -132,18 +152,23 @@ def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton
     fastest = _start(rows, contact_rows, islands, island, newton, u)
     wanted = NEWTON_SHARE * tolerance
     within = wanted / math.sqrt(fastest)
-    iterations, stiffness, factor, found = 0, _FIRST_STIFFNESS, _STIFFER, math.inf
+    much, more = _MUCH_STIFFER, _STIFFER
+    iterations, stiffness, found = 0, _FIRST_STIFFNESS, math.inf
     while iterations < most and found > wanted and stiffness >= _LEAST_STIFFNESS:
         _copy_rates(islands, island, newton.start, newton.stage)
         used, size = _iterate(rows, contact_rows, islands, island, newton, stiffness, within, most - iterations)
         iterations += used
         if size <= within:
             found = _take_over(rows, contact_rows, islands, island, newton, stiffness)
-            stiffness *= factor if used <= _FEW_ITERATIONS else _SLIGHTLY_STIFFER
+            if used <= _FEWEST_ITERATIONS:
+                stiffness *= much
+            else:
+                stiffness *= more if used <= _FEW_ITERATIONS else _SLIGHTLY_STIFFER
+            stiffness = min(stiffness, max(tolerance / _ROUNDING, _FIRST_STIFFNESS))
         else:
             _copy_rates(islands, island, newton.stage, newton.start)
             stiffness /= _SOFTER
-            factor = _SLIGHTLY_STIFFER
+            much, more = _MUCH_AFTER_FAILURE, _AFTER_FAILURE
     if found > tolerance:
         # soft stages may be far from the laws
         return iterations, math.inf
@@ -161,7 +186,7 @@ def _copy_rates(islands: "Islands", island, values, result):
 
 @kernel
 def _start(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u):
-    """Sets the free velocity and the start; returns the largest inverse mass."""
+    """Sets the free velocity, the start and what foretells the branches; returns the largest inverse mass."""
     for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
         d = islands.rate[k]
         newton.free[d] = newton.start[d] = u[d]
@@ -169,13 +194,18 @@ def _start(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton,
     for k in range(islands.row_start[island], islands.row_start[island + 1]):
         r = islands.row[k]
         if rows.inverse_mass[r] >= IMMOVABLE:
-            fastest = max(fastest, rows.inverse_mass[r])
+            inverse_mass = rows.inverse_mass[r]
+            fastest = max(fastest, inverse_mass)
+            speed = speed_along(rows, r, u) - inverse_mass * rows.impulse[r]
+            after = row_speed(rows, r, speed, inverse_mass)
+            newton.row_foretold[r, 0], newton.row_foretold[r, 1] = (after - speed) / inverse_mass, after
             push_along(rows, r, -rows.impulse[r], newton.free)
     for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
         c = islands.contact[k]
         if contact_rows.inverse_mass[c, 0] >= IMMOVABLE:
             for m in range(3):
                 fastest = max(fastest, contact_rows.inverse_mass[c, m])
+                newton.foretold[c, m], newton.foretold[c, 3 + m] = contact_rows.impulse[c, m], contact_rows.moment[c, m]
             add_contact(contact_rows, c, -1.0, newton.free)
     return fastest
 
@@ -188,8 +218,14 @@ def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newto
         Number of iterations, and the length of the residual, at most `within` if they converged.
     """
     begin, end = islands.rate_start[island], islands.rate_start[island + 1]
-    size = _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.start)
-    iterations = 0
+    _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.start, True)
+    _assemble(rows, contact_rows, islands, island, newton)
+    if eliminate_island(newton.matrix, newton.right, _LEAST_PIVOT):
+        for k in range(begin, end):
+            d = islands.rate[k]
+            newton.start[d] += newton.right[newton.matrix.place[d]]
+    size = _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.start, False)
+    iterations = 1
     while size > within and iterations < min(_MOST_IN_STAGE, most):
         iterations += 1
         _assemble(rows, contact_rows, islands, island, newton)
@@ -200,7 +236,7 @@ def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newto
             for k in range(begin, end):
                 d = islands.rate[k]
                 newton.trial[d] = newton.start[d] + share * newton.right[newton.matrix.place[d]]
-            size = _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.trial)
+            size = _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.trial, False)
             if size <= (1.0 - _DESCENT * share) * before:
                 break
             share *= 0.5
@@ -211,8 +247,15 @@ def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newto
 
 
 @kernel
-def _evaluate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, stiffness, u):
-    """Impulses and slopes of all rows and contacts at the velocity u, and the residual; returns its length."""
+def _evaluate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, stiffness, u, foretold):
+    """Impulses and slopes of all rows and contacts at the velocity u, and the residual; returns its length.
+
+    Args:
+        rows, contact_rows, islands, island, newton: of `solve_by_newton`.
+        stiffness: of the stage.
+        u: whitened velocity.
+        foretold: whether each law keeps the branch that is foretold, or has that of its speed.
+    """
     residual = newton.residual
     for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
         d = islands.rate[k]
@@ -222,108 +265,26 @@ def _evaluate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newt
         if rows.inverse_mass[r] >= IMMOVABLE:
             give = rows.inverse_mass[r] / stiffness
             speed = speed_along(rows, r, u) - give * newton.row_anchor[r]
-            after = row_speed(rows, r, speed, give)
+            if foretold:
+                impulse, after = newton.row_foretold[r, 0], newton.row_foretold[r, 1]
+                slope = row_slope(rows, r, after, give)
+                after += slope * (speed - (after - give * impulse))
+            else:
+                after = row_speed(rows, r, speed, give)
+                slope = row_slope(rows, r, after, give)
+            newton.row_speed[r] = after
             newton.row_impulse[r] = (after - speed) / give
-            newton.row_slope[r] = (1.0 - row_slope(rows, r, after, give)) / give
+            newton.row_slope[r] = (1.0 - slope) / give
             push_along(rows, r, -newton.row_impulse[r], residual)
     for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
         c = islands.contact[k]
         if contact_rows.inverse_mass[c, 0] >= IMMOVABLE:
-            _evaluate_contact(contact_rows, c, newton, stiffness, u)
+            evaluate_contact(contact_rows, c, newton, stiffness, u, foretold)
     square = 0.0
     for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
         value = residual[islands.rate[k]]
         square += value * value
     return math.sqrt(square)
-
-
-@inlined
-def _evaluate_contact(contact_rows, c, newton: Newton, stiffness, u):
-    """Impulse and slope of contact c at the velocity u, and its part of the residual."""
-    jacobian, index, size = contact_rows.whitened_jacobian[c], contact_rows.index[c], np.uintp(contact_rows.size[c])
-    inverse, anchor, impulse, slope = contact_rows.inverse_mass[c], newton.anchor[c], newton.impulse[c], newton.slope[c]
-    speed = speed_x = speed_y = 0.0
-    for k in range(size):
-        rate = u[index[k]]
-        speed += jacobian[k, 0] * rate
-        speed_x += jacobian[k, 1] * rate
-        speed_y += jacobian[k, 2] * rate
-    gain = stiffness / inverse[0]
-    gain = gain / (1.0 + gain * contact_rows.compliance[c])
-    normal = gain * (inverse[0] / stiffness * anchor[0] + contact_rows.target[c] - speed)
-    for k in range(6):
-        impulse[k] = 0.0
-    # without a slope, the contact takes no part in the linear system
-    slope[0, 0] = 0.0
-    if normal <= 0.0:
-        return
-    across = max(inverse[1], inverse[2])
-    along = stiffness / across if across >= IMMOVABLE else 0.0
-    friction = contact_rows.friction[c]
-    x, y, xx, xy, yy, to_x, to_y = _within_disk(
-        anchor[1] - along * speed_x, anchor[2] - along * speed_y, along, friction * normal, friction * gain
-    )
-    impulse[0], impulse[1], impulse[2] = normal, x, y
-    slope[0, 0], slope[1, 0], slope[2, 0] = gain, to_x, to_y
-    slope[1, 1], slope[1, 2], slope[2, 1], slope[2, 2] = xx, xy, xy, yy
-    residual = newton.residual
-    for k in range(size):
-        residual[index[k]] -= jacobian[k, 0] * normal + jacobian[k, 1] * x + jacobian[k, 2] * y
-    if resists_turning(contact_rows, c):
-        _evaluate_turning(contact_rows, c, newton, stiffness, normal, gain, u)
-
-
-@inlined
-def _evaluate_turning(contact_rows, c, newton: Newton, stiffness, normal, gain, u):
-    """Moments of contact c and their slopes at the velocity u, and their part of the residual."""
-    turning, index, size = contact_rows.turning[c], contact_rows.index[c], np.uintp(contact_rows.size[c])
-    inverse, anchor, slope = contact_rows.turning_inverse[c], newton.anchor[c], newton.turning_slope[c]
-    spin = roll_x = roll_y = 0.0
-    for k in range(size):
-        rate = u[index[k]]
-        spin += turning[k, 0] * rate
-        roll_x += turning[k, 1] * rate
-        roll_y += turning[k, 2] * rate
-    along = stiffness / inverse[0] if inverse[0] >= IMMOVABLE else 0.0
-    most = contact_rows.spinning[c] * normal
-    about = anchor[3] - along * spin
-    slope[0, 0], slope[0, 1] = 0.0, along
-    if abs(about) > most:
-        about = math.copysign(most, about)
-        slope[0, 0], slope[0, 1] = math.copysign(contact_rows.spinning[c] * gain, about), 0.0
-    across = max(inverse[1], inverse[2])
-    along = stiffness / across if across >= IMMOVABLE else 0.0
-    rolling = contact_rows.rolling[c]
-    x, y, xx, xy, yy, to_x, to_y = _within_disk(
-        anchor[4] - along * roll_x, anchor[5] - along * roll_y, along, rolling * normal, rolling * gain
-    )
-    slope[1, 0], slope[1, 2], slope[1, 3] = to_x, xx, xy
-    slope[2, 0], slope[2, 2], slope[2, 3] = to_y, xy, yy
-    newton.impulse[c, 3], newton.impulse[c, 4], newton.impulse[c, 5] = about, x, y
-    residual = newton.residual
-    for k in range(size):
-        residual[index[k]] -= turning[k, 0] * about + turning[k, 1] * x + turning[k, 2] * y
-
-
-@inlined
-def _within_disk(x, y, gain, radius, growth):
-    """The point of a disk nearest to (x, y), and its slopes.
-
-    Args:
-        x, y: the point.
-        gain: -dx/d(speed along x), and the same for y.
-        radius: of the disk.
-        growth: -d(radius)/d(normal speed).
-
-    Returns:
-        x, y of the nearest point; its slopes xx, xy, yy by the speeds; its slopes by the normal speed.
-    """
-    size = math.sqrt(x * x + y * y)
-    if size <= radius:
-        return x, y, gain, 0.0, gain, 0.0, 0.0
-    x, y = x / size, y / size
-    turn = gain * radius / size
-    return radius * x, radius * y, turn * y * y, -turn * x * y, turn * x * x, growth * x, growth * y
 
 
 @kernel
@@ -400,7 +361,8 @@ def _take_over(rows: Rows, contact_rows, islands: "Islands", island, newton: New
         if rows.inverse_mass[r] >= IMMOVABLE:
             change = abs(newton.row_impulse[r] - newton.row_anchor[r])
             given = max(given, change * rows.inverse_mass[r])
-            newton.row_anchor[r] = newton.row_impulse[r]
+            newton.row_anchor[r] = newton.row_foretold[r, 0] = newton.row_impulse[r]
+            newton.row_foretold[r, 1] = newton.row_speed[r]
     for k in range(islands.contact_start[island], islands.contact_start[island + 1]):
         c = islands.contact[k]
         if contact_rows.inverse_mass[c, 0] >= IMMOVABLE:
@@ -416,7 +378,7 @@ def _take_over(rows: Rows, contact_rows, islands: "Islands", island, newton: New
                     # as the speed of a point at the radius of gyration
                     given = max(given, change * math.sqrt(turning[m] * inverse[0]))
             for m in range(6):
-                newton.anchor[c, m] = newton.impulse[c, m]
+                newton.anchor[c, m] = newton.foretold[c, m] = newton.impulse[c, m]
     return given / stiffness
 
 

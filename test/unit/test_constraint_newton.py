@@ -70,7 +70,7 @@ def test_assembled_matrix_is_the_derivative_of_the_residual(seed):
     newton.row_anchor[:] = random.normal(size=5)
     _start(rows, contacts, islands, island, newton, u)
     parts = (rows, contacts, islands, island, newton)
-    _evaluate(*parts, 7.0, u)
+    _evaluate(*parts, 7.0, u, False)
     _assemble(*parts)
     assert newton.right[newton.matrix.place] == pytest.approx(-newton.residual)
     place = newton.matrix.place.astype(int)
@@ -81,10 +81,29 @@ def test_assembled_matrix_is_the_derivative_of_the_residual(seed):
         for way in (1e-6, -1e-6):
             moved = u.copy()
             moved[d] += way
-            _evaluate(*parts, 7.0, moved)
+            _evaluate(*parts, 7.0, moved, False)
             ends.append(newton.residual.copy())
         expected[:, d] = (ends[0] - ends[1]) / 2e-6
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_laws_on_foretold_branches_are_the_laws_where_the_branches_come_from(seed):
+    random = np.random.default_rng(seed)
+    rows, contacts = random_rows(random, 9), random_contacts(random, 3, 9, resistance=0.2)
+    newton, islands, island = solver_for(rows, contacts, 9)
+    u = random.normal(size=9)
+    newton.anchor[:, 0] = random.normal(size=3)
+    newton.row_anchor[:] = random.normal(size=5)
+    _start(rows, contacts, islands, island, newton, u)
+    parts = (rows, contacts, islands, island, newton)
+    _evaluate(*parts, 7.0, u, False)
+    residual, impulse = newton.residual.copy(), newton.impulse.copy()
+    newton.foretold[:] = impulse
+    newton.row_foretold[:] = np.transpose([newton.row_impulse, newton.row_speed])
+    _evaluate(*parts, 7.0, u, True)
+    assert newton.impulse == pytest.approx(impulse, abs=1e-12)
+    assert newton.residual == pytest.approx(residual, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(30))
