@@ -2,10 +2,10 @@
 
 The largest separation of two solids along a direction is their distance, or, where they overlap, minus the depth of
 the overlap. Face normals often prove it. Else the iterations of `nearest` find the direction for separate solids. For
-touching solids it has no accurate digits, and overlapping ones have no nearest points: they are moved apart along the
-best known direction, which is then replaced by that between their nearest points. This never lowers the separation:
-with p the nearest point of the set of differences, moved by t along the unit vector d, its separation along p / |p| is
-|p| - t d.p / |p|, and |p| is at least that along d after the move. The search starts from the directions between
+solids whose distance is small beside their size it has few accurate digits, and overlapping ones have no nearest
+points: they are moved apart along the best known direction, which is then replaced by that between their nearest
+points. This never lowers the separation: with p the nearest point of the set of differences, moved by t along the unit
+vector d, its separation along p / |p| is |p| - t d.p / |p|, and |p| is at least that along d after the move. The search starts from the directions between
 slightly shrunk solids, between the middles, and, where they overlap deeply, from the best face normal.
 
 `manifold` finds the contact points along the direction. They are a function of the two poses and of the reach alone.
@@ -141,13 +141,15 @@ def _find_direction(
     )
     if best > reach:
         return best
-    if not best + _radii(kind, size, a, b) > PREFERENCE:
-        best, nx, ny, nz = _first_direction(
-            *(kind, size, bound, part, vertex, face, middle, rotation, position, a, b, turn, x, y, z),
-            *(nx, ny, nz, simplex, direction),
-        )
-        smaller = min(bound[a], bound[b])
-        free = _LIFT * smaller
+    smaller = min(bound[a], bound[b])
+    free = _LIFT * smaller
+    core_distance = best + _radii(kind, size, a, b)
+    if not core_distance > free:
+        if not core_distance > PREFERENCE:
+            best, nx, ny, nz = _first_direction(
+                *(kind, size, bound, part, vertex, face, middle, rotation, position, a, b, turn, x, y, z),
+                *(nx, ny, nz, simplex, direction),
+            )
         for _ in range(_ROUNDS):
             lift = free - best
             _, ux, uy, uz, wx, wy, wz = nearest_points(

@@ -42,9 +42,9 @@ def nearest_points(kind, size, bound, part, vertex, middle, a, b, turn, x, y, z,
         simplex: buffer, SIMPLEX_SHAPE.
 
     Returns:
-        Lower bound of the distance, which is exact up to `enough` [m]; unit vector from the second solid to the first,
-        zero where they meet; the first solid's nearest point. A capsule has a direction until its axis is met: its
-        distance is then negative. Elsewhere 0 means that they overlap or touch.
+        Lower bound of the distance, which is exact up to `enough` [m]: the separation along a unit vector; this vector,
+        from the second solid to the first, zero where they meet; the first solid's nearest point. A capsule has a
+        direction until its axis is met: its distance is then negative. Elsewhere 0 means that they overlap or touch.
     """
     ax, ay, az = middle[a, 0], middle[a, 1], middle[a, 2]
     bx, by, bz = rotated(turn, middle[b, 0], middle[b, 1], middle[b, 2])
@@ -53,6 +53,7 @@ def nearest_points(kind, size, bound, part, vertex, middle, a, b, turn, x, y, z,
     rounding = bound[a] + bound[b]
     radius_a, radius_b = _radius(kind, size, a, less), _radius(kind, size, b, less)
     radii, lower, count = radius_a + radius_b, -math.inf, 0
+    nx = ny = nz = 0.0
     for _ in range(_MOST_ROUNDS):
         length = math.sqrt(vx * vx + vy * vy + vz * vz)
         if length <= _MEETING * rounding:
@@ -64,28 +65,27 @@ def nearest_points(kind, size, bound, part, vertex, middle, a, b, turn, x, y, z,
         bx, by, bz = rotated(turn, bx, by, bz)
         wx, wy, wz = ax - bx - x, ay - by - y, az - bz - z
         along = dx * wx + dy * wy + dz * wz
-        lower = max(lower, along)
+        if along > lower:
+            lower, nx, ny, nz = along, dx, dy, dz
         if lower - radii > enough and lower > _CLEAR * length:
             break
         if length - along <= _ERROR * (rounding + length) or _is_in(simplex, count, wx, wy, wz):
             break
         _add(simplex, count, wx, wy, wz, ax, ay, az)
         before = count
-        count, nx, ny, nz = _reduce(simplex, before + 1)
+        count, ux, uy, uz = _reduce(simplex, before + 1)
         if count == 4:
             return -radii, 0.0, 0.0, 0.0, px, py, pz
         # the first direction is not that to a point of the simplex
-        if before > 0 and not nx * nx + ny * ny + nz * nz < length * length:
+        if before > 0 and not ux * ux + uy * uy + uz * uz < length * length:
             break
-        vx, vy, vz = nx, ny, nz
+        vx, vy, vz = ux, uy, uz
         px = py = pz = 0.0
         for k in range(count):
             px += simplex[k, _WEIGHT] * simplex[k, _POINT]
             py += simplex[k, _WEIGHT] * simplex[k, _POINT + 1]
             pz += simplex[k, _WEIGHT] * simplex[k, _POINT + 2]
-    length = math.sqrt(vx * vx + vy * vy + vz * vz)
-    dx, dy, dz = vx / length, vy / length, vz / length
-    return lower - radii, dx, dy, dz, px - radius_a * dx, py - radius_a * dy, pz - radius_a * dz
+    return lower - radii, nx, ny, nz, px - radius_a * nx, py - radius_a * ny, pz - radius_a * nz
 
 
 @kernel
