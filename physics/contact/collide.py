@@ -231,14 +231,15 @@ def first_capacity(collision: Collision) -> Capacity:
     shapes, pairs = len(collision.shapes.kind), collision.pairs
     return Capacity(
         pairs=min(len(pairs.first), max(_FIRST_PAIRS, _PAIRS_OF_SHAPE * shapes)),
-        contacts=ground_slots(collision) + min(int(pairs.slots.sum()), max(_FIRST_PAIRS, _PAIRS_OF_SHAPE * shapes)),
+        contacts=int(collision.candidates.most[0])
+        + min(int(pairs.slots.sum()), max(_FIRST_PAIRS, _PAIRS_OF_SHAPE * shapes)),
     )
 
 
 def needed_capacity(collision: Collision, workspace: ContactWorkspace) -> Capacity:
-    """Capacity for the near pairs of the step; a step has no more contacts than these and the ground have slots."""
+    """Capacity for the near pairs of the step; a step has no more contacts than these and the ground may have."""
     pairs, contacts = workspace.broad.count.tolist()
-    return Capacity(pairs, ground_slots(collision) + contacts)
+    return Capacity(pairs, int(collision.candidates.most[0]) + contacts)
 
 
 def make_contacts(collision: Collision, capacity: Capacity | None = None) -> Contacts:
@@ -328,7 +329,7 @@ def has_room(collision: Collision, room, workspace: ContactWorkspace):
     pairs, broad = collision.pairs, workspace.broad
     if pairs.first.shape[0] == 0:
         return True
-    return broad.count[0] <= broad.pair.shape[0] and pairs.slot[0] + broad.count[1] <= room
+    return broad.count[0] <= broad.pair.shape[0] and collision.candidates.most[0] + broad.count[1] <= room
 
 
 @inlined

@@ -117,27 +117,42 @@ def _find_direction(shapes: Shapes, a, b, c, reach, workspace: "ContactWorkspace
     best, nx, ny, nz, wx, wy, wz = nearest_points(shapes, a, b, turn, x, y, z, 0.0, 0.0, 0.0, 0.0, reach, simplex)
     if best > reach:
         return best
-    smaller = min(shapes.bound[a], shapes.bound[b])
-    free = _LIFT * smaller
     core_distance = best + _radii(shapes, a, b)
-    if not core_distance > free:
-        if not core_distance > PREFERENCE:
-            best, nx, ny, nz = _first_direction(shapes, a, b, turn, x, y, z, nx, ny, nz, workspace)
-        # the iterations end at the nearest corners of polyhedra; for round solids another start costs digits
-        known = 1.0 if _is_polyhedron(shapes.kind[a]) and _is_polyhedron(shapes.kind[b]) else 0.0
-        for _ in range(_ROUNDS):
-            lift = free - best
-            _, ux, uy, uz, wx, wy, wz = nearest_points(
-                *(shapes, a, b, turn, x - lift * nx, y - lift * ny, z - lift * nz),
-                *(known * nx, known * ny, known * nz, 0.0, math.inf, simplex),
-            )
-            along = _along(shapes, a, b, turn, x, y, z, ux, uy, uz)
-            gain = along - best
-            if gain > 0.0:
-                best, nx, ny, nz = along, ux, uy, uz
-            if gain < _GAIN:
-                break
-            free = max(_LOWERING * free, _SMALLEST_LIFT * smaller)
+    if core_distance > _LIFT * min(shapes.bound[a], shapes.bound[b]):
+        _place_result(workspace, a, nx, ny, nz, wx, wy, wz)
+        return best
+    if not core_distance > PREFERENCE:
+        best, nx, ny, nz = _first_direction(shapes, a, b, turn, x, y, z, nx, ny, nz, workspace)
+    return _improve_direction(shapes, a, b, turn, x, y, z, nx, ny, nz, best, workspace)
+
+
+@kernel
+def _improve_direction(shapes: Shapes, a, b, turn, x, y, z, nx, ny, nz, best, workspace: "ContactWorkspace"):
+    """Improves a direction by moving the solids apart along it; returns the separation along the best one [m].
+
+    Args:
+        shapes, a, b: the two solids.
+        turn, x, y, z: pose of the second solid in the frame of the first.
+        nx, ny, nz: the direction, and `best`, the separation along it.
+        workspace: `direction` and `witness` are results.
+    """
+    smaller = min(shapes.bound[a], shapes.bound[b])
+    free, wx, wy, wz = _LIFT * smaller, 0.0, 0.0, 0.0
+    # the iterations end at the nearest corners of polyhedra; for round solids another start costs digits
+    known = 1.0 if _is_polyhedron(shapes.kind[a]) and _is_polyhedron(shapes.kind[b]) else 0.0
+    for _ in range(_ROUNDS):
+        lift = free - best
+        _, ux, uy, uz, wx, wy, wz = nearest_points(
+            *(shapes, a, b, turn, x - lift * nx, y - lift * ny, z - lift * nz),
+            *(known * nx, known * ny, known * nz, 0.0, math.inf, workspace.simplex),
+        )
+        along = _along(shapes, a, b, turn, x, y, z, ux, uy, uz)
+        gain = along - best
+        if gain > 0.0:
+            best, nx, ny, nz = along, ux, uy, uz
+        if gain < _GAIN:
+            break
+        free = max(_LOWERING * free, _SMALLEST_LIFT * smaller)
     _place_result(workspace, a, nx, ny, nz, wx, wy, wz)
     return best
 
@@ -264,13 +279,16 @@ def _solve_by_faces(shapes: Shapes, a, b, reach, most, workspace: "ContactWorksp
 def _solve_by_near_faces(shapes: Shapes, a, b, c, reach, most, workspace: "ContactWorkspace", distance):
     """As `_solve_by_faces`, for meshes of many faces, by those near the direction between slightly shrunk solids.
 
-    Shrunk about their middles, solids keep the directions of their faces, and those that touch or overlap a little are
-    apart. A face normal found so is a direction of which the separation does not grow nearby, if a contact point along
-    it has no larger gap.
+    Shrunk about their middles, solids keep the directions of their faces and edges, and those that touch or overlap a
+    little are apart. The separation along a direction found so, if possible a face normal, does not grow nearby if a
+    contact point along it has no larger gap; else the direction is improved.
 
     Args:
         shapes, a, b, reach, most, workspace, distance: see there.
         c: index of the pair among the convex ones, whose relative pose is stored.
+
+    Returns:
+        Number of contact points, -1 for solids that overlap more.
     """
     turn, place, bound = workspace.solved_rotation[c], workspace.solved_position[c], shapes.bound
     x, y, z = place[0], place[1], place[2]
@@ -290,7 +308,10 @@ def _solve_by_near_faces(shapes: Shapes, a, b, c, reach, most, workspace: "Conta
         shapes, workspace.rotation, workspace.position, a, b, workspace.direction, workspace.manifold_direction
     )
     if along < given - PREFERENCE:
-        return -1
+        # an edge across an edge
+        along = given
+        for k in range(3):
+            workspace.manifold_direction[k] = workspace.direction[k]
     distance[0] = along
     if along > reach:
         return 0
@@ -298,7 +319,10 @@ def _solve_by_near_faces(shapes: Shapes, a, b, c, reach, most, workspace: "Conta
         *(shapes, a, b, workspace.manifold_direction, along, workspace.witness, reach, most, workspace),
         workspace.found,
     )
-    return -1 if least > along + PREFERENCE else number
+    if least <= along + PREFERENCE:
+        return number
+    distance[0] = _improve_direction(shapes, a, b, turn, x, y, z, nx, ny, nz, given, workspace)
+    return 0 if distance[0] > reach else _build_pair_manifold(shapes, a, b, reach, most, workspace)
 
 
 @kernel

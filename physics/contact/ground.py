@@ -22,6 +22,7 @@ from grouser.physics.base.spatial import cross, rotated
 from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_contact, add_found, normal_speed
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.narrow import point_to_shape
+from grouser.physics.contact.reduction import HULL_POINTS
 from grouser.physics.contact.shapes import BOX, HULL, POINTS, Shapes, rim
 from grouser.physics.contact.slots import Memory
 from grouser.physics.contact.terrain import (
@@ -62,6 +63,7 @@ class GroundCandidates(NamedTuple):
 
     Attributes:
         single: number of candidates that do not belong to meshes, (1,).
+        most: largest number of contacts with the ground, (1,).
         hull_first: the first candidate of each mesh: one for each vertex, in their order, (meshes,).
         shape: index into the shapes, (candidates,).
         body: body of the candidate.
@@ -79,6 +81,7 @@ class GroundCandidates(NamedTuple):
     """
 
     single: np.ndarray
+    most: np.ndarray
     hull_first: np.ndarray
     shape: np.ndarray
     body: np.ndarray
@@ -133,8 +136,12 @@ def make_ground_candidates(
             peak_shape.append(number)
     ends = np.concatenate([[0], np.cumsum(slots, dtype=np.int64)]).astype(np.int64)
     law = {number: laws.between(laws.links[shapes.link[number]], laws.ground) for number in sorted({*shape})}
+    single = hull_first[0] if hull_first else len(shape)
+    most = sum(slots[:single]) + int(np.minimum(np.diff([*hull_first, len(shape)]), HULL_POINTS).sum())
+    most += PEAK_CONTACTS * len(peak_shape)
     candidates = GroundCandidates(
-        single=np.array([hull_first[0] if hull_first else len(shape)], dtype=np.int64),
+        single=np.array([single], dtype=np.int64),
+        most=np.array([most], dtype=np.int64),
         hull_first=np.array(hull_first, dtype=np.int64),
         shape=np.array(shape, dtype=np.int64),
         body=np.array([shapes.body[s] for s in shape], dtype=np.int64),

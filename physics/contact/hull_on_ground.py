@@ -1,7 +1,7 @@
 """Contacts of convex meshes with the ground: lowest vertices, of many the corners of the polygon on which one stands.
 
 The vertices that bear, within a small distance of the lowest one, come first. Then follow others that may touch within
-two steps, and, up to four points, those that are near. Each vertex is a candidate with a slot of its own.
+two steps, and, up to four points, those that are almost as near. Each vertex is a candidate with a slot of its own.
 """
 
 import math
@@ -14,7 +14,7 @@ from grouser.physics.contact.facing import TAG, X, Y, convex_outline, sort_point
 from grouser.physics.contact.ground import GroundCandidates, is_soft, seen_from
 from grouser.physics.contact.hull_graph import clear_cap, find_cap
 from grouser.physics.contact.manifold import PREFERENCE, fill_frame
-from grouser.physics.contact.reduction import BEARING, FEW_POINTS, FIRST_CORNER, HULL_POINTS, choose_corners
+from grouser.physics.contact.reduction import BEARING, FEW_POINTS, FIRST_CORNER, HULL_POINTS, NEAR, choose_corners
 from grouser.physics.contact.shapes import Shapes
 from grouser.physics.contact.terrain import Terrain, look_ahead, surface_below
 
@@ -130,7 +130,7 @@ def _choose_vertices(shapes: Shapes, terrain: Terrain, step: float, s, count, wo
             if choice == _BEAR:
                 counts = gap <= max(deepest, 0.0) + BEARING
             else:
-                counts = choice == _NEAR or gap + 2.0 * step * points[k, _SPEED] < 0.0
+                counts = gap < NEAR if choice == _NEAR else gap + 2.0 * step * points[k, _SPEED] < 0.0
             for n in range(number):
                 counts &= kept[n] != v
             if counts:

@@ -15,8 +15,9 @@ import numpy as np
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import rotated
+from grouser.physics.contact.contacts import CONTACT_MARGIN
 from grouser.physics.contact.facing import facing_plane, find_outline, height_at, is_there
-from grouser.physics.contact.reduction import BEARING, FEW_POINTS, FIRST_CORNER, choose_corners
+from grouser.physics.contact.reduction import BEARING, FEW_POINTS, FIRST_CORNER, NEAR, choose_corners
 from grouser.physics.contact.shapes import HULL
 
 if TYPE_CHECKING:
@@ -80,9 +81,10 @@ def build_manifold(
         _write_point(overlap[count], witness, frame, manifold[0])
         kept = 1
     kept = _add_corners(overlap, count, most, gu, gv, witness, frame, chosen, kept, same, manifold)
-    few = min(most, FEW_POINTS)
-    if kept < few and nearest > BEARING:
-        count, _ = _overlap_corners(shapes, a, b, witness, reach, nearest, workspace)
+    # slow solids come no nearer than the margin in a step; of fast ones all points within reach may touch
+    few, near = min(most, FEW_POINTS), NEAR - max(distance, 0.0) if reach <= CONTACT_MARGIN else nearest
+    if kept < few and near > BEARING:
+        count, _ = _overlap_corners(shapes, a, b, witness, reach, near, workspace)
         kept = _add_corners(overlap, count, few, gu, gv, witness, frame, chosen, kept, same, manifold)
     return kept, least
 
@@ -187,9 +189,11 @@ def fill_frame(direction, frame):
 
 @kernel
 def _overlap(a, count_a, b, count_b, overlap, spare):
-    """Corners of the overlap of two convex outlines, none for a single point; returns their number."""
+    """Corners of the overlap of two convex outlines; returns their number."""
     if count_a < 2 or count_b < 2:
-        return 0
+        if count_a == 1 and count_b > 2:
+            return _inside(a, b, count_b, overlap)
+        return _inside(b, a, count_a, overlap) if count_b == 1 and count_a > 2 else 0
     if count_a == 2 and count_b == 2:
         return _common_stretch(a, b, overlap)
     if count_b == 2:
@@ -198,13 +202,32 @@ def _overlap(a, count_a, b, count_b, overlap, spare):
 
 
 @kernel
+def _inside(point, outline, sides, overlap):
+    """Fills `overlap` with the first of the points if it is inside of a convex outline; 1 if so, else 0."""
+    x, y = point[0, _X], point[0, _Y]
+    for s in range(sides):
+        after = s + 1 if s + 1 < sides else 0
+        ax, ay = outline[s, _X], outline[s, _Y]
+        if (outline[after, _X] - ax) * (y - ay) - (outline[after, _Y] - ay) * (x - ax) < 0.0:
+            return 0
+    overlap[0, _X], overlap[0, _Y] = x, y
+    return 1
+
+
+@kernel
 def _common_stretch(a, b, overlap):
-    """Ends of the common part of two parallel lines; nothing if the lines cross."""
+    """Ends of the common part of two parallel lines, or the point where two lines cross; returns their number."""
     ux, uy = a[1, _X] - a[0, _X], a[1, _Y] - a[0, _Y]
     vx, vy = b[1, _X] - b[0, _X], b[1, _Y] - b[0, _Y]
     square = ux * ux + uy * uy
-    if abs(ux * vy - uy * vx) > _PARALLEL * math.sqrt(square * (vx * vx + vy * vy)):
-        return 0
+    across = ux * vy - uy * vx
+    if abs(across) > _PARALLEL * math.sqrt(square * (vx * vx + vy * vy)):
+        wx, wy = b[0, _X] - a[0, _X], b[0, _Y] - a[0, _Y]
+        share, other = (wx * vy - wy * vx) / across, (wx * uy - wy * ux) / across
+        if not (0.0 <= share <= 1.0 and 0.0 <= other <= 1.0):
+            return 0
+        overlap[0, _X], overlap[0, _Y] = a[0, _X] + share * ux, a[0, _Y] + share * uy
+        return 1
     one = (ux * (b[0, _X] - a[0, _X]) + uy * (b[0, _Y] - a[0, _Y])) / square
     other = (ux * (b[1, _X] - a[0, _X]) + uy * (b[1, _Y] - a[0, _Y])) / square
     low, high = max(min(one, other), 0.0), min(max(one, other), 1.0)

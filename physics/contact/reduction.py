@@ -14,8 +14,9 @@ from grouser.physics.base.kernel import kernel
 
 # Points of a pair of which one is a convex mesh, or of a mesh with the ground.
 HULL_POINTS = 8
-# Points to which those are added that do not bear yet.
-FEW_POINTS = 4
+# Points to which those are added that do not bear yet; their largest gap unless it closes within two steps anyway: half
+# a metre per second, in a step of a millisecond [m].
+FEW_POINTS, NEAR = 4, 5e-4
 # Points whose gaps differ by less bear together [m]: a few times the gap that is tolerated (`rows.CONTACT_SLOP`).
 BEARING = 5e-5
 # Corners nearer to the chord, as a share of the distance of the first two, are left out.
