@@ -6,6 +6,7 @@ hull, with which it computes contacts anyway. A floating base gets a floating jo
 """
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -18,7 +19,8 @@ from grouser.physics.description.urdf.meshes import triangles
 WORLD = "world"
 BASE_JOINT = "floating_base"
 _KEPT = ("link", "joint")
-_COMPILER = {"fusestatic": "true", "discardvisual": "true", "strippath": "true"}
+# Inertias that no body can have, of which it would refuse the file, are replaced by balls.
+_COMPILER = {"fusestatic": "true", "discardvisual": "true", "strippath": "true", "balanceinertia": "true"}
 
 
 def mujoco_model(mujoco: Any, machine: Machine, step: float, friction: float) -> Any:
@@ -49,9 +51,19 @@ def mujoco_model(mujoco: Any, machine: Machine, step: float, friction: float) ->
     return specification.compile()
 
 
-def put_base(mujoco: Any, model: Any, data: Any, position: Any) -> None:
-    """Puts a model back to its start, a floating base with its level frame at a position [m]."""
+def put_at_start(mujoco: Any, model: Any, data: Any, position: Any, joint_position: Mapping[str, float]) -> None:
+    """Puts a model back to its start.
+
+    Args:
+        mujoco, model, data: MuJoCo's.
+        position: of a floating base, with its level frame [m].
+        joint_position: of joints by their names [m or rad]; others are at 0.
+    """
     mujoco.mj_resetData(model, data)
+    for number in range(model.njnt):
+        joint = model.joint(number)
+        if joint.name in joint_position:
+            data.qpos[joint.qposadr[0]] = joint_position[joint.name]
     if model.njnt and model.joint(0).name == BASE_JOINT:
         data.qpos[:7] = [*position, 1.0, 0.0, 0.0, 0.0]
 

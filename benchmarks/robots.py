@@ -1,15 +1,17 @@
 """Robots as their makers published them, beside MuJoCo on the same URDF.
 
-Each robot begins a millimetre above the ground, or fixed to it, in the position that its URDF gives, and nothing drives
-it: legs give way, arms swing into their limits. It is measured from its start and after two seconds. Both programs have
-their usual settings except step, friction and the tolerance of equal residuals (`mujoco_peer`). They differ in the
-pairs of links that may touch: grouser leaves out those that overlap at the start, MuJoCo only neighbours.
+Each robot begins a millimetre above the ground, or fixed to it, in the position that its URDF gives: joints at zero, or
+at the limit next to it. Nothing drives it: legs give way, arms swing into their limits. It is measured from its start
+and after two seconds. Both programs have their usual settings except step, friction and the tolerance of equal residuals
+(`mujoco_peer`). They differ in the pairs of links that may touch: grouser leaves out those that overlap at the start,
+MuJoCo only neighbours.
 """
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ import numpy as np
 import grouser
 from grouser.benchmarks.figure import Figure, Target, alternating_medians, cpu_time
 from grouser.benchmarks.mujoco_peer import MuJoCoPeer
-from grouser.benchmarks.mujoco_urdf import mujoco_model, put_base
+from grouser.benchmarks.mujoco_urdf import mujoco_model, put_at_start
 from grouser.benchmarks.peers import require
 from grouser.benchmarks.robot_files import package_version, robots_folder
 from grouser.benchmarks.solver_effort import step_and_watch
@@ -50,7 +52,7 @@ _REPEATS = 5
 _RATIO = 1.0  # of grouser's time to MuJoCo's
 
 
-def run() -> list[Figure]:
+def run() -> Iterator[Figure]:
     """Measures every robot.
 
     Raises:
@@ -59,14 +61,15 @@ def run() -> list[Figure]:
     mujoco, folder = require("mujoco"), robots_folder()
     files = {path.stem: path for path in folder.rglob("*.urdf")}
     bases = {name: "floating" if floats else "fixed" for name, floats in ROBOTS.items()}
-    return [figure for name, base in bases.items() for figure in compare(mujoco, name, files[name], base)]
+    for name, base in bases.items():
+        yield from compare(mujoco, name, files[name], base)
 
 
 def compare(mujoco: Any, name: str, file: Path, base: str) -> Iterator[Figure]:
     """The figures of a robot from its start, and later."""
     machine = grouser.load_machine(file, base=base)
     ours, height = simulation_on_ground(machine)
-    peer = peer_on_ground(mujoco, machine, height)
+    peer = peer_on_ground(mujoco, machine, height, ours.joint_position)
     peer.settle_tolerance(_FIRST_STEPS + _SETTLING_STEPS + (_REPEATS + 1) * _LATER_STEPS)
     ours.step(1)  # Compiles.
     starts: dict[Any, Callable[[], None]] = {ours: ours.reset, peer: peer.start}
@@ -95,8 +98,16 @@ def simulation_on_ground(machine: Machine) -> tuple[grouser.Simulation, float]:
     return grouser.Simulation(machine, World(spawn=Pose((0.0, 0.0, height))), step=STEP), height
 
 
-def peer_on_ground(mujoco: Any, machine: Machine, height: float) -> MuJoCoPeer:
+def peer_on_ground(
+    mujoco: Any, machine: Machine, height: float, joint_position: Mapping[str, float] = MappingProxyType({})
+) -> MuJoCoPeer:
     """The same machine in MuJoCo.
+
+    Args:
+        mujoco: the module.
+        machine: the machine.
+        height: of its base [m].
+        joint_position: of its joints [m or rad], 0 for others.
 
     Raises:
         ValueError: MuJoCo refuses the URDF.
@@ -105,7 +116,8 @@ def peer_on_ground(mujoco: Any, machine: Machine, height: float) -> MuJoCoPeer:
     assert world.ground is not None
     model = mujoco_model(mujoco, machine, STEP, world.ground.friction)
     position: Vector3 = (0.0, 0.0, height)
-    return MuJoCoPeer(mujoco, model, lambda data: put_base(mujoco, model, data, position))
+    start = dict(joint_position)
+    return MuJoCoPeer(mujoco, model, lambda data: put_at_start(mujoco, model, data, position, start))
 
 
 def _figure(name: str, ours: grouser.Simulation, peer: MuJoCoPeer, times: list[float], steps: int) -> Figure:

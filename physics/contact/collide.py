@@ -17,6 +17,8 @@ from grouser.physics.contact.ground import (
     touch_peaks,
     touch_plane,
 )
+from grouser.physics.contact.hull_graph import Cap, make_cap
+from grouser.physics.contact.hull_on_ground import touch_ground_with_hulls
 from grouser.physics.contact.laws import ContactLaws, LawTable
 from grouser.physics.contact.narrow import capsule_to_capsule, nearest_point, point_to_shape
 from grouser.physics.contact.nearest import SIMPLEX_SHAPE
@@ -29,6 +31,7 @@ from grouser.physics.contact.pairs import (
     make_collision_pairs,
     place_shapes,
 )
+from grouser.physics.contact.reduction import make_chosen
 from grouser.physics.contact.shapes import POINTS, Shapes, make_shapes
 from grouser.physics.contact.slots import Memory, make_memory
 from grouser.physics.contact.terrain import SPHERE_CONTACTS, Terrain, make_terrain
@@ -88,6 +91,8 @@ class ContactWorkspace(NamedTuple):
         buffer: four lists of points in the plane, (4, points, 4).
         frame: two tangents and the normal, (3, 3).
         manifold_direction: direction of a manifold, (3,).
+        first_cap, second_cap: vertices and faces of two meshes where they are nearest to each other.
+        chosen, corner: corners that are kept of a polygon, (HULL_POINTS,).
     """
 
     broad: BroadPhase
@@ -109,6 +114,10 @@ class ContactWorkspace(NamedTuple):
     buffer: np.ndarray
     frame: np.ndarray
     manifold_direction: np.ndarray
+    first_cap: Cap
+    second_cap: Cap
+    chosen: np.ndarray
+    corner: np.ndarray
 
 
 class Overlap(NamedTuple):
@@ -222,14 +231,15 @@ def first_capacity(collision: Collision) -> Capacity:
     shapes, pairs = len(collision.shapes.kind), collision.pairs
     return Capacity(
         pairs=min(len(pairs.first), max(_FIRST_PAIRS, _PAIRS_OF_SHAPE * shapes)),
-        contacts=ground_slots(collision) + min(int(pairs.slots.sum()), max(_FIRST_PAIRS, _PAIRS_OF_SHAPE * shapes)),
+        contacts=int(collision.candidates.most[0])
+        + min(int(pairs.slots.sum()), max(_FIRST_PAIRS, _PAIRS_OF_SHAPE * shapes)),
     )
 
 
 def needed_capacity(collision: Collision, workspace: ContactWorkspace) -> Capacity:
-    """Capacity for the near pairs of the step; a step has no more contacts than these and the ground have slots."""
+    """Capacity for the near pairs of the step; a step has no more contacts than these and the ground may have."""
     pairs, contacts = workspace.broad.count.tolist()
-    return Capacity(pairs, ground_slots(collision) + contacts)
+    return Capacity(pairs, int(collision.candidates.most[0]) + contacts)
 
 
 def make_contacts(collision: Collision, capacity: Capacity | None = None) -> Contacts:
@@ -260,9 +270,13 @@ def make_contact_workspace(collision: Collision, capacity: Capacity | None = Non
         simplex=np.zeros(SIMPLEX_SHAPE),
         direction=np.zeros(3),
         witness=np.zeros(3),
-        buffer=np.zeros((4, 2 * vertices + 8, 4)),
+        buffer=np.zeros((4, 2 * vertices + 8, 4)),  # also for all vertices of a mesh
         frame=np.zeros((3, 3)),
         manifold_direction=np.zeros(3),
+        first_cap=make_cap(len(shapes.vertex), len(shapes.face)),
+        second_cap=make_cap(len(shapes.vertex), len(shapes.face)),
+        chosen=make_chosen(),
+        corner=make_chosen(),
     )
 
 
@@ -284,7 +298,8 @@ def find_near(collision: Collision, kinematics: Kinematics, step: float, workspa
         workspace: result.
     """
     shapes, pairs = collision.shapes, collision.pairs
-    if pairs.first.shape[0] == 0 and collision.candidates.peak_shape.shape[0] == 0:
+    candidates = collision.candidates
+    if pairs.first.shape[0] == 0 and candidates.peak_shape.shape[0] == 0 and candidates.hull_first.shape[0] == 0:
         return
     if workspace.broad.active[0] == 0:
         workspace.broad.count[0] = workspace.broad.count[1] = 0
@@ -317,7 +332,7 @@ def has_room(collision: Collision, room, workspace: ContactWorkspace):
     pairs, broad = collision.pairs, workspace.broad
     if pairs.first.shape[0] == 0:
         return True
-    return broad.count[0] <= broad.pair.shape[0] and pairs.slot[0] + broad.count[1] <= room
+    return broad.count[0] <= broad.pair.shape[0] and collision.candidates.most[0] + broad.count[1] <= room
 
 
 @inlined
@@ -349,6 +364,9 @@ def detect_contacts(
         )
     else:
         _touch_height_field(collision, kinematics, step, memory, workspace, contacts)
+    touch_ground_with_hulls(
+        collision.candidates, collision.shapes, collision.terrain, kinematics, step, workspace, contacts
+    )
     if collision.pairs.first.shape[0] > 0:
         touch_pairs(collision.shapes, collision.pairs, kinematics, step, memory, workspace, contacts)
 

@@ -2,11 +2,12 @@
 
 The largest separation of two solids along a direction is their distance, or, where they overlap, minus the depth of
 the overlap. Face normals often prove it. Else the iterations of `nearest` find the direction for separate solids. For
-touching solids it has no accurate digits, and overlapping ones have no nearest points: they are moved apart along the
-best known direction, which is then replaced by that between their nearest points. This never lowers the separation:
-with p the nearest point of the set of differences, moved by t along the unit vector d, its separation along p / |p| is
-|p| - t d.p / |p|, and |p| is at least that along d after the move. The search starts from the directions between
-slightly shrunk solids, between the middles, and, where they overlap deeply, from the best face normal.
+solids whose distance is small beside their size it has few accurate digits, and overlapping ones have no nearest
+points: they are moved apart along the best known direction, which is then replaced by that between their nearest
+points. This never lowers the separation: with p the nearest point of the set of differences, moved by t along the unit
+vector d, its separation along p / |p| is |p| - t d.p / |p|, and |p| is at least that along d after the move. The search
+starts from the directions between slightly shrunk solids, between the middles, and, where they overlap deeply, from the
+best face normal.
 
 `manifold` finds the contact points along the direction. They are a function of the two poses and of the reach alone.
 """
@@ -22,18 +23,24 @@ from grouser.physics.contact.contacts import CONTACT_MARGIN
 from grouser.physics.contact.manifold import PREFERENCE, build_manifold
 from grouser.physics.contact.nearest import nearest_points
 from grouser.physics.contact.pairs import CollisionPairs
-from grouser.physics.contact.separation import best_box_face, best_crossing, best_face, distance_along, support
-from grouser.physics.contact.shapes import BOX, CAPSULE, Shapes
+from grouser.physics.contact.separation import (
+    best_box_face,
+    best_crossing,
+    best_face,
+    best_face_near,
+    distance_along,
+    support,
+)
+from grouser.physics.contact.shapes import BOX, CAPSULE, HULL, Shapes
 
 if TYPE_CHECKING:
     from grouser.physics.contact.collide import ContactWorkspace
     from grouser.physics.multibody.kinematics import Kinematics
 
-# The normals of more faces than this together are not tried at once.
+# The normals of more faces than this together are not tried all.
 _MOST_FACES = 64
-# Only the faces next to the direction found are tried then: minimum cosine between face normal and direction.
-_SAME_SIDE = 0.9
-_NO_DIRECTION = (0.0, 0.0, 0.0)
+# Share by which meshes of more faces are shrunk at first.
+_CORE = 0.002
 # Shares by which solids are shrunk for a first direction, until they are apart; where that is deep.
 _CORES, _DEEP = (0.002, 0.02, 0.1, 0.3, 0.6), 0.1
 # Distance to which they are moved apart, as a share of the smaller one: at first, its factor, and the least.
@@ -69,13 +76,11 @@ def touch_convex(
     )
     distance = workspace.distance[c : c + 1]
     if shapes.part[a, 3] - shapes.part[a, 2] + shapes.part[b, 3] - shapes.part[b, 2] <= _MOST_FACES:
-        number = _solve_by_faces(
-            *(shapes.kind, shapes.size, shapes.bound, shapes.part, shapes.vertex, shapes.face, shapes.face_corner),
-            *(rotation, place, a, b, reach, pairs.slots[p], workspace.buffer, workspace.frame, workspace.direction),
-            *(distance, workspace.found),
-        )
-        if number >= 0:
-            return number
+        number = _solve_by_faces(shapes, a, b, reach, pairs.slots[p], workspace, distance)
+    else:
+        number = _solve_by_near_faces(shapes, a, b, c, reach, pairs.slots[p], workspace, distance)
+    if number >= 0:
+        return number
     return search_convex(shapes, pairs, p, reach, workspace, distance)
 
 
@@ -91,128 +96,108 @@ def search_convex(shapes: Shapes, pairs: CollisionPairs, p, reach: float, worksp
     """
     a, b, c = np.uintp(pairs.first[p]), np.uintp(pairs.second[p]), np.uintp(pairs.convex[p])
     workspace.searches[0] += 1
-    distance[0] = _find_direction(
-        *(shapes.kind, shapes.size, shapes.bound, shapes.part, shapes.vertex, shapes.face, shapes.middle),
-        *(workspace.rotation, workspace.position, a, b, workspace.solved_rotation[c], workspace.solved_position[c]),
-        *(reach, workspace.simplex, workspace.direction, workspace.witness),
-    )
+    distance[0] = _find_direction(shapes, a, b, c, reach, workspace)
     if distance[0] > reach:
         return 0
-    return _build_pair_manifold(
-        *(shapes.kind, shapes.size, shapes.bound, shapes.part, shapes.vertex, shapes.face, shapes.face_corner),
-        *(workspace.rotation, workspace.position, a, b, workspace.direction, workspace.manifold_direction),
-        *(workspace.witness, reach, pairs.slots[p], workspace.buffer, workspace.frame, workspace.found),
-    )
+    return _build_pair_manifold(shapes, a, b, reach, pairs.slots[p], workspace)
 
 
 @kernel
-def _find_direction(
-    kind,
-    size,
-    bound,
-    part,
-    vertex,
-    face,
-    middle,
-    rotation,
-    position,
-    a,
-    b,
-    turn,
-    place,
-    reach,
-    simplex,
-    direction,
-    witness,
-):
+def _find_direction(shapes: Shapes, a, b, c, reach, workspace: "ContactWorkspace"):
     """Largest separation of two solids [m], at least a lower bound of it where it exceeds the reach.
 
     Args:
-        kind, size, bound, part, vertex, face, middle, rotation, position, a, b: see `build_manifold`.
-        turn, place: pose of the second solid in the frame of the first.
+        shapes, a, b: the two solids.
+        c: index of the pair among the convex ones, whose relative pose is stored.
         reach: largest relevant gap [m].
-        simplex: buffer.
-        direction: result, unit vector from the second solid to the first, world axes, (3,).
-        witness: result, nearest point of the first solid, from the kinematics' origin [m], (3,).
+        workspace: `direction` and `witness` are results.
     """
+    turn, place, simplex = workspace.solved_rotation[c], workspace.solved_position[c], workspace.simplex
     x, y, z = place[0], place[1], place[2]
-    best, nx, ny, nz, wx, wy, wz = nearest_points(
-        kind, size, bound, part, vertex, middle, a, b, turn, x, y, z, 0.0, reach, simplex
-    )
+    best, nx, ny, nz, wx, wy, wz = nearest_points(shapes, a, b, turn, x, y, z, 0.0, 0.0, 0.0, 0.0, reach, simplex)
     if best > reach:
         return best
-    if not best + _radii(kind, size, a, b) > PREFERENCE:
-        best, nx, ny, nz = _first_direction(
-            *(kind, size, bound, part, vertex, face, middle, rotation, position, a, b, turn, x, y, z),
-            *(nx, ny, nz, simplex, direction),
+    core_distance = best + _radii(shapes, a, b)
+    if core_distance > _LIFT * min(shapes.bound[a], shapes.bound[b]):
+        _place_result(workspace, a, nx, ny, nz, wx, wy, wz)
+        return best
+    if not core_distance > PREFERENCE:
+        best, nx, ny, nz = _first_direction(shapes, a, b, turn, x, y, z, nx, ny, nz, workspace)
+    return _improve_direction(shapes, a, b, turn, x, y, z, nx, ny, nz, best, workspace)
+
+
+@kernel
+def _improve_direction(shapes: Shapes, a, b, turn, x, y, z, nx, ny, nz, best, workspace: "ContactWorkspace"):
+    """Improves a direction by moving the solids apart along it; returns the separation along the best one [m].
+
+    Args:
+        shapes, a, b: the two solids.
+        turn, x, y, z: pose of the second solid in the frame of the first.
+        nx, ny, nz: the direction, and `best`, the separation along it.
+        workspace: `direction` and `witness` are results.
+    """
+    smaller = min(shapes.bound[a], shapes.bound[b])
+    free, wx, wy, wz = _LIFT * smaller, 0.0, 0.0, 0.0
+    # the iterations end at the nearest corners of polyhedra; for round solids another start costs digits
+    known = 1.0 if _is_polyhedron(shapes.kind[a]) and _is_polyhedron(shapes.kind[b]) else 0.0
+    for _ in range(_ROUNDS):
+        lift = free - best
+        _, ux, uy, uz, wx, wy, wz = nearest_points(
+            *(shapes, a, b, turn, x - lift * nx, y - lift * ny, z - lift * nz),
+            *(known * nx, known * ny, known * nz, 0.0, math.inf, workspace.simplex),
         )
-        smaller = min(bound[a], bound[b])
-        free = _LIFT * smaller
-        for _ in range(_ROUNDS):
-            lift = free - best
-            _, ux, uy, uz, wx, wy, wz = nearest_points(
-                *(kind, size, bound, part, vertex, middle, a, b, turn, x - lift * nx, y - lift * ny, z - lift * nz),
-                *(0.0, math.inf, simplex),
-            )
-            along = _along(kind, size, part, vertex, a, b, turn, x, y, z, ux, uy, uz)
-            gain = along - best
-            if gain > 0.0:
-                best, nx, ny, nz = along, ux, uy, uz
-            if gain < _GAIN:
-                break
-            free = max(_LOWERING * free, _SMALLEST_LIFT * smaller)
-    r, at = rotation[a], position[a]
-    direction[0], direction[1], direction[2] = rotated(r, nx, ny, nz)
-    wx, wy, wz = rotated(r, wx, wy, wz)
-    witness[0], witness[1], witness[2] = at[0] + wx, at[1] + wy, at[2] + wz
+        along = _along(shapes, a, b, turn, x, y, z, ux, uy, uz)
+        gain = along - best
+        if gain > 0.0:
+            best, nx, ny, nz = along, ux, uy, uz
+        if gain < _GAIN:
+            break
+        free = max(_LOWERING * free, _SMALLEST_LIFT * smaller)
+    _place_result(workspace, a, nx, ny, nz, wx, wy, wz)
     return best
 
 
 @kernel
-def _radii(kind, size, a, b):
-    """Sum of the radii of capsules [m]."""
-    radii = size[a, 0] if kind[a] == CAPSULE else 0.0
-    return radii + size[b, 0] if kind[b] == CAPSULE else radii
+def _place_result(workspace: "ContactWorkspace", a, nx, ny, nz, wx, wy, wz):
+    """Writes direction and witness, given in the frame of the first solid."""
+    r, at, direction, witness = workspace.rotation[a], workspace.position[a], workspace.direction, workspace.witness
+    direction[0], direction[1], direction[2] = rotated(r, nx, ny, nz)
+    wx, wy, wz = rotated(r, wx, wy, wz)
+    witness[0], witness[1], witness[2] = at[0] + wx, at[1] + wy, at[2] + wz
 
 
 @kernel
-def _first_direction(
-    kind,
-    size,
-    bound,
-    part,
-    vertex,
-    face,
-    middle,
-    rotation,
-    position,
-    a,
-    b,
-    turn,
-    x,
-    y,
-    z,
-    nx,
-    ny,
-    nz,
-    simplex,
-    direction,
-):
+def _is_polyhedron(kind):
+    """Whether a solid has flat faces only."""
+    return kind in (BOX, HULL)
+
+
+@kernel
+def _radii(shapes: Shapes, a, b):
+    """Sum of the radii of capsules [m]."""
+    radii = shapes.size[a, 0] if shapes.kind[a] == CAPSULE else 0.0
+    return radii + shapes.size[b, 0] if shapes.kind[b] == CAPSULE else radii
+
+
+@kernel
+def _first_direction(shapes: Shapes, a, b, turn, x, y, z, nx, ny, nz, workspace: "ContactWorkspace"):
     """The best direction that is known of touching or overlapping solids, and the separation along it [m].
 
     Args:
-        kind, size, bound, part, vertex, face, middle, rotation, position, a, b: see `build_manifold`.
+        shapes, a, b: the two solids.
         turn, x, y, z: pose of the second solid in the frame of the first.
         nx, ny, nz: direction between the nearest points, zero if they have none.
-        simplex, direction: buffers.
+        workspace: poses, and buffers.
     """
-    best = _along(kind, size, part, vertex, a, b, turn, x, y, z, nx, ny, nz)
+    rotation, position, direction = workspace.rotation, workspace.position, workspace.direction
+    part, middle = shapes.part, shapes.middle
+    best = _along(shapes, a, b, turn, x, y, z, nx, ny, nz)
     # the separation of shrunk solids is a first guess of the depth
     for less in _CORES:
         _, ux, uy, uz, _, _, _ = nearest_points(
-            kind, size, bound, part, vertex, middle, a, b, turn, x, y, z, less, math.inf, simplex
+            shapes, a, b, turn, x, y, z, 0.0, 0.0, 0.0, less, math.inf, workspace.simplex
         )
-        along = _along(kind, size, part, vertex, a, b, turn, x, y, z, ux, uy, uz)
+        along = _along(shapes, a, b, turn, x, y, z, ux, uy, uz)
         if along > best:
             best, nx, ny, nz = along, ux, uy, uz
         if along > -math.inf:
@@ -222,57 +207,38 @@ def _first_direction(
     length = math.sqrt(ux * ux + uy * uy + uz * uz)
     if length > 0.0:
         ux, uy, uz = ux / length, uy / length, uz / length
-        along = _along(kind, size, part, vertex, a, b, turn, x, y, z, ux, uy, uz)
+        along = _along(shapes, a, b, turn, x, y, z, ux, uy, uz)
         if along > best:
             best, nx, ny, nz = along, ux, uy, uz
     if less >= _DEEP or part[a, 3] - part[a, 2] + part[b, 3] - part[b, 2] <= _MOST_FACES:
-        along = best_face(kind, size, part, vertex, face, rotation, position, a, b, _NO_DIRECTION, -1.0, direction)
+        along = best_face(shapes, rotation, position, a, b, direction)
         if along > best:
             best = along
             nx, ny, nz = rotated_back(rotation[a], direction[0], direction[1], direction[2])
-    if kind[a] == BOX and kind[b] == BOX:
-        along = best_crossing(kind, size, part, vertex, rotation, position, a, b, direction)
+    if shapes.kind[a] == BOX and shapes.kind[b] == BOX:
+        along = best_crossing(shapes, rotation, position, a, b, direction)
         if along > best:
             best = along
             nx, ny, nz = rotated_back(rotation[a], direction[0], direction[1], direction[2])
     if best == -math.inf:
         # concentric round solids
         nx, ny, nz = 0.0, 0.0, 1.0
-        best = _along(kind, size, part, vertex, a, b, turn, x, y, z, nx, ny, nz)
+        best = _along(shapes, a, b, turn, x, y, z, nx, ny, nz)
     return best, nx, ny, nz
 
 
 @kernel
-def _along(kind, size, part, vertex, a, b, turn, x, y, z, nx, ny, nz):
+def _along(shapes: Shapes, a, b, turn, x, y, z, nx, ny, nz):
     """Separation of two solids along a unit vector in the frame of the first [m]; -inf along zero."""
     if nx == 0.0 and ny == 0.0 and nz == 0.0:
         return -math.inf
     ux, uy, uz = rotated_back(turn, nx, ny, nz)
-    reach_b = support(kind, size, part, vertex, b, ux, uy, uz)
-    return -(nx * x + ny * y + nz * z) - support(kind, size, part, vertex, a, -nx, -ny, -nz) - reach_b
+    reach_b = support(shapes, b, ux, uy, uz)
+    return -(nx * x + ny * y + nz * z) - support(shapes, a, -nx, -ny, -nz) - reach_b
 
 
 @kernel
-def _solve_by_faces(
-    kind,
-    size,
-    bound,
-    part,
-    vertex,
-    face,
-    face_corner,
-    rotation,
-    position,
-    a,
-    b,
-    reach,
-    most,
-    buffer,
-    frame,
-    direction,
-    distance,
-    manifold,
-):
+def _solve_by_faces(shapes: Shapes, a, b, reach, most, workspace: "ContactWorkspace", distance):
     """Solves a pair by its face normals, if they prove the result.
 
     The separation along a direction is at most the distance. Two solids are therefore apart if they are apart along a
@@ -281,50 +247,82 @@ def _solve_by_faces(
     which all candidate directions are known (Gottschalk et al. 1996).
 
     Args:
-        kind, size, bound, part, vertex, face, face_corner, rotation, position, a, b: see `build_manifold`.
-        reach, most, buffer, frame: see there.
-        direction, distance, manifold: results; the last two also for a separate pair.
+        shapes, a, b: the two solids.
+        reach, most: see `build_manifold`.
+        workspace: with `found`, a result.
+        distance: result, also for a separate pair.
 
     Returns:
         Number of contact points, -1 where the normals do not prove the result.
     """
-    if kind[a] == BOX and kind[b] == BOX:
+    rotation, position, size, direction = workspace.rotation, workspace.position, shapes.size, workspace.direction
+    if shapes.kind[a] == BOX and shapes.kind[b] == BOX:
         along = best_box_face(size[a], rotation[a], position[a], size[b], rotation[b], position[b], direction)
     else:
-        along = best_face(kind, size, part, vertex, face, rotation, position, a, b, _NO_DIRECTION, -1.0, direction)
+        along = best_face(shapes, rotation, position, a, b, direction)
     distance[0] = along
     if along > reach:
         return 0
     if along < -PREFERENCE:
-        if kind[a] != BOX or kind[b] != BOX:
+        if shapes.kind[a] != BOX or shapes.kind[b] != BOX:
             return -1
-        if best_crossing(kind, size, part, vertex, rotation, position, a, b, frame[0]) > along + PREFERENCE:
+        if best_crossing(shapes, rotation, position, a, b, workspace.frame[0]) > along + PREFERENCE:
             return -1
     if along == -math.inf:
         return -1
     # the centre of the first solid serves as witness; it must not become a contact point
-    number, least = build_manifold(
-        kind,
-        size,
-        bound,
-        part,
-        vertex,
-        face,
-        face_corner,
-        rotation,
-        position,
-        a,
-        b,
-        direction,
-        along,
-        position[a],
-        reach,
-        most,
-        buffer,
-        frame,
-        manifold,
-    )
+    number, least = build_manifold(shapes, a, b, direction, along, position[a], reach, most, workspace, workspace.found)
     return -1 if least > along + PREFERENCE else number
+
+
+@kernel
+def _solve_by_near_faces(shapes: Shapes, a, b, c, reach, most, workspace: "ContactWorkspace", distance):
+    """As `_solve_by_faces`, for meshes of many faces, by those near the direction between slightly shrunk solids.
+
+    Shrunk about their middles, solids keep the directions of their faces and edges, and those that touch or overlap a
+    little are apart. The separation along a direction found so, if possible a face normal, does not grow nearby if a
+    contact point along it has no larger gap; else the direction is improved.
+
+    Args:
+        shapes, a, b, reach, most, workspace, distance: see there.
+        c: index of the pair among the convex ones, whose relative pose is stored.
+
+    Returns:
+        Number of contact points, -1 for solids that overlap more.
+    """
+    turn, place, bound = workspace.solved_rotation[c], workspace.solved_position[c], shapes.bound
+    x, y, z = place[0], place[1], place[2]
+    # no point of a solid moves farther towards its middle
+    shrinkage = 2.0 * _CORE * (bound[a] + bound[b])
+    best, nx, ny, nz, wx, wy, wz = nearest_points(
+        shapes, a, b, turn, x, y, z, 0.0, 0.0, 0.0, _CORE, reach + shrinkage, workspace.simplex
+    )
+    if best - shrinkage > reach:
+        distance[0] = best - shrinkage
+        return 0
+    if not best > PREFERENCE:
+        return -1
+    given = _along(shapes, a, b, turn, x, y, z, nx, ny, nz)
+    _place_result(workspace, a, nx, ny, nz, wx, wy, wz)
+    along = best_face_near(
+        shapes, workspace.rotation, workspace.position, a, b, workspace.direction, workspace.manifold_direction
+    )
+    if along < given - PREFERENCE:
+        # an edge across an edge
+        along = given
+        for k in range(3):
+            workspace.manifold_direction[k] = workspace.direction[k]
+    distance[0] = along
+    if along > reach:
+        return 0
+    number, least = build_manifold(
+        *(shapes, a, b, workspace.manifold_direction, along, workspace.witness, reach, most, workspace),
+        workspace.found,
+    )
+    if least <= along + PREFERENCE:
+        return number
+    distance[0] = _improve_direction(shapes, a, b, turn, x, y, z, nx, ny, nz, given, workspace)
+    return 0 if distance[0] > reach else _build_pair_manifold(shapes, a, b, reach, most, workspace)
 
 
 @kernel
@@ -381,72 +379,36 @@ def _relative_motion(r_a, at_a, r_b, at_b, solved_rotation, solved_position):
 
 
 @kernel
-def _build_pair_manifold(
-    kind,
-    size,
-    bound,
-    part,
-    vertex,
-    face,
-    face_corner,
-    rotation,
-    position,
-    a,
-    b,
-    direction,
-    manifold_direction,
-    witness,
-    reach,
-    most,
-    buffer,
-    frame,
-    manifold,
-):
+def _build_pair_manifold(shapes: Shapes, a, b, reach, most, workspace: "ContactWorkspace"):
     """Manifold of a pair along the direction found, or along the normal of a touching face.
 
     For touching solids the direction between their nearest points has no accurate digits. The separation along a face
     normal is exact, and no smaller than along other directions if that face touches.
 
     Args:
-        kind, size, bound, part, vertex, face, face_corner, rotation, position, a, b: see `build_manifold`.
-        direction: from the second solid to the first.
-        manifold_direction: result, the direction of the manifold.
-        witness, reach, most, buffer, frame, manifold: see `build_manifold`.
+        shapes, a, b: the two solids.
+        reach, most: see `build_manifold`.
+        workspace: direction and witness found; `found` is the result.
 
     Returns:
         Number of points.
     """
-    given = distance_along(kind, size, part, vertex, rotation, position, a, b, direction[0], direction[1], direction[2])
-    distance = best_face(
-        kind, size, part, vertex, face, rotation, position, a, b, direction, _SAME_SIDE, manifold_direction
+    rotation, position, direction, used = (
+        *(workspace.rotation, workspace.position),
+        *(workspace.direction, workspace.manifold_direction),
     )
+    given = distance_along(shapes, rotation, position, a, b, direction[0], direction[1], direction[2])
+    distance = best_face_near(shapes, rotation, position, a, b, direction, used)
+    number = 0
     for by_face in (True, False):
         if not by_face:
             distance = given
             for i in range(3):
-                manifold_direction[i] = direction[i]
+                used[i] = direction[i]
         if distance < given - PREFERENCE:
             continue
         number, least = build_manifold(
-            kind,
-            size,
-            bound,
-            part,
-            vertex,
-            face,
-            face_corner,
-            rotation,
-            position,
-            a,
-            b,
-            manifold_direction,
-            distance,
-            witness,
-            reach,
-            most,
-            buffer,
-            frame,
-            manifold,
+            shapes, a, b, used, distance, workspace.witness, reach, most, workspace, workspace.found
         )
         if least <= distance + PREFERENCE or not by_face:
             break

@@ -9,16 +9,21 @@ Coordinates are those of a frame with the normal as its third axis. A solid's si
 """
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import rotated, rotated_back
+from grouser.physics.contact.hull_graph import Cap, clear_cap, find_cap
 from grouser.physics.contact.separation import support
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, HULL
 
-# Columns of a point in the plane.
-X, Y = 0, 1
+if TYPE_CHECKING:
+    from grouser.physics.contact.shapes import Shapes
+
+# Columns of a point in the plane: coordinates, and a number that goes with it.
+X, Y, TAG = 0, 1, 2
 # Cosine between a face's normal and the contact normal above which the face touches.
 _FACING = 0.7
 # Sine between normal and axis above which a cylinder touches with one point of its rim.
@@ -45,11 +50,11 @@ def facing_axis(kind, x, y, z):
 
 
 @kernel
-def facing_plane(kind, size, rotation, position, s, witness, frame, side):
+def facing_plane(shapes: "Shapes", rotation, position, s, witness, frame, side):
     """Plane of the flat face of a box or cylinder that faces the other solid.
 
     Args:
-        kind, size, rotation, position, s: the solid.
+        shapes, rotation, position, s: the solid.
         witness, frame: origin and axes.
         side: see above.
 
@@ -58,12 +63,12 @@ def facing_plane(kind, size, rotation, position, s, witness, frame, side):
     """
     r = rotation[s]
     lx, ly, lz = rotated_back(r, frame[2, 0], frame[2, 1], frame[2, 2])
-    axis = facing_axis(kind[s], lx, ly, lz)
+    axis = facing_axis(shapes.kind[s], lx, ly, lz)
     if axis < 0:
         return False, 0.0, 0.0, 0.0
     k = np.uintp(axis)
     along = lx if axis == 0 else ly if axis == 1 else lz
-    half = size[s, 1] if kind[s] == CYLINDER else size[s, k]
+    half = shapes.size[s, 1] if shapes.kind[s] == CYLINDER else shapes.size[s, k]
     x, y, z = r[0, k], r[1, k], r[2, k]
     centre = x * (position[s, 0] - witness[0]) + y * (position[s, 1] - witness[1]) + z * (position[s, 2] - witness[2])
     return (
@@ -75,68 +80,95 @@ def facing_plane(kind, size, rotation, position, s, witness, frame, side):
 
 
 @kernel
-def find_outline(
-    kind, size, part, vertex, face, face_corner, rotation, position, s, witness, frame, side, nearest, spare, outline
-):
+def find_outline(shapes: "Shapes", rotation, position, s, witness, frame, side, nearest, cap: Cap, spare, outline):
     """Convex outline, seen along the normal, of a solid's facing corners within `nearest` of its extreme point.
 
     Args:
-        kind, size, part, vertex, face, face_corner, rotation, position, s: the solid.
+        shapes, rotation, position, s: the solid.
         witness, frame: origin and axes.
         side: see above.
         nearest: [m].
+        cap: result for a mesh, its faces there, for `height_at`; else a buffer.
         spare: buffer.
         outline: result, counter-clockwise.
 
     Returns:
-        Number of points.
+        Number of points, and of the faces in `cap`.
     """
-    r = rotation[s]
+    r, kind, size, part, vertex = rotation[s], shapes.kind[s], shapes.size[s], shapes.part, shapes.vertex
     ox, oy, oz = position[s, 0] - witness[0], position[s, 1] - witness[1], position[s, 2] - witness[2]
     lx, ly, lz = rotated_back(r, side * frame[2, 0], side * frame[2, 1], side * frame[2, 2])
-    axis = facing_axis(kind[s], lx, ly, lz)
-    if kind[s] == BOX and axis >= 0:
-        return _face_of_box(size[s], r, ox, oy, oz, lx, ly, lz, axis, frame, side, nearest, outline)
-    lowest = support(kind, size, part, vertex, s, lx, ly, lz) - nearest
+    axis = facing_axis(kind, lx, ly, lz)
+    if kind == BOX and axis >= 0:
+        return _face_of_box(size, r, ox, oy, oz, lx, ly, lz, axis, frame, side, nearest, outline), 0
+    lowest = support(shapes, s, lx, ly, lz) - nearest
+    if kind == HULL:
+        count, faces = _corners_of_hull(shapes, s, r, ox, oy, oz, lx, ly, lz, lowest, frame, cap, spare)
+        sort_points(spare, count)
+        return convex_outline(spare, count, outline), faces
     begin, end, count = part[s, 0], part[s, 1], 0
-    if kind[s] == CYLINDER:
-        count = _lines_of_cylinder(size[s], r, ox, oy, oz, lx, ly, lz, axis, lowest, frame, spare)
+    if kind == CYLINDER:
+        count = _lines_of_cylinder(size, r, ox, oy, oz, lx, ly, lz, axis, lowest, frame, spare)
         # the rim of the face, in the second half of the corners for the upper one; on its side it has no corners
         middle = (begin + end) // 2
         begin, end = (end, end) if axis < 0 else (middle, end) if lz > 0.0 else (begin, middle)
-    elif kind[s] == HULL:
-        for f in range(part[s, 2], part[s, 3]):
-            if face[f, 0] * lx + face[f, 1] * ly + face[f, 2] * lz >= _FACING:
-                for k in range(3):
-                    v = face_corner[f, k]
-                    x, y, z = vertex[v, 0], vertex[v, 1], vertex[v, 2]
-                    if lx * x + ly * y + lz * z >= lowest:
-                        count = _add_corner(r, ox, oy, oz, x, y, z, frame, spare, count)
-                end = begin
-    elif kind[s] == CAPSULE:
-        lowest -= size[s, 0]
+    elif kind == CAPSULE:
+        lowest -= size[0]
     for v in range(begin, end):
         x, y, z = vertex[v, 0], vertex[v, 1], vertex[v, 2]
         if lx * x + ly * y + lz * z >= lowest:
             count = _add_corner(r, ox, oy, oz, x, y, z, frame, spare, count)
-    _sort(spare, count)
-    return _convex_outline(spare, count, outline)
+    sort_points(spare, count)
+    return convex_outline(spare, count, outline), 0
 
 
 @kernel
-def height_at(kind, size, part, face, rotation, position, s, witness, frame, x, y, side):
-    """Height of a solid's surface at x, y [m]: where the normal leaves it (side 1) or enters it (-1)."""
+def _corners_of_hull(shapes: "Shapes", s, r, ox, oy, oz, lx, ly, lz, lowest, frame, cap: Cap, points):
+    """Fills `points` with a mesh's corners of facing faces above a level, all of its corners there if it has none.
+
+    Returns:
+        Number of points, and of the faces in `cap`.
+    """
+    face, vertex = shapes.face, shapes.vertex
+    vertices, faces = find_cap(shapes, s, lx, ly, lz, lowest, cap)
+    count = 0
+    for only_facing in (True, False):
+        if count > 0:
+            break
+        for n in range(faces):
+            f = cap.face[n]
+            if only_facing and face[f, 0] * lx + face[f, 1] * ly + face[f, 2] * lz < _FACING:
+                continue
+            for k in range(3):
+                v = shapes.face_corner[f, k]
+                if cap.seen_vertex[v]:
+                    # each corner once
+                    cap.seen_vertex[v] = False
+                    count = _add_corner(r, ox, oy, oz, vertex[v, 0], vertex[v, 1], vertex[v, 2], frame, points, count)
+    clear_cap(cap, vertices, faces)
+    return count, faces
+
+
+@kernel
+def height_at(shapes: "Shapes", rotation, position, s, witness, frame, x, y, side, cap: Cap, faces):
+    """Height of a solid's surface at x, y [m]: where the normal leaves it (side 1) or enters it (-1).
+
+    Of a mesh only the faces of `find_outline` count: they alone come as near to the other solid as its corners.
+    """
     px = witness[0] + x * frame[0, 0] + y * frame[1, 0] - position[s, 0]
     py = witness[1] + x * frame[0, 1] + y * frame[1, 1] - position[s, 1]
     pz = witness[2] + x * frame[0, 2] + y * frame[1, 2] - position[s, 2]
     px, py, pz = rotated_back(rotation[s], px, py, pz)
     nx, ny, nz = rotated_back(rotation[s], frame[2, 0], frame[2, 1], frame[2, 2])
-    if kind[s] == CYLINDER:
-        return _height_of_cylinder(size[s], px, py, pz, nx, ny, nz, side)
-    if kind[s] == CAPSULE:
-        return _height_of_capsule(size[s], px, py, pz, nx, ny, nz, side)
-    least = side * math.inf
-    for f in range(part[s, 2], part[s, 3]):
+    kind, face = shapes.kind[s], shapes.face
+    if kind == CYLINDER:
+        return _height_of_cylinder(shapes.size[s], px, py, pz, nx, ny, nz, side)
+    if kind == CAPSULE:
+        return _height_of_capsule(shapes.size[s], px, py, pz, nx, ny, nz, side)
+    is_hull = kind == HULL
+    least, first = side * math.inf, shapes.part[s, 2]
+    for k in range(faces if is_hull else shapes.part[s, 3] - first):
+        f = cap.face[k] if is_hull else first + k
         along = face[f, 0] * nx + face[f, 1] * ny + face[f, 2] * nz
         if side * along > _STEEP:
             plane = (face[f, 3] - face[f, 0] * px - face[f, 1] * py - face[f, 2] * pz) / along
@@ -192,7 +224,7 @@ def _face_of_box(size, r, ox, oy, oz, lx, ly, lz, axis, frame, side, nearest, ou
 
 @kernel
 def _begin_with_lowest(outline, count):
-    """Shifts points around, so that the one with the lowest x, then y, is the first, as in `_convex_outline`."""
+    """Shifts points around, so that the one with the lowest x, then y, is the first, as in `convex_outline`."""
     first = 0
     for k in range(1, count):
         x, y = outline[k, X], outline[k, Y]
@@ -233,19 +265,19 @@ def _add_corner(r, ox, oy, oz, x, y, z, frame, points, count):
 
 
 @kernel
-def _sort(points, count):
-    """Sorts points by x, then y, in place."""
+def sort_points(points, count):
+    """Sorts points, with their third column, by x, then y, in place."""
     for k in range(1, count):
-        x, y = points[k, X], points[k, Y]
+        x, y, tag = points[k, X], points[k, Y], points[k, TAG]
         m = k
         while m > 0 and (points[m - 1, X] > x or (points[m - 1, X] == x and points[m - 1, Y] > y)):
-            points[m, X], points[m, Y] = points[m - 1, X], points[m - 1, Y]
+            points[m, X], points[m, Y], points[m, TAG] = points[m - 1, X], points[m - 1, Y], points[m - 1, TAG]
             m -= 1
-        points[m, X], points[m, Y] = x, y
+        points[m, X], points[m, Y], points[m, TAG] = x, y, tag
 
 
 @kernel
-def _convex_outline(points, count, outline):
+def convex_outline(points, count, outline):
     """Convex hull of sorted points (Andrew's monotone chain), counter-clockwise; its number of points."""
     kept, base = 0, 1
     for k in range(2 * count - 1):
@@ -254,7 +286,7 @@ def _convex_outline(points, count, outline):
             base = kept
         while kept > base and not _turns_left(outline[kept - 2], outline[kept - 1], point):
             kept -= 1
-        outline[kept, X], outline[kept, Y] = point[X], point[Y]
+        outline[kept, X], outline[kept, Y], outline[kept, TAG] = point[X], point[Y], point[TAG]
         kept += 1
     # the chain ends at its first point
     return kept - 1 if kept > 1 else kept

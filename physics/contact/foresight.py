@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import cross, rotated, rotated_back, screw_displacement
+from grouser.physics.contact.hull_graph import highest_vertex
 from grouser.physics.contact.narrow import point_to_shape
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, POINTS
 from grouser.physics.contact.terrain import nearest_to_sphere, surface_below
@@ -390,11 +391,7 @@ def _farthest(shapes: "Shapes", s, x, y, z):
         return scale * x, scale * y, math.copysign(size[1], z)
     if shapes.kind[s] == CAPSULE:
         return size[0] * x, size[0] * y, size[0] * z + math.copysign(size[1], z)
-    best, far = -math.inf, shapes.part[s, 0]
-    for v in range(shapes.part[s, 0], shapes.part[s, 1]):
-        along = shapes.vertex[v, 0] * x + shapes.vertex[v, 1] * y + shapes.vertex[v, 2] * z
-        if along > best:
-            best, far = along, v
+    far = highest_vertex(shapes, s, x, y, z)
     return shapes.vertex[far, 0], shapes.vertex[far, 1], shapes.vertex[far, 2]
 
 

@@ -1,9 +1,10 @@
 """Contacts of the shapes with the ground.
 
 A convex shape touches the ground with its lowest points. A sphere has one candidate, a capsule the spheres at its ends,
-a box its corners, a mesh the vertices of its hull, a point set its points. A cylinder has the lowest point of each rim,
-which stays below the axis as it rolls. On a face it stands on four points that are fixed on the rim, and on the lowest
-one once it tilts. Off its faces the other points turn with the lowest one, too: fixed points would roll under it.
+a box its corners, a mesh the vertices of its hull (`hull_on_ground`), a point set its points. A cylinder has the lowest
+point of each rim, which stays below the axis as it rolls. On a face it stands on four points that are fixed on the rim,
+and on the lowest one once it tilts. Off its faces the other points turn with the lowest one, too: fixed points would
+roll under it.
 
 A candidate has permanent slots, which store its contact impulses. Above a height field a sphere has several slots, as
 it touches both sides of a valley at once (with one contact it would bounce from side to side). Peaks of the field that
@@ -21,6 +22,7 @@ from grouser.physics.base.spatial import cross, rotated
 from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_contact, add_found, normal_speed
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.narrow import point_to_shape
+from grouser.physics.contact.reduction import HULL_POINTS
 from grouser.physics.contact.shapes import BOX, HULL, POINTS, Shapes, rim
 from grouser.physics.contact.slots import Memory
 from grouser.physics.contact.terrain import (
@@ -57,9 +59,12 @@ _SAME_POINT = 1e-9
 
 
 class GroundCandidates(NamedTuple):
-    """Points that may touch the ground, and the shapes that peaks of the ground may touch.
+    """Points that may touch the ground, and the shapes that peaks of the ground may touch; those of meshes come last.
 
     Attributes:
+        single: number of candidates that do not belong to meshes, (1,).
+        most: largest number of contacts with the ground, (1,).
+        hull_first: the first candidate of each mesh: one for each vertex, in their order, (meshes,).
         shape: index into the shapes, (candidates,).
         body: body of the candidate.
         point: centre in the body frame [m], (candidates, 3).
@@ -75,6 +80,9 @@ class GroundCandidates(NamedTuple):
         peak_law, peak_slot: law and first slot of each; they have PEAK_CONTACTS slots.
     """
 
+    single: np.ndarray
+    most: np.ndarray
+    hull_first: np.ndarray
     shape: np.ndarray
     body: np.ndarray
     point: np.ndarray
@@ -101,27 +109,40 @@ def make_ground_candidates(
     peak_shape = []
     wheels = {wheel.link for wheel in machine.wheels}
     of_wheel = [link.name in wheels for link in machine.links for _ in link.collisions]
-    number = -1
-    for index, link in enumerate(machine.links):
-        for collision in link.collisions:
-            number += 1
-            if names.link_body[index] < 0 or world.ground is None:
-                continue
+    numbered = enumerate(
+        (index, collision) for index, link in enumerate(machine.links) for collision in link.collisions
+    )
+    movable = [row for row in numbered if names.link_body[row[1][0]] >= 0 and world.ground is not None]
+    hull_first = []
+    for number, (index, collision) in sorted(movable, key=lambda row: shapes.kind[row[0]] == HULL):
+        if shapes.kind[number] == HULL:
+            hull_first.append(len(shape))
+            turn, at = shapes.rotation[number], shapes.position[number]
+            corners = shapes.vertex[shapes.vertex_start[number] : shapes.vertex_start[number + 1]]
+            candidates_of_shape = [(corner, 0.0, np.zeros(3), np.zeros(3), 0) for corner in corners]
+        else:
             turn = names.link_rotation[index] @ spatial.matrix(collision.pose.quaternion)
             at = names.link_position[index] + names.link_rotation[index] @ np.array(collision.pose.position)
-            for local, size, around, outward, turns in _lowest_points(collision.geometry):
-                shape.append(number)
-                point.append(at + turn @ local)
-                radius.append(size)
-                axis.append(turn @ around)
-                level.append(turn @ outward)
-                quarters.append(turns)
-                slots.append(SPHERE_CONTACTS if on_field and size > 0.0 and not np.any(around) else 1)
-            if on_field and shapes.kind[number] != POINTS:
-                peak_shape.append(number)
+            candidates_of_shape = _lowest_points(collision.geometry)
+        for local, size, around, outward, turns in candidates_of_shape:
+            shape.append(number)
+            point.append(at + turn @ local)
+            radius.append(size)
+            axis.append(turn @ around)
+            level.append(turn @ outward)
+            quarters.append(turns)
+            slots.append(SPHERE_CONTACTS if on_field and size > 0.0 and not np.any(around) else 1)
+        if on_field and shapes.kind[number] != POINTS:
+            peak_shape.append(number)
     ends = np.concatenate([[0], np.cumsum(slots, dtype=np.int64)]).astype(np.int64)
     law = {number: laws.between(laws.links[shapes.link[number]], laws.ground) for number in sorted({*shape})}
+    single = hull_first[0] if hull_first else len(shape)
+    most = sum(slots[:single]) + int(np.minimum(np.diff([*hull_first, len(shape)]), HULL_POINTS).sum())
+    most += PEAK_CONTACTS * len(peak_shape)
     candidates = GroundCandidates(
+        single=np.array([single], dtype=np.int64),
+        most=np.array([most], dtype=np.int64),
+        hull_first=np.array(hull_first, dtype=np.int64),
         shape=np.array(shape, dtype=np.int64),
         body=np.array([shapes.body[s] for s in shape], dtype=np.int64),
         point=np.array(point, dtype=float).reshape(-1, 3),
@@ -180,7 +201,7 @@ def touch_plane(
     workspace: "ContactWorkspace",
     contacts: Contacts,
 ):
-    """Adds the contacts of the candidates with the plane that exist or may begin within two steps.
+    """Adds the contacts of the candidates, without meshes, with the plane that exist or may begin within two steps.
 
     Args:
         candidates, shapes, terrain: of the collision system.
@@ -196,7 +217,7 @@ def touch_plane(
     for k in range(3):
         level += normal[k] * (terrain.point[k] - kinematics.origin[k])
     tested, is_far = -1, False
-    for c in range(candidates.body.shape[0]):
+    for c in range(candidates.single[0]):
         body, shape = candidates.body[c], candidates.shape[c]
         if workspace.broad.idle[shape]:
             continue
@@ -208,7 +229,7 @@ def touch_plane(
         if is_far:
             continue
         x, y, z = _place(candidates.point[c], rotation[body], position[body])
-        if candidates.wheel[c] and _is_soft(terrain, kinematics.origin, x, y):
+        if candidates.wheel[c] and is_soft(terrain, kinematics.origin, x, y):
             continue
         radius = candidates.radius[c]
         if radius > 0.0:
@@ -232,18 +253,18 @@ def touch_field(
     workspace: "ContactWorkspace",
     contacts: Contacts,
 ):
-    """Adds the contacts of the candidates with the height field that exist or may begin within two steps."""
+    """Adds the contacts of the candidates without meshes with the height field that exist or may begin in two steps."""
     rotation, position, found = kinematics.rotation, kinematics.position, workspace.found
     heights, cell = terrain.heights, terrain.cell[0]
     # the grid relative to the kinematics' origin
-    ox, oy, level = _seen_from(terrain.origin, kinematics.origin)
-    for c in range(candidates.body.shape[0]):
+    ox, oy, level = seen_from(terrain.origin, kinematics.origin)
+    for c in range(candidates.single[0]):
         body = candidates.body[c]
         if workspace.broad.idle[candidates.shape[c]]:
             continue
         radius = candidates.radius[c]
         x, y, z = _place(candidates.point[c], rotation[body], position[body])
-        if candidates.wheel[c] and _is_soft(terrain, kinematics.origin, x, y):
+        if candidates.wheel[c] and is_soft(terrain, kinematics.origin, x, y):
             continue
         ahead = look_ahead(max(CONTACT_MARGIN, 2.0 * step * _speed(kinematics.twist, body, x, y, z, radius)), cell)
         if z - radius - ahead > terrain.highest[0] + level:
@@ -278,7 +299,7 @@ def touch_peaks(
     contacts: Contacts,
 ):
     """Adds the contacts of peaks of the height field with shapes that exist or may begin within two steps."""
-    ox, oy, level = _seen_from(terrain.origin, kinematics.origin)
+    ox, oy, level = seen_from(terrain.origin, kinematics.origin)
     for p in range(candidates.peak_shape.shape[0]):
         s = candidates.peak_shape[p]
         if workspace.broad.idle[s]:
@@ -303,7 +324,7 @@ def touch_peaks(
 
 
 @kernel
-def _is_soft(terrain: Terrain, origin, x, y):
+def is_soft(terrain: Terrain, origin, x, y):
     """Whether the ground is soft at x, y from the kinematics' origin."""
     return type_at(terrain, origin[0] + x, origin[1] + y) >= 0
 
@@ -313,7 +334,7 @@ def _remove_soft(terrain: Terrain, origin, found, number):
     """Removes the rows on soft ground from those found; returns the number of the others."""
     kept = 0
     for k in range(number):
-        if not _is_soft(terrain, origin, found[k, 0], found[k, 1]):
+        if not is_soft(terrain, origin, found[k, 0], found[k, 1]):
             for m in range(7):
                 found[kept, m] = found[k, m]
             kept += 1
@@ -331,7 +352,7 @@ def _place(point, r, at):
 
 
 @kernel
-def _seen_from(grid_origin, origin):
+def seen_from(grid_origin, origin):
     """x and y of the grid's first vertex and height zero, from the kinematics' origin."""
     return grid_origin[0] - origin[0], grid_origin[1] - origin[1], -origin[2]
 

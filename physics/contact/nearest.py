@@ -8,12 +8,15 @@ All is in the frame of the first solid, so that rounding does not depend on wher
 """
 
 import math
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import rotated, rotated_back
+from grouser.physics.contact.hull_graph import highest_vertex
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER
+
+if TYPE_CHECKING:
+    from grouser.physics.contact.shapes import Shapes
 
 # Columns of a point of the simplex: difference of points of the two solids, from 0; point of the first; weight.
 _POINT, _WEIGHT = 3, 6
@@ -29,101 +32,99 @@ _FLAT = 1e-14
 
 
 @kernel
-def nearest_points(kind, size, bound, part, vertex, middle, a, b, turn, x, y, z, less, enough, simplex):
+def nearest_points(shapes: "Shapes", a, b, turn, x, y, z, start_x, start_y, start_z, less, enough, simplex):
     """Distance of two convex solids, one of them at any place, and their nearest points.
 
     Args:
-        kind, size, bound, part, vertex, middle: of all shapes (`Shapes`).
+        shapes: of the two solids.
         a, b: the two solids.
         turn: rotation of the second, in the frame of the first, (3, 3).
         x, y, z: its origin there [m].
+        start_x, start_y, start_z: a direction like that from the second to the first, or zero: the better, the fewer
+            iterations.
         less: share by which both are shrunk about their middles.
         enough: of a larger distance, a lower bound will do [m].
         simplex: buffer, SIMPLEX_SHAPE.
 
     Returns:
-        Lower bound of the distance, which is exact up to `enough` [m]; unit vector from the second solid to the first,
-        zero where they meet; the first solid's nearest point. A capsule has a direction until its axis is met: its
-        distance is then negative. Elsewhere 0 means that they overlap or touch.
+        Lower bound of the distance, which is exact up to `enough` [m]: the separation along a unit vector; this vector,
+        from the second solid to the first, zero where they meet; the first solid's nearest point. A capsule has a
+        direction until its axis is met: its distance is then negative. Elsewhere 0 means that they overlap or touch.
     """
+    middle, bound = shapes.middle, shapes.bound
     ax, ay, az = middle[a, 0], middle[a, 1], middle[a, 2]
-    bx, by, bz = rotated(turn, middle[b, 0], middle[b, 1], middle[b, 2])
-    vx, vy, vz = ax - bx - x, ay - by - y, az - bz - z
+    vx, vy, vz = start_x, start_y, start_z
+    is_difference = vx == 0.0 and vy == 0.0 and vz == 0.0
+    if is_difference:
+        bx, by, bz = rotated(turn, middle[b, 0], middle[b, 1], middle[b, 2])
+        vx, vy, vz = ax - bx - x, ay - by - y, az - bz - z
     px, py, pz = ax, ay, az
     rounding = bound[a] + bound[b]
-    radius_a, radius_b = _radius(kind, size, a, less), _radius(kind, size, b, less)
+    radius_a, radius_b = _radius(shapes, a, less), _radius(shapes, b, less)
     radii, lower, count = radius_a + radius_b, -math.inf, 0
+    nx = ny = nz = 0.0
     for _ in range(_MOST_ROUNDS):
         length = math.sqrt(vx * vx + vy * vy + vz * vz)
         if length <= _MEETING * rounding:
             return -radii, 0.0, 0.0, 0.0, px, py, pz
         dx, dy, dz = vx / length, vy / length, vz / length
-        ax, ay, az = _farthest(kind, size, part, vertex, middle, a, less, -dx, -dy, -dz)
+        ax, ay, az = _farthest(shapes, a, less, -dx, -dy, -dz)
         ux, uy, uz = rotated_back(turn, dx, dy, dz)
-        bx, by, bz = _farthest(kind, size, part, vertex, middle, b, less, ux, uy, uz)
+        bx, by, bz = _farthest(shapes, b, less, ux, uy, uz)
         bx, by, bz = rotated(turn, bx, by, bz)
         wx, wy, wz = ax - bx - x, ay - by - y, az - bz - z
         along = dx * wx + dy * wy + dz * wz
-        lower = max(lower, along)
-        if lower - radii > enough and lower > _CLEAR * length:
+        if along > lower:
+            lower, nx, ny, nz = along, dx, dy, dz
+        if is_difference and lower - radii > enough and lower > _CLEAR * length:
             break
-        if length - along <= _ERROR * (rounding + length) or _is_in(simplex, count, wx, wy, wz):
+        if is_difference and length - along <= _ERROR * (rounding + length):
+            break
+        if _is_in(simplex, count, wx, wy, wz):
             break
         _add(simplex, count, wx, wy, wz, ax, ay, az)
         before = count
-        count, nx, ny, nz = _reduce(simplex, before + 1)
+        count, ux, uy, uz = _reduce(simplex, before + 1)
         if count == 4:
             return -radii, 0.0, 0.0, 0.0, px, py, pz
         # the first direction is not that to a point of the simplex
-        if before > 0 and not nx * nx + ny * ny + nz * nz < length * length:
+        if before > 0 and not ux * ux + uy * uy + uz * uz < length * length:
             break
-        vx, vy, vz = nx, ny, nz
+        vx, vy, vz, is_difference = ux, uy, uz, True
         px = py = pz = 0.0
         for k in range(count):
             px += simplex[k, _WEIGHT] * simplex[k, _POINT]
             py += simplex[k, _WEIGHT] * simplex[k, _POINT + 1]
             pz += simplex[k, _WEIGHT] * simplex[k, _POINT + 2]
-    length = math.sqrt(vx * vx + vy * vy + vz * vz)
-    dx, dy, dz = vx / length, vy / length, vz / length
-    return lower - radii, dx, dy, dz, px - radius_a * dx, py - radius_a * dy, pz - radius_a * dz
+    return lower - radii, nx, ny, nz, px - radius_a * nx, py - radius_a * ny, pz - radius_a * nz
 
 
 @kernel
-def _radius(kind, size, s, less):
+def _radius(shapes: "Shapes", s, less):
     """Radius around the line of a capsule [m]."""
-    return (1.0 - less) * size[s, 0] if kind[s] == CAPSULE else 0.0
+    return (1.0 - less) * shapes.size[s, 0] if shapes.kind[s] == CAPSULE else 0.0
 
 
 @kernel
-def _farthest(kind, size, part, vertex, middle, s, less, x, y, z):
+def _farthest(shapes: "Shapes", s, less, x, y, z):
     """The farthest point along x, y, z of shape s, or of a capsule's line; shrunk about its middle."""
-    if kind[s] == BOX:
+    kind, size, middle = shapes.kind[s], shapes.size, shapes.middle
+    if kind == BOX:
         px, py, pz = math.copysign(size[s, 0], x), math.copysign(size[s, 1], y), math.copysign(size[s, 2], z)
-    elif kind[s] == CYLINDER:
+    elif kind == CYLINDER:
         across = math.sqrt(x * x + y * y)
         scale = size[s, 0] / across if across > 0.0 else 0.0
         px, py, pz = scale * x, scale * y, math.copysign(size[s, 1], z)
-    elif kind[s] == CAPSULE:
+    elif kind == CAPSULE:
         px, py, pz = 0.0, 0.0, math.copysign(size[s, 1], z)
     else:
-        far = farthest_vertex(vertex, part[s, 0], part[s, 1], x, y, z)
-        px, py, pz = vertex[far, 0], vertex[far, 1], vertex[far, 2]
+        far = highest_vertex(shapes, s, x, y, z)
+        px, py, pz = shapes.vertex[far, 0], shapes.vertex[far, 1], shapes.vertex[far, 2]
     return (
         px + less * (middle[s, 0] - px),
         py + less * (middle[s, 1] - py),
         pz + less * (middle[s, 2] - pz),
     )
-
-
-@kernel
-def farthest_vertex(vertex, begin, end, x, y, z):
-    """The first of the vertices begin to end - 1 that is farthest along x, y, z."""
-    best, far = -math.inf, np.uintp(begin)
-    for v in range(np.uintp(begin), np.uintp(end)):
-        along = vertex[v, 0] * x + vertex[v, 1] * y + vertex[v, 2] * z
-        if along > best:
-            best, far = along, v
-    return far
 
 
 @kernel

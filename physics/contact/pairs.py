@@ -14,14 +14,15 @@ import numpy as np
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.laws import LawTable
-from grouser.physics.contact.shapes import CAPSULE, POINTS, Shapes
+from grouser.physics.contact.reduction import HULL_POINTS
+from grouser.physics.contact.shapes import CAPSULE, HULL, POINTS, Shapes
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.model.multibody import Names
 
 # Methods for a pair: points of the first or second shape against the other, two capsules, two convex solids.
 POINTS_OF_FIRST, POINTS_OF_SECOND, CAPSULES, CONVEX = range(4)
 _CAPSULE_CONTACTS = 3
-# Contacts of two convex solids, and of a convex solid and a capsule.
+# Contacts of two convex solids without meshes, and of a convex solid and a capsule.
 CONVEX_CONTACTS = 4
 _LINE_CONTACTS = 2
 
@@ -185,8 +186,9 @@ def _kinds_and_slots(shapes: Shapes, first: np.ndarray, second: np.ndarray) -> t
         POINTS_OF_SECOND: other == POINTS,
         CAPSULES: (kind == CAPSULE) & (other == CAPSULE),
     }
-    line = (kind == CAPSULE) | (other == CAPSULE)
-    slots = [points[first], points[second], _CAPSULE_CONTACTS, np.where(line, _LINE_CONTACTS, CONVEX_CONTACTS)]
+    line, hull = (kind == CAPSULE) | (other == CAPSULE), (kind == HULL) | (other == HULL)
+    convex = np.select([line, hull], [_LINE_CONTACTS, HULL_POINTS], CONVEX_CONTACTS)
+    slots = [points[first], points[second], _CAPSULE_CONTACTS, convex]
     method = np.select(list(cases.values()), list(cases), CONVEX)
     return method.astype(np.int64), np.select(list(cases.values()), slots[:-1], slots[-1]).astype(np.int64)
 

@@ -5,34 +5,40 @@ is at most their distance, and equal to it along the direction between their nea
 """
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import rotated, rotated_back
-from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER
+from grouser.physics.contact.hull_graph import highest_vertex
+from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, HULL
 
+if TYPE_CHECKING:
+    from grouser.physics.contact.shapes import Shapes
+
+# Only the faces next to a direction are tried: minimum cosine between face normal and direction.
+_SAME_SIDE = 0.9
 # Sine between two edges of boxes below which their cross product is no direction to test.
 _PARALLEL_EDGES = 1e-6
 
 
 @kernel
-def support(kind, size, part, vertex, s, x, y, z):
+def support(shapes: "Shapes", s, x, y, z):
     """Support function of solid s along the unit vector x, y, z of its own frame [m]."""
-    if kind[s] == BOX:
-        return abs(x) * size[s, 0] + abs(y) * size[s, 1] + abs(z) * size[s, 2]
-    if kind[s] == CYLINDER:
-        return math.sqrt(x * x + y * y) * size[s, 0] + abs(z) * size[s, 1]
-    if kind[s] == CAPSULE:
-        return abs(z) * size[s, 1] + size[s, 0]
-    farthest = -math.inf
-    for v in range(part[s, 0], part[s, 1]):
-        farthest = max(farthest, vertex[v, 0] * x + vertex[v, 1] * y + vertex[v, 2] * z)
-    return farthest
+    kind = shapes.kind[s]
+    if kind == BOX:
+        return abs(x) * shapes.size[s, 0] + abs(y) * shapes.size[s, 1] + abs(z) * shapes.size[s, 2]
+    if kind == CYLINDER:
+        return math.sqrt(x * x + y * y) * shapes.size[s, 0] + abs(z) * shapes.size[s, 1]
+    if kind == CAPSULE:
+        return abs(z) * shapes.size[s, 1] + shapes.size[s, 0]
+    far = highest_vertex(shapes, s, x, y, z)
+    return shapes.vertex[far, 0] * x + shapes.vertex[far, 1] * y + shapes.vertex[far, 2] * z
 
 
 @kernel
-def distance_along(kind, size, part, vertex, rotation, position, a, b, nx, ny, nz):
+def distance_along(shapes: "Shapes", rotation, position, a, b, nx, ny, nz):
     """Separation of two solids along a unit vector from the second to the first [m], negative where they overlap."""
     centres = (
         nx * (position[a, 0] - position[b, 0])
@@ -40,38 +46,65 @@ def distance_along(kind, size, part, vertex, rotation, position, a, b, nx, ny, n
         + nz * (position[a, 2] - position[b, 2])
     )
     x, y, z = rotated_back(rotation[a], -nx, -ny, -nz)
-    reach_a = support(kind, size, part, vertex, a, x, y, z)
+    reach_a = support(shapes, a, x, y, z)
     x, y, z = rotated_back(rotation[b], nx, ny, nz)
-    return centres - reach_a - support(kind, size, part, vertex, b, x, y, z)
+    return centres - reach_a - support(shapes, b, x, y, z)
 
 
 @kernel
-def best_face(kind, size, part, vertex, face, rotation, position, a, b, near, least, direction):
-    """Largest separation of two solids along a face normal of either [m], -inf without any; fills `direction`.
+def best_face(shapes: "Shapes", rotation, position, a, b, direction):
+    """Largest separation of two solids along a face normal of either [m], -inf without any.
 
     Args:
-        kind, size, part, vertex, face: of all shapes.
+        shapes: of the two solids.
         rotation, position: their poses.
         a, b: the two solids.
-        near, least: only normals with a component of at least `least` along the vector `near` are tried.
         direction: result, from the second solid to the first; unchanged if there is none.
     """
-    nx, ny, nz = near[0], near[1], near[2]
-    best, faces_a = -math.inf, part[a, 3] - part[a, 2]
-    for k in range(faces_a + part[b, 3] - part[b, 2]):
+    best, faces_a = -math.inf, shapes.part[a, 3] - shapes.part[a, 2]
+    for k in range(faces_a + shapes.part[b, 3] - shapes.part[b, 2]):
         if k < faces_a:
-            f = part[a, 2] + k
-            x, y, z = rotated(rotation[a], -face[f, 0], -face[f, 1], -face[f, 2])
+            x, y, z = _face_direction(shapes, rotation, a, shapes.part[a, 2] + k, -1.0)
         else:
-            f = part[b, 2] + k - faces_a
-            x, y, z = rotated(rotation[b], face[f, 0], face[f, 1], face[f, 2])
-        if x * nx + y * ny + z * nz < least:
-            continue
-        distance = distance_along(kind, size, part, vertex, rotation, position, a, b, x, y, z)
+            x, y, z = _face_direction(shapes, rotation, b, shapes.part[b, 2] + k - faces_a, 1.0)
+        distance = distance_along(shapes, rotation, position, a, b, x, y, z)
         if distance > best:
             best = distance
             direction[0], direction[1], direction[2] = x, y, z
     return best
+
+
+@kernel
+def best_face_near(shapes: "Shapes", rotation, position, a, b, near, direction):
+    """As `best_face`, of the faces that may touch where the solids are nearest along the direction `near`.
+
+    Of a mesh these are the faces at its vertex there, of another solid those within `_SAME_SIDE` of the direction.
+    """
+    nx, ny, nz = near[0], near[1], near[2]
+    best = -math.inf
+    for side in (-1.0, 1.0):
+        s = a if side < 0.0 else b
+        first, end, far = shapes.part[s, 2], shapes.part[s, 3], np.uintp(0)
+        if shapes.kind[s] == HULL:
+            x, y, z = rotated_back(rotation[s], side * nx, side * ny, side * nz)
+            far = highest_vertex(shapes, s, x, y, z)
+            first, end = shapes.graph.face_start[far], shapes.graph.face_start[far + np.uintp(1)]
+        for k in range(first, end):
+            f = shapes.graph.face[k] if shapes.kind[s] == HULL else k
+            x, y, z = _face_direction(shapes, rotation, s, f, side)
+            if x * nx + y * ny + z * nz < _SAME_SIDE:
+                continue
+            distance = distance_along(shapes, rotation, position, a, b, x, y, z)
+            if distance > best:
+                best = distance
+                direction[0], direction[1], direction[2] = x, y, z
+    return best
+
+
+@kernel
+def _face_direction(shapes: "Shapes", rotation, s, f, side):
+    """Normal of face f of solid s, or against it for the side -1, world axes."""
+    return rotated(rotation[s], side * shapes.face[f, 0], side * shapes.face[f, 1], side * shapes.face[f, 2])
 
 
 @kernel
@@ -109,7 +142,7 @@ def best_box_face(size_a, r_a, at_a, size_b, r_b, at_b, direction):
 
 
 @kernel
-def best_crossing(kind, size, part, vertex, rotation, position, a, b, direction):
+def best_crossing(shapes: "Shapes", rotation, position, a, b, direction):
     """Largest separation of two boxes along a cross product of their edges [m]; fills `direction` if there is one."""
     best = -math.inf
     for i in range(3):
@@ -121,7 +154,7 @@ def best_crossing(kind, size, part, vertex, rotation, position, a, b, direction)
             if length > _PARALLEL_EDGES:
                 x, y, z = x / length, y / length, z / length
                 for _ in range(2):
-                    distance = distance_along(kind, size, part, vertex, rotation, position, a, b, x, y, z)
+                    distance = distance_along(shapes, rotation, position, a, b, x, y, z)
                     if distance > best:
                         best = distance
                         direction[0], direction[1], direction[2] = x, y, z

@@ -10,6 +10,7 @@ import numpy as np
 
 from grouser.physics.base import spatial
 from grouser.physics.base.errors import MachineError
+from grouser.physics.contact.hull_graph import HullGraph, make_hull_graph
 from grouser.physics.description.data.contact import ContactMaterial
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
@@ -42,6 +43,7 @@ class Shapes(NamedTuple):
         face_corner: vertices of each triangular face of a hull, (faces, 3); -1 for other shapes.
         part: first and end of each shape's vertices, then of its faces, (shapes, 4).
         middle: a point inside of each solid, in the shape frame, (shapes, 3) [m].
+        graph: edges and faces at the vertices of the hulls.
         surface_rate: coordinate rate that moves the surface, -1 for none.
         surface_direction: in the body frame, times the surface speed per joint speed [m], (shapes, 3).
     """
@@ -60,6 +62,7 @@ class Shapes(NamedTuple):
     face_corner: np.ndarray
     part: np.ndarray
     middle: np.ndarray
+    graph: HullGraph
     surface_rate: np.ndarray
     surface_direction: np.ndarray
 
@@ -105,6 +108,9 @@ def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
         np.where(solid.corners < 0, -1, solid.corners + first)
         for solid, first in zip(solids, vertex_start, strict=False)
     ]
+    vertex = np.concatenate([np.zeros((0, 3)), *[solid.vertices for solid in solids]])
+    face_corner = np.concatenate([np.zeros((0, 3), dtype=np.int64), *corners])
+    part = np.stack([vertex_start[:-1], vertex_start[1:], face_start[:-1], face_start[1:]], axis=1)
     shapes = Shapes(
         kind=np.array([solid.kind for solid in solids], dtype=np.int64),
         body=np.array([row[0] for row in placed], dtype=np.int64),
@@ -114,18 +120,19 @@ def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
         size=np.array([solid.size for solid in solids], dtype=float).reshape(-1, 3),
         bound=np.array([_bound(solid) for solid in solids], dtype=float),
         vertex_start=vertex_start,
-        vertex=np.concatenate([np.zeros((0, 3)), *[solid.vertices for solid in solids]]),
+        vertex=vertex,
         face_start=face_start,
         face=np.concatenate([np.zeros((0, 4)), *[solid.faces for solid in solids]]),
-        face_corner=np.concatenate([np.zeros((0, 3), dtype=np.int64), *corners]),
-        part=np.stack([vertex_start[:-1], vertex_start[1:], face_start[:-1], face_start[1:]], axis=1),
+        face_corner=face_corner,
+        part=part,
         middle=np.array(
             [solid.vertices.mean(axis=0) if len(solid.vertices) else np.zeros(3) for solid in solids], dtype=float
         ).reshape(-1, 3),
+        graph=make_hull_graph(vertex, face_corner, part),
         surface_rate=np.array([row[5] for row in placed], dtype=np.int64),
         surface_direction=np.array([row[6] for row in placed], dtype=float).reshape(-1, 3),
     )
-    for array in shapes:
+    for array in (*shapes.graph, *(part for part in shapes if isinstance(part, np.ndarray))):
         array.flags.writeable = False
     return shapes
 
@@ -206,7 +213,9 @@ def _hull(mesh: Mesh, owner: str) -> _Solid:
     inward = np.einsum("ij,ij->i", np.cross(second - first, third - first), hull.equations[:, :3]) < 0.0
     corners[inward] = corners[inward][:, ::-1]
     faces = np.column_stack([hull.equations[:, :3], -hull.equations[:, 3]])
-    return _Solid(HULL, (0.0, 0.0, 0.0), middle, hull.points, faces, corners)
+    # points inside of a face are no corners
+    used, numbered = np.unique(corners, return_inverse=True)
+    return _Solid(HULL, (0.0, 0.0, 0.0), middle, hull.points[used], faces, numbered.reshape(corners.shape))
 
 
 def _middle(vertices: np.ndarray) -> np.ndarray:

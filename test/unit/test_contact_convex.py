@@ -165,6 +165,27 @@ def test_touching_solids_meet_at_their_nearest_points(one, other, gap):
             assert surface_distance(scene, 1, opposite) == pytest.approx(0.0, abs=PREFERENCE)
 
 
+def test_cylinder_that_has_rolled_past_an_edge_touches_it_across_its_axis():
+    """The direction from the edge to the axis is exact also where the distance is tiny beside the solids."""
+    random = np.random.default_rng(1)
+    for _ in range(150):
+        radius, length = random.uniform(0.02, 0.5), random.uniform(0.05, 0.6)
+        past, spin = radius * math.sqrt(2.0 * 10.0 ** random.uniform(-5.0, -2.0)), random.uniform(0.0, 6.0)
+        gap = math.hypot(past, radius) - radius
+        if gap > CONTACT_MARGIN:
+            continue
+        scene = Scene(free_bodies(Cylinder(radius, length), Box((0.23, 1.6, 0.2))))
+        lying = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))
+        turn = spatial.quaternion_product(*lying, *(0.0, 0.0, math.sin(0.5 * spin), math.cos(0.5 * spin)))
+        found = scene.place(0, (0.115 + past, random.uniform(-0.4, 0.4), 0.1 + radius), turn).search()
+        assert len(found) > 0
+        across = np.array([past, 0.0, radius]) / math.hypot(past, radius)
+        for contact in found:
+            # its error in radians: the root of the rounding of the distance, as a share of the radius
+            assert contact[3:6] == pytest.approx(across, abs=1e-5)
+            assert contact[6] == pytest.approx(gap, abs=1e-7)
+
+
 def test_manifolds_by_faces_and_by_search_agree():
     """A pair that is solved by its faces alone has the same manifold from the search."""
     random = np.random.default_rng(12)
