@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from grouser.physics.base.checks import require_mapping, require_type
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.machine_file import registry
@@ -14,7 +15,7 @@ from grouser.physics.description.machine_file.published import published_urdf
 from grouser.physics.description.table.checks import check_machine, check_references, complete_extension, prepare_robot
 from grouser.physics.description.table.family import Extension
 from grouser.physics.description.table.reader import TAG, read_extension
-from grouser.physics.description.text.files import read_text
+from grouser.physics.description.text.files import read_text, require_path
 from grouser.physics.description.text.xacro import expand_xacro, is_xacro
 from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse
 from grouser.physics.description.urdf.robot import read_robot
@@ -38,7 +39,12 @@ def load_machine(path: str | Path, arguments: Mapping[str, str] | None = None, b
         MachineError: the file cannot be read or is invalid.
         ParameterError: `base` is invalid.
     """
-    path = Path(path)
+    path = require_path("path", path, "the path of a URDF or xacro file")
+    if arguments is not None:
+        require_mapping("arguments", arguments, "a mapping from names of xacro arguments to values")
+        for name, value in arguments.items():
+            require_type("xacro argument", name, str, "a name as a text")
+            require_type(f"xacro argument {name}", value, str | int | float, "a text, a number or a truth value")
     if is_xacro(path):
         text, from_xacro = expand_xacro(path, arguments or {}), True
     else:
@@ -64,7 +70,7 @@ def parse_machine(text: str, file: str, base: str | None = None) -> Machine:
 
 
 def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
-    if base is not None and base not in _BASES:
+    if base is not None and (not isinstance(base, str) or base not in _BASES):
         raise ParameterError("base", base, "floating, fixed or None")
     warnings: list[str] = []
     root = parse(text, file, has_lines=has_lines)

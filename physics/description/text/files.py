@@ -1,14 +1,25 @@
 """Text of files, and the paths of ``package://``, ``file://`` and relative file names."""
 
 import os
+from os import PathLike
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from grouser.physics.base.errors import MachineError
+from grouser.physics.base.errors import MachineError, ParameterError
 
 _PACKAGE_MANIFEST = "package.xml"
 _MANIFEST_BYTES_MAX = 1_000_000
+
+
+def require_path(name: str, value: object, valid: str) -> Path:
+    """Refuses what is no path."""
+    if not isinstance(value, str | PathLike):
+        raise ParameterError(name, value, valid)
+    try:
+        return Path(value)
+    except TypeError:
+        raise ParameterError(name, value, f"{valid}, as a text") from None
 
 
 def read_text(path: Path, bytes_max: int, what: str) -> str:
