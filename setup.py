@@ -18,6 +18,7 @@ RUN = [
     "numba",
     "llvmlite",
     "trimesh",
+    "pycollada",  # by which trimesh reads .dae
     "xacro",
     "pyyaml",
     "matplotlib",

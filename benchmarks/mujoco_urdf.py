@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.text.files import resolve
+from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.urdf.meshes import triangles
 
 WORLD = "world"
@@ -61,11 +61,12 @@ def _take_meshes(root: ElementTree.Element, file: str) -> dict[str, bytes]:
     assets: dict[str, bytes] = {}
     known: dict[Path, bytes] = {}
     numbers = count()
+    packages = Packages(file)
     for link in root.iter("link"):
         for visual in link.findall("visual"):
             link.remove(visual)
         for mesh in link.iterfind("collision/geometry/mesh"):
-            path = resolve(mesh.get("filename", ""), file)
+            path = packages.resolve(mesh.get("filename", ""))
             if path not in known:
                 known[path] = _hull(path)
             name = f"mesh{next(numbers)}.stl"

@@ -11,7 +11,7 @@ from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description import load_machine, load_world, parse_machine, parse_world
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.text.files import resolve
+from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xacro import expand_xacro
 from grouser.resources import PACKAGE, share_path
 
@@ -155,7 +155,7 @@ def _path(uri: str) -> Path:
     # the package itself is found beside package.xml, without an index of packages
     near = share_path("package.xml") if uri.startswith(f"package://{PACKAGE}/") else Path.cwd() / _TEXT
     try:
-        return resolve(uri, str(near))
+        return Packages(near).resolve(uri)
     except LookupError as error:
         raise RequestError(Reason.NOT_FOUND, f"{uri}: {error.args[0]}") from None
 
@@ -181,7 +181,7 @@ def _expanded(text: str) -> str:
     with tempfile.NamedTemporaryFile("w", suffix=".xacro", encoding="utf-8") as file:
         file.write(text)
         file.flush()
-        return expand_xacro(Path(file.name), {})
+        return expand_xacro(Path(file.name), {}, Packages(_TEXT))
 
 
 def _read(read: Callable):

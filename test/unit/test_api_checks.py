@@ -113,6 +113,7 @@ CALLS = {
     "spawn  ": lambda s, v: grouser.combine({"a": Member(s.machine)}, v),
     "path": lambda s, v: grouser.load_machine(v),
     "arguments": lambda s, v: grouser.load_machine("urdf/rover.urdf.xacro", v),
+    "packages": lambda s, v: grouser.load_machine(s.machine.file, packages=v),
     "base": lambda s, v: grouser.load_machine(s.machine.file, base=v),
     "path ": lambda s, v: grouser.load_world(v),
     "soil": lambda s, v: grouser.load_soil(v),

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,6 @@ from grouser.physics.description.data.mechanism import Collision
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.description.data.shapes import Box, Cylinder, Mesh, Sphere
-from grouser.physics.description.text import files as paths
 from grouser.physics.description.urdf import meshes
 from grouser.physics.description.urdf.inertial import inertial_from_density
 
@@ -85,7 +85,7 @@ def test_invalid_mesh_files_are_refused(tmp_path, suffix, content):
 @settings(deadline=None, max_examples=40)
 @given(st.data())
 def test_damaged_mesh_files_are_read_or_refused(tmp_path_factory, data):
-    suffix = data.draw(st.sampled_from([".stl", ".ply", ".obj", ".off", ".glb"]))
+    suffix = data.draw(st.sampled_from([".stl", ".ply", ".obj", ".off", ".glb", ".dae"]))
     path = tmp_path_factory.mktemp("damaged") / f"cube{suffix}"
     trimesh.creation.box().export(path)
     raw = bytearray(path.read_bytes())
@@ -94,6 +94,28 @@ def test_damaged_mesh_files_are_read_or_refused(tmp_path_factory, data):
     path.write_bytes(raw[: data.draw(st.integers(0, len(raw)))])
     with contextlib.suppress(meshes.MeshError):
         assert np.isfinite(meshes.convex_hull(path, ONE).vertices).all()
+
+
+@pytest.mark.parametrize(("meter", "edge"), [("1", 1.0), ("0.001", 0.001), ("2.54e-2", 0.0254)])
+def test_unit_of_a_collada_file_counts_and_its_upward_axis_does_not(tmp_path, meter, edge):
+    path = tmp_path / "box.dae"
+    trimesh.creation.box((1.0, 2.0, 3.0)).export(path)
+    text = re.sub(r"<unit [^>]*/>", "", path.read_text())
+    text = re.sub(r"<up_axis>.*</up_axis>", f'<unit name="u" meter="{meter}"/><up_axis>Y_UP</up_axis>', text)
+    path.write_text(text)
+    assert f'meter="{meter}"' in text
+    vertices = meshes.convex_hull(path, ONE).vertices
+    np.testing.assert_allclose(np.ptp(vertices, axis=0), edge * np.array([1.0, 2.0, 3.0]))
+    assert meshes.mass_properties(path, ONE)[0] == pytest.approx(6.0 * edge**3)
+
+
+def test_collada_file_with_an_invalid_unit_is_refused(tmp_path):
+    path = tmp_path / "box.dae"
+    trimesh.creation.box().export(path)
+    for meter, words in (("0", "unit meter = 0; valid: above 0"), ("-1", "unit meter = -1"), ("x", "cannot be read")):
+        path.write_text(re.sub(r"<asset>", f'<asset><unit meter="{meter}"/>', path.read_text(), count=1))
+        with pytest.raises(meshes.MeshError, match=words):
+            meshes.convex_hull(path, ONE)
 
 
 def test_mesh_with_infinite_coordinates_is_refused(tmp_path):
@@ -205,33 +227,3 @@ def test_published_urdf_has_absolute_mesh_names(cube, tmp_path_factory, monkeypa
 
 def hull_of(machine):
     return machine.links[0].collisions[0].geometry.hull
-
-
-def test_packages_in_ros_package_path_and_around_the_file(tmp_path, monkeypatch):
-    inner = tmp_path / "stack" / "inner" / "urdf"
-    inner.mkdir(parents=True)
-    (tmp_path / "stack" / "package.xml").write_text("<package><name>outer</name></package>")
-    (tmp_path / "stack" / "inner" / "package.xml").write_text("<package><name>inner</name></package>")
-    elsewhere = tmp_path / "elsewhere" / "third"
-    elsewhere.mkdir(parents=True)
-    (elsewhere / "package.xml").write_text("<package><name>third</name></package>")
-    near = inner / "robot.urdf"
-    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
-    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
-    assert paths.package_directory("inner", near) == tmp_path / "stack" / "inner"
-    assert paths.package_directory("outer", near) == tmp_path / "stack"
-    assert paths.package_directory("third", near) is None
-    monkeypatch.setenv("ROS_PACKAGE_PATH", f"/nowhere:{elsewhere.parent}")
-    assert paths.package_directory("third", near) == elsewhere
-
-
-def test_packages_in_the_ament_index(tmp_path, monkeypatch):
-    pytest.importorskip("ament_index_python", reason="the ament index is not installed")
-    index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
-    index.mkdir(parents=True)
-    (index / "installed_robot").write_text("")
-    (tmp_path / "share" / "installed_robot").mkdir()
-    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
-    found = paths.package_directory("installed_robot", tmp_path / "robot.urdf")
-    assert found == tmp_path / "share" / "installed_robot"
-    assert paths.package_directory("not/a name", tmp_path / "robot.urdf") is None

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CODE = ("grouser", "physics", "nodes", "benchmarks", "launch")
 
 # Import names of the packages in setup.py, where they differ.
-IMPORT_NAMES = {"pillow": "PIL", "pyyaml": "yaml"}
+IMPORT_NAMES = {"pillow": "PIL", "pycollada": "collada", "pyyaml": "yaml"}
 # Packages in setup.py that grouser does not import.
 NOT_IMPORTED = {"setuptools"}
 # Used where they are installed: peers of benchmarks, and the messages of Gazebo's bridge.

@@ -3,6 +3,7 @@
 Units are SI; every frame is named. Nothing here computes dynamics. Arrays that a dataclass holds are read-only.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -96,6 +97,7 @@ class Machine:
         urdf: the expanded URDF text, for RViz and robot_state_publisher.
         source: the text that was read, with xacro expanded.
         file: path of the file.
+        packages: folders of ROS packages by name, as they were given for its file names.
         warnings: valid but implausible values, as texts.
         members: the machines of a fleet; empty for a single machine.
     """
@@ -139,6 +141,7 @@ class Machine:
     urdf: str = field(default="", repr=False)
     source: str = field(default="", repr=False)
     file: str = ""
+    packages: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     members: tuple[Member, ...] = ()
 

@@ -12,10 +12,12 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.machine_file import registry
 from grouser.physics.description.machine_file.plausibility import plausibility_warnings
 from grouser.physics.description.machine_file.published import published_urdf
+from grouser.physics.description.machine_file.rigid_inertia import check_inertias
 from grouser.physics.description.table.checks import check_machine, check_references, complete_extension, prepare_robot
 from grouser.physics.description.table.family import Extension
 from grouser.physics.description.table.reader import TAG, read_extension
 from grouser.physics.description.text.files import read_text, require_path
+from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xacro import expand_xacro, is_xacro
 from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse
 from grouser.physics.description.urdf.robot import read_robot
@@ -24,57 +26,68 @@ FIXED_ROOT = "world"
 _BASES = ("floating", "fixed")
 
 
-def load_machine(path: str | Path, arguments: Mapping[str, str] | None = None, base: str | None = None) -> Machine:
+def load_machine(
+    path: str | Path,
+    arguments: Mapping[str, str] | None = None,
+    base: str | None = None,
+    packages: Mapping[str, str | Path] | None = None,
+) -> Machine:
     """Loads a machine.
 
     Args:
         path: a URDF file, or a xacro file (its name ends in ``.xacro``).
         arguments: values of the xacro file's arguments.
         base: "floating" or "fixed"; None: fixed if the root link is named ``world``, else floating.
+        packages: folders of ROS packages by name, for ``package://`` names and ``$(find ...)``. Others are found by the
+            ament index, in ROS_PACKAGE_PATH, and around the file by their package.xml or the name of their folder.
 
     Returns:
         The machine, validated; `Machine.warnings` lists implausible values.
 
     Raises:
         MachineError: the file cannot be read or is invalid.
-        ParameterError: `base` is invalid.
+        ParameterError: `base` is invalid, or a folder in `packages` does not exist.
     """
     path = require_path("path", path, "the path of a URDF or xacro file")
-    if arguments is not None:
-        require_mapping("arguments", arguments, "a mapping from names of xacro arguments to values")
-        for name, value in arguments.items():
-            require_type("xacro argument", name, str, "a name as a text")
-            require_type(f"xacro argument {name}", value, str | int | float, "a text, a number or a truth value")
+    for name, value in require_mapping("arguments", arguments or {}, "xacro arguments: values by name").items():
+        require_type("xacro argument", name, str, "a name as a text")
+        require_type(f"xacro argument {name}", value, str | int | float, "a text, a number or a truth value")
+    for name, folder in require_mapping("packages", packages or {}, "folders of packages by name").items():
+        require_type("package", name, str, "a name as a text")
+        require_path(f"folder of package '{name}'", folder, "the path of a folder")
+    known = Packages(path, packages)
     if is_xacro(path):
-        text, from_xacro = expand_xacro(path, arguments or {}), True
+        text, from_xacro = expand_xacro(path, arguments or {}, known), True
     else:
         if arguments:
             raise MachineError("only a xacro file takes arguments", file=path, remedy="name it ....xacro if it is one")
         text, from_xacro = read_text(path, BYTES_MAX, "URDF"), False
-    return _read(text, str(path), has_lines=not from_xacro, base=base)
+    return _read(text, str(path), known, has_lines=not from_xacro, base=base)
 
 
-def parse_machine(text: str, file: str, base: str | None = None) -> Machine:
+def parse_machine(
+    text: str, file: str, base: str | None = None, packages: Mapping[str, str | Path] | None = None
+) -> Machine:
     """Reads a machine from the text of a URDF, as it is published on ``robot_description``.
 
     Args:
         text: the URDF, with xacro already expanded.
         file: path, for messages; relative file names start at its directory.
-        base: as in `load_machine`.
+        base, packages: as in `load_machine`.
 
     Raises:
         MachineError: the text is invalid.
-        ParameterError: `base` is invalid.
+        ParameterError: `base` is invalid, or a folder in `packages` does not exist.
     """
-    return _read(text, file, has_lines=True, base=base)
+    return _read(text, file, Packages(file, packages), has_lines=True, base=base)
 
 
-def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
+def _read(text: str, file: str, packages: Packages, has_lines: bool, base: str | None) -> Machine:
     if base is not None and (not isinstance(base, str) or base not in _BASES):
         raise ParameterError("base", base, "floating, fixed or None")
     warnings: list[str] = []
     root = parse(text, file, has_lines=has_lines)
-    robot = read_robot(root, warnings)
+    robot = read_robot(root, packages, warnings)
     _refuse_misplaced(root)
     extension = read_extension(root, registry.ELEMENTS)
     check_references(registry.ELEMENTS, extension, robot)
@@ -87,12 +100,14 @@ def _read(text: str, file: str, has_lines: bool, base: str | None) -> Machine:
         joints=robot.joints,
         root=robot.root,
         floating_base=floating,
-        urdf=published_urdf(text, file),
+        urdf=published_urdf(text, packages),
         source=text,
         file=file,
+        packages={name: str(folder) for name, folder in packages.given.items()},
         **_values(extension),
     )
     check_machine(registry.FAMILIES, machine, extension)
+    warnings += check_inertias(machine, robot.link_elements)
     return replace(machine, warnings=(*warnings, *plausibility_warnings(machine)))
 
 

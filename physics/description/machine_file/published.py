@@ -1,10 +1,9 @@
 """The URDF text for other programs."""
 
 import re
-from pathlib import Path
 from xml.sax.saxutils import unescape
 
-from grouser.physics.description.text.files import package_directory, resolve
+from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.urdf.plain_shapes import with_plain_shapes
 
 _XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
@@ -12,7 +11,7 @@ _MESH = re.compile(r"""(<mesh\s[^>]*?\bfilename\s*=\s*)(["'])(.*?)\2""", re.DOTA
 _QUOTES = {"&quot;": '"', "&apos;": "'"}
 
 
-def published_urdf(text: str, file: str) -> str:
+def published_urdf(text: str, packages: Packages) -> str:
     """Returns the text of a URDF for readers that do not have its file, such as RViz.
 
     The XML declaration is removed, as the text has no encoding. File names of meshes become absolute ``file://`` names,
@@ -20,18 +19,16 @@ def published_urdf(text: str, file: str) -> str:
 
     Args:
         text: the expanded URDF, valid.
-        file: its path.
+        packages: of its file.
     """
 
     def absolute(mesh: re.Match[str]) -> str:
         uri = unescape(mesh[3], _QUOTES).strip()
-        package = uri.removeprefix("package://").partition("/")[0]
-        # An installed package is found from everywhere, a package around the file only from there.
-        if uri.startswith("package://") and package_directory(package, near=Path("/")) is not None:
+        if packages.is_found_from_everywhere(uri):
             return mesh[0]
         try:
-            return f"{mesh[1]}{mesh[2]}{resolve(uri, file).as_uri()}{mesh[2]}"
+            return f"{mesh[1]}{mesh[2]}{packages.resolve(uri).as_uri()}{mesh[2]}"
         except LookupError:
-            return mesh[0]  # in a comment: all other meshes have been found by the reader
+            return mesh[0]  # a visual mesh that is not found, or one in a comment
 
     return _MESH.sub(absolute, with_plain_shapes(_XML_DECLARATION.sub("", text, count=1).lstrip()))

@@ -7,6 +7,8 @@ import re
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # White space of XML.
 _WHITE = " \t\r\n"
+_INFINITE = re.compile(r"([+-]?)(?:inf|infinity|\.inf)", re.IGNORECASE)
+_LONGEST = 400
 _SEPARATOR = re.compile(f"[{_WHITE}]+")
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -18,12 +20,27 @@ def number(text: str) -> float:
         ValueError: not a decimal number, or too large for a double.
     """
     stripped = text.strip(_WHITE)
-    if len(stripped) > 400 or not _NUMBER.fullmatch(stripped):
+    if len(stripped) > _LONGEST or not _NUMBER.fullmatch(stripped):
         raise ValueError("not a finite number")
     value = float(stripped)
     if not math.isfinite(value):
         raise ValueError("not a finite number")
     return value
+
+
+def limit(text: str) -> float:
+    """Parses a number that may be infinite: ``inf``, ``-inf``, or a decimal number that is too large for a double.
+
+    Raises:
+        ValueError: not a number.
+    """
+    stripped = text.strip(_WHITE)
+    infinite = _INFINITE.fullmatch(stripped)
+    if infinite:
+        return -math.inf if infinite[1] == "-" else math.inf
+    if len(stripped) > _LONGEST or not _NUMBER.fullmatch(stripped):
+        raise ValueError("not a number")
+    return float(stripped)
 
 
 def numbers(text: str, count: int) -> tuple[float, ...]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description.text.files import read_text
 from grouser.physics.description.text.names import closest
+from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xml_tree import BYTES_MAX, refuse_declarations
 
 SECONDS_MAX = 20.0
@@ -23,12 +24,13 @@ def is_xacro(path: Path) -> bool:
     return path.suffix.lower() == ".xacro"
 
 
-def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
+def expand_xacro(path: Path, arguments: Mapping[str, str], packages: Packages) -> str:
     """Returns the URDF text that a xacro file expands to.
 
     Args:
         path: the xacro file.
         arguments: values of its ``<xacro:arg>`` elements.
+        packages: of the file.
 
     Raises:
         MachineError: the file cannot be read or expanded, takes longer than SECONDS_MAX, or has no such argument.
@@ -41,7 +43,14 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
         for name in arguments:
             if name not in declared:
                 raise MachineError(f"it has no xacro argument '{name}'", file=path, remedy=closest(name, declared))
-    request = json.dumps({"file": str(path), "arguments": {name: str(value) for name, value in arguments.items()}})
+    request = json.dumps(
+        {
+            "file": str(path),
+            "arguments": {name: str(value) for name, value in arguments.items()},
+            "near": str(packages.file),
+            "packages": {name: str(folder) for name, folder in packages.given.items()},
+        }
+    )
     try:
         done = subprocess.run(
             [sys.executable, "-m", _WORKER],

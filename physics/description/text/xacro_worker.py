@@ -3,13 +3,15 @@
 A xacro file is a program: it may recurse endlessly, call ``sys.exit`` or allocate all memory, and the library has
 global state. The separate process keeps this away from the simulator.
 
-Reads ``{"file": path, "arguments": {name: value}}`` as JSON from standard input; writes the XML to standard output,
-or a message to standard error and exit status 1.
+Reads ``{"file": path, "arguments": {name: value}, "near": path, "packages": {name: folder}}`` as JSON from standard
+input, the last two as of `Packages`; writes the XML to standard output, or a message to standard error and exit
+status 1.
 """
 
 import json
 import resource
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from xml.dom.minidom import Document
 from xml.parsers.expat import ExpatError
@@ -18,13 +20,13 @@ import xacro
 import xacro.substitution_args
 
 from grouser.physics.base.errors import MachineError
-from grouser.physics.description.text.files import package_directory
+from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xml_tree import refuse_declarations
 
 MEMORY_MAX = 2 << 30
 
 
-def expand(file: str, arguments: dict[str, str]) -> str:
+def expand(file: str, arguments: Mapping[str, str], packages: Packages) -> str:
     """Returns the expanded XML text of a xacro file.
 
     Raises:
@@ -39,16 +41,8 @@ def expand(file: str, arguments: dict[str, str]) -> str:
             refuse_declarations(Path(filename).read_bytes(), filename)
         return read(text, filename)
 
-    def find_package(package: str) -> str:
-        directory = package_directory(package, Path(file).absolute())
-        if directory is None:
-            raise LookupError(
-                f"package '{package}' is not found in the ament index, in ROS_PACKAGE_PATH or around the file"
-            )
-        return str(directory)
-
     xacro.parse = read_guarded
-    xacro.substitution_args._eval_find = find_package
+    xacro.substitution_args._eval_find = lambda package: str(packages.folder(package))
     return xacro.process_file(file, mappings=arguments).toprettyxml(indent="  ")
 
 
@@ -59,7 +53,8 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     request = json.load(sys.stdin)
     try:
-        expanded = expand(request["file"], request["arguments"]).encode("utf-8")
+        packages = Packages(request["near"], request["packages"])
+        expanded = expand(request["file"], request["arguments"], packages).encode("utf-8")
     except ExpatError as error:
         return _fail(f"not well-formed XML: {error}")
     except MemoryError:

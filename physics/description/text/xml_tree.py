@@ -43,6 +43,11 @@ class Element:
                 return f'<{self.tag} {key}="{self.attributes[key][:80]}">'
         return f"<{self.tag}>"
 
+    @property
+    def place(self) -> str:
+        """File, line and label, as messages begin."""
+        return f"{self.file}: {self.label}" if self.line is None else f"{self.file}:{self.line}: {self.label}"
+
     def error(self, problem: str, remedy: str | None = None) -> MachineError:
         """Returns a `MachineError` with this element's file, line and label."""
         return MachineError(problem, file=self.file, line=self.line, element=self.label, remedy=remedy)
@@ -97,6 +102,18 @@ class Element:
         text = self.text(name)
         try:
             return numbers.number(text)
+        except ValueError as problem:
+            raise self.error(f"{name} = {shortened(text)} is {problem}") from None
+
+    def limit(self, name: str) -> float:
+        """Returns the attribute `name` as a number, which may be infinite: ``inf``, or too large for a double.
+
+        Raises:
+            MachineError: it is missing or not a number.
+        """
+        text = self.text(name)
+        try:
+            return numbers.limit(text)
         except ValueError as problem:
             raise self.error(f"{name} = {shortened(text)} is {problem}") from None
 

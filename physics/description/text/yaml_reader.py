@@ -11,8 +11,9 @@ from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.description.data.world import FRICTION_MAX
 from grouser.physics.description.text import numbers
-from grouser.physics.description.text.files import read_text, resolve
+from grouser.physics.description.text.files import read_text
 from grouser.physics.description.text.names import closest, shortened
+from grouser.physics.description.text.packages import Packages
 
 BYTES_MAX = 1_000_000
 _NULLS = ("", "~", "null", "Null", "NULL")
@@ -121,7 +122,7 @@ class Reader:
         """Returns the path of a file name; relative ones start at the directory of the YAML file."""
         text = self.text(node, name)
         try:
-            path = resolve(text, self.file)
+            path = Packages(self.file).resolve(text)
         except LookupError as problem:
             raise self.error(node, name, f"{shortened(text)}: {problem.args[0]}", "check the file name") from None
         self.files.append(str(path))

@@ -1,6 +1,7 @@
 """Mass properties from ``<inertial>``, or from shapes and a density."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,29 +10,33 @@ from grouser.physics.description.data.mechanism import Collision, Inertial
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import matrix
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, PointSet, Sphere
+from grouser.physics.description.text.mending import Mendings
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf import meshes
 from grouser.physics.description.urdf.origin import read_origin
 
 MASS_MAX = 1e9
+_ENTRY_MAX = 1e15
 # Tolerance for files with few digits, as a share of the largest principal moment.
-_ROUNDING = 1e-6
+ROUNDING = 1e-6
+# Moments below zero of less than a link's mass, at least a gram, times the square of a micrometre are rounding errors.
+_SPECK, _LEAST_MASS = 1e-12, 1e-3
 
 
-def read_inertial(link: Element, warnings: list[str]) -> Inertial | None:
+def read_inertial(link: Element, mendings: Mendings) -> Inertial | None:
     """Returns the ``<inertial>`` of a link, None without one.
 
     Raises:
-        MachineError: a negative mass, an inertia that is not positive semidefinite, or numbers that cannot be read.
+        MachineError: a negative mass, or numbers that cannot be read or are too large.
     """
     element = link.optional("inertial")
     if element is None:
         return None
-    pose = read_origin(element)
+    name, pose = link.text("name"), read_origin(element)
     holder = element.required("mass")
     mass = holder.number("value")
     if not 0.0 <= mass <= MASS_MAX:
-        raise holder.error(f"mass of link '{link.text('name')}' = {mass:g}; valid: 0 to {MASS_MAX:g} kg")
+        raise holder.error(f"mass of link '{name}' = {mass:g}; valid: 0 to {MASS_MAX:g} kg")
     tensor = element.optional("inertia")
     if tensor is None:
         if mass > 0.0:
@@ -39,27 +44,42 @@ def read_inertial(link: Element, warnings: list[str]) -> Inertial | None:
         return Inertial(pose, mass, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     ixx, iyy, izz = (tensor.number(name) for name in ("ixx", "iyy", "izz"))
     ixy, ixz, iyz = (tensor.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
-    inertia = (ixx, ixy, ixz, iyy, iyz, izz)
-    _check_inertia(tensor, link.text("name"), inertia, warnings)
-    return Inertial(pose, mass, inertia)
+    largest_entry = max(abs(value) for value in (ixx, iyy, izz, ixy, ixz, iyz))
+    if largest_entry > _ENTRY_MAX:
+        raise tensor.error(f"inertia of link '{name}' holds {largest_entry:g}, beyond {_ENTRY_MAX:g} kg m2")
+    inertial = Inertial(pose, mass, (ixx, ixy, ixz, iyy, iyz, izz))
+    return _mended(inertial, tensor, name, mendings)
 
 
-def _check_inertia(element: Element, link: str, inertia: tuple[float, ...], warnings: list[str]) -> None:
-    ixx, ixy, ixz, iyy, iyz, izz = inertia
-    largest_entry = max(abs(value) for value in inertia)
-    if largest_entry > 1e15:
-        raise element.error(f"inertia of link '{link}' holds {largest_entry:g}, beyond 1e15 kg m2")
-    smallest, middle, largest = np.linalg.eigvalsh([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-    if smallest < -_ROUNDING * largest_entry:
-        raise element.error(
-            f"inertia of link '{link}' has the principal moment {smallest:g} kg m2; valid: none below zero",
-            "check the signs, and that the products of inertia are not larger than the moments",
+def inertia_matrix(inertial: Inertial) -> np.ndarray:
+    """Returns the inertia about the centre of mass in its frame [kg m2], shape (3, 3)."""
+    ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
+    return np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+
+
+def _mended(inertial: Inertial, element: Element, link: str, mendings: Mendings) -> Inertial:
+    """An inertia without moments below zero by rounding; an implausible one is told.
+
+    Other moments below zero are for `rigid_inertia.check_inertias`: of links that are fixed together the sum counts.
+    """
+    moments, axes = np.linalg.eigh(inertia_matrix(inertial))
+    smallest, middle, largest = moments.tolist()
+    if -_SPECK * max(inertial.mass, _LEAST_MASS) <= smallest < -ROUNDING * max(largest, -smallest):
+        mendings.add(
+            element,
+            f"link '{link}' (principal moment {smallest:g} kg m2)",
+            "has a moment of inertia below zero by a rounding error, which is taken as zero",
         )
-    if smallest + middle < largest * (1.0 - _ROUNDING):
-        warnings.append(
-            f"link '{link}': its inertia breaks the triangle inequality "
-            f"(principal moments {smallest:.4g}, {middle:.4g}, {largest:.4g} kg m2): no body has it"
+        mended = axes @ np.diag(np.maximum(moments, 0.0)) @ axes.T
+        (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = mended.tolist()
+        return replace(inertial, inertia=(ixx, ixy, ixz, iyy, iyz, izz))
+    if smallest >= -ROUNDING * largest and smallest + middle < largest * (1.0 - ROUNDING):
+        mendings.add(
+            element,
+            f"link '{link}' (principal moments {smallest:.4g}, {middle:.4g}, {largest:.4g} kg m2)",
+            "has an inertia that breaks the triangle inequality: no body has it",
         )
+    return inertial
 
 
 def inertial_from_density(collisions: Iterable[Collision], density: float) -> tuple[Inertial, bool]:

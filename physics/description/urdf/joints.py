@@ -1,16 +1,20 @@
 """URDF joints."""
 
+import math
+
 from grouser.physics.description.data.mechanism import JOINT_TYPES, ONE_COORDINATE, Joint, JointLimit, Mimic
+from grouser.physics.description.text.mending import Mendings
 from grouser.physics.description.text.names import closest
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.origin import direction, read_origin
 
 _WITH_AXIS = (*ONE_COORDINATE, "planar")
 MIMIC_MAX = 1e6
-_BEYOND_USE = 1e15
+# Bounds that no machine reaches [rad or m].
+BEYOND_USE = 1e15
 
 
-def read_joint(element: Element, warnings: list[str]) -> Joint:
+def read_joint(element: Element, mendings: Mendings, warnings: list[str]) -> Joint:
     """Returns a joint; `resolve_mimics` resolves its mimic.
 
     Raises:
@@ -36,15 +40,15 @@ def read_joint(element: Element, warnings: list[str]) -> Joint:
         child,
         pose=read_origin(element),
         axis=axis,
-        limit=_read_limit(element, name, type_, warnings),
+        limit=_read_limit(element, name, type_, mendings, warnings),
         damping=damping,
         friction=friction,
-        mimic=_read_mimic(element, type_),
+        mimic=_read_mimic(element, name, type_, mendings),
         line=element.line or 0,
     )
 
 
-def _read_limit(joint: Element, name: str, type_: str, warnings: list[str]) -> JointLimit:
+def _read_limit(joint: Element, name: str, type_: str, mendings: Mendings, warnings: list[str]) -> JointLimit:
     element = joint.optional("limit")
     bounded = type_ in ("revolute", "prismatic")
     if element is None:
@@ -54,22 +58,39 @@ def _read_limit(joint: Element, name: str, type_: str, warnings: list[str]) -> J
     given = element.attributes
     lower = upper = None
     if bounded and ("lower" in given or "upper" in given):
-        # URDF: a bound that is left out is zero.
-        lower, upper = element.number("lower", 0.0), element.number("upper", 0.0)
-        if lower > upper:
-            raise element.error(f"joint '{name}': lower = {lower:g} is above upper = {upper:g}", "swap them")
-        if max(abs(lower), abs(upper)) > _BEYOND_USE:
-            raise element.error(
-                f"joint '{name}': a bound is beyond {_BEYOND_USE:g}", "leave lower and upper out for no limit"
-            )
+        lower, upper = _read_bounds(element, name, mendings)
     elif bounded:
         warnings.append(f"joint '{name}' is {type_} and has neither lower nor upper limit: it moves without end")
-    return JointLimit(
-        lower,
-        upper,
-        effort=_non_negative(element, "effort") if "effort" in given else float("inf"),
-        velocity=_non_negative(element, "velocity") if "velocity" in given else float("inf"),
+    effort, velocity = (_read_maximum(element, name, quantity, mendings) for quantity in ("effort", "velocity"))
+    return JointLimit(lower, upper, effort, velocity)
+
+
+def _read_bounds(element: Element, joint: str, mendings: Mendings) -> tuple[float | None, float | None]:
+    """Lower and upper bound; None for one that no machine reaches."""
+    # URDF: a bound that is left out is zero.
+    lower, upper = (element.limit(side) if side in element.attributes else 0.0 for side in ("lower", "upper"))
+    if lower > upper or (lower == upper and math.isinf(lower)):
+        raise element.error(f"joint '{joint}': lower = {lower:g} is above upper = {upper:g}", "swap them")
+    if max(abs(lower), abs(upper)) <= BEYOND_USE:
+        return lower, upper
+    mendings.add(
+        element,
+        f"joint '{joint}' (lower = {lower:g}, upper = {upper:g})",
+        f"has a bound beyond {BEYOND_USE:g}, which is taken as none: it moves without end to that side",
     )
+    return (lower if lower >= -BEYOND_USE else None), (upper if upper <= BEYOND_USE else None)
+
+
+def _read_maximum(element: Element, joint: str, quantity: str, mendings: Mendings) -> float:
+    """Limit of effort or velocity; infinite for none."""
+    if quantity not in element.attributes:
+        return math.inf
+    value = element.limit(quantity)
+    if value < 0.0:
+        raise element.error(f"{quantity} = {value:g}; valid: 0 or more")
+    if math.isinf(value):
+        mendings.add(element, f"joint '{joint}'", f"has an infinite {quantity}, which is taken as no limit")
+    return value
 
 
 def _read_dynamics(joint: Element) -> tuple[float, float]:
@@ -86,15 +107,14 @@ def _non_negative(element: Element, name: str) -> float:
     return value
 
 
-def _read_mimic(joint: Element, type_: str) -> Mimic | None:
+def _read_mimic(joint: Element, name: str, type_: str, mendings: Mendings) -> Mimic | None:
     element = joint.optional("mimic")
     if element is None:
         return None
     if type_ not in ONE_COORDINATE:
-        raise element.error(
-            f"a {type_} joint cannot mimic another one",
-            f"only joints with one coordinate can: {', '.join(ONE_COORDINATE)}",
-        )
+        does = "stays as it is" if type_ == "fixed" else "moves by itself"
+        mendings.add(element, f"joint '{name}'", f"is {type_} and cannot mimic another one: it {does}")
+        return None
     multiplier, offset = element.number("multiplier", 1.0), element.number("offset", 0.0)
     if max(abs(multiplier), abs(offset)) > MIMIC_MAX:
         raise element.error(f"multiplier = {multiplier:g}, offset = {offset:g}; valid: at most {MIMIC_MAX:g}")

@@ -1,9 +1,10 @@
 """Triangle meshes: convex hulls for contact and volume integrals for mass, read with trimesh."""
 
+import re
 import struct
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 FORMATS = (".stl", ".obj", ".ply", ".off", ".dae", ".glb", ".gltf")
 BYTES_MAX = 200_000_000
 _COORDINATE_MAX = 1e9
+_COLLADA_UNIT = re.compile(rb"""<unit\b[^>]*?\bmeter\s*=\s*["']\s*([^"']*)["']""")
+_UNIT_MAX = 1e6
 # Exceptions of trimesh's readers on truncated, corrupt or foreign files.
 _READING_ERRORS = (
     ValueError,
@@ -117,10 +120,8 @@ def mass_properties(path: Path, scale: Vector3) -> tuple[float, np.ndarray, np.n
 def _load(path: str, _modified: int) -> "trimesh.Trimesh":
     import trimesh
 
-    if path.lower().endswith(".dae"):
-        _refuse_declarations(Path(path))
     try:
-        mesh = trimesh.load(path, force="mesh", process=True, skip_materials=True)
+        mesh = _read_collada(path) if path.lower().endswith(".dae") else _read(path)
     except ImportError as error:
         raise MeshError(f"the mesh needs a package that is not installed: {path} ({str(error)[:200]})") from error
     except _READING_ERRORS as error:
@@ -151,7 +152,25 @@ def _oriented(corners: np.ndarray, scale: Vector3) -> np.ndarray:
     return corners if np.prod(np.sign(scale)) > 0.0 else corners[:, ::-1]
 
 
-def _refuse_declarations(path: Path) -> None:
-    raw = path.read_bytes()
+def _read(path: str) -> Any:
+    import trimesh
+
+    return trimesh.load(path, force="mesh", process=True, skip_materials=True)
+
+
+def _read_collada(path: str) -> Any:
+    """A COLLADA mesh [m]. As in RViz and Gazebo, the file's unit counts and its upward axis does not."""
+    from collada.common import DaeError
+
+    raw = Path(path).read_bytes()
     if b"<!DOCTYPE" in raw or b"<!ENTITY" in raw:
         raise MeshError(f"document type declarations are not read: {path}")
+    written = _COLLADA_UNIT.search(raw)
+    unit = 1.0 if written is None else float(written[1])
+    if not 0.0 < unit <= _UNIT_MAX:
+        raise MeshError(f"the mesh has the unit meter = {unit:g}; valid: above 0, at most {_UNIT_MAX:g}: {path}")
+    try:
+        mesh = _read(path)
+    except DaeError as error:
+        raise ValueError(error) from None
+    return mesh if unit == 1.0 else mesh.apply_scale(unit)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grouser.physics.description.data.mechanism import Joint, Link
+from grouser.physics.description.text.mending import Mendings
+from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.inertial import read_inertial
 from grouser.physics.description.urdf.joints import read_joint
@@ -31,11 +33,12 @@ class Robot:
     joint_elements: Mapping[str, Element]
 
 
-def read_robot(robot: Element, warnings: list[str]) -> Robot:
+def read_robot(robot: Element, packages: Packages, warnings: list[str]) -> Robot:
     """Reads the links and joints of a ``<robot>`` element.
 
     Args:
         robot: the document's root element.
+        packages: of its file.
         warnings: list to which warnings are appended.
 
     Raises:
@@ -48,8 +51,8 @@ def read_robot(robot: Element, warnings: list[str]) -> Robot:
     joint_elements = _by_name(robot, "joint")
     if not link_elements:
         raise robot.error("the robot has no link", 'add a <link name="..."> element')
-    materials = read_materials(robot)
-    links = tuple(_read_link(element, materials, warnings) for element in link_elements.values())
+    materials, mendings = read_materials(robot), Mendings()
+    links = tuple(_read_link(element, materials, packages, mendings) for element in link_elements.values())
     if materials.unknown:
         warnings.append(
             f"materials that are nowhere defined: {', '.join(sorted(materials.unknown))[:300]}; shown in grey"
@@ -60,9 +63,10 @@ def read_robot(robot: Element, warnings: list[str]) -> Robot:
             f"visual meshes that cannot be used and are not shown: {', '.join(materials.missing[:_NAMED])}{more}; "
             "check the file names"
         )
-    joints: Sequence[Joint] = [read_joint(element, warnings) for element in joint_elements.values()]
+    joints: Sequence[Joint] = [read_joint(element, mendings, warnings) for element in joint_elements.values()]
     root = find_root(robot, links, joints, joint_elements)
-    joints = resolve_mimics(joints, joint_elements)
+    joints = resolve_mimics(joints, joint_elements, mendings)
+    warnings += mendings.warnings()
     return Robot(name, root, links, joints, link_elements, joint_elements)
 
 
@@ -80,11 +84,11 @@ def _by_name(robot: Element, tag: str) -> dict[str, Element]:
     return found
 
 
-def _read_link(element: Element, materials: Materials, warnings: list[str]) -> Link:
+def _read_link(element: Element, materials: Materials, packages: Packages, mendings: Mendings) -> Link:
     return Link(
         element.text("name"),
-        read_inertial(element, warnings),
-        read_collisions(element),
-        read_visuals(element, materials),
+        read_inertial(element, mendings),
+        read_collisions(element, packages),
+        read_visuals(element, materials, packages),
         line=element.line or 0,
     )

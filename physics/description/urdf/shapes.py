@@ -6,8 +6,8 @@ from pathlib import Path
 from grouser.physics.description.data.mechanism import Collision, Visual
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
-from grouser.physics.description.text.files import resolve
 from grouser.physics.description.text.names import closest, shortened
+from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf import meshes
 from grouser.physics.description.urdf.origin import read_origin
@@ -43,7 +43,7 @@ def read_materials(robot: Element) -> Materials:
     return Materials(rgba)
 
 
-def read_collisions(link: Element) -> tuple[Collision, ...]:
+def read_collisions(link: Element, packages: Packages) -> tuple[Collision, ...]:
     """Returns the collision shapes of a link.
 
     Raises:
@@ -51,12 +51,14 @@ def read_collisions(link: Element) -> tuple[Collision, ...]:
     """
     name = link.text("name")
     return tuple(
-        Collision(element.attributes.get("name", ""), read_origin(element), _read_collision_geometry(element, name))
+        Collision(
+            element.attributes.get("name", ""), read_origin(element), _read_collision_geometry(element, name, packages)
+        )
         for element in link.all("collision")
     )
 
 
-def read_visuals(link: Element, materials: Materials) -> tuple[Visual, ...]:
+def read_visuals(link: Element, materials: Materials, packages: Packages) -> tuple[Visual, ...]:
     """Returns the visual shapes of a link with their colours; meshes that are not there are left out and noted.
 
     Raises:
@@ -65,7 +67,7 @@ def read_visuals(link: Element, materials: Materials) -> tuple[Visual, ...]:
     visuals = []
     for element in link.all("visual"):
         try:
-            geometry = _read_geometry(element)
+            geometry = _read_geometry(element, packages)
         except _UnusableMeshError as problem:
             materials.missing.append(f"{shortened(problem.uri)} of link {shortened(link.text('name'))}")
             continue
@@ -107,10 +109,10 @@ class _UnusableMeshError(Exception):
         self.element, self.uri, self.reason = element, uri, reason
 
 
-def _read_collision_geometry(parent: Element, link: str) -> Geometry:
+def _read_collision_geometry(parent: Element, link: str, packages: Packages) -> Geometry:
     """A geometry with the hull of its mesh."""
     try:
-        geometry = _read_geometry(parent)
+        geometry = _read_geometry(parent, packages)
         return _with_hull(geometry, parent) if isinstance(geometry, Mesh) else geometry
     except _UnusableMeshError as problem:
         text = f"link {shortened(link)}: filename = {shortened(problem.uri)}: {problem.reason}"
@@ -125,7 +127,7 @@ def _with_hull(mesh: Mesh, parent: Element) -> Mesh:
     return replace(mesh, hull=hull.vertices, hull_error=hull.error)
 
 
-def _read_geometry(parent: Element) -> Geometry:
+def _read_geometry(parent: Element, packages: Packages) -> Geometry:
     holder = parent.required("geometry")
     # Shapes with a prefix belong to other programs.
     shapes = [child for child in holder.children if ":" not in child.tag]
@@ -145,17 +147,17 @@ def _read_geometry(parent: Element) -> Geometry:
     if shape.tag == "capsule":
         return Capsule(_size(shape, "radius"), _size(shape, "length"))
     if shape.tag == "mesh":
-        return _read_mesh(shape)
+        return _read_mesh(shape, packages)
     raise shape.error(f"unknown shape <{shape.tag[:60]}>", closest(shape.tag, _SHAPES))
 
 
-def _read_mesh(element: Element) -> Mesh:
+def _read_mesh(element: Element, packages: Packages) -> Mesh:
     uri = element.text("filename").strip()
     scale = element.triple("scale", (1.0, 1.0, 1.0))
     if any(not 0.0 < abs(factor) <= _SIZE_MAX for factor in scale):
         raise element.error(f"scale = {shortened(element.attributes['scale'])} is not valid: factors other than zero")
     try:
-        path = resolve(uri, element.file)
+        path = packages.resolve(uri)
         meshes.check_file(path)
     except (LookupError, meshes.MeshError) as problem:
         raise _UnusableMeshError(element, uri, problem.args[0]) from None

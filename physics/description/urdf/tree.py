@@ -1,9 +1,10 @@
-"""The kinematic tree: one root, no cycle, all names known; mimics refer to independent joints."""
+"""The kinematic tree: one root, no cycle, all links known; mimics refer to independent joints."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from grouser.physics.description.data.mechanism import ONE_COORDINATE, Joint, Link, Mimic
+from grouser.physics.description.text.mending import Mendings
 from grouser.physics.description.text.names import closest
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.joints import MIMIC_MAX
@@ -75,19 +76,22 @@ def _cycle(parent_joint: Mapping[str, Joint], start: str, elements: Mapping[str,
     )
 
 
-def resolve_mimics(joints: Sequence[Joint], elements: Mapping[str, Element]) -> tuple[Joint, ...]:
+def resolve_mimics(joints: Sequence[Joint], elements: Mapping[str, Element], mendings: Mendings) -> tuple[Joint, ...]:
     """Returns the joints with every mimic referring to an independent joint; chains are multiplied out.
 
+    A joint that mimics an unknown joint, or one without exactly one coordinate, moves by itself.
+
     Raises:
-        MachineError: an unknown joint, one without exactly one coordinate, or a cycle of mimics.
+        MachineError: a cycle of mimics, or factors that are too large.
     """
     by_name = {joint.name: joint for joint in joints}
-    resolved: dict[str, Joint] = {joint.name: joint for joint in joints if joint.mimic is None}
-    for joint in joints:
+    by_name = {name: _without_impossible_mimic(joint, by_name, elements, mendings) for name, joint in by_name.items()}
+    resolved: dict[str, Joint] = {joint.name: joint for joint in by_name.values() if joint.mimic is None}
+    for joint in by_name.values():
         chain: dict[str, tuple[Joint, Mimic]] = {}
         while joint.mimic is not None and joint.name not in resolved:
             chain[joint.name] = (joint, joint.mimic)
-            joint = _leader(joint.name, joint.mimic, by_name, elements)
+            joint = by_name[joint.mimic.joint]
             if joint.name in chain:
                 raise elements[joint.name].error("its chain of mimics leads back to itself", "break the circle")
         for follower, mimic in reversed(chain.values()):
@@ -103,15 +107,18 @@ def resolve_mimics(joints: Sequence[Joint], elements: Mapping[str, Element]) -> 
     return tuple(resolved[joint.name] for joint in joints)
 
 
-def _leader(name: str, mimic: Mimic, by_name: Mapping[str, Joint], elements: Mapping[str, Element]) -> Joint:
-    leader = by_name.get(mimic.joint)
-    blame = elements[name].required("mimic")
-    if leader is None:
-        raise blame.error(f"joint '{mimic.joint[:80]}' does not exist", closest(mimic.joint, by_name))
-    if leader.type not in ONE_COORDINATE:
-        remedy = f"mimic a joint with one coordinate: {', '.join(ONE_COORDINATE)}"
-        raise blame.error(f"joint '{leader.name}' is {leader.type}", remedy)
-    return leader
+def _without_impossible_mimic(
+    joint: Joint, by_name: Mapping[str, Joint], elements: Mapping[str, Element], mendings: Mendings
+) -> Joint:
+    if joint.mimic is None:
+        return joint
+    leader = by_name.get(joint.mimic.joint)
+    if leader is not None and leader.type in ONE_COORDINATE:
+        return joint
+    blame = elements[joint.name].required("mimic")
+    what = "that does not exist" if leader is None else f"that is {leader.type}"
+    mendings.add(blame, f"joint '{joint.name}'", f"mimics a joint {what}: it moves by itself")
+    return replace(joint, mimic=None)
 
 
 def _multiplied(own: Mimic, above: Mimic) -> Mimic:
