@@ -196,3 +196,28 @@ def test_negative_effort_and_velocity_are_refused(tmp_path, quantity):
     for word in ("-1", "-inf"):
         with pytest.raises(MachineError, match=f"{quantity} = {word}; valid: 0 or more"):
             load(tmp_path, *chain(2, joint("j", "a", "b", more=f'<limit {quantity}="{word}"/>')))
+
+
+def test_robot_without_name_is_called_as_its_file(tmp_path):
+    for name in ("", 'name=" "'):
+        machine = load(tmp_path, link("a"), name=name)
+        assert machine.name == "robot"
+        assert "robot.urdf:1: <robot" in machine.warnings[0] and "is called 'robot'" in machine.warnings[0]
+
+
+def test_first_of_several_materials_of_a_visual_shape_is_shown(tmp_path):
+    colours = [f'<material name="m{red}"><color rgba="{red} 0 0 1"/></material>' for red in (0.25, 0.5)]
+    visual = f'<visual><geometry><sphere radius="1"/></geometry>{"".join(colours)}</visual></link>'
+    machine = load(tmp_path, link("a").replace("</link>", visual))
+    assert machine.links[0].visuals[0].rgba == (0.25, 0.0, 0.0, 1.0)
+    assert "robot.urdf:2: <visual>: link 'a' has a visual shape of several materials" in machine.warnings[0]
+
+
+def test_missing_visual_mesh_is_told_with_its_reason(tmp_path):
+    visual = '<visual><geometry><mesh filename="{}"/></geometry></visual></link>'
+    parts = [link(name).replace("</link>", visual.format(f"package://absent/{name}.dae")) for name in "ab"]
+    machine = load(tmp_path, *parts, joint("j", "a", "b"))
+    assert [one.visuals for one in machine.links] == [(), ()]
+    [warning] = machine.warnings
+    assert "robot.urdf:2: <mesh>: visual mesh 'package://absent/a.dae' of link 'a' cannot be used" in warning
+    assert "package 'absent' is not found; looked in" in warning and "(likewise visual mesh" in warning

@@ -77,6 +77,17 @@ def test_the_nearest_folder_counts(tmp_path):
     assert Packages(tmp_path / "a" / "urdf" / "robot.urdf").folder("meshes") == near
 
 
+def test_of_several_folders_the_one_with_the_file_counts(tmp_path):
+    """Repositories keep variants of a package side by side, and install them as one."""
+    package(tmp_path / "manual", "crawler")
+    whole = package(tmp_path / "crawler" / "meshes").parent
+    (whole / "meshes" / "a.stl").write_text("")
+    packages = Packages(tmp_path / "exported" / "robots" / "robot.urdf")
+    assert packages.resolve("package://crawler/meshes/a.stl") == whole / "meshes" / "a.stl"
+    assert packages.folder("crawler") == tmp_path / "manual"
+    assert packages.resolve("package://crawler/b.stl") == tmp_path / "manual" / "b.stl"
+
+
 def test_package_name_with_three_slashes(tmp_path):
     """Some exporters write package:///name/path."""
     folder = package(tmp_path / "robot_data")

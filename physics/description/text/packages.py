@@ -54,7 +54,8 @@ class Packages:
             raise LookupError("a file name cannot hold a null character")
         if uri.startswith("package://"):
             package, rest = _split(uri)
-            return self.folder(package) / unquote(rest).lstrip("/")
+            paths = [folder / unquote(rest).lstrip("/") for folder in self._folders(package)]
+            return next((path for path in paths if path.exists()), paths[0])
         if uri.startswith("file://"):
             return self.file.parent / unquote(uri.removeprefix("file://"))
         if "://" in uri:
@@ -62,18 +63,22 @@ class Packages:
         return self.file.parent / uri
 
     def folder(self, package: str) -> Path:
-        """Returns the folder of a package.
+        """Returns the folder of a package, the first if several have the name.
 
         Raises:
             LookupError: it is not found; the text tells where it was looked for.
         """
-        found = (
-            self.given.get(package)
-            or _installed(package)
-            or _first_named(package, self.file.parents)
-            or self._around.get(package)
-        )
-        if found is None:
+        return self._folders(package)[0]
+
+    def _folders(self, package: str) -> list[Path]:
+        """All folders of a package in the order of the search; there may be several around the file."""
+        if package in self.given:
+            return [self.given[package]]
+        installed = _installed(package)
+        if installed is not None:
+            return [installed]
+        found = [*_named(package, self.file.parents), *self._around.get(package, ())]
+        if not found:
             raise LookupError(self._not_found(package))
         return found
 
@@ -85,16 +90,16 @@ class Packages:
         return package not in self.given and _installed(package) is not None
 
     @cached_property
-    def _around(self) -> dict[str, Path]:
-        """Folders around the file by the names of their packages and, where no package has it, by their own names."""
+    def _around(self) -> dict[str, list[Path]]:
+        """Folders around the file by the names of their packages and, after these, by their own names."""
         folders = list(_folders_around(self.file))
-        named: dict[str, Path] = {}
+        named: dict[str, list[Path]] = {}
         for folder in folders:
             name = _package_name(folder)
             if name:
-                named.setdefault(name, folder)
+                named.setdefault(name, []).append(folder)
         for folder in folders:
-            named.setdefault(folder.name, folder)
+            named.setdefault(folder.name, []).append(folder)
         return named
 
     def _not_found(self, package: str) -> str:
@@ -153,15 +158,14 @@ def _from_ament_index(package: str) -> Path | None:
 
 def _from_package_path(package: str) -> Path | None:
     entries = [Path(entry) for entry in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if entry]
-    named = _first_named(package, [folder for entry in entries for folder in (entry, entry / package)])
-    return named or next((entry / package for entry in entries if package and (entry / package).is_dir()), None)
+    return next(iter(_named(package, [folder for entry in entries for folder in (entry, entry / package)])), None)
 
 
-def _first_named(package: str, folders: Iterable[Path]) -> Path | None:
-    """The first folder whose package.xml has the name, else the first that is named so."""
+def _named(package: str, folders: Iterable[Path]) -> list[Path]:
+    """The folders whose package.xml has the name, then those that are named so."""
     folders = [folder for folder in folders if package and folder.is_dir()]
-    named = (folder for folder in folders if _package_name(folder) == package)
-    return next(named, None) or next((folder for folder in folders if folder.name == package), None)
+    by_manifest = [folder for folder in folders if _package_name(folder) == package]
+    return by_manifest + [folder for folder in folders if folder.name == package]
 
 
 def _homes(file: Path) -> list[Path]:

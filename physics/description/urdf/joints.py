@@ -14,7 +14,7 @@ MIMIC_MAX = 1e6
 BEYOND_USE = 1e15
 
 
-def read_joint(element: Element, mendings: Mendings, warnings: list[str]) -> Joint:
+def read_joint(element: Element, mendings: Mendings) -> Joint:
     """Returns a joint; `resolve_mimics` resolves its mimic.
 
     Raises:
@@ -40,7 +40,7 @@ def read_joint(element: Element, mendings: Mendings, warnings: list[str]) -> Joi
         child,
         pose=read_origin(element),
         axis=axis,
-        limit=_read_limit(element, name, type_, mendings, warnings),
+        limit=_read_limit(element, name, type_, mendings),
         damping=damping,
         friction=friction,
         mimic=_read_mimic(element, name, type_, mendings),
@@ -48,19 +48,23 @@ def read_joint(element: Element, mendings: Mendings, warnings: list[str]) -> Joi
     )
 
 
-def _read_limit(joint: Element, name: str, type_: str, mendings: Mendings, warnings: list[str]) -> JointLimit:
+def _read_limit(joint: Element, name: str, type_: str, mendings: Mendings) -> JointLimit:
     element = joint.optional("limit")
     bounded = type_ in ("revolute", "prismatic")
     if element is None:
         if bounded:
-            warnings.append(f"joint '{name}' is {type_} and has no <limit>: it moves without end, with any effort")
+            mendings.add(
+                joint, f"joint '{name}'", f"is {type_} and has no <limit>: it moves without end, with any effort"
+            )
         return JointLimit()
     given = element.attributes
     lower = upper = None
     if bounded and ("lower" in given or "upper" in given):
         lower, upper = _read_bounds(element, name, mendings)
     elif bounded:
-        warnings.append(f"joint '{name}' is {type_} and has neither lower nor upper limit: it moves without end")
+        mendings.add(
+            joint, f"joint '{name}'", f"is {type_} and has neither lower nor upper limit: it moves without end"
+        )
     effort, velocity = (_read_maximum(element, name, quantity, mendings) for quantity in ("effort", "velocity"))
     return JointLimit(lower, upper, effort, velocity)
 

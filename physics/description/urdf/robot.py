@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from grouser.physics.description.data.mechanism import Joint, Link
 from grouser.physics.description.text.mending import Mendings
@@ -11,9 +12,6 @@ from grouser.physics.description.urdf.inertial import read_inertial
 from grouser.physics.description.urdf.joints import read_joint
 from grouser.physics.description.urdf.shapes import Materials, read_collisions, read_materials, read_visuals
 from grouser.physics.description.urdf.tree import find_root, resolve_mimics
-
-# Missing visual meshes that are named; more are counted.
-_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -46,28 +44,28 @@ def read_robot(robot: Element, packages: Packages, warnings: list[str]) -> Robot
     """
     if robot.tag != "robot":
         raise robot.error(f"the document is <{robot.tag[:60]}>, not <robot>", "give a URDF or xacro file")
-    name = robot.text("name")
+    mendings = Mendings()
+    name = _name_of(robot, mendings)
     link_elements = _by_name(robot, "link")
     joint_elements = _by_name(robot, "joint")
     if not link_elements:
         raise robot.error("the robot has no link", 'add a <link name="..."> element')
-    materials, mendings = read_materials(robot), Mendings()
+    materials = read_materials(robot)
     links = tuple(_read_link(element, materials, packages, mendings) for element in link_elements.values())
-    if materials.unknown:
-        warnings.append(
-            f"materials that are nowhere defined: {', '.join(sorted(materials.unknown))[:300]}; shown in grey"
-        )
-    if materials.missing:
-        more = f" and {len(materials.missing) - _NAMED} more" if len(materials.missing) > _NAMED else ""
-        warnings.append(
-            f"visual meshes that cannot be used and are not shown: {', '.join(materials.missing[:_NAMED])}{more}; "
-            "check the file names"
-        )
-    joints: Sequence[Joint] = [read_joint(element, mendings, warnings) for element in joint_elements.values()]
+    joints: Sequence[Joint] = [read_joint(element, mendings) for element in joint_elements.values()]
     root = find_root(robot, links, joints, joint_elements)
     joints = resolve_mimics(joints, joint_elements, mendings)
     warnings += mendings.warnings()
     return Robot(name, root, links, joints, link_elements, joint_elements)
+
+
+def _name_of(robot: Element, mendings: Mendings) -> str:
+    name = robot.attributes.get("name", "")
+    if name.strip():
+        return name
+    stem = Path(robot.file).name.partition(".")[0] or "robot"
+    mendings.add(robot, "the robot", f"has no name and is called '{stem}', as its file is")
+    return stem
 
 
 def _by_name(robot: Element, tag: str) -> dict[str, Element]:
@@ -89,6 +87,6 @@ def _read_link(element: Element, materials: Materials, packages: Packages, mendi
         element.text("name"),
         read_inertial(element, mendings),
         read_collisions(element, packages),
-        read_visuals(element, materials, packages),
+        read_visuals(element, materials, packages, mendings),
         line=element.line or 0,
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from grouser.physics.description.data.mechanism import Collision, Visual
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from grouser.physics.description.text.mending import Mendings
 from grouser.physics.description.text.names import closest, shortened
 from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xml_tree import Element
@@ -19,11 +20,10 @@ Colour = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Materials:
-    """Colours by material name, the names without a colour, and the visual meshes that cannot be shown."""
+    """Colours by material name, and the names that were told to have none."""
 
     rgba: dict[str, Colour]
     unknown: set[str] = field(default_factory=set)
-    missing: list[str] = field(default_factory=list)
 
 
 def read_materials(robot: Element) -> Materials:
@@ -58,8 +58,8 @@ def read_collisions(link: Element, packages: Packages) -> tuple[Collision, ...]:
     )
 
 
-def read_visuals(link: Element, materials: Materials, packages: Packages) -> tuple[Visual, ...]:
-    """Returns the visual shapes of a link with their colours; meshes that are not there are left out and noted.
+def read_visuals(link: Element, materials: Materials, packages: Packages, mendings: Mendings) -> tuple[Visual, ...]:
+    """Returns the visual shapes of a link with their colours; meshes that cannot be used are left out and told.
 
     Raises:
         MachineError: a shape is missing, unknown or not positive.
@@ -69,24 +69,28 @@ def read_visuals(link: Element, materials: Materials, packages: Packages) -> tup
         try:
             geometry = _read_geometry(element, packages)
         except _UnusableMeshError as problem:
-            materials.missing.append(f"{shortened(problem.uri)} of link {shortened(link.text('name'))}")
+            subject = f"visual mesh {shortened(problem.uri)} of link {shortened(link.text('name'))}"
+            mendings.add(problem.element, subject, "cannot be used and is not shown", problem.reason)
             continue
         visual = Visual(element.attributes.get("name", ""), read_origin(element), geometry)
-        colour = _colour_of(element, materials)
+        colour = _colour_of(element, link.text("name"), materials, mendings)
         visuals.append(visual if colour is None else Visual(visual.name, visual.pose, geometry, colour))
     return tuple(visuals)
 
 
-def _colour_of(visual: Element, materials: Materials) -> Colour | None:
-    material = visual.optional("material")
+def _colour_of(visual: Element, link: str, materials: Materials, mendings: Mendings) -> Colour | None:
+    material = next(visual.all("material"), None)
     if material is None:
         return None
+    if len(list(visual.all("material"))) > 1:
+        mendings.add(visual, f"link {shortened(link)}", "has a visual shape of several materials: the first is shown")
     own = _read_colour(material)
     if own is not None:
         return own
     name = material.attributes.get("name", "")
-    if name not in materials.rgba and material.optional("texture") is None:
+    if name not in materials.rgba and name not in materials.unknown and material.optional("texture") is None:
         materials.unknown.add(name)
+        mendings.add(material, f"material {shortened(name)}", "is nowhere defined: it is shown in grey")
     return materials.rgba.get(name)
 
 
