@@ -49,15 +49,17 @@ def load_machine(
         ParameterError: `base` is invalid, or a folder in `packages` does not exist.
     """
     path = require_path("path", path, "the path of a URDF or xacro file")
-    for name, value in require_mapping("arguments", arguments or {}, "xacro arguments: values by name").items():
+    arguments = {} if arguments is None else require_mapping("arguments", arguments, "xacro arguments, by name")
+    packages = {} if packages is None else require_mapping("packages", packages, "folders of packages, by name")
+    for name, value in arguments.items():
         require_type("xacro argument", name, str, "a name as a text")
         require_type(f"xacro argument {name}", value, str | int | float, "a text, a number or a truth value")
-    for name, folder in require_mapping("packages", packages or {}, "folders of packages by name").items():
+    for name, folder in packages.items():
         require_type("package", name, str, "a name as a text")
         require_path(f"folder of package '{name}'", folder, "the path of a folder")
     known = Packages(path, packages)
     if is_xacro(path):
-        text, from_xacro = expand_xacro(path, arguments or {}, known), True
+        text, from_xacro = expand_xacro(path, arguments, known), True
     else:
         if arguments:
             raise MachineError("only a xacro file takes arguments", file=path, remedy="name it ....xacro if it is one")
