@@ -8,6 +8,7 @@ import pytest
 import trimesh
 
 import grouser
+from grouser.physics.description import parse_machine
 from grouser.physics.description.data.mechanism import Mimic
 from grouser.physics.description.data.shapes import Box, Cylinder, Mesh, Sphere
 from grouser.physics.description.urdf.placement import initial_positions, link_poses
@@ -241,3 +242,34 @@ def test_missing_bound_of_a_limit_is_zero(tmp_path):
     path = robot(tmp_path, link("a"), link("b"), joint("j", "a", "b", more='<limit upper="2"/>'))
     limit = grouser.load_machine(path).joints[0].limit
     assert (limit.lower, limit.upper) == (0.0, 2.0)
+
+
+# --- the base ---------------------------------------------------------------------------------------------------------
+
+
+MASS = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+
+
+def arm(root, of_root="", of_plate=""):
+    """A machine with a plate fixed to its root, and a rod that turns."""
+    return f"""<robot name="arm"><link name="{root}">{of_root}</link><link name="plate">{of_plate}</link>
+    <link name="rod">{MASS}</link>
+    <joint name="bolts" type="fixed"><parent link="{root}"/><child link="plate"/></joint>
+    <joint name="hinge" type="continuous"><parent link="plate"/><child link="rod"/></joint></robot>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "base", "floating", "told"),
+    [
+        (arm("pedestal"), None, False, True),
+        (arm("pedestal"), "floating", True, False),
+        (arm("pedestal"), "fixed", False, False),
+        (arm("pedestal", of_plate=MASS), None, True, False),
+        (arm("pedestal", of_root=MASS), None, True, False),
+        (arm("world"), None, False, False),
+    ],
+)
+def test_a_root_without_mass_is_fixed_and_told(text, base, floating, told):
+    machine = parse_machine(text, "arm.urdf", base=base)
+    assert machine.floating_base is floating
+    assert any("'pedestal' and what is fixed to it have no mass" in text for text in machine.warnings) is told

@@ -10,6 +10,7 @@ from grouser.physics.base.checks import require_mapping, require_type
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.machine_file import registry
+from grouser.physics.description.machine_file.base import floats
 from grouser.physics.description.machine_file.plausibility import plausibility_warnings
 from grouser.physics.description.machine_file.published import published_urdf
 from grouser.physics.description.machine_file.rigid_inertia import check_inertias
@@ -22,7 +23,6 @@ from grouser.physics.description.text.xacro import expand_xacro, is_xacro
 from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse
 from grouser.physics.description.urdf.robot import read_robot
 
-FIXED_ROOT = "world"
 _BASES = ("floating", "fixed")
 
 
@@ -37,7 +37,8 @@ def load_machine(
     Args:
         path: a URDF file, or a xacro file (its name ends in ``.xacro``).
         arguments: values of the xacro file's arguments.
-        base: "floating" or "fixed"; None: fixed if the root link is named ``world``, else floating.
+        base: "floating" or "fixed"; None: fixed if the root link is named ``world``, or has no mass with
+            what is fixed to it; else floating.
         packages: folders of ROS packages by name, for ``package://`` names and ``$(find ...)``. Others are found by the
             ament index, in ROS_PACKAGE_PATH, and around the file by their package.xml or the name of their folder.
 
@@ -95,7 +96,7 @@ def _read(text: str, file: str, packages: Packages, has_lines: bool, base: str |
     check_references(registry.ELEMENTS, extension, robot)
     robot = prepare_robot(registry.FAMILIES, robot, extension, warnings)
     extension = complete_extension(registry.FAMILIES, extension, robot)
-    floating = robot.root != FIXED_ROOT if base is None else base == "floating"
+    floating = floats(robot.root, robot.links, robot.joints, base, warnings)
     machine = Machine(
         name=robot.name,
         links=robot.links,
