@@ -21,6 +21,15 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 "machine_arguments", default_value="['']", description="of its xacro file, as [name:=value, ...]"
             ),
+            DeclareLaunchArgument(
+                "base",
+                default_value="",
+                choices=["", "fixed", "floating"],
+                description="of the root link; '': fixed if it is named world, else floating",
+            ),
+            DeclareLaunchArgument(
+                "packages", default_value="['']", description="folders of ROS packages, as [NAME=FOLDER, ...]"
+            ),
             DeclareLaunchArgument("world", default_value="flat", description="world file, or a name"),
             DeclareLaunchArgument("program", default_value="", description="command program, or its name; '': none"),
             DeclareLaunchArgument(
@@ -57,6 +66,8 @@ def generate_launch_description():
                         "machine_arguments": ParameterValue(
                             LaunchConfiguration("machine_arguments"), value_type=list[str]
                         ),
+                        "base": ParameterValue(LaunchConfiguration("base"), value_type=str),
+                        "packages": ParameterValue(LaunchConfiguration("packages"), value_type=list[str]),
                         "world": ParameterValue(LaunchConfiguration("world"), value_type=str),
                         "program": ParameterValue(LaunchConfiguration("program"), value_type=str),
                         "spawn": ParameterValue(LaunchConfiguration("spawn"), value_type=str),

@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from grouser.catalogue import machine_file
-from grouser.commands.inspection import read_arguments
+from grouser.commands.machine_options import read_arguments
 from grouser.experiments.servo_bode import response_panels
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.packed import Packed
@@ -64,11 +65,15 @@ def main(arguments: Sequence[str]) -> int:
     file, given = machine_file(options.file), read_arguments(options.arguments)
     name, values = _read_sweep(options.sweep)
     responses: list[tuple[str, FrequencyResponse]] = []
+    told: dict[str, None] = {}
     for value in values:
         changed = given if name is None else {**given, name: value}
         machine = load_machine(file, changed)
+        told.update(dict.fromkeys(machine.warnings))
         joint = _joint(machine, options.joint)
         responses.append((value, frequency_response(servo_loop(machine, joint))))
+    for warning in told:
+        print(f"grouser bode: warning: {warning}", file=sys.stderr)
     if options.json:
         print(json.dumps([_facts(name, value, response) for value, response in responses], indent=1, allow_nan=False))
     else:

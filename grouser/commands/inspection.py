@@ -6,13 +6,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
 
 from grouser.catalogue import machine_file
 from grouser.commands.hydraulic_inspection import hydraulic_facts, hydraulic_report
-from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.commands.machine_options import add_base, add_packages, read_arguments
+from grouser.physics.base.errors import MachineError
 from grouser.physics.description import load_machine
 from grouser.physics.description.data.compliance import LoopJoint
 from grouser.physics.description.data.drives import ServoDrive
@@ -21,6 +23,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Joint
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.elements.hydraulics.circuit import circuit_tanks
+from grouser.physics.description.text.packages import read_packages
 from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, subtree_masses
 from grouser.physics.simulation.simulation import Simulation
 from grouser.progress import showing_compilation
@@ -42,12 +45,13 @@ def main(arguments: Sequence[str]) -> int:
 
     Raises:
         MachineError: the file cannot be loaded.
-        ParameterError: a xacro argument is not of the form name:=value.
+        ParameterError: a xacro argument or a package is not of the right form.
     """
     parser = argparse.ArgumentParser(prog="grouser inspect", description="Shows what a URDF or xacro file describes.")
     parser.add_argument("file", help="URDF or xacro file, or the name of a machine that comes with grouser")
     parser.add_argument("arguments", nargs="*", metavar="name:=value", help="arguments of the xacro file")
-    parser.add_argument("--base", choices=("floating", "fixed"), help="default: fixed if the root link is named world")
+    add_base(parser)
+    add_packages(parser)
     parser.add_argument("--json", action="store_true", help="write JSON")
     parser.add_argument(
         "--hydraulics", action="store_true", help="draw the circuit, and list what its cylinders and motors can do"
@@ -61,7 +65,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.output is not None and not options.hydraulics:
         parser.error("--output goes with --hydraulics")
-    machine = load_machine(machine_file(options.file), read_arguments(options.arguments), options.base)
+    packages = read_packages(options.package)
+    machine = load_machine(machine_file(options.file), read_arguments(options.arguments), options.base, packages)
     if options.hydraulics:
         facts = hydraulic_facts(machine, options.output or Path(f"{machine.name}_circuit.svg"))
         lines = hydraulic_report(facts)
@@ -74,21 +79,6 @@ def main(arguments: Sequence[str]) -> int:
         for line in lines:
             print(line)
     return 0
-
-
-def read_arguments(texts: Sequence[str]) -> dict[str, str]:
-    """Returns the xacro arguments of ``name:=value`` texts.
-
-    Raises:
-        ParameterError: a text is not of that form.
-    """
-    arguments = {}
-    for text in texts:
-        name, assigned, value = text.partition(":=")
-        if not assigned or not name:
-            raise ParameterError("xacro argument", text, "write name:=value")
-        arguments[name] = value
-    return arguments
 
 
 def machine_facts(machine: Machine) -> dict[str, Any]:
@@ -107,6 +97,7 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
         "file": machine.file,
         "root": machine.root,
         "floating_base": machine.floating_base,
+        "arguments": dict(machine.arguments),
         "degrees_of_freedom": base_freedom + sum(_freedom(joint) for joint in machine.joints),
         "total_mass": whole.mass,
         "centre_of_mass": [float(value) for value in whole.centre],
@@ -192,6 +183,9 @@ def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
     x, y, z = facts["centre_of_mass"]
     yield f"{machine.name}  ({machine.file})"
     yield f"{_count(machine.links, 'link')}, {_count(machine.joints, 'joint')}, {base} base '{machine.root}'"
+    if machine.arguments:
+        given = (_argument(name, default) for name, default in machine.arguments.items())
+        yield f"xacro arguments     {', '.join(given)}"
     of_base = "  (6 of them the base)" if machine.floating_base else ""
     of_tree = "  (before the loops close)" if machine.loop_joints else ""
     yield f"degrees of freedom  {facts['degrees_of_freedom']}{of_base}{of_tree}"
@@ -247,6 +241,11 @@ def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
 
 def _count(things: Sequence[Any], word: str) -> str:
     return f"{len(things)} {word}" + ("" if len(things) == 1 else "s")
+
+
+def _argument(name: str, default: str | None) -> str:
+    """A xacro argument with its default, as a shell reads it."""
+    return f"{name} (given)" if default is None else f"{name}:={quote(default)}"
 
 
 def _freedom(joint: Joint) -> int:

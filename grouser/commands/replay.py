@@ -152,7 +152,7 @@ class _Player:
                 place = simulation.part(event.machine).place
                 place(event.position, event.quaternion, event.linear, event.angular)
             case Joined():
-                machine = parse_machine(event.urdf, event.file, event.base)
+                machine = parse_machine(event.urdf, event.file, event.base, event.packages)
                 self._members[event.machine] = Member(machine, Pose(event.position, event.quaternion))
                 self._exchange()
             case Left():

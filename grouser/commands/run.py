@@ -17,6 +17,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from grouser import __version__, catalogue
+from grouser.commands.machine_options import add_base, add_packages
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.process import stop_on_signals
 from grouser.nodes.simulator.diagnostics import KEPT_REAL_TIME
@@ -142,6 +143,8 @@ def make_parser(program: str, description: str | None) -> argparse.ArgumentParse
     add = parser.add_argument
     add("--machine", default=DECLARATIONS["machine"].default, help="URDF or xacro file, or a name (%(default)s)")
     add("--argument", action="append", default=[], metavar="NAME:=VALUE", help="argument of the machine's xacro file")
+    add_base(parser)
+    add_packages(parser)
     add("--world", default=DECLARATIONS["world"].default, help="YAML file, or a name (%(default)s)")
     add("--program", help="timed commands: YAML file, or a name; '': none (default: the machine's demonstration)")
     add("--step", type=float, default=DECLARATIONS["step"].default, help="size of a step [s] (%(default)s)")
@@ -170,6 +173,8 @@ def _overrides(options: argparse.Namespace) -> list[Parameter]:
     values = {
         "machine": options.machine,
         "machine_arguments": options.argument or [""],
+        "base": options.base or "",
+        "packages": options.package or [""],
         "world": options.world,
         "program": _program(options),
         "step": options.step,

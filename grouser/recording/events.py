@@ -55,6 +55,7 @@ class Joined:
         file: its file.
         urdf: its text, with xacro expanded.
         base: floating or fixed.
+        packages: folders of ROS packages by name, as they were given.
         position, quaternion: of its root link in the world [m], x y z w.
     """
 
@@ -63,6 +64,7 @@ class Joined:
     file: str
     urdf: str
     base: str
+    packages: Mapping[str, str]
     position: Vector3
     quaternion: Quaternion
 
@@ -170,6 +172,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
         "file": _TEXT,
         "urdf": _TEXT,
         "base": _TEXT,
+        "packages": {"type": "object", "additionalProperties": _TEXT},
         "position": _NUMBERS,
         "quaternion": _NUMBERS,
     },

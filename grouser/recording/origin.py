@@ -28,6 +28,7 @@ class Origin:
     Attributes:
         machine_file, machine_arguments: file of the machine and its arguments; its text is in `urdf`.
         urdf: of the machine, with xacro expanded.
+        machine_base, machine_packages: as of `load_machine`.
         world_file: file of the world.
         world: text of that file.
         files: meshes and maps of machine and world -> hash of their contents.
@@ -41,6 +42,8 @@ class Origin:
     machine_file: str
     machine_arguments: Mapping[str, str]
     urdf: str
+    machine_base: str
+    machine_packages: Mapping[str, str]
     world_file: str
     world: str
     files: Mapping[str, str]
@@ -65,6 +68,8 @@ class Origin:
             machine_file=str(Path(machine.file).absolute()),
             machine_arguments=dict(machine_arguments),
             urdf=machine.source,
+            machine_base=machine.base,
+            machine_packages=dict(machine.packages),
             world_file=str(Path(world.file).absolute()),
             world=world.source,
             files={file: _content_hash(file) for file in _files(machine, world)},
@@ -87,7 +92,8 @@ class Origin:
         for file, recorded in self.files.items():
             if _content_hash(file) != recorded:
                 raise MachineError("the file has changed since it was recorded", file=file, remedy="bring it back")
-        machine, world = parse_machine(self.urdf, self.machine_file), parse_world(self.world, self.world_file)
+        machine = parse_machine(self.urdf, self.machine_file, self.machine_base, self.machine_packages)
+        world = parse_world(self.world, self.world_file)
         simulation = Simulation(
             machine, world, step=self.step, scheme=self.scheme, integrator=self.integrator, spawn=self.spawn
         )

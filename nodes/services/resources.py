@@ -181,7 +181,7 @@ def _expanded(text: str) -> str:
     with tempfile.NamedTemporaryFile("w", suffix=".xacro", encoding="utf-8") as file:
         file.write(text)
         file.flush()
-        return expand_xacro(Path(file.name), {}, Packages(_TEXT))
+        return expand_xacro(Path(file.name), {}, Packages(_TEXT)).text
 
 
 def _read(read: Callable):

@@ -8,6 +8,7 @@ from rclpy.parameter import Parameter
 
 from grouser.nodes.shared.parameters import Declaration, declare, plain_value, stamped_by_default
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.machine_file.loader import BASES
 from grouser.physics.simulation.building import integrator_names, scheme_names
 from grouser.physics.simulation.lifting import LIFTED, SPAWNS
 from grouser.runtime.streams import DIAGNOSTICS_RATE, RATES, Rate
@@ -31,6 +32,14 @@ DECLARATIONS: dict[str, Declaration] = {
         "demolition_robot", "Machine: path of a URDF or xacro file, or the name of one that comes with grouser."
     ),
     "machine_arguments": Declaration(("",), "Arguments of the machine's xacro file, each as name:=value."),
+    "base": Declaration(
+        "",
+        "Base of the machine, fixed or floating; '': fixed if the root link is named world, else floating.",
+        choices=("", *BASES),
+    ),
+    "packages": Declaration(
+        ("",), "Folders of ROS packages that the machine's file names, each as NAME=FOLDER; others are searched for."
+    ),
     "world": Declaration("flat", "World: path of a YAML file, or the name of one that comes with grouser."),
     "step": Declaration(0.001, "Size of a simulation step [s].", True, 1e-5, 0.1),
     "scheme": Declaration("implicit", "How hydraulics and mechanism are coupled.", choices=scheme_names()),
@@ -98,6 +107,8 @@ class SimulatorParameters:
     autostart: bool
     machine: str
     machine_arguments: tuple[str, ...]
+    base: str
+    packages: tuple[str, ...]
     world: str
     step: float
     scheme: str

@@ -20,6 +20,7 @@ from grouser.physics.description import load_machine, load_world
 from grouser.physics.description.data.machine import Machine, Member
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import World
+from grouser.physics.description.text.packages import read_packages
 from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import simulate
 from grouser.physics.simulation.view import MachineView
@@ -80,7 +81,12 @@ class Session:
         self._loop: PhysicsLoop | None = None
         self._starts_active = False
         self._beginning = threading.Lock()
-        self.machine = load_machine(catalogue.machine_file(parameters.machine), parameters.xacro_arguments())
+        self.machine = load_machine(
+            catalogue.machine_file(parameters.machine),
+            parameters.xacro_arguments(),
+            parameters.base or None,
+            read_packages(parameters.packages),
+        )
         self.world = load_world(catalogue.world_file(parameters.world))
         for warning in self.machine.warnings:
             node.get_logger().warning(warning)
@@ -367,8 +373,10 @@ class Session:
 
 def _joined(name: str, member: Member, step: int) -> Joined:
     machine, pose = member.machine, member.pose or Pose()
-    base = "floating" if machine.floating_base else "fixed"
-    return Joined(step, name, machine.file, machine.source, base, pose.position, pose.quaternion)
+    base = machine.base
+    return Joined(
+        step, name, machine.file, machine.source, base, dict(machine.packages), pose.position, pose.quaternion
+    )
 
 
 def _load_program(name: str) -> CommandProgram | None:

@@ -453,8 +453,8 @@ class _Tree:
                 raise MachineError(
                     "moves a part that has no mass, nor has anything beyond it",
                     file=self.machine.file,
-                    element=f'<joint name="{self.body_joint[body]}">',
-                    remedy="give its link an <inertial>, or make the joint fixed",
+                    element=self.machine.joint_label(self.body_joint[body]),
+                    remedy="give its link an <inertial>, or make the joint or the base fixed",
                 )
 
     def check_size(self, entries):

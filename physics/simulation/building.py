@@ -237,7 +237,7 @@ def _check_inertia(setup, packed, kinematics, workspace):
         raise MachineError(
             "moves a part without inertia about it",
             file=setup.machine.file,
-            element=f'<joint name="{setup.names.rate_joint[stuck]}">',
+            element=setup.machine.joint_label(setup.names.rate_joint[stuck]),
             remedy="give the links beyond it mass and inertia",
         )
 

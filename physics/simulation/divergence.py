@@ -28,10 +28,11 @@ def divergence(setup: Setup, state: State, time: float, unsolved_rate: int) -> D
     for names, values in quantities:
         for name, value in zip(names, values, strict=False):  # Rotors come after the pistons of cylinders.
             if not math.isfinite(value):
-                return DivergenceError(time, name, float(value))
+                return DivergenceError(time, setup.machine.joint_title(name), float(value))
     if setup.integrator == "variational":
         problem = (
-            f"the variational integrator finds no rates for {setup.names.rate_joint[unsolved_rate]}: "
+            "the variational integrator finds no rates for "
+            f"{setup.machine.joint_title(setup.names.rate_joint[unsolved_rate])}: "
             "take a smaller step, or the integrator semi_implicit"
         )
         return ConvergenceError(time, setup.system.settings.step, problem)

@@ -167,7 +167,8 @@ class Engine:
             self.workspace.constraints.unsettled[0] = -1  # A marker that the warning has been given.
             warnings.warn(
                 f"{_ITERATIONS[self.setup.integrator]} did not settle in the step to "
-                f"t = {unsettled * self.step_size:.6f} s: {self.setup.names.rate_joint[rate]} still changed; "
+                f"t = {unsettled * self.step_size:.6f} s: "
+                f"{self.setup.machine.joint_title(self.setup.names.rate_joint[rate])} still changed; "
                 "diagnostics.unsettled_steps counts such steps; try a smaller one",
                 RuntimeWarning,
                 stacklevel=3,

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import trimesh
 import yaml
 from patience import DEADLINE
 from rcl_interfaces.msg import ParameterType
@@ -91,6 +92,20 @@ def test_a_running_node_has_exactly_these_parameters(start_simulator):
     assert not any(node.describe_parameter(name).read_only for name in {*faults, *allowed})
     for name, declaration in DECLARATIONS.items():
         assert node.describe_parameter(name).read_only is declaration.read_only
+
+
+def test_base_and_packages_are_those_of_the_machine(start_simulator, tmp_path):
+    urdf = tmp_path / "a" / "robot.urdf"
+    urdf.parent.mkdir()
+    visual = '<visual><geometry><mesh filename="package://parts_of_no_index/a.stl"/></geometry></visual>'
+    body = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    urdf.write_text(f'<robot name="r"><link name="base">{body}{visual}</link></robot>')
+    (tmp_path / "given").mkdir()
+    trimesh.creation.box().export(tmp_path / "given" / "a.stl")
+    packages = [f"parts_of_no_index={tmp_path / 'given'}"]
+    machine = start_simulator(machine=str(urdf), base="fixed", packages=packages, start_paused=True).machine
+    assert not machine.floating_base
+    assert machine.links[0].visuals[0].geometry.path == str(tmp_path / "given" / "a.stl")
 
 
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)

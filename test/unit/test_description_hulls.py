@@ -198,6 +198,25 @@ def test_wheel_of_another_radius_than_its_shape_is_told(tmp_path, kind, radius, 
     assert len(found) == told
 
 
+@pytest.mark.parametrize(("radius", "told"), [(0.3, False), (0.02, False), (300.0, True), (0.0003, True)])
+def test_wheel_without_shape_of_an_absurd_radius_is_told(tmp_path, radius, told):
+    path = tmp_path / "cart.urdf"
+    path.write_text(
+        f'<robot name="cart"><link name="frame">{INERTIAL.format(mass=2, i=1)}</link>'
+        f'<link name="wheel">{INERTIAL.format(mass=2, i=1)}</link>'
+        '<joint name="hub" type="continuous"><parent link="frame"/><child link="wheel"/><axis xyz="0 1 0"/></joint>'
+        f'<grouser><wheel link="wheel" radius="{radius}" width="{0.5 * radius}"/></grouser></robot>'
+    )
+    found = [text for text in grouser.load_machine(path).warnings if "wheel 'wheel': its radius is" in text]
+    assert len(found) == told
+
+
+def test_small_part_in_millimetres_is_told(tmp_path):
+    trimesh.creation.box((15.0, 9.0, 4.0)).export(tmp_path / "finger.stl")
+    body = INERTIAL.format(mass=0.02, i=1e-6) + shape("collision", "finger.stl")
+    assert any("finger.stl' is 15 m large" in text for text in load(tmp_path, body, base="fixed").warnings)
+
+
 @pytest.fixture
 def ring(tmp_path):
     trimesh.creation.annulus(0.5, 1.0, 0.4, sections=24).export(tmp_path / "ring.stl")

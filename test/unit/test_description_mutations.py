@@ -38,6 +38,11 @@ NASTY_NUMBERS = [
     "1 2",
     "0x1",
     "1e15",
+    "1e16",
+    "-inf",
+    "1e-35",
+    "-1e-35",
+    "${x}",
     "1e9",
     "½",
 ]
@@ -119,6 +124,56 @@ def test_mutated_machines_load_or_are_refused(folder, originals, data):
     path = folder / "mutated.urdf"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     is_fine_or_refused(path)
+
+
+FIXED = re.compile(r'(<joint [^>]*type="fixed"[^>]*>)')
+LIMIT = re.compile(r"<limit [^>]*/>")
+VISUAL = re.compile(r"<visual>|(?=</link>)")
+INERTIA = re.compile(r"<inertia [^>]*/>")
+MESHES = ["nowhere.dae", "package://nowhere/a.stl", "package:///a", "file:///nowhere.stl", "model://a/b.dae", "a.step"]
+SPECKS = ["1e-36", "-2.4e-35", "3e-19", "-1e-17"]
+# Comments, and elements of grouser, which may need what is mended.
+OWN = re.compile(r"<!--.*?-->|<grouser>.*?</grouser>", re.DOTALL)
+UNLIMITED = ['lower="-inf" upper="inf"', 'lower="-1e16" upper="1e16"', 'lower="0" upper="inf"', 'lower="-1e300"']
+
+
+@st.composite
+def harmless_faults(draw, text):
+    """The text with faults that other programs' files have and that change no motion; some of them several times."""
+    for _ in range(draw(st.integers(1, 6))):
+        kind = draw(st.sampled_from([FIXED, LIMIT, VISUAL, INERTIA]))
+        found = list(kind.finditer(text))
+        if not found:
+            continue
+        match = draw(st.sampled_from(found))
+        if kind is FIXED:
+            written = match[0] + f'<mimic joint="{draw(st.sampled_from(["nothing", "sweep"]))}" multiplier="-1"/>'
+            written = match[0] if "<mimic" in text[match.end() : text.index("</joint>", match.end())] else written
+        elif kind is LIMIT:
+            efforts = ['effort="inf" velocity="inf"', 'effort="1e999"', ""]
+            written = f"<limit {draw(st.sampled_from(UNLIMITED))} {draw(st.sampled_from(efforts))}/>"
+        elif kind is VISUAL:
+            mesh = f'<visual><geometry><mesh filename="{draw(st.sampled_from(MESHES))}"/></geometry></visual>'
+            written = mesh + match[0]
+        else:
+            written = f'<inertia ixx="0" iyy="0" izz="0" ixz="{draw(st.sampled_from(SPECKS))}"/>'
+        text = text[: match.start()] + written + text[match.end() :]
+    return text
+
+
+@settings(deadline=None, max_examples=100)
+@given(data=st.data())
+def test_harmless_faults_are_told_and_load(folder, originals, data):
+    plain = OWN.sub("", data.draw(st.sampled_from(originals)))
+    text = data.draw(harmless_faults(plain))
+    path = folder / "harmless.urdf"
+    path.write_text(text)
+    machine = grouser.load_machine(path)
+    assert all("\n" not in warning for warning in machine.warnings)
+    mimics = ['"nothing"', '"sweep"']
+    for faults, told in ((MESHES, "is not shown"), (mimics, "cannot mimic"), (SPECKS, "taken as zero")):
+        times = sum(told in warning for warning in machine.warnings)
+        assert times == any(fault in text for fault in faults), told
 
 
 @settings(deadline=None, max_examples=150)

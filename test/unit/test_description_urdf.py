@@ -244,6 +244,18 @@ def test_missing_bound_of_a_limit_is_zero(tmp_path):
     assert (limit.lower, limit.upper) == (0.0, 2.0)
 
 
+def test_joints_and_links_with_the_same_fault_are_told_once(tmp_path):
+    raised = '<limit lower="0.5" upper="1" effort="1" velocity="1"/>'
+    parts = [link(name) for name in "abcd"]
+    joints = [joint(f"j{name}", "a", name, "revolute", raised) for name in "bcd"]
+    said = warnings_of(tmp_path, *parts, *joints)
+    assert said == (
+        "joint 'jb': zero is outside its limits; it starts at 0.5 (likewise joint 'jc' at 0.5, joint 'jd' at 0.5)"
+    )
+    said = warnings_of(tmp_path, link("a"), *(f'<link name="{name}"/>' for name in "bc"), *joints[:2])
+    assert said.count("no force gives a finite acceleration") == 1 and "(likewise link 'c')" in said
+
+
 # --- the base ---------------------------------------------------------------------------------------------------------
 
 

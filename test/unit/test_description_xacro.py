@@ -47,6 +47,7 @@ def test_errors_in_expanded_text_have_a_file_and_no_line(tmp_path):
     with pytest.raises(MachineError, match="mass of link 'a' = -1") as caught:
         grouser.load_machine(path)
     assert (caught.value.file, caught.value.line, caught.value.element) == (str(path), None, "<mass>")
+    assert "in what xacro expands it to" in str(caught.value)
 
 
 BODIES = {
@@ -95,10 +96,57 @@ def test_endless_xacro_expansion_is_stopped(tmp_path, monkeypatch):
         grouser.load_machine(path)
 
 
-def test_unknown_xacro_arguments_are_refused_in_files_without_includes(tmp_path):
-    path = xacro_file(tmp_path, '<xacro:arg name="bucket" default="a"/><link name="a"/>')
-    with pytest.raises(MachineError, match="no xacro argument 'buckett' .did you mean 'bucket'"):
-        grouser.load_machine(path, {"buckett": "b"})
+@pytest.mark.parametrize("included", [False, True])
+def test_unknown_xacro_arguments_are_told(tmp_path, included):
+    declared = '<xacro:arg name="bucket" default="a"/>'
+    if included:
+        xacro_file(tmp_path, declared, "arguments.xacro")
+        declared = '<xacro:include filename="arguments.xacro"/>'
+    path = xacro_file(tmp_path, f'{declared}<link name="$(arg bucket)"/>')
+    warning = f"{path}: it has no xacro argument 'buckett'; it is ignored (did you mean 'bucket'?)"
+    machine = grouser.load_machine(path, {"buckett": "b"})
+    assert machine.root == "a"
+    assert warning in machine.warnings
+    assert not any("xacro argument" in text for text in grouser.load_machine(path, {"bucket": "b"}).warnings)
+
+
+def test_argument_that_is_used_without_a_declaration_is_known(tmp_path):
+    path = xacro_file(tmp_path, '<link name="$(arg side)_arm"/>')
+    machine = grouser.load_machine(path, {"side": "left"})
+    assert machine.root == "left_arm" and not any("xacro" in text for text in machine.warnings)
+    with pytest.raises(MachineError, match="argument side has no value here: give side:=VALUE; declared before: none"):
+        grouser.load_machine(path)
+
+
+def test_arguments_have_their_defaults(tmp_path):
+    xacro_file(tmp_path, '<xacro:arg name="inner" default="$(arg outer)_in"/>', "part.xacro")
+    body = '<xacro:arg name="outer" default="o"/><xacro:include filename="part.xacro"/><link name="$(arg inner)"/>'
+    path = xacro_file(tmp_path, body)
+    machine = grouser.load_machine(path)
+    assert machine.arguments == {"outer": "o", "inner": "o_in"} and machine.root == "o_in"
+    machine = grouser.load_machine(path, {"outer": "x"})
+    assert machine.arguments == {"outer": None, "inner": "x_in"} and machine.root == "x_in"
+
+
+def test_xacro_in_a_plain_urdf_is_told_once(tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text(
+        f'{HEAD}\n<xacro:arg name="namespace" default=""/>\n<!-- ${{comment}} -->\n<link name="${{namespace}}base"/>\n'
+        '<gazebo reference="$(arg x)"/>\n</robot>'
+    )
+    machine = grouser.load_machine(path, base="fixed")
+    assert machine.root == "${namespace}base"
+    [warning] = machine.warnings
+    assert f'{path}:2: <xacro:arg name="namespace">: ' in warning
+    assert "(likewise '${namespace}base', '$(arg x)')" in warning and ".xacro" in warning
+
+
+@pytest.mark.parametrize("part", ['<mass value="${m}"/>', '<origin xyz="0 ${z} 0"/><mass value="1"/>'])
+def test_xacro_in_place_of_numbers_is_refused_with_the_remedy(tmp_path, part):
+    path = tmp_path / "robot.urdf"
+    path.write_text(f'<robot name="r"><link name="a"><inertial>{part}</inertial></link></robot>')
+    with pytest.raises(MachineError, match="it is xacro: let the name of the file end in .xacro"):
+        grouser.load_machine(path)
 
 
 def test_xacro_expansion_does_not_change_the_process(tmp_path, capfd):

@@ -12,6 +12,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+import trimesh
 from patience import DEADLINE
 
 import grouser
@@ -279,7 +280,7 @@ def test_files_that_are_not_recordings_are_refused(recorded, tmp_path, capsys):
         ("empty.mcap", "not a recording of grouser"),
         ("text.mcap", "not a recording of grouser"),
         ("absent.mcap", "cannot be read: No such file"),
-        ("old.mcap", "not a recording in format 2"),
+        ("old.mcap", "not a recording in format 3"),
     ):
         assert cli.main(["replay", str(tmp_path / name)]) == cli.EXIT_BAD_INPUT
         said = capsys.readouterr().err
@@ -344,3 +345,25 @@ def test_full_disk_ends_the_recording_but_not_the_run(tmp_path):
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=DEADLINE)
     assert done.stdout == "File too large 20\n", done.stderr
+
+
+def test_base_and_packages_of_the_machine_are_replayed(tmp_path):
+    """The root link is named world, but its base floats; the package of the mesh is only found by the given folder."""
+    parts = tmp_path / "elsewhere" / "meshes"
+    parts.mkdir(parents=True)
+    trimesh.creation.box((0.2, 0.2, 0.2)).export(parts / "box.stl")
+    urdf = tmp_path / "robot" / "a" / "b" / "c" / "d" / "e" / "box.urdf"
+    urdf.parent.mkdir(parents=True)
+    urdf.write_text(
+        '<robot name="box"><link name="world"><inertial><mass value="8"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+        '<collision><geometry><mesh filename="package://parts/meshes/box.stl"/></geometry></collision></link></robot>'
+    )
+    machine = grouser.load_machine(urdf, base="floating", packages={"parts": parts.parent})
+    world = catalogue.world_file("flat")
+    loop = RecordedLoop(grouser.Simulation(machine, grouser.load_world(world), step=STEP), world, tmp_path / "box.mcap")
+    assert loop.advance(20)
+    loop.end()
+    recording = Recording(tmp_path / "box.mcap")
+    assert recording.origin.machine_base == "floating"
+    assert recording.origin.machine_packages == {"parts": str(parts.parent)}
+    assert replay(recording).difference is None

@@ -97,6 +97,7 @@ class Machine:
         urdf: the expanded URDF text, for RViz and robot_state_publisher.
         source: the text that was read, with xacro expanded.
         file: path of the file.
+        arguments: arguments of its xacro file -> default; None for one whose value was given.
         packages: folders of ROS packages by name, as they were given for its file names.
         warnings: valid but implausible values, as texts.
         members: the machines of a fleet; empty for a single machine.
@@ -141,6 +142,7 @@ class Machine:
     urdf: str = field(default="", repr=False)
     source: str = field(default="", repr=False)
     file: str = ""
+    arguments: Mapping[str, str | None] = field(default_factory=dict)
     packages: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     members: tuple[Member, ...] = ()
@@ -163,6 +165,26 @@ class Machine:
                 return number
             slash = name.find("/", slash + 1)
         return self._member_numbers.get("", -1) if name else -1
+
+    @property
+    def base(self) -> str:
+        """ "floating" or "fixed", as of `load_machine`."""
+        return "floating" if self.floating_base else "fixed"
+
+    def joint_label(self, joint: str) -> str:
+        """Returns how messages name a joint: `<joint name="…">`, or what it belongs to if it is in no file."""
+        root = self._free_roots.get(joint)
+        return f'<joint name="{joint}">' if root is None else f'<link name="{root}">, the base, which is free to move'
+
+    def joint_title(self, joint: str) -> str:
+        """Returns a joint's name, or in words what it is if it is in no file."""
+        return self.joint_label(joint) if joint in self._free_roots else joint
+
+    @cached_property
+    def _free_roots(self) -> dict[str, str]:
+        """Root link of each member with a free base, by the name of the joint that grouser adds there."""
+        members = [member for member in self.members or (Member(self),) if member.machine.floating_base]
+        return {member.joint: f"{member.prefix}{member.machine.root}" for member in members}
 
     @cached_property
     def _member_numbers(self) -> dict[str, int]:

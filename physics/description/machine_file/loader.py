@@ -14,16 +14,17 @@ from grouser.physics.description.machine_file.base import floats
 from grouser.physics.description.machine_file.plausibility import plausibility_warnings
 from grouser.physics.description.machine_file.published import published_urdf
 from grouser.physics.description.machine_file.rigid_inertia import check_inertias
+from grouser.physics.description.machine_file.xacro_warnings import unexpanded_warnings, unknown_argument_warnings
 from grouser.physics.description.table.checks import check_machine, check_references, complete_extension, prepare_robot
 from grouser.physics.description.table.family import Extension
 from grouser.physics.description.table.reader import TAG, read_extension
 from grouser.physics.description.text.files import read_text, require_path
 from grouser.physics.description.text.packages import Packages
-from grouser.physics.description.text.xacro import expand_xacro, is_xacro
+from grouser.physics.description.text.xacro import Expansion, expand_xacro, is_xacro
 from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse
 from grouser.physics.description.urdf.robot import read_robot
 
-_BASES = ("floating", "fixed")
+BASES = ("floating", "fixed")
 
 
 def load_machine(
@@ -60,12 +61,11 @@ def load_machine(
         require_path(f"folder of package '{name}'", folder, "the path of a folder")
     known = Packages(path, packages)
     if is_xacro(path):
-        text, from_xacro = expand_xacro(path, arguments, known), True
-    else:
-        if arguments:
-            raise MachineError("only a xacro file takes arguments", file=path, remedy="name it ....xacro if it is one")
-        text, from_xacro = read_text(path, BYTES_MAX, "URDF"), False
-    return _read(text, str(path), known, has_lines=not from_xacro, base=base)
+        expansion = expand_xacro(path, arguments, known)
+        return _read(expansion.text, str(path), known, base, expansion)
+    if arguments:
+        raise MachineError("only a xacro file takes arguments", file=path, remedy="name it ....xacro if it is one")
+    return _read(read_text(path, BYTES_MAX, "URDF"), str(path), known, base)
 
 
 def parse_machine(
@@ -82,14 +82,15 @@ def parse_machine(
         MachineError: the text is invalid.
         ParameterError: `base` is invalid, or a folder in `packages` does not exist.
     """
-    return _read(text, file, Packages(file, packages), has_lines=True, base=base)
+    return _read(text, file, Packages(file, packages), base)
 
 
-def _read(text: str, file: str, packages: Packages, has_lines: bool, base: str | None) -> Machine:
-    if base is not None and (not isinstance(base, str) or base not in _BASES):
+def _read(text: str, file: str, packages: Packages, base: str | None, expansion: Expansion | None = None) -> Machine:
+    """Reads the text of a URDF, which a xacro file may have expanded to."""
+    if base is not None and (not isinstance(base, str) or base not in BASES):
         raise ParameterError("base", base, "floating, fixed or None")
-    warnings: list[str] = []
-    root = parse(text, file, has_lines=has_lines)
+    root = parse(text, file, has_lines=expansion is None)
+    warnings = unexpanded_warnings(root) if expansion is None else unknown_argument_warnings(file, expansion)
     robot = read_robot(root, packages, warnings)
     _refuse_misplaced(root)
     extension = read_extension(root, registry.ELEMENTS)
@@ -106,6 +107,7 @@ def _read(text: str, file: str, packages: Packages, has_lines: bool, base: str |
         urdf=published_urdf(text, packages),
         source=text,
         file=file,
+        arguments={} if expansion is None else expansion.defaults,
         packages={name: str(folder) for name, folder in packages.given.items()},
         **_values(extension),
     )

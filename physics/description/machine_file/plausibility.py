@@ -1,12 +1,15 @@
 """Warnings of valid but implausible values."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.mechanism import ONE_COORDINATE
+from grouser.physics.description.data.mechanism import ONE_COORDINATE, JointLimit
 from grouser.physics.description.data.rotation import compose, rotate
 from grouser.physics.description.machine_file.shape_warnings import shape_warnings
 from grouser.physics.description.machine_file.stroke_reach import stroke_warnings
+from grouser.physics.description.text.mending import likewise
 from grouser.physics.description.urdf.placement import initial_positions, link_poses, rigid_lumps, subtree_masses
 
 # Moments of inertia below this share of m r2 are rounding errors.
@@ -21,7 +24,7 @@ def plausibility_warnings(machine: Machine) -> list[str]:
     return [
         *_mass_warnings(machine, positions),
         *_mimic_warnings(machine, positions),
-        *_spread_warnings(machine),
+        *_spread_warnings(machine, positions),
         *shape_warnings(machine),
         *stroke_warnings(machine),
     ]
@@ -35,26 +38,30 @@ def _mass_warnings(machine: Machine, positions: dict[str, float]) -> list[str]:
     for link in machine.links:
         lump_mass[lumps[link.name]] += 0.0 if link.inertial is None else link.inertial.mass
     compliant = {compliance.joint for compliance in machine.compliant_joints}
-    found = []
+    told = _Told()
     if machine.floating_base and subtrees[machine.root].mass == 0.0:
-        found.append("the machine has no mass, and its base is free to move: it cannot be simulated")
+        told.add("the machine has no mass, and its base is free to move: it cannot be simulated")
     for joint in machine.joints:
         if joint.type == "fixed" and joint.name not in compliant:
             continue
-        subtree = subtrees[joint.child]
+        subtree, link = subtrees[joint.child], f"massless moving link '{joint.child}'"
         if subtree.mass == 0.0 and not subtree.inertia.any():
-            found.append(
-                f"massless moving link '{joint.child}': joint '{joint.name}' moves it, and neither it nor anything on "
-                "it has mass, so no force gives a finite acceleration; give it an <inertial>"
+            told.add(
+                f"{link}: joint '{joint.name}' moves it, and neither it nor anything on it has mass, so no force gives "
+                "a finite acceleration; give it an <inertial>",
+                "without mass beyond",
+                f"link '{joint.child}'",
             )
         elif joint.type in ("revolute", "continuous") and _turns_freely(machine, joint, poses, subtree):
-            found.append(
+            told.add(
                 f"joint '{joint.name}': what it turns has no moment of inertia about its axis; "
-                f"give link '{joint.child}' an inertia"
+                f"give link '{joint.child}' an inertia",
+                "without inertia",
+                f"joint '{joint.name}'",
             )
         elif lump_mass[joint.child] == 0.0:
-            found.append(f"massless moving link '{joint.child}': only what hangs on it has mass")
-    return found
+            told.add(f"{link}: only what hangs on it has mass", "without own mass", f"link '{joint.child}'")
+    return told.warnings()
 
 
 def _turns_freely(machine, joint, poses, subtree) -> bool:
@@ -82,16 +89,16 @@ def _mimic_warnings(machine: Machine, positions: dict[str, float]) -> list[str]:
     return found
 
 
-def _spread_warnings(machine: Machine) -> list[str]:
+def _spread_warnings(machine: Machine, positions: Mapping[str, float]) -> list[str]:
     masses = {
         link.name: link.inertial.mass
         for link in machine.links
         if link.inertial is not None and link.inertial.mass > 0.0
     }
-    found = []
+    told = _Told()
     if masses and max(masses.values()) > _SPREAD_MAX * min(masses.values()):
         light, heavy = min(masses, key=masses.__getitem__), max(masses, key=masses.__getitem__)
-        found.append(
+        told.add(
             f"masses from {masses[light]:g} kg ('{light}') to {masses[heavy]:g} kg ('{heavy}'): "
             "are they all in kilograms?"
         )
@@ -99,8 +106,32 @@ def _spread_warnings(machine: Machine) -> list[str]:
     for joint in machine.joints:
         if joint.type not in ONE_COORDINATE or joint.mimic is not None or joint.name in unstarted:
             continue
-        lower, upper = joint.limit.lower, joint.limit.upper
-        if lower is not None and upper is not None and not lower <= 0.0 <= upper:
-            nearest = lower if lower > 0.0 else upper
-            found.append(f"joint '{joint.name}': zero is outside its limits; it starts at {nearest:g}")
-    return found
+        start = positions[joint.name]
+        if not _allows_zero(joint.limit):
+            told.add(
+                f"joint '{joint.name}': zero is outside its limits; it starts at {start:g}",
+                "zero",
+                f"joint '{joint.name}' at {start:g}",
+            )
+    return told.warnings()
+
+
+def _allows_zero(limit: JointLimit) -> bool:
+    lower, upper = limit.lower, limit.upper
+    return (lower is None or lower <= 0.0) and (upper is None or upper >= 0.0)
+
+
+class _Told:
+    """Warnings, of each kind the first in full and the subjects of the others."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[str]] = {}
+
+    def add(self, text: str, kind: str = "", subject: str = "") -> None:
+        if kind in self._found:
+            self._found[kind].append(subject)
+        else:
+            self._found[kind] = [text]
+
+    def warnings(self) -> list[str]:
+        return [text + likewise(others) for text, *others in self._found.values()]

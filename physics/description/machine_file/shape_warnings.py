@@ -14,9 +14,11 @@ from grouser.physics.description.data.soil import Wheel
 _HULL_ERROR = 0.01
 # Machines are rarely larger [m]; a body with a smaller radius of gyration, as a share of its extent, or of less density
 # [kg/m3] than this is in other units than its mesh. Without mass the extent alone tells [m].
-_LARGE, _GYRATION, _DENSITY, _LARGE_WITHOUT_MASS = 20.0, 0.01, 1e-3, 100.0
+_LARGE, _GYRATION, _DENSITY, _LARGE_WITHOUT_MASS = 5.0, 0.01, 1e-3, 100.0
 # Ratio of a wheel's radius to that of its collision shapes beyond which one of them is wrong.
 _RADIUS_RATIO = 2.0
+# Radii of the smallest and largest wheels there are [m].
+_SMALLEST_WHEEL, _LARGEST_WHEEL = 5e-3, 5.0
 
 
 def shape_warnings(machine: Machine) -> list[str]:
@@ -74,7 +76,11 @@ def _is_too_large(extent: float, inertial: Inertial | None) -> bool:
 def _wheel_warnings(wheel: Wheel, link: Link) -> list[str]:
     radius = max((_radius_about(wheel, collision) for collision in link.collisions), default=0.0)
     full = wheel.radius + wheel.grouser_height
-    if radius == 0.0 or radius / _RADIUS_RATIO <= full <= _RADIUS_RATIO * radius:
+    if radius == 0.0:
+        if _SMALLEST_WHEEL <= full <= _LARGEST_WHEEL:
+            return []
+        return [f"wheel '{wheel.link}': its radius is {wheel.radius:g} m; is it in metres?"]
+    if radius / _RADIUS_RATIO <= full <= _RADIUS_RATIO * radius:
         return []
     return [
         f"wheel '{wheel.link}': its radius is {wheel.radius:g} m, and its collision shapes reach {radius:.4g} m from "

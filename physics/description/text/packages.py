@@ -16,6 +16,10 @@ _MANIFEST_BYTES_MAX = 1_000_000
 _LEVELS_UP, _LEVELS_DOWN, _FOLDERS_MAX = 6, 3, 5000
 
 
+class PackageNotFoundError(LookupError):
+    """A package that is nowhere; the text tells where it was looked for."""
+
+
 class Packages:
     """Finds packages for one file.
 
@@ -66,7 +70,7 @@ class Packages:
         """Returns the folder of a package, the first if several have the name.
 
         Raises:
-            LookupError: it is not found; the text tells where it was looked for.
+            PackageNotFoundError: it is not found.
         """
         return self._folders(package)[0]
 
@@ -79,7 +83,7 @@ class Packages:
             return [installed]
         found = [*_named(package, self.file.parents), *self._around.get(package, ())]
         if not found:
-            raise LookupError(self._not_found(package))
+            raise PackageNotFoundError(self._not_found(package))
         return found
 
     def is_found_from_everywhere(self, uri: str) -> bool:
@@ -146,12 +150,12 @@ def _installed(package: str) -> Path | None:
 
 def _from_ament_index(package: str) -> Path | None:
     try:
-        from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+        from ament_index_python import packages as index
     except ImportError:
         return None
     try:
-        return Path(get_package_share_directory(package))
-    except (PackageNotFoundError, ValueError, OSError):
+        return Path(index.get_package_share_directory(package))
+    except (index.PackageNotFoundError, ValueError, OSError):
         # Unknown package, invalid name, or no index (OSError: AMENT_PREFIX_PATH is not set).
         return None
 

@@ -2,21 +2,19 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description.text.files import read_text
-from grouser.physics.description.text.names import closest
 from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xml_tree import BYTES_MAX, refuse_declarations
 
 SECONDS_MAX = 20.0
 _WORKER = "grouser.physics.description.text.xacro_worker"
-_ARGUMENT = re.compile(r"<xacro:arg\b[^>]*?\bname\s*=\s*[\"']([^\"']*)[\"']")
 
 
 def is_xacro(path: Path) -> bool:
@@ -24,8 +22,22 @@ def is_xacro(path: Path) -> bool:
     return path.suffix.lower() == ".xacro"
 
 
-def expand_xacro(path: Path, arguments: Mapping[str, str], packages: Packages) -> str:
-    """Returns the URDF text that a xacro file expands to.
+class Expansion(NamedTuple):
+    """What a xacro file expands to.
+
+    Attributes:
+        text: the URDF.
+        defaults: its arguments, those of included files too -> default; None for one whose value was given.
+        unknown: names of given arguments that no file declares or uses.
+    """
+
+    text: str
+    defaults: Mapping[str, str | None]
+    unknown: tuple[str, ...]
+
+
+def expand_xacro(path: Path, arguments: Mapping[str, str], packages: Packages) -> Expansion:
+    """Expands a xacro file.
 
     Args:
         path: the xacro file.
@@ -33,16 +45,10 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], packages: Packages) -
         packages: of the file.
 
     Raises:
-        MachineError: the file cannot be read or expanded, takes longer than SECONDS_MAX, or has no such argument.
+        MachineError: the file cannot be read or expanded, or takes longer than SECONDS_MAX.
     """
     text = read_text(path, BYTES_MAX, "xacro")
     refuse_declarations(text.encode("utf-8"), str(path))
-    # Included files may declare arguments too: unknown ones are detected in files without includes only.
-    if "xacro:include" not in text:
-        declared = _ARGUMENT.findall(text)
-        for name in arguments:
-            if name not in declared:
-                raise MachineError(f"it has no xacro argument '{name}'", file=path, remedy=closest(name, declared))
     request = json.dumps(
         {
             "file": str(path),
@@ -70,7 +76,9 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], packages: Packages) -
         raise MachineError(f"xacro: {_reason(done)}", file=path)
     if len(done.stdout) > BYTES_MAX:
         raise MachineError(f"it expands to more than {BYTES_MAX} bytes", file=path)
-    return done.stdout.decode("utf-8")
+    answer = json.loads(done.stdout)
+    unknown = tuple(name for name in arguments if name not in answer["defaults"] and name not in answer["used"])
+    return Expansion(answer["text"], answer["defaults"], unknown)
 
 
 def _environment() -> dict[str, str]:
@@ -89,4 +97,4 @@ def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
     if lines[0].startswith("Traceback"):
         return lines[-1][:400]
     # After the problem xacro prints the stack of macros and files, which may be very long.
-    return "; ".join(lines[:5])[:600]
+    return "; ".join(lines[:5])[:900]

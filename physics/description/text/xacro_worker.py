@@ -4,8 +4,8 @@ A xacro file is a program: it may recurse endlessly, call ``sys.exit`` or alloca
 global state. The separate process keeps this away from the simulator.
 
 Reads ``{"file": path, "arguments": {name: value}, "near": path, "packages": {name: folder}}`` as JSON from standard
-input, the last two as of `Packages`; writes the XML to standard output, or a message to standard error and exit
-status 1.
+input, the last two as of `Packages`. Writes ``{"text": XML, "defaults": {name: default}, "used": [name]}`` to standard
+output, or a message to standard error and exit status 1.
 """
 
 import json
@@ -18,15 +18,44 @@ from xml.parsers.expat import ExpatError
 
 import xacro
 import xacro.substitution_args
+from xacro.substitution_args import ArgException
 
 from grouser.physics.base.errors import MachineError
-from grouser.physics.description.text.packages import Packages
+from grouser.physics.description.text.packages import PackageNotFoundError, Packages
 from grouser.physics.description.text.xml_tree import refuse_declarations
 
 MEMORY_MAX = 2 << 30
 
 
-def expand(file: str, arguments: Mapping[str, str], packages: Packages) -> str:
+class Arguments(dict[str, str]):
+    """Values of the arguments by name, which xacro asks for; notes the names that the files declare or use.
+
+    Attributes:
+        defaults: declared names -> default; None for those whose value is given, as xacro does not evaluate it then.
+        used: names of ``$(arg name)``.
+    """
+
+    def __init__(self, given: Mapping[str, str]):
+        super().__init__(given)
+        self.defaults: dict[str, str | None] = {}
+        self.used: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        """xacro asks this for each ``<xacro:arg>``, and sets the default of names that are not there."""
+        known = super().__contains__(name)
+        self.defaults.setdefault(str(name), None)
+        return known
+
+    def __setitem__(self, name: str, value: str) -> None:
+        self.defaults[name] = value
+        super().__setitem__(name, value)
+
+    def __getitem__(self, name: str) -> str:
+        self.used.add(name)
+        return super().__getitem__(name)
+
+
+def expand(file: str, arguments: Arguments, packages: Packages) -> str:
     """Returns the expanded XML text of a xacro file.
 
     Raises:
@@ -52,9 +81,10 @@ def main() -> int:
     limit = MEMORY_MAX if hard == resource.RLIM_INFINITY else min(MEMORY_MAX, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     request = json.load(sys.stdin)
+    arguments = Arguments(request["arguments"])
     try:
         packages = Packages(request["near"], request["packages"])
-        expanded = expand(request["file"], request["arguments"], packages).encode("utf-8")
+        expanded = expand(request["file"], arguments, packages)
     except ExpatError as error:
         return _fail(f"not well-formed XML: {error}")
     except MemoryError:
@@ -64,9 +94,19 @@ def main() -> int:
     except MachineError as error:
         return _fail(str(error))
     except xacro.XacroException as error:
-        return _fail(f"{error} ({type(error.exc).__name__})" if error.exc else str(error))
-    sys.stdout.buffer.write(expanded)
+        return _fail(_problem(error, arguments))
+    answer = {"text": expanded, "defaults": arguments.defaults, "used": sorted(arguments.used)}
+    sys.stdout.buffer.write(json.dumps(answer).encode("utf-8"))
     return 0
+
+
+def _problem(error: xacro.XacroException, arguments: Arguments) -> str:
+    if isinstance(error.exc, PackageNotFoundError):
+        return str(error.exc)
+    if isinstance(error.exc, ArgException):
+        declared = ", ".join(f"{name} = '{default}'" for name, default in arguments.defaults.items()) or "none"
+        return f"the argument {error.exc} has no value here: give {error.exc}:=VALUE; declared before: {declared[:200]}"
+    return f"{error} ({type(error.exc).__name__})" if error.exc else str(error)
 
 
 def _fail(problem: str) -> int:

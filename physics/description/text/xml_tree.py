@@ -4,6 +4,7 @@ Namespace prefixes stay in the tag (``drake:proximity_properties``), declared or
 them. Document type declarations are refused: URDF needs none, and entities can expand without bound.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
@@ -15,6 +16,10 @@ from grouser.physics.description.text.names import shortened
 
 BYTES_MAX = 50_000_000
 DEPTH_MAX = 100
+# Where elements without line are.
+_EXPANDED = "in what xacro expands it to"
+_UNEXPANDED = ("${", "$(")
+_LATE_DECLARATION = re.compile(r"^\s+<\?xml\b[^>]*\?>")
 
 
 @dataclass(slots=True, eq=False)
@@ -46,10 +51,13 @@ class Element:
     @property
     def place(self) -> str:
         """File, line and label, as messages begin."""
-        return f"{self.file}: {self.label}" if self.line is None else f"{self.file}:{self.line}: {self.label}"
+        where = f"{self.file}, {_EXPANDED}" if self.line is None else f"{self.file}:{self.line}"
+        return f"{where}: {self.label}"
 
     def error(self, problem: str, remedy: str | None = None) -> MachineError:
         """Returns a `MachineError` with this element's file, line and label."""
+        if self.line is None:
+            remedy = f"{remedy}; {_EXPANDED}" if remedy else _EXPANDED
         return MachineError(problem, file=self.file, line=self.line, element=self.label, remedy=remedy)
 
     def all(self, tag: str) -> Iterator["Element"]:
@@ -103,7 +111,7 @@ class Element:
         try:
             return numbers.number(text)
         except ValueError as problem:
-            raise self.error(f"{name} = {shortened(text)} is {problem}") from None
+            raise self.error(f"{name} = {shortened(text)} is {problem}", _unexpanded_remedy(text)) from None
 
     def limit(self, name: str) -> float:
         """Returns the attribute `name` as a number, which may be infinite: ``inf``, or too large for a double.
@@ -115,7 +123,7 @@ class Element:
         try:
             return numbers.limit(text)
         except ValueError as problem:
-            raise self.error(f"{name} = {shortened(text)} is {problem}") from None
+            raise self.error(f"{name} = {shortened(text)} is {problem}", _unexpanded_remedy(text)) from None
 
     def vector(self, name: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
         """Returns the attribute `name` as `count` finite numbers; `default` when it is absent and a default is given.
@@ -129,13 +137,22 @@ class Element:
         try:
             return numbers.numbers(text, count)
         except ValueError as problem:
-            remedy = f"give {count} numbers, separated by spaces"
+            remedy = _unexpanded_remedy(text) or f"give {count} numbers, separated by spaces"
             raise self.error(f"{name} = {shortened(text)}: {problem}", remedy) from None
 
     def triple(self, name: str, default: Vector3 | None = None) -> Vector3:
         """Returns the attribute `name` as three finite numbers; see `vector`."""
         x, y, z = self.vector(name, 3, default)
         return (x, y, z)
+
+
+def is_unexpanded(text: str) -> bool:
+    """Returns whether a text holds an expression of xacro."""
+    return any(start in text for start in _UNEXPANDED)
+
+
+def _unexpanded_remedy(text: str) -> str | None:
+    return "it is xacro: let the name of the file end in .xacro" if is_unexpanded(text) else None
 
 
 class _RefusedError(Exception):
@@ -159,6 +176,11 @@ def refuse_declarations(text: bytes, file: str) -> None:
             )
 
 
+def _blank(match: re.Match[str]) -> str:
+    """The line breaks of a match: an XML declaration below blank lines is not well-formed, but does no harm."""
+    return "\n" * match.group().count("\n")
+
+
 def parse(text: str, file: str, has_lines: bool = True) -> Element:
     """Reads XML text.
 
@@ -173,6 +195,7 @@ def parse(text: str, file: str, has_lines: bool = True) -> Element:
     Raises:
         MachineError: not well-formed, nested deeper than DEPTH_MAX, or with a document type declaration.
     """
+    text = _LATE_DECLARATION.sub(_blank, text, count=1).rstrip("\0")
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
     parents: list[Element] = []

@@ -11,6 +11,7 @@ from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.inertial import read_inertial
 from grouser.physics.description.urdf.joints import read_joint
 from grouser.physics.description.urdf.shapes import Materials, read_collisions, read_materials, read_visuals
+from grouser.physics.description.urdf.slips import mend_slips
 from grouser.physics.description.urdf.tree import find_root, resolve_mimics
 
 
@@ -45,6 +46,7 @@ def read_robot(robot: Element, packages: Packages, warnings: list[str]) -> Robot
     if robot.tag != "robot":
         raise robot.error(f"the document is <{robot.tag[:60]}>, not <robot>", "give a URDF or xacro file")
     mendings = Mendings()
+    mend_slips(robot, mendings)
     name = _name_of(robot, mendings)
     link_elements = _by_name(robot, "link")
     joint_elements = _by_name(robot, "joint")
