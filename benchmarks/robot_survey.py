@@ -12,7 +12,7 @@ import json
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 
 from grouser.benchmarks.figure import SkippedError
 from grouser.benchmarks.robot_files import PACKAGE, package_version, robots_folder
-from grouser.benchmarks.robot_trial import EMPTY, FAILED, Outcome, send_trial, warm_up
+from grouser.benchmarks.robot_trial import EMPTY, FAILED, RAN, Outcome, send_trial, warm_up
 from grouser.benchmarks.robots_page import robots_page
 
 SECONDS = 300.0  # that one robot may take
@@ -49,28 +49,41 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("command", choices=("try", "page"))
     parser.add_argument("results", type=Path, help="JSON file of the results")
     parser.add_argument("repositories", nargs="*", metavar="NAME=FOLDER")
+    parser.add_argument("--failed", action="store_true", help="only robots that did not run the last time")
+    parser.add_argument("--argument", action="append", default=[], metavar="NAME:=VALUE", help="of the xacro files")
     options = parser.parse_args(arguments)
     results = json.loads(options.results.read_text()) if options.results.exists() else []
     if options.command == "page":
         sys.stdout.write(robots_page(results))
         return
     given = [_repository(text, parser) for text in options.repositories]
+    values = dict(text.split(":=", 1) for text in options.argument)
     warm_up()
     for source in given or _packages():
-        results = [one for one in results if one["source"] != source.name]
-        for outcome in survey(source):
+        before = [one for one in results if one["source"] == source.name]
+        kept = [one for one in before if options.failed and one["result"] == RAN]
+        results = [one for one in results if one["source"] != source.name] + kept
+        for outcome in survey(source, {one["file"] for one in kept}, values):
             results.append(outcome)
             results.sort(key=lambda one: (one["source"].lower(), one["file"]))
             lines = ",\n".join(json.dumps(one, allow_nan=False) for one in results)
             options.results.write_text(f"[\n{lines}\n]\n")
 
 
-def survey(source: Source) -> Iterator[dict[str, Any]]:
-    """Tries the robots of a source, each in its own process; yields a record of each."""
+def survey(source: Source, known: Collection[str], arguments: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Tries the robots of a source that are not known, each in its own process; yields a record of each.
+
+    Args:
+        source: of the robots.
+        known: files that are left out, relative to its folder.
+        arguments: of its xacro files.
+    """
     for file in robot_files(source.folder):
         name = str(file.relative_to(source.folder))
+        if name in known:
+            continue
         print(f"{source.name}: {name}", end=": ", file=sys.stderr, flush=True)
-        outcome = try_robot(file)
+        outcome = try_robot(file, arguments)
         print(outcome.result, outcome.message[:120], file=sys.stderr, flush=True)
         if outcome.result != EMPTY:
             record = {"source": source.name, "version": source.version, "processor": _processor(), "file": name}
@@ -78,11 +91,11 @@ def survey(source: Source) -> Iterator[dict[str, Any]]:
             yield json.loads(text.replace(f"{source.folder}/", "").replace(str(source.folder), "."))
 
 
-def try_robot(file: Path) -> Outcome:
+def try_robot(file: Path, arguments: Mapping[str, str]) -> Outcome:
     """The outcome of a robot in a process of its own, which may take `SECONDS` and `robot_trial.MEMORY`."""
     context = get_context("fork")  # the parent has the compiled physics
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=send_trial, args=(file, sender))
+    process = context.Process(target=send_trial, args=(file, arguments, sender))
     process.start()
     sender.close()
     try:

@@ -6,6 +6,7 @@
 import re
 import resource
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,8 @@ from grouser.physics.description.data.machine import Machine
 RAN, REFUSED, DIVERGED, FAILED = "ran", "refused", "diverged", "failed"
 INCOMPLETE, EMPTY = "incomplete", "empty"
 MEMORY = 4_000_000_000  # bytes of data that a process may have
+# What messages say of files that need others, or arguments.
+_LACKS = ("package '[^']*' is not found", "mesh not found", "Undefined substitution argument", "' is not defined; when")
 _SETTLING_STEPS = 500
 _STEPS = 100
 _REPEATS = 5
@@ -34,7 +37,7 @@ class Outcome:
 
     Attributes:
         result: RAN; REFUSED or DIVERGED with `message`; FAILED: its process ended otherwise; INCOMPLETE: it
-            refers to a package that is not there; EMPTY: a xacro file without links, of macros for others.
+            refers to a package or file that is not there, or needs arguments; EMPTY: no links, macros for other files.
         message: of an error.
         warnings: of the machine and the simulation.
         name: of the robot.
@@ -64,10 +67,10 @@ class Outcome:
     reference_mass: float | None = None
 
 
-def run_trial(file: Path) -> Outcome:
-    """Loads a robot and makes its steps; MuJoCo's beside them where it is installed."""
+def run_trial(file: Path, arguments: Mapping[str, str]) -> Outcome:
+    """Loads a robot, a xacro file with arguments, and makes its steps; MuJoCo's beside them where it is installed."""
     try:
-        machine = grouser.load_machine(file)
+        machine = grouser.load_machine(file, arguments if file.suffix == ".xacro" else None)
     except GrouserError as error:
         return Outcome(_kind(file, str(error)), str(error))
     try:
@@ -80,9 +83,9 @@ def run_trial(file: Path) -> Outcome:
 
 def _kind(file: Path, message: str) -> str:
     """The kind of a refusal."""
-    if file.suffix == ".xacro" and "has no link" in message:
+    if "the robot has no link" in message:
         return EMPTY
-    return INCOMPLETE if re.search("package '[^']*' is not found", message) else REFUSED
+    return INCOMPLETE if any(re.search(lack, message) for lack in _LACKS) else REFUSED
 
 
 def _stepped(machine: Machine) -> Outcome:
@@ -142,11 +145,11 @@ def warm_up() -> None:
     grouser.Simulation(grouser.load_machine(machine_file("rover"))).step(1)
 
 
-def send_trial(file: Path, sender: Connection) -> None:
+def send_trial(file: Path, arguments: Mapping[str, str], sender: Connection) -> None:
     """Tries a robot in this process, with a limit of its memory, and sends the outcome."""
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     try:
-        outcome = run_trial(file)
+        outcome = run_trial(file, arguments)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the outcome
         outcome = Outcome(FAILED, f"{type(error).__name__}: {error}")
     sender.send(outcome)

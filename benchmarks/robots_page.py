@@ -20,7 +20,8 @@ measured in the next 500. Nothing was changed in their files, and nothing of the
 repositories were without files of 4 MB and more: visual meshes that are told as missing may be such files.
 
 - *result*: `ran`, with the number of warnings, which are listed below the table; `refused`, with the message;
-  `incomplete`: the file refers to a package of another repository, which was not there.
+  `incomplete`: the file refers to a package of another repository or to a mesh that was not there, or it needs
+  arguments that have no default.
 - *freedoms*: degrees of freedom. *contacts*: after the steps, ours and MuJoCo's.
 - *step*: median processor time of a step. *by MuJoCo's*: its ratio to the time of MuJoCo for the same URDF, with
   MuJoCo's usual settings; below 1, grouser takes less. MuJoCo reads neither `package://` nor all formats of meshes: it
@@ -31,11 +32,12 @@ This page is made by
 
     python -m grouser.benchmarks.robot_survey try docs/robots.json
     python -m grouser.benchmarks.robot_survey try docs/robots.json OWNER/NAME=FOLDER ...
+    python -m grouser.benchmarks.robot_survey try docs/robots.json --failed --argument NAME:=VALUE OWNER/NAME=FOLDER
     python -m grouser.benchmarks.robot_survey page docs/robots.json > docs/robots.md
 
 The first line tries the robots of the packages example-robot-data (`pip install "grouser[robots]"`) and pybullet; the
 second those of repositories that you have cloned to FOLDER. Each robot has a process of its own, with a limit of time
-and memory.
+and memory. The third tries only those that did not run, with arguments for their xacro files.
 """
 _HEADINGS = ("robot", "result", "freedoms", "contacts", "step [µs]", "by MuJoCo's", "mass [kg]")
 

@@ -46,7 +46,7 @@ def test_robots_are_files_that_move_or_name_a_robot(folder):
 
 
 def test_each_outcome_is_told_without_the_folder(folder):
-    found = {record["file"]: record for record in survey(Source("a/b", "1", folder))}
+    found = {record["file"]: record for record in survey(Source("a/b", "1", folder), (), {})}
     assert {name: record["result"] for name, record in found.items()} == {
         "urdf/broken.urdf": REFUSED,
         "urdf/pendulum.urdf": RAN,
@@ -62,16 +62,16 @@ def test_each_outcome_is_told_without_the_folder(folder):
 
 def test_mass_is_that_of_pinocchio(folder):
     pytest.importorskip("pinocchio", reason="not tested: masses beside Pinocchio; not installed")
-    outcome = try_robot(folder / "urdf" / "pendulum.urdf")
+    outcome = try_robot(folder / "urdf" / "pendulum.urdf", {})
     assert outcome.reference.startswith("Pinocchio") and outcome.reference_mass == outcome.mass == 2.5
 
 
 def test_a_robot_that_ends_its_process_or_takes_too_long_fails_alone(folder, monkeypatch):
-    monkeypatch.setattr(robot_survey, "send_trial", lambda file, sender: os._exit(7))
-    assert try_robot(folder) == Outcome(FAILED, "its process ended with status 7")
+    monkeypatch.setattr(robot_survey, "send_trial", lambda *_: os._exit(7))
+    assert try_robot(folder, {}) == Outcome(FAILED, "its process ended with status 7")
     monkeypatch.setattr(robot_survey, "SECONDS", 0.05)
-    monkeypatch.setattr(robot_survey, "send_trial", lambda file, sender: time.sleep(600.0))
-    assert try_robot(folder) == Outcome(FAILED, "it takes more than 0.05 s")
+    monkeypatch.setattr(robot_survey, "send_trial", lambda *_: time.sleep(600.0))
+    assert try_robot(folder, {}) == Outcome(FAILED, "it takes more than 0.05 s")
 
 
 def test_results_of_other_sources_stay_in_the_file(folder, tmp_path, capsys):
