@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from grouser.physics.base.errors import (
+        BusyError,
         ConvergenceError,
         DivergenceError,
         GrouserError,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BusyError",
     "ConvergenceError",
     "DivergenceError",
     "DryFriction",
@@ -57,6 +59,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BusyError": "grouser.physics.base.errors",
     "ConvergenceError": "grouser.physics.base.errors",
     "DryFriction": "grouser.studies.friction.system",
     "FrictionSystem": "grouser.studies.friction.system",

@@ -133,7 +133,11 @@ class GoalFollowerNode(Node):
 
     def _receive(self, transform) -> None:
         place, turn = transform.transform.translation, transform.transform.rotation
-        pose = Pose((place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w))
+        try:
+            pose = Pose((place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w))
+        except ParameterError as error:
+            self._warn(f"the transform of {transform.child_frame_id} is refused: {error}")
+            return
         self._frames.receive(transform.child_frame_id, transform.header.frame_id, pose)
 
     def _on_scan(self, message: LaserScan) -> None:
@@ -170,15 +174,15 @@ class GoalFollowerNode(Node):
 
     def _placed(self, message: Odometry) -> tuple[PlanarPose | None, str]:
         """The pose in the frame of the waypoints; None with the reason if it is not known."""
-        pose = _pose(message)
+        try:
+            pose = _pose(message)
+        except ParameterError as error:
+            return None, f"{topics.ODOMETRY} refused: {error}"
         if self._frame != self._odom_frame:
             if not self._frames.known(self._odom_frame):
                 return None, f"{topics.TF} has no transform from {self._frame} to {self._odom_frame}"
             pose = compose(self._frames.world(self._odom_frame), pose)
-        where = planar(pose)
-        if not np.isfinite(where).all():
-            return None, f"{topics.ODOMETRY} refused: it is not finite"
-        return where, ""
+        return planar(pose), ""
 
     def _act(self, stamp: int, pose: PlanarPose) -> None:
         step = self._follower.step(1e-9 * stamp, pose, self._memory.points)

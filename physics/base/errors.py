@@ -1,5 +1,16 @@
 """The errors that grouser raises: each names the subject, its value and the valid values."""
 
+_SHOWN = 120  # characters of a value
+
+
+def shown(value: object) -> str:
+    """A value in messages: on one line and shortened."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 - a value of any class, whose text may fail in any way
+        return f"a value of the type {type(value).__name__}"
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 20]} ... {text[-15:]}"
+
 
 class GrouserError(Exception):
     """Base of every error that a user can cause and can correct."""
@@ -51,7 +62,17 @@ class ParameterError(GrouserError, ValueError):
         self.name = name
         self.value = value
         self.valid = valid
-        super().__init__(f"{name} = {value!r} is not valid: {valid}")
+        super().__init__(f"{name} = {shown(value)} is not valid: {valid}")
+
+
+class BusyError(GrouserError):
+    """A simulation that another thread steps or changes at this moment."""
+
+    def __init__(self):
+        super().__init__(
+            "another thread steps or changes this simulation: let one thread at a time call its methods, or give each "
+            "thread its own simulation (`Simulation.batch` makes copies)"
+        )
 
 
 class StateError(GrouserError):

@@ -5,20 +5,21 @@ code runs without the interpreter's lock.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from itertools import pairwise
-from numbers import Integral
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from grouser.physics.base.checks import STEPS_MAX, require_count
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import packed_at
 from grouser.physics.base.phases import NOTHING
-from grouser.physics.base.trees import element, stacked
+from grouser.physics.base.trees import element, leaves, stacked
 from grouser.physics.integrators.context import State
 from grouser.physics.integrators.midpoint import run_midpoint_steps
 from grouser.physics.integrators.step import run_steps
@@ -55,6 +56,8 @@ def _run_variational_copies(first, last, remaining, running, asks, context, addr
             remaining[i] -= run_variational_steps(remaining[i], packed_at(context, addresses[i]))
 
 
+_COPIES_MAX = 1_000_000
+_THREADS_MAX = 1024
 # By integrator.
 _RUNS: dict[str, Callable[..., None]] = {
     "semi_implicit": _run_copies,
@@ -77,16 +80,16 @@ class Batch(Generic[Copy]):
             and written in place of `simulations[i].state`.
 
     Raises:
-        ParameterError: a count below one.
+        ParameterError: a count below one, or more copies than the memory holds.
     """
 
     def __init__(self, engine: Engine, count: int, simulation_on: Callable[[Engine], Copy]):
-        if not isinstance(count, Integral) or count < 1:
-            raise ParameterError("count", count, "a whole number of copies, at least 1")
-        buffers: Buffers = stacked([engine.buffers] * int(count))
+        copies = require_count("count", count, 1, _COPIES_MAX, " of copies")
+        _require_memory(engine.buffers, copies)
+        buffers: Buffers = stacked([engine.buffers] * copies)
         self.state: State = buffers.state
         self.command: Command = buffers.command
-        self._engines: list[Engine] = [engine.on_buffers(element(buffers, i)) for i in range(count)]
+        self._engines: list[Engine] = [engine.on_buffers(element(buffers, i)) for i in range(copies)]
         self.simulations: tuple[Copy, ...] = tuple(map(simulation_on, self._engines))
         self._run: Callable[..., None] = _RUNS[engine.setup.integrator]
         self._find_copies()
@@ -96,7 +99,11 @@ class Batch(Generic[Copy]):
     def __len__(self) -> int:
         return len(self.simulations)
 
+    def __iter__(self) -> Iterator[Copy]:
+        return iter(self.simulations)
+
     def __getitem__(self, index: int) -> Copy:
+        require_count("index", index, -len(self), len(self) - 1)
         return self.simulations[index]
 
     def step(self, count: int = 1, threads: int | None = None) -> None:
@@ -107,18 +114,25 @@ class Batch(Generic[Copy]):
             threads: as many as there are cores when None.
 
         Raises:
-            ParameterError: a negative count, or no thread.
+            ParameterError: a count that is negative or not whole, or no thread.
+            BusyError: another thread steps a copy, or replaces its state.
             DivergenceError: a copy's state is no longer finite; the others have made their steps.
         """
-        if not isinstance(count, Integral) or count < 0:
-            raise ParameterError("count", count, "a whole number of steps, at least 0")
+        steps = require_count("count", count, 0, STEPS_MAX, " of steps")
         threads = len(os.sched_getaffinity(0)) if threads is None else threads
-        if not isinstance(threads, Integral) or threads < 1:
-            raise ParameterError("threads", threads, "a whole number, at least 1")
+        threads = require_count("threads", threads, 1, _THREADS_MAX)
+        with ExitStack() as held:
+            for engine in self._engines:
+                held.enter_context(engine.exclusive)
+            for engine, left in zip(self._engines, self._make_steps(steps, threads), strict=True):
+                engine.finish_steps(left)
+
+    def _make_steps(self, steps: int, threads: int) -> list[int]:
+        """Steps all copies; returns the number of steps that were not made of each."""
         for engine in self._engines:
             engine.begin_steps()
         copies = len(self)
-        remaining = np.full(copies, int(count))
+        remaining = np.full(copies, steps)
         running, asks = np.full(copies, True), np.full(copies, NOTHING)
         while running.any():
             self._run_all(min(threads, copies), remaining, running, asks)
@@ -126,8 +140,7 @@ class Batch(Generic[Copy]):
                 self._make_room(asks)
             running[:] = asks != NOTHING
             asks[:] = NOTHING
-        for engine, left in zip(self._engines, remaining.tolist(), strict=True):
-            engine.finish_steps(left)
+        return remaining.tolist()
 
     def _make_room(self, asks):
         """Answers the requests for memory; all states keep the same capacity."""
@@ -165,3 +178,12 @@ class Batch(Generic[Copy]):
         shares = [self._pool.submit(self._run, first, last, *arguments) for first, last in pairwise(bounds)]
         for share in shares:
             share.result()
+
+
+def _require_memory(buffers: Buffers, copies: int) -> None:
+    """Refuses more copies than the computer's memory holds."""
+    each = sum(leaf.nbytes for leaf in leaves(buffers))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if copies * each > memory:
+        valid = f"at most {memory // each} here: a copy takes {each / 1e6:.3g} MB of {memory / 1e9:.3g} GB"
+        raise ParameterError("count", copies, valid)

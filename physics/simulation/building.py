@@ -2,10 +2,10 @@
 
 import hashlib
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
+from grouser.physics.base.checks import require_count, require_range
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.trees import leaves
@@ -17,8 +17,8 @@ from grouser.physics.contact.collide import exclude_overlaps, make_collision, sh
 from grouser.physics.contact.sleeping_room import System as Sleeping
 from grouser.physics.contact.sleeping_room import make_sleeping, no_sleeping
 from grouser.physics.contact.terrain import ground_surface
-from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.world import Ground, World
+from grouser.physics.description.data.machine import Machine, require_machine
+from grouser.physics.description.data.world import Ground, World, require_world
 from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry
@@ -40,7 +40,7 @@ from grouser.physics.readings.flexible_links import Beam, make_beam
 from grouser.physics.readings.soil_measurements import check_soils
 from grouser.physics.simulation.compile_ahead import compile_ahead
 from grouser.physics.simulation.membership import Elements, element_names, imus_of, lidars_of, membership_of
-from grouser.physics.simulation.named_view import unknown_name
+from grouser.physics.simulation.named_view import require_name
 from grouser.physics.soil.wheels import make_wheels
 
 
@@ -94,6 +94,8 @@ def set_up(
     sleeping: bool = False,
 ) -> Setup:
     """Checks the settings and makes the arrays; arguments and errors as of `Simulation`."""
+    require_machine("machine", machine)
+    require_world("world", world)
     integrator = _check_settings(machine, step, scheme, tolerance, most_sweeps, integrator)
     if not isinstance(sleeping, bool):
         raise ParameterError("sleeping", sleeping, "true or false")
@@ -216,25 +218,13 @@ def ground_height(ground: Ground | None, x: float, y: float) -> float:
     return ground_surface(ground, x, y)[0]
 
 
-def require_range(name: str, value: float, lowest: float, highest: float) -> None:
-    """Refuses a number outside its range, NaN included."""
-    if not (isinstance(value, Real) and lowest <= value <= highest):
-        raise ParameterError(name, value, f"a number from {lowest:g} to {highest:g}")
-
-
 def _check_settings(machine, step, scheme, tolerance, most_sweeps, integrator):
     """Refuses settings out of range; returns the integrator."""
-    if not isinstance(scheme, str) or scheme not in SCHEMES:
-        raise unknown_name("scheme", scheme, SCHEMES)
-    require_range("step", step, 1e-7, 0.1)
+    require_name("scheme", scheme, SCHEMES)
+    require_range("step", step, 1e-7, 0.1, "s")
     require_range("tolerance", tolerance, 1e-15, 1.0)
-    require_range("most_sweeps", most_sweeps, 1, 1_000_000)
-    if most_sweeps != int(most_sweeps):
-        raise ParameterError("most_sweeps", most_sweeps, "a whole number")
-    used = machine.integrator.method if integrator is None else integrator
-    if used not in INTEGRATORS:
-        raise unknown_name("integrator", integrator, INTEGRATORS)
-    return used
+    require_count("most_sweeps", most_sweeps, 1, 1_000_000)
+    return require_name("integrator", machine.integrator.method if integrator is None else integrator, INTEGRATORS)
 
 
 def _check_scheme(machine, scheme):

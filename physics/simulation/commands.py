@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from grouser.physics.base.checks import as_float, require_mapping
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.model.command import Command
-from grouser.physics.simulation.named_view import unknown_name
+from grouser.physics.simulation.named_view import require_name
 
 
 class CommandMap(Mapping):
@@ -45,12 +46,8 @@ class CommandMap(Mapping):
         Raises:
             ParameterError: the name is unknown, the value is not finite or out of range.
         """
-        if name not in self._place:
-            raise unknown_name("command", name, self._place)
-        try:
-            number = float(value)
-        except (TypeError, ValueError, OverflowError):
-            raise ParameterError(name, value, "a finite number") from None
+        require_name("command", name, self._place)
+        number = as_float(value)
         if not math.isfinite(number):
             raise ParameterError(name, value, "a finite number")
         if name in self.valves and not -1.0 <= number <= 1.0:
@@ -59,6 +56,7 @@ class CommandMap(Mapping):
 
     def update(self, values: Mapping[str, float]) -> None:
         """Sets several commands, or none of them if one is refused."""
+        require_mapping("commands", values, "a mapping from valves and joints with drives to numbers")
         checked = {name: self.check(name, value) for name, value in values.items()}
         for name, number in checked.items():
             array, index = self._place[name]
@@ -70,16 +68,16 @@ class CommandMap(Mapping):
         return [name for name, (array, index) in self._place.items() if name not in held and array[index] != 0.0]
 
     def __setitem__(self, name: str, value: float) -> None:
-        self.update({name: value})
+        number = self.check(name, value)
+        array, index = self._place[name]
+        array[index] = number
 
     def __getitem__(self, name: str) -> float:
-        if name not in self._place:
-            raise unknown_name("command", name, self._place)
-        array, index = self._place[name]
+        array, index = self._place[require_name("command", name, self._place)]
         return float(array[index])
 
     def __contains__(self, name: object) -> bool:
-        return name in self._place
+        return isinstance(name, str) and name in self._place
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._place)

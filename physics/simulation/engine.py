@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.exclusive import Exclusive
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.phases import MORE_TILES, NOTHING
 from grouser.physics.base.trees import copied, copy_into
@@ -70,6 +71,7 @@ class Engine:
         initial: state at the start; not changed.
         state, command, workspace: the buffers.
         context: these and the system, packed, the argument of a step.
+        exclusive: held while steps are made or the state is replaced; a second thread is refused.
         packed: the system, packed.
         kinematics: of `update_kinematics`, packed; the workspace has that of the start of the last step.
 
@@ -85,6 +87,7 @@ class Engine:
         self._warned_of_turning = False
         self._schedule = make_schedule(system)
         self._compiled = False
+        self.exclusive = Exclusive()
         self.packed = Packed(system)
         self._make_present()
         self.initial: State = make_initial_state(setup, self.packed, self.kinematics, self.workspace)
@@ -201,6 +204,7 @@ class Engine:
     def on_buffers(self, buffers: Buffers) -> "Engine":
         """The same machine in the same world on other buffers."""
         twin = copy.copy(self)
+        twin.exclusive = Exclusive()
         twin.state, twin.command, twin.workspace = buffers
         twin._make_present()
         twin._pack()

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from numbers import Real
 
 import numpy as np
 
+from grouser.physics.base.checks import as_float
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.hydraulics.faults import Fault
 from grouser.physics.model.command import Command
-from grouser.physics.simulation.named_view import unknown_name
+from grouser.physics.simulation.named_view import require_name
 
 
 def check_fault(fault: Fault, value: object, scheme: str) -> bool | float:
@@ -30,7 +30,7 @@ def check_fault(fault: Fault, value: object, scheme: str) -> bool | float:
 def _as_number(fault, value):
     """The value as a number, or NaN if it has not the type of the fault (a number or a truth value)."""
     if fault.unit:
-        return float(value) if isinstance(value, Real) and not isinstance(value, bool | np.bool_) else math.nan
+        return as_float(value)
     return float(value) if isinstance(value, bool | np.bool_ | int) and value in (0, 1) else math.nan
 
 
@@ -77,12 +77,10 @@ class FaultMap(Mapping):
         return tuple(fault.full_name for fault in mended)
 
     def __getitem__(self, component: str) -> "ComponentFaults":
-        if component not in self._components:
-            raise unknown_name("faulty component", component, self._components)
-        return self._components[component]
+        return self._components[require_name("faulty component", component, self._components)]
 
     def __contains__(self, component: object) -> bool:
-        return component in self._components
+        return isinstance(component, str) and component in self._components
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._components)
@@ -111,12 +109,10 @@ class ComponentFaults(Mapping):
         return getattr(self._command, fault.field)[fault.place].item()
 
     def _fault(self, name):
-        if name not in self.known:
-            raise unknown_name(f"fault of {self._component}", name, self.known)
-        return self.known[name]
+        return self.known[require_name(f"fault of {self._component}", name, self.known)]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.known
+        return isinstance(name, str) and name in self.known
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.known)

@@ -1,6 +1,6 @@
 """Read-only views by name, and the error for a name that is unknown."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -13,7 +13,16 @@ T = TypeVar("T")
 
 def unknown_name(kind: str, name: object, known) -> ParameterError:
     """The error for an unknown name, with the closest valid one."""
-    return ParameterError(kind, name, closest(str(name), known))
+    if not isinstance(name, str):
+        return ParameterError(kind, name, f"a name as a text; {closest('', known)}")
+    return ParameterError(kind, name, closest(name, known))
+
+
+def require_name(kind: str, name: object, known: Collection[str]) -> str:
+    """Refuses a name that is unknown."""
+    if not isinstance(name, str) or name not in known:
+        raise unknown_name(kind, name, known)
+    return name
 
 
 class NamedView(Mapping, Generic[T]):
@@ -38,13 +47,10 @@ class NamedView(Mapping, Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         """Value by name; ParameterError for an unknown one."""
-        index = self._index.get(name)
-        if index is None:
-            raise unknown_name(self._kind, name, self.names)
-        return self._read(index)
+        return self._read(self._index[require_name(self._kind, name, self._index)])
 
     def __contains__(self, name: object) -> bool:
-        return name in self._index
+        return isinstance(name, str) and name in self._index
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)

@@ -1,13 +1,12 @@
 """Moves a machine with a free base to another pose."""
 
-import math
 from dataclasses import astuple
-from numbers import Real
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from grouser.physics.base import spatial
+from grouser.physics.base.checks import require_quaternion, require_vector
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.contact.collide import slot_owners
 from grouser.physics.contact.slots import forget
@@ -15,9 +14,6 @@ from grouser.physics.description.data.pose import Vector3
 from grouser.physics.model.multibody import FREE, MultibodyModel
 from grouser.physics.simulation.building import Setup
 from grouser.physics.simulation.engine import Engine
-
-# Tolerance of the length of a quaternion, for rounding [-].
-_UNIT = 1e-6
 
 
 class BaseCoordinates(NamedTuple):
@@ -63,19 +59,18 @@ def place_base(
         position, quaternion, linear, angular: as of `MachineView.place`.
 
     Raises:
-        ParameterError: the base is fixed, a value is not finite, or the quaternion has not length one.
+        ParameterError: the base is fixed, a value is no number or too large, or the quaternion has not length one.
     """
     q, v = base
     if q < 0:
-        raise ParameterError("place", list(position), "for a machine whose base is free; this one's is fixed")
-    at, turned = _finite("position", position, 3), _finite("quaternion", quaternion, 4)
-    speed, rate = _finite("linear", linear, 3), _finite("angular", angular, 3)
-    length = float(np.linalg.norm(turned))
-    if not abs(length - 1.0) <= _UNIT:
-        raise ParameterError("quaternion", list(quaternion), f"of length 1; its length is {length:g}")
+        raise ParameterError("place", position, "for a machine whose base is free; this one's is fixed")
+    at, turned = require_vector("position", position, 3, "m"), require_quaternion("quaternion", quaternion)
+    speed = np.array(require_vector("linear", linear, 3, "m/s"))
+    rate = np.array(require_vector("angular", angular, 3, "rad/s"))
     before = engine.energy()
-    system, state, turn = engine.setup.system, engine.state, spatial.matrix(tuple(turned / length))
-    state.q[q : q + 3], state.q[q + 3 : q + 7] = at, turned / length
+    unit = np.array(turned) / float(np.linalg.norm(turned))
+    system, state, turn = engine.setup.system, engine.state, spatial.matrix(tuple(unit))
+    state.q[q : q + 3], state.q[q + 3 : q + 7] = at, unit
     state.v[v : v + 3], state.v[v + 3 : v + 6] = speed @ turn, rate @ turn
     bodies = system.contact.shapes.body[np.flatnonzero(touching[:-1])]
     engine.wake(np.unique(bodies[bodies >= 0]))
@@ -87,10 +82,3 @@ def place_base(
     after = engine.energy()
     state.energy_start[:] += np.array(astuple(after)) - astuple(before)
     engine.clear_outputs()
-
-
-def _finite(name: str, values: Any, count: int) -> np.ndarray:
-    """Numbers as an array, checked for their count and finiteness."""
-    if len(values) != count or not all(isinstance(value, Real) and math.isfinite(value) for value in values):
-        raise ParameterError(name, values, f"{count} finite numbers")
-    return np.array(values, dtype=float)

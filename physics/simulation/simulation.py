@@ -1,13 +1,13 @@
 """The public `Simulation`: a machine in a world, stepped, saved, restored, commanded and read by name."""
 
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.checks import STEPS_MAX, require_count, require_range, require_type
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.packed import Packed
-from grouser.physics.base.trees import copied, copy_into
+from grouser.physics.base.trees import copied, copy_into, leaves
 from grouser.physics.compliance.vibration import Mode, vibration_modes
 from grouser.physics.contact.collide import find_overlaps
 from grouser.physics.description.data.machine import Machine
@@ -27,11 +27,12 @@ from grouser.physics.readings.measurements import (
 )
 from grouser.physics.readings.vibration import damping_warnings, numerical_damping
 from grouser.physics.simulation.batch import Batch
-from grouser.physics.simulation.building import require_range, set_up
+from grouser.physics.simulation.building import set_up
+from grouser.physics.simulation.capacity import common_capacity, with_capacity
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.lifting import LIFTED, SPAWNS, lift_out
 from grouser.physics.simulation.membership import Elements, select_all, select_member
-from grouser.physics.simulation.named_view import unknown_name
+from grouser.physics.simulation.named_view import require_name
 from grouser.physics.simulation.roots import Roots
 from grouser.physics.simulation.view import MachineView
 
@@ -92,8 +93,7 @@ class Simulation(MachineView):
         spawn: str = LIFTED,
         sleeping: bool = False,
     ):
-        if not isinstance(spawn, str) or spawn not in SPAWNS:
-            raise unknown_name("spawn", spawn, SPAWNS)
+        require_name("spawn", spawn, SPAWNS)
         setup = set_up(machine, world, step, scheme, tolerance, most_sweeps, integrator, sleeping)
         self.system: System = setup.system
         self.model: MultibodyModel = setup.system.multibody
@@ -135,24 +135,25 @@ class Simulation(MachineView):
         Other Python threads run meanwhile; they must leave this simulation alone.
 
         Raises:
-            ParameterError: a negative count.
+            ParameterError: a count that is negative or not whole.
+            BusyError: another thread steps this simulation, or replaces its state.
             DivergenceError: the state is no longer finite after the step that `step_count` counts last; restore a
                 snapshot or reset.
         """
-        if not isinstance(count, Integral) or count < 0:
-            raise ParameterError("count", count, "a whole number of steps, at least 0")
+        steps = require_count("count", count, 0, STEPS_MAX, " of steps")
         engine = self._engine
-        engine.begin_steps()
-        left = engine.run(int(count))  # A numpy integer would compile another specialisation.
-        engine.finish_steps(left)
+        with engine.exclusive:
+            engine.begin_steps()
+            engine.finish_steps(engine.run(steps))
 
     def batch(self, count: int) -> Batch["Simulation"]:
         """Copies of this simulation in its present state that step together on all cores.
 
         Raises:
-            ParameterError: a count below one.
+            ParameterError: a count below one, or more copies than the memory holds.
         """
-        return Batch(self._engine, count, self._twin_on)
+        with self._engine.exclusive:
+            return Batch(self._engine, count, self._twin_on)
 
     def _twin_on(self, engine: Engine) -> "Simulation":
         """The same simulation on a copy of its engine."""
@@ -164,19 +165,21 @@ class Simulation(MachineView):
     def reset(self) -> None:
         """Resets to the start: initial state, neutral commands, emergency stop released; `faults` stay."""
         engine, command = self._engine, self._engine.command
-        engine.take_state(engine.initial)
-        command.valve[:] = 0.0
-        command.emergency_stop[:] = False
-        for number, drive in enumerate(self.machine.drives):
-            # The joint's initial position, or zero speed.
-            start = engine.initial.q[self.names.joints[drive.joint].q] if drive.mode == "position" else 0.0
-            command.drive[number] = start
-        engine.clear_outputs()
+        with engine.exclusive:
+            engine.take_state(engine.initial)
+            command.valve[:] = 0.0
+            command.emergency_stop[:] = False
+            for number, drive in enumerate(self.machine.drives):
+                # The joint's initial position, or zero speed.
+                start = engine.initial.q[self.names.joints[drive.joint].q] if drive.mode == "position" else 0.0
+                command.drive[number] = start
+            engine.clear_outputs()
 
     def snapshot(self) -> Snapshot:
         """Saves everything that a bit-exact restart needs."""
         engine = self._engine
-        return Snapshot(copied(engine.state), copied(engine.command), engine.setup.fingerprint)
+        with engine.exclusive:
+            return Snapshot(copied(engine.state), copied(engine.command), engine.setup.fingerprint)
 
     def restore(self, saved: Snapshot) -> None:
         """Continues from a snapshot, its emergency stop and faults included; measurements of the last step are empty
@@ -185,24 +188,40 @@ class Simulation(MachineView):
         Raises:
             ParameterError: the snapshot is of another machine, world, step or scheme.
         """
+        require_type("snapshot", saved, Snapshot, "what `Simulation.snapshot` returned")
         fingerprint = self._engine.setup.fingerprint
         if saved.system != fingerprint:
             valid = f"one of the same machine, world and settings, {fingerprint}"
             raise ParameterError("snapshot", saved.system, valid)
-        self._engine.take_state(saved.state)
-        copy_into(saved.command, self._engine.command)
-        self._engine.clear_outputs()
+        with self._engine.exclusive:
+            self._engine.take_state(saved.state)
+            copy_into(saved.command, self._engine.command)
+            self._engine.clear_outputs()
 
     def resume(self, state: State) -> None:
         """Continues from a state assembled by the caller; all bodies wake, and accounts of work are opened again."""
-        self._engine.take_state(state)
-        self._engine.wake()
-        self._engine.open_accounts()
-        self._engine.clear_outputs()
+        self._require_state(state)
+        with self._engine.exclusive:
+            self._engine.take_state(state)
+            self._engine.wake()
+            self._engine.open_accounts()
+            self._engine.clear_outputs()
 
     def use_state(self, state: State) -> None:
         """Continues with the arrays of another state of this simulation, which may have more tiles of soft ground."""
-        self._engine.use_state(state)
+        self._require_state(state)
+        with self._engine.exclusive:
+            self._engine.use_state(state)
+
+    def _require_state(self, state: State) -> None:
+        """Refuses what is no state of this simulation, apart from its capacity."""
+        require_type("state", state, State, "the `state` of a simulation of the same machine, world and step")
+        capacity = common_capacity(self.state, state)
+        trees = [with_capacity(one, capacity) for one in (self.state, state)]
+        for own, other in zip(*map(leaves, trees), strict=True):
+            if own.shape != other.shape or own.dtype != other.dtype:
+                valid = f"that of a simulation of the same machine and world, whose array is {own.shape}"
+                raise ParameterError("state", f"an array of {other.shape}", valid)
 
     @property
     def asleep(self) -> tuple[str, ...]:
@@ -225,8 +244,7 @@ class Simulation(MachineView):
         Raises:
             ParameterError: there is no such member.
         """
-        if name not in self._numbers:
-            raise unknown_name("member", name, self._numbers)
+        require_name("member", name, self._numbers)
         if not self.machine.members:
             return self
         if name not in self._members:
@@ -305,10 +323,9 @@ class Simulation(MachineView):
         Raises:
             ParameterError: no such line, or a pressure that oil cannot have.
         """
-        if line not in self.lines:
-            raise unknown_name("line", line, self.lines)
+        require_name("line", line, self.lines)
         system, state = self.system, self.state
-        require_range("pressure", pressure, system.hydraulics.network.oil.vapour + CAVITY, 1e9)
+        pressure = require_range("pressure", pressure, system.hydraulics.network.oil.vapour + CAVITY, 1e9, "Pa")
         number = self.lines.index(line)
         if not system.hydraulics.network.constant[number]:
             state.hydraulics.pressure[number] = pressure

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.checks import require_type
 from grouser.physics.base.errors import OverlapError, ParameterError
 from grouser.physics.base.labels import (
     ACTUATOR,
@@ -68,6 +69,8 @@ def transfer_state(source: Simulation, target: Simulation) -> None:
         OverlapError: a machine that was not there before overlaps another one or an obstacle; `target` must be
             discarded.
     """
+    for name, simulation in (("source", source), ("target", target)):
+        require_type(name, simulation, Simulation, "a Simulation")
     if source.step_size != target.step_size:
         raise ParameterError("step", target.step_size, f"that of the present simulation, {source.step_size:g} s")
     if source.world.ground != target.world.ground:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from grouser.physics.base.checks import require_range
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.description.data.pose import Vector3
@@ -43,7 +44,7 @@ from grouser.physics.simulation.commands import CommandMap
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.faults import FaultMap
 from grouser.physics.simulation.membership import Selection, imus_of, lidars_of
-from grouser.physics.simulation.named_view import NamedView, elements_view, numbers_view, rows_view, unknown_name
+from grouser.physics.simulation.named_view import NamedView, elements_view, numbers_view, require_name, rows_view
 from grouser.physics.simulation.placing import base_coordinates, place_base
 
 
@@ -231,6 +232,8 @@ class MachineView:
 
     @emergency_stop.setter
     def emergency_stop(self, stop: bool) -> None:
+        if not isinstance(stop, bool | np.bool_):
+            raise ParameterError("emergency_stop", stop, "True, or False, which changes nothing")
         self._emergency_stop[:] |= bool(stop)
 
     def release_emergency_stop(self) -> None:
@@ -262,18 +265,19 @@ class MachineView:
                 rad/s].
 
         Raises:
-            ParameterError: the base is fixed, a value is not finite, or the quaternion has not length one.
+            ParameterError: the base is fixed, a value is no number or beyond 1e9, or the quaternion has not length
+                one.
+            BusyError: another thread steps the simulation.
         """
         own = (self._base, self._touching, self._own.wheel)
-        place_base(self._engine, *own, position, quaternion, linear, angular)
+        with self._engine.exclusive:
+            place_base(self._engine, *own, position, quaternion, linear, angular)
 
     # --- measurements -----------------------------------------------------------------------------------------------
 
     def link_pose(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Position [m] and quaternion (x, y, z, w) of a link frame in the world."""
-        if name not in self._names.link:
-            raise unknown_name("link", name, self._names.link)
-        index = self._names.link.index(name)
+        index = self._names.link.index(require_name("link", name, self._names.link))
         pose = self._link_poses(self._own.link[index : index + 1])[0]
         return pose[:3], pose[3:]
 
@@ -309,6 +313,7 @@ class MachineView:
         Args:
             reach: largest distance from a wheel, along x and along y, to the size of a tile [m].
         """
+        require_range("reach", reach, 0.0, math.inf, "m")
         system = self._setup.system
         if not len(system.soil.body) or not len(self._own.wheel):
             return None
@@ -318,8 +323,7 @@ class MachineView:
 
     def cylinder_trace(self, name: str) -> np.ndarray:
         """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.prediction.Prediction.trace`."""
-        if name not in self._names.cylinder:
-            raise unknown_name("cylinder", name, self._names.cylinder)
+        require_name("cylinder", name, self._names.cylinder)
         return cylinder_trace(self._engine.workspace, int(self._own.cylinder[self._names.cylinder.index(name)]))
 
     # --- inside -----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 import trimesh
 
 import grouser
+from grouser.physics.description import parse_machine
 from grouser.physics.description.data.mechanism import Mimic
 from grouser.physics.description.data.shapes import Box, Cylinder, Mesh, Sphere
 from grouser.physics.description.urdf.placement import initial_positions, link_poses
@@ -253,3 +254,34 @@ def test_joints_and_links_with_the_same_fault_are_told_once(tmp_path):
     )
     said = warnings_of(tmp_path, link("a"), *(f'<link name="{name}"/>' for name in "bc"), *joints[:2])
     assert said.count("no force gives a finite acceleration") == 1 and "(likewise link 'c')" in said
+
+
+# --- the base ---------------------------------------------------------------------------------------------------------
+
+
+MASS = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+
+
+def arm(root, of_root="", of_plate=""):
+    """A machine with a plate fixed to its root, and a rod that turns."""
+    return f"""<robot name="arm"><link name="{root}">{of_root}</link><link name="plate">{of_plate}</link>
+    <link name="rod">{MASS}</link>
+    <joint name="bolts" type="fixed"><parent link="{root}"/><child link="plate"/></joint>
+    <joint name="hinge" type="continuous"><parent link="plate"/><child link="rod"/></joint></robot>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "base", "floating", "told"),
+    [
+        (arm("pedestal"), None, False, True),
+        (arm("pedestal"), "floating", True, False),
+        (arm("pedestal"), "fixed", False, False),
+        (arm("pedestal", of_plate=MASS), None, True, False),
+        (arm("pedestal", of_root=MASS), None, True, False),
+        (arm("world"), None, False, False),
+    ],
+)
+def test_a_root_without_mass_is_fixed_and_told(text, base, floating, told):
+    machine = parse_machine(text, "arm.urdf", base=base)
+    assert machine.floating_base is floating
+    assert any("'pedestal' and what is fixed to it have no mass" in text for text in machine.warnings) is told

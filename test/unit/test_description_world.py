@@ -106,8 +106,11 @@ def test_description_tags_and_named_poses(tmp_path):
         "  here: {}\n",
     )
     assert (world.description, world.tags) == ("A yard.", ("indoor", "small"))
-    turned = Pose((1.0, 2.0, 0.0), (0.0, 0.0, pytest.approx(math.sqrt(0.5)), pytest.approx(math.sqrt(0.5))))
-    assert world.poses == (NamedPose("charger", turned, "the charger", ("parking",)), NamedPose("here", Pose()))
+    charger, here = world.poses
+    assert (charger.name, charger.description, charger.tags) == ("charger", "the charger", ("parking",))
+    assert charger.pose.position == (1.0, 2.0, 0.0)
+    assert charger.pose.quaternion == pytest.approx((0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)))
+    assert here == NamedPose("here", Pose())
 
 
 @pytest.mark.parametrize(

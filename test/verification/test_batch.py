@@ -97,7 +97,7 @@ def test_step_counts_of_any_integer_type_use_one_specialisation(falling):
     compiled = len(run_steps.signatures), len(batch._run.signatures)
     falling.step(np.int32(2))
     batch.step(np.uint8(1))
-    batch.step(True)
+    batch.step(np.int64(1))
     assert (len(run_steps.signatures), len(batch._run.signatures)) == compiled
     assert batch[0].step_count == falling.step_count == 3
 

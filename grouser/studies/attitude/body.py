@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.checks import as_float
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import embedded
 from grouser.physics.base.spatial import rotated, rotated_back
@@ -41,7 +42,7 @@ class RigidBody:
     free: bool = False
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.mass < np.inf:
+        if not 0.0 < as_float(self.mass) < np.inf:
             raise ParameterError("mass", self.mass, "above 0 kg")
         given = finite("inertia", self.inertia)
         inertia = np.diag(given) if given.shape == (3,) else given

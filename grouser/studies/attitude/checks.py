@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.physics.base.checks import STEPS_MAX, as_float, require_count
 from grouser.physics.base.errors import ParameterError
 
 
@@ -28,7 +29,7 @@ def finite(name: str, value: Any) -> np.ndarray:
     """
     try:
         array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(name, value, "numbers") from None
     if not np.isfinite(array).all():
         raise ParameterError(name, array.tolist(), "finite numbers")
@@ -41,8 +42,7 @@ def check_steps(step: float, steps: int, every: int) -> None:
     Raises:
         ParameterError: a step that is not above 0, or numbers that are not whole.
     """
-    if not 0.0 < step < math.inf:
+    if not 0.0 < as_float(step) < math.inf:
         raise ParameterError("step", step, "above 0 s")
-    for name, value, least in (("steps", steps, 0), ("every", every, 1)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ParameterError(name, value, f"a whole number, {least} or more")
+    require_count("steps", steps, 0, STEPS_MAX)
+    require_count("every", every, 1, STEPS_MAX)

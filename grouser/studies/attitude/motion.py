@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from grouser.physics.base.checks import require_type
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, ParameterError
 from grouser.physics.base.kernel import embedded, kernel
 from grouser.physics.base.spatial import matrix, quaternion_from_matrix
@@ -86,11 +87,12 @@ def simulate_body(
     Warns:
         RuntimeWarning: Euler angles went through their singularity.
     """
+    require_type("body", body, RigidBody, "a RigidBody")
     rotation, quaternion = _read_rotation(rotation)
     rate = three("angular_velocity", angular_velocity)
     position, velocity = three("position", position), three("velocity", velocity)
     check_steps(step, steps, every)
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise ParameterError("method", method, "one of " + ", ".join(METHODS))
     if not body.free and (position.any() or velocity.any()):
         name, value = ("position", position) if position.any() else ("velocity", velocity)

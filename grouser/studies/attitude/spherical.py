@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from grouser.physics.base.checks import as_float
 from grouser.physics.base.errors import ConvergenceError, ParameterError
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.spatial import cross
@@ -70,7 +71,7 @@ def simulate_pendulum(
         raise ParameterError("position", position.tolist(), "away from the pivot")
     if abs(velocity @ position) > _ALONG * length * speed:
         raise ParameterError("velocity", velocity.tolist(), "at right angles to the position")
-    if not math.isfinite(gravity):
+    if not math.isfinite(as_float(gravity)):
         raise ParameterError("gravity", gravity, "a finite number")
     check_steps(step, steps, every)
     direction = position / length

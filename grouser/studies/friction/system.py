@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.physics.base.checks import STEPS_MAX, as_float, require_count, require_items
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, ParameterError
 from grouser.studies.friction.reduced import make_reduced
 from grouser.studies.friction.right_side import RightSide
@@ -117,7 +118,7 @@ class FrictionSystem:
         if self.right_side is not None and scale is None:
             raise ParameterError("scale", scale, "needed where the right side is a function")
         self.scale = np.zeros(0) if scale is None else _finite("scale", scale)
-        if self.scale.ndim != 1 or not (self.scale > 0.0).all():
+        if self.scale.ndim != 1 or not (self.scale > 0.0).all() or (callable(matrix) and not len(self.scale)):
             raise ParameterError("scale", scale, "one number above 0 for each variable")
         n = len(self.scale)
         self.matrix = np.zeros((n, n)) if callable(matrix) else _finite("matrix", matrix)
@@ -131,7 +132,8 @@ class FrictionSystem:
         self.mass = np.diag(mass) if mass.ndim == 1 else mass
         if self.mass.shape != (n, n):
             raise ParameterError("mass", self.mass.shape, f"({n}, {n}) or ({n},)")
-        self.frictions, self.limits = tuple(frictions), tuple(limits)
+        self.frictions = require_items("frictions", frictions, DryFriction, "a DryFriction")
+        self.limits = require_items("limits", limits, VariableLimit, "a VariableLimit")
         for friction in self.frictions:
             _check_friction(friction, n)
         for i, limit in enumerate(self.limits):
@@ -176,10 +178,11 @@ class FrictionSystem:
         start = _finite("start", start)
         if start.shape != (n,):
             raise ParameterError("start", start.shape, f"({n},)")
-        if not 0.0 < step < math.inf:
+        if not 0.0 < as_float(step) < math.inf:
             raise ParameterError("step", step, "above 0 s")
-        if not (isinstance(steps, int | np.integer) and steps >= 0):
-            raise ParameterError("steps", steps, "a whole number, 0 or more")
+        require_count("steps", steps, 0, STEPS_MAX)
+        if not math.isfinite(as_float(time)):
+            raise ParameterError("time", time, "a finite number")
         for limit in self.limits:
             if not limit.lower <= start[limit.variable] <= limit.upper:
                 valid = f"between {limit.lower:g} and {limit.upper:g}, the limits of '{limit.name}'"
@@ -262,30 +265,29 @@ class FrictionSystem:
 def _check_friction(friction: DryFriction, n: int) -> None:
     name = friction.name
     for key, vector in (("speed", friction.speed), ("effect", friction.effect)):
-        if vector is not None and _finite(f"{key} of '{name}'", vector).shape != (n,):
+        if (key == "speed" or vector is not None) and _finite(f"{key} of '{name}'", vector).shape != (n,):
             raise ParameterError(f"{key} of '{name}'", vector, f"{n} numbers")
-    if not 0.0 <= friction.static < math.inf:
+    if not 0.0 <= as_float(friction.static) < math.inf:
         raise ParameterError(f"static friction of '{name}'", friction.static, "0 or more, and finite")
-    if not 0.0 <= friction.kinetic <= friction.static:
+    if not 0.0 <= as_float(friction.kinetic) <= friction.static:
         valid = f"0 to the static friction, {friction.static:g}"
         raise ParameterError(f"kinetic friction of '{name}'", friction.kinetic, valid)
-    if not 0.0 < friction.rest_speed < math.inf:
+    if not 0.0 < as_float(friction.rest_speed) < math.inf:
         raise ParameterError(f"rest speed of '{name}'", friction.rest_speed, "above 0")
 
 
 def _check_limit(limit: VariableLimit, n: int) -> None:
-    if not (isinstance(limit.variable, int | np.integer) and 0 <= limit.variable < n):
-        raise ParameterError(f"variable of '{limit.name}'", limit.variable, f"a whole number from 0 to {n - 1}")
+    require_count(f"variable of '{limit.name}'", limit.variable, 0, n - 1)
     if limit.effect is not None and _finite(f"effect of '{limit.name}'", limit.effect).shape != (n,):
         raise ParameterError(f"effect of '{limit.name}'", limit.effect, f"{n} numbers")
-    if not limit.lower <= limit.upper:
+    if not as_float(limit.lower) <= as_float(limit.upper):
         raise ParameterError(f"limits of '{limit.name}'", (limit.lower, limit.upper), "lower at most upper")
 
 
 def _finite(name: str, value: Any) -> np.ndarray:
     try:
         array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(name, value, "numbers") from None
     if not np.isfinite(array).all():
         raise ParameterError(name, value, "finite numbers")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from grouser.physics.base.checks import require_type
 from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink, LoopJoint
 from grouser.physics.description.data.contact import ContactMaterial, DisabledCollision, MaterialPair, SelfCollision
 from grouser.physics.description.data.drives import ServoDrive
@@ -40,11 +41,17 @@ from grouser.physics.description.data.mechanism import (
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.sensors import Sensor
 from grouser.physics.description.data.soil import Wheel
+from grouser.physics.description.data.world import require_place
 
 
 def member_prefix(member: str) -> str:
     """Returns the prefix of all names of a member; "" for the member "", which keeps its names."""
     return f"{member}/" if member else ""
+
+
+def require_machine(name: str, value: object) -> "Machine":
+    """Refuses what is no machine."""
+    return require_type(name, value, Machine, "a Machine; `grouser.load_machine` loads one from a file")
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,11 @@ class Member:
     machine: "Machine"
     pose: Pose | None = None
     name: str = ""
+
+    def __post_init__(self) -> None:
+        require_machine("machine of a member", self.machine)
+        if self.pose is not None:
+            require_place("pose of a member", self.pose)
 
     @property
     def prefix(self) -> str:

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from grouser.physics.base.checks import require_items, require_size
+from grouser.physics.base.errors import ParameterError
+
 LEVELS = ("cells", "stress", "deformable")
 SLIP_SINKAGE = ("none", "exponent", "lyasko")
 
@@ -119,6 +122,16 @@ class SoilGround:
     types: np.ndarray | None = None
     types_cell: float = 1.0
     types_origin: tuple[float, float] = (0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        soils = require_items("soils", self.soils, Soil, "a Soil; `grouser.load_soil` loads one")
+        if not soils:
+            raise ParameterError("soils", soils, "at least one Soil")
+        object.__setattr__(self, "soils", soils)
+        if not isinstance(self.level, str) or self.level not in LEVELS:
+            raise ParameterError("level", self.level, ", ".join(LEVELS))
+        require_size("cell", self.cell)
+        require_size("types_cell", self.types_cell)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,45 @@
 """Worlds: ground, obstacles and named poses. SI units; arrays are read-only."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from grouser.physics.base.checks import (
+    VALUE_MAX,
+    require_items,
+    require_range,
+    require_size,
+    require_type,
+    require_unique,
+    require_vector,
+)
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.pose import Pose, Vector3
-from grouser.physics.description.data.shapes import Geometry
+from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from grouser.physics.description.data.soil import SoilGround
+
+FRICTION_MAX = 100.0  # largest coefficient of friction [-]
+# Least z component of the unit normal of the ground: it needs a height below every point.
+SMALLEST_RISE = 1e-3
+EDGES = ("flat", "wall")
+_SOLIDS = (Box, Sphere, Cylinder, Capsule, Mesh)
+_WORLD = "a World; `grouser.load_world` loads one from a file"
+_POSE = "a Pose(position, quaternion)"
+_HEIGHTS = f"an array of numbers from {-VALUE_MAX:g} to {VALUE_MAX:g} m, at least 2 x 2"
+
+
+def require_place(name: str, value: object) -> Pose:
+    """Refuses what is no pose, or one that is too far away for a place in a world."""
+    pose = require_type(name, value, Pose, _POSE)
+    require_vector(f"{name} position", pose.position, 3, "m")
+    return pose
+
+
+def _require_surface(name: str, friction: object, restitution: object, material: object) -> None:
+    require_range(f"{name} friction", friction, 0.0, FRICTION_MAX)
+    require_range(f"{name} restitution", restitution, 0.0, 1.0)
+    require_type(f"{name} material", material, str, "a text")
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +55,17 @@ class Heightfield:
     heights: np.ndarray
     cell: float
     origin: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        heights = require_type("heights", self.heights, np.ndarray, _HEIGHTS)
+        if heights.ndim != 2 or min(heights.shape) < 2 or heights.dtype.kind != "f":
+            raise ParameterError("heights", f"an array of {heights.shape} and {heights.dtype}", _HEIGHTS)
+        wrong = ~(np.abs(heights) <= VALUE_MAX)
+        if wrong.any():
+            i, j = (int(index[0]) for index in np.nonzero(wrong))
+            raise ParameterError(f"heights[{i}, {j}]", float(heights[i, j]), _HEIGHTS)
+        require_size("cell", self.cell)
+        require_vector("origin", self.origin, 2, "m")
 
 
 @dataclass(frozen=True)
@@ -48,6 +92,20 @@ class Ground:
     edge: str = "flat"
     soil: SoilGround | None = None
 
+    def __post_init__(self) -> None:
+        require_vector("ground point", self.point, 3, "m")
+        x, y, z = require_vector("ground normal", self.normal, 3)
+        length = math.sqrt(x * x + y * y + z * z)
+        if not abs(length - 1.0) <= 1e-6 or abs(z) < SMALLEST_RISE:
+            raise ParameterError("ground normal", self.normal, "a vector of length 1 that is not level, as (0, 0, 1)")
+        _require_surface("ground", self.friction, self.restitution, self.material)
+        if self.heightfield is not None:
+            require_type("ground heightfield", self.heightfield, Heightfield, "a Heightfield, or None for a plane")
+        if not isinstance(self.edge, str) or self.edge not in EDGES:
+            raise ParameterError("ground edge", self.edge, " or ".join(EDGES))
+        if self.soil is not None:
+            require_type("ground soil", self.soil, SoilGround, "a SoilGround, or None for rigid ground")
+
 
 @dataclass(frozen=True)
 class Obstacle:
@@ -68,6 +126,20 @@ class Obstacle:
     restitution: float = 0.0
     material: str = "obstacle"
 
+    def __post_init__(self) -> None:
+        require_type("obstacle name", self.name, str, "a text")
+        name = f"obstacle '{self.name}'"
+        require_type(f"{name} geometry", self.geometry, _SOLIDS, "a Box, Sphere, Cylinder, Capsule or Mesh")
+        if isinstance(self.geometry, Box):
+            for size in require_vector(f"{name} size", self.geometry.size, 3, "m"):
+                require_size(f"{name} size", size)
+        elif isinstance(self.geometry, Sphere | Cylinder | Capsule):
+            require_size(f"{name} radius", self.geometry.radius)
+            if not isinstance(self.geometry, Sphere):
+                require_size(f"{name} length", self.geometry.length)
+        require_place(f"{name} pose", self.pose)
+        _require_surface(name, self.friction, self.restitution, self.material)
+
 
 @dataclass(frozen=True)
 class NamedPose:
@@ -85,6 +157,10 @@ class NamedPose:
     description: str = ""
     tags: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        require_type("pose name", self.name, str, "a text")
+        require_place(f"pose '{self.name}'", self.pose)
+
 
 @dataclass(frozen=True)
 class World:
@@ -100,6 +176,9 @@ class World:
         poses: other named poses.
         files: meshes and maps that the world file refers to.
         file, source: path of the world file, and its text.
+
+    Raises:
+        ParameterError: a value of another type, or out of its range.
     """
 
     name: str = "flat"
@@ -114,10 +193,27 @@ class World:
     file: str = field(default="", compare=False)
     source: str = field(default="", compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        require_type("world name", self.name, str, "a text")
+        gravity = require_vector("gravity", self.gravity, 3, "m/s2, as (0, 0, -9.81)")
+        object.__setattr__(self, "gravity", gravity)
+        if self.ground is not None:
+            require_type("ground", self.ground, Ground, "a Ground, or None for free space")
+        obstacles = require_items("obstacles", self.obstacles, Obstacle, "an Obstacle")
+        require_unique("obstacles", [obstacle.name for obstacle in obstacles])
+        object.__setattr__(self, "obstacles", obstacles)
+        require_place("spawn", self.spawn)
+        object.__setattr__(self, "poses", require_items("poses", self.poses, NamedPose, "a NamedPose"))
+
     @property
     def soil(self) -> SoilGround | None:
         """Soft ground; None for rigid ground or none."""
         return self.ground.soil if self.ground else None
+
+
+def require_world(name: str, value: object) -> World:
+    """Refuses what is no world."""
+    return require_type(name, value, World, _WORLD)
 
 
 NOWHERE = World(name="", ground=None)  # without a loaded world

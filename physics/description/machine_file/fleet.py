@@ -10,12 +10,14 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from grouser.physics.base.checks import require_mapping, require_type
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.contact import MaterialPair
 from grouser.physics.description.data.hydraulics import Fluid
 from grouser.physics.description.data.machine import Machine, Member
 from grouser.physics.description.data.mechanism import Integrator, Joint, Link
 from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.world import require_place
 from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_tanks
 from grouser.physics.description.machine_file import registry
 from grouser.physics.description.table.attributes import ElementKind, Kind
@@ -41,6 +43,8 @@ def combine(members: Mapping[str, Member], spawn: Pose = Pose()) -> Machine:
         ParameterError: names of members are ambiguous.
         MachineError: the members have different oil or integrators.
     """
+    require_mapping("members", members, "a mapping from names to `grouser.Member`")
+    require_place("spawn", spawn)
     _check_names(members)
     placed = tuple(Member(member.machine, member.pose or spawn, name) for name, member in members.items())
     _check_one_oil(placed)
@@ -144,6 +148,7 @@ def _base_joint(member: Member) -> Joint:
 
 def _check_names(members: Mapping[str, Member]) -> None:
     for name, member in members.items():
+        require_type("member", member, Member, "a Member(machine, pose)")
         if not isinstance(name, str) or name != name.strip("/ "):
             raise ParameterError("member", name, "a name without a slash or blank at its ends")
         if member.machine.members:

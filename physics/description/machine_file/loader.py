@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from grouser.physics.base.checks import require_mapping, require_type
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.machine_file import registry
+from grouser.physics.description.machine_file.base import floats
 from grouser.physics.description.machine_file.plausibility import plausibility_warnings
 from grouser.physics.description.machine_file.published import published_urdf
 from grouser.physics.description.machine_file.rigid_inertia import check_inertias
@@ -16,13 +18,12 @@ from grouser.physics.description.machine_file.xacro_warnings import unexpanded_w
 from grouser.physics.description.table.checks import check_machine, check_references, complete_extension, prepare_robot
 from grouser.physics.description.table.family import Extension
 from grouser.physics.description.table.reader import TAG, read_extension
-from grouser.physics.description.text.files import read_text
+from grouser.physics.description.text.files import read_text, require_path
 from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xacro import Expansion, expand_xacro, is_xacro
 from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse
 from grouser.physics.description.urdf.robot import read_robot
 
-FIXED_ROOT = "world"
 BASES = ("floating", "fixed")
 
 
@@ -37,7 +38,8 @@ def load_machine(
     Args:
         path: a URDF file, or a xacro file (its name ends in ``.xacro``).
         arguments: values of the xacro file's arguments.
-        base: "floating" or "fixed"; None: fixed if the root link is named ``world``, else floating.
+        base: "floating" or "fixed"; None: fixed if the root link is named ``world``, or has no mass with
+            what is fixed to it; else floating.
         packages: folders of ROS packages by name, for ``package://`` names and ``$(find ...)``. Others are found by the
             ament index, in ROS_PACKAGE_PATH, and around the file by their package.xml or the name of their folder.
 
@@ -48,10 +50,18 @@ def load_machine(
         MachineError: the file cannot be read or is invalid.
         ParameterError: `base` is invalid, or a folder in `packages` does not exist.
     """
-    path = Path(path)
+    path = require_path("path", path, "the path of a URDF or xacro file")
+    arguments = {} if arguments is None else require_mapping("arguments", arguments, "xacro arguments, by name")
+    packages = {} if packages is None else require_mapping("packages", packages, "folders of packages, by name")
+    for name, value in arguments.items():
+        require_type("xacro argument", name, str, "a name as a text")
+        require_type(f"xacro argument {name}", value, str | int | float, "a text, a number or a truth value")
+    for name, folder in packages.items():
+        require_type("package", name, str, "a name as a text")
+        require_path(f"folder of package '{name}'", folder, "the path of a folder")
     known = Packages(path, packages)
     if is_xacro(path):
-        expansion = expand_xacro(path, arguments or {}, known)
+        expansion = expand_xacro(path, arguments, known)
         return _read(expansion.text, str(path), known, base, expansion)
     if arguments:
         raise MachineError("only a xacro file takes arguments", file=path, remedy="name it ....xacro if it is one")
@@ -77,7 +87,7 @@ def parse_machine(
 
 def _read(text: str, file: str, packages: Packages, base: str | None, expansion: Expansion | None = None) -> Machine:
     """Reads the text of a URDF, which a xacro file may have expanded to."""
-    if base is not None and base not in BASES:
+    if base is not None and (not isinstance(base, str) or base not in BASES):
         raise ParameterError("base", base, "floating, fixed or None")
     root = parse(text, file, has_lines=expansion is None)
     warnings = unexpanded_warnings(root) if expansion is None else unknown_argument_warnings(file, expansion)
@@ -87,7 +97,7 @@ def _read(text: str, file: str, packages: Packages, base: str | None, expansion:
     check_references(registry.ELEMENTS, extension, robot)
     robot = prepare_robot(registry.FAMILIES, robot, extension, warnings)
     extension = complete_extension(registry.FAMILIES, extension, robot)
-    floating = robot.root != FIXED_ROOT if base is None else base == "floating"
+    floating = floats(robot.root, robot.links, robot.joints, base, warnings)
     machine = Machine(
         name=robot.name,
         links=robot.links,

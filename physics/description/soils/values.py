@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from grouser.physics.base.checks import require_type
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.soil import Soil, Validity
 from grouser.physics.description.soils.checks import check_soil
@@ -28,6 +29,8 @@ def load_soil(description: str | Mapping[str, Any], name: str | None = None) -> 
         ParameterError: an unknown preset or key; a parameter is missing, out of range, seems to be in another unit, or
             contradicts another one.
     """
+    if name is not None:
+        require_type("name", name, str, "a text")
     if isinstance(description, str):
         soil = _preset(description)
         return soil if name is None else replace(soil, name=name)

@@ -1,8 +1,19 @@
 """Text of files."""
 
+from os import PathLike
 from pathlib import Path
 
-from grouser.physics.base.errors import MachineError
+from grouser.physics.base.errors import MachineError, ParameterError
+
+
+def require_path(name: str, value: object, valid: str) -> Path:
+    """Refuses what is no path."""
+    if not isinstance(value, str | PathLike):
+        raise ParameterError(name, value, valid)
+    try:
+        return Path(value)
+    except TypeError:
+        raise ParameterError(name, value, f"{valid}, as a text") from None
 
 
 def read_text(path: Path, bytes_max: int, what: str) -> str:

@@ -4,6 +4,7 @@ Namespace prefixes stay in the tag (``drake:proximity_properties``), declared or
 them. Document type declarations are refused: URDF needs none, and entities can expand without bound.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
@@ -19,6 +20,7 @@ DEPTH_MAX = 100
 _EXPANDED = "in what xacro expands it to"
 IS_XACRO = "it is xacro: let the name of the file end in .xacro"
 _UNEXPANDED = ("${", "$(")
+_LATE_DECLARATION = re.compile(r"^\s+<\?xml\b[^>]*\?>")
 
 
 @dataclass(slots=True, eq=False)
@@ -175,6 +177,11 @@ def refuse_declarations(text: bytes, file: str) -> None:
             )
 
 
+def _blank(match: re.Match[str]) -> str:
+    """The line breaks of a match: an XML declaration below blank lines is not well-formed, but does no harm."""
+    return "\n" * match.group().count("\n")
+
+
 def parse(text: str, file: str, has_lines: bool = True) -> Element:
     """Reads XML text.
 
@@ -189,6 +196,7 @@ def parse(text: str, file: str, has_lines: bool = True) -> Element:
     Raises:
         MachineError: not well-formed, nested deeper than DEPTH_MAX, or with a document type declaration.
     """
+    text = _LATE_DECLARATION.sub(_blank, text, count=1).rstrip("\0")
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
     parents: list[Element] = []

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import yaml
 
+from grouser.physics.base.checks import SIZE_MAX, VALUE_MAX
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.rotation import quaternion_from_rpy
+from grouser.physics.description.data.world import FRICTION_MAX
 from grouser.physics.description.text import numbers
 from grouser.physics.description.text.files import read_text
 from grouser.physics.description.text.names import closest, shortened
@@ -15,8 +17,6 @@ from grouser.physics.description.text.packages import Packages
 
 BYTES_MAX = 1_000_000
 _NULLS = ("", "~", "null", "Null", "NULL")
-VALUE_MAX = 1e9
-SIZE_MAX = 1e6
 
 
 def compose(path: Path, what: str = "world") -> yaml.Node | None:
@@ -142,7 +142,7 @@ class Reader:
 
     def friction(self, node: yaml.Node, name: str) -> float:
         """Returns a friction coefficient [-]."""
-        return self.number(node, name, low=0.0, high=100.0)
+        return self.number(node, name, low=0.0, high=FRICTION_MAX)
 
     def restitution(self, node: yaml.Node, name: str) -> float:
         """Returns a coefficient of restitution [-]."""

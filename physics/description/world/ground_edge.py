@@ -4,7 +4,6 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box
 from grouser.physics.description.data.world import Ground, Obstacle
 
-EDGES = ("flat", "wall")
 _THICKNESS = 1.0
 # Walls reach from below the lowest point of the border to above the highest point of the ground [m].
 _BELOW, _ABOVE = 1.0, 2.0

@@ -8,11 +8,11 @@ import yaml
 
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.soil import SoilGround
-from grouser.physics.description.data.world import Ground, NamedPose, World
+from grouser.physics.description.data.world import EDGES, SMALLEST_RISE, Ground, NamedPose, World
 from grouser.physics.description.soils.reader import read_soil
-from grouser.physics.description.text.files import read_text
+from grouser.physics.description.text.files import read_text, require_path
 from grouser.physics.description.text.yaml_reader import BYTES_MAX, Reader, compose_text
-from grouser.physics.description.world.ground_edge import EDGES, edge_walls, has_edge
+from grouser.physics.description.world.ground_edge import edge_walls, has_edge
 from grouser.physics.description.world.heightfield import read_heightfield
 from grouser.physics.description.world.obstacles import read_obstacles
 
@@ -21,7 +21,6 @@ _PLANE = ("height", "point", "normal")
 _KEYS = (*_PLANE, "heightfield", "friction", "restitution", "material", "edge", "soil")
 _WORLD_KEYS = ("name", "description", "tags", "gravity", "ground", "obstacles", SPAWN, "poses")
 _POSE_KEYS = ("xyz", "rpy_deg", "description", "tags")
-_SMALLEST_RISE = 1e-3  # least |z| of the unit normal: the ground needs a height below every point
 _SOIL_SLOPE_MAX = 45.0  # degrees
 _EDGE_REMEDY = "give a heightfield or a soil map, or remove the edge"
 
@@ -41,7 +40,8 @@ def load_world(path: str | Path | None = None) -> World:
     """
     if path is None:
         return World()
-    return parse_world(read_text(Path(path), BYTES_MAX, "world"), str(path))
+    path = require_path("path", path, "the path of a world file")
+    return parse_world(read_text(path, BYTES_MAX, "world"), str(path))
 
 
 def parse_world(text: str, file: str) -> World:
@@ -157,7 +157,7 @@ def _read_normal(reader: Reader, node: yaml.Node) -> Vector3:
     if length < 1e-9:
         raise reader.error(node, "ground normal", "it has no direction", "give a vector of length one")
     normal = (x / length, y / length, z / length)
-    if abs(normal[2]) < _SMALLEST_RISE:
+    if abs(normal[2]) < SMALLEST_RISE:
         raise reader.error(
             node,
             "ground normal",

@@ -1,0 +1,100 @@
+"""Slips of the pen that other simulators read over are mended and told; what has no meaning is still refused."""
+
+import pytest
+
+from grouser import MachineError
+from grouser.physics.description import parse_machine
+from grouser.physics.description.data.shapes import Box
+
+MASS = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+
+
+def machine(link="", joint="", before=""):
+    """A machine with parts of a link and of a joint as given."""
+    return parse_machine(
+        f"""{before}<robot name="r"><link name="base">{MASS}</link><link name="arm">{MASS}{link}</link>
+        <joint name="elbow" type="revolute"><parent link="base"/><child link="arm"/>{joint}</joint></robot>""",
+        "r.urdf",
+    )
+
+
+LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
+
+
+def told(found, words):
+    return [warning for warning in found.warnings if words in warning]
+
+
+@pytest.mark.parametrize(
+    ("origin", "words"),
+    [
+        ('<origin xyz="0.07, 0,-0.69" rpy="0 0 0"/>', "commas between the numbers of xyz"),
+        ('<origin xyz="0.07 0 -0.69 5"/>', "more than three numbers in xyz"),
+        ('<origin xyz="0.07 0 -0.69"/><origin xyz="1 2 3"/>', "more than one <origin>"),
+    ],
+)
+def test_separators_and_surplus_numbers_and_elements_are_told(origin, words):
+    found = machine(joint=origin + LIMIT)
+    (joint,) = found.joints
+    assert joint.pose.position == (0.07, 0.0, -0.69)
+    (warning,) = told(found, words)
+    assert "r.urdf:2: <origin>: joint 'elbow' has" in warning
+
+
+def test_first_of_two_axes_counts():
+    found = machine(joint=f'<axis xyz="0 0 1"/><axis xyz="0 1 0"/>{LIMIT}')
+    assert found.joints[0].axis == (0.0, 0.0, 1.0) and told(found, "more than one <axis>")
+
+
+def test_a_lower_limit_above_the_upper_is_none():
+    found = machine(joint='<limit lower="1" upper="-1" effort="3" velocity="2"/>')
+    limit = found.joints[0].limit
+    assert (limit.lower, limit.upper, limit.effort, limit.velocity) == (None, None, 3.0, 2.0)
+    assert told(found, "joint 'elbow' (lower = 1, upper = -1) has a lower limit above the upper")
+
+
+@pytest.mark.parametrize(
+    "shape", ['<sphere radius="0.0"/>', '<box size="1 0 1"/>', '<cylinder radius="0" length="1"/>']
+)
+@pytest.mark.parametrize("holder", ["visual", "collision"])
+def test_shapes_of_size_zero_are_left_out(shape, holder):
+    other = f'<{holder}><geometry><box size="1 2 3"/></geometry></{holder}>'
+    found = machine(f"<{holder}><geometry>{shape}</geometry></{holder}>{other}", LIMIT)
+    arm = found.links[1]
+    (kept,) = arm.visuals if holder == "visual" else arm.collisions
+    assert kept.geometry == Box((1.0, 2.0, 3.0))
+    assert told(found, f"of size zero in a <{holder}>")
+
+
+def test_what_is_no_shape_in_a_geometry_is_left_out():
+    found = machine('<visual><geometry><box size="1 1 1"/><material name="grey"/></geometry></visual>', LIMIT)
+    assert len(found.links[1].visuals) == 1 and told(found, "<material> in a <geometry>")
+
+
+def test_blank_lines_before_the_declaration_and_an_ending_null_do_no_harm():
+    text = '<?xml version="1.0"?>\n'
+    clean = machine(joint=LIMIT, before=text)
+    late = machine(joint=LIMIT, before=f"\n  \n{text}")
+    assert late.joints[0].line == clean.joints[0].line + 2
+    assert parse_machine(f"{clean.source}\n\0", "r.urdf").links == clean.links
+
+
+@pytest.mark.parametrize(
+    ("link", "joint", "problem"),
+    [
+        ("", f'<origin xyz="1 2"/>{LIMIT}', "2 numbers where 3 are needed"),
+        ("", f'<origin xyz="1,2,x"/>{LIMIT}', "not a finite number"),
+        ("", f'<origin xyz="1 2 3 x"/>{LIMIT}', "4 numbers where 3 are needed"),
+        ("<visual><geometry><cone/></geometry></visual>", LIMIT, "unknown shape <cone>"),
+        ('<visual><geometry><sphere radius="-1"/></geometry></visual>', LIMIT, "radius holds -1"),
+        (
+            '<visual><geometry><sphere radius="1"/><box size="1 1 1"/></geometry></visual>',
+            LIMIT,
+            "holds 2 shapes, one is allowed",
+        ),
+        ("", '<limit lower="inf" upper="inf" effort="1" velocity="1"/>', "give finite limits"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(link, joint, problem):
+    with pytest.raises(MachineError, match=problem):
+        machine(link, joint)
