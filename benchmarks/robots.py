@@ -2,9 +2,9 @@
 
 Each robot begins a millimetre above the ground, or fixed to it, in the position that its URDF gives: joints at zero, or
 at the limit next to it. Nothing drives it: legs give way, arms swing into their limits. It is measured from its start
-and after two seconds. Both programs have their usual settings except step, friction and the tolerance of equal residuals
-(`mujoco_peer`). They differ in the pairs of links that may touch: grouser leaves out those that overlap at the start,
-MuJoCo only neighbours.
+and after two seconds. Both programs have their usual settings except step, friction and the tolerance of equal
+residuals (`mujoco_peer`). They differ in the pairs of links that may touch: grouser leaves out those that overlap at
+the start, MuJoCo only neighbours.
 """
 
 import statistics
