@@ -13,8 +13,8 @@ from grouser.physics.description.data.world import Ground, World
 # Sums of three products of numbers about one.
 ROUND_OFF = 1e-14
 # By which the corners chosen may lie inside of the polygon, as a share of its diameter: a regular nonagon without a
-# corner by 1 - cos(40 degrees) of the radius. A circle lies outside of an octagon by 3.8 %, and of one whose sides differ
-# by one of 77 parts by 4.1 %.
+# corner by 1 - cos(40 degrees) of the radius. A circle lies outside of an octagon by 3.8 %, and of one whose sides
+# differ by one of 77 parts by 4.1 %.
 POLYGON_ERROR, ROUND_ERROR = 0.12, 0.042
 
 
