@@ -2,8 +2,8 @@
 
 Corners of a convex polygon are chosen one by one: the farthest from the chord between their chosen neighbours comes
 next, until none is farther than a small share of the polygon's width, or enough are chosen. The polygon of those chosen
-lies inside the whole one by at most that share, or, where eight corners are too few, by about that of an octagon in its
-circle: 4 % of its diameter.
+lies inside the whole one by at most that share of its diameter, or, where eight corners are too few, by at most 12 %:
+that of a nonagon without a corner; 4 % for a circle.
 """
 
 import math
