@@ -143,6 +143,10 @@ class Host(Protocol):
     def capabilities(self) -> frozenset[Capability]:
         """Its optional abilities; constant."""
 
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """Folders of ROS packages by name, for the files of machines to spawn, as of `load_machine`."""
+
     def state(self) -> RunState:
         """Its present state."""
 

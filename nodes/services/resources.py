@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from grouser import catalogue
@@ -25,23 +25,24 @@ _XACRO = re.compile(r"xmlns:xacro\s*=")
 _SENTENCE = re.compile(r"(.+?)(?:[.:](?:\s|$)|$)")
 
 
-def read_machine(uri: str, text: str) -> Machine:
+def read_machine(uri: str, text: str, packages: Mapping[str, str] | None = None) -> Machine:
     """Reads a machine from a URI or, if that is empty, from the text of a URDF or xacro file.
 
     Args:
         uri: ``file://``, ``package://``, a path, or the name of a machine that comes with grouser.
         text: relative file names in it start at the working directory.
+        packages: folders of ROS packages by name, as of `load_machine`.
 
     Raises:
         RequestError: it does not exist, has another format, or is not valid.
     """
     if uri:
         path = _locate(uri, catalogue.machine_file, _MACHINE_ENDINGS)
-        return _read(lambda: load_machine(_checked(path)))
+        return _read(lambda: load_machine(_checked(path), packages=packages))
     if not text:
         raise RequestError(Reason.NO_RESOURCE, "neither a uri nor a resource_string is given")
     _check_robot(text, _TEXT)
-    return _read(lambda: parse_machine(_expanded(text) if _XACRO.search(text) else text, _TEXT))
+    return _read(lambda: _parsed(text, packages))
 
 
 def read_world(uri: str, text: str, all_or_nothing: bool, without_assets: bool) -> WorldEntry:
@@ -177,11 +178,16 @@ def _check_robot(text: str, what: str) -> None:
         )
 
 
-def _expanded(text: str) -> str:
+def _parsed(text: str, packages: Mapping[str, str] | None) -> Machine:
+    urdf = _expanded(text, Packages(_TEXT, packages)) if _XACRO.search(text) else text
+    return parse_machine(urdf, _TEXT, packages=packages)
+
+
+def _expanded(text: str, packages: Packages) -> str:
     with tempfile.NamedTemporaryFile("w", suffix=".xacro", encoding="utf-8") as file:
         file.write(text)
         file.flush()
-        return expand_xacro(Path(file.name), {}, Packages(_TEXT)).text
+        return expand_xacro(Path(file.name), {}, packages).text
 
 
 def _read(read: Callable):

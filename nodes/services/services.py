@@ -299,7 +299,7 @@ class SimulationServices:
         namespace = check_namespace(request.entity_namespace)
         start: PoseStamped = request.initial_pose
         pose = conversions.pose_in_world(start.pose, conversions.frame_motion(start.header.frame_id, scene))
-        machine = resources.read_machine(uri, text)
+        machine = resources.read_machine(uri, text, self._host.packages)
         name = choose_name(request.name, machine.name, scene.entities, request.allow_renaming)
         self._host.spawn(SpawnOrder(name, machine, uri, namespace, pose))
         return name

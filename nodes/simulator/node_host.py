@@ -1,6 +1,6 @@
 """The simulator node as the host of the standard services."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,6 +57,11 @@ class NodeHost:
         self._end = end
         self._quitting = False
         self._stopped_at = -1  # step at which it was stopped
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """The packages that were given for the first machine."""
+        return self._session.machine.packages
 
     def state(self) -> RunState:
         """State of the physics thread; a simulation that has failed is paused."""

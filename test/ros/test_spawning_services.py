@@ -5,11 +5,13 @@ everything that the services need.
 """
 
 import math
+import re
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 
 import pytest
+import trimesh
 from geometry_msgs.msg import Pose
 from rclpy.node import Node
 from simulation_interfaces import msg, srv
@@ -63,6 +65,7 @@ class Yard:
         self.entry: WorldEntry | None = WorldEntry(World(name="nowhere", gravity=(0.0, 0.0, 0.0), ground=None))
         self.members: dict[str, Simulation] = {}
         self.orders: dict[str, object] = {}
+        self.packages: dict[str, str] = {}
         self.steps = 0
         self.now = RunState.STOPPED
         self.ended = False
@@ -303,6 +306,17 @@ def test_resources_are_files_packages_names_and_texts(ask, spawn, host, tmp_path
         "by_text": "ball",
     }
     assert host.orders["by_text"].machine.links[0].collisions[0].geometry.radius == 0.25
+
+
+def test_packages_of_the_host_are_found(ask, spawn, host, tmp_path):
+    trimesh.creation.box((0.3, 0.3, 0.3)).export(tmp_path / "box.stl")
+    host.packages = {"parts_of_no_index": str(tmp_path)}
+    mesh = '<mesh filename="package://parts_of_no_index/box.stl"/>'
+    for number, text in enumerate((BALL, XACRO)):
+        name = f"box{number}"
+        answer = spawn(name, text=re.sub("<sphere [^>]*/>", mesh, text))
+        assert answer.result.result == OK, answer.result.error_message
+        assert host.orders[name].machine.links[0].collisions[0].geometry.path == str(tmp_path / "box.stl")
 
 
 def test_poses_are_in_the_frame_that_is_named(ask, spawn):

@@ -22,9 +22,9 @@ def joint(name, parent, child, type="revolute", more=LIMIT):
     return f'<joint name="{name}" type="{type}"><parent link="{parent}"/><child link="{child}"/>{more}</joint>'
 
 
-def load(folder, *parts, name='name="r"'):
+def load(folder, *parts):
     path = folder / "robot.urdf"
-    path.write_text("\n".join([f"<robot {name}>", *parts, "</robot>"]))
+    path.write_text("\n".join(['<robot name="r">', *parts, "</robot>"]))
     return grouser.load_machine(path, base="fixed")
 
 
@@ -196,13 +196,6 @@ def test_negative_effort_and_velocity_are_refused(tmp_path, quantity):
     for word in ("-1", "-inf"):
         with pytest.raises(MachineError, match=f"{quantity} = {word}; valid: 0 or more"):
             load(tmp_path, *chain(2, joint("j", "a", "b", more=f'<limit {quantity}="{word}"/>')))
-
-
-def test_robot_without_name_is_called_as_its_file(tmp_path):
-    for name in ("", 'name=" "'):
-        machine = load(tmp_path, link("a"), name=name)
-        assert machine.name == "robot"
-        assert "robot.urdf:1: <robot" in machine.warnings[0] and "is called 'robot'" in machine.warnings[0]
 
 
 def test_first_of_several_materials_of_a_visual_shape_is_shown(tmp_path):

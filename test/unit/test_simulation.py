@@ -235,3 +235,11 @@ def test_divergence_names_time_joint_and_value(simulation, value):
     simulation.reset()
     simulation.step(10)
     assert np.isfinite(simulation.joint_position.values()).all()
+
+
+def test_message_about_a_free_base_names_its_root_link():
+    """The joint of a free base is in no file."""
+    with pytest.raises(MachineError) as caught:
+        Simulation(parse_machine('<robot name="r"><link name="hull"/></robot>', "bad.urdf"))
+    assert '<link name="hull">, the base, which is free to move: moves a part that has no mass' in str(caught.value)
+    assert "hull_free" not in str(caught.value)

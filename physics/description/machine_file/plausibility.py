@@ -44,11 +44,11 @@ def _mass_warnings(machine: Machine, positions: dict[str, float]) -> list[str]:
     for joint in machine.joints:
         if joint.type == "fixed" and joint.name not in compliant:
             continue
-        subtree, link = subtrees[joint.child], f"massless moving link '{joint.child}'"
+        subtree, massless = subtrees[joint.child], f"massless moving link '{joint.child}'"
         if subtree.mass == 0.0 and not subtree.inertia.any():
             told.add(
-                f"{link}: joint '{joint.name}' moves it, and neither it nor anything on it has mass, so no force gives "
-                "a finite acceleration; give it an <inertial>",
+                f"{massless}: joint '{joint.name}' moves it, and neither it nor anything on it has mass, so no force "
+                "gives a finite acceleration; give it an <inertial>",
                 "without mass beyond",
                 f"link '{joint.child}'",
             )
@@ -60,7 +60,7 @@ def _mass_warnings(machine: Machine, positions: dict[str, float]) -> list[str]:
                 f"joint '{joint.name}'",
             )
         elif lump_mass[joint.child] == 0.0:
-            told.add(f"{link}: only what hangs on it has mass", "without own mass", f"link '{joint.child}'")
+            told.add(f"{massless}: only what hangs on it has mass", "without own mass", f"link '{joint.child}'")
     return told.warnings()
 
 

@@ -16,7 +16,7 @@ def unexpanded_warnings(root: Element) -> list[str]:
         if unexpanded is not None or element.tag.startswith("xacro:"):
             mendings.add(
                 element,
-                element.label if unexpanded is None else shortened(unexpanded),
+                f"<{element.tag}>" if unexpanded is None else shortened(unexpanded),
                 "is xacro, which is expanded only in files whose names end in .xacro, and is taken as it is written",
             )
     return mendings.warnings()

@@ -18,6 +18,7 @@ BYTES_MAX = 50_000_000
 DEPTH_MAX = 100
 # Where elements without line are.
 _EXPANDED = "in what xacro expands it to"
+IS_XACRO = "it is xacro: let the name of the file end in .xacro"
 _UNEXPANDED = ("${", "$(")
 _LATE_DECLARATION = re.compile(r"^\s+<\?xml\b[^>]*\?>")
 
@@ -152,7 +153,7 @@ def is_unexpanded(text: str) -> bool:
 
 
 def _unexpanded_remedy(text: str) -> str | None:
-    return "it is xacro: let the name of the file end in .xacro" if is_unexpanded(text) else None
+    return IS_XACRO if is_unexpanded(text) else None
 
 
 class _RefusedError(Exception):

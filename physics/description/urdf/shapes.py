@@ -8,7 +8,7 @@ from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from grouser.physics.description.text.mending import Mendings
 from grouser.physics.description.text.names import closest, shortened
-from grouser.physics.description.text.packages import Packages
+from grouser.physics.description.text.packages import PackageNotFoundError, Packages
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf import meshes
 from grouser.physics.description.urdf.origin import read_origin
@@ -120,7 +120,8 @@ def _read_collision_geometry(parent: Element, link: str, packages: Packages) -> 
         return _with_hull(geometry, parent) if isinstance(geometry, Mesh) else geometry
     except _UnusableMeshError as problem:
         text = f"link {shortened(link)}: filename = {shortened(problem.uri)}: {problem.reason}"
-        raise problem.element.error(text, "check the file name") from None
+        remedy = None if isinstance(problem.__cause__, PackageNotFoundError) else "check the file name"
+        raise problem.element.error(text, remedy) from None
 
 
 def _with_hull(mesh: Mesh, parent: Element) -> Mesh:
@@ -164,7 +165,7 @@ def _read_mesh(element: Element, packages: Packages) -> Mesh:
         path = packages.resolve(uri)
         meshes.check_file(path)
     except (LookupError, meshes.MeshError) as problem:
-        raise _UnusableMeshError(element, uri, problem.args[0]) from None
+        raise _UnusableMeshError(element, uri, problem.args[0]) from problem
     return Mesh(uri, str(path), scale)
 
 
