@@ -279,6 +279,7 @@ def arm(root, of_root="", of_plate=""):
         (arm("pedestal", of_plate=MASS), None, True, False),
         (arm("pedestal", of_root=MASS), None, True, False),
         (arm("world"), None, False, False),
+        ('<robot name="r"><link name="pedestal"/></robot>', None, True, False),
     ],
 )
 def test_a_root_without_mass_is_fixed_and_told(text, base, floating, told):

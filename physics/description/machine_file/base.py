@@ -9,10 +9,9 @@ FLOATING = "floating"
 
 
 def floats(root: str, links: Iterable[Link], joints: Iterable[Joint], base: str | None, warnings: list[str]) -> bool:
-    """Returns whether a root link floats: as `base` says; else unless it is named FIXED_ROOT or has no mass.
+    """Returns whether a root link floats: as `base` says; else unless it is named FIXED_ROOT or alone has no mass.
 
-    The mass is that of the root link and of the links that fixed joints join to it: without any, nothing could move it
-    alone, as is usual for arms.
+    Its mass is that of all links that fixed joints join to it. Arms are often published without any.
 
     Args:
         root: name of the root link.
@@ -27,7 +26,8 @@ def floats(root: str, links: Iterable[Link], joints: Iterable[Joint], base: str 
     joined, joints = {root}, tuple(joints)
     while more := {j.child for j in joints if j.type == "fixed" and j.parent in joined} - joined:
         joined |= more
-    if any(link.name in joined and link.inertial is not None and link.inertial.mass > 0.0 for link in links):
+    heavy = {link.name for link in links if link.inertial is not None and link.inertial.mass > 0.0}
+    if not heavy or heavy & joined:
         return True
     warnings.append(f"the root link '{root}' and what is fixed to it have no mass: it is fixed to the world")
     return False

@@ -73,15 +73,8 @@ def _read_bounds(element: Element, joint: str, mendings: Mendings) -> tuple[floa
     """Lower and upper bound; None for one that no machine reaches."""
     # URDF: a bound that is left out is zero.
     lower, upper = (element.limit(side) if side in element.attributes else 0.0 for side in ("lower", "upper"))
-    if lower > upper:
-        mendings.add(
-            element,
-            f"joint '{joint}' (lower = {lower:g}, upper = {upper:g})",
-            "has a lower limit above the upper, which other simulators take as none: it moves without end",
-        )
-        return None, None
-    if lower == upper and math.isinf(lower):
-        raise element.error(f"joint '{joint}': lower = upper = {lower:g}", "give finite limits")
+    if lower > upper or (lower == upper and math.isinf(lower)):
+        raise element.error(f"joint '{joint}': lower = {lower:g} is above upper = {upper:g}", "swap them")
     if max(abs(lower), abs(upper)) <= BEYOND_USE:
         return lower, upper
     mendings.add(

@@ -68,7 +68,7 @@ def _keep_first(joint: Element, owner: str, mendings: Mendings) -> None:
 
 
 def _mend_shapes(link: Element, owner: str, mendings: Mendings) -> None:
-    """Leaves out shapes of no extent, and what is no shape in a <geometry>."""
+    """Leaves out visual shapes of no extent, and what is no shape in a <geometry>."""
     for holder in [child for child in link.children if child.tag in ("visual", "collision")]:
         for geometry in holder.all("geometry"):
             shapes = [child for child in geometry.children if child.tag in _SHAPES]
@@ -76,10 +76,8 @@ def _mend_shapes(link: Element, owner: str, mendings: Mendings) -> None:
             if len(shapes) == 1 and others:
                 mendings.add(others[0], owner, f"has <{others[0].tag}> in a <geometry>, which is left out")
                 geometry.children = shapes
-            if len(shapes) == 1 and _is_empty(shapes[0]):
-                mendings.add(
-                    shapes[0], owner, f"has a {shapes[0].tag} of size zero in a <{holder.tag}>: it is left out"
-                )
+            if holder.tag == "visual" and len(shapes) == 1 and _is_empty(shapes[0]):
+                mendings.add(shapes[0], owner, f"has a visual {shapes[0].tag} of size zero, which is not shown")
                 link.children.remove(holder)
 
 
