@@ -68,7 +68,7 @@ def factorise_of(model: MultibodyModel, span: Span, kinematics: "Kinematics", ma
 def _run_within(model: MultibodyModel, run, span: Span):
     """First and last (exclusive) coordinate of a run within a span, which has the whole of a long tree or nothing."""
     first, last = np.uintp(model.run_start[run]), np.uintp(model.run_start[run + 1])
-    return max(first, span.rate), min(last, span.rate_end)
+    return max(first, np.uintp(span.rate)), min(last, np.uintp(span.rate_end))
 
 
 @kernel

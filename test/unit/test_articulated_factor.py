@@ -22,6 +22,7 @@ from grouser.physics.multibody.factorisation import (
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.mass import add_inertia, copy_mass_matrix, make_mass_matrix, set_inertia
+from grouser.physics.multibody.spans import whole
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
 KINDS = ("revolute", "prismatic", "planar", "floating", "spherical", "fixed")
@@ -75,7 +76,7 @@ def factored(of, model, kinematics, terms, held):
         of(add_inertia)(found, rate, amount)
     if held is not None:
         of(set_inertia)(found, held, 2.0**100)
-    of(copy_mass_matrix)(model, found, factor)
+    of(copy_mass_matrix)(model, whole(model), found, factor)
     assert of(factorise)(model, kinematics, factor) == -1
     return found, factor
 
