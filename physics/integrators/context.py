@@ -147,7 +147,7 @@ def make_state(system: System) -> State:
         soil=soil.make_state(system.soil),
         hydraulics=hydraulics.make_state(system.hydraulics),
         contact=contact.make_state(system.contact),
-        constraints=constraints.make_state(_row_count(system)),
+        constraints=constraints.make_state(_row_count(system), model.rate_first.shape[0]),
     )
 
 
