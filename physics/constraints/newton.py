@@ -20,7 +20,8 @@ solution, and the search ends when it is below the tolerance.
 A stage starts from *foretold branches*: each law keeps the branch - pressing or open, sticking or slipping - that it
 has after the last stage, in the first one after the sweeps. With fixed branches the equation is linear but for the
 turning of slips, and mostly its solution is that of the stage. The speeds at the start would tell the branches badly:
-impulses follow from them by the stiffness, which has just grown.
+impulses follow from them by the stiffness, which has just grown. Near the solution, where the residual is small, they
+tell them well.
 
 The first a is the impulse of the last step. Where loads are statically indeterminate, the solution is therefore near
 the one that changes the last step's impulses least, and does not depend on the order of the rows.
@@ -50,6 +51,8 @@ _MUCH_AFTER_FAILURE, _AFTER_FAILURE = 4.0, 2.0
 # Divisor after a failure.
 _SOFTER = 8.0
 _LEAST_STIFFNESS = 0.5
+# Share of the wanted error below which a solution is exact.
+_EXACT = 0.1
 # Rounding of a speed [m/s]: times the stiffness, it is the smallest residual.
 _ROUNDING = 1e-15
 # Limits of the iterations of a stage, and of the halvings in an iteration.
@@ -82,7 +85,8 @@ class Newton(NamedTuple):
         slope: -dp/dy of normal and tangents, (contacts, 3, 3) [kg].
         turning_slope: the same of the moments, and in its first column by the normal speed, (contacts, 3, 4).
         pull, places: buffers for a contact's entries, (coordinates, 6), and places, (coordinates,).
-        used, used_before: of each coordinate: whether this method solved its island in this step, in the last one.
+        used, used_before: of each coordinate: whether this method solved its island exactly in this step, in the
+            last one.
     """
 
     matrix: IslandMatrix
@@ -179,7 +183,7 @@ def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton
     if found > tolerance:
         # soft stages may be far from the laws
         return iterations, math.inf
-    _finish(rows, contact_rows, islands, island, newton, u)
+    _finish(rows, contact_rows, islands, island, newton, found <= _EXACT * wanted, u)
     return iterations, found
 
 
@@ -392,12 +396,12 @@ def _take_over(rows: Rows, contact_rows, islands: "Islands", island, newton: New
 
 
 @kernel
-def _finish(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u):
-    """Takes the impulses found for those of the island, and the velocity with them; notes that they are used."""
+def _finish(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, exact, u):
+    """Takes the impulses found for those of the island, and the velocity with them; notes whether they are exact."""
     for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
         d = islands.rate[k]
         u[d] = newton.free[d]
-        newton.used[d] = True
+        newton.used[d] = exact
     for k in range(islands.row_start[island], islands.row_start[island + 1]):
         r = islands.row[k]
         if rows.inverse_mass[r] >= IMMOVABLE:

@@ -26,7 +26,7 @@ class State(NamedTuple):
     Attributes:
         row_impulse: impulse of every possible row in the last step, by slot: joint laws, without those of drives and
             bristles, then cylinders and motors [N s or N m s].
-        by_newton: of each coordinate rate: whether Newton's method solved its island in the last step.
+        by_newton: of each coordinate rate: whether Newton's method solved its island exactly in the last step.
     """
 
     row_impulse: np.ndarray
