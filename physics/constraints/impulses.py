@@ -13,6 +13,9 @@ from grouser.physics.constraints.rows import IMMOVABLE, Rows, push_along, row_sp
 _NEWTON_COST = 6
 # Sweeps before Newton's method; if it fails, the number doubles before the next attempt.
 _FIRST_SWEEPS = 3
+# Share of the usual error after a step that Newton's method solved: its impulses have also stopped a motion, and would
+# begin the opposite one. Sweeps that tolerate it let it grow until it must be stopped again.
+_FOLLOWING_SHARE = 0.1
 # Sweeps that are left in case Newton's method finds no solution; with less than twice as many it is not tried.
 _LAST_SWEEPS = 10
 # Largest rate of convergence that is assumed for a sweep.
@@ -79,6 +82,8 @@ def solve_rows(
         if newton_helps and sweeps == 1 and _is_redundant(contact_rows, islands, island):
             # sweeps would share the load by the order of the rows
             due, rate, enough = 1, 1.0, NEWTON_SHARE * tolerance
+            if _follows_newton(islands, island, newton):
+                enough *= _FOLLOWING_SHARE
         if remaining <= enough:
             break
         most_iterations = most_sweeps - sweeps - iterations - _LAST_SWEEPS
@@ -102,6 +107,15 @@ def _is_redundant(contact_rows, islands: Islands, island):
         if contact_rows.impulse[islands.contact[k], 0] > 0.0:
             laws += 3
     return laws > islands.rate_start[island + 1] - islands.rate_start[island]
+
+
+@inlined
+def _follows_newton(islands: Islands, island, newton: Newton):
+    """Whether Newton's method solved a part of an island in the last step."""
+    found = False
+    for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
+        found = found or newton.used_before[islands.rate[k]]
+    return found
 
 
 @inlined

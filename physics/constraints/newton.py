@@ -20,7 +20,8 @@ solution, and the search ends when it is below the tolerance.
 A stage starts from *foretold branches*: each law keeps the branch - pressing or open, sticking or slipping - that it
 has after the last stage, in the first one after the sweeps. With fixed branches the equation is linear but for the
 turning of slips, and mostly its solution is that of the stage. The speeds at the start would tell the branches badly:
-impulses follow from them by the stiffness, which has just grown.
+impulses follow from them by the stiffness, which has just grown. Near the solution, where the residual is small, they
+tell them well.
 
 The first a is the impulse of the last step. Where loads are statically indeterminate, the solution is therefore near
 the one that changes the last step's impulses least, and does not depend on the order of the rows.
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from grouser.physics.constraints.islands import Islands
 
 # Stiffness of the first stage, as a multiple of the effective mass: nearly every start converges.
-_FIRST_STIFFNESS = 1000.0
+_FIRST_STIFFNESS = 100.0
 # Factor from a stage to the next one: if it took one iteration or two, if it took few, else.
 _MUCH_STIFFER, _STIFFER, _SLIGHTLY_STIFFER = 100.0, 10.0, 2.0
 _FEWEST_ITERATIONS, _FEW_ITERATIONS = 2, 5
@@ -50,11 +51,15 @@ _MUCH_AFTER_FAILURE, _AFTER_FAILURE = 4.0, 2.0
 # Divisor after a failure.
 _SOFTER = 8.0
 _LEAST_STIFFNESS = 0.5
+# Share of the wanted error below which a solution is exact.
+_EXACT = 0.1
 # Rounding of a speed [m/s]: times the stiffness, it is the smallest residual.
 _ROUNDING = 1e-15
 # Limits of the iterations of a stage, and of the halvings in an iteration.
 _MOST_IN_STAGE = 10
 _MOST_HALVINGS = 8
+# With a residual of less than this multiple of the wanted one, the speeds at the start tell the branches well.
+_NEAR = 1e5
 # Least share by which a step of full length must shorten the residual.
 _DESCENT = 0.1
 # Share of the tolerance to which an island is solved: the errors of steps at rest add up.
@@ -79,7 +84,9 @@ class Newton(NamedTuple):
         foretold: impulses of each contact that tell its branches at the start of a stage, (contacts, 6).
         slope: -dp/dy of normal and tangents, (contacts, 3, 3) [kg].
         turning_slope: the same of the moments, and in its first column by the normal speed, (contacts, 3, 4).
-        pull: buffers for a contact's entries, (coordinates, 6) and places, (coordinates,).
+        pull, places: buffers for a contact's entries, (coordinates, 6), and places, (coordinates,).
+        used, used_before: of each coordinate: whether this method solved its island exactly in this step, in the
+            last one.
     """
 
     matrix: IslandMatrix
@@ -101,6 +108,8 @@ class Newton(NamedTuple):
     turning_slope: np.ndarray
     pull: np.ndarray
     places: np.ndarray
+    used: np.ndarray
+    used_before: np.ndarray
 
 
 def make_newton(rows: int, contacts: int, coordinates: int) -> Newton:
@@ -116,6 +125,8 @@ def make_newton(rows: int, contacts: int, coordinates: int) -> Newton:
         turning_slope=np.zeros((contacts, 3, 4)),
         pull=np.zeros((coordinates, 6)),
         places=np.zeros(coordinates, dtype=np.uintp),
+        used=np.zeros(coordinates, dtype=np.bool_),
+        used_before=np.zeros(coordinates, dtype=np.bool_),
         **{name: np.zeros(coordinates) for name in rates},
         **{name: np.zeros(rows) for name in laws},
     )
@@ -172,7 +183,7 @@ def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton
     if found > tolerance:
         # soft stages may be far from the laws
         return iterations, math.inf
-    _finish(rows, contact_rows, islands, island, newton, u)
+    _finish(rows, contact_rows, islands, island, newton, found <= _EXACT * wanted, u)
     return iterations, found
 
 
@@ -218,14 +229,16 @@ def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newto
         Number of iterations, and the length of the residual, at most `within` if they converged.
     """
     begin, end = islands.rate_start[island], islands.rate_start[island + 1]
-    _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.start, True)
-    _assemble(rows, contact_rows, islands, island, newton)
-    if eliminate_island(newton.matrix, newton.right, _LEAST_PIVOT):
-        for k in range(begin, end):
-            d = islands.rate[k]
-            newton.start[d] += newton.right[newton.matrix.place[d]]
-    size = _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.start, False)
-    iterations = 1
+    size, iterations = _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.start, False), 0
+    if size > _NEAR * within:
+        _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.start, True)
+        _assemble(rows, contact_rows, islands, island, newton)
+        if eliminate_island(newton.matrix, newton.right, _LEAST_PIVOT):
+            for k in range(begin, end):
+                d = islands.rate[k]
+                newton.start[d] += newton.right[newton.matrix.place[d]]
+        size = _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.start, False)
+        iterations = 1
     while size > within and iterations < min(_MOST_IN_STAGE, most):
         iterations += 1
         _assemble(rows, contact_rows, islands, island, newton)
@@ -383,11 +396,12 @@ def _take_over(rows: Rows, contact_rows, islands: "Islands", island, newton: New
 
 
 @kernel
-def _finish(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, u):
-    """Takes the impulses found for those of the island, and the velocity with them."""
+def _finish(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, exact, u):
+    """Takes the impulses found for those of the island, and the velocity with them; notes whether they are exact."""
     for k in range(islands.rate_start[island], islands.rate_start[island + 1]):
         d = islands.rate[k]
         u[d] = newton.free[d]
+        newton.used[d] = exact
     for k in range(islands.row_start[island], islands.row_start[island + 1]):
         r = islands.row[k]
         if rows.inverse_mass[r] >= IMMOVABLE:

@@ -6,7 +6,7 @@ import numpy as np
 
 from grouser.physics.base.entry import Context, run_phase
 from grouser.physics.base.kernel import kernel
-from grouser.physics.base.labels import ROW
+from grouser.physics.base.labels import RATE, ROW
 from grouser.physics.base.phases import ADJUST
 from grouser.physics.constraints.diagnostics import record_convergence, record_nonconvergence
 from grouser.physics.constraints.impulses import solve_positions, solve_rows, warm_start
@@ -27,12 +27,14 @@ class State(NamedTuple):
     Attributes:
         row_impulse: impulse of every possible row in the last step, by slot: joint laws, without those of drives and
             bristles, then cylinders and motors [N s or N m s].
+        by_newton: of each coordinate rate: whether Newton's method solved its island exactly in the last step.
     """
 
     row_impulse: np.ndarray
+    by_newton: np.ndarray
 
 
-LABELS: Any = State(row_impulse=ROW)
+LABELS: Any = State(row_impulse=ROW, by_newton=RATE)
 
 
 class Workspace(NamedTuple):
@@ -64,13 +66,9 @@ class Workspace(NamedTuple):
     unsettled: np.ndarray
 
 
-def make_state(rows: int) -> State:
-    """A state without impulses.
-
-    Args:
-        rows: number of joint laws and actuators.
-    """
-    return State(np.zeros(rows))
+def make_state(rows: int, coordinates: int) -> State:
+    """A state without impulses, for numbers of joint laws and actuators, and of coordinate rates."""
+    return State(np.zeros(rows), np.zeros(coordinates, dtype=np.bool_))
 
 
 def make_workspace(rows: int, slots: int, coordinates: int) -> Workspace:
@@ -91,10 +89,12 @@ def make_workspace(rows: int, slots: int, coordinates: int) -> Workspace:
 
 @kernel
 def detect(context: Context):
-    """Clears the rows and the number of sweeps."""
+    """Clears the rows and the number of sweeps, and recalls how the islands were solved."""
     work = context.workspace.constraints
     work.rows.count[0] = 0
     work.sweeps[0] = 0
+    for d in range(work.newton.used.shape[0]):
+        work.newton.used_before[d] = context.state.constraints.by_newton[d]
     work.islands.revised[:] = True
 
 
@@ -113,6 +113,7 @@ def assemble(context: Context):
         else:
             rows.impulse[r] = work.first_impulse[r]
     work.islands.revised[:] = False
+    work.newton.used[:] = False
 
 
 @kernel
@@ -159,7 +160,7 @@ def solve_impulses(context: Context):
 
 @kernel
 def commit(context: Context):
-    """Stores the impulses for the next step's warm start, and the solver's figures."""
+    """Stores the impulses for the next step's warm start, how they were found, and the solver's figures."""
     work, motion = context.workspace.constraints, context.workspace.multibody
     rows, laws = work.rows, context.system.joints.laws
     stored = context.state.constraints.row_impulse
@@ -169,6 +170,8 @@ def commit(context: Context):
     elif work.residual[0] > context.system.settings.tolerance:
         # sweeps ended at their limit
         work.unsettled[2] += 1
+    for d in range(work.newton.used.shape[0]):
+        context.state.constraints.by_newton[d] = work.newton.used[d]
     stored[:] = 0.0
     for r in range(rows.count[0]):
         slot = rows.slot[r]

@@ -12,15 +12,13 @@ import numpy as np
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.burial import buried_depth
 from grouser.physics.contact.foresight import PASSING, foreseen_clearance, passes
+from grouser.physics.contact.row_entries import is_single, moves, open_dense, open_sides, pack
 from grouser.physics.contact.slots import Memory, stored_at
 from grouser.physics.contact.terrain import SPHERE_CONTACTS
-from grouser.physics.multibody.factorisation import solve_transposed_three
-from grouser.physics.multibody.jacobian import block_of, clear_rows, list_entries, point_rows, turning_rows
 
 if TYPE_CHECKING:
     from grouser.physics.contact.collide import Collision
     from grouser.physics.contact.contacts import Contacts
-    from grouser.physics.contact.shapes import Shapes
     from grouser.physics.model.multibody import MultibodyModel
     from grouser.physics.multibody.kinematics import Kinematics
 
@@ -35,6 +33,8 @@ _STILL = 2e-6
 RESTITUTION_SPEED = 1e-2
 # Tangents are not aligned when the square of their coupling is below this share of their mobilities' product.
 _UNCOUPLED = 1e-2
+# Mobilities are summed anew when their ratio is below this.
+_CANCELLED = 1e-3
 
 
 class ContactRows(NamedTuple):
@@ -144,20 +144,20 @@ def open_contact_rows(
         _contact_frame(contacts.normal[c, 0], contacts.normal[c, 1], contacts.normal[c, 2], frame)
         x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
         resists = laws.spinning[law] > 0.0 or laws.rolling[law] > 0.0
-        surfaces = _moves(shapes, contacts.shape[c]) or _moves(shapes, contacts.other_shape[c])
-        if _is_single(model, body) and _is_single(model, other) and not resists and not surfaces:
-            rows.size[c] = _open_between_single_bodies(
-                *(model, kinematics.column, factor, body, other, x, y, z, frame),
-                *(rows.whitened_jacobian[c], rows.index[c], rows.inverse_mass[c]),
-            )
+        surfaces = moves(shapes, contacts.shape[c]) or moves(shapes, contacts.other_shape[c])
+        single, other_single = is_single(model, body), is_single(model, other)
+        if (single or other_single) and not resists and not surfaces:
+            rows.size[c] = open_sides(model, kinematics, factor, rows, c, body, single, other, other_single, x, y, z)
         else:
             count = 6 if resists else 3
-            rows.size[c] = _open_dense(
+            rows.size[c] = open_dense(
                 *(model, shapes, kinematics, factor, contacts.shape[c], contacts.other_shape[c], body, other),
                 *(x, y, z, frame, count, dense, squares, rows.index[c]),
             )
-            _pack(dense, 0, rows.size[c], rows.index[c], rows.whitened_jacobian[c], squares, rows.inverse_mass[c])
-        _align_tangents(rows.size[c], frame, rows.whitened_jacobian[c], rows.inverse_mass[c])
+            pack(dense, 0, 0, rows.size[c], rows.index[c], rows.whitened_jacobian[c])
+            for k in range(3):
+                rows.inverse_mass[c, k] = squares[k]
+        _align_tangents(rows, c)
         approach = 0.0
         for k in range(rows.size[c]):
             approach += rows.whitened_jacobian[c, k, 0] * u[rows.index[c, k]]
@@ -202,137 +202,16 @@ def open_contact_rows(
             for k in range(3):
                 rows.impulse[c, k] = rows.moment[c, k] = 0.0
         if resists:
-            _pack(dense, 3, rows.size[c], rows.index[c], rows.turning[c], squares, rows.turning_inverse[c])
+            pack(dense, 3, 0, rows.size[c], rows.index[c], rows.turning[c])
+            for k in range(3):
+                rows.turning_inverse[c, k] = squares[3 + k]
             _recall(memory.moment, stored, frame, rows.moment[c])
 
 
 @kernel
-def _open_dense(
-    model: "MultibodyModel",
-    shapes: "Shapes",
-    kinematics: "Kinematics",
-    factor,
-    shape,
-    other_shape,
-    body,
-    other,
-    x,
-    y,
-    z,
-    frame,
-    count,
-    dense,
-    squares,
-    index,
-):
-    """Fills `count` whitened rows of a contact and the squares of their lengths; lists their coordinates in `index`.
-
-    Returns:
-        The number of coordinates.
-    """
-    parent, column_start, column_rate = model.body_parent, model.column_start, model.column_rate
-    # the coordinates of both bodies' blocks, the lower ones first; none of the second where there is one block
-    begin, end = block_of(model, body)
-    start, stop = block_of(model, other)
-    if start == begin:
-        stop = start
-    if start < begin and stop > start:
-        begin, end, start, stop = start, stop, begin, end
-    clear_rows(dense, count, begin, end)
-    clear_rows(dense, count, start, stop)
-    for k in range(6):
-        squares[k] = 0.0
-    point_rows(parent, column_start, column_rate, kinematics.column, body, other, x, y, z, frame, dense, 0)
-    _move_surface(shapes, kinematics.rotation, shape, body, 1.0, frame, dense)
-    _move_surface(shapes, kinematics.rotation, other_shape, other, -1.0, frame, dense)
-    if count > 3:
-        turning_rows(parent, column_start, column_rate, kinematics.column, body, other, frame, dense, 3)
-    for part in range(2):
-        low, high = start, stop
-        if part == 1:
-            low, high = begin, end
-        if high > low:
-            solve_transposed_three(model, factor, dense, 0, low, high, squares)
-            if count > 3:
-                solve_transposed_three(model, factor, dense, 3, low, high, squares)
-    size = list_entries(dense, count, begin, end, index, 0)
-    if stop > start:
-        size = list_entries(dense, count, start, stop, index, size)
-    return size
-
-
-@kernel
-def _is_single(model: "MultibodyModel", body):
-    """Whether a body has six coordinates of its own that move nothing else, and a full block; also the world, -1."""
-    if body < 0:
-        return True
-    begin, end = block_of(model, body)
-    return model.body_alone[body] and end - begin == 6 and model.pattern_start[end] - model.pattern_start[begin] == 15
-
-
-@kernel
-def _open_between_single_bodies(
-    model: "MultibodyModel", column, factor, body, other, x, y, z, frame, jacobian, index, inverse
-):
-    """Fills the packed rows of a contact of one or two single bodies: those of `_open_dense`, to the bit.
-
-    Returns:
-        The number of coordinates.
-    """
-    inverse[0] = inverse[1] = inverse[2] = 0.0
-    # the body with the lower coordinates comes first in the packed rows, and last in the sums
-    swapped = 0 <= other < body
-    if other >= 0:
-        last, sign = (body, 1.0) if swapped else (other, -1.0)
-        _fill_single(model, column, factor, last, sign, x, y, z, frame, 6, jacobian, index, inverse)
-    first, sign = (other, -1.0) if swapped else (body, 1.0)
-    _fill_single(model, column, factor, first, sign, x, y, z, frame, 0, jacobian, index, inverse)
-    return 12 if other >= 0 else 6
-
-
-@kernel
-def _fill_single(model: "MultibodyModel", column, factor, body, sign, x, y, z, frame, at, jacobian, index, inverse):
-    """Fills the entries of one body from `at` on, and adds the squares of their lengths to `inverse`."""
-    row, first, begin = np.uintp(at), np.uintp(model.column_start[body]), np.uintp(block_of(model, body)[0])
-    n0, n1, n2 = frame[0, 0], frame[0, 1], frame[0, 2]
-    s0, s1, s2 = frame[1, 0], frame[1, 1], frame[1, 2]
-    t0, t1, t2 = frame[2, 0], frame[2, 1], frame[2, 2]
-    for k in range(np.uintp(6)):
-        c = first + k
-        vx = sign * (column[c, 0] + column[c, 4] * z - column[c, 5] * y)
-        vy = sign * (column[c, 1] + column[c, 5] * x - column[c, 3] * z)
-        vz = sign * (column[c, 2] + column[c, 3] * y - column[c, 4] * x)
-        jacobian[row + k, 0] = n0 * vx + n1 * vy + n2 * vz
-        jacobian[row + k, 1] = s0 * vx + s1 * vy + s2 * vz
-        jacobian[row + k, 2] = t0 * vx + t1 * vy + t2 * vz
-        index[row + k] = begin + k
-    square_n, square_s, square_t = inverse[0], inverse[1], inverse[2]
-    for m in range(np.uintp(6)):
-        k = np.uintp(5) - m
-        scale = factor.diagonal[begin + k]
-        n, s, t = scale * jacobian[row + k, 0], scale * jacobian[row + k, 1], scale * jacobian[row + k, 2]
-        jacobian[row + k, 0], jacobian[row + k, 1], jacobian[row + k, 2] = n, s, t
-        square_n, square_s, square_t = square_n + n * n, square_s + s * s, square_t + t * t
-        for i in range(k):
-            entry = factor.lower[begin + k, i]
-            jacobian[row + i, 0] -= entry * n
-            jacobian[row + i, 1] -= entry * s
-            jacobian[row + i, 2] -= entry * t
-    inverse[0], inverse[1], inverse[2] = square_n, square_s, square_t
-
-
-@kernel
-def _pack(dense, first, size, index, packed, squares, inverse):
-    """Packs three rows from `first` on to the indices in `index`; squares of their lengths."""
-    for k in range(size):
-        d = index[k]
-        packed[k, 0], packed[k, 1], packed[k, 2] = dense[first, d], dense[first + 1, d], dense[first + 2, d]
-    inverse[0], inverse[1], inverse[2] = squares[first], squares[first + 1], squares[first + 2]
-
-
-@kernel
-def _align_tangents(size, frame, jacobian, inverse):
-    """Rotates the tangents about the normal until they are decoupled, unless they nearly are."""
+def _align_tangents(rows: ContactRows, c):
+    """Rotates the tangents of contact c about its normal until they are decoupled, unless they nearly are."""
+    jacobian, inverse, size = rows.whitened_jacobian[c], rows.inverse_mass[c], np.uintp(rows.size[c])
     coupling = 0.0
     for k in range(size):
         coupling += jacobian[k, 1] * jacobian[k, 2]
@@ -345,17 +224,21 @@ def _align_tangents(size, frame, jacobian, inverse):
     )
     cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
     sine = tangent * cosine
-    # summed again: for an immovable tangent a difference would leave rounding of the other's mobility
-    inverse[1] = inverse[2] = 0.0
     for k in range(size):
-        jacobian[k, 1], jacobian[k, 2] = (
-            cosine * jacobian[k, 1] - sine * jacobian[k, 2],
-            sine * jacobian[k, 1] + cosine * jacobian[k, 2],
-        )
-        inverse[1] += jacobian[k, 1] * jacobian[k, 1]
-        inverse[2] += jacobian[k, 2] * jacobian[k, 2]
+        one, two = jacobian[k, 1], jacobian[k, 2]
+        jacobian[k, 1], jacobian[k, 2] = cosine * one - sine * two, sine * one + cosine * two
+    one, two = inverse[1] - tangent * coupling, inverse[2] + tangent * coupling
+    if min(one, two) < _CANCELLED * max(one, two):
+        # summed: the difference is rounding where a tangent is immovable
+        one = two = 0.0
+        for k in range(size):
+            one += jacobian[k, 1] * jacobian[k, 1]
+            two += jacobian[k, 2] * jacobian[k, 2]
+    inverse[1], inverse[2] = one, two
+    frame = rows.frame[c]
     for k in range(3):
-        frame[1, k], frame[2, k] = cosine * frame[1, k] - sine * frame[2, k], sine * frame[1, k] + cosine * frame[2, k]
+        one, two = frame[1, k], frame[2, k]
+        frame[1, k], frame[2, k] = cosine * one - sine * two, sine * one + cosine * two
 
 
 @kernel
@@ -382,34 +265,6 @@ def _contact_frame(nx, ny, nz, frame):
     frame[2, 0] = ny * tz - nz * ty
     frame[2, 1] = nz * tx - nx * tz
     frame[2, 2] = nx * ty - ny * tx
-
-
-@inlined
-def _moves(shapes: "Shapes", shape):
-    """Whether a shape's surface moves on it; not that of the ground, -1."""
-    return shape >= 0 and shapes.surface_rate[shape] >= 0
-
-
-@inlined
-def _move_surface(shapes: "Shapes", rotation, shape, body, sign, frame, dense):
-    """Adds the motion of a moving surface to the tangents: it runs backwards as its joint turns forward.
-
-    Args:
-        shapes: all shapes.
-        rotation: of the bodies, world from body.
-        shape, body: shape and body of the surface; -1 for the ground, the world.
-        sign: 1 for the body at the tip of the normal, -1 for the other.
-        frame: of the contact.
-        dense: normal and tangents, changed in place.
-    """
-    if shape >= 0 and body >= 0 and shapes.surface_rate[shape] >= 0:
-        rate = shapes.surface_rate[shape]
-        for k in range(3):
-            along = 0.0
-            for m in range(3):
-                along += rotation[body, k, m] * shapes.surface_direction[shape, m]
-            dense[1, rate] -= sign * frame[1, k] * along
-            dense[2, rate] -= sign * frame[2, k] * along
 
 
 @inlined

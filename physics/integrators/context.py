@@ -153,7 +153,7 @@ def make_state(system: System) -> State:
         hydraulics=hydraulics.make_state(system.hydraulics),
         contact=contact.make_state(system.contact),
         sleeping=sleeping.make_state(system.sleeping, first_capacity(system.contact).contacts),
-        constraints=constraints.make_state(_row_count(system)),
+        constraints=constraints.make_state(_row_count(system), model.rate_first.shape[0]),
     )
 
 

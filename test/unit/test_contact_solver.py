@@ -41,9 +41,12 @@ def test_project_to_cone_is_zero_without_normal_force():
 def test_aligned_tangents_are_decoupled(seed):
     jacobian = np.random.default_rng(seed).normal(size=(5, 3))
     jacobian[3] *= 30.0
-    frame, before = np.eye(3), jacobian.copy()
-    inverse = (jacobian**2).sum(axis=0)
-    _align_tangents(5, frame, jacobian, inverse)
+    before = jacobian.copy()
+    rows = Packed(make_contact_rows(1, 5))
+    rows.size[0], rows.frame[0], rows.whitened_jacobian[0] = 5, np.eye(3), jacobian
+    rows.inverse_mass[0] = (jacobian**2).sum(axis=0)
+    _align_tangents(rows, 0)
+    frame, jacobian, inverse = rows.frame[0], rows.whitened_jacobian[0], rows.inverse_mass[0]
     assert (jacobian[:, 1] @ jacobian[:, 2]) ** 2 <= 1e-2 * inverse[1] * inverse[2] * (1.0 + 1e-12)
     assert inverse == pytest.approx((jacobian**2).sum(axis=0), rel=1e-12)
     # the tangents rotated about the normal keep the frame's orientation
@@ -65,7 +68,7 @@ def problem(seed, contacts, coordinates, friction=0.6):
     rows.friction[:] = friction
     for c in range(contacts):
         rows.inverse_mass[c] = (rows.whitened_jacobian[c] ** 2).sum(axis=0)
-        _align_tangents(coordinates, rows.frame[c], rows.whitened_jacobian[c], rows.inverse_mass[c])
+        _align_tangents(rows, c)
     u = random.normal(size=coordinates)
     return rows, u
 

@@ -58,6 +58,18 @@ def test_every_step_of_a_scene_settles(scene, order):
         assert lifted == pytest.approx(weight, rel=2e-3)
 
 
+def test_a_wall_that_stands_takes_one_sweep_a_step():
+    """The impulses that stopped its last motion, which is below the tolerance, do not begin another."""
+    simulation = scenes.simulation(scenes.wall())
+    simulation.step(100)
+    effort = []
+    for _ in range(150):
+        simulation.step()
+        effort.append(simulation.diagnostics.iterations)
+    # a motion that begins and is stopped again and again takes two
+    assert np.mean(effort) <= 1.2
+
+
 @pytest.mark.parametrize("name, time", [("demolition_robot", 3.0), ("excavator", 2.0)])
 def test_every_step_settles_while_all_functions_work_at_once(name, time):
     simulation = Simulation(shipped_machine(name))
