@@ -90,6 +90,7 @@ def test_part_with_a_slight_bulge_rests(size, share, surface):
     position, quaternion = simulation.link_pose("part")
     assert position[2] + (part.hull @ spatial.matrix(quaternion)[2]).min() == pytest.approx(0.0, abs=2.0 * SLOP)
 
+
 @pytest.mark.parametrize("surface", SURFACES)
 @pytest.mark.parametrize("direction", [0.0, 0.21, 0.9, 2.5])
 def test_flat_part_tips_where_its_centre_of_mass_is_outside_of_its_outline(direction, surface):
