@@ -75,7 +75,7 @@ def test_flat_part_rests_without_rocking(corners, tilt, surface):
 
 
 @pytest.mark.parametrize(("size", "share"), [(0.001, 0.2), (0.02, 0.01), (0.1, 0.002), (0.3, 0.002)])
-@pytest.mark.parametrize("surface", ["plane", "height field"])
+@pytest.mark.parametrize("surface", SURFACES)
 def test_part_with_a_slight_bulge_rests(size, share, surface):
     """A lens of many vertices: those on which it stands lie inside of the outline of all that are 50 um from them."""
     part = mesh(stone(230, 2, size).hull * np.array([1.0, 1.0 / 0.7, share / 0.4]))
