@@ -115,10 +115,9 @@ def _choose_vertices(shapes: Shapes, terrain: Terrain, step: float, s, count, wo
     gx, gy, gz = rotated(r, FIRST_CORNER[0], FIRST_CORNER[1], FIRST_CORNER[2])
     gu = frame[0, 0] * gx + frame[0, 1] * gy + frame[0, 2] * gz
     gv = frame[1, 0] * gx + frame[1, 1] * gy + frame[1, 2] * gz
-    lowest, deepest = 0, math.inf
+    deepest = math.inf
     for k in range(count):
-        if points[k, _GAP] < deepest:
-            lowest, deepest = k, points[k, _GAP]
+        deepest = min(deepest, points[k, _GAP])
     number, least = 0, math.inf
     for choice in (_BEAR, _CLOSE, _NEAR):
         most = FEW_POINTS if choice == _NEAR else HULL_POINTS
@@ -150,16 +149,33 @@ def _choose_vertices(shapes: Shapes, terrain: Terrain, step: float, s, count, wo
                     if kept[n] == int(points[k, TAG]):
                         least = min(least, points[k, _GAP])
             if deepest < least - PREFERENCE:
-                # inside of the polygon
-                number = min(number, HULL_POINTS - 1)
-                kept[number] = int(points[lowest, TAG])
-                number += 1
+                # what bears lies inside of the polygon: of a bulge, a few vertices that are lower than all others
+                number = choose_corners(polygon, some, FEW_POINTS, gu, gv, workspace.corner)
+                for n in range(number):
+                    kept[n] = int(polygon[workspace.corner[n], TAG])
+                number = _add_lowest(points, count, kept, number)
     for k in range(1, number):
         v, m = kept[k], k
         while m > 0 and kept[m - 1] > v:
             kept[m] = kept[m - 1]
             m -= 1
         kept[m] = v
+    return number
+
+
+@kernel
+def _add_lowest(points, count, kept, number):
+    """Adds the lowest of the vertices listed that are not yet chosen, FEW_POINTS at most; returns their number."""
+    for _ in range(min(FEW_POINTS, count - number)):
+        lowest, deepest = -1, math.inf
+        for k in range(count):
+            is_new = points[k, _GAP] < deepest
+            for n in range(number):
+                is_new &= kept[n] != int(points[k, TAG])
+            if is_new:
+                lowest, deepest = k, points[k, _GAP]
+        kept[number] = int(points[lowest, TAG])
+        number += 1
     return number
 
 

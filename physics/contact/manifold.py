@@ -75,11 +75,18 @@ def build_manifold(
         return count, least
     # first the points that bear, then those around them
     chosen, same, kept = workspace.chosen, _SAME_POINT * min(shapes.bound[a], shapes.bound[b]), 0
-    count, least = _overlap_corners(shapes, a, b, witness, reach, min(nearest, BEARING), workspace)
+    bearing = min(nearest, BEARING)
+    count, least = _overlap_corners(shapes, a, b, witness, reach, bearing, workspace)
     if distance < least - PREFERENCE:
-        overlap[count, _X], overlap[count, _Y], overlap[count, _Z], overlap[count, _GAP] = 0.0, 0.0, 0.0, distance
-        _write_point(overlap[count], witness, frame, manifold[0])
-        kept = 1
+        # what bears lies inside of the polygon: the lowest part of a bulge
+        count, least = _overlap_corners(shapes, a, b, witness, reach, PREFERENCE, workspace)
+        if distance < least - PREFERENCE:
+            overlap[count, _X], overlap[count, _Y], overlap[count, _Z], overlap[count, _GAP] = 0.0, 0.0, 0.0, distance
+            _write_point(overlap[count], witness, frame, manifold[0])
+            kept = 1
+        bear = min(most, FEW_POINTS)
+        kept = _add_corners(overlap, count, bear, gu, gv, witness, frame, chosen, kept, same, manifold)
+        count, _ = _overlap_corners(shapes, a, b, witness, reach, bearing, workspace)
     kept = _add_corners(overlap, count, most, gu, gv, witness, frame, chosen, kept, same, manifold)
     # slow solids come no nearer than the margin in a step; of fast ones all points within reach may touch
     few, near = min(most, FEW_POINTS), NEAR - max(distance, 0.0) if reach <= CONTACT_MARGIN else nearest

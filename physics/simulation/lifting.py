@@ -36,6 +36,7 @@ class _Depths(NamedTuple):
         member: number of each machine, (overlaps,).
         name: of its link.
         other: what it overlaps.
+        in_ground: whether this is the ground.
         depth: along the normal [m].
         rise: upward component of the normal, from what is overlapped to the machine [-].
         stiffness: of the contact [N/m]; 0 for a rigid one.
@@ -44,6 +45,7 @@ class _Depths(NamedTuple):
     member: np.ndarray
     name: list[str]
     other: list[str]
+    in_ground: np.ndarray
     depth: np.ndarray
     rise: np.ndarray
     stiffness: np.ndarray
@@ -120,6 +122,7 @@ class _Scene:
         base: first index of each machine's base in q, -1 for a fixed one, (count,).
         floats: whether the base of each is free, (count,).
         up: unit vector against gravity; the normal of level ground without any.
+        ground_above: whether gravity pulls away from the ground, so that lifting goes deeper into it.
     """
 
     def __init__(self, engine: Engine):
@@ -131,6 +134,7 @@ class _Scene:
         self.floats = self.base >= 0
         pull = float(np.linalg.norm(model.gravity))
         self.up = -model.gravity / pull if pull > 0.0 else np.array([0.0, 0.0, 1.0])
+        self.ground_above = float(setup.system.contact.terrain.normal @ self.up) < 0.0
         mass = np.bincount(setup.membership.body, model.body_mass, self.count)
         self._weight = pull * mass
 
@@ -172,17 +176,19 @@ class _Scene:
     def least_lift(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Least lift of each chosen machine at which it stands [m], (count,), and whether one was found, (count,)."""
         low, high = np.zeros(self.count), np.zeros(self.count)
-        below, growth = chosen.copy(), 1.0
+        below, sunk, growth = chosen.copy(), np.zeros(self.count, dtype=bool), 1.0
         for _ in range(_MOST_TRIALS):
+            found = self.depths(high)
+            needed = self.missing(found, CONTACT_SLOP)
+            sunk[found.member[found.in_ground]] = self.ground_above
+            below &= (needed > 0.0) & ~sunk
             if not below.any():
                 break
-            needed = self.missing(self.depths(high), CONTACT_SLOP)
-            below &= needed > 0.0
             low[below] = high[below]
             high[below] += growth * needed[below]
             growth *= _GROWTH
-        free = chosen & ~below
-        while (free & (high - low > _RESOLUTION)).any():
+        free = chosen & ~below & ~sunk
+        while (free & (high - low > np.maximum(_RESOLUTION, 2.0 * np.spacing(high)))).any():
             middle = 0.5 * (low + high)
             stands = self.missing(self.depths(np.where(free, middle, 0.0)), CONTACT_SLOP) == 0.0
             high, low = np.where(free & stands, middle, high), np.where(free & ~stands, middle, low)
@@ -203,6 +209,7 @@ class _Scene:
             setup.membership.shape[shape][still],
             [setup.shape_names[number] for number in shape[still]],
             [setup.shape_names[number] for number in other[still]],
+            other[still] < 0,
             -gap[still],
             (contacts.normal[some] @ self.up)[still],
             setup.system.contact.laws.stiffness[contacts.law[some]][still],
@@ -227,6 +234,7 @@ class _Scene:
             setup.membership.wheel[: len(sunk)][sunk],
             links,
             ["ground"] * len(links),
+            np.ones(len(links), dtype=bool),
             depth[sunk],
             rise[sunk],
             np.zeros(len(links)),
@@ -250,5 +258,5 @@ def _joined(parts: list[_Depths]) -> _Depths:
         np.concatenate([part.member for part in parts]),
         [name for part in parts for name in part.name],
         [name for part in parts for name in part.other],
-        *[np.concatenate([part[k] for part in parts]) for k in range(3, 6)],
+        *[np.concatenate([part[k] for part in parts]) for k in range(3, 7)],
     )

@@ -74,6 +74,23 @@ def test_flat_part_rests_without_rocking(corners, tilt, surface):
     assert spatial.matrix(quaternion)[2, 2] == pytest.approx(1.0, abs=1e-7)
 
 
+@pytest.mark.parametrize(("size", "share"), [(0.001, 0.2), (0.02, 0.01), (0.1, 0.002), (0.3, 0.002)])
+@pytest.mark.parametrize("surface", SURFACES)
+def test_part_with_a_slight_bulge_rests(size, share, surface):
+    """A lens of many vertices: those on which it stands lie inside of the outline of all that are 50 um from them."""
+    part = mesh(stone(230, 2, size).hull * np.array([1.0, 1.0 / 0.7, share / 0.4]))
+    simulation = Simulation(loose(solid("part", part, 1e3 * share * size**3)), below(surface))
+    place(simulation, 0, (0.0, 0.0, 1e-6 - part.hull[:, 2].min()))
+    simulation.step(1500)
+    for _ in range(100):
+        simulation.step()
+        # the tolerance of the solver
+        assert velocity_of(simulation, 0) == pytest.approx(0.0, abs=1e-6)
+        assert size * spin_of(simulation, 0) == pytest.approx(0.0, abs=1e-6)
+    position, quaternion = simulation.link_pose("part")
+    assert position[2] + (part.hull @ spatial.matrix(quaternion)[2]).min() == pytest.approx(0.0, abs=2.0 * SLOP)
+
+
 @pytest.mark.parametrize("surface", SURFACES)
 @pytest.mark.parametrize("direction", [0.0, 0.21, 0.9, 2.5])
 def test_flat_part_tips_where_its_centre_of_mass_is_outside_of_its_outline(direction, surface):

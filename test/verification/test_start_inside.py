@@ -207,6 +207,21 @@ def test_each_member_of_a_fleet_is_lifted_by_itself():
     ]
 
 
+@pytest.mark.parametrize("inside", ["the ground", '"block"'])
+def test_box_that_gravity_pulls_off_the_ground_is_not_sought_a_way_through_it(inside):
+    """Lifted against gravity it would go ever deeper, also out of an obstacle on the ground."""
+    block = Obstacle("block", Box((1.0, 1.0, 0.6)), Pose((0.0, 0.0, 0.9)))
+    z, blocks = (0.1, ()) if inside == "the ground" else (0.9, (block,))
+    simulation = Simulation(box(), at(z=z, gravity=(0.0, 0.0, GRAVITY), obstacles=blocks))
+    (warning,) = simulation.warnings
+    assert f"mm inside {inside}: " in warning
+    if inside == "the ground":
+        assert warning.endswith("it is pushed out slowly") and simulation.base_pose()[0][2] == z
+    else:
+        # on the lower side, 0.6 m above the ground
+        assert simulation.base_pose()[0][2] == pytest.approx(0.4, abs=2e-5)
+
+
 def test_recording_keeps_how_the_machine_was_spawned():
     machine = shipped_machine("rover")
     for spawn in ("lifted", "as_given"):
