@@ -210,6 +210,25 @@ def test_no_text_is_in_a_mapping_by_name(simulation, call):
     assert not any(value in getattr(simulation, call) for value in ([], {}, None, 0, HUGE, np.zeros(2)))
 
 
+def test_assignments_that_nothing_reads_are_refused(simulation, crane):
+    member = Simulation(grouser.combine({"crane": Member(crane)})).part("crane")
+    for view in (simulation, simulation.batch(1)[0], member):
+        before = view.command
+        with pytest.raises(ParameterError, match="command .* changed by name"):
+            view.command = {"boom_valve": 0.5}
+        assert view.command is before
+        for name, words in {
+            "step_size": "only read",
+            "joint_position": "only read",
+            "emergencystop": "emergency_stop",
+        }.items():
+            with pytest.raises(ParameterError, match=words):
+                setattr(view, name, 0.0)
+        view.emergency_stop = True
+        assert view.emergency_stop
+        view.release_emergency_stop()
+
+
 def test_xacro_arguments_are_named(crane):
     with pytest.raises(ParameterError, match="xacro argument = 3"):
         grouser.load_machine("urdf/rover.urdf.xacro", {3: "x"})
