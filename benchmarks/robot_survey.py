@@ -10,6 +10,7 @@ tried without a folder, where they are installed. Nothing is fetched. Robots of 
 import argparse
 import json
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from grouser.benchmarks.robots_page import robots_page
 
 SECONDS = 300.0  # that one robot may take
 _PYBULLET = "pybullet"
+_SEARCHED = re.compile("; looked in .*", re.DOTALL)  # where a package was looked for on this computer
 # Folders of things that are no robots, thousands in pybullet.
 _OTHER_THINGS = (".git", "random_urdfs", "tray", "plane", "toys", "objects", "accessories")
 
@@ -51,7 +53,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("repositories", nargs="*", metavar="NAME=FOLDER")
     parser.add_argument("--failed", action="store_true", help="only robots that did not run the last time")
     parser.add_argument("--argument", action="append", default=[], metavar="NAME:=VALUE", help="of the xacro files")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     results = json.loads(options.results.read_text()) if options.results.exists() else []
     if options.command == "page":
         sys.stdout.write(robots_page(results))
@@ -87,7 +89,8 @@ def survey(source: Source, known: Collection[str], arguments: Mapping[str, str])
         print(outcome.result, outcome.message[:120], file=sys.stderr, flush=True)
         if outcome.result != EMPTY:
             record = {"source": source.name, "version": source.version, "processor": _processor(), "file": name}
-            text = json.dumps(record | asdict(outcome))
+            told = asdict(outcome) | {"message": _SEARCHED.sub("", outcome.message)}
+            text = json.dumps(record | told)
             yield json.loads(text.replace(f"{source.folder}/", "").replace(str(source.folder), "."))
 
 

@@ -121,4 +121,4 @@ def _warnings(robots: Sequence[Record]) -> Iterator[str]:
 def _text(message: str) -> str:
     """A message in a cell of the table: on one line, shortened."""
     line = " ".join(message.split()).replace("|", "\\|").replace("<", "\\<")
-    return line if len(line) <= _TEXT else f"{line[: _TEXT - 4]} ..."
+    return line if len(line) <= _TEXT else f"{line[:_TEXT].rpartition(' ')[0]} ..."

@@ -33,7 +33,7 @@ def check_commands(subject: Subject, section: Section) -> None:
             moving[channel] = motion
     _check_refusals(subject, section, trials, idle, moving)
     for channel in moving:
-        _check_silence(subject, section, trials, channel, int(np.argmax(np.abs(moving[channel]))))
+        _check_silence(subject, section, trials, channel)
     trials.finish(section)
 
 
@@ -76,8 +76,8 @@ def _counted(subject: Subject) -> float | None:
     return None if value is None else float(value)
 
 
-def _check_silence(subject: Subject, section: Section, trials: Trials, channel: Channel, joint: int) -> None:
-    """Compares the command timeout with a command to stop at the same moment.
+def _check_silence(subject: Subject, section: Section, trials: Trials, channel: Channel) -> None:
+    """Compares the command timeout with a command to stop at the same moment, by the fastest joint.
 
     A delay of a tick moves the joint by its speed times the tick, and by as much again while it slows down. Sampling
     at an interval adds a delay of one interval.
@@ -94,13 +94,14 @@ def _check_silence(subject: Subject, section: Section, trials: Trials, channel: 
         trials.start()
         trials.command([channel])
         earlier = trials.advance(channel.timeout - _LAST)
-        speed = (trials.advance(_LAST) - earlier)[joint] / _LAST
+        speeds = (trials.advance(_LAST) - earlier) / _LAST
         if commanded:
             subject.publish(channel.name, channel.stopping)
-        if abs(speed) < MOVED / _LAST:
-            section.skip(label, expected, "the joint has come to its end before")
-            return
-        places.append(trials.advance(_AFTERWARDS)[joint])
-    late = (places[1] - places[0]) / speed
+        places.append(trials.advance(_AFTERWARDS))
+    joint = int(np.argmax(np.abs(speeds)))
+    if abs(speeds[joint]) < MOVED / _LAST:
+        section.skip(label, expected, "the joints have come to their ends before")
+        return
+    late = (places[1] - places[0])[joint] / speeds[joint]
     seen = f"after {channel.timeout + late:.3f} s"
     section.check(label, expected, seen, abs(late) <= 2.0 * (_TICK + trials.interval))

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from grouser.benchmarks import chain, contacts, fleet, mujoco_peer, scenes
+from grouser.benchmarks import chain, contacts, fleet, mujoco_peer, scenes, stepping
 from grouser.benchmarks.figure import Figure, Target
 from grouser.benchmarks.solver_effort import RESIDUAL
 from grouser.commands.benchmark import as_json, figure_text
@@ -264,20 +264,35 @@ def test_figures_of_fleets(mujoco, monkeypatch):
     """The number that cannot be built has a reason in place of a value."""
     build = scenes.simulation
 
-    def refused(scene):
+    def refused(scene, **settings):
         if len(scene.bodies) == 500:
             raise MachineError("too many coordinates")
-        return build(scene)
+        return build(scene, **settings)
 
     monkeypatch.setattr(scenes, "simulation", refused)
     for name, value in {"_SETTLING_STEPS": 20, "_STEPS": 5, "_REPEATS": 1, "BOXES": (9, 36, 500)}.items():
         monkeypatch.setattr(fleet, name, value)
-    few, many, most = fleet._boxes(mujoco)
+    few, many, most, *sleeping = fleet._boxes(mujoco)
     assert [figure.name for figure in (few, many, most)] == [f"step, boxes apart: {count}" for count in (9, 36, 500)]
     assert few.details["times 9"] == 1.0 and many.details["times 9"] > 1.0
     assert many.details["coordinates"] == 216
     assert [target.name for target in many.targets] == ["step [µs]"]
     assert most.value is None and "too many coordinates" in most.reason and most.peer_value > 0.0
+    kinds = ("boxes asleep", "rover beside boxes asleep")
+    names = [f"step, {what}: {count}" for what in kinds for count in (9, 36, 500)]
+    assert [figure.name for figure in sleeping] == names
+    assert sleeping[0].value > 0.0 and sleeping[2].value is None and sleeping[5].value > 0.0
+
+
+def test_boxes_of_the_benchmark_sleep_in_both_programs(mujoco):
+    scene = scenes.boxes_apart(9)
+    ours = scenes.simulation(scene, sleeping=True)
+    theirs = fleet._that_sleeps(mujoco, contacts.MuJoCoScene(mujoco, scene, 1e-8))
+    beside = fleet.rover_beside_boxes(stepping.load("rover"), 9)
+    for program in (ours, theirs, beside):
+        program.step(1000)
+    assert len(ours.asleep) == len(beside.asleep) == 9
+    assert theirs is None or theirs.data.ncon == 0
 
 
 # --- chains ---------------------------------------------------------------------------------------------------------

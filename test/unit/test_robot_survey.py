@@ -78,7 +78,8 @@ def test_results_of_other_sources_stay_in_the_file(folder, tmp_path, capsys):
     results = tmp_path / "results.json"
     main(["try", str(results), f"a/b={folder / 'urdf'}"])
     main(["try", str(results), f"c/d={folder / 'urdf'}"])
-    main(["try", str(results), f"a/b={folder / 'urdf'}"])
+    (folder / "urdf" / "pendulum.urdf").write_text("no longer a robot")
+    main(["try", str(results), "--failed", "--argument", "x:=1", f"a/b={folder / 'urdf'}"])
     found = [(record["source"], record["file"]) for record in json.loads(results.read_text())]
     files = ["broken.urdf", "far.urdf.xacro", "pendulum.urdf"]
     assert found == [(source, file) for source in ("a/b", "c/d") for file in files]

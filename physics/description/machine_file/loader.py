@@ -21,7 +21,7 @@ from grouser.physics.description.table.reader import TAG, read_extension
 from grouser.physics.description.text.files import read_text, require_path
 from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xacro import Expansion, expand_xacro, is_xacro
-from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse
+from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse, without_slips
 from grouser.physics.description.urdf.robot import read_robot
 
 BASES = ("floating", "fixed")
@@ -89,6 +89,7 @@ def _read(text: str, file: str, packages: Packages, base: str | None, expansion:
     """Reads the text of a URDF, which a xacro file may have expanded to."""
     if base is not None and (not isinstance(base, str) or base not in BASES):
         raise ParameterError("base", base, "floating, fixed or None")
+    text = without_slips(text)
     root = parse(text, file, has_lines=expansion is None)
     warnings = unexpanded_warnings(root) if expansion is None else unknown_argument_warnings(file, expansion)
     robot = read_robot(root, packages, warnings)

@@ -177,9 +177,12 @@ def refuse_declarations(text: bytes, file: str) -> None:
             )
 
 
-def _blank(match: re.Match[str]) -> str:
-    """The line breaks of a match: an XML declaration below blank lines is not well-formed, but does no harm."""
-    return "\n" * match.group().count("\n")
+def without_slips(text: str) -> str:
+    """Returns a text of as many lines without what is not well-formed but does no harm.
+
+    This is an XML declaration below blank lines, and zero bytes at the end.
+    """
+    return _LATE_DECLARATION.sub(lambda found: "\n" * found.group().count("\n"), text, count=1).rstrip("\0")
 
 
 def parse(text: str, file: str, has_lines: bool = True) -> Element:
@@ -196,7 +199,6 @@ def parse(text: str, file: str, has_lines: bool = True) -> Element:
     Raises:
         MachineError: not well-formed, nested deeper than DEPTH_MAX, or with a document type declaration.
     """
-    text = _LATE_DECLARATION.sub(_blank, text, count=1).rstrip("\0")
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
     parents: list[Element] = []

@@ -10,6 +10,7 @@ from grouser.physics.description.text.xml_tree import IS_XACRO, Element
 from grouser.physics.description.urdf.inertial import read_inertial
 from grouser.physics.description.urdf.joints import read_joint
 from grouser.physics.description.urdf.shapes import Materials, read_collisions, read_materials, read_visuals
+from grouser.physics.description.urdf.slips import mend_slips
 from grouser.physics.description.urdf.tree import find_root, resolve_mimics
 
 
@@ -44,12 +45,14 @@ def read_robot(robot: Element, packages: Packages, warnings: list[str]) -> Robot
     if robot.tag != "robot":
         raise robot.error(f"the document is <{robot.tag[:60]}>, not <robot>", "give a URDF or xacro file")
     name = robot.text("name")
+    mendings = Mendings()
+    mend_slips(robot, mendings)
     link_elements = _by_name(robot, "link")
     joint_elements = _by_name(robot, "joint")
     if not link_elements:
         xacro = any(child.tag.startswith("xacro:") for child in robot.children)
         raise robot.error("the robot has no link", IS_XACRO if xacro else 'add a <link name="..."> element')
-    materials, mendings = read_materials(robot), Mendings()
+    materials = read_materials(robot)
     links = tuple(_read_link(element, materials, packages, mendings) for element in link_elements.values())
     joints: Sequence[Joint] = [read_joint(element, mendings) for element in joint_elements.values()]
     root = find_root(robot, links, joints, joint_elements)
