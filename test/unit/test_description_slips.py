@@ -90,3 +90,31 @@ def test_blank_lines_before_the_declaration_and_an_ending_null_do_no_harm():
 def test_what_has_no_meaning_is_refused(link, joint, problem):
     with pytest.raises(MachineError, match=problem):
         machine(link, joint)
+
+
+@pytest.mark.parametrize(
+    ("link", "joint", "words"),
+    [
+        ('<colision><geometry><sphere radius="1"/></geometry></colision>', LIMIT, "link 'arm' has <colision>"),
+        (
+            "",
+            f'<orgin xyz="0 0 1"/>{LIMIT}',
+            "<orgin>: joint 'elbow' has <orgin>, which is not read: is <origin> meant",
+        ),
+        ("", f'<origin xzy="0 0 1"/>{LIMIT}', "has xzy in <origin>, which is not read: is xyz meant"),
+        ("", '<limit lowr="-1" upper="1"/>', "has lowr in <limit>, which is not read: is lower meant"),
+        ("", f'{LIMIT}<dynamics dampng="2"/>', "is damping meant"),
+        ("", f'{LIMIT}<mimic joint="none" multipler="2"/>', "is multiplier meant"),
+        ("", f"{LIMIT}<Axis/>", "is <axis> meant"),
+    ],
+)
+def test_misspelt_names_are_told(link, joint, words):
+    assert told(machine(link, joint), words)
+
+
+def test_names_of_other_programs_are_not_told():
+    shape = (
+        '<visual><geometry><box size="1 1 1"/></geometry></visual><verbose value="1"/><contact_coefficients mu="1"/>'
+    )
+    extra = '<limit lower="-1" upper="1" effort="1" velocity="1" acceleration="3" jerk="1"/><safety_controller/>'
+    assert not told(machine(shape, f"{extra}<calibration/><transmission/><drake:limit/>"), "is not read")
