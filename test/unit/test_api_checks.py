@@ -79,6 +79,8 @@ CALLS = {
     "obstacles[0]": lambda s, v: World(obstacles=(v,)),
     "spawn ": lambda s, v: World(spawn=v),
     "world name": lambda s, v: World(name=v),
+    "world description": lambda s, v: World(description=v),
+    "world tags": lambda s, v: World(tags=v),
     "poses": lambda s, v: World(poses=v),
     "position   ": lambda s, v: Pose(v),
     "position    ": lambda s, v: Pose((v, 0.0, 1.0)),
@@ -242,6 +244,14 @@ def test_states_of_other_machines_are_refused(simulation, crane):
         with pytest.raises(ParameterError, match="of the same machine and world"):
             take(other.state)
     simulation.resume(simulation.state)
+
+
+def test_grounds_from_arrays_are_equal_and_keep_their_values():
+    point, normal = np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0])
+    ground = Ground(point, normal)
+    assert ground == Ground((1.0, 2.0, 3.0)) and hash(ground) == hash(Ground((1.0, 2.0, 3.0)))
+    point[2] = 5.0
+    assert ground.point == (1.0, 2.0, 3.0)
 
 
 def test_numbers_of_all_kinds_are_taken(simulation):
