@@ -9,8 +9,8 @@ from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xml_tree import IS_XACRO, Element
 from grouser.physics.description.urdf.inertial import read_inertial
 from grouser.physics.description.urdf.joints import read_joint
-from grouser.physics.description.urdf.shapes import Materials, read_collisions, read_materials, read_visuals
 from grouser.physics.description.urdf.misspellings import tell_misspellings
+from grouser.physics.description.urdf.shapes import Materials, read_collisions, read_materials, read_visuals
 from grouser.physics.description.urdf.slips import mend_slips
 from grouser.physics.description.urdf.tree import find_root, resolve_mimics
 
