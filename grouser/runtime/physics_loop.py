@@ -117,6 +117,12 @@ class PhysicsLoop:
         """Number of steps that the stamps count."""
         return self._earlier_steps + self._simulation.step_count
 
+    @property
+    def stepping(self) -> bool:
+        """Whether a request for steps is being carried out; for any thread."""
+        steps = self._steps
+        return steps is not None and steps.going
+
     def run(self) -> None:
         """Runs until `finish`."""
         self._note_faults()
@@ -153,7 +159,7 @@ class PhysicsLoop:
         Commands received while it was inactive are dropped. Deactivation ends a request for steps.
         """
         if not active:
-            self._end_steps("deactivation")
+            self.end_steps("deactivation")
         if active and not self._active:
             self._mailbox.take_commands()
             self._begin()
@@ -167,7 +173,7 @@ class PhysicsLoop:
             return _INACTIVE
         if self._failure and not paused:
             return self._failed()
-        self._end_steps("a pause" if paused else "the start of the simulation")
+        self.end_steps("a pause" if paused else "the start of the simulation")
         if self._paused and not paused:
             self._pacer.restart(self.step)
             self._meter.resume()
@@ -216,7 +222,7 @@ class PhysicsLoop:
 
         Pending commands were meant for the state before the reset and are dropped.
         """
-        self._end_steps("a reset")
+        self.end_steps("a reset")
         self._mailbox.take_commands()
         reached = 0 if rewind_time else self.step
         if self._recorder is not None:  # the state before the reset is lost after it
@@ -235,7 +241,7 @@ class PhysicsLoop:
 
     def rewind(self) -> Outcome:
         """Sets time back to zero. The state does not change; trajectories, which refer to time, end."""
-        self._end_steps("a reset")
+        self.end_steps("a reset")
         passed = self.step
         self._note(Rewound(passed))
         self._earlier_steps -= passed
@@ -250,7 +256,7 @@ class PhysicsLoop:
     def stop_robot(self, name: str) -> None:
         """Emergency stop of a robot: latched until it is released or reset."""
         if (runtime := self._runtimes.get(name)) is not None:
-            self._end_steps("an emergency stop")
+            self.end_steps("an emergency stop")
             self._note(Stopped(self.step, name))
             runtime.stop()
             self._refresh_report()
@@ -289,7 +295,7 @@ class PhysicsLoop:
             newcomers: name of each new robot -> factory of its runtime.
             events: make the recorded events from the step.
         """
-        if self._steps is not None:
+        if self.stepping:
             return _STEPPING
         try:
             transfer_state(self._simulation, simulation)
@@ -305,7 +311,7 @@ class PhysicsLoop:
 
         Time stamps keep increasing.
         """
-        self._end_steps("another world")
+        self.end_steps("another world")
         reached = self.step
         self._note(event(reached))
         self._earlier_steps = reached - simulation.step_count
@@ -395,7 +401,7 @@ class PhysicsLoop:
         """Changes the longest wait for lockstep sources [s of wall time]; 0: any."""
         self._lockstep.change_deadline(deadline)
 
-    def _end_steps(self, cause: str) -> None:
+    def end_steps(self, cause: str) -> None:
         """Ends the request for steps that is being carried out, if any."""
         if self._steps is not None:
             self._steps.end(cause)

@@ -176,6 +176,9 @@ class Host(Protocol):
     def state(self) -> RunState:
         """Its present state."""
 
+    def stepping(self) -> bool:
+        """Whether requested steps are being made; a pause ends them."""
+
     def set_state(self, target: RunState) -> None:
         """Starts, pauses, or stops (pauses and resets). The transition has been checked."""
 

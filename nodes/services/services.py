@@ -179,7 +179,9 @@ class SimulationServices:
         response.state.state = interfaces.state_number(self._host.state())
 
     def _set_simulation_state(self, request, _response):
-        target = check_transition(self._host.state(), request.state.state)
+        present = self._host.state()
+        stepping = present is RunState.PAUSED and self._host.stepping()
+        target = check_transition(present, request.state.state, stepping)
         if target is RunState.QUITTING:
             # A timer in this group runs after the response is sent.
             self._quit_timer = self._node.create_timer(0.0, self._quit, self._group)

@@ -84,6 +84,11 @@ class NodeHost:
             return RunState.PLAYING
         return RunState.STOPPED if loop.step == self._stopped_at else RunState.PAUSED
 
+    def stepping(self) -> bool:
+        """Whether the physics thread makes requested steps."""
+        loop = self._built().loop
+        return loop is not None and loop.stepping
+
     def set_state(self, target: RunState) -> None:
         """Starts, pauses or stops the simulation."""
         self._require(lambda loop: loop.set_paused(target is not RunState.PLAYING))
@@ -99,6 +104,7 @@ class NodeHost:
 
     def reset(self, scope: Scope) -> None:
         """Deletes spawned machines and resets time, state, or both."""
+        self._request(lambda loop: loop.end_steps("a reset"))
         if Scope.SPAWNED in scope:
             session = self._session
             if spawned := [name for name in session.members if name]:

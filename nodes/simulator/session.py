@@ -266,6 +266,7 @@ class Session:
         simulation, schedule = self._simulate({}, world), self._schedule({})
         loaded = partial(WorldLoaded, file=world.file, world=world.source)
         self._require(lambda loop: loop.begin_anew(simulation, schedule, loaded))
+        self._report_warnings(simulation)
         self._members, self.world = {}, world
         self._publish_shapes()
         garbage.collect()
@@ -283,6 +284,7 @@ class Session:
         robots = {name: robot for name, robot in self._robots.items() if name in members}
         schedule = self._schedule(robots)
         self._require(lambda loop: loop.exchange(simulation, robots, schedule, newcomers, events))
+        self._report_warnings(simulation)
         self._members = dict(members)
         self._publish_shapes()
         garbage.collect()  # a simulation has large arrays, and views in reference cycles with it
@@ -309,11 +311,14 @@ class Session:
         settings = (parameters.step, parameters.scheme, parameters.integrator or None)
         simulation = simulate(members, world, *settings, parameters.spawn, parameters.sleeping)
         rehearse(simulation, robots)
+        return simulation
+
+    def _report_warnings(self, simulation: Simulation) -> None:
+        """Logs the warnings of a simulation, but not those that were reported before: of machines that stay."""
         for warning in simulation.warnings:
-            if warning not in self._told:  # those about machines that stay were reported before
+            if warning not in self._told:
                 self._node.get_logger().warning(warning)
         self._told = frozenset(simulation.warnings)
-        return simulation
 
     def _schedule(self, robots: Mapping[str, RobotInterface]) -> StreamSchedule:
         shared = ((topic, STREAMS[topic].rate) for topic in (CLOCK, OBJECT_POSES))
@@ -386,6 +391,7 @@ class Session:
     def _build(self) -> Callable[..., PhysicsLoop]:
         parameters = self._parameters
         simulation = self._simulate(self._members, self.world, self._members)
+        self._report_warnings(simulation)
         runtimes = {}
         for name, robot in self._robots.items():
             part = simulation.part(name)

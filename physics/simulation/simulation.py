@@ -109,6 +109,7 @@ class Simulation(MachineView):
         damped = damping_warnings(self.numerical_damping(), self.step_size)
         self.warnings: tuple[str, ...] = setup.warnings + inside + damped
         self.reset()
+        self._close()
 
     def _stand_on(self, engine: Engine) -> None:
         """Makes the views of an engine."""
@@ -158,8 +159,9 @@ class Simulation(MachineView):
     def _twin_on(self, engine: Engine) -> "Simulation":
         """The same simulation on a copy of its engine."""
         twin = object.__new__(type(self))
-        vars(twin).update(vars(self))
+        vars(twin).update(vars(self), _closed=False)
         twin._stand_on(engine)
+        twin._close()
         return twin
 
     def reset(self) -> None:
@@ -251,6 +253,7 @@ class Simulation(MachineView):
             elements = self._engine.setup.elements
             chosen = select_member(self.machine, elements, self.membership, self._numbers[name])
             self._members[name] = MachineView(self._engine, chosen)
+            self._members[name]._close()
         return self._members[name]
 
     def overlaps(self) -> list[tuple[str, str, float]]:

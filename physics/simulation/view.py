@@ -9,6 +9,7 @@ from grouser.physics.base.checks import require_range
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.text.names import closest
 from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.readings.contact_forces import contact_records, contact_wrenches, soil_wrenches
 from grouser.physics.readings.flexible_links import flexible_link_state
@@ -111,6 +112,21 @@ class MachineView:
         self._make_hydraulic_views()
         self._make_force_views()
         self._make_sensor_views()
+
+    def _close(self) -> None:
+        """Ends the making of the view: from now on only the emergency stop is set by assignment."""
+        self._closed = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuses an assignment that nothing would read: to a mapping, to a reading, or to a misspelt name."""
+        if vars(self).get("_closed") and not name.startswith("_") and name != "emergency_stop":
+            if name in ("command", "faults"):
+                raise ParameterError(name, value, f"changed by name: `.{name}[...] = ...`")
+            if hasattr(type(self), name) or name in vars(self):
+                raise ParameterError(name, value, "an attribute that is only read")
+            known = [one for one in (*dir(type(self)), *vars(self)) if not one.startswith("_")]
+            raise ParameterError("attribute", name, closest(name, known))
+        super().__setattr__(name, value)
 
     def __reduce_ex__(self, protocol):
         """Refuses `copy` and `pickle`: their copies would share arrays with the original, or need its addresses."""

@@ -5,6 +5,7 @@ import pytest
 import trimesh
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
+from rcl_interfaces.msg import Log
 from rclpy.parameter import Parameter
 from simulation_interfaces import msg, srv
 from simulation_interfaces.msg import EntityCategory, EntityFilters, EntityState, Result
@@ -269,6 +270,16 @@ def test_refused_entity_of_a_request_does_not_refuse_the_others(ask, spawn_toget
     assert answer.result.result == srv.SpawnEntities.Response.ENTITIES_SPAWN_FAILED
     assert [one.result.result for one in answer.results] == [OK, msg.SpawnResult.INVALID_POSE, OK]
     assert list(ask("GetEntities").entities) == ["loader", "first", "last"]
+
+
+def test_warnings_of_a_refused_entity_are_not_reported(ask, peer, spawn, start_simulator):
+    start_simulator(start_paused=True)
+    told = peer.hear(Log, "/rosout", 1000)
+    assert spawn("first", (0.0, 5.0, 0.2)).result.result == OK
+    assert spawn("same_place", (0.1, 5.0, 0.2)).result.result == srv.SpawnEntity.Response.INVALID_POSE
+    assert spawn("in_the_ground", (0.0, 9.0, 0.1)).result.result == OK
+    told.wait_ever(lambda message: "in_the_ground" in message.msg, "the warning of the last entity")
+    assert not [message.msg for message in told.all() if "overlap" in message.msg]
 
 
 @needs_spawn_entities

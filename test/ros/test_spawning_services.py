@@ -73,6 +73,9 @@ class Yard:
     def state(self):
         return self.now if self.entry is not None else RunState.NO_WORLD
 
+    def stepping(self):
+        return False
+
     def set_state(self, target):
         if target is RunState.STOPPED:
             self.reset(Scope.TIME | Scope.STATE | Scope.SPAWNED)

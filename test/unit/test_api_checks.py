@@ -79,6 +79,8 @@ CALLS = {
     "obstacles[0]": lambda s, v: World(obstacles=(v,)),
     "spawn ": lambda s, v: World(spawn=v),
     "world name": lambda s, v: World(name=v),
+    "world description": lambda s, v: World(description=v),
+    "world tags": lambda s, v: World(tags=v),
     "poses": lambda s, v: World(poses=v),
     "position   ": lambda s, v: Pose(v),
     "position    ": lambda s, v: Pose((v, 0.0, 1.0)),
@@ -210,6 +212,25 @@ def test_no_text_is_in_a_mapping_by_name(simulation, call):
     assert not any(value in getattr(simulation, call) for value in ([], {}, None, 0, HUGE, np.zeros(2)))
 
 
+def test_assignments_that_nothing_reads_are_refused(simulation, crane):
+    member = Simulation(grouser.combine({"crane": Member(crane)})).part("crane")
+    for view in (simulation, simulation.batch(1)[0], member):
+        before = view.command
+        with pytest.raises(ParameterError, match="command .* changed by name"):
+            view.command = {"boom_valve": 0.5}
+        assert view.command is before
+        for name, words in {
+            "step_size": "only read",
+            "joint_position": "only read",
+            "emergencystop": "emergency_stop",
+        }.items():
+            with pytest.raises(ParameterError, match=words):
+                setattr(view, name, 0.0)
+        view.emergency_stop = True
+        assert view.emergency_stop
+        view.release_emergency_stop()
+
+
 def test_xacro_arguments_are_named(crane):
     with pytest.raises(ParameterError, match="xacro argument = 3"):
         grouser.load_machine("urdf/rover.urdf.xacro", {3: "x"})
@@ -223,6 +244,14 @@ def test_states_of_other_machines_are_refused(simulation, crane):
         with pytest.raises(ParameterError, match="of the same machine and world"):
             take(other.state)
     simulation.resume(simulation.state)
+
+
+def test_grounds_from_arrays_are_equal_and_keep_their_values():
+    point, normal = np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0])
+    ground = Ground(point, normal)
+    assert ground == Ground((1.0, 2.0, 3.0)) and hash(ground) == hash(Ground((1.0, 2.0, 3.0)))
+    point[2] = 5.0
+    assert ground.point == (1.0, 2.0, 3.0)
 
 
 def test_numbers_of_all_kinds_are_taken(simulation):

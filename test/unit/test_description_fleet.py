@@ -25,6 +25,8 @@ from grouser.physics.description.urdf.placement import initial_positions, link_p
 
 MACHINES = ("demolition_robot", "excavator", "four_bar", "hydraulic_lift", "loader_crane", "rigid_pendulum", "rover")
 SHARED = {"name", "root", "floating_base", "fluid", "self_collision", "integrator", "urdf", "source", "file"}
+# Of the files of the members, which keep them.
+OF_FILES = {"arguments", "packages"}
 
 
 def lone(name="base", **attributes):
@@ -76,7 +78,7 @@ def test_single_elements_have_no_names():
 
 def test_combine_handles_every_field_of_a_machine():
     lists = {field.name for field in dataclasses.fields(Machine) if field.default == ()} | {"links", "joints"}
-    assert {field.name for field in dataclasses.fields(Machine)} == lists | SHARED
+    assert {field.name for field in dataclasses.fields(Machine)} == lists | SHARED | OF_FILES
 
 
 @pytest.mark.parametrize("name", MACHINES)

@@ -118,6 +118,19 @@ def shape(kind, file, more=""):
     return f'<{kind}><geometry><mesh filename="{file}" {more}/></geometry></{kind}>'
 
 
+def test_mesh_of_several_links_is_told_once(tmp_path):
+    trimesh.creation.icosphere(subdivisions=5, radius=0.4).export(tmp_path / "ball.stl")
+    parts = ""
+    for name in ("left", "right"):
+        parts += f'<link name="{name}">{shape("collision", "ball.stl")}</link><joint name="{name}" type="fixed">'
+        parts += f'<parent link="trunk"/><child link="{name}"/></joint>'
+    path = tmp_path / "robot.urdf"
+    path.write_text(f'<robot name="r"><link name="trunk">{INERTIAL.format(mass=3, i=0.1)}</link>{parts}</robot>')
+    (warning,) = grouser.load_machine(path).warnings
+    assert warning.startswith("link 'left': the hull of mesh 'ball.stl'")
+    assert warning.endswith("(likewise link 'right')")
+
+
 @pytest.mark.parametrize("suffix", ["stl", "ply", "ascii.stl"])
 def test_machine_with_a_large_mesh_is_told_and_simulated(tmp_path, suffix):
     kind = "stl_ascii" if suffix == "ascii.stl" else suffix

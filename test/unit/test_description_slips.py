@@ -1,5 +1,7 @@
 """Slips of the pen that other simulators read over are mended and told; what has no meaning is still refused."""
 
+import re
+
 import pytest
 
 from grouser import MachineError
@@ -90,3 +92,51 @@ def test_blank_lines_before_the_declaration_and_an_ending_null_do_no_harm():
 def test_what_has_no_meaning_is_refused(link, joint, problem):
     with pytest.raises(MachineError, match=problem):
         machine(link, joint)
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        ("<!-- copyright --><?xml version='1.0'?>", "let the file begin with <?xml"),
+        ("<!-- arm -- left -->", "a comment holds no --"),
+    ],
+)
+def test_text_that_is_no_xml_is_refused_with_its_remedy(before, words):
+    with pytest.raises(MachineError, match=re.escape(words)):
+        machine(joint=LIMIT, before=before)
+
+
+def test_material_with_a_texture_is_defined():
+    visual = '<visual><geometry><box size="1 1 1"/></geometry>{}</visual>'
+    texture = '<material name="wood"><texture filename="wood.png"/></material>'
+    link = visual.format('<material name="wood"/>') + visual.format(texture)
+    assert not told(machine(link, LIMIT), "nowhere defined")
+    assert told(machine(visual.format('<material name="wood"/>'), LIMIT), "nowhere defined")
+
+
+@pytest.mark.parametrize(
+    ("link", "joint", "words"),
+    [
+        ('<collisionn><geometry><sphere radius="1"/></geometry></collisionn>', LIMIT, "link 'arm' has <collisionn>"),
+        (
+            "",
+            f'<originn xyz="0 0 1"/>{LIMIT}',
+            "<originn>: joint 'elbow' has <originn>, which is not read: is <origin> meant",
+        ),
+        ("", f'<origin xzy="0 0 1"/>{LIMIT}', "has xzy in <origin>, which is not read: is xyz meant"),
+        ("", '<limit lowr="-1" upper="1"/>', "has lowr in <limit>, which is not read: is lower meant"),
+        ("", f'{LIMIT}<dynamics dampng="2"/>', "is damping meant"),
+        ("", f'{LIMIT}<mimic joint="none" multiplierr="2"/>', "is multiplier meant"),
+        ("", f"{LIMIT}<Axis/>", "is <axis> meant"),
+    ],
+)
+def test_misspelt_names_are_told(link, joint, words):
+    assert told(machine(link, joint), words)
+
+
+def test_names_of_other_programs_are_not_told():
+    shape = (
+        '<visual><geometry><box size="1 1 1"/></geometry></visual><verbose value="1"/><contact_coefficients mu="1"/>'
+    )
+    extra = '<limit lower="-1" upper="1" effort="1" velocity="1" acceleration="3" jerk="1"/><safety_controller/>'
+    assert not told(machine(shape, f"{extra}<calibration/><transmission/><drake:limit/>"), "is not read")

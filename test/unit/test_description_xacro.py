@@ -68,6 +68,8 @@ BODIES = {
     "fatal": ("<link name=\"${xacro.fatal('no such boom')}\"/>", "no such boom"),
     "all memory": ("<link name=\"${'a' * 10**11}\"/>", "MemoryError"),
     "not closed": ("<link>", "not well-formed"),
+    "include of a package": ('<xacro:include filename="package://arm/a.xacro"/>', "write $(find arm)/a.xacro"),
+    "undeclared prefix": ('<mine:link name="a"/>', 'add xmlns:xacro="http://www.ros.org/wiki/xacro" to its <robot>'),
 }
 
 

@@ -65,7 +65,7 @@ class Heightfield:
             i, j = (int(index[0]) for index in np.nonzero(wrong))
             raise ParameterError(f"heights[{i}, {j}]", float(heights[i, j]), _HEIGHTS)
         require_size("cell", self.cell)
-        require_vector("origin", self.origin, 2, "m")
+        object.__setattr__(self, "origin", require_vector("origin", self.origin, 2, "m"))
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,9 @@ class Ground:
     soil: SoilGround | None = None
 
     def __post_init__(self) -> None:
-        require_vector("ground point", self.point, 3, "m")
-        x, y, z = require_vector("ground normal", self.normal, 3)
+        object.__setattr__(self, "point", require_vector("ground point", self.point, 3, "m"))
+        object.__setattr__(self, "normal", require_vector("ground normal", self.normal, 3))
+        x, y, z = self.normal
         length = math.sqrt(x * x + y * y + z * z)
         if not abs(length - 1.0) <= 1e-6 or abs(z) < SMALLEST_RISE:
             raise ParameterError("ground normal", self.normal, "a vector of length 1 that is not level, as (0, 0, 1)")
@@ -194,7 +195,10 @@ class World:
     source: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        require_type("world name", self.name, str, "a text")
+        for name in ("name", "description", "file", "source"):
+            require_type(f"world {name}", getattr(self, name), str, "a text")
+        for name in ("tags", "files"):
+            object.__setattr__(self, name, require_items(f"world {name}", getattr(self, name), str, "a text"))
         gravity = require_vector("gravity", self.gravity, 3, "m/s2, as (0, 0, -9.81)")
         object.__setattr__(self, "gravity", gravity)
         if self.ground is not None:

@@ -9,6 +9,7 @@ from grouser.physics.description.data.mechanism import Collision, Inertial, Link
 from grouser.physics.description.data.rotation import matrix
 from grouser.physics.description.data.shapes import Capsule, Cylinder, Mesh, Sphere
 from grouser.physics.description.data.soil import Wheel
+from grouser.physics.description.text.mending import likewise
 
 # Error of a simplified hull that is told, as a share of its extent.
 _HULL_ERROR = 0.01
@@ -24,7 +25,7 @@ _SMALLEST_WHEEL, _LARGEST_WHEEL = 5e-3, 5.0
 def shape_warnings(machine: Machine) -> list[str]:
     """Returns warnings of hulls that differ from their meshes, of meshes in millimetres, of wheels whose radius is not
     that of their shapes, and of a machine that nothing touches."""
-    found = [text for link in machine.links for text in (*_hull_warnings(link), *_unit_warnings(link))]
+    found = _hull_warnings(machine) + [text for link in machine.links for text in _unit_warnings(link)]
     links = {link.name: link for link in machine.links}
     for wheel in machine.wheels:
         found += _wheel_warnings(wheel, links[wheel.link])
@@ -44,13 +45,19 @@ def _extent(mesh: Mesh) -> float:
     return float(np.ptp(mesh.hull, axis=0).max()) if len(mesh.hull) else 0.0
 
 
-def _hull_warnings(link: Link) -> list[str]:
-    return [
-        f"link '{link.name}': the hull of mesh '{mesh.uri}' is simplified to {len(mesh.hull)} vertices, and up to "
-        f"{1000.0 * mesh.hull_error:.3g} mm of the mesh are outside; give the link a sphere, cylinder or simpler mesh"
-        for mesh in _meshes(link)
-        if mesh.hull_error > _HULL_ERROR * _extent(mesh)
-    ]
+def _hull_warnings(machine: Machine) -> list[str]:
+    """One warning of each mesh, which names the other links that have it."""
+    found: dict[str, dict[str, None]] = {}  # the links in the order of the file, each once
+    for link in machine.links:
+        for mesh in _meshes(link):
+            if mesh.hull_error > _HULL_ERROR * _extent(mesh):
+                text = (
+                    f"the hull of mesh '{mesh.uri}' is simplified to {len(mesh.hull)} vertices, and up to "
+                    f"{1000.0 * mesh.hull_error:.3g} mm of the mesh are outside; give the link a sphere, cylinder or "
+                    "simpler mesh"
+                )
+                found.setdefault(text, {}).setdefault(f"link '{link.name}'")
+    return [f"{first}: {text}{likewise(others)}" for text, (first, *others) in found.items()]
 
 
 def _unit_warnings(link: Link) -> list[str]:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from xml.dom.minidom import Document
-from xml.parsers.expat import ExpatError
+from xml.parsers.expat import ExpatError, errors
 
 import xacro
 import xacro.substitution_args
@@ -86,7 +86,9 @@ def main() -> int:
         packages = Packages(request["near"], request["packages"])
         expanded = expand(request["file"], arguments, packages)
     except ExpatError as error:
-        return _fail(f"not well-formed XML: {error}")
+        unbound = error.code == errors.codes[errors.XML_ERROR_UNBOUND_PREFIX]
+        remedy = '; add xmlns:xacro="http://www.ros.org/wiki/xacro" to its <robot>' if unbound else ""
+        return _fail(f"not well-formed XML: {error}{remedy}")
     except MemoryError:
         return _fail(f"it needs more than {MEMORY_MAX >> 30} GiB of memory")
     except RecursionError:
@@ -106,6 +108,11 @@ def _problem(error: xacro.XacroException, arguments: Arguments) -> str:
     if isinstance(error.exc, ArgException):
         declared = ", ".join(f"{name} = '{default}'" for name, default in arguments.defaults.items()) or "none"
         return f"the argument {error.exc} has no value here: give {error.exc}:=VALUE; declared before: {declared[:200]}"
+    if isinstance(error.exc, OSError) and error.exc.filename is not None:
+        _, uri, path = str(error.exc.filename).partition("package://")
+        name, _, rest = path.partition("/")
+        remedy = f": xacro does not read {uri}; write $(find {name})/{rest}" if uri else ""
+        return f"{error.exc.filename}: {error.exc.strerror}{remedy}"
     return f"{error} ({type(error.exc).__name__})" if error.exc else str(error)
 
 

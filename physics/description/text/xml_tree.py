@@ -20,6 +20,12 @@ DEPTH_MAX = 100
 _EXPANDED = "in what xacro expands it to"
 IS_XACRO = "it is xacro: let the name of the file end in .xacro"
 _UNEXPANDED = ("${", "$(")
+_CODES = expat.errors.codes
+_REMEDIES = {
+    _CODES[expat.errors.XML_ERROR_MISPLACED_XML_PI]: "let the file begin with <?xml ...?>, or leave it out",
+    _CODES[expat.errors.XML_ERROR_INVALID_TOKEN]: "is it a URDF or xacro file? In texts & is written &amp; and < is "
+    "written &lt;, and a comment holds no --",
+}
 _LATE_DECLARATION = re.compile(r"^\s+<\?xml\b[^>]*\?>")
 
 
@@ -233,6 +239,6 @@ def parse(text: str, file: str, has_lines: bool = True) -> Element:
             f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}",
             file=file,
             line=error.lineno if has_lines else None,
-            remedy="is it a URDF or xacro file, and are all tags closed?",
+            remedy=_REMEDIES.get(error.code, "is it a URDF or xacro file, and are all tags closed?"),
         ) from None
     return roots[0]

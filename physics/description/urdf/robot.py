@@ -9,6 +9,7 @@ from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xml_tree import IS_XACRO, Element
 from grouser.physics.description.urdf.inertial import read_inertial
 from grouser.physics.description.urdf.joints import read_joint
+from grouser.physics.description.urdf.misspellings import tell_misspellings
 from grouser.physics.description.urdf.shapes import Materials, read_collisions, read_materials, read_visuals
 from grouser.physics.description.urdf.slips import mend_slips
 from grouser.physics.description.urdf.tree import find_root, resolve_mimics
@@ -47,6 +48,7 @@ def read_robot(robot: Element, packages: Packages, warnings: list[str]) -> Robot
     name = robot.text("name")
     mendings = Mendings()
     mend_slips(robot, mendings)
+    tell_misspellings(robot, mendings)
     link_elements = _by_name(robot, "link")
     joint_elements = _by_name(robot, "joint")
     if not link_elements:

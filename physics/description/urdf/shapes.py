@@ -20,10 +20,10 @@ Colour = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Materials:
-    """Colours by material name, and the names that were told to have none."""
+    """Colours by material name, and the names without one that need not be told: they have a texture, or were told."""
 
     rgba: dict[str, Colour]
-    unknown: set[str] = field(default_factory=set)
+    silent: set[str] = field(default_factory=set)
 
 
 def read_materials(robot: Element) -> Materials:
@@ -33,6 +33,7 @@ def read_materials(robot: Element) -> Materials:
         MachineError: a colour cannot be read or is out of range.
     """
     rgba: dict[str, Colour] = {}
+    textured: set[str] = set()
     visuals = (visual for link in robot.all("link") for visual in link.all("visual"))
     for holder in (robot, *visuals):
         for material in holder.all("material"):
@@ -40,7 +41,9 @@ def read_materials(robot: Element) -> Materials:
             name = material.attributes.get("name", "")
             if colour is not None and name:
                 rgba.setdefault(name, colour)
-    return Materials(rgba)
+            if material.optional("texture") is not None:
+                textured.add(name)
+    return Materials(rgba, textured)
 
 
 def read_collisions(link: Element, packages: Packages) -> tuple[Collision, ...]:
@@ -88,8 +91,8 @@ def _colour_of(visual: Element, link: str, materials: Materials, mendings: Mendi
     if own is not None:
         return own
     name = material.attributes.get("name", "")
-    if name not in materials.rgba and name not in materials.unknown and material.optional("texture") is None:
-        materials.unknown.add(name)
+    if name not in materials.rgba and name not in materials.silent:
+        materials.silent.add(name)
         mendings.add(material, f"material {shortened(name)}", "is nowhere defined: it is shown in grey")
     return materials.rgba.get(name)
 
