@@ -47,7 +47,7 @@ def channels_of(subject: Subject) -> Iterator[Channel]:
     if description is None:
         return
     timeout = float(subject.parameters["command_timeout"])
-    if _type(subject, "cmd_vel") in standard.INPUTS[1].types and description.has(standard.DRIVEN_WHEELS):
+    if _type(subject, "cmd_vel") in standard.CMD_VEL.types and description.has(standard.DRIVEN_WHEELS):
         twist = _stamped if _type(subject, "cmd_vel") == "geometry_msgs/TwistStamped" else _plain
         patience = float(subject.parameters["cmd_vel_timeout"])
         yield Channel("cmd_vel", twist(_FORWARD), twist(0.0), {"NaN": twist(math.nan)}, patience)

@@ -136,10 +136,11 @@ class Input:
     needs: str
 
 
+CMD_VEL = Input("cmd_vel", ("geometry_msgs/TwistStamped", "geometry_msgs/Twist"), DRIVEN_WHEELS)
 INPUTS = (
     Input("emergency_stop", ("std_msgs/Bool",), EVERY_MACHINE),
     Input("/emergency_stop", ("std_msgs/Bool",), EVERY_MACHINE),
-    Input("cmd_vel", ("geometry_msgs/TwistStamped", "geometry_msgs/Twist"), DRIVEN_WHEELS),
+    CMD_VEL,
     Input("joint_commands", ("sensor_msgs/JointState",), DRIVES),
     Input("joint_trajectory", ("trajectory_msgs/JointTrajectory",), FOLLOWING_DRIVES),
     Input("valve_commands", (VALUES,), VALVES),

@@ -115,9 +115,10 @@ def test_the_footprint_lies_on_a_height_field():
 
 def machine_with_root(root, tmp_path):
     path = tmp_path / "machine.urdf"
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    inertial = f'<inertial><mass value="1"/>{inertia}</inertial>'
     path.write_text(
-        f'<robot name="m"><link name="{root}"/><link name="arm"><inertial><mass value="1"/>'
-        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        f'<robot name="m"><link name="{root}">{inertial}</link><link name="arm">{inertial}</link>'
         f'<joint name="j" type="continuous"><parent link="{root}"/><child link="arm"/></joint></robot>'
     )
     return grouser.load_machine(path)

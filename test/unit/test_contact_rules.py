@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from contact_scene import FREE_SPACE, Scene, free_bodies, hull_mesh
 
-from grouser.physics.base.errors import MachineError
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.contact.laws import combine
 from grouser.physics.contact.slots import claim_slots, clear_rows, make_memory, make_place, stored_at
 from grouser.physics.description.data.compliance import CompliantJoint, JointFrame, LoopJoint
@@ -138,8 +138,8 @@ def test_contacts_are_between_the_bodies_of_the_links():
 
 
 def test_point_set_obstacles_are_rejected():
-    with pytest.raises(MachineError, match='obstacle "cloud": a point set'):
-        Scene(free_bodies(BALL), World(obstacles=(Obstacle("cloud", PointSet(np.zeros((1, 3)))),)))
+    with pytest.raises(ParameterError, match="obstacle 'cloud' geometry = PointSet"):
+        Obstacle("cloud", PointSet(np.zeros((1, 3))))
 
 
 def test_flat_mesh_is_a_thin_plate():
