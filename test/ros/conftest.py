@@ -34,7 +34,6 @@ from grouser.nodes.simulator.node import SimulatorNode, spinning
 
 # Depth of the queues: more messages than any test causes while the subscriber does not get the processor.
 KEPT = 10_000
-LOST = 20.0  # [s] without an answer, after which a request to an action is made again
 LONGEST_END = 30.0  # [s] of a process that is told to end, after which it is killed
 MOST_REQUESTS = 100  # for steps, until something is seen
 DATA = Path(__file__).resolve().parent / "data"
@@ -101,6 +100,7 @@ class Actor:
     """Sends goals to an action."""
 
     def __init__(self, peer: "Peer", action_type: type, name: str) -> None:
+        self._executor = peer.node.executor
         self._client = ActionClient(peer.node, action_type, name)
         # An action client drops feedback that arrives after the result, so the topic is subscribed instead.
         self.feedback = Inbox()
@@ -110,16 +110,24 @@ class Actor:
     def send(self, goal: Any) -> Any:
         """Sends a goal; returns its handle once the server has answered."""
         assert self._client.wait_for_server(DEADLINE), "the action was never offered"
-        return answer_again(lambda: self._client.send_goal_async(goal))
+        return self._answer(lambda: self._client.send_goal_async(goal))
 
     def cancel(self, handle: Any) -> int:
         """Cancels a goal; returns the number of goals that will be canceled."""
-        return len(answer_of(handle.cancel_goal_async()).goals_canceling)
+        return len(self._answer(handle.cancel_goal_async).goals_canceling)
 
     def end(self, handle: Any) -> tuple[int, Any]:
         """Waits for the end of a goal; returns its status and result."""
-        answer = answer_again(handle.get_result_async)
+        answer = self._answer(handle.get_result_async)
         return answer.status, answer.result
+
+    def _answer(self, request: Callable[[], Any]) -> Any:
+        """Makes a request in the executor's thread, and waits for its answer.
+
+        An action client notes a request after sending it, without a lock: in another thread the answer may come before,
+        and is then ignored.
+        """
+        return answer_of(answer_of(self._executor.create_task(request)))
 
     def destroy(self) -> None:
         self._client.destroy()
@@ -254,20 +262,6 @@ def answer_of(future: Any, what: str = "an action") -> Any:
     future.add_done_callback(lambda _: answered.set())
     assert answered.wait(DEADLINE), f"never answered: {what}"
     return future.result()
-
-
-def answer_again(request: Callable[[], Any]) -> Any:
-    """Waits for the answer of an action; returns it.
-
-    A server that has not yet discovered the client's reader of answers loses the answer: the request is made again.
-    """
-    end = time.monotonic() + DEADLINE
-    while time.monotonic() < end:
-        answered, future = threading.Event(), request()
-        future.add_done_callback(lambda _, answered=answered: answered.set())
-        if answered.wait(LOST):
-            return future.result()
-    raise AssertionError("never answered: an action")
 
 
 @pytest.fixture(scope="module")
