@@ -262,7 +262,8 @@ class PhysicsLoop:
             self._refresh_report()
 
     def stop_all(self) -> None:
-        """Emergency stop of every robot."""
+        """Emergency stop of every robot; requested steps end also without any."""
+        self.end_steps("an emergency stop")
         for name in self._runtimes:
             self.stop_robot(name)
 

@@ -107,6 +107,20 @@ def test_request_for_steps_is_ended(make_loop, simulation, call, cause, reached)
     assert outcome.message == f"20 of 10000000 steps, ended by {cause}"
 
 
+def test_stop_of_all_ends_requested_steps_without_robots(make_loop, simulation):
+    """A loop whose simulation has no robot any more."""
+    mailbox, calls = Mailbox(), []
+
+    def emit(sample, may_wait):
+        if simulation.step_count == 20 and not calls:
+            calls.append(mailbox.call(lambda loop: loop.stop_all()))
+        return True
+
+    loop = make_loop(mailbox, emit)
+    loop._runtimes.clear()
+    assert loop.step_paused(200).message == "20 of 200 steps, ended by an emergency stop"
+
+
 def test_second_request_for_steps_is_refused_at_once(make_loop, simulation):
     mailbox, calls = Mailbox(), []
 
