@@ -25,6 +25,7 @@ NAMES: tuple[str, ...] = (
     "servo_bode",
     "servo_step",
     "servo_stick_slip",
+    "skid_steer_moment",
     "slope_climb",
     "spherical_pendulum",
     "spring_four_bar",
