@@ -31,6 +31,7 @@ NAMES: tuple[str, ...] = (
     "spring_four_bar",
     "stick_slip_one_mass",
     "stick_slip_two_mass",
+    "track_drawbar_pull",
     "wheel_soil_bin",
     "wheel_stress",
 )
