@@ -11,11 +11,13 @@ import numpy as np
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.base.errors import ParameterError
 from grouser.studies.tracks.shear import DIRECTIONS
-from grouser.studies.tracks.skid_steer import TrackedVehicle, Turn, locked_turn, steady_turns
+from grouser.studies.tracks.skid_steer import INNER, OUTER, TrackedVehicle, Turn, locked_turn, shear_field, steady_turns
 
 DESCRIPTION = "a vehicle turns by its two tracks on rigid ground (Wong and Chiang, 2001)"
 
 _WIDEST = 1e9
+# Arrows along and across a contact.
+_ARROWS = 15, 4
 
 
 def _read_radii(value: list) -> list[float]:
@@ -69,33 +71,10 @@ def run(**parameters: Any) -> Result:
     if parameters["width"] > parameters["tread"]:
         valid = f"at most the tread, {parameters['tread']:g} m: the tracks would overlap"
         raise ParameterError("width", parameters["width"], valid)
-    return _read_turns(_turns(parameters), parameters["mode"] == "locked")
-
-
-def _turns(parameters: Mapping[str, Any]) -> list[Turn]:
-    vehicle = TrackedVehicle(
-        weight=parameters["weight"],
-        contact_length=parameters["contact_length"],
-        width=parameters["width"],
-        tread=parameters["tread"],
-        friction=parameters["friction"],
-        modulus=parameters["shear_displacement_modulus"] if parameters["law"] == "exponential" else 0.0,
-        direction=parameters["direction"],
-    )
-    if parameters["mode"] == "locked":
-        return [locked_turn(vehicle)]
-    return list(steady_turns(vehicle, [0.0] if parameters["mode"] == "pivot" else parameters["radius"]))
-
-
-def _read_turns(turns: list[Turn], locked: bool) -> Result:
+    turns, locked = _turns(parameters), parameters["mode"] == "locked"
     results: dict[str, list | None] = {
         "radius": [turn.radius for turn in turns],
-        "lateral_moment": [
-            abs(turn.outer.moment + turn.inner.moment)
-            if locked
-            else abs(turn.outer.lateral_moment + turn.inner.lateral_moment)
-            for turn in turns
-        ],
+        "lateral_moment": [abs(turn.moment if locked else turn.lateral_moment) for turn in turns],
         "belt_force_inner": [abs(turn.inner.forward) for turn in turns],
         "belt_force_outer": [abs(turn.outer.forward) for turn in turns],
         "belt_speed_inner": [turn.inner_speed for turn in turns],
@@ -106,10 +85,32 @@ def _read_turns(turns: list[Turn], locked: bool) -> Result:
     return Result(results, _UNITS)
 
 
+def _vehicle(parameters: Mapping[str, Any]) -> TrackedVehicle:
+    builds_up = parameters["law"] == "exponential" and parameters["mode"] != "locked"
+    return TrackedVehicle(
+        weight=parameters["weight"],
+        contact_length=parameters["contact_length"],
+        width=parameters["width"],
+        tread=parameters["tread"],
+        friction=parameters["friction"],
+        modulus=parameters["shear_displacement_modulus"] if builds_up else 0.0,
+        direction=parameters["direction"],
+    )
+
+
+def _turns(parameters: Mapping[str, Any]) -> list[Turn]:
+    vehicle = _vehicle(parameters)
+    if parameters["mode"] == "locked":
+        return [locked_turn(vehicle)]
+    return list(steady_turns(vehicle, [0.0] if parameters["mode"] == "pivot" else parameters["radius"]))
+
+
 def plot(
     parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
 ) -> None:
     """Draws lateral moment, belt forces, belt speeds and shift over the radius, beside Coulomb friction.
+
+    A single turn is drawn in plan view, with the shear under the tracks.
 
     Args:
         parameters: what `run` got.
@@ -117,6 +118,40 @@ def plot(
         figure: matplotlib figure.
         reference: columns radius_m, lateral_moment_Nm, belt_force_N, centre_shift_m of a reference curve, if present.
     """
+    ground = f"μ = {parameters['friction']:g}"
+    if parameters["law"] == "exponential" and parameters["mode"] != "locked":
+        ground += f", K = {parameters['shear_displacement_modulus']:g} m, {parameters['direction']}"
+    if len(result["radius"]) == 1:
+        _draw_plan(parameters, figure.subplots())
+        turn = f"radius {result['radius'][0]:g} m, lateral moment {result['lateral_moment'][0]:.4g} N m"
+    else:
+        _draw_curves(parameters, result, figure, reference)
+        turn = "steady turns"
+    figure.suptitle(f"two tracks on rigid ground: {turn}\n{parameters['mode']}, {parameters['weight']:g} N, {ground}")
+
+
+def _draw_plan(parameters: Mapping[str, Any], panel: Any) -> None:
+    vehicle, (turn,) = _vehicle(parameters), _turns(parameters)
+    end, half = 0.5 * vehicle.contact_length, 0.5 * vehicle.width
+    for side, name, speed in ((OUTER, "outer", turn.outer_speed), (INNER, "inner", turn.inner_speed)):
+        shear = shear_field(vehicle, turn, side, *_ARROWS)
+        behind, left = ((np.arange(count) + 0.5) / count - 0.5 for count in _ARROWS)
+        forward = -np.copysign(vehicle.contact_length, speed) * behind
+        right = -0.5 * side * vehicle.tread - vehicle.width * left
+        grid = np.meshgrid(right, forward)
+        panel.quiver(*grid, -shear.imag, shear.real, angles="xy", scale=15.0, width=0.003, pivot="middle")
+        near, far = -0.5 * side * vehicle.tread - half, -0.5 * side * vehicle.tread + half
+        panel.plot([near, far, far, near, near], [-end, -end, end, end, -end], label=name)
+    panel.plot([0.0], [-turn.shift], "k+", markersize=12, label="moves straight ahead")
+    panel.set_aspect("equal")
+    panel.set_xlabel("to the right [m]")
+    panel.set_ylabel("forward [m]; arrows: force on the belt, turn to the left")
+    panel.legend(fontsize="small", loc="center")
+
+
+def _draw_curves(
+    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
+) -> None:
     radius = np.asarray(result["radius"])
     coulomb = run(**{**parameters, "law": "coulomb"})
     bound = 0.25 * parameters["friction"] * parameters["weight"] * parameters["contact_length"]
@@ -124,8 +159,7 @@ def plot(
     label = parameters["direction"] if parameters["law"] == "exponential" else "Coulomb"
     moment.plot(radius, result["lateral_moment"], "o-", label=label)
     moment.plot(radius, coulomb["lateral_moment"], ":", marker=".", label="Coulomb")
-    if parameters["mode"] != "locked":
-        moment.axhline(bound, color="grey", linestyle="-.", label="μ W L/4")
+    moment.axhline(bound, color="grey", linestyle="-.", label="μ W L/4")
     force.plot(radius, result["belt_force_outer"], "o-", label=f"{label}, outer")
     force.plot(radius, result["belt_force_inner"], "x", label=f"{label}, inner")
     force.plot(radius, coulomb["belt_force_outer"], ":", marker=".", label="Coulomb")
@@ -151,7 +185,3 @@ def plot(
         panel.legend(fontsize="small")
     for panel in (speed, shift):
         panel.set_xlabel("radius [m]")
-    ground = f"μ = {parameters['friction']:g}"
-    if parameters["law"] == "exponential":
-        ground += f", K = {parameters['shear_displacement_modulus']:g} m"
-    figure.suptitle(f"two tracks on rigid ground, {parameters['mode']}: {parameters['weight']:g} N, {ground}")

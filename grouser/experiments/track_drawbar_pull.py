@@ -140,7 +140,7 @@ def plot(
             panel.plot(reference["slip"], reference[theirs], "--", label="reference")
         # With zero in the range, so that changes are to scale.
         low, high = panel.get_ylim()
-        panel.set_ylim(min(low, 0.0), max(high, 0.0))
+        panel.set_ylim(min(low, 0.0), 1.1 * max(high, 0.0))
         panel.set_xlabel("slip ratio [-]")
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)

@@ -259,6 +259,17 @@ def test_forces_are_converged_over_the_nodes(monkeypatch, direction, radius, mod
     assert ours == pytest.approx(forces(), abs=1e-5 * np.abs(ours).max())
 
 
+@pytest.mark.parametrize(("direction", "radius"), [("velocity", 0.0), ("displacement", 3.0), ("state", 0.0)])
+def test_drawn_shear_adds_up_to_the_belt_forces(direction, radius):
+    """Each of 300 by 60 arrows stands for its share of the contact: midpoint sums of an interpolated field."""
+    vehicle = skid_steer.TrackedVehicle(20e3, 1.5, 0.25, 1.4, 0.7, 0.05, direction)
+    (turn_found,) = skid_steer.steady_turns(vehicle, [radius])
+    for side, forces in ((skid_steer.OUTER, turn_found.outer), (skid_steer.INNER, turn_found.inner)):
+        field = 7000.0 * skid_steer.shear_field(vehicle, turn_found, side, 300, 60)
+        assert field.mean().real == pytest.approx(forces.forward, abs=5e-3 * 7000.0)
+        assert field.mean().imag == pytest.approx(forces.lateral, abs=5e-3 * 7000.0)
+
+
 def test_radau_nodes_integrate_polynomials_and_decay():
     """Degree 2 n - 2 = 8, and a decay of 1e6 panels' worth is damped, not reflected."""
     weights = quadrature.RADAU_MATRIX[-1]

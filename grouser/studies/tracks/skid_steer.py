@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import brentq, root
 
 from grouser.physics.base.errors import ParameterError
-from grouser.studies.tracks.shear import make_contact, mobilised_shear
+from grouser.studies.tracks.shear import Contact, make_contact, mobilised_shear
 
 OUTER, INNER = -1, 1
 
@@ -87,6 +87,16 @@ class Turn(NamedTuple):
     outer: TrackForces
     inner: TrackForces
 
+    @property
+    def moment(self) -> float:
+        """Of both tracks about the hull's centre, to the left; zero where the belts drive the turn [N m]."""
+        return self.outer.moment + self.inner.moment
+
+    @property
+    def lateral_moment(self) -> float:
+        """Of the lateral forces of both tracks [N m]."""
+        return self.outer.lateral_moment + self.inner.lateral_moment
+
 
 def locked_turn(vehicle: TrackedVehicle) -> Turn:
     """The vehicle turned in place by a moment from outside, with locked belts that slide everywhere.
@@ -137,11 +147,35 @@ def track_forces(vehicle: TrackedVehicle, side: int, radius: float, overspeed: f
     return TrackForces(*((1.0 - share) * backward + share * forward))
 
 
+def shear_field(vehicle: TrackedVehicle, turn: Turn, side: int, along: int, across: int) -> np.ndarray:
+    """What the ground does to a belt over mu p, interpolated on an even grid [-], forward + i left, (along, across).
+
+    Args:
+        vehicle: the vehicle.
+        turn: one of its turns.
+        side: OUTER or INNER.
+        along, across: numbers of places from the edge where the belt lands, and from its right side.
+    """
+    speed = turn.inner_speed if side == INNER else turn.outer_speed
+    overspeed = speed - turn.radius + side * 0.5 * vehicle.tread
+    contact = _contact(vehicle, side, turn.radius, overspeed, turn.shift)
+    shear = -mobilised_shear(contact, vehicle.direction, vehicle.modulus)
+    travel, rows = contact.travel.ravel(), contact.position[0, 0].imag - 0.5 * side * vehicle.tread
+    shear = shear.reshape(travel.size, rows.size)
+    lengthwise = (np.arange(along) + 0.5) / along * vehicle.contact_length
+    crosswise = ((np.arange(across) + 0.5) / across - 0.5) * vehicle.width
+    field = np.array([np.interp(lengthwise, travel, column) for column in shear.T])
+    return np.array([np.interp(crosswise, rows, line) for line in field.T])
+
+
+def _contact(vehicle: TrackedVehicle, side: int, radius: float, overspeed: float, shift: float) -> Contact:
+    offset = 0.5 * side * vehicle.tread
+    return make_contact(vehicle.contact_length, vehicle.width, offset, radius, overspeed, shift, vehicle.modulus)
+
+
 def _forces(vehicle: TrackedVehicle, side: int, radius: float, overspeed: float, shift: float) -> np.ndarray:
     """The numbers of `TrackForces`, (4,)."""
-    contact = make_contact(
-        vehicle.contact_length, vehicle.width, 0.5 * side * vehicle.tread, radius, overspeed, shift, vehicle.modulus
-    )
+    contact = _contact(vehicle, side, radius, overspeed, shift)
     greatest = 0.5 * vehicle.friction * vehicle.weight
     force = -greatest * contact.area * mobilised_shear(contact, vehicle.direction, vehicle.modulus)
     arm = contact.position
