@@ -27,6 +27,8 @@ _PATCH, _PATCH_OF_ROW = (8, 8), (1, 16)
 _WIDEST = 0.25
 # The cone of a patch is widened by this angle [rad], and the square of a bounding radius by this share, for rounding.
 _ROUNDING = 1e-9
+# Tiles are copied before the rays are followed only if there are so many rays for each, which then cost less.
+_RAYS_PER_TILE = 32
 _LOOSE = 1.0 + 1e-9
 
 
@@ -88,6 +90,7 @@ class RayCaster:
         self._shape = directions.shape[:2]
         self._mounting = mounting
         self._rays = Packed(_make_rays(directions, np.broadcast_to(reach, self._shape), mounting, shapes, on_ground))
+        self._make_grids(0)
 
     def cast(self, context: Packed, kinematics: Packed) -> np.ndarray:
         """Distances [m], (rows, columns): infinite where nothing is within reach, zero inside a shape or underground.
@@ -97,10 +100,15 @@ class RayCaster:
             kinematics: of the machine.
         """
         rotation, position = self._mounting.pose(kinematics)
-        grids = Packed(make_tile_grids(int(context.state.soil.tile_count[0])))
+        tiles = int(context.state.soil.tile_count[0])
+        if tiles > self._tiles:
+            self._make_grids(2 * tiles)
         distance = np.empty(self._shape)
-        cast_rays(context, kinematics, self._rays, grids, rotation, position, distance.reshape(-1))
+        cast_rays(context, kinematics, self._rays, self._grids, rotation, position, distance.reshape(-1))
         return distance
+
+    def _make_grids(self, tiles: int) -> None:
+        self._tiles, self._grids = tiles, Packed(make_tile_grids(tiles))
 
 
 def _make_rays(directions: np.ndarray, reach: np.ndarray, mounting: Mounting, shapes: int, on_ground: bool) -> _Rays:
@@ -176,7 +184,7 @@ def cast_rays(
         context: of the simulation.
         kinematics: of the machine.
         rays: see `_Rays`.
-        grids: of the opened tiles of soft ground, not filled.
+        grids: for the opened tiles of soft ground, or more.
         rotation, position: of the sensor's frame in the world, from the kinematics' origin [m].
         distance: result, (rays,).
     """
@@ -193,7 +201,7 @@ def cast_rays(
     _to_sensor_frame(shapes, rays, rotation, position)
     terrain, cell = system.contact.terrain, system.soil.cell[0]
     x, y, z = position[0] + origin[0], position[1] + origin[1], position[2] + origin[2]
-    survey(terrain, cell, state.soil, grids, x, y, rays.farthest)
+    survey(terrain, cell, state.soil, grids, x, y, rays.farthest, distance.shape[0] // _RAYS_PER_TILE)
     for p in range(rays.axis.shape[0]):
         count = _gather(shapes, rays, p)
         for k in range(rays.first[p], rays.first[p + 1]):

@@ -16,8 +16,6 @@ from grouser.physics.soil.tiles import SIDE, SURFACE, TILE, SoilState, natural_l
 
 # Blocks of cells along the side of a tile.
 _BLOCKS = SIDE // BLOCK
-# Up to this many tiles within reach are copied before the rays are followed, for their greatest height.
-_MOST_SURVEYED = 256
 
 
 class TileGrids(NamedTuple):
@@ -39,30 +37,33 @@ class TileGrids(NamedTuple):
 
 
 def make_tile_grids(tiles: int) -> TileGrids:
-    """Grids of which none is filled; see `survey`."""
+    """Grids for so many tiles, not yet surveyed."""
     return TileGrids(
         bounds=np.zeros(4),
-        summit=np.full(1, -np.inf),
-        highest=np.full(tiles, np.nan),
+        summit=np.zeros(1),
+        highest=np.zeros(tiles),
         heights=np.empty((tiles, SIDE + 1, SIDE + 1)),
         crest=np.empty((tiles, _BLOCKS, _BLOCKS)),
     )
 
 
 @kernel
-def survey(terrain: Terrain, cell, state: SoilState, grids: TileGrids, x, y, reach):
+def survey(terrain: Terrain, cell, state: SoilState, grids: TileGrids, x, y, reach, most):
     """Finds the tiles within reach of rays from one point: their bounding rectangle and their greatest height.
 
     Args:
         terrain: natural ground.
         cell: spacing of soft ground [m].
         state: its tiles.
-        grids: of the tiles; `bounds` and `summit` are filled.
+        grids: of the tiles; `bounds` and `summit` are filled, and the tiles' own emptied.
         x, y: where the rays begin [m].
         reach: of the longest one [m].
+        most: up to this many tiles are copied at once, for their greatest height.
     """
     bounds, side, count = grids.bounds, SIDE * cell, 0
     bounds[:2], bounds[2:] = math.inf, -math.inf
+    grids.summit[0] = -math.inf
+    grids.highest[: state.tile_count[0]] = math.nan
     for tile in range(state.tile_count[0]):
         low_x, low_y = state.tile_place[tile, 0] * side, state.tile_place[tile, 1] * side
         away_x, away_y = max(low_x - x, x - low_x - side), max(low_y - y, y - low_y - side)
@@ -71,10 +72,10 @@ def survey(terrain: Terrain, cell, state: SoilState, grids: TileGrids, x, y, rea
         count += 1
         bounds[0], bounds[2] = min(bounds[0], low_x), max(bounds[2], low_x + side)
         bounds[1], bounds[3] = min(bounds[1], low_y), max(bounds[3], low_y + side)
-        if count <= _MOST_SURVEYED:
+        if count <= most:
             _fill_grid(terrain, cell, state, grids, tile)
             grids.summit[0] = max(grids.summit[0], grids.highest[tile])
-    if count > _MOST_SURVEYED:
+    if count > most:
         grids.summit[0] = math.inf
 
 

@@ -100,8 +100,8 @@ class Lidar3d(MountedSensor):
 
     type = "lidar_3d"
     channels: int = 16
-    elevation_min: float = math.radians(-15.0)
-    elevation_max: float = math.radians(15.0)
+    elevation_min: float = -0.2618
+    elevation_max: float = 0.2618
     samples: int = 900
     angle_min: float = -math.pi
     angle_max: float = math.pi
@@ -125,7 +125,7 @@ class DepthCamera(MountedSensor):
     type = "depth_camera"
     width: int = 320
     height: int = 240
-    field_of_view: float = math.radians(87.0)
+    field_of_view: float = 1.5184
     depth_min: float = 0.1
     depth_max: float = 10.0
     noise: float = 0.0

@@ -44,7 +44,7 @@ DEPTH_CAMERA = ElementKind(
             Kind.NUMBER,
             "rad",
             "horizontal angle between the outer edges of the image; pixels are square",
-            default=round(DepthCamera.field_of_view, 6),
+            default=DepthCamera.field_of_view,
             minimum=_VIEW_MIN,
             maximum=_VIEW_MAX,
         ),

@@ -22,7 +22,7 @@ _RIGHT_ANGLE = 1.5708
 
 
 def _angle(name: str, description: str, default: float, limit: float) -> Attribute:
-    return Attribute(name, Kind.NUMBER, "rad", description, default=round(default, 6), minimum=-limit, maximum=limit)
+    return Attribute(name, Kind.NUMBER, "rad", description, default=default, minimum=-limit, maximum=limit)
 
 
 LIDAR_3D = ElementKind(
