@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from grouser import Simulation
+from grouser.nodes.shared.messages import make_imu
 from grouser.physics.description import parse_machine
 from grouser.physics.description.data.sensors import Imu
 from grouser.physics.description.data.world import World
@@ -99,6 +100,17 @@ def test_orientation_noise_turns_about_each_axis():
     turns = np.array([2.0 * with_errors(unit, REST, step, STEP).orientation[:3] for step in range(2000)])
     assert turns.std(axis=0) == pytest.approx([0.01] * 3, rel=4.0 / math.sqrt(2.0 * 2000))
     assert np.linalg.norm(with_errors(unit, REST, 3, STEP).orientation) == pytest.approx(1.0, abs=1e-14)
+
+
+def test_covariances_of_an_imu_are_those_of_its_white_noise():
+    """Zero means unknown (REP-145): without noise, and of quantities without."""
+    noisy = Imu("imu", "base", sample_rate=400.0, gyroscope_noise=1e-3, gyroscope_walk=5.0, accelerometer_noise=2e-2)
+    message = make_imu("imu", noisy)
+    np.testing.assert_allclose(np.reshape(message.angular_velocity_covariance, (3, 3)), 4e-4 * np.eye(3))
+    np.testing.assert_allclose(np.reshape(message.linear_acceleration_covariance, (3, 3)), 0.16 * np.eye(3))
+    assert not np.any(message.orientation_covariance)
+    exact = make_imu("imu", Imu("imu", "base"))
+    assert not np.any(exact.angular_velocity_covariance) and not np.any(exact.linear_acceleration_covariance)
 
 
 def test_imu_of_a_simulation_has_its_errors_and_repeats_them():
