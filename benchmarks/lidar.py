@@ -1,7 +1,8 @@
-"""One sweep of a planar lidar, beside MuJoCo's rays through the same scene."""
+"""Sweeps of lidars and images of depth cameras, beside MuJoCo's rays through the same scene."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -9,15 +10,18 @@ import numpy as np
 
 import grouser
 from grouser import catalogue
-from grouser.benchmarks.figure import Figure, alternating_medians
+from grouser.benchmarks.figure import Figure, Target, alternating_medians
 from grouser.benchmarks.peers import require
 from grouser.physics.description import parse_machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.description.data.sensors import DepthCamera, Lidar3d
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Sphere
 from grouser.physics.description.data.world import Ground, Heightfield, Obstacle, World
+from grouser.physics.sensors.depth_camera import pixel_directions
+from grouser.physics.sensors.lidar import beam_directions
 
-DESCRIPTION = "one sweep of 720 beams among obstacles, over rough ground and over ruts, beside MuJoCo's rays"
+DESCRIPTION = "lidars and depth cameras (of a core at 10 Hz) among obstacles and over ruts, beside MuJoCo's rays"
 
 BEAMS, REACH = 720, 30.0
 # Where the lidar is [m], and how it is tilted [rad].
@@ -25,17 +29,26 @@ PLACE, TILT = (0.0, 0.0, 0.8), (0.05, 0.03, 0.0)
 _OBSTACLES = 30
 _CELL, _SIDE = 0.25, 40.0  # of the rough ground [m]
 _REPEATS, _CALLS = 15, 100
+# Boxes around the larger sensors, and their rate [Hz] and largest share of a core [%].
+_BOXES, _RATE, _SHARE = 200, 10.0, 15.0
+_PATTERNS = {
+    "lidar_3d": (f"{Lidar3d.channels} x {Lidar3d.samples} beams", beam_directions(Lidar3d("eye", "eye_link"))),
+    "depth_camera": (
+        f"{DepthCamera.width} x {DepthCamera.height} pixels",
+        pixel_directions(DepthCamera("eye", "eye_link")),
+    ),
+}
 _MAST = """<robot name="mast"><link name="world"/><link name="eye_link"/>
 <joint name="foot" type="fixed"><parent link="world"/><child link="eye_link"/>
 <origin xyz="{place}" rpy="{tilt}"/></joint>
 <link name="lid"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
 <joint name="hinge" type="continuous"><parent link="eye_link"/><child link="lid"/></joint>
-<grouser><sensor name="eye" type="lidar" link="eye_link" beams="{beams}" range_min="0" range_max="{reach}"/></grouser>
-</robot>"""
+<grouser>{sensor}</grouser></robot>"""
+_PLANAR = f'<sensor name="eye" type="lidar" link="eye_link" beams="{BEAMS}" range_min="0" range_max="{REACH:g}"/>'
 
 
 def run() -> list[Figure]:
-    """Measures three sweeps."""
+    """Measures sweeps of planar lidars, then those of lidars with channels and depth images."""
     mujoco = require("mujoco")
     figures = []
     for name, ground in (("level ground", Ground()), ("rough ground", Ground(heightfield=rough_ground()))):
@@ -51,7 +64,7 @@ def run() -> list[Figure]:
             "beams that both see within 0.1 mm": int(alike.sum()),
         }
         figures.append(_figure(f"{BEAMS} beams, {name}", ours, f"MuJoCo {mujoco.__version__}", peer, details))
-    return [*figures, _ruts()]
+    return [*figures, _ruts(), *_shares(mujoco)]
 
 
 def rough_ground() -> Heightfield:
@@ -79,27 +92,47 @@ def scene(ground: Ground) -> World:
     return World(ground=ground, obstacles=tuple(obstacles))
 
 
-def watching(world: World) -> grouser.Simulation:
-    """A lidar in a world, on a mast that does not move."""
+def watching(world: World, sensor: str = _PLANAR) -> grouser.Simulation:
+    """A sensor in a world, on a mast that does not move: a planar lidar, or another element."""
     place, tilt = (" ".join(map(repr, values)) for values in (PLACE, TILT))
-    return grouser.Simulation(
-        parse_machine(_MAST.format(place=place, tilt=tilt, beams=BEAMS, reach=REACH), "mast.urdf"), world
-    )
+    return grouser.Simulation(parse_machine(_MAST.format(place=place, tilt=tilt, sensor=sensor), "mast.urdf"), world)
+
+
+def boxes() -> tuple[Obstacle, ...]:
+    """Boxes of all sizes that stand on level ground, 3 to 25 m away and beside the rover's path along x."""
+    random, found = np.random.default_rng(3), []
+    for number in range(_BOXES):
+        angle, away = random.uniform(-math.pi, math.pi), random.uniform(3.0, 25.0)
+        size = random.uniform(0.2, 1.0, 3).tolist()
+        side = away * math.sin(angle)
+        place = (away * math.cos(angle), side + math.copysign(2.0, side), 0.5 * size[2])
+        turn = quaternion_from_rpy(0.0, 0.0, random.uniform(-math.pi, math.pi))
+        found.append(Obstacle(f"box_{number}", Box((size[0], size[1], size[2])), Pose(place, turn)))
+    return tuple(found)
 
 
 class MuJoCoRays:
-    """The same beams through the same world by `mj_multiRay`; height fields of MuJoCo's end at their border."""
+    """The same beams through the same world by `mj_multiRay`; height fields of MuJoCo's end at their border.
 
-    def __init__(self, mujoco: Any, world: World):
+    Args:
+        mujoco: the module.
+        world: the scene.
+        directions: of the beams in the sensor's frame, unit vectors, (..., 3); None: those of the planar lidar.
+        reach: distance up to which they are followed [m].
+    """
+
+    def __init__(self, mujoco: Any, world: World, directions: np.ndarray | None = None, reach: float = REACH):
         self._mujoco = mujoco
         self._model = self._build(world)
         self._data = mujoco.MjData(self._model)
         mujoco.mj_forward(self._model, self._data)
-        angles = -math.pi + 2.0 * math.pi / BEAMS * np.arange(BEAMS)
-        beams = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(BEAMS)])
+        if directions is None:
+            angles = -math.pi + 2.0 * math.pi / BEAMS * np.arange(BEAMS)
+            directions = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(BEAMS)])
+        beams, self._reach = directions.reshape(-1, 3), reach
         self._directions = (beams @ matrix(quaternion_from_rpy(*TILT)).T).ravel()
         self._place = np.array(PLACE)
-        self._geometry, self._distance = np.zeros(BEAMS, dtype=np.int32), np.zeros(BEAMS)
+        self._geometry, self._distance = np.zeros(len(beams), dtype=np.int32), np.zeros(len(beams))
 
     def _build(self, world):
         parts = []
@@ -143,15 +176,15 @@ class MuJoCoRays:
         """Distances [m], infinite where there is nothing, (beams,)."""
         self._mujoco.mj_multiRay(
             *(self._model, self._data, self._place, self._directions),
-            *(None, True, -1, self._geometry, self._distance, None, BEAMS, REACH),
+            *(None, True, -1, self._geometry, self._distance, None, len(self._distance), self._reach),
         )
         # a geometry that is partly within reach is met beyond it, too
-        return np.where((self._geometry < 0) | (self._distance > REACH), np.inf, self._distance)
+        return np.where((self._geometry < 0) | (self._distance > self._reach), np.inf, self._distance)
 
 
-def _many(sweep):
+def _many(sweep, calls=_CALLS):
     def repeat():
-        for _ in range(_CALLS):
+        for _ in range(calls):
             sweep()
 
     return repeat
@@ -165,16 +198,8 @@ def _figure(name, seconds, peer="", peer_seconds=None, details=None):
 
 
 def _ruts() -> Figure:
-    """The rover after 12 m on sand, with a lidar that looks back and down at its ruts."""
-    rover = grouser.load_machine(catalogue.machine_file("rover"), {"lidar": "false"})
-    sensor = '<sensor name="eye" type="lidar" link="base_link" xyz="0 0 0.9" rpy="0 -0.3 0"/>'
-    end = rover.urdf.rindex("</grouser>")
-    machine = parse_machine(rover.urdf[:end] + sensor + rover.urdf[end:], rover.file)
-    simulation = grouser.Simulation(machine, grouser.load_world(catalogue.world_file("sand")))
-    turning = {joint.child: joint.name for joint in machine.joints}
-    for wheel in machine.wheels:
-        simulation.command[turning[wheel.link]] = 0.4 / wheel.radius
-    simulation.step(30_000)
+    """A planar lidar on the rover that looks back and down at its ruts."""
+    simulation = _on_ruts('<sensor name="eye" type="lidar" link="base_link" xyz="0 0 0.9" rpy="0 -0.3 0"/>')
     (taken,) = alternating_medians(_REPEATS, _many(simulation.lidar.values))
     scan = simulation.lidar["eye"]
     details = {
@@ -182,3 +207,44 @@ def _ruts() -> Figure:
         "beams that meet something": int(np.isfinite(scan.ranges).sum()),
     }
     return _figure(f"{BEAMS} beams, rover over its ruts", taken, details=details)
+
+
+def _on_ruts(sensors: str, obstacles: tuple[Obstacle, ...] = ()) -> grouser.Simulation:
+    """The rover after 12 m on sand."""
+    rover = grouser.load_machine(catalogue.machine_file("rover"), {"lidar": "false"})
+    end = rover.urdf.rindex("</grouser>")
+    machine = parse_machine(rover.urdf[:end] + sensors + rover.urdf[end:], rover.file)
+    world = replace(grouser.load_world(catalogue.world_file("sand")), obstacles=obstacles)
+    simulation = grouser.Simulation(machine, world)
+    turning = {joint.child: joint.name for joint in machine.joints}
+    for wheel in machine.wheels:
+        simulation.command[turning[wheel.link]] = 0.4 / wheel.radius
+    simulation.step(30_000)
+    return simulation
+
+
+def _shares(mujoco: Any) -> Iterator[Figure]:
+    """Lidar with channels and depth camera among boxes, on level ground beside MuJoCo, and on the rover over its ruts.
+
+    The camera looks back at the ruts.
+    """
+    world = World(obstacles=boxes())
+    places = {"lidar_3d": 'xyz="0.38 0 1.5"', "depth_camera": 'xyz="-0.5 0 1.4" rpy="0 0.35 3.14159"'}
+    sensors = "".join(f'<{kind} name="{kind}" link="base_link" {place}/>' for kind, place in places.items())
+    rover = _on_ruts(sensors, world.obstacles)
+    for kind, (name, directions) in _PATTERNS.items():
+        reach = Lidar3d.range_max if kind == "lidar_3d" else DepthCamera.depth_max / float(directions[..., 0].min())
+        mast = watching(world, f'<{kind} name="eye" link="eye_link"/>')
+        ours, theirs = getattr(mast, kind).values, MuJoCoRays(mujoco, world, directions, reach)
+        level, peer = alternating_medians(_REPEATS, _many(ours, 1), _many(theirs.sweep, 1))
+        yield _share(f"{name}, boxes", level, f"MuJoCo {mujoco.__version__}", peer)
+        (ruts,) = alternating_medians(_REPEATS, _many(getattr(rover, kind).values, 1))
+        yield _share(f"{name}, boxes, ruts", ruts)
+
+
+def _share(name: str, seconds: float, peer: str = "", peer_seconds: float | None = None) -> Figure:
+    """Of one core at the sensor's rate."""
+    share, peer_share = (None if taken is None else 100.0 * _RATE * taken for taken in (seconds, peer_seconds))
+    assert share is not None
+    targets = (Target(f"share of a core at {_RATE:g} Hz [%]", share, _SHARE),)
+    return Figure(name, share, "% core", peer, peer_share, {"rate [Hz]": _RATE, "boxes": _BOXES}, targets)

@@ -8,6 +8,7 @@ import numpy as np
 
 from grouser.conformance import standard
 from grouser.conformance.report import Section
+from grouser.conformance.sensor_contents import IMAGE, check_cameras, depth_fault, fix_fault, points_fault
 from grouser.conformance.subject import Subject
 
 _UNIT = 1e-5  # tolerance of a quaternion in single precision
@@ -33,6 +34,7 @@ def check_contents(subject: Subject, section: Section) -> None:
                 section.check(label, expected, fault or "so", not fault)
             elif messages:
                 section.skip(label, expected, "no machine is described")
+    check_cameras(subject, section)
     _check_wrenches(subject, section)
 
 
@@ -135,6 +137,9 @@ _CHECKS: tuple[tuple[str, str, str, Callable[[Subject, Any], str]], ...] = (
     ("joint_states", "lengths", "as many values as names", _lengths_fault),
     ("scan/<name>", "geometry", "rays to angle_max, ranges within limits", _scan_fault),
     ("imu/<name>/data", "conventions", "unit length, REP-145", lambda _, message: imu_fault(message)),
+    ("points/<name>", "layout", "x y z, sizes, is_dense", lambda _, message: points_fault(message)),
+    (IMAGE, "layout", "32FC1 or 16UC1, sizes, no depth below 0", lambda _, message: depth_fault(message)),
+    ("fix/<name>", "position", "in range, covariances", lambda _, message: fix_fault(message)),
     ("odom", "conventions", "unit length, covariances", _odometry_fault),
     ("ground_truth/odom", "conventions", "unit length, covariances", _odometry_fault),
     ("/diagnostics", "figures", ", ".join(standard.DIAGNOSTICS), _diagnostics_fault),

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from grouser.conformance.report import Section
+from grouser.conformance.sensor_contents import has_fix
 from grouser.conformance.standard import OUTPUTS
 from grouser.conformance.subject import FEWEST, Stream, Subject
 
@@ -95,7 +96,8 @@ def _time_base(subject: Subject, stream: Stream) -> Finding | None:
 
 
 def _numbers(_subject: Subject, stream: Stream) -> Finding | None:
-    bad = next((bad for message in stream.recording.messages if (bad := _bad_field(message, ""))), "")
+    messages = [message for message in stream.recording.messages if has_fix(message)]
+    bad = next((bad for message in messages if (bad := _bad_field(message, ""))), "")
     return "finite", bad or "so", not bad
 
 

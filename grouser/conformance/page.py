@@ -38,7 +38,7 @@ before, with its machine at its start. The requirements follow from the machine'
 | `graph` | types of topics, services and actions; publishers' quality of service but for their depth; one `/clock` |
 | `streams` | that messages arrive; rates and order by stamps, in simulation time; one time base; finite numbers |
 | `frames` | one parent each; odometry frame, footprint, base; one tree, with the links and the frames of all messages |
-| `contents` | names and lengths of joint states; geometry of scans; REP-145; covariances; values; `/diagnostics` |
+| `contents` | joint states; scans; clouds; depth images and their `camera_info`; fixes; REP-145; covariances; values |
 | `parameters` | descriptions and ranges; a bad value is refused with a reason |
 | `time` | no step while running; time stops while paused; N steps are N steps; stamps agree to an interval |
 | `interfaces` | `simulation_interfaces`, where it is offered: features, states, results, steps, the action's feedback |

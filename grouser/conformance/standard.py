@@ -13,6 +13,10 @@ WHEELS = "wheels"
 DRIVEN_WHEELS = "driven wheels"
 IMUS = "inertial measurement units"
 LIDARS = "lidars"
+LIDARS_3D = "lidars with several channels"
+DEPTH_CAMERAS = "depth cameras"
+GNSS_RECEIVERS = "receivers of satellite navigation"
+FORCE_TORQUE_SENSORS = "force-torque sensors"
 HYDRAULICS = "cylinders or hydraulic motors"
 VALVES = "directional valves"
 DRIVES = "servo drives"
@@ -66,6 +70,23 @@ OUTPUTS = (
     Output("ground_truth/odom", "nav_msgs/Odometry", FLOATING_BASE, rate=50.0, rate_parameter="odom_rate"),
     Output("imu/<name>/data", "sensor_msgs/Imu", IMUS, BEST_EFFORT, VOLATILE, 5, 100.0, "imu_rate", "imu/data"),
     Output("scan/<name>", "sensor_msgs/LaserScan", LIDARS, BEST_EFFORT, VOLATILE, 5, 10.0, "scan_rate", "scan"),
+    Output(
+        *("points/<name>", "sensor_msgs/PointCloud2", LIDARS_3D, BEST_EFFORT, VOLATILE, 5),
+        *(10.0, "points_rate", "points"),
+    ),
+    Output(
+        *("depth/<name>/image_rect", "sensor_msgs/Image", DEPTH_CAMERAS, BEST_EFFORT, VOLATILE, 5),
+        *(10.0, "depth_rate", "depth/image_rect"),
+    ),
+    Output(
+        *("depth/<name>/camera_info", "sensor_msgs/CameraInfo", DEPTH_CAMERAS, BEST_EFFORT, VOLATILE, 5),
+        *(10.0, "depth_rate", "depth/camera_info"),
+    ),
+    Output("fix/<name>", "sensor_msgs/NavSatFix", GNSS_RECEIVERS, BEST_EFFORT, VOLATILE, 5, 5.0, "fix_rate", "fix"),
+    Output(
+        *("force_torque/<name>", "geometry_msgs/WrenchStamped", FORCE_TORQUE_SENSORS, BEST_EFFORT, VOLATILE, 5),
+        *(100.0, "force_torque_rate"),
+    ),
     Output(
         "contact_wrenches/<link>",
         "geometry_msgs/WrenchStamped",

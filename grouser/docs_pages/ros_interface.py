@@ -136,7 +136,8 @@ MEANINGS: dict[str, Meaning] = {
     topics.CLEAR_EMERGENCY_STOP: Meaning("releases emergency stops; refused while a command is not neutral"),
 }
 # Arguments of machines: without them no shipped machine has flexible links.
-ARGUMENTS = {"four_bar": {"variant": "flexible"}}
+_SENSORS = ("lidar_3d", "depth_camera", "gnss", "wheel_forces")
+ARGUMENTS = {"four_bar": {"variant": "flexible"}, "rover": dict.fromkeys(_SENSORS, "true")}
 _CONTACTS = STREAMS["contacts"]
 _WITH_OTHERS = f"""Where `ros_gz_interfaces` is installed, the simulator also publishes `{_CONTACTS.topic}`
 ({_CONTACTS.type}, best effort, depth {_CONTACTS.quality.depth}, `contact_rate`): {_CONTACTS.meaning} of machines

@@ -25,7 +25,8 @@ class FrameTree:
     at the root link, which then stands for the world.
 
     Loop joints and compliant joints have frames for their reactions: see `joint_frames`. On a flexible link such a
-    frame moves with the element that carries it. Every sensor has a frame with its name.
+    frame moves with the element that carries it. Every sensor has a frame with its name, and a depth camera one for its
+    images.
 
     Args:
         machine: the machine.
@@ -58,16 +59,16 @@ class FrameTree:
         moving = [joint for joint in machine.joints if joint.name in yielding]
         self.fixed: list[FramePair] = [(joint.parent, joint.child) for joint in fixed]
         self.fixed_poses = _as_array([joint.pose for joint in fixed])
-        taken = {*index, odom_frame, base_footprint_frame, *(sensor.name for sensor in machine.sensors)}
+        mounted = _sensor_frames(machine)
+        taken = {*index, odom_frame, base_footprint_frame, *(frame for (_, frame), _ in mounted)}
         frames = reaction_frames(machine, taken)
         self.reactions = {frame.joint: frame.name for frame in frames}
         # Division adds its own compliant joints behind these.
         carriers = reaction_frames(divided, taken)[: len(frames)]
         still = [frame for frame, carrier in zip(frames, carriers, strict=True) if carrier.parent == frame.parent]
         self.still: list[FramePair] = [(frame.parent, frame.name) for frame in still]
-        self.still += [(sensor.link, sensor.name) for sensor in machine.sensors]
-        mounted = [Pose(sensor.xyz, quaternion_from_rpy(*sensor.rpy)) for sensor in machine.sensors]
-        self.still_poses = _as_array([*(frame.pose for frame in still), *mounted])
+        self.still += [pair for pair, _ in mounted]
+        self.still_poses = _as_array([*(frame.pose for frame in still), *(pose for _, pose in mounted)])
         carried = [pair for pair in zip(frames, carriers, strict=True) if pair[1].parent != pair[0].parent]
         self.carried: list[FramePair] = [(frame.parent, frame.name) for frame, _ in carried]
         self._bending = np.array([index[frame.parent] for frame, _ in carried], dtype=np.intp)
@@ -130,6 +131,16 @@ class FrameTree:
         """Poses of the transforms `carried`, shape (number of such frames, 7), from those of links and elements."""
         world_in_carriers = relative_poses(link_poses[self._carriers], _as_array([Pose()] * len(self.carried)))
         return relative_poses(link_poses[self._bending], relative_poses(world_in_carriers, self._on_carriers))
+
+
+def _sensor_frames(machine: Machine) -> list[tuple[FramePair, Pose]]:
+    """Frames of the sensors, then those of the images of depth cameras: z ahead, x to the right (REP-103)."""
+    frames = [
+        ((machine.carrier(sensor), sensor.name), Pose(sensor.xyz, quaternion_from_rpy(*sensor.rpy)))
+        for sensor in machine.every_sensor
+    ]
+    optical = Pose(quaternion=quaternion_from_rpy(-0.5 * math.pi, 0.0, -0.5 * math.pi))
+    return frames + [((camera.name, camera.optical_frame), optical) for camera in machine.depth_cameras]
 
 
 def _yielding_joints(machine: Machine) -> set[str]:

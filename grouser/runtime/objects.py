@@ -13,7 +13,7 @@ from grouser.runtime.sampling import ObjectPoses
 def is_plain(machine: Machine) -> bool:
     """Whether a machine is a plain object: rigid, without joints that move, drives, hydraulics, wheels or sensors."""
     parts = (
-        *(machine.drives, machine.wheels, machine.sensors, machine.spherical_joints, machine.loop_joints),
+        *(machine.drives, machine.wheels, machine.every_sensor, machine.spherical_joints, machine.loop_joints),
         *(machine.compliant_joints, machine.flexible_links, machine.others),
         *(getattr(machine, field) for field in PORTS),
     )

@@ -263,6 +263,31 @@ def sample_lidars(reading: Reading) -> tuple[Any, ...]:
     return tuple(reading.simulation.lidar.values())
 
 
+def sample_lidars_3d(reading: Reading) -> tuple[Any, ...]:
+    """Sweeps of the lidars with several channels."""
+    return tuple(reading.simulation.lidar_3d.values())
+
+
+def sample_depth_cameras(reading: Reading) -> tuple[Any, ...]:
+    """Images of the depth cameras."""
+    return tuple(reading.simulation.depth_camera.values())
+
+
+def sample_camera_infos(reading: Reading) -> tuple[None, ...]:
+    """Nothing for each depth camera: its figures do not change."""
+    return (None,) * len(reading.simulation.depth_camera)
+
+
+def sample_fixes(reading: Reading) -> tuple[Any, ...]:
+    """Positions of the receivers of satellite navigation."""
+    return tuple(reading.simulation.gnss_receiver.values())
+
+
+def sample_force_torque_sensors(reading: Reading) -> tuple[np.ndarray, ...]:
+    """Force and moment of each force-torque sensor, at its frame's origin, in its frame [N, N m], shape (6,) each."""
+    return tuple(reading.simulation.force_torque_sensor.values())
+
+
 def sample_slip(reading: Reading) -> tuple[np.ndarray, ...]:
     """`SLIP_VALUES` of each wheel."""
     return _values(reading.simulation.wheel, SLIP_VALUES)

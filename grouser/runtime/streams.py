@@ -167,11 +167,11 @@ def topic_token(name: str) -> str:
 
 
 def _has_sensor(kind: str) -> Given:
-    return Given(f"a sensor `{kind}`", lambda machine, world: any(one.type == kind for one in machine.sensors))
+    return Given(f"a sensor `{kind}`", lambda machine, world: any(one.type == kind for one in machine.every_sensor))
 
 
 def _sensors(kind: str) -> Callable[[StreamSource], list[str]]:
-    return lambda source: [sensor.name for sensor in source.machine.sensors if sensor.type == kind]
+    return lambda source: [sensor.name for sensor in source.machine.every_sensor if sensor.type == kind]
 
 
 _SHAPES = Given("collision shapes", lambda machine, world: any(link.collisions for link in machine.links))
@@ -206,6 +206,11 @@ def _item(source: StreamSource, item: str) -> str:
     return source.frames.name(item)
 
 
+def _optical(source: StreamSource, camera: str) -> str:
+    (frame,) = (one.optical_frame for one in source.machine.depth_cameras if one.name == camera)
+    return source.frames.name(frame)
+
+
 def _reaction(source: StreamSource, joint: str) -> str:
     return source.frames.name(source.frames.reactions[joint])
 
@@ -220,6 +225,7 @@ _GROUP_VALUES = "control_msgs/msg/DynamicInterfaceGroupValues"
 _JOINT_STATE_RATE = Rate("joint_state_rate", 100.0, "joint_states and /tf")
 _CONTACT_RATE = Rate("contact_rate", 100.0, "contact_wrenches and contacts")
 _ODOM_RATE = Rate("odom_rate", 50.0, "odom and ground_truth/odom")
+_DEPTH_RATE = Rate("depth_rate", 10.0, "depth images")
 _TERRAIN_RATE = Rate("terrain_rate", 1.0, "terrain and its maps")
 
 # By topic, in the order of docs/ros_interface.md.
@@ -376,6 +382,67 @@ STREAMS = {
             frame=_item,
             items=_sensors("lidar"),
             single="scan",
+        ),
+        Stream(
+            "points/<name>",
+            "sensor_msgs/msg/PointCloud2",
+            "x y z intensity ring, a row for each channel; of several, `points/<name>`",
+            SENSOR_DATA,
+            Rate("points_rate", 10.0, "points"),
+            sampling.sample_lidars_3d,
+            _has_sensor("lidar_3d"),
+            frame=_item,
+            items=_sensors("lidar_3d"),
+            single="points",
+            on_demand=True,
+        ),
+        Stream(
+            "depth/<name>/image_rect",
+            "sensor_msgs/msg/Image",
+            "depths as 32FC1; of several, `depth/<name>/image_rect`",
+            SENSOR_DATA,
+            _DEPTH_RATE,
+            sampling.sample_depth_cameras,
+            _has_sensor("depth_camera"),
+            frame=_optical,
+            items=_sensors("depth_camera"),
+            single="depth/image_rect",
+            on_demand=True,
+        ),
+        Stream(
+            "depth/<name>/camera_info",
+            "sensor_msgs/msg/CameraInfo",
+            "of each depth image; of several, `depth/<name>/camera_info`",
+            SENSOR_DATA,
+            _DEPTH_RATE,
+            sampling.sample_camera_infos,
+            _has_sensor("depth_camera"),
+            frame=_optical,
+            items=_sensors("depth_camera"),
+            single="depth/camera_info",
+        ),
+        Stream(
+            "fix/<name>",
+            "sensor_msgs/msg/NavSatFix",
+            "position on WGS 84, in a world with a geodetic origin; of several, `fix/<name>`",
+            SENSOR_DATA,
+            Rate("fix_rate", 5.0, "fix"),
+            sampling.sample_fixes,
+            _has_sensor("gnss_receiver"),
+            frame=_item,
+            items=_sensors("gnss_receiver"),
+            single="fix",
+        ),
+        Stream(
+            "force_torque/<name>",
+            "geometry_msgs/msg/WrenchStamped",
+            "what passes through the joint, in the sensor's frame",
+            SENSOR_DATA,
+            Rate("force_torque_rate", 100.0, "force_torque"),
+            sampling.sample_force_torque_sensors,
+            _has_sensor("force_torque_sensor"),
+            frame=_item,
+            items=_sensors("force_torque_sensor"),
         ),
         Stream(
             "slip",

@@ -14,12 +14,13 @@ from control_msgs.msg import DynamicInterfaceGroupValues, InterfaceValue
 from geometry_msgs.msg import Pose, TransformStamped, Twist, TwistStamped, WrenchStamped
 from nav_msgs.msg import OccupancyGrid, Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu, JointState, LaserScan, PointCloud2, PointField
+from sensor_msgs.msg import Imu as ImuMessage
+from sensor_msgs.msg import JointState, LaserScan, PointCloud2, PointField
 from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.description.data.sensors import Lidar
+from grouser.physics.description.data.sensors import Imu, Lidar
 from grouser.physics.description.text.names import closest
 from grouser.program import TWIST
 from grouser.runtime.sampling import CostGrid
@@ -161,14 +162,21 @@ def pose_array(message: Pose) -> np.ndarray:
     return np.array([place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w])
 
 
-def make_imu(frame: str) -> Imu:
-    """A message for an inertial measurement unit; its covariances, all zero, are unknown (REP-145)."""
-    message = Imu()
+def make_imu(frame: str, imu: Imu) -> ImuMessage:
+    """A message for an inertial measurement unit, with the variances of its white noise.
+
+    Covariances of zero are unknown (REP-145): those of quantities without noise. The bias is not part of them, as it is
+    the same in many samples.
+    """
+    message = ImuMessage()
     message.header.frame_id = frame
+    message.orientation_covariance = (imu.orientation_noise**2 * np.eye(3)).ravel()
+    message.angular_velocity_covariance = (imu.gyroscope_deviation**2 * np.eye(3)).ravel()
+    message.linear_acceleration_covariance = (imu.accelerometer_deviation**2 * np.eye(3)).ravel()
     return message
 
 
-def fill_imu(message: Imu, nanoseconds: int, reading: "ImuReading") -> None:
+def fill_imu(message: ImuMessage, nanoseconds: int, reading: "ImuReading") -> None:
     """Writes orientation in the world, angular velocity and specific force, which is up at rest."""
     set_stamp(message.header.stamp, nanoseconds)
     turn, rate, force = message.orientation, message.angular_velocity, message.linear_acceleration
@@ -177,7 +185,7 @@ def fill_imu(message: Imu, nanoseconds: int, reading: "ImuReading") -> None:
     force.x, force.y, force.z = reading.specific_force.tolist()
 
 
-def imu_attitude(message: Imu) -> tuple[np.ndarray, np.ndarray]:
+def imu_attitude(message: ImuMessage) -> tuple[np.ndarray, np.ndarray]:
     """Orientation, unit quaternion x y z w (4,), and angular velocity in the unit's frame [rad/s], (3,).
 
     Raises:

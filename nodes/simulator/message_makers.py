@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from grouser.nodes.shared import messages
+from grouser.nodes.shared import messages, sensor_messages
 from grouser.nodes.simulator.contact_messages import ContactMarkers, contacts_message
-from grouser.physics.description.data.sensors import Lidar
 from grouser.runtime.sampling import ContactScene, LinkPoses, Odometry, movable_joints
 from grouser.runtime.streams import Stream, StreamSource
 
@@ -85,13 +84,17 @@ def _odometry(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
     return fill
 
 
+def _sensor(source: StreamSource, name: str) -> Any:
+    (sensor,) = (one for one in source.machine.every_sensor if one.name == name)
+    return sensor
+
+
 def _imu(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
-    return _filling(messages.make_imu(_frame(stream, source, item)), messages.fill_imu)
+    return _filling(messages.make_imu(_frame(stream, source, item), _sensor(source, item)), messages.fill_imu)
 
 
 def _scan(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
-    (lidar,) = (one for one in source.machine.sensors if isinstance(one, Lidar) and one.name == item)
-    message = messages.make_scan(_frame(stream, source, item), lidar, 0.0)
+    message = messages.make_scan(_frame(stream, source, item), _sensor(source, item), 0.0)
 
     def fill(stamp: int, scan: Any, interval: float) -> Any:
         message.scan_time = interval
@@ -103,7 +106,25 @@ def _scan(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
 
 def _point_cloud(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
     frame = _frame(stream, source, item)
+    if item:
+        points = sensor_messages.make_points(frame, _sensor(source, item))
+        return _filling(points, sensor_messages.fill_points)
     return lambda stamp, columns, _interval: messages.point_cloud(frame, stamp, columns)
+
+
+def _image(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
+    message = sensor_messages.make_depth_image(_frame(stream, source, item), _sensor(source, item))
+    return _filling(message, sensor_messages.fill_depth_image)
+
+
+def _camera_info(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
+    message = sensor_messages.camera_info(_frame(stream, source, item), _sensor(source, item))
+    return _filling(message, lambda message, stamp, _: messages.set_stamp(message.header.stamp, stamp))
+
+
+def _fix(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
+    message = sensor_messages.make_fix(_frame(stream, source, item), _sensor(source, item))
+    return _filling(message, sensor_messages.fill_fix)
 
 
 def _cost_grid(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
@@ -137,6 +158,9 @@ MAKERS: dict[str, Maker] = {
     "sensor_msgs/msg/Imu": _imu,
     "sensor_msgs/msg/LaserScan": _scan,
     "sensor_msgs/msg/PointCloud2": _point_cloud,
+    "sensor_msgs/msg/Image": _image,
+    "sensor_msgs/msg/CameraInfo": _camera_info,
+    "sensor_msgs/msg/NavSatFix": _fix,
     "nav_msgs/msg/OccupancyGrid": _cost_grid,
     "visualization_msgs/msg/MarkerArray": _contact_markers,
     "ros_gz_interfaces/msg/Contacts": _contacts,

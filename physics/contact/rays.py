@@ -116,17 +116,31 @@ def ray_to_natural_ground(terrain: Terrain, x, y, z, dx, dy, dz, start, end):
 
 @kernel
 def _to_field(terrain: Terrain, x, y, z, dx, dy, dz, start, end):
-    """The same for a height field: walks blocks of cells, and the cells of blocks that the ray may enter."""
+    """The same for a height field."""
     start, end = behind(terrain.highest[0] - z, dz, start, end)
-    ox, oy = terrain.origin[0], terrain.origin[1]
-    side = BLOCK * terrain.cell[0]
+    x, y = x - terrain.origin[0], y - terrain.origin[1]
+    return ray_to_grid(terrain.heights, terrain.crest, terrain.cell[0], x, y, z, dx, dy, dz, start, end)
+
+
+@kernel
+def ray_to_grid(heights, crest, cell, x, y, z, dx, dy, dz, start, end):
+    """Distance from `start` to `end` at which a ray first is on or below the surface over a grid [m].
+
+    Walks blocks of cells, and the cells of blocks that the ray may enter.
+
+    Args:
+        heights, crest, cell: as of `Terrain`.
+        x, y, z, dx, dy, dz: the ray, from the grid's first vertex.
+        start, end: the part of the ray that counts.
+    """
+    side = BLOCK * cell
     near = start
-    a, b = cell_of(x + near * dx - ox, side), cell_of(y + near * dy - oy, side)
+    a, b = cell_of(x + near * dx, side), cell_of(y + near * dy, side)
     while near < end:
-        far_x, far_y = border(x - ox, dx, a, side), border(y - oy, dy, b, side)
+        far_x, far_y = border(x, dx, a, side), border(y, dy, b, side)
         far = max(min(far_x, far_y, end), near)
-        if min(z + near * dz, z + far * dz) <= crest_at(terrain.crest, a, b):
-            hit = _to_cells(terrain, x - ox, y - oy, z, dx, dy, dz, near, far)
+        if min(z + near * dz, z + far * dz) <= crest_at(crest, a, b):
+            hit = _to_cells(heights, cell, x, y, z, dx, dy, dz, near, far)
             if hit < math.inf:
                 return hit
         a, b = next_cell(far_x, far_y, dx, dy, a, b)
@@ -135,9 +149,8 @@ def _to_field(terrain: Terrain, x, y, z, dx, dy, dz, start, end):
 
 
 @kernel
-def _to_cells(terrain: Terrain, x, y, z, dx, dy, dz, near, end):
-    """The same within a block, cell by cell; x, y from the grid's first vertex."""
-    heights, cell = terrain.heights, terrain.cell[0]
+def _to_cells(heights, cell, x, y, z, dx, dy, dz, near, end):
+    """The same within a block, cell by cell."""
     i, j = cell_of(x + near * dx, cell), cell_of(y + near * dy, cell)
     while True:
         far_x, far_y = border(x, dx, i, cell), border(y, dy, j, cell)

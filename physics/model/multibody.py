@@ -302,6 +302,8 @@ class _Tree:
         self.springs = []  # (index in q, index in v, stiffness)
         self.elastic = {}  # (link, number of its elastic coordinate) -> (index in q, index in v)
         self.compliant = {compliance.joint: compliance for compliance in machine.compliant_joints}
+        self.measured = {sensor.joint for sensor in machine.force_torque_sensors}
+        self.locked = []  # bodies beyond measured fixed joints
         self.frames = {}  # joint -> FrameOfJoint
         self.compliance = {}  # compliant joint -> direction -> (index in q, index in v)
         self.pose = {}  # link -> (body, rotation, position)
@@ -338,6 +340,10 @@ class _Tree:
                 self.q_start[body], self.v_start[body] = self.q_start[followed], self.v_start[followed]
                 self.multiplier[body], self.offset[body] = joint.mimic.multiplier, joint.mimic.offset
                 self.damping[self.v_start[body]] += joint.mimic.multiplier**2 * self._viscous(joint)
+        for body in self.locked:
+            if self.parent[body] >= 0:
+                self.q_start[body] = self.q_start[self.parent[body]]
+                self.v_start[body] = self.v_start[self.parent[body]]
 
     def _place(self, name, body, rotation, position):
         self.pose[name] = (body, rotation, position)
@@ -358,6 +364,8 @@ class _Tree:
         if joint.name in self.compliant:
             parent, axes, at = self._add_compliance(joint, parent, axes, at)
         if joint.type == "fixed":
+            if joint.name in self.measured:
+                parent, axes, at = self._add_locked_body(joint, parent, axes, at)
             self._place(joint.child, parent, axes, at)
             if joint.name in self.compliant:
                 self.frames[joint.name] = FrameOfJoint(parent, *stand)
@@ -400,6 +408,30 @@ class _Tree:
                 self._add_coordinate([0.0], damping[direction], joint.name)
                 parent, rotation, position = len(self.parent) - 1, np.eye(3), np.zeros(3)
         return parent, rotation, position
+
+    def _add_locked_body(self, joint: Joint, parent, rotation, position):
+        """A body of its own beyond a fixed joint, so that the joint's reaction is known; its pose.
+
+        It moves by nothing per unit of a coordinate of its chain: of the body that carries it or, on the world, of the
+        next body beyond it.
+        """
+        if parent < 0 and not self._moves_beyond(joint.child):
+            raise MachineError(
+                "has a force-torque sensor, and nothing moves before or beyond it",
+                file=self.machine.file,
+                element=self.machine.joint_label(joint.name),
+                remedy="put it in a joint of a part that moves",
+            )
+        self._append(joint.name, TWIST, [0.0] * 6, parent, rotation, position, mimics=True)
+        self.locked.append(len(self.parent) - 1)
+        return self.locked[-1], np.eye(3), np.zeros(3)
+
+    def _moves_beyond(self, link: str) -> bool:
+        """Whether a joint beyond a link has a coordinate of its own."""
+        return any(
+            (joint.type != "fixed" and joint.mimic is None) or self._moves_beyond(joint.child)
+            for joint in self.children[link]
+        )
 
     def _add_body(self, joint: Joint, parent, rotation, position):
         kind = _KIND[joint.type]

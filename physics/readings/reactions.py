@@ -59,7 +59,7 @@ def pair_reactions(system: System, workspace: Workspace) -> np.ndarray:
 def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
     """Mean wrench over the last step that each body got through its joint, about the kinematics' origin.
 
-    The Newton-Euler equations give the force on the bodies beyond a joint; contacts, loop joints and cylinders
+    The Newton-Euler equations give the force on the bodies beyond a joint; contacts, soil, loop joints and cylinders
     contribute a part of it.
 
     Returns:
@@ -73,6 +73,7 @@ def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
     )
     given = np.zeros((len(wrench) + 1, 6))  # the last row is the world's, body -1
     _give_contacts(workspace, given)
+    _give_soil(system, workspace, given)
     _give_pairs(system, workspace, given)
     _give_cylinders(system, workspace, given)
     for body in range(len(wrench) - 1, -1, -1):
@@ -88,6 +89,13 @@ def _give_contacts(workspace, given):
             moment = moment + rows.moment[c] @ rows.frame[c]
         given[contacts.body[c]] += [*impulse, *moment]
         given[contacts.other[c]] -= [*impulse, *moment]
+
+
+def _give_soil(system, workspace, given):
+    soil = workspace.soil
+    for body, pushed, centre in zip(system.soil.body, soil.wrench, soil.centre, strict=True):
+        impulse = system.settings.step * pushed[:3]
+        given[body] += [*impulse, *(system.settings.step * pushed[3:] + np.cross(centre, impulse))]
 
 
 def _give_pairs(system, workspace, given):

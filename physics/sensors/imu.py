@@ -1,5 +1,6 @@
 """Inertial measurement units, read from the body's motion at the start and at the end of the last step."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -7,11 +8,13 @@ import numpy as np
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.spatial import quaternion_from_matrix, velocity_at
 from grouser.physics.description.data.pose import Vector3
-from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
-from grouser.physics.description.data.sensors import Sensor
-from grouser.physics.model.multibody import MultibodyModel, Names
+from grouser.physics.description.data.rotation import matrix
+from grouser.physics.description.data.sensors import Imu
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.kinematics import Kinematics
 from grouser.physics.multibody.room import Workspace
+from grouser.physics.sensors.mounting import Mounting
+from grouser.physics.sensors.noise import constant_noise, random_walk, white_noise
 
 
 class ImuReading(NamedTuple):
@@ -29,35 +32,25 @@ class ImuReading(NamedTuple):
     specific_force: np.ndarray
 
 
-def mounting(sensor: Sensor, names: Names) -> tuple[int, np.ndarray, np.ndarray]:
-    """Body that carries a sensor, -1 for the world; rotation (3, 3) and origin [m] of its frame in the body's."""
-    link = names.link_index(sensor.link)
-    turn = names.link_rotation[link]
-    rotation, position = turn @ matrix(quaternion_from_rpy(*sensor.rpy)), names.link_position[link] + turn @ sensor.xyz
-    return int(names.link_body[link]), rotation, position
-
-
 def read_imu(
-    imu: Sensor,
-    names: Names,
+    mounting: Mounting,
     gravity: Vector3,
     motion: Workspace | Packed,
     model: MultibodyModel,
     after: Kinematics | Packed,
     step: float,
 ) -> ImuReading:
-    """Reads an inertial measurement unit.
+    """Reads an inertial measurement unit, without errors.
 
     Args:
-        imu: description of the unit.
-        names: of the machine's links.
+        mounting: its place.
         gravity: in the world [m/s2].
         motion: buffers of the last step, with the kinematics and rates of its start.
         model: the multibody system.
         after: kinematics at the end of the step.
         step: length of the step [s].
     """
-    body, rotation, position = mounting(imu, names)
+    _, body, rotation, position = mounting
     if body < 0:
         turn, rate, acceleration = rotation, np.zeros(3), np.zeros(3)
     else:
@@ -73,6 +66,54 @@ def read_imu(
         np.array(quaternion_from_matrix(np.ascontiguousarray(turn))),
         rate @ turn,
         (acceleration - np.array(gravity)) @ turn,
+    )
+
+
+def with_errors(imu: Imu, reading: ImuReading, step: int, step_size: float) -> ImuReading:
+    """A reading with the errors of a unit, each a function of its name and the step.
+
+    Angular rates and specific forces have white noise and a bias, which walks at random from the one at the start
+    (IEEE Std 952-1997, annex C: angle random walk and rate random walk). The orientation has white noise.
+
+    Args:
+        imu: description of the unit.
+        reading: without errors.
+        step: number of the step.
+        step_size: length of a step [s].
+    """
+    white = white_noise(imu.name, step, (3, 3))
+    start = constant_noise(f"{imu.name}/bias", 6).reshape(2, 3)
+    walk = math.sqrt(step_size) * random_walk(f"{imu.name}/bias", step, 6).reshape(2, 3)
+    rate = (
+        reading.angular_velocity
+        + imu.gyroscope_deviation * white[0]
+        + imu.gyroscope_bias * start[0]
+        + imu.gyroscope_walk * walk[0]
+    )
+    force = (
+        reading.specific_force
+        + imu.accelerometer_deviation * white[1]
+        + imu.accelerometer_bias * start[1]
+        + imu.accelerometer_walk * walk[1]
+    )
+    orientation = reading.orientation
+    if imu.orientation_noise > 0.0:
+        tilt = imu.orientation_noise * white[2]
+        angle = float(np.linalg.norm(tilt))
+        x, y, z = math.sin(0.5 * angle) / angle * tilt
+        turned = matrix(tuple(orientation)) @ matrix((x, y, z, math.cos(0.5 * angle)))
+        orientation = np.array(quaternion_from_matrix(np.ascontiguousarray(turned)))
+    return ImuReading(orientation, rate, force)
+
+
+def has_errors(imu: Imu) -> bool:
+    """Whether a unit is not exact."""
+    return any(
+        (
+            *(imu.gyroscope_noise, imu.gyroscope_bias, imu.gyroscope_walk),
+            *(imu.accelerometer_noise, imu.accelerometer_bias, imu.accelerometer_walk),
+            imu.orientation_noise,
+        )
     )
 
 

@@ -39,7 +39,7 @@ from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.readings.flexible_links import Beam, make_beam
 from grouser.physics.readings.soil_measurements import check_soils
 from grouser.physics.simulation.compile_ahead import compile_ahead
-from grouser.physics.simulation.membership import Elements, element_names, imus_of, lidars_of, membership_of
+from grouser.physics.simulation.membership import RAYS, Elements, element_names, membership_of, sensors_of
 from grouser.physics.simulation.named_view import require_name
 from grouser.physics.soil.wheels import make_wheels
 
@@ -117,14 +117,14 @@ def set_up(
     )
     if sleeping:
         system = system._replace(sleeping=_sleeping(system))
-    compile_ahead(system, len(lidars_of(machine)))
+    compile_ahead(system, any(sensors_of(machine, kind) for kind in RAYS))
     start, loops, misfits = assemble(divided, model, names, system.loops)
     model = with_initial_positions(model, start)
     collision, excluded = exclude_overlaps(system.contact, divided, names, model, world)
     system = system._replace(multibody=model, loops=loops, contact=collision)
     if integrator != "semi_implicit":
         check_smooth(system, integrator, divided.file)
-        if integrator == "implicit_midpoint" and imus_of(machine):
+        if integrator == "implicit_midpoint" and sensors_of(machine, "imu"):
             raise ParameterError("integrator", integrator, "semi_implicit, for a machine with an imu")
     shapes, faults = system.contact.shapes, machine_faults(machine)
     elements = element_names(machine, divided, names, shapes, lines, faults)

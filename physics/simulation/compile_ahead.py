@@ -34,7 +34,7 @@ from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, pot
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.spans import span_all
-from grouser.physics.sensors.lidar import arguments_of_a_sweep, sweep_once
+from grouser.physics.sensors.ray_caster import arguments_of_a_cast, cast_rays
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 
 # Time that a kernel takes to compile, with all that it calls, on a computer of 2025 [s]; the others take less than one.
@@ -47,7 +47,7 @@ _COSTS = {
     "soil.room.commit": 9.0,
     "contact.collide.touch_pairs": 3.5,
     "contact.sleeping_room.request": 5.0,
-    "sensors.lidar.sweep_once": 3.7,
+    "sensors.ray_caster.cast_rays": 3.7,
     "soil.equilibrium.sinkage_under_load": 2.1,
     "compliance.loops.place_loops": 1.0,
     "multibody.kinematics.update_kinematics": 3.3,
@@ -66,27 +66,27 @@ _SHORT = 0.5
 _COMPILED: set[Hashable] = set()
 
 
-def compile_ahead(system: System, lidars: int = 0) -> None:
+def compile_ahead(system: System, rays: bool = False) -> None:
     """Compiles what a system needs for its steps and its readings, or loads it from the cache.
 
     Args:
         system: the arrays, as far as they are known without a kernel; only their types count.
-        lidars: number of lidars on the machine.
+        rays: whether the machine has sensors that cast rays.
     """
-    needed = _needed(system, lidars)
+    needed = _needed(system, rays)
     if needed not in _COMPILED:
-        compile_together(list(jobs_of(system, lidars)))
+        compile_together(list(jobs_of(system, rays)))
         _COMPILED.add(needed)
 
 
-def _needed(system: System, lidars: int) -> Hashable:
+def _needed(system: System, rays: bool) -> Hashable:
     """All that `jobs_of` depends on."""
     rooms = tuple(room.__name__ for room in rooms_of(system))
     parts = (system.loops.axis, system.contact.pairs.first, system.soil.body, system.hydraulics.geometry.barrel_body)
-    return rooms, system.settings.integrator, lidars > 0, *(len(part) > 0 for part in parts)
+    return rooms, system.settings.integrator, rays, *(len(part) > 0 for part in parts)
 
 
-def jobs_of(system: System, lidars: int = 0) -> Iterator[Job]:
+def jobs_of(system: System, rays: bool = False) -> Iterator[Job]:
     """The kernels that Python calls for a system, with the types of their arguments; arguments as above."""
     command = make_command(valves=0, drives=0, machines=1, pumps=0, reliefs=0, leaks=0, cylinders=0)
     schedule = make_schedule(system)
@@ -105,8 +105,8 @@ def jobs_of(system: System, lidars: int = 0) -> Iterator[Job]:
         # called with the bare tuple of soils
         rolling = steady_motion(0.0)
         yield _job(sinkage_under_load, system.soil.soils, 0, 1.0, 1.0, 1.0, 1.0, 0.0, rolling, 1.0, 1.0)
-    if lidars:
-        yield _job(sweep_once, *arguments_of_a_sweep(context, kinematics))
+    if rays:
+        yield _job(cast_rays, *arguments_of_a_cast(context, kinematics))
 
 
 def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:

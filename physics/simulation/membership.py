@@ -11,11 +11,15 @@ import numpy as np
 
 from grouser.physics.contact.shapes import Shapes
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.sensors import Lidar, Sensor
+from grouser.physics.description.data.sensors import Sensor
 from grouser.physics.description.elements.hydraulics.circuit import PORTS
 from grouser.physics.hydraulics.faults import OIL, Fault
 from grouser.physics.model.multibody import Names
 
+# Types of sensors, each with a field of `Elements`.
+SENSORS = ("imu", "lidar", "lidar_3d", "depth_camera", "gnss_receiver", "force_torque_sensor")
+# Those of them that cast rays.
+RAYS = ("lidar", "lidar_3d", "depth_camera")
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -28,7 +32,8 @@ class Elements(Generic[T]):
         link, body, joint, spherical_joint, loop_joint, compliant_joint, flexible_link: of the mechanism; joints are
             those with one coordinate.
         shape: collision shapes; those of obstacles have no name and no member.
-        wheel, imu, lidar, drive: as in the description.
+        wheel, drive: as in the description.
+        imu, lidar, lidar_3d, depth_camera, gnss_receiver, force_torque_sensor: sensors by their type.
         valve, cylinder, hydraulic_motor, line: of the hydraulic circuit.
         pump: displacement pumps.
         fault: by component; that of the oil, which members share, has no name and no member.
@@ -45,6 +50,10 @@ class Elements(Generic[T]):
     wheel: T
     imu: T
     lidar: T
+    lidar_3d: T
+    depth_camera: T
+    gnss_receiver: T
+    force_torque_sensor: T
     drive: T
     valve: T
     cylinder: T
@@ -104,8 +113,7 @@ def element_names(
         flexible_link=tuple(link.link for link in machine.flexible_links),
         shape=tuple(names.links[link] if link >= 0 else "" for link in shapes.link),
         wheel=tuple(wheel.link for wheel in machine.wheels),
-        imu=tuple(imu.name for imu in imus_of(machine)),
-        lidar=tuple(lidar.name for lidar in lidars_of(machine)),
+        **{kind: tuple(sensor.name for sensor in sensors_of(machine, kind)) for kind in SENSORS},
         drive=tuple(drive.joint for drive in machine.drives),
         valve=tuple(valve.name for valve in machine.valves),
         cylinder=tuple(cylinder.name for cylinder in machine.cylinders),
@@ -116,14 +124,9 @@ def element_names(
     )
 
 
-def imus_of(machine: Machine) -> tuple[Sensor, ...]:
-    """The inertial measurement units, in the order of their indices."""
-    return tuple(sensor for sensor in machine.sensors if sensor.type == "imu")
-
-
-def lidars_of(machine: Machine) -> tuple[Lidar, ...]:
-    """The lidars, in the order of their indices."""
-    return tuple(sensor for sensor in machine.sensors if isinstance(sensor, Lidar))
+def sensors_of(machine: Machine, kind: str) -> tuple[Sensor, ...]:
+    """The sensors of a type, in the order of their indices."""
+    return tuple(sensor for sensor in machine.every_sensor if sensor.type == kind)
 
 
 def membership_of(machine: Machine, names: Elements[tuple[str, ...]]) -> Elements[np.ndarray]:

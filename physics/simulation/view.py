@@ -39,14 +39,13 @@ from grouser.physics.readings.measurements import (
 from grouser.physics.readings.reactions import joint_reactions
 from grouser.physics.readings.soil_measurements import terrain_patch, with_soil
 from grouser.physics.readings.wheel_contact import rigid_wheel_states
-from grouser.physics.sensors.imu import ImuReading, read_imu
-from grouser.physics.sensors.lidar import LidarReader, LidarScan
 from grouser.physics.simulation.commands import CommandMap
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.faults import FaultMap
-from grouser.physics.simulation.membership import Selection, imus_of, lidars_of
+from grouser.physics.simulation.membership import Selection
 from grouser.physics.simulation.named_view import NamedView, elements_view, numbers_view, require_name, rows_view
 from grouser.physics.simulation.placing import base_coordinates, place_base
+from grouser.physics.simulation.sensor_views import SensorViews, make_sensor_views
 
 
 class MachineView:
@@ -83,7 +82,10 @@ class MachineView:
         flexible_link: of every flexible link: its deflection.
         wheel: of every wheel, by its link: its slip, sinkage and forces.
         imu: of every inertial measurement unit.
-        lidar: a sweep of every lidar, from its present pose.
+        lidar, lidar_3d: a sweep of every lidar, from its present pose.
+        depth_camera: an image of every depth camera, from its present pose.
+        gnss_receiver: the position of every receiver of satellite navigation.
+        force_torque_sensor: force [N] and moment [N m] of every force-torque sensor as the mean of the last step, (6,).
         contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
             frame.
     """
@@ -111,7 +113,8 @@ class MachineView:
         self._make_joint_views()
         self._make_hydraulic_views()
         self._make_force_views()
-        self._make_sensor_views()
+        views: SensorViews = make_sensor_views(engine, selection)
+        self.imu, self.lidar, self.lidar_3d, self.depth_camera, self.gnss_receiver, self.force_torque_sensor = views
 
     def _close(self) -> None:
         """Ends the making of the view: from now on only the emergency stop is set by assignment."""
@@ -201,23 +204,6 @@ class MachineView:
         self.wheel = NamedView(
             "wheel", names.wheel, lambda w: self._wheel_states([wheels[w]])[0], lambda: self._wheel_states(wheels)
         )
-
-    def _make_sensor_views(self):
-        names, own, setup = self._names, self._own, self._setup
-        imus, lidars = imus_of(setup.machine), lidars_of(setup.machine)
-        shapes, on_ground = len(setup.system.contact.shapes.kind), setup.world.ground is not None
-        readers = {index: LidarReader(lidars[index], setup.names, shapes, on_ground) for index in own.lidar.tolist()}
-
-        def read_unit(i: int) -> ImuReading:
-            motion, after = self._engine.workspace.multibody, self._engine.update_kinematics()
-            model = setup.system.multibody
-            return read_imu(imus[i], setup.names, setup.world.gravity, motion, model, after, self.step_size)
-
-        def sweep(i: int) -> LidarScan:
-            return readers[i].read(self._engine.context, self._engine.update_kinematics(), self.step_count)
-
-        self.imu = elements_view("imu", names.imu, own.imu, read_unit)
-        self.lidar = elements_view("lidar", names.lidar, own.lidar, sweep)
 
     # --- time and commands ------------------------------------------------------------------------------------------
 

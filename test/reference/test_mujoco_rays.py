@@ -1,4 +1,4 @@
-"""Lidar ranges against MuJoCo's rays: obstacles of all kinds and rough ground; hulls against its meshes."""
+"""Lidar ranges and depths against MuJoCo's rays: obstacles of all kinds and rough ground; hulls against its meshes."""
 
 import math
 
@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from contact_scene import hull_mesh
 
-from grouser.benchmarks.lidar import PLACE, REACH, TILT, MuJoCoRays, rough_ground, scene, watching
+from grouser.benchmarks.lidar import PLACE, REACH, TILT, MuJoCoRays, boxes, rough_ground, scene, watching
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.description.data.sensors import DepthCamera
 from grouser.physics.description.data.world import Ground, Obstacle, World
+from grouser.physics.sensors.depth_camera import pixel_directions
 
 FLOAT = 2.0**-24  # MuJoCo stores heights and vertices in single precision
 
@@ -33,6 +35,26 @@ def test_lidar_against_mujoco_on_obstacles_and_ground(rough):
     tolerance = 50.0 * FLOAT if rough else 1e-12
     np.testing.assert_allclose(scan.ranges[known], theirs[known], rtol=1e-12, atol=tolerance)
     assert np.isfinite(scan.ranges).sum() > 400
+
+
+def test_lidar_with_channels_against_mujoco_among_boxes():
+    world = World(obstacles=boxes())
+    sweep = watching(world, '<lidar_3d name="eye" link="eye_link" samples="400"/>').lidar_3d["eye"]
+    theirs = MuJoCoRays(mujoco, world, sweep.directions, 100.0).sweep().reshape(sweep.ranges.shape)
+    np.testing.assert_allclose(sweep.ranges, theirs, rtol=1e-11)
+    assert 3000 < np.isfinite(theirs).sum() < theirs.size
+
+
+def test_depth_camera_against_mujoco_among_obstacles():
+    """Depths are distances along the rays, times the cosine to the axis."""
+    world = scene(Ground())
+    camera = DepthCamera("eye", "eye_link", width=96, height=72, depth_max=20.0)
+    element = '<depth_camera name="eye" link="eye_link" width="96" height="72" depth_max="20" depth_min="0"/>'
+    depth = watching(world, element).depth_camera["eye"].depth
+    ways = pixel_directions(camera)
+    theirs = MuJoCoRays(mujoco, world, ways, 40.0).sweep().reshape(depth.shape) * ways[:, :, 0]
+    np.testing.assert_allclose(depth, np.where(theirs > 20.0, np.inf, theirs), rtol=1e-11)
+    assert 3000 < np.isfinite(depth).sum() < depth.size
 
 
 def test_lidar_against_mujoco_on_hulls():

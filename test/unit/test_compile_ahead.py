@@ -28,14 +28,14 @@ event.register("numba:compile", Listener())
 import grouser
 from grouser import catalogue
 from grouser.physics.simulation.compile_ahead import jobs_of
-from grouser.physics.simulation.membership import lidars_of
+from grouser.physics.simulation.membership import RAYS, sensors_of
 from grouser.runtime.streams import rehearse
 
 machine = grouser.load_machine(catalogue.machine_file(sys.argv[1]))
 simulation = grouser.Simulation(machine, grouser.load_world(catalogue.world_file(sys.argv[2])))
 rehearse(simulation)
 jobs = {}
-for job in jobs_of(simulation.system, len(lidars_of(machine))):
+for job in jobs_of(simulation.system, any(sensors_of(machine, kind) for kind in RAYS)):
     jobs.setdefault(f"{job.module}.{job.function}", []).append(str(job.arguments))
 called = {}
 for module in list(sys.modules.values()):

@@ -17,7 +17,7 @@ from grouser.physics.description.data.mechanism import JointFriction, SphericalJ
 from grouser.physics.description.elements.contact import ContactPoints
 from grouser.physics.description.elements.density import Density
 from grouser.physics.description.elements.flexible_links import WrittenFlexibleLink
-from grouser.physics.description.elements.sensors import WrittenSensor
+from grouser.physics.description.elements.sensors.imu_and_lidar import WrittenSensor
 from grouser.physics.description.elements.wheels import WrittenWheel
 from grouser.physics.description.machine_file.registry import ELEMENTS
 from grouser.physics.description.table.attributes import ElementKind, Kind

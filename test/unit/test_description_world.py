@@ -140,13 +140,15 @@ def test_world_files_page_lists_all_keys():
     sections = re.split(r"^##+ ", PAGE.read_text(), flags=re.MULTILINE)[1:]
     written = {part.split("\n")[0].strip("`"): set(re.findall(r"^\| `(\w+)`", part, re.MULTILINE)) for part in sections}
     assert written == {
-        "The world": {"name", "description", "tags", "gravity", "ground", "obstacles", "spawn", "poses"},
+        "The world": {"name", "description", "tags", "gravity", "ground", "obstacles", "spawn", "poses"}
+        | {"geodetic_origin"},
         "ground": {"height", "point", "normal", "heightfield", "friction", "restitution", "material", "edge", "soil"},
         "heightfield": set(heightfield.KEYS),
         "soil": set(soil_reader.KEYS),
         "map": set(soil_reader.MAP_KEYS),
         "obstacles": set(obstacles.KEYS),
         "spawn": {"xyz", "rpy_deg"},
+        "geodetic_origin": {"latitude", "longitude", "altitude", "yaw_deg"},
         "poses": {"xyz", "rpy_deg", "description", "tags"},
     }
 

@@ -39,7 +39,15 @@ from grouser.physics.description.data.mechanism import (
     SphericalJoint,
 )
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.description.data.sensors import Sensor
+from grouser.physics.description.data.sensors import (
+    DepthCamera,
+    ForceTorqueSensor,
+    GnssReceiver,
+    Imu,
+    Lidar,
+    Lidar3d,
+    Sensor,
+)
 from grouser.physics.description.data.soil import Wheel
 from grouser.physics.description.data.world import require_place
 
@@ -136,7 +144,11 @@ class Machine:
     integrator: Integrator = Integrator("semi_implicit")
     frictions: tuple[JointFriction, ...] = ()
     drives: tuple[ServoDrive, ...] = ()
-    sensors: tuple[Sensor, ...] = ()
+    sensors: tuple[Imu | Lidar, ...] = ()
+    lidars_3d: tuple[Lidar3d, ...] = ()
+    depth_cameras: tuple[DepthCamera, ...] = ()
+    gnss_receivers: tuple[GnssReceiver, ...] = ()
+    force_torque_sensors: tuple[ForceTorqueSensor, ...] = ()
     initial_positions: tuple[InitialPosition, ...] = ()
     others: tuple[tuple[str, Any], ...] = ()
     urdf: str = field(default="", repr=False)
@@ -153,6 +165,23 @@ class Machine:
         if found is None:
             return tuple(element for name, element in self.others if name == field)
         return found if isinstance(found, tuple) else (found,)
+
+    @property
+    def every_sensor(self) -> tuple[Sensor, ...]:
+        """Sensors of all types."""
+        return (
+            *self.sensors,
+            *self.lidars_3d,
+            *self.depth_cameras,
+            *self.gnss_receivers,
+            *self.force_torque_sensors,
+        )
+
+    def carrier(self, sensor: Sensor) -> str:
+        """Returns the link that carries the frame of a sensor."""
+        if isinstance(sensor, ForceTorqueSensor):
+            return next(joint.child for joint in self.joints if joint.name == sensor.joint)
+        return sensor.link
 
     def member_of(self, name: str) -> int:
         """Returns the index of the member that a name belongs to; 0 for a single machine, -1 if it belongs to none."""

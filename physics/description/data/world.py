@@ -23,6 +23,7 @@ FRICTION_MAX = 100.0  # largest coefficient of friction [-]
 # Least z component of the unit normal of the ground: it needs a height below every point.
 SMALLEST_RISE = 1e-3
 EDGES = ("flat", "wall")
+ALTITUDE_MAX = 100_000.0  # largest altitude of a world's origin, up or down [m]
 _SOLIDS = (Box, Sphere, Cylinder, Capsule, Mesh)
 _WORLD = "a World; `grouser.load_world` loads one from a file"
 _POSE = "a Pose(position, quaternion)"
@@ -164,6 +165,28 @@ class NamedPose:
 
 
 @dataclass(frozen=True)
+class GeodeticOrigin:
+    """Where on the earth the world's origin is. The world's z axis is the normal of the ellipsoid there.
+
+    Attributes:
+        latitude, longitude: of WGS 84 [degrees], north and east positive.
+        altitude: above its ellipsoid [m].
+        yaw_deg: angle from east to the world's x axis, anticlockwise seen from above [degrees].
+    """
+
+    latitude: float
+    longitude: float
+    altitude: float = 0.0
+    yaw_deg: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_range("geodetic origin latitude", self.latitude, -90.0, 90.0, "degrees")
+        require_range("geodetic origin longitude", self.longitude, -180.0, 180.0, "degrees")
+        require_range("geodetic origin altitude", self.altitude, -ALTITUDE_MAX, ALTITUDE_MAX, "m")
+        require_range("geodetic origin yaw_deg", self.yaw_deg, -360.0, 360.0, "degrees")
+
+
+@dataclass(frozen=True)
 class World:
     """A world: gravity, ground and obstacles.
 
@@ -175,6 +198,7 @@ class World:
         obstacles: static shapes.
         spawn: initial pose of a floating base's link frame, in the world frame.
         poses: other named poses.
+        geodetic_origin: where on the earth it is; None for nowhere.
         files: meshes and maps that the world file refers to.
         file, source: path of the world file, and its text.
 
@@ -191,6 +215,7 @@ class World:
     description: str = field(default="", compare=False)
     tags: tuple[str, ...] = field(default=(), compare=False)
     poses: tuple[NamedPose, ...] = ()
+    geodetic_origin: GeodeticOrigin | None = None
     file: str = field(default="", compare=False)
     source: str = field(default="", compare=False, repr=False)
 
@@ -208,6 +233,8 @@ class World:
         object.__setattr__(self, "obstacles", obstacles)
         require_place("spawn", self.spawn)
         object.__setattr__(self, "poses", require_items("poses", self.poses, NamedPose, "a NamedPose"))
+        if self.geodetic_origin is not None:
+            require_type("geodetic_origin", self.geodetic_origin, GeodeticOrigin, "a GeodeticOrigin, or None")
 
     @property
     def soil(self) -> SoilGround | None:

@@ -14,12 +14,12 @@ from grouser.physics.description.elements import (
     integrator,
     joint_friction,
     loop_joints,
-    sensors,
     servo_drives,
     spherical_joints,
     wheels,
 )
 from grouser.physics.description.elements.hydraulics import family as hydraulics
+from grouser.physics.description.elements.sensors import family as sensors
 from grouser.physics.description.table.attributes import ElementKind
 from grouser.physics.description.table.family import Family
 

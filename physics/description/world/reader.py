@@ -8,7 +8,15 @@ import yaml
 
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.soil import SoilGround
-from grouser.physics.description.data.world import EDGES, SMALLEST_RISE, Ground, NamedPose, World
+from grouser.physics.description.data.world import (
+    ALTITUDE_MAX,
+    EDGES,
+    SMALLEST_RISE,
+    GeodeticOrigin,
+    Ground,
+    NamedPose,
+    World,
+)
 from grouser.physics.description.soils.reader import read_soil
 from grouser.physics.description.text.files import read_text, require_path
 from grouser.physics.description.text.yaml_reader import BYTES_MAX, Reader, compose_text
@@ -19,7 +27,8 @@ from grouser.physics.description.world.obstacles import read_obstacles
 SPAWN = "spawn"  # name of the initial pose
 _PLANE = ("height", "point", "normal")
 _KEYS = (*_PLANE, "heightfield", "friction", "restitution", "material", "edge", "soil")
-_WORLD_KEYS = ("name", "description", "tags", "gravity", "ground", "obstacles", SPAWN, "poses")
+_WORLD_KEYS = ("name", "description", "tags", "gravity", "ground", "obstacles", SPAWN, "poses", "geodetic_origin")
+_GEODETIC_KEYS = {"latitude": 90.0, "longitude": 180.0, "altitude": ALTITUDE_MAX, "yaw_deg": 360.0}
 _POSE_KEYS = ("xyz", "rpy_deg", "description", "tags")
 _SOIL_SLOPE_MAX = 45.0  # degrees
 _EDGE_REMEDY = "give a heightfield or a soil map, or remove the edge"
@@ -29,8 +38,8 @@ def load_world(path: str | Path | None = None) -> World:
     """Loads a world file.
 
     Args:
-        path: a YAML file with the keys name, description, tags, gravity, ground, obstacles, spawn, poses, all optional;
-            None gives the flat default world.
+        path: a YAML file with the keys name, description, tags, gravity, ground, obstacles, spawn, poses,
+            geodetic_origin, all optional; None gives the flat default world.
 
     Returns:
         The world, checked.
@@ -74,6 +83,7 @@ def _read_world(root: yaml.Node | None, file: str) -> World:
         description=reader.text(nodes["description"], "description") if "description" in nodes else default.description,
         tags=_read_tags(reader, nodes["tags"], "tags") if "tags" in nodes else default.tags,
         poses=_read_poses(reader, nodes["poses"]) if "poses" in nodes else default.poses,
+        geodetic_origin=_read_geodetic_origin(reader, nodes["geodetic_origin"]) if "geodetic_origin" in nodes else None,
     )
     return _with_walls(reader, world, nodes)
 
@@ -186,6 +196,20 @@ def _read_poses(reader: Reader, node: yaml.Node) -> tuple[NamedPose, ...]:
             )
         )
     return tuple(poses)
+
+
+def _read_geodetic_origin(reader: Reader, node: yaml.Node) -> GeodeticOrigin:
+    name = "geodetic_origin"
+    nodes = reader.mapping(node, name, tuple(_GEODETIC_KEYS))
+    for key in ("latitude", "longitude"):
+        reader.required(nodes, key, node, name)
+    return GeodeticOrigin(
+        **{
+            key: reader.number(value, f"{name} {key}", -limit, limit)
+            for key, limit in _GEODETIC_KEYS.items()
+            if (value := nodes.get(key)) is not None
+        }
+    )
 
 
 def _read_tags(reader: Reader, node: yaml.Node, name: str) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ import math
 from dataclasses import dataclass
 
 from grouser.physics.description.data.pose import Vector3
-from grouser.physics.description.data.sensors import Lidar, Sensor
+from grouser.physics.description.data.sensors import Imu, Lidar
+from grouser.physics.description.elements.sensors.frame import check_range, check_sensor_name
 from grouser.physics.description.table.attributes import (
     Attribute,
     ElementKind,
@@ -16,17 +17,25 @@ from grouser.physics.description.table.attributes import (
     place,
     positive,
 )
-from grouser.physics.description.table.family import Entry, Family, Scope
+from grouser.physics.description.table.family import Entry, Scope
 
 BEAMS_MAX = 100_000
 # Upper bound of a full turn, for files with few digits [rad].
 FULL_TURN = 6.2832
-_OF_LIDAR = ("beams", "angle_min", "angle_max", "range_min", "range_max", "noise")
+_OF = {
+    "imu": (
+        "sample_rate",
+        *("gyroscope_noise", "gyroscope_bias", "gyroscope_walk"),
+        *("accelerometer_noise", "accelerometer_bias", "accelerometer_walk"),
+        "orientation_noise",
+    ),
+    "lidar": ("beams", "angle_min", "angle_max", "range_min", "range_max", "noise"),
+}
 
 
 @dataclass(frozen=True)
 class WrittenSensor:
-    """A `Sensor` or `Lidar` as written; None for attributes of a lidar that are not given."""
+    """An `Imu` or `Lidar` as written; None for attributes after `rpy` that are not given."""
 
     name: str
     type: str
@@ -39,6 +48,18 @@ class WrittenSensor:
     range_min: float | None
     range_max: float | None
     noise: float | None
+    sample_rate: float | None
+    gyroscope_noise: float | None
+    gyroscope_bias: float | None
+    gyroscope_walk: float | None
+    accelerometer_noise: float | None
+    accelerometer_bias: float | None
+    accelerometer_walk: float | None
+    orientation_noise: float | None
+
+
+def _of_imu(name: str, unit: str, description: str) -> Attribute:
+    return non_negative(name, unit, f"imu: {description}", default_text="0")
 
 
 SENSOR = ElementKind(
@@ -47,7 +68,10 @@ SENSOR = ElementKind(
     "measures distances in the plane of its x and y axes, all at one instant: to the ground with its ruts, to "
     "obstacles, and to the collision shapes of all links except its own. Meshes count by their convex hulls, as in "
     "contact. Distances below `range_min` are minus infinity, those above `range_max` infinity (REP-117). Only a "
-    "lidar has the attributes after `rpy`.",
+    "lidar has the attributes from `beams` to `noise`, only an imu those after. The errors of an imu are white noise "
+    "and a bias that walks (IEEE 952): the Allan deviation of a signal is noise / sqrt(t) after short times t, and "
+    "walk * sqrt(t / 3) after long ones. All errors are functions of the sensor's name and the step: a run that is "
+    "repeated has the same.",
     (
         name_of("name, also of its frame; different from all links and joints"),
         choice("type", "kind of sensor", ("imu", "lidar")),
@@ -77,6 +101,19 @@ SENSOR = ElementKind(
         non_negative(
             "noise", "m", "standard deviation of the normally distributed error of each distance", default_text="0"
         ),
+        positive(
+            "sample_rate",
+            "Hz",
+            "imu: rate at which it samples; a sample's white noise has the standard deviation density times its root",
+            default_text=f"{Imu.sample_rate:g}",
+        ),
+        _of_imu("gyroscope_noise", "rad/s/√Hz", "density of the white noise of each angular rate"),
+        _of_imu("gyroscope_bias", "rad/s", "standard deviation of the bias of each angular rate at the start"),
+        _of_imu("gyroscope_walk", "rad/s2/√Hz", "density of the random walk of this bias"),
+        _of_imu("accelerometer_noise", "m/s2/√Hz", "density of the white noise of each specific force"),
+        _of_imu("accelerometer_bias", "m/s2", "standard deviation of the bias of each specific force at the start"),
+        _of_imu("accelerometer_walk", "m/s3/√Hz", "density of the random walk of this bias"),
+        _of_imu("orientation_noise", "rad", "standard deviation of the orientation about each axis"),
     ),
     WrittenSensor,
     field="sensors",
@@ -84,8 +121,8 @@ SENSOR = ElementKind(
 )
 
 
-def complete_sensor(entry: Entry, scope: Scope) -> Sensor:
-    """Checks the values of a sensor, and fills in the defaults of a lidar.
+def complete_sensor(entry: Entry, scope: Scope) -> Imu | Lidar:
+    """Checks the values of a sensor, and fills in defaults.
 
     Args:
         entry: the sensor as written.
@@ -95,25 +132,20 @@ def complete_sensor(entry: Entry, scope: Scope) -> Sensor:
         MachineError: the name is taken, an attribute does not apply to the type, or a range is empty.
     """
     written, element = entry.value, entry.element
-    if written.name in scope.links or written.name in scope.joints:
-        raise element.error(f"name = '{written.name}' is that of a link or joint", "its frame needs a name of its own")
-    given = {name: getattr(written, name) for name in _OF_LIDAR if getattr(written, name) is not None}
-    common = (written.name, written.type, written.link, written.xyz, written.rpy)
-    if written.type != "lidar":
-        if given:
-            raise element.error(f"{next(iter(given))} is given, and its type is {written.type}", "only a lidar has it")
-        return Sensor(*common)
+    check_sensor_name(entry, scope)
+    given = {name: value for names in _OF.values() for name in names if (value := getattr(written, name)) is not None}
+    for name in given:
+        if name not in _OF[written.type]:
+            (owner,) = (kind for kind, names in _OF.items() if name in names)
+            raise element.error(f"{name} is given, and its type is {written.type}", f"only a sensor {owner} has it")
+    common = (written.name, written.link, written.xyz, written.rpy)
+    if written.type == "imu":
+        return Imu(*common, **given)
     first, beams = given.get("angle_min", Lidar.angle_min), given.get("beams", Lidar.beams)
     lidar = Lidar(*common, **{"angle_max": first + 2.0 * math.pi * (1.0 - 1.0 / beams), **given})
     if not 0.0 < lidar.angle_max - lidar.angle_min <= FULL_TURN:
         raise element.error(
             f"its beams go from {lidar.angle_min:g} to {lidar.angle_max:g} rad", "give up to a full turn, anticlockwise"
         )
-    if lidar.range_min >= lidar.range_max:
-        raise element.error(
-            f"range_min = {lidar.range_min:g} m is not less than range_max = {lidar.range_max:g} m", "change one"
-        )
+    check_range(element, lidar, "range_min", "range_max")
     return lidar
-
-
-FAMILY = Family((SENSOR,), complete={"sensors": complete_sensor})

@@ -1,0 +1,1 @@
+"""Sensors: one file for each element, and the family of all."""
