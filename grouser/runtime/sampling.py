@@ -202,6 +202,11 @@ def sample_contact_wrenches(reading: Reading) -> np.ndarray:
     return reading.simulation.contact_wrench.values()
 
 
+def sample_obstacle_wrenches(reading: Reading) -> np.ndarray:
+    """The part of the contact wrenches that obstacles and other machines exert [N, N m], shape (links, 6)."""
+    return reading.simulation.obstacle_wrench.values()
+
+
 def sample_contacts(reading: Reading) -> tuple[Contact, ...]:
     """Contacts that carry a force, soil excluded."""
     return reading.contacts

@@ -86,6 +86,7 @@ class MachineView:
         lidar: a sweep of every lidar, from its present pose.
         contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
             frame.
+        obstacle_wrench: the part of it that obstacles and other machines exert, without ground, soil and own links.
     """
 
     def __init__(self, engine: Engine, selection: Selection):
@@ -103,6 +104,7 @@ class MachineView:
         body, wheel = setup.membership.body, setup.membership.wheel
         self._bodies_and_wheels = [(np.flatnonzero(body == m), np.flatnonzero(wheel == m)) for m in selection.members]
         self._touching = np.isin(np.arange(len(setup.shape_names)), own.shape)
+        self._obstacles = np.append(~self._touching[:-1] | (setup.system.contact.shapes.link < 0), False)
         self._own_links = np.isin(np.arange(len(setup.elements.link)), own.link)
         self._shape_names = [
             name.removeprefix(selection.prefix) if mine else name
@@ -192,11 +194,9 @@ class MachineView:
             lambda: joint_reactions(setup.system, self._engine.workspace, compliant)[reacting],
         )
         shaped = np.array([bool(link.collisions) for link in setup.divided.links], dtype=bool)[own.link]
-        self.contact_wrench = rows_view(
-            "link",
-            [name for name, touches in zip(names.link, shaped, strict=True) if touches],
-            lambda: self._wrenches()[own.link[shaped]],
-        )
+        touched = [name for name, touches in zip(names.link, shaped, strict=True) if touches]
+        self.contact_wrench = rows_view("link", touched, lambda: self._wrenches()[own.link[shaped]])
+        self.obstacle_wrench = rows_view("link", touched, lambda: self._obstacle_wrenches()[own.link[shaped]])
         wheels = own.wheel.tolist()
         self.wheel = NamedView(
             "wheel", names.wheel, lambda w: self._wheel_states([wheels[w]])[0], lambda: self._wheel_states(wheels)
@@ -381,6 +381,12 @@ class MachineView:
         if setup.world.soil:
             wrench += soil_wrenches(setup.machine.wheels, setup.names, workspace, frames)
         return wrench
+
+    def _obstacle_wrenches(self) -> np.ndarray:
+        """The part of `_wrenches` by shapes that are not the view's own, without the ground, (links, 6)."""
+        engine, frames = self._engine, self._link_frames()
+        links, others = self._own_links, self._obstacles
+        return contact_wrenches(self._setup.system, engine.state, engine.workspace, frames, links, others)
 
     def _wheel_states(self, numbers: Sequence[int]) -> list[WheelState]:
         """States of wheels, by their numbers in the simulation."""
