@@ -127,6 +127,7 @@ MEANINGS: dict[str, Meaning] = {
     topics.STOP_OF_ALL: Meaning("the same for all machines of the simulation"),
     topics.JOY: Meaning("levers and buttons of the joystick"),
     topics.MAP: Meaning("where a machine cannot drive"),
+    topics.SOIL_COSTS: Meaning("with `machine`: costs of soil and ruts on the cells of the map"),
     topics.INITIAL_POSE: Meaning("where the machine is on the map"),
     topics.GOAL_POSE: Meaning("where to go"),
     topics.RESET: Meaning("back to the start"),

@@ -37,7 +37,7 @@ from grouser.physics.readings.measurements import (
     WheelState,
 )
 from grouser.physics.readings.reactions import joint_reactions
-from grouser.physics.readings.soil_measurements import terrain_patch, with_soil
+from grouser.physics.readings.soil_measurements import bearing_margins, terrain_patch, with_soil
 from grouser.physics.readings.wheel_contact import rigid_wheel_states
 from grouser.physics.sensors.imu import ImuReading, read_imu
 from grouser.physics.sensors.lidar import LidarReader, LidarScan
@@ -336,6 +336,10 @@ class MachineView:
         links = [self._setup.names.link_index(self._setup.elements.wheel[w]) for w in self._own.wheel]
         places = self._link_frames(np.array(links, dtype=np.int64))[1][:, :2]
         return terrain_patch(system, self._engine.state, places, reach, self._bodies_and_wheels)
+
+    def bearing_margins(self) -> np.ndarray:
+        """Bearing margin of each soil of the world under the wheels, as of `TerrainPatch`, (soils,); (0,) without."""
+        return bearing_margins(self._setup.system, self._bodies_and_wheels)
 
     def cylinder_trace(self, name: str) -> np.ndarray:
         """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.prediction.Prediction.trace`."""
