@@ -42,7 +42,10 @@ def generate_launch_description():
             ),
             DeclareLaunchArgument(
                 "localization",
-                default_value="truth",
+                # without wheels there is no odom, and the frame of odometry is the world
+                default_value=IfElseSubstitution(
+                    EqualsSubstitution(LaunchConfiguration("machine"), "rover"), "truth", "odometry"
+                ),
                 choices=["truth", "odometry", "none"],
                 description="truth: pose of the simulator; odometry: its wheels, and initialpose; none: AMCL does",
             ),

@@ -106,7 +106,7 @@ class WorldMapNode(Node):
             self._drift = DriftReport(self, values["drift_tolerance"])
             self._publish_transform(0, _NOWHERE)
             self.get_logger().info(
-                "localization by odometry: the pose on the map drifts as the wheels slip, and nothing corrects it"
+                "localization by odometry: where wheels slip, the pose on the map drifts, and nothing corrects it"
             )
 
     def _on_odometry(self, message: Odometry) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import rclpy
 import yaml
+from nav2_laws import nav2_parameters as parameters
 
 import grouser
 from grouser.catalogue import machine_file
@@ -36,21 +37,6 @@ FRAMES = {
     "odom": DECLARATIONS["odom_frame"].default,
     "footprint": DECLARATIONS["base_footprint_frame"].default,
 }
-
-
-def parameters(file):
-    """Name of each server, costmaps among them -> its parameters, those of the rover with soil as `rover_soil`."""
-    if file.endswith("_soil"):
-        merged = parameters(file.removesuffix("_soil"))
-        for name, added in _read(file).items():
-            merged[name] = merged[name] | added
-        return merged
-    return _read(file)
-
-
-def _read(file):
-    content = yaml.safe_load(share_path("config", "nav2", f"{file}.yaml").read_text())
-    return {name: (node.get(name) or node)["ros__parameters"] for name, node in content.items()}
 
 
 def flat(mapping, prefix=""):

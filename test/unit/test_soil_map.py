@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-import yaml
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
+from nav2_laws import Planner, at, global_costs, nav2_parameters
 from shipped import shipped_machine
 
 from grouser import Simulation
@@ -13,12 +11,7 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.description.data.world import Ground, World
 from grouser.physics.description.soils.reader import load_soil
-from grouser.resources import share_path
 from grouser.soil_map import enter_ruts, soil_costs
-
-# Of Nav2's NavFn planner: cost of a cell without any, and the factor of a costmap's costs.
-NEUTRAL, FACTOR = 50.0, 0.8
-LETHAL = 254.0
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +23,6 @@ def yard():
     soils = tuple(load_soil(name) for name in ("dry_sand", "sandy_loam"))
     soil = SoilGround(soils, types=types, types_cell=1.0, types_origin=(-7.5, -5.5))
     return World(ground=Ground(soil=soil))
-
-
-def at(grid, costs, x, y):
-    column, row = (int((place - low) // grid.resolution) for place, low in zip((x, y), grid.origin, strict=True))
-    return costs[row, column]
 
 
 def test_soil_costs_are_the_used_bearing_strength_of_the_soil_in_each_cell(yard):
@@ -88,50 +76,13 @@ def test_ruts_are_entered_where_they_are_and_forgotten_where_they_are_filled():
     assert not costs.any()
 
 
-def costmap(grid, costs, soil):
-    """Costs of the global costmap's cells, 0 to 254, without inflation, as Nav2's static layers make them."""
-    files = ["rover", "rover_soil"] if soil else ["rover"]
-    parameters = {}
-    for file in files:
-        content = yaml.safe_load(share_path("config", "nav2", f"{file}.yaml").read_text())
-        parameters |= content["global_costmap"]["global_costmap"]["ros__parameters"]
-    values = np.where(grid.occupied, LETHAL, 0.0)
-    if "soil_layer" in parameters["plugins"]:
-        told = np.rint(100.0 * costs)
-        below = 0.0 if parameters["trinary_costmap"] else told / 100.0 * LETHAL
-        layer = np.where(told >= 100.0, LETHAL, np.floor(below))
-        values = np.maximum(values, layer) if parameters["use_maximum"] else layer
-    return values
-
-
-def cheapest_path(grid, values, start, goal):
-    """Places of the cheapest path over eight neighbours, the cost of each cell as in NavFn."""
-    rows, columns = values.shape
-    number = np.arange(rows * columns).reshape(rows, columns)
-    price = np.where(values >= LETHAL - 1.0, np.inf, NEUTRAL + FACTOR * values)
-    edges = []
-    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-        here = np.s_[: rows - down, max(0, -right) : columns - max(0, right)]
-        there = np.s_[down:, max(0, right) : columns + min(0, right)]
-        edges.append((number[here].ravel(), number[there].ravel(), (0.5 * (price[here] + price[there])).ravel()))
-        edges[-1] = (*edges[-1][:2], edges[-1][2] * np.hypot(down, right))
-    first, second, length = (np.concatenate(part) for part in zip(*edges, strict=True))
-    graph = csr_array((length, (first, second)), shape=(number.size, number.size))
-    ends = [int(at(grid, number, *place)) for place in (start, goal)]
-    _, before = dijkstra(graph, directed=False, indices=ends[0], return_predecessors=True)
-    cells = [ends[1]]
-    while cells[-1] != ends[0]:
-        cells.append(int(before[cells[-1]]))
-    row, column = np.divmod(np.array(cells), columns)
-    return np.array(grid.origin) + (np.column_stack([column, row]) + 0.5) * grid.resolution
-
-
 @pytest.mark.parametrize("soil", [False, True])
 def test_planned_path_goes_around_a_soft_patch_with_soil_layers(yard, soil):
     """Straight ahead it is 12 m, of which 4 m on sand; around the corner it is 0.3 m longer."""
     grid = occupancy_map(yard, resolution=0.1)
     costs = soil_costs(shipped_machine("rover"), yard, grid)
-    path = cheapest_path(grid, costmap(grid, costs, soil), (-6.0, 0.0), (6.0, 0.0))
+    parameters = nav2_parameters("rover_soil" if soil else "rover")["global_costmap"]
+    path = Planner(grid, global_costs(grid, costs, parameters)).path((-6.0, 0.0), (6.0, 0.0))
     on_sand = np.array([at(grid, costs, *place) > 0.0 for place in path])
     length = np.sum(np.hypot(*np.diff(path, axis=0).T))
     assert length < 13.5
