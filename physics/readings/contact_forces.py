@@ -86,6 +86,13 @@ def contact_wrenches(
     return (wrench @ rotation).reshape(-1, 6)
 
 
+def touches_any(state: State, workspace: Workspace, others: np.ndarray) -> bool:
+    """Whether any contact is one with some shapes, as in `contact_wrenches`: quick, as most often there is none."""
+    stepped, laid = workspace.contact.contacts, state.sleeping.contacts
+    parts = (stepped, int(stepped.count[0])), (laid, int(laid.memory.count[0]))
+    return any(others[part.shape[:count]].any() or others[part.other_shape[:count]].any() for part, count in parts)
+
+
 def _all_contacts(system: System, state: State, workspace: Workspace) -> _Contacts:
     """The contacts of the step, and after them those that rest."""
     found, rows, kinematics = workspace.contact.contacts, workspace.contact.rows, workspace.multibody.kinematics

@@ -11,7 +11,7 @@ from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.text.names import closest
 from grouser.physics.hydraulics.faults import OIL
-from grouser.physics.readings.contact_forces import contact_records, contact_wrenches, soil_wrenches
+from grouser.physics.readings.contact_forces import contact_records, contact_wrenches, soil_wrenches, touches_any
 from grouser.physics.readings.flexible_links import flexible_link_state
 from grouser.physics.readings.frames import body_frames, link_frames, link_poses
 from grouser.physics.readings.hydraulic_states import (
@@ -388,9 +388,10 @@ class MachineView:
 
     def _obstacle_wrenches(self) -> np.ndarray:
         """The part of `_wrenches` by shapes that are not the view's own, without the ground, (links, 6)."""
-        engine, frames = self._engine, self._link_frames()
-        links, others = self._own_links, self._obstacles
-        return contact_wrenches(self._setup.system, engine.state, engine.workspace, frames, links, others)
+        engine, links, others = self._engine, self._own_links, self._obstacles
+        if not touches_any(engine.state, engine.workspace, others):
+            return np.zeros((len(links), 6))
+        return contact_wrenches(self._setup.system, engine.state, engine.workspace, self._link_frames(), links, others)
 
     def _wheel_states(self, numbers: Sequence[int]) -> list[WheelState]:
         """States of wheels, by their numbers in the simulation."""
