@@ -9,7 +9,7 @@ from launch.substitutions import EqualsSubstitution, IfElseSubstitution, LaunchC
 from launch_ros.actions import Node, SetParameter
 from launch_ros.parameter_descriptions import ParameterValue
 
-from grouser.launching import require_packages
+from grouser.launching import end_launch, require_packages
 from launch import LaunchDescription
 
 SHARE = Path(__file__).resolve().parent.parent
@@ -92,6 +92,7 @@ def generate_launch_description():
                 executable="world_map",
                 name="world_map",
                 output="screen",
+                on_exit=end_launch,
                 parameters=[
                     {
                         "world": ParameterValue(LaunchConfiguration("world"), value_type=str),

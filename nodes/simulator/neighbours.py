@@ -60,7 +60,7 @@ class NeighbourWatch:
             node.create_subscription(Clock, topics.CLOCK, self._on_clock, topics.CLOCK_QUALITY),
             node.create_subscription(TFMessage, topics.TF, self._on_transforms, topics.TF_QUALITY),
         ]
-        self._timer = node.create_timer(_PERIOD, self._look, clock=RosClock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_timer(_PERIOD, self.look, clock=RosClock(clock_type=ClockType.STEADY_TIME))
 
     def begin(self) -> None:
         """Ends the listening: from now on the simulator publishes."""
@@ -82,7 +82,8 @@ class NeighbourWatch:
         if not self._begun:
             self.frames_heard.update(transform.child_frame_id for transform in message.transforms)
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Looks at the graph, and warns of what is new; its timer calls it."""
         if not self._begun:
             return
         self.looks += 1

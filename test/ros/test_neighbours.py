@@ -97,6 +97,25 @@ def test_a_listed_clock_that_is_not_heard_may_be_of_a_killed_process(peer, watch
     assert warnings == []
 
 
+def test_a_clock_that_is_listed_for_longer_than_the_lease_is_told(peer):
+    """A simulator that was paused before this one started: nothing was heard of it."""
+    node, warnings = Node("simulator"), []
+    node.create_publisher(Clock, topics.CLOCK, topics.CLOCK_QUALITY)
+    peer.node.create_publisher(Clock, topics.CLOCK, topics.CLOCK_QUALITY)
+    watch = NeighbourWatch(node, set, warnings.append)  # nothing spins it: every look is this test's
+    watch.begin()
+    peer.wait_for(lambda: node.count_publishers(topics.CLOCK) == 2, "both publishers")
+    for _ in range(31):
+        watch.look()
+    assert warnings == []
+    for _ in range(10):
+        watch.look()
+    (warning,) = warnings
+    assert "/peer publishes /clock, too" in warning
+    watch.destroy()
+    node.destroy_node()
+
+
 def test_frames_that_somebody_else_publishes_are_told(peer, watched):
     watch, warnings, _ = watched
     edges = [TransformStamped(child_frame_id=name) for name in ("base_link", "gripper")]
