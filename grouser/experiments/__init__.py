@@ -25,11 +25,13 @@ NAMES: tuple[str, ...] = (
     "servo_bode",
     "servo_step",
     "servo_stick_slip",
+    "skid_steer_moment",
     "slope_climb",
     "spherical_pendulum",
     "spring_four_bar",
     "stick_slip_one_mass",
     "stick_slip_two_mass",
+    "track_drawbar_pull",
     "wheel_soil_bin",
     "wheel_stress",
 )

@@ -1,0 +1,151 @@
+"""A track pulls on soft soil: a row of rigid shoes under a weight, at several slips.
+
+After Bekker (1956, 1969), Janosi and Hanamoto (1961), and Wong, Theory of Ground Vehicles: pressure and sinkage of each
+shoe with unloading and reloading, shear displacement of each shoe since it came down.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from grouser.experiments.protocol import Parameter, Result, positive
+from grouser.experiments.soil_parameters import SOIL, slips
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.soil import Soil
+from grouser.studies.tracks.shoe_row import ShoeRow, closed_form, steady_pull
+
+DESCRIPTION = "a row of track shoes pulls on soft soil (Bekker, 1956; Wong)"
+
+_MOST_SLIP = 0.95
+
+PARAMETERS = {
+    "weight": positive(10e3, "N", "on the track"),
+    "contact_length": positive(1.5, "m", "of the track on the ground"),
+    "width": positive(0.25, "m", "of the track"),
+    "shoes_in_contact": Parameter(12, "-", "at a time", minimum=1, maximum=100),
+    "cohesive_modulus": Parameter(990.0, "N/m^(n+1)", "k_c of Bekker's form"),
+    "frictional_modulus": Parameter(1528430.0, "N/m^(n+2)", "k_phi of Bekker's form", minimum=0.0),
+    "exponent": Parameter(1.1, "-", "n of the pressure", minimum=0.1, maximum=3.0),
+    "cohesion": Parameter(1040.0, "Pa", "c", minimum=0.0),
+    "friction_angle_deg": Parameter(28.0, "deg", "phi", minimum=0.0, maximum=60.0),
+    "shear_displacement_modulus": positive(0.01, "m", "K of the shear"),
+    "unloading_stiffness": SOIL["unloading_stiffness"],
+    "unloading_slope": SOIL["unloading_slope"],
+    "slip": slips(
+        [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9], 0.0, _MOST_SLIP, f"slip ratios from 0 to {_MOST_SLIP:g}"
+    ),
+    "pressure": Parameter(
+        "uniform", "-", "under the row: the same everywhere, or with peaks", choices=("uniform", "road_wheels")
+    ),
+    "road_wheel_count": Parameter(5, "-", "peaks of the pressure, with pressure = road_wheels", minimum=1, maximum=50),
+    "pressure_amplitude": Parameter(
+        0.8, "-", "of the peaks, as a share of the mean, with pressure = road_wheels", minimum=0.0, maximum=1.0
+    ),
+}
+
+_UNITS = {"slip": "-", "thrust": "N", "resistance": "N", "drawbar_pull": "N", "sinkage": "m"}
+
+
+def run(**parameters: Any) -> Result:
+    """Drives the row at each slip until its motion repeats itself from shoe to shoe.
+
+    Returns:
+        One value a slip, means over a pitch: `thrust` of the shear; `resistance`, the work of compacting ground by the
+        way of the hull; `drawbar_pull`, thrust less resistance; `sinkage`, mean of the shoes in contact.
+
+    Raises:
+        ParameterError: soil that carries nothing, a row that sinks deeper than it is long, or fewer than two shoes to a
+            road wheel.
+    """
+    row, soil = _row(parameters), _soil(parameters)
+    results: dict[str, list[float]] = {name: [] for name in _UNITS}
+    for slip in parameters["slip"]:
+        pull = steady_pull(row, soil, slip)
+        for name, values in results.items():
+            values.append(slip if name == "slip" else getattr(pull, name))
+    return Result(results, _UNITS)
+
+
+def _row(parameters: Mapping[str, Any]) -> ShoeRow:
+    peaks = parameters["pressure"] == "road_wheels"
+    shoes, wheels = parameters["shoes_in_contact"], parameters["road_wheel_count"]
+    if peaks and 2 * wheels > shoes:
+        raise ParameterError("road_wheel_count", wheels, f"at most half of the {shoes} shoes in contact")
+    return ShoeRow(
+        weight=parameters["weight"],
+        length=parameters["contact_length"],
+        width=parameters["width"],
+        shoes=shoes,
+        road_wheels=wheels if peaks else 0,
+        amplitude=parameters["pressure_amplitude"] if peaks else 0.0,
+    )
+
+
+def _soil(parameters: Mapping[str, Any]) -> Soil:
+    cohesive, frictional = parameters["cohesive_modulus"], parameters["frictional_modulus"]
+    stiffness = cohesive / parameters["width"] + frictional
+    if stiffness <= 0.0:
+        valid = f"above {-cohesive / parameters['width']:g}, so that k_c/b + k_phi is above 0"
+        raise ParameterError("frictional_modulus", frictional, valid)
+    pressure = parameters["weight"] / (parameters["width"] * parameters["contact_length"])
+    exponent = parameters["exponent"]
+    carried = stiffness * parameters["contact_length"] ** exponent
+    if pressure > carried:
+        most = carried * parameters["width"] * parameters["contact_length"]
+        valid = f"at most {most:.4g} N, under which the track sinks as deep as its contact is long"
+        raise ParameterError("weight", parameters["weight"], valid)
+    angle = math.radians(parameters["friction_angle_deg"])
+    return Soil(
+        name="the soil",
+        source="the parameters of the experiment",
+        cohesive_modulus=cohesive,
+        frictional_modulus=frictional,
+        exponent=exponent,
+        cohesion=parameters["cohesion"],
+        friction_angle=angle,
+        repose_angle=angle,
+        shear_displacement_modulus=parameters["shear_displacement_modulus"],
+        unloading_stiffness=parameters["unloading_stiffness"],
+        unloading_slope=parameters["unloading_slope"],
+        density=1600.0,  # without effect: nothing is pushed aside
+    )
+
+
+def plot(
+    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
+) -> None:
+    """Draws thrust, resistance, drawbar pull and sinkage over slip, beside the closed form of uniform pressure.
+
+    Args:
+        parameters: what `run` got.
+        result: what it gave.
+        figure: matplotlib figure.
+        reference: columns slip, thrust_N, R_N, DP_N, sinkage_m of a reference curve, where present.
+    """
+    row, soil = _row(parameters), _soil(parameters)
+    curve = np.linspace(0.0, max(parameters["slip"]), 401)
+    pulls = [closed_form(row, soil, slip) for slip in curve]
+    for panel, name, theirs, label in zip(
+        figure.subplots(2, 2, sharex=True).flat,
+        ("thrust", "resistance", "drawbar_pull", "sinkage"),
+        ("thrust_N", "R_N", "DP_N", "sinkage_m"),
+        ("thrust [N]", "compaction resistance [N]", "drawbar pull [N]", "sinkage [m]"),
+        strict=True,
+    ):
+        panel.plot(curve, [getattr(pull, name) for pull in pulls], ":", color="grey", label="closed form, uniform")
+        panel.plot(result["slip"], result[name], "o", label=f"shoes, {parameters['pressure']}")
+        if reference is not None and theirs in reference and "slip" in reference:
+            panel.plot(reference["slip"], reference[theirs], "--", label="reference")
+        # With zero in the range, so that changes are to scale.
+        low, high = panel.get_ylim()
+        panel.set_ylim(min(low, 0.0), 1.1 * max(high, 0.0))
+        panel.set_xlabel("slip ratio [-]")
+        panel.set_ylabel(label)
+        panel.grid(alpha=0.3)
+        panel.legend(fontsize="small")
+    figure.suptitle(
+        f"{parameters['shoes_in_contact']} shoes on soft soil: {parameters['weight']:g} N, "
+        f"{parameters['contact_length']:g} m by {parameters['width']:g} m"
+    )
