@@ -5,11 +5,11 @@ from pathlib import Path
 from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import EqualsSubstitution, LaunchConfiguration
+from launch.substitutions import EqualsSubstitution, IfElseSubstitution, LaunchConfiguration
 from launch_ros.actions import Node, SetParameter
 from launch_ros.parameter_descriptions import ParameterValue
 
-from grouser.launching import require_packages
+from grouser.launching import end_launch, require_packages
 from launch import LaunchDescription
 
 SHARE = Path(__file__).resolve().parent.parent
@@ -20,7 +20,12 @@ def generate_launch_description():
     # Not `parameters`, an argument of simulator.launch.py: an included file gets the arguments of the file that
     # includes it.
     nav2_parameters = LaunchConfiguration("nav2_parameters")
-    soil_layers = ParameterValue(LaunchConfiguration("soil_layers"), value_type=bool)
+    # Read after the others: of two files that give a parameter to a node by its name, the later one wins.
+    costmap_parameters = [
+        nav2_parameters,
+        IfElseSubstitution(LaunchConfiguration("soil_layers"), LaunchConfiguration("soil_parameters"), nav2_parameters),
+    ]
+    measured_machine = IfElseSubstitution(LaunchConfiguration("soil_layers"), LaunchConfiguration("machine"), "")
     return LaunchDescription(
         [
             DeclareLaunchArgument(
@@ -37,7 +42,10 @@ def generate_launch_description():
             ),
             DeclareLaunchArgument(
                 "localization",
-                default_value="truth",
+                # without wheels there is no odom, and the frame of odometry is the world
+                default_value=IfElseSubstitution(
+                    EqualsSubstitution(LaunchConfiguration("machine"), "rover"), "truth", "odometry"
+                ),
                 choices=["truth", "odometry", "none"],
                 description="truth: pose of the simulator; odometry: its wheels, and initialpose; none: AMCL does",
             ),
@@ -45,7 +53,12 @@ def generate_launch_description():
                 "soil_layers",
                 default_value="false",
                 choices=["true", "false"],
-                description="whether ruts and weak soil have costs; for worlds with soft ground",
+                description="whether ruts and weak soil have costs, for planner and controller",
+            ),
+            DeclareLaunchArgument(
+                "soil_parameters",
+                default_value=[f"{SHARE / 'config' / 'nav2'}/", LaunchConfiguration("machine"), "_soil.yaml"],
+                description="parameter file that soil_layers adds",
             ),
             DeclareLaunchArgument("real_time_factor", default_value="1.0", description="0.0: as fast as possible"),
             DeclareLaunchArgument(
@@ -79,9 +92,11 @@ def generate_launch_description():
                 executable="world_map",
                 name="world_map",
                 output="screen",
+                on_exit=end_launch,
                 parameters=[
                     {
                         "world": ParameterValue(LaunchConfiguration("world"), value_type=str),
+                        "machine": ParameterValue(measured_machine, value_type=str),
                         "localization": ParameterValue(LaunchConfiguration("localization"), value_type=str),
                     }
                 ],
@@ -102,7 +117,7 @@ def generate_launch_description():
                         executable="lifecycle_manager",
                         name="lifecycle_manager_localization",
                         output="screen",
-                        parameters=[{"autostart": True, "node_names": ["amcl"]}],
+                        parameters=[nav2_parameters],
                         condition=IfCondition(EqualsSubstitution(LaunchConfiguration("localization"), "none")),
                     ),
                     Node(
@@ -110,17 +125,14 @@ def generate_launch_description():
                         executable="planner_server",
                         name="planner_server",
                         output="screen",
-                        parameters=[nav2_parameters],
+                        parameters=costmap_parameters,
                     ),
-                    # Without a name, so that the parameters apply to its costmap too.
                     Node(
                         package="nav2_controller",
                         executable="controller_server",
+                        name="controller_server",
                         output="screen",
-                        parameters=[
-                            nav2_parameters,
-                            {"rut_layer.enabled": soil_layers, "bearing_layer.enabled": soil_layers},
-                        ],
+                        parameters=costmap_parameters,
                         remappings=[("cmd_vel", "cmd_vel_nav")],
                     ),
                     Node(
@@ -165,20 +177,7 @@ def generate_launch_description():
                         executable="lifecycle_manager",
                         name="lifecycle_manager_navigation",
                         output="screen",
-                        parameters=[
-                            {
-                                "autostart": True,
-                                "node_names": [
-                                    "planner_server",
-                                    "controller_server",
-                                    "behavior_server",
-                                    "velocity_smoother",
-                                    "collision_monitor",
-                                    "bt_navigator",
-                                    "waypoint_follower",
-                                ],
-                            }
-                        ],
+                        parameters=[nav2_parameters],
                     ),
                 ]
             ),

@@ -36,6 +36,8 @@ EXIT_BAD_INPUT = 2
 VIEWER_ADDRESS = "http://localhost:8080"
 # Quiet, so that it does not write into the status line; its address is printed at the start.
 _VIEWER = ("-m", "grouser.nodes.viewer", "--ros-args", "--log-level", "viewer:=warn", "-p")
+# The status line says what the node's log would.
+_QUIET = ("--ros-args", "--log-level", "simulator:=warn")
 _VIEWER_PATIENCE = 0.5  # Time for the viewer to end by itself [s].
 _PERIOD_TERMINAL = 0.25  # Interval of the live line [s].
 _PERIOD_PLAIN = 1.0  # Interval of lines without a terminal [s].
@@ -64,7 +66,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> NoReturn:
     stop = threading.Event()
     stop_on_signals(stop)
     compiled: deque[Progress] = deque(maxlen=1)
-    rclpy.init(args=["grouser", *ros], signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(args=["grouser", *_QUIET, *ros], signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = SimulatorNode(_overrides(options), stop, compiled.append)
     except GrouserError as error:
@@ -208,9 +210,9 @@ def _introduce(node: SimulatorNode, view: bool) -> None:
         print(f"  view:      {VIEWER_ADDRESS}")
     print(_listed("publishes:", [publisher.topic_name for publisher in node.publishers]))
     twist = "TwistStamped" if parameters.enable_stamped_cmd_vel else "Twist"
-    print(
-        _listed("commands:", [subscription.topic_name for subscription in node.subscriptions], {topics.CMD_VEL: twist})
-    )
+    heard = [subscription.topic_name for subscription in node.subscriptions]
+    others = (topics.CLOCK, topics.TF)  # heard to notice another simulator
+    print(_listed("commands:", [name for name in heard if name not in others], {topics.CMD_VEL: twist}))
     print("             (services ~/pause ~/step ~/reset)")
     if parameters.record:
         print(f"  record it: {parameters.record}")

@@ -97,6 +97,16 @@ OUTPUTS = (
         100.0,
         "contact_rate",
     ),
+    Output(
+        "obstacle_wrenches/<link>",
+        "geometry_msgs/WrenchStamped",
+        OPTIONAL,
+        BEST_EFFORT,
+        VOLATILE,
+        5,
+        100.0,
+        "contact_rate",
+    ),
     Output("contacts", "ros_gz_interfaces/Contacts", OPTIONAL, BEST_EFFORT, VOLATILE, 5, 100.0, "contact_rate"),
     Output("contact_markers", "visualization_msgs/MarkerArray", OPTIONAL, rate=10.0, rate_parameter="marker_rate"),
     Output(

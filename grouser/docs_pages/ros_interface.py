@@ -117,7 +117,7 @@ MEANINGS: dict[str, Meaning] = {
         for stream in STREAMS.values()
         if not _optional(stream.type)
     },
-    topics.VALVE_COMMANDS: Meaning("spool command of each valve, in [-1, 1]"),
+    topics.VALVE_COMMANDS: Meaning("a group for each valve, with the one interface `spool_command`, in [-1, 1]"),
     topics.VALVE_COMMANDS_ARRAY: Meaning("the same in the order of the parameter `valves`"),
     topics.JOINT_COMMANDS: Meaning("position, velocity or effort of each joint, as its drive's mode says"),
     topics.JOINT_TRAJECTORY: Meaning("a trajectory to follow", given=_FOLLOWING),
@@ -127,6 +127,7 @@ MEANINGS: dict[str, Meaning] = {
     topics.STOP_OF_ALL: Meaning("the same for all machines of the simulation"),
     topics.JOY: Meaning("levers and buttons of the joystick"),
     topics.MAP: Meaning("where a machine cannot drive"),
+    topics.SOIL_COSTS: Meaning("with `machine`: costs of soil and ruts on the cells of the map"),
     topics.INITIAL_POSE: Meaning("where the machine is on the map"),
     topics.GOAL_POSE: Meaning("where to go"),
     topics.RESET: Meaning("back to the start"),
@@ -141,8 +142,13 @@ ARGUMENTS = {"four_bar": {"variant": "flexible"}, "rover": dict.fromkeys(_SENSOR
 _CONTACTS = STREAMS["contacts"]
 _WITH_OTHERS = f"""Where `ros_gz_interfaces` is installed, the simulator also publishes `{_CONTACTS.topic}`
 ({_CONTACTS.type}, best effort, depth {_CONTACTS.quality.depth}, `contact_rate`): {_CONTACTS.meaning} of machines
-with {_CONTACTS.given.words}. Where `simulation_interfaces` is installed, it has its
+with {_CONTACTS.given.words}. The second of a pair is `ground` (a MODEL; soil under wheels is not in
+it), the name of an obstacle of the world (a MODEL), a link of the same machine (a LINK) or `<robot>/<link>` of another
+one (a MODEL). Where `simulation_interfaces` is installed, it has its
 [services and its action](simulation_interfaces.md).
+
+The log warns of a second simulator in the same ROS domain: of another publisher of `/clock`, of a node with the same
+name, and of frames that somebody else has on `/tf` at the start. Run it in another domain (`ROS_DOMAIN_ID`).
 """
 
 

@@ -88,10 +88,17 @@ class ContactScene:
 
 @dataclass(frozen=True, eq=False)
 class CostGrid:
-    """A cost from 0 to 1 for each cell of a patch of soft ground, shape (number of cells,)."""
+    """Costs of soft ground.
+
+    Attributes:
+        patch: the ground.
+        costs: from 0 to 1 for each of its cells, shape (number of cells,).
+        machine: x and y of the machine's root link [m], (2,).
+    """
 
     patch: TerrainPatch
     costs: np.ndarray
+    machine: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +209,11 @@ def sample_contact_wrenches(reading: Reading) -> np.ndarray:
     return reading.simulation.contact_wrench.values()
 
 
+def sample_obstacle_wrenches(reading: Reading) -> np.ndarray:
+    """The part of the contact wrenches that obstacles and other machines exert [N, N m], shape (links, 6)."""
+    return reading.simulation.obstacle_wrench.values()
+
+
 def sample_contacts(reading: Reading) -> tuple[Contact, ...]:
     """Contacts that carry a force, soil excluded."""
     return reading.contacts
@@ -300,12 +312,12 @@ def sample_terrain(reading: Reading) -> Mapping[str, np.ndarray] | None:
 
 def sample_rut_depth(reading: Reading) -> CostGrid | None:
     """Ruts as costs."""
-    return None if reading.terrain is None else rut_costs(reading.terrain)
+    return None if reading.terrain is None else rut_costs(reading.terrain, reading.root_pose[:2])
 
 
 def sample_bearing_margin(reading: Reading) -> CostGrid | None:
     """Used bearing strength as costs."""
-    return None if reading.terrain is None else bearing_costs(reading.terrain)
+    return None if reading.terrain is None else bearing_costs(reading.terrain, reading.root_pose[:2])
 
 
 def terrain_points(patch: TerrainPatch) -> dict[str, np.ndarray]:
@@ -313,14 +325,14 @@ def terrain_points(patch: TerrainPatch) -> dict[str, np.ndarray]:
     return {name: getattr(patch, name) for name in TERRAIN_VALUES}
 
 
-def rut_costs(patch: TerrainPatch) -> CostGrid:
+def rut_costs(patch: TerrainPatch, machine: np.ndarray) -> CostGrid:
     """Ruts as costs: 0 for none, 1 from a depth of `DEEPEST_RUT` on."""
-    return CostGrid(patch, np.clip(patch.rut / DEEPEST_RUT, 0.0, 1.0))
+    return CostGrid(patch, np.clip(patch.rut / DEEPEST_RUT, 0.0, 1.0), machine)
 
 
-def bearing_costs(patch: TerrainPatch) -> CostGrid:
+def bearing_costs(patch: TerrainPatch, machine: np.ndarray) -> CostGrid:
     """Used bearing strength of the soil as costs: 0 for none, 1 where no margin is left."""
-    return CostGrid(patch, np.clip(1.0 - patch.bearing_margin, 0.0, 1.0))
+    return CostGrid(patch, np.clip(1.0 - patch.bearing_margin, 0.0, 1.0), machine)
 
 
 def movable_joints(machine: Machine) -> list[str]:

@@ -223,7 +223,7 @@ CLOCK_RATE = Rate("clock_rate", 100.0, "/clock")
 DIAGNOSTICS_RATE = Rate("diagnostics_rate", 1.0, "/diagnostics", wall=True)
 _GROUP_VALUES = "control_msgs/msg/DynamicInterfaceGroupValues"
 _JOINT_STATE_RATE = Rate("joint_state_rate", 100.0, "joint_states and /tf")
-_CONTACT_RATE = Rate("contact_rate", 100.0, "contact_wrenches and contacts")
+_CONTACT_RATE = Rate("contact_rate", 100.0, "contact_wrenches, obstacle_wrenches and contacts")
 _ODOM_RATE = Rate("odom_rate", 50.0, "odom and ground_truth/odom")
 _DEPTH_RATE = Rate("depth_rate", 10.0, "depth images")
 _TERRAIN_RATE = Rate("terrain_rate", 1.0, "terrain and its maps")
@@ -283,6 +283,18 @@ STREAMS = {
             _SHAPES,
             frame=_item,
             items=lambda source: [link.name for link in source.machine.links if link.collisions],
+        ),
+        Stream(
+            "obstacle_wrenches/<link>",
+            "geometry_msgs/msg/WrenchStamped",
+            "the part of it by obstacles and other machines, without ground and soil: a bumper",
+            SENSOR_DATA,
+            _CONTACT_RATE,
+            sampling.sample_obstacle_wrenches,
+            _SHAPES,
+            frame=_item,
+            items=lambda source: [link.name for link in source.machine.links if link.collisions],
+            on_demand=True,
         ),
         Stream(
             "contacts",

@@ -34,6 +34,8 @@ SPOOL_COMMAND = "spool_command"
 # Variance of what planar odometry does not measure: height, roll and pitch [m2, rad2].
 UNMEASURED = 1e6
 _UNKNOWN = -1
+# Side of a block of cells by which grids of costs grow [m].
+_BLOCK = 4.0
 # First number of the covariance of a quantity that a sensor does not measure (REP-145).
 _NOT_MEASURED = -1.0
 # Largest target of a joint, in its unit: finite after multiplication by a drive's stiffness.
@@ -246,22 +248,25 @@ def point_cloud(frame: str, nanoseconds: int, columns: Mapping[str, np.ndarray])
 
 
 def cost_grid(frame: str, nanoseconds: int, grid: CostGrid) -> OccupancyGrid:
-    """Costs from 0 to 1 as a grid of 0 to 100 over the patch's cells; other cells are unknown."""
+    """Costs from 0 to 1 as a grid of 0 to 100; cells that are not in the patch are unknown.
+
+    The grid consists of whole blocks of `_BLOCK`, in which cells of the patch or the machine are. It is never empty,
+    which Nav2 refuses, and does not change its size with every new cell, for which Nav2 would make its layer anew.
+    """
     patch, message = grid.patch, OccupancyGrid()
     message.header.frame_id = frame
     set_stamp(message.header.stamp, nanoseconds)
     message.info.map_load_time = message.header.stamp
     message.info.resolution = float(patch.cell)
     message.info.origin.orientation.w = 1.0
-    if len(patch.x) == 0:
-        return message
-    corner = np.array([patch.x.min(), patch.y.min()])
-    columns, rows = (
-        np.rint((place - low) / patch.cell).astype(int) for place, low in zip((patch.x, patch.y), corner, strict=True)
-    )
-    message.info.width, message.info.height = int(columns.max()) + 1, int(rows.max()) + 1
-    message.info.origin.position.x, message.info.origin.position.y = (corner - 0.5 * patch.cell).tolist()
+    block = max(1, round(_BLOCK / patch.cell))
+    known = np.rint(np.column_stack([patch.x, patch.y]) / patch.cell).astype(int)
+    occupied = np.vstack([known, np.rint(grid.machine / patch.cell).astype(int)]) // block
+    first, last = block * occupied.min(axis=0), block * (occupied.max(axis=0) + 1)
+    message.info.width, message.info.height = (last - first).tolist()
+    message.info.origin.position.x, message.info.origin.position.y = ((first - 0.5) * patch.cell).tolist()
     cells = np.full((message.info.height, message.info.width), _UNKNOWN, dtype=np.int8)
+    columns, rows = (known - first).T
     cells[rows, columns] = np.rint(100.0 * grid.costs)
     message.data = array("b", cells.tobytes())
     return message

@@ -40,6 +40,7 @@ BEARING_MARGIN = _stream("terrain/bearing_margin")
 OBJECT_POSES = _stream(streams.OBJECT_POSES)
 OBJECT_SHAPES = _stream(streams.OBJECT_SHAPES)
 MAP = "map"
+SOIL_COSTS = "soil_costs"
 
 VALVE_COMMANDS = "valve_commands"
 VALVE_COMMANDS_ARRAY = "valve_commands_array"

@@ -148,6 +148,7 @@ class SimulatorNode(LifecycleNode):
             if isinstance(error, GrouserError):
                 return TransitionCallbackReturn.FAILURE
             raise
+        self.get_logger().info(self._introduction(self._session))
         if self._starts_itself:
             return TransitionCallbackReturn.SUCCESS
         self._session.start()
@@ -190,6 +191,15 @@ class SimulatorNode(LifecycleNode):
         if self._session is not None:
             self._session.destroy()
             self._session = None
+
+    def _introduction(self, session: Session) -> str:
+        """What is simulated, and where its topics are."""
+        machine, world = session.machine, session.world
+        return (
+            f"{machine.name} ({machine.file}) in the world {world.name} ({world.file}), "
+            f"step {1e3 * self.parameters.step:g} ms, as {self.get_fully_qualified_name()} "
+            f"in ROS domain {self.context.get_domain_id()}"
+        )
 
     def _keep(self, error: BaseException) -> None:
         """Keeps the first error; logs it unless the node configures itself."""

@@ -74,6 +74,7 @@ class RobotInterface:
         faults: parameters of its components.
         commanded: its command sources.
         frames: names of its frames on /tf.
+        moved_frames: those of them whose transforms it publishes again and again.
     """
 
     def __init__(
@@ -105,6 +106,8 @@ class RobotInterface:
         odom, footprint = parameters.odom_frame, parameters.base_footprint_frame
         self._frames = frames = FrameTree(machine, world.ground, odom, footprint, place.prefix)
         self.frames = frames.names()
+        links = frames.moving if parameters.publish_link_tf else []
+        self.moved_frames = frozenset(child for _, child in (*frames.base, *frames.carried, *links))
         source = StreamSource(machine, world, frames, parameters.map_frame, odom, footprint, parameters.publish_link_tf)
         self.publisher = StatePublisher(endpoints, source, parameters)
         self.commanded: list[str] = []

@@ -14,6 +14,7 @@ from grouser.nodes.services.host import SpawnOrder
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.shared.messages import refusal_text
+from grouser.nodes.simulator.neighbours import NeighbourWatch
 from grouser.nodes.simulator.object_publishing import ObjectPublisher
 from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.publishing import PublishingThread
@@ -111,6 +112,8 @@ class Session:
             StopSubscription(self._endpoints, topics.STOP_OF_ALL, self._stop_all)
             self._lockstep = self._make_lockstep()
             self.recorder = Recorder(parameters.record, self._warn) if parameters.record else None
+            self._neighbours = NeighbourWatch(node, self._moved_frames, node.get_logger().warning)
+            self._endpoints.at_end(self._neighbours.destroy)
         except GrouserError:
             self.destroy()
             raise
@@ -353,6 +356,9 @@ class Session:
         self._publishing.remove(name)
         robot.destroy()
 
+    def _moved_frames(self) -> frozenset[str]:
+        return frozenset().union(*(robot.moved_frames for robot in self._robots.values()))
+
     def _make_lockstep(self) -> Lockstep:
         parameters = self._parameters
         known = [source for robot in self._robots.values() for source in robot.commanded]
@@ -376,6 +382,8 @@ class Session:
             garbage.freeze_present_objects()
             self._built.set()
             if not self._stopping.is_set():
+                self._neighbours.begin()
+                self._node.get_logger().info(_start_text(self._loop.report))
                 self._loop.run()
         except BaseException as error:
             self._give_up(error)
@@ -421,6 +429,12 @@ class Session:
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)
+
+
+def _start_text(report: LoopReport) -> str:
+    if not report.active:
+        return "ready, not active"
+    return "ready, paused" if report.paused else "running"
 
 
 def _joined(name: str, member: Member, more: bool, step: int) -> Joined:

@@ -63,25 +63,34 @@ def contact_wrenches(
     workspace: Workspace,
     frames: tuple[np.ndarray, np.ndarray],
     wanted: np.ndarray,
+    others: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Force [N] and moment [N m] of all contacts on some links, each at its origin in its frame, (links, 6).
+    """Force [N] and moment [N m] of contacts on some links, each at its origin in its frame, (links, 6).
 
     Args:
         system, state, workspace: after the last step.
         frames: rotations and positions of all link frames in the world, (links, 3, 3) and (links, 3) [m].
         wanted: whether each link is one of them, (links,); the others have zeros.
+        others: whether contacts with each shape count, the ground last, (shapes + 1,); None: all do.
     """
     found, shapes = _all_contacts(system, state, workspace), system.contact.shapes
     rotation, position = frames
     wrench = np.zeros((len(position), 2, 3))
-    for shape, sign in ((found.shape, 1.0), (found.other_shape, -1.0)):
+    for shape, other, sign in ((found.shape, found.other_shape, 1.0), (found.other_shape, found.shape, -1.0)):
         every = np.where(shape >= 0, shapes.link[shape], -1)
-        on = np.flatnonzero((every >= 0) & wanted[every])
+        on = np.flatnonzero((every >= 0) & wanted[every] & (True if others is None else others[other]))
         link, force = every[on], found.force[on]
         moment = np.cross(found.point[on] - position[link], force) + found.moment[on]
         np.add.at(wrench, link, sign * np.stack([force, moment], axis=1))
     # For row vectors, v @ R is the product of R's transpose and v.
     return (wrench @ rotation).reshape(-1, 6)
+
+
+def touches_any(state: State, workspace: Workspace, others: np.ndarray) -> bool:
+    """Whether any contact is one with some shapes, as in `contact_wrenches`: quick, as most often there is none."""
+    stepped, laid = workspace.contact.contacts, state.sleeping.contacts
+    parts = (stepped, int(stepped.count[0])), (laid, int(laid.memory.count[0]))
+    return any(others[part.shape[:count]].any() or others[part.other_shape[:count]].any() for part, count in parts)
 
 
 def _all_contacts(system: System, state: State, workspace: Workspace) -> _Contacts:

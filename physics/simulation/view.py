@@ -11,7 +11,7 @@ from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.text.names import closest
 from grouser.physics.hydraulics.faults import OIL
-from grouser.physics.readings.contact_forces import contact_records, contact_wrenches, soil_wrenches
+from grouser.physics.readings.contact_forces import contact_records, contact_wrenches, soil_wrenches, touches_any
 from grouser.physics.readings.flexible_links import flexible_link_state
 from grouser.physics.readings.frames import body_frames, link_frames, link_poses
 from grouser.physics.readings.hydraulic_states import (
@@ -37,7 +37,7 @@ from grouser.physics.readings.measurements import (
     WheelState,
 )
 from grouser.physics.readings.reactions import joint_reactions
-from grouser.physics.readings.soil_measurements import terrain_patch, with_soil
+from grouser.physics.readings.soil_measurements import bearing_margins, terrain_patch, with_soil
 from grouser.physics.readings.wheel_contact import rigid_wheel_states
 from grouser.physics.simulation.commands import CommandMap
 from grouser.physics.simulation.engine import Engine
@@ -88,6 +88,7 @@ class MachineView:
         force_torque_sensor: force [N] and moment [N m] of every force-torque sensor as the mean of the last step, (6,).
         contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
             frame.
+        obstacle_wrench: the part of it that obstacles and other machines exert, without ground, soil and own links.
     """
 
     def __init__(self, engine: Engine, selection: Selection):
@@ -105,6 +106,7 @@ class MachineView:
         body, wheel = setup.membership.body, setup.membership.wheel
         self._bodies_and_wheels = [(np.flatnonzero(body == m), np.flatnonzero(wheel == m)) for m in selection.members]
         self._touching = np.isin(np.arange(len(setup.shape_names)), own.shape)
+        self._obstacles = np.append(~self._touching[:-1] | (setup.system.contact.shapes.link < 0), False)
         self._own_links = np.isin(np.arange(len(setup.elements.link)), own.link)
         self._shape_names = [
             name.removeprefix(selection.prefix) if mine else name
@@ -195,11 +197,9 @@ class MachineView:
             lambda: joint_reactions(setup.system, self._engine.workspace, compliant)[reacting],
         )
         shaped = np.array([bool(link.collisions) for link in setup.divided.links], dtype=bool)[own.link]
-        self.contact_wrench = rows_view(
-            "link",
-            [name for name, touches in zip(names.link, shaped, strict=True) if touches],
-            lambda: self._wrenches()[own.link[shaped]],
-        )
+        touched = [name for name, touches in zip(names.link, shaped, strict=True) if touches]
+        self.contact_wrench = rows_view("link", touched, lambda: self._wrenches()[own.link[shaped]])
+        self.obstacle_wrench = rows_view("link", touched, lambda: self._obstacle_wrenches()[own.link[shaped]])
         wheels = own.wheel.tolist()
         self.wheel = NamedView(
             "wheel", names.wheel, lambda w: self._wheel_states([wheels[w]])[0], lambda: self._wheel_states(wheels)
@@ -323,6 +323,10 @@ class MachineView:
         places = self._link_frames(np.array(links, dtype=np.int64))[1][:, :2]
         return terrain_patch(system, self._engine.state, places, reach, self._bodies_and_wheels)
 
+    def bearing_margins(self) -> np.ndarray:
+        """Bearing margin of each soil of the world under the wheels, as of `TerrainPatch`, (soils,); (0,) without."""
+        return bearing_margins(self._setup.system, self._bodies_and_wheels)
+
     def cylinder_trace(self, name: str) -> np.ndarray:
         """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.prediction.Prediction.trace`."""
         require_name("cylinder", name, self._names.cylinder)
@@ -367,6 +371,13 @@ class MachineView:
         if setup.world.soil:
             wrench += soil_wrenches(setup.machine.wheels, setup.names, workspace, frames)
         return wrench
+
+    def _obstacle_wrenches(self) -> np.ndarray:
+        """The part of `_wrenches` by shapes that are not the view's own, without the ground, (links, 6)."""
+        engine, links, others = self._engine, self._own_links, self._obstacles
+        if not touches_any(engine.state, engine.workspace, others):
+            return np.zeros((len(links), 6))
+        return contact_wrenches(self._setup.system, engine.state, engine.workspace, self._link_frames(), links, others)
 
     def _wheel_states(self, numbers: Sequence[int]) -> list[WheelState]:
         """States of wheels, by their numbers in the simulation."""

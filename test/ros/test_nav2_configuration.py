@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import rclpy
 import yaml
+from nav2_laws import nav2_parameters as parameters
 
 import grouser
 from grouser.catalogue import machine_file
@@ -24,20 +26,17 @@ from grouser.runtime.vehicle import make_vehicle
 
 DECLARED = yaml.safe_load((Path(__file__).parents[1] / "data" / "nav2_jazzy_parameters.yaml").read_text())
 MACHINES = ["rover", "demolition_robot"]
+FILES = [*MACHINES, "rover_soil"]
 TYPES = {"bool": bool, "integer": int, "double": float, "string": str}
 # Parts of the collision monitor, of which it has a list each.
 PARTS = {"polygons": "polygon", "observation_sources": "scan"}
+# Parameters of a costmap by which costs below those of an obstacle count, and do not lower others.
+SOIL_COUNTS = {"use_maximum": True, "trinary_costmap": False}
 FRAMES = {
     "map": DECLARATIONS["map_frame"].default,
     "odom": DECLARATIONS["odom_frame"].default,
     "footprint": DECLARATIONS["base_footprint_frame"].default,
 }
-
-
-def parameters(machine):
-    """Name of each server, costmaps among them -> its parameters."""
-    content = yaml.safe_load(share_path("config", "nav2", f"{machine}.yaml").read_text())
-    return {name: (node.get(name) or node)["ros__parameters"] for name, node in content.items()}
 
 
 def flat(mapping, prefix=""):
@@ -56,7 +55,8 @@ def is_of(kind, value):
 
 def unknown(name, server):
     """The parameters of a server that are not declared or have the wrong type."""
-    kinds = dict(DECLARED["servers"]["costmap" if name.endswith("_costmap") else name])
+    kind = next((kind for kind in ("costmap", "lifecycle_manager") if kind in name), name)
+    kinds = dict(DECLARED["servers"][kind])
     for key, value in server.items():
         if not isinstance(value, dict):
             continue
@@ -72,9 +72,9 @@ def unknown(name, server):
     return [key for key, value in flat(server) if key not in kinds or not is_of(kinds[key], value)]
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_nav2_declares_every_parameter_and_with_this_type(machine):
-    for name, server in parameters(machine).items():
+@pytest.mark.parametrize("file", FILES)
+def test_nav2_declares_every_parameter_and_with_this_type(file):
+    for name, server in parameters(file).items():
         assert unknown(name, server) == [], name
 
 
@@ -94,9 +94,9 @@ def test_misspelt_parameters_and_wrong_types_are_found(server, key, value):
     assert slip.startswith(key)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_listed_plugins_and_configured_plugins_agree(machine):
-    for name, server in parameters(machine).items():
+@pytest.mark.parametrize("file", FILES)
+def test_listed_plugins_and_configured_plugins_agree(file):
+    for name, server in parameters(file).items():
         lists = [key for key in server if key.endswith("plugins") or key in ("navigators", *PARTS)]
         listed = [entry for key in lists for entry in server[key]]
         if "waypoint_task_executor_plugin" in server:
@@ -106,8 +106,17 @@ def test_listed_plugins_and_configured_plugins_agree(machine):
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_frames_and_topics_are_those_of_our_nodes(machine):
+def test_the_manager_starts_the_configured_servers(machine):
     servers = parameters(machine)
+    managed = {name: set(servers[f"lifecycle_manager_{name}"]["node_names"]) for name in ("navigation", "localization")}
+    inside = {"global_costmap", "local_costmap"}  # of planner and controller
+    assert managed["navigation"] == {name for name in servers if "lifecycle" not in name} - inside - {"amcl"}
+    assert managed["localization"] == {"amcl"}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_frames_and_topics_are_those_of_our_nodes(file):
+    servers, machine = parameters(file), file.removesuffix("_soil")
     root = grouser.load_machine(machine_file(machine)).root
     values = {f"{name}.{key}": value for name, server in servers.items() for key, value in flat(server)}
     expected = {
@@ -120,7 +129,7 @@ def test_frames_and_topics_are_those_of_our_nodes(machine):
         "scan_topic": {topics.SCAN},
         "cmd_vel_out_topic": {topics.CMD_VEL},
         "odom_topic": {topics.ODOMETRY if machine == "rover" else topics.GROUND_TRUTH},
-        "map_topic": {f"/{topics.RUT_DEPTH}", f"/{topics.BEARING_MARGIN}"},
+        "map_topic": {f"/{topics.SOIL_COSTS}"},
     }
     for key, value in values.items():
         for name, valid in expected.items():
@@ -225,15 +234,49 @@ def test_the_goal_follower_keeps_the_rovers_circle_free():
     assert math.isclose(manners.speed, parameters("rover")["velocity_smoother"]["max_velocity"][0])
 
 
-def test_soil_layers_of_the_costmap_are_optional():
-    """Soil layers are off by default: a world without soft ground does not publish them."""
-    costmap = parameters("rover")["local_costmap"]
-    assert not costmap["rut_layer"]["enabled"] and not costmap["bearing_layer"]["enabled"]
-    assert {costmap[name]["map_topic"] for name in ("rut_layer", "bearing_layer")} == {
-        f"/{topics.RUT_DEPTH}",
-        f"/{topics.BEARING_MARGIN}",
-    }
-    # costs below those of an obstacle count, and do not lower others; the map moves with the machine
-    assert costmap["use_maximum"] and costmap["rolling_window"] and not costmap["trinary_costmap"]
-    launch = share_path("launch", "navigation.launch.py").read_text()
-    assert '"rut_layer.enabled": soil_layers' in launch and '"bearing_layer.enabled": soil_layers' in launch
+@pytest.mark.parametrize(("costmap", "soil"), list(product(("global_costmap", "local_costmap"), (False, True))))
+def test_rcl_gives_the_soil_layer_to_the_costmaps(ros, costmap, soil):
+    """A node as Nav2 makes its costmaps, with the arguments that launch_ros gives to its process.
+
+    `SetParameter` comes first, and is for nodes of any name.
+    """
+    files = [share_path("config", "nav2", f"{name}.yaml") for name in ("rover", "rover_soil" if soil else "rover")]
+    arguments = ["--ros-args", "-p", "use_sim_time:=true"]
+    for file in files:
+        arguments += ["--params-file", str(file)]
+    node = rclpy.create_node(costmap, namespace=costmap, cli_args=arguments)
+    layers = node.declare_parameter("plugins", [""]).value
+    topic = node.declare_parameter("soil_layer.map_topic", "").value
+    others = [node.declare_parameter(f"{layer}.plugin", "").value for layer in layers]
+    enough = [node.declare_parameter(name, not wanted).value for name, wanted in SOIL_COUNTS.items()]
+    node.destroy_node()
+    assert ("soil_layer" in layers) == soil
+    assert layers[-1] == "inflation_layer" and all(others)
+    if soil:
+        assert topic == f"/{topics.SOIL_COSTS}"
+        assert enough == list(SOIL_COUNTS.values())
+
+
+def test_a_dictionary_of_a_launch_file_does_not_change_what_a_file_gives_by_name(ros, tmp_path):
+    """Why soil has a file of its own: launch_ros writes a dictionary for any node, below what is given before it."""
+    any_node = tmp_path / "launch_params"
+    any_node.write_text("/**:\n  ros__parameters:\n    robot_base_frame: other\n")
+    given = ["-p", "use_sim_time:=true", "--params-file", str(share_path("config", "nav2", "rover.yaml"))]
+    node = rclpy.create_node("controller", namespace="/", cli_args=["--ros-args", "--params-file", str(any_node)])
+    costmap = rclpy.create_node(
+        "local_costmap", namespace="local_costmap", cli_args=["--ros-args", *given, "--params-file", str(any_node)]
+    )
+    values = [one.declare_parameter("robot_base_frame", "").value for one in (node, costmap)]
+    for one in (node, costmap):
+        one.destroy_node()
+    assert values == ["other", "base_link"]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_timeouts_hold_on_a_busy_computer(machine):
+    """Answers take wall time: at a real-time factor of 10 a tenth of a second must do, and bonds at a tenth of it."""
+    servers = parameters(machine)
+    assert servers["bt_navigator"]["default_server_timeout"] >= 1000  # [ms] of simulation time
+    assert servers["bt_navigator"]["wait_for_service_timeout"] >= 5000  # [ms]
+    for name in ("navigation", "localization"):
+        assert servers[f"lifecycle_manager_{name}"]["bond_timeout"] >= 10.0  # [s]

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, TransformStamped, Twist, TwistStamped, Vector3
 from nav_msgs.msg import OccupancyGrid, Odometry
 from patience import DEADLINE
@@ -117,6 +118,36 @@ def test_map_is_latched(peer, start):
     assert message.data[row * message.info.width + column] == 100
 
 
+def test_soil_costs_have_the_cells_of_the_map_and_take_up_ruts(peer, start):
+    """Nav2's global costmap would take another size for its own; the first grid is not empty."""
+    start(WorldMapNode, world="mixed", machine="rover", resolution=0.1)
+    told = peer.hear(OccupancyGrid, "soil_costs", topics.LATCHED)
+    first, plan = told.first(), peer.hear(OccupancyGrid, "map", topics.LATCHED).first()
+    assert first.info == plan.info and first.header.frame_id == "map"
+    assert len(set(first.data)) == 3  # rigid ground, sand and loam
+    assert max(first.data) < 100
+    ruts = OccupancyGrid()
+    ruts.info.width, ruts.info.height, ruts.info.resolution = 4, 2, 0.02
+    ruts.info.origin.position.x, ruts.info.origin.position.y = 0.01, 0.01
+    ruts.data = [-1, 0, 90, -1, -1, -1, -1, -1]
+    for frame in ("odom", "map"):  # the first is refused
+        ruts.header.frame_id = frame
+        peer.say("terrain/rut_depth", ruts, topics.LATCHED)
+    second = told.wait_ever(lambda message: 90 in message.data, "the rut")
+    low = second.info.origin.position
+    column, row = (round((0.0 - start) / 0.1) for start in (low.x, low.y))
+    changed = np.flatnonzero(np.array(second.data) != np.array(first.data))
+    assert changed.tolist() == [row * second.info.width + column]
+    assert len(told.all()) == 2
+
+
+def test_a_machine_without_wheels_has_no_soil_costs(launch):
+    process = launch("grouser.nodes.navigation.world_map", "--ros-args", "-p", "machine:=four_bar")
+    output, _ = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 2
+    assert "only wheels sink into soil" in output
+
+
 def test_a_bad_world_ends_the_process_with_status_2(launch):
     process = launch("grouser.nodes.navigation.world_map", "--ros-args", "-p", "world:=obstacle_curse")
     output, _ = process.communicate(timeout=DEADLINE)
@@ -145,6 +176,34 @@ def test_odometry_starts_at_the_origin_of_the_map_until_initialpose(peer, start)
     (edge,) = static.wait_ever(lambda told: planar(told.transforms[0]) != (0.0, 0.0, 0.0), "another place").transforms
     assert moved(planar(edge), reckoned) == pytest.approx(really, abs=1e-12)
     assert len(static.all()) == 2
+
+
+def test_localization_by_odometry_says_how_far_it_is_off(peer, start):
+    """Odometry runs 5 % ahead, in a frame that is moved and turned by `initialpose`; 0.7 m after 14 m."""
+    start(WorldMapNode, localization="odometry", drift_tolerance=0.3)
+    reports = peer.hear(DiagnosticArray, "/diagnostics")
+    message = PoseWithCovarianceStamped()
+    placed(message.pose.pose, 2.0, 1.0, 0.5 * math.pi)
+    message.header.frame_id = "map"
+    static = peer.hear(TFMessage, "/tf_static", topics.LATCHED)
+    peer.say("odom", odometry(0.0, 0.0, 0.0, 0.0))
+    peer.say("initialpose", message)
+    static.wait_ever(lambda told: planar(told.transforms[0])[0] == 2.0, "the initial pose")
+    for number in range(15):
+        peer.say("odom", odometry(1.0 + number, 1.05 * number, 0.0, 0.0))
+        peer.say("ground_truth/odom", odometry(1.0 + number, 2.0, 1.0 + number, 0.0, "map", "base_link"))
+        if number in (0, 5, 14):  # the first pair, and before and after the tolerance is exceeded
+            (status,) = reports.wait_ever(
+                lambda told, end=1 + number: nanoseconds(told) == end * 10**9, "a report"
+            ).status
+            error = 0.05 * number
+            assert status.message == f"localization by odometry is {error:.2f} m off after {number:.1f} m"
+            assert status.level == (DiagnosticStatus.WARN if error > 0.3 else DiagnosticStatus.OK)
+            values = {pair.key: float(pair.value) for pair in status.values}
+            share = 0.05 if number else 0.0
+            assert values == pytest.approx(
+                {"error [m]": error, "way [m]": number, "error per way [-]": share}, abs=1e-3
+            )
 
 
 def test_ground_truth_gives_map_to_odom_at_equal_stamps(peer, start):

@@ -246,18 +246,38 @@ def test_terrain_is_a_cloud_of_cells(patch):
 
 
 def test_ruts_and_bearing_margin_are_costs_on_a_grid(patch):
-    ruts = deserialize_message(serialize_message(messages.cost_grid("map", 0, rut_costs(patch))), OccupancyGrid)
-    # the first cell is that at x = 1.0, y = -2.0; the origin is its corner
-    assert (ruts.info.width, ruts.info.height, ruts.info.resolution) == (2, 2, 0.5)
-    assert (ruts.info.origin.position.x, ruts.info.origin.position.y) == (0.75, -2.25)
-    assert list(ruts.data) == [0, 25, 100, -1]
-    assert list(messages.cost_grid("map", 0, bearing_costs(patch)).data) == [0, 75, 100, -1]
+    here = np.array([1.0, -2.0])
+    message = messages.cost_grid("map", 0, rut_costs(patch, here))
+    ruts = deserialize_message(serialize_message(message), OccupancyGrid)
+    # a block of 4 m: its cells are centred at x = 0.0 to 3.5 and y = -4.0 to -0.5, and the origin is its corner
+    assert (ruts.info.width, ruts.info.height, ruts.info.resolution) == (8, 8, 0.5)
+    assert (ruts.info.origin.position.x, ruts.info.origin.position.y) == (-0.25, -4.25)
+    cells = np.reshape(ruts.data, (8, 8))
+    assert cells[4:6, 2:4].tolist() == [[0, 25], [100, -1]]
+    assert np.count_nonzero(cells == -1) == 61
+    bearing = np.reshape(messages.cost_grid("map", 0, bearing_costs(patch, here)).data, (8, 8))
+    assert bearing[4:6, 2:4].tolist() == [[0, 75], [100, -1]]
 
 
-def test_untouched_terrain_is_empty():
+def test_cost_grids_grow_by_whole_blocks():
+    """Along 10 m of a track, the machine at its end, the grid changes at the borders of blocks of 4 m only."""
+    sizes = []
+    for end in np.arange(0.0, 10.0, 0.1):
+        x = np.arange(0.0, end + 0.05, 0.1)
+        track = TerrainPatch(0.1, x, *[np.zeros(len(x))] * 5, np.ones(len(x)))
+        message = messages.cost_grid("map", 0, rut_costs(track, np.array([end, 0.0])))
+        sizes.append((message.info.width, message.info.height))
+        assert np.count_nonzero(np.array(message.data) == 0) == len(x)
+    assert list(dict.fromkeys(sizes)) == [(40, 40), (80, 40), (120, 40)]
+
+
+def test_untouched_terrain_is_a_block_of_unknown_cells_around_the_machine():
     untouched = TerrainPatch(0.1, *[np.zeros(0)] * 7)
     assert messages.point_cloud("map", 0, terrain_points(untouched)).width == 0
-    assert messages.cost_grid("map", 0, rut_costs(untouched)).info.width == 0
+    message = messages.cost_grid("map", 0, rut_costs(untouched, np.array([-1.0, 9.0])))
+    assert (message.info.width, message.info.height) == (40, 40)
+    assert (message.info.origin.position.x, message.info.origin.position.y) == pytest.approx((-4.05, 7.95))
+    assert set(message.data) == {-1}
 
 
 def test_a_single_imu_has_the_usual_topic():

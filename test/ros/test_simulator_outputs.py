@@ -35,6 +35,14 @@ OUTPUTS = {
         ReliabilityPolicy.BEST_EFFORT,
         DurabilityPolicy.VOLATILE,
     ),
+    **{
+        f"/obstacle_wrenches/{link}": (
+            "geometry_msgs/msg/WrenchStamped",
+            ReliabilityPolicy.BEST_EFFORT,
+            DurabilityPolicy.VOLATILE,
+        )
+        for link in ("chassis", "boom")
+    },
     "/contact_markers": (
         "visualization_msgs/msg/MarkerArray",
         ReliabilityPolicy.RELIABLE,

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from grouser import Simulation, World
+from grouser import Member, Simulation, World, combine
 from grouser.physics.base import spatial
 from grouser.physics.description import parse_machine
 from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box
+from grouser.physics.description.data.world import Obstacle
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 
@@ -35,6 +37,31 @@ def test_contact_forces_and_contact_wrench_equal_the_weight(simulation):
     simulation.step(800)
     weight = GRAVITY * (200 + 8 + 12 + 2 + 0.4 + 0.5)
     assert simulation.contact_wrench["base"][2] == pytest.approx(weight, rel=1e-4)
+
+
+BOX = """<robot name="crate"><link name="box">
+  <inertial><mass value="10"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
+  <collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision></link></robot>"""
+
+
+def test_obstacle_wrench_is_what_obstacles_and_other_machines_exert():
+    """Three boxes in a row, each on what is below: the ground; a box on a table; a box on another box."""
+    table = Obstacle("table", Box((1.0, 1.0, 0.5)), Pose((2.0, 0.0, 0.25)))
+    places = {"low": (0.0, 0.0, 0.1), "raised": (2.0, 0.0, 0.6), "under": (-2.0, 0.0, 0.1), "upper": (-2.0, 0.0, 0.3)}
+    crate = parse_machine(BOX, "crate.urdf")
+    world = World(obstacles=(table,))
+    both = Simulation(combine({name: Member(crate, Pose(place)) for name, place in places.items()}), world)
+    both.step(500)
+    weight = 10.0 * GRAVITY
+    vertical = {name: both.part(name).obstacle_wrench["box"][2] for name in places}
+    # after 0.5 s the boxes stand, to 1e-3 of their weight
+    expected = {"low": 0.0, "raised": weight, "under": -weight, "upper": weight}
+    assert vertical == pytest.approx(expected, abs=1e-3 * weight)
+    assert both.part("low").contact_wrench["box"][2] == pytest.approx(weight, rel=1e-3)
+    assert both.part("under").contact_wrench["box"][2] == pytest.approx(weight, rel=1e-3)
+    # for all machines together only the table is an obstacle
+    assert both.obstacle_wrench["upper/box"][2] == 0.0
+    assert both.obstacle_wrench["raised/box"][2] == pytest.approx(weight, rel=1e-3)
 
 
 def test_link_poses_agree_with_joint_positions(simulation):

@@ -12,6 +12,9 @@ from grouser import Simulation, World
 from grouser.catalogue import program_file
 from grouser.physics.base import spatial
 from grouser.physics.description.data.contact import SelfCollision
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box
+from grouser.physics.description.data.world import Obstacle
 from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, subtree_masses
 from grouser.program import load_program
 
@@ -292,6 +295,15 @@ def test_demolition_robot_folds_its_outriggers_and_stands_on_its_tracks(on_track
     loaded = {contact.link for contact in simulation.contacts() if contact.force_world[2] > 1.0}
     assert loaded == {name.replace("sprocket", "track") for name in SPROCKETS}
     assert simulation.base_pose()[0][2] == pytest.approx(-0.031, abs=1e-3)
+
+
+def test_lidar_of_the_demolition_robot_sees_a_wall_and_not_the_robot(machine, on_tracks):
+    """Parked with its feet on the ground, and standing on its tracks with its feet raised."""
+    wall = Obstacle("wall", Box((0.2, 2.0, 1.0)), Pose((3.1, 0.0, 0.5)))
+    seen = Simulation(machine, World(obstacles=(wall,))).lidar["lidar"].ranges
+    assert seen[360] == pytest.approx(3.0 - 0.8, abs=1e-3)  # the pads are pressed by 1 mm
+    assert np.isinf(seen[:180]).all() and np.isinf(seen[-180:]).all()
+    assert np.isinf(on_tracks().lidar["lidar"].ranges).all()
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0])

@@ -17,7 +17,7 @@ from grouser.physics.multibody.energy import total_momentum
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 
 FREE = World("free", gravity=(0.0, 0.0, 0.0), ground=None)
-VIEWS = ("joint_position", "joint_velocity", "joint_effort", "contact_wrench", "joint_reaction")
+VIEWS = ("joint_position", "joint_velocity", "joint_effort", "contact_wrench", "obstacle_wrench", "joint_reaction")
 
 
 @pytest.fixture(scope="module")
