@@ -40,6 +40,12 @@ def generate_launch_description():
                 description="false beside a robot_state_publisher",
             ),
             DeclareLaunchArgument(
+                "publish_map_tf",
+                default_value="true",
+                choices=["true", "false"],
+                description="false beside a node that localizes",
+            ),
+            DeclareLaunchArgument(
                 "spawn",
                 default_value="lifted",
                 choices=["lifted", "as_given"],
@@ -95,6 +101,7 @@ def generate_launch_description():
                         "spawn": ParameterValue(LaunchConfiguration("spawn"), value_type=str),
                         "sleeping": ParameterValue(LaunchConfiguration("sleeping"), value_type=bool),
                         "publish_link_tf": ParameterValue(LaunchConfiguration("publish_link_tf"), value_type=bool),
+                        "publish_map_tf": ParameterValue(LaunchConfiguration("publish_map_tf"), value_type=bool),
                         "real_time_factor": ParameterValue(LaunchConfiguration("real_time_factor"), value_type=float),
                         "start_paused": ParameterValue(LaunchConfiguration("start_paused"), value_type=bool),
                         "map_frame": ParameterValue(LaunchConfiguration("map_frame"), value_type=str),

@@ -37,7 +37,7 @@ before, with its machine at its start. The requirements follow from the machine'
 |---|---|
 | `graph` | types of topics, services and actions; publishers' quality of service but for their depth; one `/clock` |
 | `streams` | that messages arrive; rates and order by stamps, in simulation time; one time base; finite numbers |
-| `frames` | one parent each; odometry frame, footprint, base; one tree, with the links and the frames of all messages |
+| `frames` | one tree below `map_frame`, with all links and frames of messages; odometry frame, footprint, base |
 | `contents` | names and lengths of joint states; geometry of scans; REP-145; covariances; values; `/diagnostics` |
 | `parameters` | descriptions and ranges; a bad value is refused with a reason |
 | `time` | no step while running; time stops while paused; N steps are N steps; stamps agree to an interval |

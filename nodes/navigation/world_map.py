@@ -26,7 +26,7 @@ from grouser.nodes.shared.parameters import Declaration, declare
 from grouser.nodes.shared.process import run_node
 from grouser.occupancy import OccupancyMap, Passable, occupancy_map
 from grouser.physics.description import load_world
-from grouser.runtime.frames import footprint_pose, relative_poses
+from grouser.runtime.frames import footprint_pose, frame_above
 
 _OCCUPIED = 100
 _NOWHERE = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
@@ -140,12 +140,7 @@ def frame_between(real: np.ndarray, reckoned: np.ndarray) -> np.ndarray:
 
     The height is ignored: odometry and localization are planar.
     """
-    level = reckoned * (1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0)
-    return relative_poses(_inverse(real), _inverse(level))[0]
-
-
-def _inverse(pose: np.ndarray) -> np.ndarray:
-    return relative_poses(pose[np.newaxis], _NOWHERE[np.newaxis])
+    return frame_above(real, reckoned * (1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

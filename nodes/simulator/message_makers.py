@@ -51,12 +51,18 @@ def _joint_state(_stream: Stream, source: StreamSource, _item: str) -> MakeMessa
 
 def _transforms(_stream: Stream, source: StreamSource, _item: str) -> MakeMessage:
     frames, with_links = source.frames, source.publish_link_tf
-    message = messages.make_transforms([*frames.base, *frames.carried, *(frames.moving if with_links else [])])
+    with_map = source.publish_map_tf and source.map_frame != frames.top
+    pairs = [*frames.base, *frames.carried]
+    pairs += frames.moving if with_links else []
+    pairs += [(source.map_frame, frames.top)] if with_map else []
+    message = messages.make_transforms(pairs)
 
     def fill(stamp: int, links: LinkPoses, _interval: float) -> Any:
         poses = [frames.base_poses(links.poses, links.reckoned), frames.carried_poses(links.poses)]
         if with_links:
             poses.append(frames.moving_poses(links.poses))
+        if with_map:
+            poses.append(frames.top_pose(links.poses, links.reckoned))
         messages.fill_transforms(message, stamp, np.vstack(poses))
         return message if message.transforms else None
 

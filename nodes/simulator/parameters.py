@@ -14,6 +14,7 @@ from grouser.physics.simulation.lifting import LIFTED, SPAWNS
 from grouser.runtime.streams import DIAGNOSTICS_RATE, RATES, Rate
 
 _HIGHEST_RATE = 10_000.0
+PUBLISH_MAP_TF = "publish_map_tf"
 
 
 def _rate(rate: Rate) -> Declaration:
@@ -61,6 +62,11 @@ DECLARATIONS: dict[str, Declaration] = {
     DIAGNOSTICS_RATE.parameter: _rate(DIAGNOSTICS_RATE),
     "publish_link_tf": Declaration(
         True, "Whether the links' transforms are published; set it to false beside a robot_state_publisher."
+    ),
+    PUBLISH_MAP_TF: Declaration(
+        True,
+        "Whether the transform from map_frame to odom_frame or to a fixed base is published; false beside a localizer.",
+        False,
     ),
     "publish_object_tf": Declaration(
         False, "Whether the poses of plain objects are also on /tf, as frames with their names below map_frame."
@@ -127,6 +133,7 @@ class SimulatorParameters:
     terrain_reach: float
     diagnostics_rate: float
     publish_link_tf: bool
+    publish_map_tf: bool
     publish_object_tf: bool
     map_frame: str
     odom_frame: str

@@ -99,15 +99,16 @@ class Session:
         self.world = load_world(catalogue.world_file(parameters.world))
         for warning in self.machine.warnings:
             node.get_logger().warning(warning)
-        program = _load_program(parameters.program)
-        self._members = {"": Member(self.machine)}
+        self._program = _load_program(parameters.program)
+        self._start = {"": Member(self.machine)}  # what the present world began with
+        self._members: dict[str, Member] = self._start
         self._robots: dict[str, RobotInterface] = {}  # replaced whenever it changes: other threads iterate over it
         self._objects = ObjectPublisher(node, parameters)
         self._publishing = PublishingThread(node, self._objects, give_up)
         self._endpoints = Endpoints(node)
         self._physics_thread = threading.Thread(target=self._run, name="physics", daemon=True)
         try:
-            self._add(self._make_robot(Place(), self.machine, parameters.valves, program))
+            self._add(self._make_robot(Place(), self.machine, self._program))
             StopSubscription(self._endpoints, topics.STOP_OF_ALL, self._stop_all)
             self._lockstep = self._make_lockstep()
             self.recorder = Recorder(parameters.record, self._warn) if parameters.record else None
@@ -212,14 +213,15 @@ class Session:
 
     @property
     def namespaces(self) -> frozenset[str]:
-        """Namespaces of the robots."""
-        return frozenset(robot.place.namespace for robot in self._robots.values())
+        """Namespaces of the robots, without slashes at their ends."""
+        return frozenset(robot.place.namespace.strip("/") for robot in self._robots.values())
 
     def spawn(self, orders: Sequence[SpawnOrder]) -> None:
         """Adds machines while the simulation runs: all of them, or none if one is refused.
 
         Args:
-            orders: names that are unique among the members, and namespaces that are unique among the robots.
+            orders: names that are unique among the members, and namespaces that are unique among the robots; "" for
+                both of a machine that gets the names of the first one.
 
         Raises:
             GrouserError: one cannot share the simulation with the others, or overlaps another body.
@@ -233,18 +235,40 @@ class Session:
                 else:
                     robots[order.name] = self._make_robot(Place(order.name, order.namespace), order.machine)
                     self._add(robots[order.name])
-            last = orders[-1].name
-            self._exchange(
-                {**self._members, **newcomers},
-                {name: partial(robot.runtime, parameters=self._parameters) for name, robot in robots.items()},
-                [partial(_joined, name, member, name != last) for name, member in newcomers.items()],
-            )
+            self._join(newcomers, robots)
         except BaseException:
             for name in robots:
                 self._remove(name)
             raise
+
+    def _join(self, newcomers: dict[str, Member], robots: Mapping[str, RobotInterface]) -> None:
+        """Takes machines in, whose topics are there."""
+        last = next(reversed(newcomers))
+        self._exchange(
+            {**self._members, **newcomers},
+            {name: partial(robot.runtime, parameters=self._parameters) for name, robot in robots.items()},
+            [partial(_joined, name, member, name != last) for name, member in newcomers.items()],
+        )
         for robot in robots.values():
             robot.publisher.publish_description(robot.machine.urdf)
+
+    def remove_spawned(self) -> None:
+        """Removes all machines that the present world did not begin with; exceptions as of `delete`."""
+        spawned = [name for name, member in self._members.items() if self._start.get(name) is not member]
+        if spawned:
+            self.delete(spawned)
+
+    def bring_back(self) -> None:
+        """Brings back the machine of the start if it was deleted; exceptions as of `spawn`."""
+        if self._start and "" not in self._members:
+            self._start = {"": Member(self.machine, self.world.spawn)}
+            robot = self._make_robot(Place(), self.machine, self._program)
+            self._add(robot)
+            try:
+                self._join(self._start, {"": robot})
+            except BaseException:
+                self._remove("")
+                raise
 
     def delete(self, names: Collection[str]) -> None:
         """Removes machines while the simulation runs.
@@ -267,7 +291,7 @@ class Session:
         loaded = partial(WorldLoaded, file=world.file, world=world.source)
         self._require(lambda loop: loop.begin_anew(simulation, schedule, loaded))
         self._report_warnings(simulation)
-        self._members, self.world = {}, world
+        self._members, self._start, self.world = {}, {}, world
         self._publish_shapes()
         garbage.collect()
         for name in self._robots:
@@ -327,20 +351,11 @@ class Session:
             rates.update(robot.publisher.rates)
         return StreamSchedule.from_rates(rates, self._parameters.step, _LONGEST_TICK)
 
-    def _make_robot(
-        self, place: Place, machine: Machine, valves: tuple[str, ...] = (), program: CommandProgram | None = None
-    ) -> RobotInterface:
-        parameters, mailbox = self._parameters, self._mailbox
+    def _make_robot(self, place: Place, machine: Machine, program: CommandProgram | None = None) -> RobotInterface:
+        parameters = self._parameters
+        valves = () if place.name else parameters.valves
         return RobotInterface(
-            self._node,
-            place,
-            machine,
-            self.world,
-            parameters,
-            mailbox,
-            self._refuse,
-            valves,
-            program,
+            *(self._node, place, machine, self.world, parameters, self._mailbox, self._refuse, valves, program)
         )
 
     def _add(self, robot: RobotInterface) -> None:
