@@ -37,6 +37,7 @@ class FrameTree:
         top: frame at the top of the tree, whose pose in the world is `top_pose`.
         base: (parent, child) of the transforms from the odometry frame to the root link.
         moving: (parent, child) of every joint that can move, elastic fixed joints included.
+        floating: numbers, among these, of the floating and spherical joints.
         fixed: (parent, child) of every fixed joint between rigid links.
         fixed_poses: their poses, shape (number of such joints, 7).
         reactions: name of each loop joint, then of each compliant joint -> its frame, without the prefix.
@@ -75,6 +76,8 @@ class FrameTree:
         self._carriers = np.array([index[carrier.parent] for _, carrier in carried], dtype=np.intp)
         self._on_carriers = _as_array([carrier.pose for _, carrier in carried])
         self.moving: list[FramePair] = [(joint.parent, joint.child) for joint in moving]
+        free = [number for number, joint in enumerate(moving) if joint.type in ("floating", "spherical")]
+        self.floating = np.array(free, dtype=np.intp)
         self._parents = np.array([index[joint.parent] for joint in moving], dtype=np.intp)
         self._children = np.array([index[joint.child] for joint in moving], dtype=np.intp)
         self._root, self._root_name = index[machine.root], machine.root

@@ -263,7 +263,8 @@ STREAMS = {
         Stream(
             "joint_states",
             "sensor_msgs/msg/JointState",
-            "position, velocity and effort of every movable joint",
+            "position, velocity and effort of every movable joint; of a ball joint `<joint>/x`, `/y`, `/z`: rotation "
+            "vector in the joint's frame (axis times angle, at most π), velocity and torque in the child's axes",
             RELIABLE,
             _JOINT_STATE_RATE,
             sampling.sample_joints,

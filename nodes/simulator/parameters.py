@@ -61,7 +61,7 @@ DECLARATIONS: dict[str, Declaration] = {
     ),
     DIAGNOSTICS_RATE.parameter: _rate(DIAGNOSTICS_RATE),
     "publish_link_tf": Declaration(
-        True, "Whether the links' transforms are published; set it to false beside a robot_state_publisher."
+        True, "Whether the links' transforms are published; false beside a robot_state_publisher: ball joints only."
     ),
     PUBLISH_MAP_TF: Declaration(
         True,
