@@ -107,6 +107,7 @@ DECLARATIONS: dict[str, Declaration] = {
         1.0, "Longest wait for the lockstep_sources [s of wall time]; 0: any.", False, 0.0, 3600.0
     ),
     "record": Declaration("", "File to record the run in, for `grouser replay`: a new one, .mcap; '': none."),
+    "bag": Declaration("", "Folder of a ROS 2 bag to record what is published in: a new one; '': none."),
     "step_request_count": Declaration(1, "Number of steps that one call of ~/step advances.", False, 1, 100_000),
     "reset_rewinds_time": Declaration(False, "Whether ~/reset sets simulation time back to zero too.", False),
 }
@@ -148,6 +149,7 @@ class SimulatorParameters:
     lockstep_period: float
     lockstep_deadline: float
     record: str
+    bag: str
     step_request_count: int
     reset_rewinds_time: bool
 
