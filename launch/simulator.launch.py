@@ -20,6 +20,9 @@ def generate_launch_description():
         [
             DeclareLaunchArgument("machine", default_value="demolition_robot", description="URDF file, or a name"),
             DeclareLaunchArgument(
+                "fleet", default_value="", description="several machines instead: YAML file or a name"
+            ),
+            DeclareLaunchArgument(
                 "machine_arguments", default_value="['']", description="of its xacro file, as [name:=value, ...]"
             ),
             DeclareLaunchArgument(
@@ -91,6 +94,7 @@ def generate_launch_description():
                     LaunchConfiguration("parameters"),
                     {
                         "machine": ParameterValue(LaunchConfiguration("machine"), value_type=str),
+                        "fleet": ParameterValue(LaunchConfiguration("fleet"), value_type=str),
                         "machine_arguments": ParameterValue(
                             LaunchConfiguration("machine_arguments"), value_type=list[str]
                         ),

@@ -170,7 +170,8 @@ class NodeHost:
             if is_plain(order.machine):
                 placed.append(order)
                 continue
-            if order.name == session.machine.name and not order.namespace and "" not in session.members:
+            is_first = order.name == session.machine.name and not session.has_fleet and "" not in session.members
+            if is_first and not order.namespace:
                 order = replace(order, name="")
             namespace = order.namespace or topic_token(order.name)
             if namespace.strip("/") in namespaces:

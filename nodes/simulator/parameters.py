@@ -32,6 +32,10 @@ DECLARATIONS: dict[str, Declaration] = {
     "machine": Declaration(
         "demolition_robot", "Machine: path of a URDF or xacro file, or the name of one that comes with grouser."
     ),
+    "fleet": Declaration(
+        "",
+        "Several machines instead: path of a YAML file, the name of one that comes along, or its text; '': none.",
+    ),
     "machine_arguments": Declaration(("",), "Arguments of the machine's xacro file, each as name:=value."),
     "base": Declaration(
         "",
@@ -119,6 +123,7 @@ class SimulatorParameters:
 
     autostart: bool
     machine: str
+    fleet: str
     machine_arguments: tuple[str, ...]
     base: str
     packages: tuple[str, ...]

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,23 +19,21 @@ from grouser.nodes.simulator.object_publishing import ObjectPublisher
 from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.publishing import PublishingThread
 from grouser.nodes.simulator.robot import Place, RobotInterface
+from grouser.nodes.simulator.start import load_start, make_lockstep
 from grouser.nodes.simulator.stop_subscription import StopSubscription
 from grouser.physics.base.compilation import Report, reporting_compilation
 from grouser.physics.base.errors import GrouserError, ParameterError
-from grouser.physics.description import load_machine, load_world
+from grouser.physics.description import load_world
 from grouser.physics.description.data.machine import Machine, Member
-from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import World
-from grouser.physics.description.text.packages import read_packages
 from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import simulate
 from grouser.physics.simulation.view import MachineView
-from grouser.program import CommandProgram, load_program
-from grouser.recording.events import Event, Joined, Left, WorldLoaded
+from grouser.program import CommandProgram
+from grouser.recording.events import Event, Left, WorldLoaded, joined_together
 from grouser.recording.origin import Origin
 from grouser.recording.recorder import Recorder
 from grouser.runtime import garbage
-from grouser.runtime.lockstep import Lockstep
 from grouser.runtime.mailbox import Mailbox, NoAnswerError, answer_of
 from grouser.runtime.objects import is_plain
 from grouser.runtime.outcome import Outcome
@@ -65,7 +64,8 @@ class Session:
         GrouserError: a parameter, the machine, the world or the program is not valid.
 
     Attributes:
-        machine: the first one.
+        machine: the first one at the start.
+        has_fleet: whether it started with a fleet; else its one machine has the names of the node.
         world: the loaded one; `NOWHERE`: none.
         recorder: of the run; None: not recorded.
     """
@@ -90,27 +90,25 @@ class Session:
         self._loop: PhysicsLoop | None = None
         self._starts_active = False
         self._beginning = threading.Lock()
-        self.machine = load_machine(
-            catalogue.machine_file(parameters.machine),
-            parameters.xacro_arguments(),
-            parameters.base or None,
-            read_packages(parameters.packages),
-        )
         self.world = load_world(catalogue.world_file(parameters.world))
-        for warning in self.machine.warnings:
+        start = load_start(parameters, self.world)
+        self._start = self._members = start.members  # what the present world began with, and what is there
+        self._program = start.program
+        self.machine = next(iter(start.members.values())).machine
+        self.has_fleet = "" not in start.members
+        for warning in dict.fromkeys(text for member in start.members.values() for text in member.machine.warnings):
             node.get_logger().warning(warning)
-        self._program = _load_program(parameters.program)
-        self._start = {"": Member(self.machine)}  # what the present world began with
-        self._members: dict[str, Member] = self._start
         self._robots: dict[str, RobotInterface] = {}  # replaced whenever it changes: other threads iterate over it
         self._objects = ObjectPublisher(node, parameters)
         self._publishing = PublishingThread(node, self._objects, give_up)
         self._endpoints = Endpoints(node)
         self._physics_thread = threading.Thread(target=self._run, name="physics", daemon=True)
         try:
-            self._add(self._make_robot(Place(), self.machine, self._program))
+            for name, make in self._robots_of_start(self._start).items():
+                self._add(make(name))
             StopSubscription(self._endpoints, topics.STOP_OF_ALL, self._stop_all)
-            self._lockstep = self._make_lockstep()
+            sources = [source for robot in self._robots.values() for source in robot.commanded]
+            self._lockstep = make_lockstep(parameters, sources, self._mailbox, self._warn)
             self.recorder = Recorder(parameters.record, self._warn) if parameters.record else None
         except GrouserError:
             self.destroy()
@@ -220,37 +218,46 @@ class Session:
         """Adds machines while the simulation runs: all of them, or none if one is refused.
 
         Args:
-            orders: names that are unique among the members, and namespaces that are unique among the robots; "" for
-                both of a machine that gets the names of the first one.
+            orders: names that are unique among the members, namespaces among the robots; "" and "": the first one's.
 
         Raises:
             GrouserError: one cannot share the simulation with the others, or overlaps another body.
         """
         newcomers = {order.name: Member(order.machine, order.pose) for order in orders}
-        robots: dict[str, RobotInterface] = {}
+        robots = {}
+        for order in orders:
+            if is_plain(order.machine):
+                self._check_frame(order.name)
+            else:
+                robots[order.name] = partial(self._make_robot, namespace=order.namespace, machine=order.machine)
+        self._join(newcomers, robots)
+
+    def _join(self, newcomers: dict[str, Member], robots: Mapping[str, Callable[[str], RobotInterface]]) -> None:
+        """Takes machines in, all or none; `robots` makes the topics of those that are no plain objects, by name."""
+        made: dict[str, RobotInterface] = {}
         try:
-            for order in orders:
-                if is_plain(order.machine):
-                    self._check_frame(order.name)
-                else:
-                    robots[order.name] = self._make_robot(Place(order.name, order.namespace), order.machine)
-                    self._add(robots[order.name])
-            self._join(newcomers, robots)
+            for name, make in robots.items():
+                made[name] = make(name)
+                self._add(made[name])
+            self._exchange(
+                {**self._members, **newcomers},
+                {name: partial(robot.runtime, parameters=self._parameters) for name, robot in made.items()},
+                partial(joined_together, newcomers),
+            )
         except BaseException:
-            for name in robots:
+            for name in made:
                 self._remove(name)
             raise
-
-    def _join(self, newcomers: dict[str, Member], robots: Mapping[str, RobotInterface]) -> None:
-        """Takes machines in, whose topics are there."""
-        last = next(reversed(newcomers))
-        self._exchange(
-            {**self._members, **newcomers},
-            {name: partial(robot.runtime, parameters=self._parameters) for name, robot in robots.items()},
-            [partial(_joined, name, member, name != last) for name, member in newcomers.items()],
-        )
-        for robot in robots.values():
+        for robot in made.values():
             robot.publisher.publish_description(robot.machine.urdf)
+
+    def _robots_of_start(self, members: Mapping[str, Member]) -> dict[str, Callable[[str], RobotInterface]]:
+        """Makers of the topics of machines at the start; a single machine always has topics."""
+        return {
+            name: partial(self._make_robot, namespace=name, machine=member.machine, program=self._program)
+            for name, member in members.items()
+            if not name or not is_plain(member.machine)
+        }
 
     def remove_spawned(self) -> None:
         """Removes all machines that the present world did not begin with; exceptions as of `delete`."""
@@ -259,16 +266,12 @@ class Session:
             self.delete(spawned)
 
     def bring_back(self) -> None:
-        """Brings back the machine of the start if it was deleted; exceptions as of `spawn`."""
-        if self._start and "" not in self._members:
-            self._start = {"": Member(self.machine, self.world.spawn)}
-            robot = self._make_robot(Place(), self.machine, self._program)
-            self._add(robot)
-            try:
-                self._join(self._start, {"": robot})
-            except BaseException:
-                self._remove("")
-                raise
+        """Brings back the machines of the start that were deleted; exceptions as of `spawn`."""
+        gone = {name: member for name, member in self._start.items() if name not in self._members}
+        if gone:
+            missing = {name: replace(one, pose=one.pose or self.world.spawn) for name, one in gone.items()}
+            self._start = {**self._start, **missing}
+            self._join(missing, self._robots_of_start(missing))
 
     def delete(self, names: Collection[str]) -> None:
         """Removes machines while the simulation runs.
@@ -277,7 +280,7 @@ class Session:
             GrouserError: it is not possible now.
         """
         remaining = {name: member for name, member in self._members.items() if name not in names}
-        self._exchange(remaining, {}, [partial(Left, machine=name) for name in names])
+        self._exchange(remaining, {}, lambda step: [Left(step, name) for name in names])
         for name in self._robots.keys() & names:
             self._remove(name)
 
@@ -301,7 +304,7 @@ class Session:
         self,
         members: Mapping[str, Member],
         newcomers: Mapping[str, Callable[[MachineView], RobotRuntime]],
-        events: Sequence[Callable[[int], Event]],
+        events: Callable[[int], Sequence[Event]],
     ) -> None:
         """Continues with other members. The simulation is made in this thread; the physics thread does not wait."""
         simulation = self._simulate(members, self.world, newcomers)
@@ -351,11 +354,14 @@ class Session:
             rates.update(robot.publisher.rates)
         return StreamSchedule.from_rates(rates, self._parameters.step, _LONGEST_TICK)
 
-    def _make_robot(self, place: Place, machine: Machine, program: CommandProgram | None = None) -> RobotInterface:
+    def _make_robot(
+        self, name: str, namespace: str, machine: Machine, program: CommandProgram | None = None
+    ) -> RobotInterface:
         parameters = self._parameters
-        valves = () if place.name else parameters.valves
+        valves = () if name else parameters.valves
         return RobotInterface(
-            *(self._node, place, machine, self.world, parameters, self._mailbox, self._refuse, valves, program)
+            *(self._node, Place(name, namespace), machine, self.world, parameters, self._mailbox, self._refuse),
+            *(valves, program),
         )
 
     def _add(self, robot: RobotInterface) -> None:
@@ -367,15 +373,6 @@ class Session:
         self._robots = {other: one for other, one in self._robots.items() if other != name}
         self._publishing.remove(name)
         robot.destroy()
-
-    def _make_lockstep(self) -> Lockstep:
-        parameters = self._parameters
-        known = [source for robot in self._robots.values() for source in robot.commanded]
-        for name in parameters.lockstep_sources:
-            if name not in known:
-                raise ParameterError("lockstep_sources", name, f"one of {', '.join(known)}")
-        period = max(1, round(parameters.lockstep_period / parameters.step))
-        return Lockstep(parameters.lockstep_sources, period, parameters.lockstep_deadline, self._mailbox, self._warn)
 
     def _refuse(self, source: str, error: ParameterError) -> None:
         self._refused += 1
@@ -405,7 +402,7 @@ class Session:
 
     def _build(self) -> Callable[..., PhysicsLoop]:
         parameters = self._parameters
-        simulation = self._simulate(self._members, self.world, self._members)
+        simulation = self._simulate(self._members, self.world, self._robots)
         self._report_warnings(simulation)
         runtimes = {}
         for name, robot in self._robots.items():
@@ -436,14 +433,3 @@ class Session:
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)
-
-
-def _joined(name: str, member: Member, more: bool, step: int) -> Joined:
-    machine, pose = member.machine, member.pose or Pose()
-    base = machine.base
-    packages = dict(machine.packages)
-    return Joined(step, name, machine.file, machine.source, base, packages, pose.position, pose.quaternion, more)
-
-
-def _load_program(name: str) -> CommandProgram | None:
-    return load_program(catalogue.program_file(name)) if name else None

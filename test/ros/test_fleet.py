@@ -13,6 +13,7 @@ from tf2_msgs.msg import TFMessage
 import grouser
 from grouser.commands.replay import replay
 from grouser.nodes.shared import topics
+from grouser.physics.base.errors import ParameterError
 from grouser.recording.events import Joined, Left, Placed
 from grouser.recording.mcap_file import Recording
 
@@ -302,3 +303,55 @@ def test_run_with_spawned_and_deleted_machines_replays_bit_by_bit(ask, spawn, st
     result = replay(Recording(file))
     assert result.difference is None
     assert result.time == pytest.approx(3.5)
+
+
+def fleet_of(loader_file):
+    """Two equal machines, as text."""
+    return (
+        f"{{one: {{machine: {loader_file}, xyz: [0, 0, 1]}}, "
+        f"two: {{machine: {loader_file}, xyz: [0, 6, 1], rpy_deg: [0, 0, 90]}}}}"
+    )
+
+
+def test_fleet_at_the_start_has_names_namespaces_and_one_tree(peer, ask, start_simulator, loader_file):
+    start_simulator(fleet=fleet_of(loader_file))
+    assert sorted(ask("GetEntities").entities) == ["one", "two"]
+    assert state(ask, "two").pose.position.y == pytest.approx(6.0, abs=0.1)
+    moving = peer.hear(TFMessage, topics.TF, topics.TF_QUALITY)
+    still = peer.hear(TFMessage, topics.TF_STATIC, topics.LATCHED)
+    names = peer.hear(JointState, "one/joint_states").first().name
+    assert peer.hear(JointState, "two/joint_states").first().name == names
+    assert peer.node.count_publishers("joint_states") == 0
+    peer.wait_for(lambda: len({**edges(still), **edges(moving)}) == len(links_of(loader_file)) * 2 + 4, "all frames")
+    parents = {**edges(still), **edges(moving)}
+    assert {parent for parent in parents.values() if parent not in parents} == {"map"}
+
+
+def links_of(file):
+    return [link.name for link in grouser.load_machine(file).links]
+
+
+def test_fleet_is_recorded_and_a_reset_of_everything_brings_its_machines_back(
+    ask, spawn, start_simulator, loader_file, tmp_path
+):
+    file = tmp_path / "fleet.mcap"
+    node = start_simulator(fleet=fleet_of(loader_file), start_paused=True, record=str(file))
+    start = state(ask, "two").pose
+    assert ask("StepSimulation", steps=1100).result.result == OK
+    assert ask("DeleteEntity", entity="two").result.result == OK
+    assert spawn("loader", (0.0, 12.0, 1.0), file=loader_file).result.result == OK
+    assert ask("StepSimulation", steps=1100).result.result == OK
+    assert node.has_parameter("loader.publish_map_tf")  # in a fleet none has the names of the node
+    assert ask("ResetSimulation").result.result == OK
+    assert sorted(ask("GetEntities").entities) == ["one", "two"]
+    assert state(ask, "two").pose == start
+    assert ask("StepSimulation", steps=1100).result.result == OK
+    node.stop()
+    result = replay(Recording(file))
+    assert result.difference is None and result.compared >= 4
+
+
+@pytest.mark.parametrize(("name", "value"), [("program", "rover"), ("valves", ["boom"]), ("base", "fixed")])
+def test_parameters_of_a_single_machine_are_refused_beside_a_fleet(start_simulator, loader_file, name, value):
+    with pytest.raises(ParameterError, match=f"{name} = .*beside a fleet"):
+        start_simulator(fleet=fleet_of(loader_file), **{name: value})
