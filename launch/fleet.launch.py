@@ -6,11 +6,8 @@ from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Opaq
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import EqualsSubstitution, LaunchConfiguration
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 
-from grouser.fleet import load_fleet
-from grouser.launching import require_packages
+from grouser.launching import state_publishers_of_fleet
 from launch import LaunchDescription
 
 LAUNCH_FOLDER = Path(__file__).resolve().parent
@@ -33,7 +30,7 @@ def generate_launch_description():
                 description="false: a robot_state_publisher for each machine publishes the links' transforms",
             ),
             OpaqueFunction(
-                function=state_publishers,
+                function=state_publishers_of_fleet,
                 condition=IfCondition(EqualsSubstitution(LaunchConfiguration("publish_link_tf"), "false")),
             ),
             IncludeLaunchDescription(
@@ -47,26 +44,3 @@ def generate_launch_description():
             ),
         ]
     )
-
-
-def state_publishers(context):
-    """A robot_state_publisher for each machine, in its namespace, with the prefix of its frames."""
-    return [
-        require_packages(["robot_state_publisher"], "sudo apt install ros-$ROS_DISTRO-robot-state-publisher"),
-        *(
-            Node(
-                package="robot_state_publisher",
-                executable="robot_state_publisher",
-                namespace=name,
-                output="screen",
-                parameters=[
-                    {
-                        "robot_description": ParameterValue(member.machine.urdf, value_type=str),
-                        "frame_prefix": f"{name}/",
-                        "use_sim_time": True,
-                    }
-                ],
-            )
-            for name, member in load_fleet(LaunchConfiguration("fleet").perform(context)).items()
-        ),
-    ]
