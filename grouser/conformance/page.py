@@ -41,7 +41,7 @@ before, with its machine at its start. The requirements follow from the machine'
 | `contents` | names and lengths of joint states; geometry of scans; REP-145; covariances; values; `/diagnostics` |
 | `parameters` | descriptions and ranges; a bad value is refused with a reason |
 | `time` | no step while running; time stops while paused; N steps are N steps; stamps agree to an interval |
-| `interfaces` | `simulation_interfaces`, where it is offered: features, states, results, steps, the action's feedback |
+| `interfaces` | `simulation_interfaces`, where it is offered: features, states, steps, spawning in a namespace |
 | `reset` | joints are at their start; time does not go back unless `reset_rewinds_time` is set |
 | `commands` | those not finite, of unknown name or wrong length are refused and counted; a timeout ends the motion |
 | `emergency_stop` | the machine stops, and obeys no command until it is cleared or reset, even after `false` was sent |
