@@ -26,10 +26,11 @@ offered, and not required of this machine) or `skipped` (could not be checked). 
 | `--json FILE` | the rows as JSON too |
 | `--ros-args ...` | of its own node |
 
-Without `--passive` **the machine moves** and is reset several times; afterwards the simulator runs or is paused as
-before, with its machine at its start. The requirements follow from the machine's URDF: from the `<grouser>` element
-([docs](urdf_extension.md)), or without one, from links and joints. This page is made from the tables of the checks
-(`grouser/conformance/standard.py`); they share no code with grouser's nodes.
+Without `--passive` **the machine moves** and is reset several times, and a second one, `conform_guest`, is spawned 30 m
+from the origin and deleted; afterwards the simulator runs or is paused as before, with its machine at its start. The
+machine is that with the names of the node: machines of a fleet are not checked. The requirements follow from the
+machine's URDF: from the `<grouser>` element ([docs](urdf_extension.md)), or without one, from links and joints. This
+page is made from the tables of the checks (`grouser/conformance/standard.py`); they share no code with grouser's nodes.
 
 ## Checks
 
