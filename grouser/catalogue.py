@@ -1,4 +1,4 @@
-"""Machines, worlds, command programs and control patterns: a path, or the name of one that comes with grouser."""
+"""Machines, worlds, fleets, programs and control patterns: a path, or the name of one that comes with grouser."""
 
 import os
 from pathlib import Path
@@ -36,6 +36,15 @@ def program_file(name: str) -> Path:
         MachineError: there is no program of that name.
     """
     return _find("command program", name, "config/programs", _YAML_ENDINGS)
+
+
+def fleet_file(name: str) -> Path:
+    """File of a fleet: `name` itself if it is a path, else ``config/fleets/<name>.yaml``.
+
+    Raises:
+        MachineError: there is no fleet of that name.
+    """
+    return _find("fleet", name, "config/fleets", _YAML_ENDINGS)
 
 
 def pattern_file(name: str) -> Path:

@@ -83,6 +83,7 @@ def generate_launch_description():
                     "machine": LaunchConfiguration("machine"),
                     "world": LaunchConfiguration("world"),
                     "program": "",
+                    "publish_map_tf": "false",
                     "real_time_factor": LaunchConfiguration("real_time_factor"),
                     "view": LaunchConfiguration("view"),
                 }.items(),

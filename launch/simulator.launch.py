@@ -20,6 +20,9 @@ def generate_launch_description():
         [
             DeclareLaunchArgument("machine", default_value="demolition_robot", description="URDF file, or a name"),
             DeclareLaunchArgument(
+                "fleet", default_value="", description="several machines instead: YAML file or a name"
+            ),
+            DeclareLaunchArgument(
                 "machine_arguments", default_value="['']", description="of its xacro file, as [name:=value, ...]"
             ),
             DeclareLaunchArgument(
@@ -38,6 +41,12 @@ def generate_launch_description():
                 default_value="true",
                 choices=["true", "false"],
                 description="false beside a robot_state_publisher",
+            ),
+            DeclareLaunchArgument(
+                "publish_map_tf",
+                default_value="true",
+                choices=["true", "false"],
+                description="false beside a node that localizes",
             ),
             DeclareLaunchArgument(
                 "spawn",
@@ -85,6 +94,7 @@ def generate_launch_description():
                     LaunchConfiguration("parameters"),
                     {
                         "machine": ParameterValue(LaunchConfiguration("machine"), value_type=str),
+                        "fleet": ParameterValue(LaunchConfiguration("fleet"), value_type=str),
                         "machine_arguments": ParameterValue(
                             LaunchConfiguration("machine_arguments"), value_type=list[str]
                         ),
@@ -95,6 +105,7 @@ def generate_launch_description():
                         "spawn": ParameterValue(LaunchConfiguration("spawn"), value_type=str),
                         "sleeping": ParameterValue(LaunchConfiguration("sleeping"), value_type=bool),
                         "publish_link_tf": ParameterValue(LaunchConfiguration("publish_link_tf"), value_type=bool),
+                        "publish_map_tf": ParameterValue(LaunchConfiguration("publish_map_tf"), value_type=bool),
                         "real_time_factor": ParameterValue(LaunchConfiguration("real_time_factor"), value_type=float),
                         "start_paused": ParameterValue(LaunchConfiguration("start_paused"), value_type=bool),
                         "map_frame": ParameterValue(LaunchConfiguration("map_frame"), value_type=str),

@@ -1,4 +1,4 @@
-"""`grouser record`: `grouser run` with a recording for `grouser replay`."""
+"""`grouser record`: `grouser run` with a recording for `grouser replay`, and with a ROS 2 bag beside it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -21,4 +21,10 @@ def main(arguments: Sequence[str]) -> NoReturn:
         metavar="FILE",
         help="new file, in the MCAP format (%(default)s)",
     )
+    parser.add_argument(
+        "--bag",
+        action="store_true",
+        help="write what is published into a ROS 2 bag, too: a folder beside FILE, run_bag for run.mcap",
+    )
+    parser.set_defaults(simulated_duration=True)
     run(parser, arguments)

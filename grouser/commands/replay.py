@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grouser.physics.base.errors import DivergenceError, MachineError, ParameterError
-from grouser.physics.description import parse_machine, parse_world
+from grouser.physics.description import parse_world
 from grouser.physics.description.data.machine import Member
-from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import NOWHERE
 from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import simulate, transfer_state
@@ -121,7 +120,8 @@ class _Player:
     def __init__(self, origin: Origin) -> None:
         self._origin = origin
         self._simulation = origin.simulation()
-        self._members = {"": Member(self._simulation.machine)}
+        machine = self._simulation.machine
+        self._members = {one.name: one for one in machine.members} or {"": Member(machine)}
         self._world = self._simulation.world
         self._step = 0
         same = self._simulation.snapshot().system == origin.system
@@ -155,8 +155,7 @@ class _Player:
                 place = simulation.part(event.machine).place
                 place(event.position, event.quaternion, event.linear, event.angular)
             case Joined():
-                machine = parse_machine(event.urdf, event.file, event.base, event.packages)
-                self._members[event.machine] = Member(machine, Pose(event.position, event.quaternion))
+                self._members[event.machine] = event.member()
                 if not event.more:
                     self._exchange()
             case Left():

@@ -8,8 +8,10 @@ import textwrap
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import NoReturn
 
 import rclpy
@@ -41,6 +43,7 @@ _QUIET = ("--ros-args", "--log-level", "simulator:=warn")
 _VIEWER_PATIENCE = 0.5  # Time for the viewer to end by itself [s].
 _PERIOD_TERMINAL = 0.25  # Interval of the live line [s].
 _PERIOD_PLAIN = 1.0  # Interval of lines without a terminal [s].
+_PERIOD_END = 0.002  # Shortest interval of looks at the clock [s].
 _PERIOD_BUILDING = 0.1  # Longest delay of a signal while the physics is built [s].
 # Streams with a topic for each of many links or joints, by what those begin with; topics that every node has.
 _MANY = {stream.group: stream for stream in STREAMS.values() if stream.items and not stream.single}
@@ -78,7 +81,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> NoReturn:
     with _viewer(options.view, node.parameters.world) as viewer, spinning(node):
         _introduce(node, options.view)
         _wait_until_built(node, stop, line, compiled)
-        _watch(node, viewer, stop, options.duration, line)
+        _watch(node, viewer, stop, _countdown(node, options), line)
         if viewer is not None:
             viewer.terminate()  # The viewer ends while the node does.
     leave(_verdict(parser.prog, node, options.duration, line))
@@ -139,9 +142,12 @@ def judge(report: LoopReport, wanted_factor: float) -> tuple[bool, str]:
 
 
 def make_parser(program: str, description: str | None) -> argparse.ArgumentParser:
-    """The options of `grouser run`, which records nothing; `grouser record` adds an option `record`."""
+    """The options of `grouser run`, which records nothing and measures `duration` by the wall clock.
+
+    `grouser record` adds options `record` and `bag`, and counts simulation time.
+    """
     parser = argparse.ArgumentParser(prog=program, description=description)
-    parser.set_defaults(record="")
+    parser.set_defaults(record="", bag=False, simulated_duration=False)
     add = parser.add_argument
     add("--machine", default=DECLARATIONS["machine"].default, help="URDF or xacro file, or a name (%(default)s)")
     add("--argument", action="append", default=[], metavar="NAME:=VALUE", help="argument of the machine's xacro file")
@@ -192,6 +198,7 @@ def _overrides(options: argparse.Namespace) -> list[Parameter]:
         "sleeping": options.sleeping,
         "real_time_factor": options.real_time_factor,
         "record": options.record,
+        "bag": f"{Path(options.record).with_suffix('')}_bag" if options.bag else "",
     }
     return [Parameter(name, value=value) for name, value in values.items()]
 
@@ -215,7 +222,7 @@ def _introduce(node: SimulatorNode, view: bool) -> None:
     print(_listed("commands:", [name for name in heard if name not in others], {topics.CMD_VEL: twist}))
     print("             (services ~/pause ~/step ~/reset)")
     if parameters.record:
-        print(f"  record it: {parameters.record}")
+        print(f"  record it: {parameters.record}{f' and the bag {parameters.bag}' if parameters.bag else ''}")
     print("  end it:    Ctrl-C", flush=True)
 
 
@@ -250,16 +257,33 @@ def _wait_until_built(
         line.add(f"ready after {time.monotonic() - started:.1f} s")
 
 
+def _countdown(node: SimulatorNode, options: argparse.Namespace) -> Callable[[], float]:
+    """A function that returns the shortest wall time [s] until the duration is over, 0 when it is."""
+    now, pace = time.monotonic, 1.0
+    if options.simulated_duration:
+        now, pace = partial(getattr, node, "simulated_time"), node.parameters.real_time_factor
+    end = float("inf") if options.duration is None else now() + options.duration
+
+    def remaining() -> float:
+        rest = end - now()
+        return (max(rest / pace, _PERIOD_END) if pace else _PERIOD_END) if rest > 0.0 else 0.0
+
+    return remaining
+
+
 def _watch(
     node: SimulatorNode,
     viewer: subprocess.Popen | None,
     stop: threading.Event,
-    duration: float | None,
+    remaining: Callable[[], float],
     line: StatusLine,
 ) -> None:
-    """Shows the status until the run is stopped, fails, or `duration` [s] is over."""
-    end = float("inf") if duration is None else time.monotonic() + duration
-    while (remaining := end - time.monotonic()) > 0.0 and not stop.wait(min(line.period, remaining)):
+    """Shows the status until the run is stopped, fails, or no wall time [s] is `remaining`."""
+    show_at = time.monotonic() + line.period
+    while (rest := remaining()) > 0.0 and not stop.wait(min(line.period, rest)):
+        if time.monotonic() < show_at:
+            continue
+        show_at = time.monotonic() + line.period
         if viewer is not None and viewer.poll() is not None:
             line.add(f"the viewer ended with status {viewer.returncode}; the simulation goes on without it")
             viewer = None
@@ -276,6 +300,9 @@ def _verdict(program: str, node: SimulatorNode, duration: float | None, line: St
         return node.exit_status
     if node.recorder is not None and node.recorder.problem:
         line.add(f"{program}: {node.recorder.file} is incomplete: {node.recorder.problem}")
+        return EXIT_FAILED
+    if node.bag is not None and node.bag.problem:
+        line.add(f"{program}: {node.bag.folder} is incomplete: {node.bag.problem}")
         return EXIT_FAILED
     report = node.report
     if report is None:

@@ -1,4 +1,4 @@
-"""Frames: one tree from the odometry frame to every link (REP-105), and every message's frame in it."""
+"""Frames: one tree from the frame of the world to every link (REP-105), and every message's frame in it."""
 
 import math
 from dataclasses import dataclass, field
@@ -12,8 +12,6 @@ _UNIT = 1e-5  # tolerance of a quaternion in single precision, as some simulator
 _NAMED = 3  # number of frames that a row names
 # Messages without a frame in their header.
 _FRAMELESS = ("sensor_msgs/JointState", "diagnostic_msgs/DiagnosticArray", "tf2_msgs/TFMessage", VALUES)
-# Topics whose frame may be that of the world; only a localisation connects the machine to it.
-_OF_THE_WORLD = ("ground_truth/odom", "terrain", "terrain/rut_depth", "terrain/bearing_margin", "contacts")
 
 
 @dataclass
@@ -33,6 +31,10 @@ class Tree:
             found.append(parent)
             frame = parent
         return found
+
+    def roots(self) -> list[str]:
+        """Frames without a parent, in alphabetical order."""
+        return sorted(self.frames() - self.parents.keys())
 
     def top(self, frame: str) -> str:
         """The root of the tree that a frame is in."""
@@ -59,9 +61,21 @@ def check_frames(subject: Subject, section: Section) -> None:
     rotations = [transform.transform.rotation for transform in transforms]
     worst = max(abs(_length(rotation) - 1.0) for rotation in rotations)
     section.check("rotations in /tf", "unit quaternions", f"off by {worst:.1g}", worst <= _UNIT)
+    _check_root(subject, section, tree)
     _check_base(subject, section, tree)
     _check_links(subject, section, tree)
     _check_messages(subject, section, tree)
+
+
+def _check_root(subject: Subject, section: Section, tree: Tree) -> None:
+    """One tree over all machines, unless its parts are left to others."""
+    world, roots = subject.parameters["map_frame"], tree.roots()
+    others = {"publish_map_tf": "whoever localizes", "publish_link_tf": "a robot_state_publisher"}
+    left = [other for parameter, other in others.items() if not subject.parameters[parameter]]
+    if roots != [world] and left:
+        section.skip("root of all frames", world, f"left to {' and '.join(left)}")
+        return
+    section.check("root of all frames", world, _named(roots, "roots"), roots == [world])
 
 
 def _check_base(subject: Subject, section: Section, tree: Tree) -> None:
@@ -77,7 +91,6 @@ def _check_base(subject: Subject, section: Section, tree: Tree) -> None:
     base = "base_link" if "base_link" in description.links else description.root
     chain = list(dict.fromkeys([odometry, footprint, base]))
     found = [base, *tree.ancestors(base)][::-1]
-    # A localisation publishes map -> odom.
     begin = found.index(odometry) if odometry in found else 0
     seen = found[begin:]
     neighbours = odometry in found and found[begin + 1 : begin + 2] == [footprint]
@@ -100,18 +113,16 @@ def _check_links(subject: Subject, section: Section, tree: Tree) -> None:
 
 def _check_messages(subject: Subject, section: Section, tree: Tree) -> None:
     known = tree.frames()
-    if subject.description is not None:
-        known.add(subject.description.root)
+    if not subject.parameters["publish_map_tf"]:
+        known.add(subject.parameters["map_frame"])
     for output in OUTPUTS:
         streams = subject.of(output.name)
         frames = {f for stream in streams for message in stream.recording.messages for f in _frames(message)}
         if output.type in _FRAMELESS or not frames:
             continue
-        world = {subject.parameters["map_frame"]} if output.name in _OF_THE_WORLD else set()
         others = _objects(subject) if output.name == "objects/shapes" else set()
-        strange = sorted(frames - known - world - others)
-        right = ", ".join(sorted(frames)) if len(frames) <= _NAMED else f"{len(frames)} frames"
-        seen = f"not: {', '.join(map(repr, strange))}" if strange else right
+        strange = sorted(frames - known - others)
+        seen = f"not: {', '.join(map(repr, strange))}" if strange else _named(sorted(frames), "frames")
         name = streams[0].name if len(streams) == 1 else output.name
         section.check(f"{name}: frame", "in the tree", seen, not strange)
 
@@ -128,6 +139,11 @@ def _frames(message: Any) -> list[str]:
     named = [message] if hasattr(message, "header") else markers
     frames = [part.header.frame_id for part in named]
     return [*frames, message.child_frame_id] if hasattr(message, "child_frame_id") else frames
+
+
+def _named(names: list[str], what: str) -> str:
+    """Names, or the number of many."""
+    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} {what}"
 
 
 def _length(quaternion: Any) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from grouser.conformance import standard
+from grouser.conformance.checks_spawning import check_spawning
 from grouser.conformance.client import interface
 from grouser.conformance.report import Section
 from grouser.conformance.subject import Subject
@@ -37,6 +38,7 @@ def check_interfaces(subject: Subject, section: Section) -> None:
         _check_states(subject, section, features)
     else:
         section.absent("state", "can be read and set")
+    check_spawning(subject, section, features)
 
 
 def _check_features(subject: Subject, section: Section) -> set[str]:

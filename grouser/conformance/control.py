@@ -82,7 +82,7 @@ class Control:
         if self._own_count is not None:
             self._client.set_parameter(self._offer.node, standard.STEP_REQUEST_COUNT, self._own_count)
 
-    def request(self, name: str, **fields: Any) -> tuple[Any, str]:
+    def request(self, name: str, /, **fields: Any) -> tuple[Any, str]:
         """The response of a service of `simulation_interfaces`, None without one, and the error message."""
         kind = interface(f"{standard.SIMULATION_INTERFACES}/srv/{name}")
         if kind is None or name not in self.interfaces:

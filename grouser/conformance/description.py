@@ -40,7 +40,7 @@ class Description:
         links: names of all links.
         root: the one that is no joint's child.
         colliding: names of the links with collision shapes.
-        movable: names of the joints with one coordinate.
+        movable: names in `joint_states`: joints with one coordinate, and the axes of ball joints.
         drives: of joints.
         sensors: name -> type.
         parts: how often a ``<grouser>`` element is there, by its tag.
@@ -115,7 +115,10 @@ def read_description(urdf: str) -> Description:
         links=links,
         root=roots[0],
         colliding=tuple(link.get("name", "") for link in robot.findall("link") if link.find("collision") is not None),
-        movable=tuple(joint.get("name", "") for joint in joints if joint.get("type") in _MOVABLE),
+        movable=(
+            *(joint.get("name", "") for joint in joints if joint.get("type") in _MOVABLE),
+            *(f"{joint}/{axis}" for joint in parts.get("spherical_joint", ()) for axis in "xyz"),
+        ),
         drives=tuple(
             Drive(
                 joint := element.get("joint", ""),

@@ -26,10 +26,11 @@ offered, and not required of this machine) or `skipped` (could not be checked). 
 | `--json FILE` | the rows as JSON too |
 | `--ros-args ...` | of its own node |
 
-Without `--passive` **the machine moves** and is reset several times; afterwards the simulator runs or is paused as
-before, with its machine at its start. The requirements follow from the machine's URDF: from the `<grouser>` element
-([docs](urdf_extension.md)), or without one, from links and joints. This page is made from the tables of the checks
-(`grouser/conformance/standard.py`); they share no code with grouser's nodes.
+Without `--passive` **the machine moves** and is reset several times, and a second one, `conform_guest`, is spawned 30 m
+from the origin and deleted; afterwards the simulator runs or is paused as before, with its machine at its start. The
+machine is that with the names of the node: machines of a fleet are not checked. The requirements follow from the
+machine's URDF: from the `<grouser>` element ([docs](urdf_extension.md)), or without one, from links and joints. This
+page is made from the tables of the checks (`grouser/conformance/standard.py`); they share no code with grouser's nodes.
 
 ## Checks
 
@@ -37,11 +38,11 @@ before, with its machine at its start. The requirements follow from the machine'
 |---|---|
 | `graph` | types of topics, services and actions; publishers' quality of service but for their depth; one `/clock` |
 | `streams` | that messages arrive; rates and order by stamps, in simulation time; one time base; finite numbers |
-| `frames` | one parent each; odometry frame, footprint, base; one tree, with the links and the frames of all messages |
+| `frames` | one tree below `map_frame`, with all links and frames of messages; odometry frame, footprint, base |
 | `contents` | joint states; scans; clouds; depth images and their `camera_info`; fixes; REP-145; covariances; values |
 | `parameters` | descriptions and ranges; a bad value is refused with a reason |
 | `time` | no step while running; time stops while paused; N steps are N steps; stamps agree to an interval |
-| `interfaces` | `simulation_interfaces`, where it is offered: features, states, results, steps, the action's feedback |
+| `interfaces` | `simulation_interfaces`, where it is offered: features, states, steps, spawning in a namespace |
 | `reset` | joints are at their start; time does not go back unless `reset_rewinds_time` is set |
 | `commands` | those not finite, of unknown name or wrong length are refused and counted; a timeout ends the motion |
 | `emergency_stop` | the machine stops, and obeys no command until it is cleared or reset, even after `false` was sent |

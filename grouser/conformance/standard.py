@@ -209,6 +209,7 @@ ACTIONS = (Call("follow_joint_trajectory", "control_msgs/FollowJointTrajectory",
 # Parameters of the interface, and the value that holds where a node does not have one.
 PARAMETERS: dict[str, bool | float | str] = {
     "publish_link_tf": True,
+    "publish_map_tf": True,
     "cmd_vel_timeout": 0.5,
     "command_timeout": 0.5,
     "odom_frame": "odom",

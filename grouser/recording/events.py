@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description import parse_machine
+from grouser.physics.description.data.machine import Member
+from grouser.physics.description.data.pose import Pose, Vector3
 
 Quaternion = tuple[float, float, float, float]
 
@@ -77,6 +79,29 @@ class Joined:
     position: Vector3
     quaternion: Quaternion
     more: bool = False
+
+    def member(self) -> Member:
+        """The machine with its pose.
+
+        Raises:
+            MachineError: its text is not valid.
+        """
+        machine = parse_machine(self.urdf, self.file, self.base, self.packages)
+        return Member(machine, Pose(self.position, self.quaternion))
+
+
+def joined_together(members: Mapping[str, Member], step: int) -> list[Joined]:
+    """Events of machines with names and poses that are added at once."""
+    more = [True] * (len(members) - 1) + [False] * bool(members)
+    return [_joined(step, name, member, others) for (name, member), others in zip(members.items(), more, strict=True)]
+
+
+def _joined(step: int, name: str, member: Member, more: bool) -> Joined:
+    machine, pose = member.machine, member.pose or Pose()
+    packages = dict(machine.packages)
+    return Joined(
+        *(step, name, machine.file, machine.source, machine.base, packages, pose.position, pose.quaternion, more)
+    )
 
 
 @dataclass(frozen=True)

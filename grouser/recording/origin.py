@@ -2,9 +2,10 @@
 
 import hashlib
 import platform
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import llvmlite.binding
 import numba
@@ -14,11 +15,13 @@ import scipy
 from grouser import __version__
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description import parse_machine, parse_world
-from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.machine import Machine, Member
 from grouser.physics.description.data.shapes import Mesh
 from grouser.physics.description.data.world import World
 from grouser.physics.simulation.capacity import StateCapacity, capacity_of, with_capacity
 from grouser.physics.simulation.simulation import Simulation
+from grouser.physics.simulation.transfer import simulate
+from grouser.recording.events import Joined, joined_together
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Origin:
 
     Attributes:
         machine_file, machine_arguments: file of the machine and its arguments; its text is in `urdf`.
-        urdf: of the machine, with xacro expanded.
+        urdf: of the machine, with xacro expanded; "" of a fleet.
         machine_base, machine_packages: as of `load_machine`.
         world_file: file of the world.
         world: text of that file.
@@ -37,6 +40,7 @@ class Origin:
         tile_room, contact_room: capacity of the state at the start, for tiles of soft ground and for contacts.
         system: fingerprint of the read-only arrays of a step, from a snapshot.
         versions: of grouser, Python and the numerical libraries, and the processor for which code is compiled.
+        fleet: fields of `Joined` of each machine of a fleet; empty for a single machine.
     """
 
     machine_file: str
@@ -56,6 +60,7 @@ class Origin:
     contact_room: int
     system: str
     versions: Mapping[str, str]
+    fleet: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
     def of(cls, simulation: Simulation, machine_arguments: Mapping[str, str]) -> "Origin":
@@ -66,7 +71,7 @@ class Origin:
         """
         machine, world, capacity = simulation.machine, simulation.world, capacity_of(simulation.state)
         return cls(
-            machine_file=str(Path(machine.file).absolute()),
+            machine_file=machine.file if machine.members else str(Path(machine.file).absolute()),
             machine_arguments=dict(machine_arguments),
             urdf=machine.source,
             machine_base=machine.base,
@@ -83,7 +88,14 @@ class Origin:
             contact_room=capacity.contacts,
             system=simulation.snapshot().system,
             versions=present_versions(),
+            fleet=[asdict(event) for event in joined_together({one.name: one for one in machine.members}, 0)],
         )
+
+    def members(self) -> dict[str, Member]:
+        """The machines at the start, by name; a single one is ""."""
+        if self.fleet:
+            return {event.machine: event.member() for event in (Joined(**fields) for fields in self.fleet)}
+        return {"": Member(parse_machine(self.urdf, self.machine_file, self.machine_base, self.machine_packages))}
 
     def simulation(self) -> Simulation:
         """The same simulation at its start.
@@ -94,16 +106,8 @@ class Origin:
         for file, recorded in self.files.items():
             if _content_hash(file) != recorded:
                 raise MachineError("the file has changed since it was recorded", file=file, remedy="bring it back")
-        machine = parse_machine(self.urdf, self.machine_file, self.machine_base, self.machine_packages)
-        world = parse_world(self.world, self.world_file)
-        simulation = Simulation(
-            *(machine, world),
-            step=self.step,
-            scheme=self.scheme,
-            integrator=self.integrator,
-            spawn=self.spawn,
-            sleeping=self.sleeping,
-        )
+        settings = (self.step, self.scheme, self.integrator, self.spawn, self.sleeping)
+        simulation = simulate(self.members(), parse_world(self.world, self.world_file), *settings)
         capacity = StateCapacity(self.tile_room, self.contact_room)
         simulation.use_state(with_capacity(simulation.state, capacity))
         return simulation

@@ -22,7 +22,7 @@ class FrameTree:
     """The transforms of a machine.
 
     The tree of a floating base is odometry frame, footprint on the ground, root link. The tree of a fixed base begins
-    at the root link, which then stands for the world.
+    at the root link.
 
     Loop joints and compliant joints have frames for their reactions: see `joint_frames`. On a flexible link such a
     frame moves with the element that carries it. Every sensor has a frame with its name, and a depth camera one for its
@@ -35,8 +35,10 @@ class FrameTree:
         prefix: of all frames' names; different for each robot.
 
     Attributes:
+        top: frame at the top of the tree, whose pose in the world is `top_pose`.
         base: (parent, child) of the transforms from the odometry frame to the root link.
         moving: (parent, child) of every joint that can move, elastic fixed joints included.
+        floating: numbers, among these, of the floating and spherical joints.
         fixed: (parent, child) of every fixed joint between rigid links.
         fixed_poses: their poses, shape (number of such joints, 7).
         reactions: name of each loop joint, then of each compliant joint -> its frame, without the prefix.
@@ -75,6 +77,8 @@ class FrameTree:
         self._carriers = np.array([index[carrier.parent] for _, carrier in carried], dtype=np.intp)
         self._on_carriers = _as_array([carrier.pose for _, carrier in carried])
         self.moving: list[FramePair] = [(joint.parent, joint.child) for joint in moving]
+        free = [number for number, joint in enumerate(moving) if joint.type in ("floating", "spherical")]
+        self.floating = np.array(free, dtype=np.intp)
         self._parents = np.array([index[joint.parent] for joint in moving], dtype=np.intp)
         self._children = np.array([index[joint.child] for joint in moving], dtype=np.intp)
         self._root, self._root_name = index[machine.root], machine.root
@@ -86,6 +90,7 @@ class FrameTree:
             self.base = [(odom_frame, base_footprint_frame), (base_footprint_frame, machine.root)]
         for pairs in (self.base, self.moving, self.fixed, self.still, self.carried):
             pairs[:] = [(self.name(parent), self.name(child)) for parent, child in pairs]
+        self.top = self.base[0][0] if self.base else self.name(machine.root)
 
     def name(self, frame: str) -> str:
         """A frame's name with the prefix."""
@@ -120,8 +125,17 @@ class FrameTree:
             reckoned = footprint
         if len(self.base) == 2:
             return np.vstack([reckoned, above])
-        odometry_frame = relative_poses(reckoned[np.newaxis], _as_array([Pose()]))
+        odometry_frame = relative_poses(reckoned[np.newaxis], _AT_ORIGIN)
         return relative_poses(odometry_frame, above)
+
+    def top_pose(self, link_poses: np.ndarray, reckoned: np.ndarray | None = None) -> np.ndarray:
+        """Pose of the frame `top` in the world, shape (7,); arguments as of `base_poses`.
+
+        The pose of an odometry frame is what makes up for the errors of dead reckoning.
+        """
+        if not self.base:
+            return link_poses[self._root]
+        return _AT_ORIGIN[0] if reckoned is None else frame_above(self.footprint(link_poses), reckoned)
 
     def moving_poses(self, link_poses: np.ndarray) -> np.ndarray:
         """Poses of the transforms `moving`, shape (number of moving joints, 7), from those of the links."""
@@ -157,6 +171,15 @@ def _yielding_joints(machine: Machine) -> set[str]:
 def _as_array(poses: Sequence[Pose]) -> np.ndarray:
     """Poses as rows, shape (number of poses, 7)."""
     return np.array([[*pose.position, *pose.quaternion] for pose in poses]).reshape(-1, 7)
+
+
+_AT_ORIGIN = _as_array([Pose()])
+
+
+def frame_above(in_world: np.ndarray, in_frame: np.ndarray) -> np.ndarray:
+    """Pose of a frame in the world, from the poses of a body in the world and in that frame, shapes (7,)."""
+    world_in_body, frame_in_body = (relative_poses(pose[np.newaxis], _AT_ORIGIN) for pose in (in_world, in_frame))
+    return relative_poses(world_in_body, frame_in_body)[0]
 
 
 def relative_poses(parents: np.ndarray, children: np.ndarray) -> np.ndarray:

@@ -285,7 +285,7 @@ class PhysicsLoop:
         robots: Collection[str],
         schedule: StreamSchedule,
         newcomers: Mapping[str, Callable[[MachineView], RobotRuntime]],
-        events: Sequence[Callable[[int], Event]],
+        events: Callable[[int], Sequence[Event]],
     ) -> Outcome:
         """Continues with another simulation after machines were added or removed; the others keep their state.
 
@@ -294,7 +294,7 @@ class PhysicsLoop:
             robots: names of the robots in it; its other members are plain objects.
             schedule: of the streams from now on.
             newcomers: name of each new robot -> factory of its runtime.
-            events: make the recorded events from the step.
+            events: makes the recorded events from the step.
         """
         if self.stepping:
             return _STEPPING
@@ -302,8 +302,8 @@ class PhysicsLoop:
             transfer_state(self._simulation, simulation)
         except GrouserError as error:
             return Outcome(False, str(error), error)
-        for event in events:
-            self._note(event(self.step))
+        for event in events(self.step):
+            self._note(event)
         self._take(simulation, robots, schedule, newcomers)
         return Outcome(True, f"{len(self._runtimes)} robots")
 

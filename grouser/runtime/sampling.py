@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grouser.physics.base.spatial import quaternion_logarithm
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.mechanism import ONE_COORDINATE
+from grouser.physics.description.data.mechanism import ONE_COORDINATE, axis_name
 from grouser.physics.readings.measurements import Contact, TerrainPatch
 from grouser.physics.simulation.named_view import NamedView
 
@@ -191,11 +192,21 @@ class Reading:
 
 
 def sample_joints(reading: Reading) -> np.ndarray:
-    """Position, velocity and effort of `movable_joints`, shape (3, number of joints)."""
+    """Position, velocity and effort of each of the `joint_axes`, shape (3, number of axes).
+
+    A ball joint's positions are the rotation vector that turns the joint's frame into the child's: the axis times an
+    angle of at most pi [rad]. Its rates and torques are those of the child against the parent, along the child's axes.
+    """
     simulation = reading.simulation
     measured = (simulation.joint_position, simulation.joint_velocity, simulation.joint_effort)
-    count = len(movable_joints(simulation.machine))
-    return np.array([quantity.values()[:count] for quantity in measured])
+    count = len(_single_joints(simulation.machine))
+    balls = [simulation.spherical_joint[joint] for joint in _ball_joints(simulation.machine)]
+    return np.hstack(
+        [
+            np.array([quantity.values()[:count] for quantity in measured]),
+            *([quaternion_logarithm(*ball.orientation), ball.angular_velocity, ball.torque] for ball in balls),
+        ]
+    )
 
 
 def sample_link_poses(reading: Reading) -> LinkPoses:
@@ -335,12 +346,21 @@ def bearing_costs(patch: TerrainPatch, machine: np.ndarray) -> CostGrid:
     return CostGrid(patch, np.clip(1.0 - patch.bearing_margin, 0.0, 1.0), machine)
 
 
-def movable_joints(machine: Machine) -> list[str]:
-    """Names of the URDF's joints with one coordinate, without the joints between elements of flexible links.
+def joint_axes(machine: Machine) -> list[str]:
+    """Names in `joint_states`: the URDF's joints with one coordinate, then the three axes of each ball joint.
 
-    The simulation has them in the same order, before the joints that it adds.
+    Joints between elements of flexible links are left out.
     """
+    return [*_single_joints(machine), *(axis_name(joint, axis) for joint in _ball_joints(machine) for axis in "xyz")]
+
+
+def _single_joints(machine: Machine) -> list[str]:
+    """Joints with one coordinate. The simulation has them in the same order, before the joints that it adds."""
     return [joint.name for joint in machine.joints if joint.type in ONE_COORDINATE]
+
+
+def _ball_joints(machine: Machine) -> list[str]:
+    return [joint.name for joint in machine.joints if joint.type == "spherical"]
 
 
 def nanoseconds_at(step: int, step_size: float) -> int:

@@ -88,6 +88,7 @@ class StreamSource:
         map_frame: frame of the world, which has no robot's prefix.
         odom_frame, base_footprint_frame: names from the parameters, without the robot's prefix.
         publish_link_tf: whether transforms of joints are published.
+        publish_map_tf: whether the transform from the frame of the world to the top of `frames` is.
     """
 
     machine: Machine
@@ -97,6 +98,7 @@ class StreamSource:
     odom_frame: str
     base_footprint_frame: str
     publish_link_tf: bool
+    publish_map_tf: bool
 
 
 FrameOf = Callable[[StreamSource, str], str]
@@ -236,8 +238,8 @@ STREAMS = {
         Stream(
             "/tf",
             "tf2_msgs/msg/TFMessage",
-            "odom → base_footprint → base, the links unless `publish_link_tf` is false; "
-            "map → odom by whoever localizes",
+            "odom → base_footprint → base, the links unless `publish_link_tf` is false; map → odom, or → a fixed base, "
+            "as it really is, unless `publish_map_tf` is false: then by whoever localizes",
             TRANSFORMS,
             _JOINT_STATE_RATE,
             sampling.sample_link_poses,
@@ -267,7 +269,8 @@ STREAMS = {
         Stream(
             "joint_states",
             "sensor_msgs/msg/JointState",
-            "position, velocity and effort of every movable joint",
+            "position, velocity and effort of every movable joint; of a ball joint `<joint>/x`, `/y`, `/z`: rotation "
+            "vector in the joint's frame (axis times angle, at most π), velocity and torque in the child's axes",
             RELIABLE,
             _JOINT_STATE_RATE,
             sampling.sample_joints,

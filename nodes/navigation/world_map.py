@@ -28,7 +28,7 @@ from grouser.nodes.shared.process import run_node
 from grouser.occupancy import OccupancyMap, Passable, occupancy_map
 from grouser.physics.description import load_machine, load_world
 from grouser.physics.description.data.world import World
-from grouser.runtime.frames import footprint_pose, relative_poses
+from grouser.runtime.frames import footprint_pose, frame_above, relative_poses
 from grouser.soil_map import enter_ruts, soil_costs
 
 _OCCUPIED = 100
@@ -209,8 +209,7 @@ def frame_between(real: np.ndarray, reckoned: np.ndarray) -> np.ndarray:
 
     The height is ignored: odometry and localization are planar.
     """
-    level = reckoned * (1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0)
-    return relative_poses(_inverse(real), _inverse(level))[0]
+    return frame_above(real, reckoned * (1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0))
 
 
 def _inverse(pose: np.ndarray) -> np.ndarray:

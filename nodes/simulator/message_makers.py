@@ -8,7 +8,7 @@ import numpy as np
 
 from grouser.nodes.shared import messages, sensor_messages
 from grouser.nodes.simulator.contact_messages import ContactMarkers, contacts_message
-from grouser.runtime.sampling import ContactScene, LinkPoses, Odometry, movable_joints
+from grouser.runtime.sampling import ContactScene, LinkPoses, Odometry, joint_axes
 from grouser.runtime.streams import Stream, StreamSource
 
 # Takes a time [ns], a value of the stream's sampler and the time between two samples [s]; returns the message, or None
@@ -45,17 +45,25 @@ def _frame(stream: Stream, source: StreamSource, item: str) -> str:
 
 
 def _joint_state(_stream: Stream, source: StreamSource, _item: str) -> MakeMessage:
-    return _filling(messages.make_joint_state(movable_joints(source.machine)), messages.fill_joint_state)
+    return _filling(messages.make_joint_state(joint_axes(source.machine)), messages.fill_joint_state)
 
 
 def _transforms(_stream: Stream, source: StreamSource, _item: str) -> MakeMessage:
     frames, with_links = source.frames, source.publish_link_tf
-    message = messages.make_transforms([*frames.base, *frames.carried, *(frames.moving if with_links else [])])
+    with_map = source.publish_map_tf and source.map_frame != frames.top
+    pairs = [*frames.base, *frames.carried]
+    # robot_state_publisher does not know joints of more than one coordinate
+    moving = np.arange(len(frames.moving)) if with_links else frames.floating
+    pairs += [frames.moving[joint] for joint in moving]
+    pairs += [(source.map_frame, frames.top)] if with_map else []
+    message = messages.make_transforms(pairs)
 
     def fill(stamp: int, links: LinkPoses, _interval: float) -> Any:
         poses = [frames.base_poses(links.poses, links.reckoned), frames.carried_poses(links.poses)]
-        if with_links:
-            poses.append(frames.moving_poses(links.poses))
+        if len(moving):
+            poses.append(frames.moving_poses(links.poses)[moving])
+        if with_map:
+            poses.append(frames.top_pose(links.poses, links.reckoned))
         messages.fill_transforms(message, stamp, np.vstack(poses))
         return message if message.transforms else None
 

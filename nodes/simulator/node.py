@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
@@ -17,12 +17,14 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool, Trigger
 
 from grouser.nodes.services.offer import offer_standard_services
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.process import EXIT_BAD_INPUT, stop_on_signals
+from grouser.nodes.simulator.bag import Bag, RecordedPublisher
 from grouser.nodes.simulator.diagnostics import diagnostics_message
 from grouser.nodes.simulator.node_host import NodeHost
 from grouser.nodes.simulator.parameters import declare_parameters, fixed_parameter, updated
@@ -79,10 +81,13 @@ class SimulatorNode(LifecycleNode):
         self._ended = threading.Event() if ended is None else ended
         self._report_compilation = self._log_compilation if compiled is None else compiled
         self._preparation = "getting the physics ready"
+        self._bag: Bag | None = None
         self._session: Session | None = None
         self._standard_services: SimulationServices | None = None
         try:
             self.parameters = declare_parameters(self)
+            if self.parameters.bag:
+                self._bag = Bag(self.parameters.bag, self.get_logger().warning)
             self._create_services()
             self.add_on_set_parameters_callback(self._refuse_fixed)
             self.add_post_set_parameters_callback(self._on_parameters)
@@ -105,6 +110,17 @@ class SimulatorNode(LifecycleNode):
     def recorder(self) -> Recorder | None:
         """Recorder of the run; None: not recorded."""
         return None if self._session is None else self._session.recorder
+
+    @property
+    def bag(self) -> Bag | None:
+        """Bag of what is published; None: not recorded."""
+        return self._bag
+
+    @property
+    def simulated_time(self) -> float:
+        """Simulation time [s]; for any thread."""
+        loop = None if self._session is None else self._session.loop
+        return 0.0 if loop is None else loop.step * loop.step_size
 
     @property
     def report(self) -> LoopReport | None:
@@ -134,8 +150,20 @@ class SimulatorNode(LifecycleNode):
             self._session.destroy()
         if self._standard_services is not None:
             self._standard_services.destroy()
+        if self._bag is not None:
+            self._bag.close()
         super().destroy_node()
         self._state_machine.destroy_when_not_in_use()  # rclpy does not, and it would keep the node in the graph
+
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: QoSProfile | int, **options: Any) -> Any:
+        """A publisher of the node, whose messages also go into the bag if there is one."""
+        publisher = super().create_publisher(msg_type, topic, qos_profile, **options)
+        bag = getattr(self, "_bag", None)  # the first ones are created before this class has any attribute
+        return publisher if bag is None else bag.add(publisher)
+
+    def destroy_publisher(self, publisher: Any) -> bool:
+        """Destroys a publisher of `create_publisher`."""
+        return super().destroy_publisher(publisher.publisher if isinstance(publisher, RecordedPublisher) else publisher)
 
     def on_configure(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """Loads machine and world, creates their topics, and builds the simulation unless `start` does."""

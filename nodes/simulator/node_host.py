@@ -41,6 +41,8 @@ from grouser.runtime.physics_loop import PhysicsLoop
 from grouser.runtime.sampling import nanoseconds_at
 from grouser.runtime.streams import topic_token
 
+_EVERYTHING = Scope.TIME | Scope.STATE | Scope.SPAWNED
+
 
 class NodeHost:
     """Machines in a world, stepped by a physics thread.
@@ -94,7 +96,7 @@ class NodeHost:
         self._require(lambda loop: loop.set_paused(target is not RunState.PLAYING))
         self._stopped_at = -1
         if target is RunState.STOPPED:
-            self.reset(Scope.TIME | Scope.STATE | Scope.SPAWNED)
+            self.reset(_EVERYTHING)
             self._stopped_at = self._request(lambda loop: loop.step)
 
     def quit(self) -> None:
@@ -103,12 +105,12 @@ class NodeHost:
         self._end()
 
     def reset(self, scope: Scope) -> None:
-        """Deletes spawned machines and resets time, state, or both."""
+        """Deletes spawned machines and resets time, state, or both; all together bring back a deleted first machine."""
         self._request(lambda loop: loop.end_steps("a reset"))
         if Scope.SPAWNED in scope:
-            session = self._session
-            if spawned := [name for name in session.members if name]:
-                session.delete(spawned)
+            self._session.remove_spawned()
+        if scope == _EVERYTHING:
+            self._session.bring_back()
         if Scope.STATE in scope:
             self._require(lambda loop: loop.reset(Scope.TIME in scope))
         elif Scope.TIME in scope:
@@ -157,16 +159,24 @@ class NodeHost:
         )
 
     def spawn(self, orders: Sequence[SpawnOrder]) -> None:
-        """Spawns machines; without a namespace, a robot's name becomes the namespace of its topics."""
+        """Spawns machines; without a namespace, a robot's name becomes the namespace of its topics.
+
+        A robot with the name of the first machine, which is no longer there, gets the names that that one had.
+        """
         session = self._built()
         self.world()  # raises an error if none is loaded
         placed, namespaces = [], set(session.namespaces)
         for order in orders:
+            if is_plain(order.machine):
+                placed.append(order)
+                continue
+            is_first = order.name == session.machine.name and not session.has_fleet and "" not in session.members
+            if is_first and not order.namespace:
+                order = replace(order, name="")
             namespace = order.namespace or topic_token(order.name)
-            if not is_plain(order.machine):
-                if namespace in namespaces:
-                    raise RequestError(Reason.NAMESPACE_INVALID, f"the namespace {namespace!r} is another entity's")
-                namespaces.add(namespace)
+            if namespace.strip("/") in namespaces:
+                raise RequestError(Reason.NAMESPACE_INVALID, f"the namespace {namespace!r} is another entity's")
+            namespaces.add(namespace.strip("/"))
             placed.append(replace(order, namespace=namespace))
         try:
             session.spawn(placed)

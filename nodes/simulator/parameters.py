@@ -14,6 +14,7 @@ from grouser.physics.simulation.lifting import LIFTED, SPAWNS
 from grouser.runtime.streams import DIAGNOSTICS_RATE, RATES, Rate
 
 _HIGHEST_RATE = 10_000.0
+PUBLISH_MAP_TF = "publish_map_tf"
 
 
 def _rate(rate: Rate) -> Declaration:
@@ -30,6 +31,10 @@ DECLARATIONS: dict[str, Declaration] = {
     ),
     "machine": Declaration(
         "demolition_robot", "Machine: path of a URDF or xacro file, or the name of one that comes with grouser."
+    ),
+    "fleet": Declaration(
+        "",
+        "Several machines instead: path of a YAML file, the name of one that comes along, or its text; '': none.",
     ),
     "machine_arguments": Declaration(("",), "Arguments of the machine's xacro file, each as name:=value."),
     "base": Declaration(
@@ -60,7 +65,12 @@ DECLARATIONS: dict[str, Declaration] = {
     ),
     DIAGNOSTICS_RATE.parameter: _rate(DIAGNOSTICS_RATE),
     "publish_link_tf": Declaration(
-        True, "Whether the links' transforms are published; set it to false beside a robot_state_publisher."
+        True, "Whether the links' transforms are published; false beside a robot_state_publisher: ball joints only."
+    ),
+    PUBLISH_MAP_TF: Declaration(
+        True,
+        "Whether the transform from map_frame to odom_frame or to a fixed base is published; false beside a localizer.",
+        False,
     ),
     "publish_object_tf": Declaration(
         False, "Whether the poses of plain objects are also on /tf, as frames with their names below map_frame."
@@ -101,6 +111,7 @@ DECLARATIONS: dict[str, Declaration] = {
         1.0, "Longest wait for the lockstep_sources [s of wall time]; 0: any.", False, 0.0, 3600.0
     ),
     "record": Declaration("", "File to record the run in, for `grouser replay`: a new one, .mcap; '': none."),
+    "bag": Declaration("", "Folder of a ROS 2 bag to record what is published in: a new one; '': none."),
     "step_request_count": Declaration(1, "Number of steps that one call of ~/step advances.", False, 1, 100_000),
     "reset_rewinds_time": Declaration(False, "Whether ~/reset sets simulation time back to zero too.", False),
 }
@@ -112,6 +123,7 @@ class SimulatorParameters:
 
     autostart: bool
     machine: str
+    fleet: str
     machine_arguments: tuple[str, ...]
     base: str
     packages: tuple[str, ...]
@@ -127,6 +139,7 @@ class SimulatorParameters:
     terrain_reach: float
     diagnostics_rate: float
     publish_link_tf: bool
+    publish_map_tf: bool
     publish_object_tf: bool
     map_frame: str
     odom_frame: str
@@ -141,6 +154,7 @@ class SimulatorParameters:
     lockstep_period: float
     lockstep_deadline: float
     record: str
+    bag: str
     step_request_count: int
     reset_rewinds_time: bool
 

@@ -12,7 +12,7 @@ from std_msgs.msg import Float64MultiArray
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.simulator.fault_parameters import FaultParameters
-from grouser.nodes.simulator.parameters import SimulatorParameters
+from grouser.nodes.simulator.parameters import DECLARATIONS, PUBLISH_MAP_TF, SimulatorParameters
 from grouser.nodes.simulator.state_publishing import StatePublisher
 from grouser.nodes.simulator.stop_subscription import StopSubscription
 from grouser.nodes.simulator.trajectory_action import TrajectoryServer
@@ -39,7 +39,7 @@ class Place:
 
     Attributes:
         name: in the simulation, unique; "" for the first machine.
-        namespace: of its topics and parameters; "" for that of the node.
+        namespace: of its topics, parameters and frames; "" for that of the node, and frames without a prefix.
     """
 
     name: str = ""
@@ -47,8 +47,14 @@ class Place:
 
     @property
     def prefix(self) -> str:
-        """Prefix of its frames and command sources."""
+        """Prefix of its command sources."""
         return member_prefix(self.name)
+
+    @property
+    def frame_prefix(self) -> str:
+        """Prefix of its frames: the namespace of its topics, without a leading slash."""
+        namespace = self.namespace.strip("/")
+        return f"{namespace}/" if namespace else ""
 
 
 class RobotInterface:
@@ -104,18 +110,26 @@ class RobotInterface:
         self._endpoints = endpoints = Endpoints(node, place.namespace)
         self.faults = FaultParameters(endpoints, machine, parameters.scheme)
         odom, footprint = parameters.odom_frame, parameters.base_footprint_frame
-        self._frames = frames = FrameTree(machine, world.ground, odom, footprint, place.prefix)
+        self._frames = frames = FrameTree(machine, world.ground, odom, footprint, place.frame_prefix)
         self.frames = frames.names()
-        links = frames.moving if parameters.publish_link_tf else []
-        self.moved_frames = frozenset(child for _, child in (*frames.base, *frames.carried, *links))
-        source = StreamSource(machine, world, frames, parameters.map_frame, odom, footprint, parameters.publish_link_tf)
+        if place.frame_prefix:  # the node has its own already
+            endpoints.declare({PUBLISH_MAP_TF: DECLARATIONS[PUBLISH_MAP_TF]})
+        source = StreamSource(
+            *(machine, world, frames, parameters.map_frame, odom, footprint),
+            publish_link_tf=parameters.publish_link_tf,
+            publish_map_tf=endpoints.value(PUBLISH_MAP_TF),
+        )
+        moving = frames.moving if source.publish_link_tf else [frames.moving[joint] for joint in frames.floating]
+        self.moved_frames = frozenset(child for _, child in (*frames.base, *frames.carried, *moving))
+        if source.publish_map_tf:
+            self.moved_frames |= {frames.top}
         self.publisher = StatePublisher(endpoints, source, parameters)
         self.commanded: list[str] = []
         self._create_inputs(parameters)
 
     def change(self, parameters: SimulatorParameters) -> None:
-        """Applies changed parameters of the node."""
-        self.publisher.change(parameters)
+        """Applies changed parameters of the node, and of the machine's namespace."""
+        self.publisher.change(parameters, self._endpoints.value(PUBLISH_MAP_TF))
 
     def runtime(self, robot: MachineView, parameters: SimulatorParameters) -> RobotRuntime:
         """Makes its runtime for the physics thread.

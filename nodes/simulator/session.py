@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,23 +20,21 @@ from grouser.nodes.simulator.object_publishing import ObjectPublisher
 from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.publishing import PublishingThread
 from grouser.nodes.simulator.robot import Place, RobotInterface
+from grouser.nodes.simulator.start import load_start, make_lockstep
 from grouser.nodes.simulator.stop_subscription import StopSubscription
 from grouser.physics.base.compilation import Report, reporting_compilation
 from grouser.physics.base.errors import GrouserError, ParameterError
-from grouser.physics.description import load_machine, load_world
+from grouser.physics.description import load_world
 from grouser.physics.description.data.machine import Machine, Member
-from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import World
-from grouser.physics.description.text.packages import read_packages
 from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import simulate
 from grouser.physics.simulation.view import MachineView
-from grouser.program import CommandProgram, load_program
-from grouser.recording.events import Event, Joined, Left, WorldLoaded
+from grouser.program import CommandProgram
+from grouser.recording.events import Event, Left, WorldLoaded, joined_together
 from grouser.recording.origin import Origin
 from grouser.recording.recorder import Recorder
 from grouser.runtime import garbage
-from grouser.runtime.lockstep import Lockstep
 from grouser.runtime.mailbox import Mailbox, NoAnswerError, answer_of
 from grouser.runtime.objects import is_plain
 from grouser.runtime.outcome import Outcome
@@ -66,7 +65,8 @@ class Session:
         GrouserError: a parameter, the machine, the world or the program is not valid.
 
     Attributes:
-        machine: the first one.
+        machine: the first one at the start.
+        has_fleet: whether it started with a fleet; else its one machine has the names of the node.
         world: the loaded one; `NOWHERE`: none.
         recorder: of the run; None: not recorded.
     """
@@ -91,26 +91,25 @@ class Session:
         self._loop: PhysicsLoop | None = None
         self._starts_active = False
         self._beginning = threading.Lock()
-        self.machine = load_machine(
-            catalogue.machine_file(parameters.machine),
-            parameters.xacro_arguments(),
-            parameters.base or None,
-            read_packages(parameters.packages),
-        )
         self.world = load_world(catalogue.world_file(parameters.world))
-        for warning in self.machine.warnings:
+        start = load_start(parameters, self.world)
+        self._start = self._members = start.members  # what the present world began with, and what is there
+        self._program = start.program
+        self.machine = next(iter(start.members.values())).machine
+        self.has_fleet = "" not in start.members
+        for warning in dict.fromkeys(text for member in start.members.values() for text in member.machine.warnings):
             node.get_logger().warning(warning)
-        program = _load_program(parameters.program)
-        self._members = {"": Member(self.machine)}
         self._robots: dict[str, RobotInterface] = {}  # replaced whenever it changes: other threads iterate over it
         self._objects = ObjectPublisher(node, parameters)
         self._publishing = PublishingThread(node, self._objects, give_up)
         self._endpoints = Endpoints(node)
         self._physics_thread = threading.Thread(target=self._run, name="physics", daemon=True)
         try:
-            self._add(self._make_robot(Place(), self.machine, parameters.valves, program))
+            for name, make in self._robots_of_start(self._start).items():
+                self._add(make(name))
             StopSubscription(self._endpoints, topics.STOP_OF_ALL, self._stop_all)
-            self._lockstep = self._make_lockstep()
+            sources = [source for robot in self._robots.values() for source in robot.commanded]
+            self._lockstep = make_lockstep(parameters, sources, self._mailbox, self._warn)
             self.recorder = Recorder(parameters.record, self._warn) if parameters.record else None
             self._neighbours = NeighbourWatch(node, self._moved_frames, node.get_logger().warning)
             self._endpoints.at_end(self._neighbours.destroy)
@@ -215,39 +214,67 @@ class Session:
 
     @property
     def namespaces(self) -> frozenset[str]:
-        """Namespaces of the robots."""
-        return frozenset(robot.place.namespace for robot in self._robots.values())
+        """Namespaces of the robots, without slashes at their ends."""
+        return frozenset(robot.place.namespace.strip("/") for robot in self._robots.values())
 
     def spawn(self, orders: Sequence[SpawnOrder]) -> None:
         """Adds machines while the simulation runs: all of them, or none if one is refused.
 
         Args:
-            orders: names that are unique among the members, and namespaces that are unique among the robots.
+            orders: names that are unique among the members, namespaces among the robots; "" and "": the first one's.
 
         Raises:
             GrouserError: one cannot share the simulation with the others, or overlaps another body.
         """
         newcomers = {order.name: Member(order.machine, order.pose) for order in orders}
-        robots: dict[str, RobotInterface] = {}
+        robots = {}
+        for order in orders:
+            if is_plain(order.machine):
+                self._check_frame(order.name)
+            else:
+                robots[order.name] = partial(self._make_robot, namespace=order.namespace, machine=order.machine)
+        self._join(newcomers, robots)
+
+    def _join(self, newcomers: dict[str, Member], robots: Mapping[str, Callable[[str], RobotInterface]]) -> None:
+        """Takes machines in, all or none; `robots` makes the topics of those that are no plain objects, by name."""
+        made: dict[str, RobotInterface] = {}
         try:
-            for order in orders:
-                if is_plain(order.machine):
-                    self._check_frame(order.name)
-                else:
-                    robots[order.name] = self._make_robot(Place(order.name, order.namespace), order.machine)
-                    self._add(robots[order.name])
-            last = orders[-1].name
+            for name, make in robots.items():
+                made[name] = make(name)
+                self._add(made[name])
             self._exchange(
                 {**self._members, **newcomers},
-                {name: partial(robot.runtime, parameters=self._parameters) for name, robot in robots.items()},
-                [partial(_joined, name, member, name != last) for name, member in newcomers.items()],
+                {name: partial(robot.runtime, parameters=self._parameters) for name, robot in made.items()},
+                partial(joined_together, newcomers),
             )
         except BaseException:
-            for name in robots:
+            for name in made:
                 self._remove(name)
             raise
-        for robot in robots.values():
+        for robot in made.values():
             robot.publisher.publish_description(robot.machine.urdf)
+
+    def _robots_of_start(self, members: Mapping[str, Member]) -> dict[str, Callable[[str], RobotInterface]]:
+        """Makers of the topics of machines at the start; a single machine always has topics."""
+        return {
+            name: partial(self._make_robot, namespace=name, machine=member.machine, program=self._program)
+            for name, member in members.items()
+            if not name or not is_plain(member.machine)
+        }
+
+    def remove_spawned(self) -> None:
+        """Removes all machines that the present world did not begin with; exceptions as of `delete`."""
+        spawned = [name for name, member in self._members.items() if self._start.get(name) is not member]
+        if spawned:
+            self.delete(spawned)
+
+    def bring_back(self) -> None:
+        """Brings back the machines of the start that were deleted; exceptions as of `spawn`."""
+        gone = {name: member for name, member in self._start.items() if name not in self._members}
+        if gone:
+            missing = {name: replace(one, pose=one.pose or self.world.spawn) for name, one in gone.items()}
+            self._start = {**self._start, **missing}
+            self._join(missing, self._robots_of_start(missing))
 
     def delete(self, names: Collection[str]) -> None:
         """Removes machines while the simulation runs.
@@ -256,7 +283,7 @@ class Session:
             GrouserError: it is not possible now.
         """
         remaining = {name: member for name, member in self._members.items() if name not in names}
-        self._exchange(remaining, {}, [partial(Left, machine=name) for name in names])
+        self._exchange(remaining, {}, lambda step: [Left(step, name) for name in names])
         for name in self._robots.keys() & names:
             self._remove(name)
 
@@ -270,7 +297,7 @@ class Session:
         loaded = partial(WorldLoaded, file=world.file, world=world.source)
         self._require(lambda loop: loop.begin_anew(simulation, schedule, loaded))
         self._report_warnings(simulation)
-        self._members, self.world = {}, world
+        self._members, self._start, self.world = {}, {}, world
         self._publish_shapes()
         garbage.collect()
         for name in self._robots:
@@ -280,7 +307,7 @@ class Session:
         self,
         members: Mapping[str, Member],
         newcomers: Mapping[str, Callable[[MachineView], RobotRuntime]],
-        events: Sequence[Callable[[int], Event]],
+        events: Callable[[int], Sequence[Event]],
     ) -> None:
         """Continues with other members. The simulation is made in this thread; the physics thread does not wait."""
         simulation = self._simulate(members, self.world, newcomers)
@@ -331,19 +358,13 @@ class Session:
         return StreamSchedule.from_rates(rates, self._parameters.step, _LONGEST_TICK)
 
     def _make_robot(
-        self, place: Place, machine: Machine, valves: tuple[str, ...] = (), program: CommandProgram | None = None
+        self, name: str, namespace: str, machine: Machine, program: CommandProgram | None = None
     ) -> RobotInterface:
-        parameters, mailbox = self._parameters, self._mailbox
+        parameters = self._parameters
+        valves = () if name else parameters.valves
         return RobotInterface(
-            self._node,
-            place,
-            machine,
-            self.world,
-            parameters,
-            mailbox,
-            self._refuse,
-            valves,
-            program,
+            *(self._node, Place(name, namespace), machine, self.world, parameters, self._mailbox, self._refuse),
+            *(valves, program),
         )
 
     def _add(self, robot: RobotInterface) -> None:
@@ -358,15 +379,6 @@ class Session:
 
     def _moved_frames(self) -> frozenset[str]:
         return frozenset().union(*(robot.moved_frames for robot in self._robots.values()))
-
-    def _make_lockstep(self) -> Lockstep:
-        parameters = self._parameters
-        known = [source for robot in self._robots.values() for source in robot.commanded]
-        for name in parameters.lockstep_sources:
-            if name not in known:
-                raise ParameterError("lockstep_sources", name, f"one of {', '.join(known)}")
-        period = max(1, round(parameters.lockstep_period / parameters.step))
-        return Lockstep(parameters.lockstep_sources, period, parameters.lockstep_deadline, self._mailbox, self._warn)
 
     def _refuse(self, source: str, error: ParameterError) -> None:
         self._refused += 1
@@ -398,7 +410,7 @@ class Session:
 
     def _build(self) -> Callable[..., PhysicsLoop]:
         parameters = self._parameters
-        simulation = self._simulate(self._members, self.world, self._members)
+        simulation = self._simulate(self._members, self.world, self._robots)
         self._report_warnings(simulation)
         runtimes = {}
         for name, robot in self._robots.items():
@@ -435,14 +447,3 @@ def _start_text(report: LoopReport) -> str:
     if not report.active:
         return "ready, not active"
     return "ready, paused" if report.paused else "running"
-
-
-def _joined(name: str, member: Member, more: bool, step: int) -> Joined:
-    machine, pose = member.machine, member.pose or Pose()
-    base = machine.base
-    packages = dict(machine.packages)
-    return Joined(step, name, machine.file, machine.source, base, packages, pose.position, pose.quaternion, more)
-
-
-def _load_program(name: str) -> CommandProgram | None:
-    return load_program(catalogue.program_file(name)) if name else None

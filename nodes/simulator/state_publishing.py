@@ -1,5 +1,6 @@
 """Publishers of a robot: one for each row of the table of streams whose condition the robot fulfils."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,16 @@ class StatePublisher:
                 self._outputs[stream.topic] = _Output(endpoints, stream, stream.rate, source, kind)
         self._static_publisher = endpoints.create_publisher(TFMessage, topics.TF_STATIC, topics.LATCHED)
         self._description_publisher = endpoints.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
-        self.change(parameters)
+        self._apply_rates(parameters)
 
-    def change(self, parameters: SimulatorParameters) -> None:
+    def change(self, parameters: SimulatorParameters, publish_map_tf: bool) -> None:
         """Applies changed parameters."""
+        self._apply_rates(parameters)
+        if publish_map_tf != self._source.publish_map_tf:
+            self._source = replace(self._source, publish_map_tf=publish_map_tf)
+            self._outputs[topics.TF].remake(self._source)
+
+    def _apply_rates(self, parameters: SimulatorParameters) -> None:
         self.rates = {topic: parameters.rates[output.rate.parameter] for topic, output in self._outputs.items()}
         for topic, output in self._outputs.items():
             output.interval = steps_between(self.rates[topic], parameters.step) * parameters.step
@@ -76,19 +83,21 @@ class _Output:
     def __init__(self, endpoints: Endpoints, stream: Stream, rate: Rate, source: StreamSource, kind: type) -> None:
         self.rate = rate
         self.interval = 0.0
-        self._single = stream.items is None
-        self._on_demand = stream.on_demand
+        self._stream = stream
         names = {"": stream.topic} if stream.items is None else stream.topics(stream.items(source))
         quality = topics.profile(stream.quality)
-        self._publishers = [
-            (MAKERS[stream.type](stream, source, item), endpoints.create_publisher(kind, topic, quality))
-            for item, topic in names.items()
-        ]
+        self._publishers = {item: endpoints.create_publisher(kind, topic, quality) for item, topic in names.items()}
+        self.remake(source)
+
+    def remake(self, source: StreamSource) -> None:
+        """Makes messages of a changed source from now on."""
+        make = MAKERS[self._stream.type]
+        self._makers = [(make(self._stream, source, item), one) for item, one in self._publishers.items()]
 
     def publish(self, nanoseconds: int, value: Any) -> None:
-        values = (value,) if self._single else value
-        for (make, publisher), one in zip(self._publishers, values, strict=True):
-            if self._on_demand and publisher.get_subscription_count() == 0:
+        values = (value,) if self._stream.items is None else value
+        for (make, publisher), one in zip(self._makers, values, strict=True):
+            if self._stream.on_demand and publisher.get_subscription_count() == 0:
                 continue
             message = make(nanoseconds, one, self.interval)
             if message is not None:

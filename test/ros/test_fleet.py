@@ -13,6 +13,7 @@ from tf2_msgs.msg import TFMessage
 import grouser
 from grouser.commands.replay import replay
 from grouser.nodes.shared import topics
+from grouser.physics.base.errors import ParameterError
 from grouser.recording.events import Joined, Left, Placed
 from grouser.recording.mcap_file import Recording
 
@@ -74,6 +75,104 @@ def test_two_equal_machines_have_separate_topics_and_frames(peer, ask, spawn, st
     assert abs(mine.all()[-1].position[place]) < 0.05
 
 
+def edges(inbox):
+    """Child -> parent of all transforms so far."""
+    return {one.child_frame_id: one.header.frame_id for message in inbox.all() for one in message.transforms}
+
+
+def test_frames_of_a_spawned_machine_begin_with_its_namespace_and_are_below_the_map(
+    peer, ask, spawn, start_simulator, loader_file
+):
+    """The entity's name does not matter where there is a namespace. All machines are in one tree."""
+    start_simulator()
+    moving = peer.hear(TFMessage, topics.TF, topics.TF_QUALITY)
+    still = peer.hear(TFMessage, topics.TF_STATIC, topics.LATCHED)
+    assert spawn("scout", (0.0, 5.0, 1.0), file=loader_file, entity_namespace="/yard/one").result.result == OK
+    peer.wait_for(lambda: "yard/one/odom" in edges(moving), "the scout's frames")
+    truth = peer.hear(Odometry, "/yard/one/ground_truth/odom").first()
+    assert (truth.header.frame_id, truth.child_frame_id) == ("map", "yard/one/chassis")
+    parents = {**edges(still), **edges(moving)}
+    assert parents["yard/one/odom"] == parents["odom"] == "map"
+    assert {parent for parent in parents.values() if parent not in parents} == {"map"}
+    links = {link.name for link in grouser.load_machine(loader_file).links}
+    assert links | {f"yard/one/{link}" for link in links} <= parents.keys()
+
+
+def test_each_machine_can_be_left_to_a_node_that_localizes(peer, spawn, start_simulator, loader_file):
+    node = start_simulator(publish_map_tf=False)
+    moving = peer.hear(TFMessage, topics.TF, topics.TF_QUALITY)
+    assert spawn("scout", (0.0, 5.0, 1.0), file=loader_file).result.result == OK
+    peer.wait_for(lambda: "scout/odom" in edges(moving), "the scout's frames")
+    assert "base_footprint" in edges(moving) and "odom" not in edges(moving)
+    (result,) = node.set_parameters([Parameter("scout.publish_map_tf", value=False)])
+    assert result.successful, result.reason
+
+    def has_odometry_frame(message):
+        return any(one.child_frame_id == "scout/odom" for one in message.transforms)
+
+    def is_scout(message):
+        return any(one.child_frame_id == "scout/chassis" for one in message.transforms)
+
+    moving.wait(lambda message: is_scout(message) and not has_odometry_frame(message), "the scout without the map")
+    (result,) = node.set_parameters([Parameter("publish_map_tf", value=True)])
+    assert result.successful, result.reason
+    peer.wait_for(lambda: "odom" in edges(moving), "the first below the map")
+
+
+def test_first_machine_gets_its_names_back_when_it_is_spawned_under_its_name(
+    peer, ask, spawn, start_simulator, loader_file, tmp_path
+):
+    """In another world too, with its order of valves, and in a recording."""
+    file = tmp_path / "back.mcap"
+    node = start_simulator(start_paused=True, record=str(file))
+    assert ask("LoadWorld", uri="slope").result.result == OK
+    peer.wait_for(lambda: peer.node.count_publishers("joint_states") == 0, "that the first is gone")
+    assert spawn("scout", (0.0, 9.0, 3.0), file=loader_file).result.result == OK
+    assert spawn("loader", (0.0, 0.0, 1.0), file=loader_file).result.result == OK
+    assert sorted(ask("GetEntities").entities) == ["loader", "scout"]
+    peer.wait_for(lambda: peer.node.count_publishers("joint_states") == 1, "the first")
+    assert peer.node.count_publishers("loader/joint_states") == 0
+    assert node.has_parameter("faults.boom_valve.stuck_spool")
+    truth = peer.hear(Odometry, "ground_truth/odom")
+    assert ask("StepSimulation", steps=1100).result.result == OK
+    assert truth.first().child_frame_id == "chassis"
+    assert spawn("loader", (0.0, 5.0, 1.0), file=loader_file).result.result == srv.SpawnEntity.Response.NAME_NOT_UNIQUE
+    assert ask("DeleteEntity", entity="loader").result.result == OK
+    assert sorted(ask("GetEntities").entities) == ["scout"]
+    node.stop()
+    assert replay(Recording(file)).difference is None
+
+
+def test_reset_of_everything_brings_the_first_machine_back(peer, ask, spawn, start_simulator, loader_file, tmp_path):
+    """As if the simulator was launched again; a reset of less does not, and in another world there is none."""
+    file = tmp_path / "reset.mcap"
+    node = start_simulator(start_paused=True, record=str(file))
+    start = state(ask, "loader").pose
+    scopes = srv.ResetSimulation.Request
+    assert ask("StepSimulation", steps=1100).result.result == OK
+    assert ask("DeleteEntity", entity="loader").result.result == OK
+    assert spawn("box", (0.0, 5.0, 0.2), text=BOX).result.result == OK
+    assert ask("ResetSimulation", scope=scopes.SCOPE_STATE).result.result == OK
+    assert list(ask("GetEntities").entities) == ["box"]
+    assert ask("ResetSimulation", scope=scopes.SCOPE_SPAWNED).result.result == OK
+    assert list(ask("GetEntities").entities) == []
+    assert ask("ResetSimulation", scope=scopes.SCOPE_ALL).result.result == OK
+    assert list(ask("GetEntities").entities) == ["loader"]
+    assert state(ask, "loader").pose == start
+    heard = peer.hear(JointState, "joint_states")
+    assert ask("StepSimulation", steps=1100).result.result == OK
+    heard.first()
+    assert spawn("box", (0.0, 5.0, 0.2), text=BOX).result.result == OK
+    assert ask("ResetSimulation").result.result == OK
+    assert list(ask("GetEntities").entities) == ["loader"]
+    assert ask("LoadWorld", uri="slope").result.result == OK
+    assert spawn("loader", (0.0, 0.0, 1.0), file=loader_file).result.result == OK
+    assert ask("ResetSimulation").result.result == OK
+    assert list(ask("GetEntities").entities) == []
+    node.stop()
+    assert replay(Recording(file)).difference is None
+
+
 def test_deleted_machine_stops_publishing_and_the_others_continue(peer, ask, spawn, start_simulator, loader_file):
     node = start_simulator()
     assert spawn("scout", (0.0, 5.0, 1.0), file=loader_file).result.result == OK
@@ -102,8 +201,9 @@ def test_refused_services_return_their_codes_and_change_nothing(ask, spawn, star
     assert spawn("inside", (0.0, 0.0, 0.2), text=BOX).result.result == codes.INVALID_POSE
     assert spawn("first", (0.0, 5.0, 1.0), file=loader_file, entity_namespace="yard").result.result == OK
     assert spawn("first", (0.0, 9.0, 0.2), text=BOX).result.result == codes.NAME_NOT_UNIQUE
-    second = spawn("second", (0.0, 9.0, 1.0), file=loader_file, entity_namespace="yard")
-    assert second.result.result == codes.NAMESPACE_INVALID
+    for namespace in ("yard", "/yard", "/"):  # the last is that of the first machine
+        second = spawn("second", (0.0, 9.0, 1.0), file=loader_file, entity_namespace=namespace)
+        assert second.result.result == codes.NAMESPACE_INVALID
     assert spawn("loader", (0.0, 8.0, 0.2), text=BOX).result.result == codes.NAME_NOT_UNIQUE
     assert sorted(ask("GetEntities").entities) == ["first", "loader"]
     assert ask("StepSimulation", steps=1).result.result == OK
@@ -203,3 +303,55 @@ def test_run_with_spawned_and_deleted_machines_replays_bit_by_bit(ask, spawn, st
     result = replay(Recording(file))
     assert result.difference is None
     assert result.time == pytest.approx(3.5)
+
+
+def fleet_of(loader_file):
+    """Two equal machines, as text."""
+    return (
+        f"{{one: {{machine: {loader_file}, xyz: [0, 0, 1]}}, "
+        f"two: {{machine: {loader_file}, xyz: [0, 6, 1], rpy_deg: [0, 0, 90]}}}}"
+    )
+
+
+def test_fleet_at_the_start_has_names_namespaces_and_one_tree(peer, ask, start_simulator, loader_file):
+    start_simulator(fleet=fleet_of(loader_file))
+    assert sorted(ask("GetEntities").entities) == ["one", "two"]
+    assert state(ask, "two").pose.position.y == pytest.approx(6.0, abs=0.1)
+    moving = peer.hear(TFMessage, topics.TF, topics.TF_QUALITY)
+    still = peer.hear(TFMessage, topics.TF_STATIC, topics.LATCHED)
+    names = peer.hear(JointState, "one/joint_states").first().name
+    assert peer.hear(JointState, "two/joint_states").first().name == names
+    assert peer.node.count_publishers("joint_states") == 0
+    peer.wait_for(lambda: len({**edges(still), **edges(moving)}) == len(links_of(loader_file)) * 2 + 4, "all frames")
+    parents = {**edges(still), **edges(moving)}
+    assert {parent for parent in parents.values() if parent not in parents} == {"map"}
+
+
+def links_of(file):
+    return [link.name for link in grouser.load_machine(file).links]
+
+
+def test_fleet_is_recorded_and_a_reset_of_everything_brings_its_machines_back(
+    ask, spawn, start_simulator, loader_file, tmp_path
+):
+    file = tmp_path / "fleet.mcap"
+    node = start_simulator(fleet=fleet_of(loader_file), start_paused=True, record=str(file))
+    start = state(ask, "two").pose
+    assert ask("StepSimulation", steps=1100).result.result == OK
+    assert ask("DeleteEntity", entity="two").result.result == OK
+    assert spawn("loader", (0.0, 12.0, 1.0), file=loader_file).result.result == OK
+    assert ask("StepSimulation", steps=1100).result.result == OK
+    assert node.has_parameter("loader.publish_map_tf")  # in a fleet none has the names of the node
+    assert ask("ResetSimulation").result.result == OK
+    assert sorted(ask("GetEntities").entities) == ["one", "two"]
+    assert state(ask, "two").pose == start
+    assert ask("StepSimulation", steps=1100).result.result == OK
+    node.stop()
+    result = replay(Recording(file))
+    assert result.difference is None and result.compared >= 4
+
+
+@pytest.mark.parametrize(("name", "value"), [("program", "rover"), ("valves", ["boom"]), ("base", "fixed")])
+def test_parameters_of_a_single_machine_are_refused_beside_a_fleet(start_simulator, loader_file, name, value):
+    with pytest.raises(ParameterError, match=f"{name} = .*beside a fleet"):
+        start_simulator(fleet=fleet_of(loader_file), **{name: value})

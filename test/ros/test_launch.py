@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from ament_package import EXECUTABLES, register_package
 from patience import DEADLINE
 from sensor_msgs.msg import JointState
 
+import grouser
 from grouser.nodes.shared import topics
 from grouser.resources import share_path
 
@@ -57,10 +59,14 @@ def environment(tmp_path) -> dict[str, str]:
 
 
 def has_nav2(environment, monkeypatch) -> bool:
+    return is_installed("nav2_planner", environment, monkeypatch)
+
+
+def is_installed(package, environment, monkeypatch) -> bool:
     from ament_index_python.packages import get_packages_with_prefixes
 
     monkeypatch.setenv("AMENT_PREFIX_PATH", environment["AMENT_PREFIX_PATH"])
-    return "nav2_planner" in get_packages_with_prefixes()
+    return package in get_packages_with_prefixes()
 
 
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
@@ -78,11 +84,17 @@ def test_launch_file_shows_its_arguments(launch_package, file):
 def test_launch_file_starts_publishes_and_ends(launch_package, peer, environment, monkeypatch, tmp_path, file):
     if "nav2_planner" in file.read_text() and not has_nav2(environment, monkeypatch):
         pytest.skip(f"not tested: {file.name}, which needs Nav2")
-    heard = peer.hear(JointState, topics.JOINT_STATES)
+    of_machines = ["scout/", "digger/"] if file.name == "fleet.launch.py" else [""]
+    heard = [peer.hear(JointState, f"{prefix}{topics.JOINT_STATES}") for prefix in of_machines]
+    launch_and_end(peer, environment, tmp_path, lambda: all(inbox.all() for inbox in heard), str(file))
+
+
+def launch_and_end(peer, environment, tmp_path, begun, *arguments):
+    """Launches, waits until it has begun, and ends it by an interrupt."""
     log = tmp_path / "log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(file)],
+            [sys.executable, "-c", PROGRAM, *arguments],
             stdout=output,
             stderr=subprocess.STDOUT,
             env=environment,
@@ -90,7 +102,7 @@ def test_launch_file_starts_publishes_and_ends(launch_package, peer, environment
             start_new_session=True,
         )
     try:
-        peer.wait_for(lambda: heard.all() or process.poll() is not None, "the simulator, or the end of the launch")
+        peer.wait_for(lambda: begun() or process.poll() is not None, "the simulator, or the end of the launch")
         assert process.poll() is None, log.read_text()
         process.send_signal(signal.SIGINT)
         process.wait(DEADLINE)
@@ -101,6 +113,46 @@ def test_launch_file_starts_publishes_and_ends(launch_package, peer, environment
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+# In place of the program of ROS 2, which is not installed everywhere: keeps its arguments and parameters.
+STATE_PUBLISHER = """#!/usr/bin/env python3
+import os, pathlib, re, shutil, signal, sys
+(namespace,) = (found[1] for text in sys.argv if (found := re.fullmatch("__ns:=/(.*)", text)))
+folder = pathlib.Path(os.environ["SEEN"]) / namespace
+folder.mkdir(parents=True)
+for number, file in enumerate(text for text in sys.argv if text.startswith("/tmp/launch_params")):
+    shutil.copy(file, folder / f"{number}.yaml")
+(folder / "begun").touch()
+signal.sigwait([signal.SIGINT])
+"""
+
+
+def test_fleet_has_a_state_publisher_for_each_machine_where_it_is_wanted(
+    launch_package, peer, environment, monkeypatch, tmp_path, loader_file
+):
+    """In the machine's namespace, with its description and the prefix of its frames."""
+    file = str(share_path("launch") / "fleet.launch.py")
+    fleet = f"fleet:={{one: {{machine: {loader_file}}}, two: {{machine: {loader_file}, xyz: [0, 6, 0]}}}}"
+    if not is_installed("robot_state_publisher", environment, monkeypatch):
+        status, output = launch_and_wait(environment, tmp_path, file, fleet, "publish_link_tf:=false")
+        assert status == 1 and "robot-state-publisher" in output and "process started" not in output, output
+    (tmp_path / "share/ament_index/resource_index/packages/robot_state_publisher").touch()
+    program = tmp_path / "lib/robot_state_publisher/robot_state_publisher"
+    program.parent.mkdir(parents=True)
+    program.write_text(STATE_PUBLISHER)
+    program.chmod(0o755)
+    seen = tmp_path / "seen"
+
+    def begun():
+        return all((seen / name / "begun").exists() for name in ("one", "two"))
+
+    variables = {**environment, "SEEN": str(seen)}
+    launch_and_end(peer, variables, tmp_path, begun, file, fleet, "publish_link_tf:=false")
+    for name in ("one", "two"):
+        (values,) = (yaml.safe_load(one.read_text())["/**"]["ros__parameters"] for one in (seen / name).glob("*.yaml"))
+        assert values["robot_description"] == grouser.load_machine(loader_file).urdf
+        assert (values["frame_prefix"], values["use_sim_time"]) == (f"{name}/", True)
 
 
 def test_executables_are_those_of_the_package():

@@ -251,7 +251,7 @@ def test_topics_and_frames_for_nav2_exist(peer, start, start_simulator, course):
     peer.hear(OccupancyGrid, "map", topics.LATCHED).first()
     start_simulator(
         machine="rover", world=COURSE, enable_stamped_cmd_vel=False, cmd_vel_timeout=0.0, start_paused=True,
-        step_request_count=100,
+        step_request_count=100, publish_map_tf=False,
     )  # fmt: skip
     for topic in ("/tf", "/scan", "/odom", "/ground_truth/odom"):
         peer.wait_for(lambda topic=topic: peer.node.count_publishers(topic) > 0, topic)
@@ -461,7 +461,8 @@ def test_the_rover_reaches_waypoints_behind_obstacles_on_sand(peer, launch, cour
     rates = [f"{name}_rate:={rate}" for name, rate in RATES.items()]
     lockstep = ["lockstep_sources:=[cmd_vel]", "lockstep_period:=0.05", "lockstep_deadline:=0.0"]
     steps = ["start_paused:=true", "step_request_count:=200"]
-    run("simulator", "machine:=rover", f"world:={COURSE}", stamped_twist, *steps, *rates, *lockstep)
+    others = [*steps, *rates, *lockstep, "publish_map_tf:=false"]
+    run("simulator", "machine:=rover", f"world:={COURSE}", stamped_twist, *others)
 
     def begun():
         """The end of each pause is followed by a sample; returns whether a node has answered one."""

@@ -11,8 +11,10 @@ import yaml
 from patience import DEADLINE
 from rcl_interfaces.msg import ParameterType
 from rclpy.parameter import Parameter
+from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import Imu, JointState
 from std_srvs.srv import SetBool, Trigger
+from tf2_msgs.msg import TFMessage
 
 import grouser
 from grouser import catalogue, experiments
@@ -119,6 +121,23 @@ def test_pendulum_swings_up_as_in_the_experiment_and_falls_without_a_controller(
     set_parameter("lockstep_deadline", 0.01)  # else it is waited for
     peer.wait_for(lambda: "joint_commands" in simulator.report.silent_sources, "silence")
     measured.wait(lambda message: angle_from_up(message) > 0.5, "the body falls")
+
+
+def test_ball_joint_is_in_joint_states_and_on_tf_beside_a_robot_state_publisher(peer, start_simulator):
+    start_simulator(machine="rigid_pendulum", start_paused=True, publish_link_tf=False)
+    states, transforms = peer.hear(JointState, "joint_states"), peer.hear(TFMessage, topics.TF, topics.TF_QUALITY)
+    for topic in ("/joint_states", "/tf"):
+        peer.wait_for(lambda topic=topic: peer.node.count_publishers(topic) == 1, topic)
+    state = peer.step_until(states, lambda message: True, "joint states")
+    message = transforms.wait_ever(
+        lambda message: message.transforms[0].header.stamp == state.header.stamp, "transforms of the same step"
+    )
+    (edge,) = [edge for edge in message.transforms if edge.header.frame_id != "map"]
+    assert state.name == ["bearing/x", "bearing/y", "bearing/z"]
+    turn = edge.transform.rotation
+    expected = Rotation.from_quat([turn.x, turn.y, turn.z, turn.w]).as_rotvec()
+    assert list(state.position) == pytest.approx(expected, abs=1e-12)
+    assert max(abs(expected)) > 1.0  # it does not begin at zero
 
 
 @pytest.fixture

@@ -126,7 +126,10 @@ def matrix(place, turn):
 
 
 def test_odometry_agrees_with_its_transform_and_the_ground_truth(peer, start_rover):
-    """In a point turn of 3 s wheels slip a little on hard ground. TF gives the base the pose of odometry."""
+    """In a point turn of 3 s wheels slip a little on hard ground.
+
+    TF gives the base the pose of odometry below odom, and the true one below map.
+    """
     start_rover(start_paused=True, step_request_count=3000, cmd_vel_timeout=0.0)
     odometry, truth = peer.hear(Odometry, "odom", 1000), peer.hear(Odometry, "ground_truth/odom", 1000)
     transforms = peer.hear(TFMessage, "/tf", 1000)
@@ -165,6 +168,13 @@ def test_odometry_agrees_with_its_transform_and_the_ground_truth(peer, start_rov
     pose = matrix(real.pose.pose.position, real.pose.pose.orientation)
     assert above[2, 3] == pytest.approx(pose[2, 3], abs=1e-12)
     np.testing.assert_allclose(above[2, :3], pose[2, :3], atol=1e-12)
+
+    # odom is where the errors of dead reckoning put it
+    assert edges["odom"].header.frame_id == "map"
+    drift, turned = edges["odom"].transform, matrix(footprint.translation, footprint.rotation)
+    in_map = matrix(drift.translation, drift.rotation) @ turned @ above
+    np.testing.assert_allclose(in_map, pose, atol=1e-12)
+    assert abs(drift.rotation.z) > 1e-4
 
     def yaw(message):
         turn = message.pose.pose.orientation

@@ -200,7 +200,7 @@ def test_transforms_equal_the_link_poses_of_the_simulation(peer, start_simulator
     machine = grouser.load_machine(loader_file)
     simulation = grouser.Simulation(machine, grouser.World(), step=0.001)
     simulation.step(steps)
-    assert set(edges) == {"base_footprint", *(link.name for link in machine.links)}
+    assert set(edges) == {"odom", "base_footprint", *(link.name for link in machine.links)}
     for link in machine.links:
         position, rotation = chained_pose(edges, link.name, "odom")
         expected_position, quaternion = simulation.link_pose(link.name)
@@ -239,7 +239,7 @@ def test_link_transforms_can_be_left_to_a_robot_state_publisher(peer, start_simu
     start_simulator(publish_link_tf=False)
     message = peer.hear(TFMessage, "/tf", topics.TF_QUALITY).first()
     pairs = [(item.header.frame_id, item.child_frame_id) for item in message.transforms]
-    assert pairs == [("odom", "base_footprint"), ("base_footprint", "chassis")]
+    assert pairs == [("odom", "base_footprint"), ("base_footprint", "chassis"), ("map", "odom")]
 
 
 def test_contact_wrench_of_the_chassis_is_the_weight(peer, start_simulator):
@@ -323,7 +323,7 @@ def test_joint_frames_move_with_their_parent_links(peer, start_simulator, linkag
     simulation = grouser.Simulation(grouser.load_machine(linkage_file), grouser.World(), step=0.001)
     simulation.step(steps)
     links = [link.name for link in simulation.machine.links]
-    assert set(edges) == {*links, *(frame for _, frame, _ in REACTIONS.values())} - {"world"}
+    assert set(edges) == {*links, *(frame for _, frame, _ in REACTIONS.values())}
     assert fixed == {"jib", "lamp_hinge_frame", "rocker end_frame", "mast_foot_frame"}
     for link in links:
         position, rotation = chained_pose(edges, link, "world")
@@ -350,7 +350,8 @@ def test_joint_frames_are_published_beside_a_robot_state_publisher(peer, start_s
     fixed = peer.hear(TFMessage, "/tf_static", topics.LATCHED).first()
     assert {item.child_frame_id for item in fixed.transforms} == {"rocker end_frame", "mast_foot_frame"}
     moving = peer.hear(TFMessage, "/tf", topics.TF_QUALITY).first()
-    assert [item.child_frame_id for item in moving.transforms] == ["lamp_hinge_frame_2"]
+    pairs = [(item.header.frame_id, item.child_frame_id) for item in moving.transforms]
+    assert pairs == [("jib", "lamp_hinge_frame_2"), ("map", "world")]
 
 
 def test_joints_inside_a_flexible_link_are_not_published(peer, start_simulator, linkage_file):

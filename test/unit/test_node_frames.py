@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 import grouser
 from grouser.nodes.shared.received_frames import ReceivedFrames
@@ -13,6 +14,8 @@ from grouser.physics.description.data.world import Ground
 from grouser.physics.model.multibody import build_model
 from grouser.runtime.frames import FrameTree
 from grouser.runtime.joint_frames import reaction_frames, turn_from_z
+from grouser.runtime.sampling import joint_axes
+from grouser.runtime.streams import take_sample
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 
@@ -97,6 +100,58 @@ def test_spherical_joint_has_its_transform(tmp_path):
     turn = matrix(quaternion_from_rpy(0.4, -0.5, 0.6)) @ matrix(quaternion_from_rpy(0.3, 0.2, -0.1))
     np.testing.assert_allclose(pose[:3], [1.0, 2.0, 3.0], atol=1e-15)
     np.testing.assert_allclose(matrix(pose[3:]), turn, atol=1e-15)
+
+
+def test_ball_joint_has_a_rotation_vector_and_rates_along_its_child(tmp_path):
+    """Orientation and angular velocity by the poses of two steps; a torque from rest turns the child about its axis."""
+    joints = (
+        '<joint name="ball" type="floating"><parent link="world"/><child link="arm"/>'
+        '<origin xyz="1 2 3" rpy="0.4 -0.5 0.6"/></joint>'
+        '<joint name="hinge" type="continuous"><parent link="arm"/><child link="tip"/><axis xyz="0 1 0"/></joint>'
+    )
+    ball = machine(
+        tmp_path,
+        joints,
+        '<spherical_joint joint="ball" rpy="0.3 0.2 -0.1" effort_limit="5"/>',
+        f'<link name="tip">{INERTIAL}</link>',
+    )
+    assert joint_axes(ball) == ["hinge", "ball/x", "ball/y", "ball/z"]
+    step = 1e-4
+    simulation = grouser.Simulation(ball, grouser.World(gravity=(0.0, 0.0, 0.0)), step=step)
+    mounted = Rotation.from_euler("xyz", [0.4, -0.5, 0.6])
+
+    def states():
+        return take_sample(simulation, 0, ["joint_states"]).values["joint_states"]
+
+    def turned():
+        return mounted.inv() * Rotation.from_quat(simulation.link_poses()[1, 3:])
+
+    assert states().shape == (3, 4)
+    np.testing.assert_allclose(states()[0, 1:], Rotation.from_euler("xyz", [0.3, 0.2, -0.1]).as_rotvec(), atol=1e-12)
+    simulation.command["ball/y"] = 3.0
+    simulation.step(1)
+    np.testing.assert_allclose(states()[2, 1:], [0.0, 3.0, 0.0], atol=1e-12)
+    assert states()[1, 2] == pytest.approx(3.0 * step, rel=1e-3)  # about y the arm turns below the tip: inertia 1
+    simulation.command.update({"ball/x": -4.0, "ball/z": 2.0})
+    simulation.step(round(1.0 / step))
+    np.testing.assert_allclose(states()[0, 1:], turned().as_rotvec(), atol=1e-9)
+    before = turned()
+    simulation.step(1)
+    # from the middle of a step to its end the velocity changes by half a step times the acceleration, 5 rad/s2 at most
+    np.testing.assert_allclose(states()[1, 1:], (before.inv() * turned()).as_rotvec() / step, atol=5.0 * step)
+    assert np.linalg.norm(states()[1, 1:]) > 1.0
+
+
+def test_only_floating_and_ball_joints_are_left_by_a_robot_state_publisher(tmp_path):
+    joints = (
+        '<joint name="ball" type="floating"><parent link="world"/><child link="arm"/></joint>'
+        '<joint name="hinge" type="continuous"><parent link="arm"/><child link="tip"/><axis xyz="0 1 0"/></joint>'
+        '<joint name="loose" type="floating"><parent link="tip"/><child link="end"/></joint>'
+    )
+    links = f'<link name="tip">{INERTIAL}</link><link name="end">{INERTIAL}</link>'
+    free = machine(tmp_path, joints, '<spherical_joint joint="ball"/>', links)
+    tree = FrameTree(free, None, "odom", "base_footprint")
+    assert [tree.moving[number] for number in tree.floating] == [("world", "arm"), ("tip", "end")]
 
 
 def test_sensor_frame_is_fixed_to_its_link(tmp_path):

@@ -182,7 +182,7 @@ def test_new_machine_ignores_commands_to_an_earlier_one_of_its_name(make_loop, m
     def runtime(robot):
         return RobotRuntime(robot, CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None))
 
-    assert loop.exchange(both, ["", "a"], schedule, {"a": runtime}, [lambda step: Left(step, "")]).success
+    assert loop.exchange(both, ["", "a"], schedule, {"a": runtime}, lambda step: [Left(step, "")]).success
     assert loop.step_paused(1).success
     assert both.command["a/boom_valve"] == 0.0
     mailbox.post_commands("a/valves", {"boom_valve": 0.5})

@@ -13,8 +13,10 @@ from grouser.physics.description.urdf.robot import Robot
 SPHERICAL_JOINT = ElementKind(
     "spherical_joint",
     "Makes a floating joint spherical: a ball joint with three rotations. Torques about the child's axes are "
-    "commanded as efforts by the names `joint/x`, `joint/y` and `joint/z`, where `joint` is its name. Like a "
-    "floating joint it is not in `joint_states`, which has one number per joint; its orientation is on `/tf`.",
+    "commanded as efforts by the names `joint/x`, `joint/y` and `joint/z`, where `joint` is its name. `joint_states` "
+    "has three entries of these names: as positions the rotation vector from the joint's frame to the child's (axis "
+    "times an angle of at most pi), as velocities and efforts angular velocity and torques about the child's axes. The "
+    "orientation is also on `/tf`, by the simulator even beside a robot_state_publisher, which does not know it.",
     (
         joint("floating joint"),
         non_negative(

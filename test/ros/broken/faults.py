@@ -134,6 +134,18 @@ def without_footprint(message):
     return message
 
 
+def without_map(message):
+    message.transforms = [part for part in message.transforms if part.header.frame_id != "map"]
+    return message
+
+
+def with_frames_of_their_own(message):
+    for part in message.transforms:
+        part.child_frame_id = part.child_frame_id.replace("conform_guest/", "guest/")
+        part.header.frame_id = part.header.frame_id.replace("conform_guest/", "guest/")
+    return message
+
+
 def with_long_quaternion(message):
     message.orientation.w += 0.5
     return message
@@ -302,7 +314,9 @@ FAULTS = {
         altering("odom", in_the_time_of_walls), (*LOOKING, "time"), ("odom: time", "stamps while paused")
     ),
     "frame": Fault(altering("imu/data", in_frame("nowhere")), LOOKING, ("imu/data: frame",)),
-    "footprint": Fault(altering("/tf", without_footprint), LOOKING, ("base", "odom: frame")),
+    "footprint": Fault(altering("/tf", without_footprint), LOOKING, ("base", "root of all frames")),
+    "map": Fault(altering("/tf", without_map), LOOKING, ("root of all frames", "ground_truth/odom: frame")),
+    "prefix": Fault(altering("/tf", with_frames_of_their_own), ("interfaces",), ("frames of the spawned",)),
     "lengths": Fault(altering("joint_states", without_last_position), LOOKING, ("joint_states: lengths",)),
     "contents": Fault(
         Contents,

@@ -1,0 +1,74 @@
+"""What a simulator starts with: one machine with the names of the node, or a fleet whose machines have names."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+from grouser import catalogue
+from grouser.fleet import load_fleet
+from grouser.nodes.simulator.parameters import DECLARATIONS, SimulatorParameters
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description import load_machine
+from grouser.physics.description.data.machine import Member
+from grouser.physics.description.data.world import World
+from grouser.physics.description.text.packages import read_packages
+from grouser.program import CommandProgram, load_program
+from grouser.runtime.lockstep import Lockstep
+from grouser.runtime.mailbox import Mailbox
+
+# Parameters about the machine of the parameter `machine`.
+_OF_ONE = ("machine_arguments", "base", "program", "valves")
+
+
+@dataclass(frozen=True)
+class Start:
+    """Machines at the start, and the program that a single one plays.
+
+    Attributes:
+        members: by name; a single machine is "", in the pose that the world gives.
+        program: command program; None: none.
+    """
+
+    members: dict[str, Member]
+    program: CommandProgram | None = None
+
+
+def load_start(parameters: SimulatorParameters, world: World) -> Start:
+    """Loads machines, to be placed in a world, and the program.
+
+    Raises:
+        GrouserError: a parameter, a machine or the program is not valid.
+    """
+    packages = read_packages(parameters.packages)
+    if parameters.fleet:
+        for name in _OF_ONE:
+            value = getattr(parameters, name)
+            if value not in ((), DECLARATIONS[name].default):
+                raise ParameterError(name, value, "empty beside a fleet, whose machines have entries of their own")
+        fleet = load_fleet(parameters.fleet, packages)
+        return Start({name: replace(member, pose=member.pose or world.spawn) for name, member in fleet.items()})
+    machine = load_machine(
+        catalogue.machine_file(parameters.machine), parameters.xacro_arguments(), parameters.base or None, packages
+    )
+    program = load_program(catalogue.program_file(parameters.program)) if parameters.program else None
+    return Start({"": Member(machine)}, program)
+
+
+def make_lockstep(
+    parameters: SimulatorParameters, known: Collection[str], mailbox: Mailbox, warn: Callable[[str], None]
+) -> Lockstep:
+    """The lockstep with the sources of commands that the parameters name.
+
+    Args:
+        parameters: of the simulator.
+        known: all sources.
+        mailbox: that gets the commands.
+        warn: takes a warning for the user.
+
+    Raises:
+        ParameterError: a source is unknown.
+    """
+    for name in parameters.lockstep_sources:
+        if name not in known:
+            raise ParameterError("lockstep_sources", name, f"one of {', '.join(known)}")
+    period = max(1, round(parameters.lockstep_period / parameters.step))
+    return Lockstep(parameters.lockstep_sources, period, parameters.lockstep_deadline, mailbox, warn)
