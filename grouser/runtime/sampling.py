@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FLEXIBLE_VALUES = ("tip_deflection_y", "tip_deflection_z", "tip_twist", "strain_energy")
 SLIP_VALUES = ("slip_ratio", "slip_angle", "sinkage", "drawbar_pull")
+TRACK_VALUES = (*SLIP_VALUES, "tight_tension", "slack_tension", "rotation_centre_x", "rotation_centre_y")
 # Values of `hydraulics/state` and the attributes of the components' states that hold them. Flow is positive into the
 # piston side of a cylinder, into side a of a motor and out of a pump. Power is taken from supplies of constant pressure
 # by a cylinder, given to the machine by a motor, and taken from the shaft by a pump.
@@ -312,8 +313,18 @@ def sample_force_torque_sensors(reading: Reading) -> tuple[np.ndarray, ...]:
 
 
 def sample_slip(reading: Reading) -> tuple[np.ndarray, ...]:
-    """`SLIP_VALUES` of each wheel."""
-    return _values(reading.simulation.wheel, SLIP_VALUES)
+    """`SLIP_VALUES` of each wheel, `TRACK_VALUES` of each track."""
+    tracks = (
+        np.array([*(getattr(state, value) for value in TRACK_VALUES[:-2]), *state.rotation_centre])
+        for state in reading.simulation.track.values()
+    )
+    return (*_values(reading.simulation.wheel, SLIP_VALUES), *tracks)
+
+
+def slip_groups(machine: Machine) -> list[tuple[str, Sequence[str]]]:
+    """Wheels and tracks of a machine with the names of their values."""
+    wheels = [(wheel.link, SLIP_VALUES) for wheel in machine.wheels]
+    return [*wheels, *((track.name, TRACK_VALUES) for track in machine.tracks)]
 
 
 def sample_terrain(reading: Reading) -> Mapping[str, np.ndarray] | None:

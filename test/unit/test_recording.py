@@ -32,7 +32,7 @@ from grouser.runtime.physics_loop import PhysicsLoop
 from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.schedule import StreamSchedule
 from grouser.runtime.supervision import CommandSupervisor
-from grouser.runtime.vehicle import make_vehicle
+from grouser.runtime.vehicle_parts import make_vehicle
 
 STEP = 0.001
 
