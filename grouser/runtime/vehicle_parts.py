@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Joint
@@ -51,6 +50,8 @@ def rolling_place(length: float, tread: float) -> float:
         length: of the ground contact [m].
         tread: distance between the middles of the tracks [m].
     """
+    from scipy.optimize import brentq
+
     half = 0.5 * tread
     node, weight = np.polynomial.legendre.leggauss(_POINTS)
     along = 0.25 * length * (node + 1.0)

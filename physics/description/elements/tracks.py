@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grouser.physics.base import spatial
 from grouser.physics.description.data.mechanism import Collision, Joint, Mimic
 from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.description.data.rotation import rotate
 from grouser.physics.description.data.shapes import Mesh
 from grouser.physics.description.data.track import BeltPath, Track, TrackWheel
 from grouser.physics.description.table.attributes import (
@@ -241,7 +241,7 @@ def _wheel_place(wheel: Entry, sprocket: Joint, above) -> np.ndarray:
 
 def _axis_of(joint: Joint) -> np.ndarray:
     """Axis of a joint in the frame of its parent link."""
-    return spatial.matrix(joint.pose.quaternion) @ np.array(joint.axis)
+    return np.array(rotate(joint.pose.quaternion, joint.axis))
 
 
 def _belt_shape(track: WrittenTrack, path: BeltPath, frame: np.ndarray, place: np.ndarray) -> Collision:
