@@ -23,6 +23,7 @@ NAMES: tuple[str, ...] = (
     "chain",
     "hydraulics",
     "soil",
+    "tracks",
     "friction",
     "attitude",
     "lidar",

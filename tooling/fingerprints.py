@@ -30,7 +30,7 @@ from grouser.experiments.protocol import as_json, complete_parameters
 from grouser.physics.integrators.context import INTEGRATORS
 from grouser.program import CommandProgram, load_program
 from grouser.runtime.driving import Driver
-from grouser.runtime.vehicle import make_vehicle
+from grouser.runtime.vehicle_parts import make_vehicle
 
 STEPS = 2000
 _INTERVAL = 20  # steps for which a command holds

@@ -41,7 +41,7 @@ from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.faults import machine_faults
 from grouser.resources import share_path
 from grouser.runtime.streams import ALWAYS, STREAMS, Given
-from grouser.runtime.vehicle import make_vehicle
+from grouser.runtime.vehicle_parts import make_vehicle
 
 # Executables with a node of their own, in the order of the page, and their modules.
 NODES = {
@@ -85,7 +85,7 @@ def _can_drive(machine: Machine, world: World) -> bool:
     return vehicle is not None and any(wheel.driven for wheel in vehicle.wheels)
 
 
-_DRIVEN = Given("a floating base and driven wheels", _can_drive)
+_DRIVEN = Given("a floating base and driven wheels or tracks", _can_drive)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.soil import Soil, SoilGround
 from grouser.physics.description.data.world import Ground, World
 from grouser.physics.simulation.simulation import Simulation
-from grouser.runtime.vehicle import make_vehicle
+from grouser.runtime.vehicle_parts import make_vehicle
 
 DESCRIPTION = "up which slopes of soil a wheel or a rover drives"
 

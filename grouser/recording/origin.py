@@ -125,7 +125,7 @@ def present_versions() -> dict[str, str]:
 
 def _files(machine: Machine, world: World) -> Iterable[str]:
     shapes = [collision.geometry for link in machine.links for collision in link.collisions]
-    return dict.fromkeys([*(shape.path for shape in shapes if isinstance(shape, Mesh)), *world.files])
+    return dict.fromkeys([*(shape.path for shape in shapes if isinstance(shape, Mesh) and shape.path), *world.files])
 
 
 def _content_hash(file: str) -> str:

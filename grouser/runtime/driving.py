@@ -7,6 +7,7 @@ import numpy as np
 from grouser.physics.simulation.view import MachineView
 from grouser.program import TWIST
 from grouser.runtime.frames import FrameTree
+from grouser.runtime.travel import TravelValves
 from grouser.runtime.vehicle import SOFT_SLIP, DeadReckoning, Vehicle, steering_at
 
 
@@ -16,22 +17,23 @@ class Driver:
     It controls the wheels from the first twist on, until another source commands one of their joints.
 
     Args:
-        vehicle: the wheels; at least one has a velocity drive.
+        vehicle: the wheels; at least one is driven.
         simulation: of the machine.
 
     Attributes:
-        joints: names of the joints that it commands.
+        joints: names of the joints and valves that it commands.
     """
 
     def __init__(self, vehicle: Vehicle, simulation: MachineView) -> None:
         self._vehicle = vehicle
         self._simulation = simulation
         drives = simulation.command.drives
-        self._wheels = [wheel.joint if wheel.driven else "" for wheel in vehicle.wheels]
+        self._wheels = [wheel.joint if wheel.driven and not wheel.valve else "" for wheel in vehicle.wheels]
         self._steering = [
             wheel.steering if drives.get(wheel.steering) == "position" else "" for wheel in vehicle.wheels
         ]
-        self.joints = {*self._wheels, *self._steering} - {""}
+        self._travel = TravelValves(vehicle.wheels, simulation)
+        self.joints = {*self._wheels, *self._steering, *self._travel.valves} - {""}
         self._measured = JointReader(simulation, [wheel.steering for wheel in vehicle.wheels])
         self.reset()
 
@@ -39,10 +41,12 @@ class Driver:
         """Continues with the same machine in another simulation."""
         self._simulation = simulation
         self._measured.rebind(simulation)
+        self._travel.rebind(simulation)
 
     def reset(self) -> None:
         """Releases the wheels until the next twist."""
         self._engaged = False
+        self._travel.reset()
         self._twist = dict.fromkeys(TWIST, 0.0)
 
     def commands(self, commands: Mapping[str, float], interval: float) -> dict[str, float]:
@@ -68,7 +72,7 @@ class Driver:
         targets = self._steered.targets.tolist()
         wanted = dict(zip([*self._steering, *self._wheels], [*targets, *speeds.tolist()], strict=True))
         wanted.pop("", None)
-        return {**joints, **wanted}
+        return {**joints, **wanted, **self._travel.commands(speeds, interval)}
 
 
 class Odometer:

@@ -13,8 +13,8 @@ from grouser.runtime.sampling import ObjectPoses
 def is_plain(machine: Machine) -> bool:
     """Whether a machine is a plain object: rigid, without joints that move, drives, hydraulics, wheels or sensors."""
     parts = (
-        *(machine.drives, machine.wheels, machine.every_sensor, machine.spherical_joints, machine.loop_joints),
-        *(machine.compliant_joints, machine.flexible_links, machine.others),
+        *(machine.drives, machine.wheels, machine.tracks, machine.every_sensor, machine.spherical_joints),
+        *(machine.loop_joints, machine.compliant_joints, machine.flexible_links, machine.others),
         *(getattr(machine, field) for field in PORTS),
     )
     return not any(parts) and all(joint.type == "fixed" for joint in machine.joints)

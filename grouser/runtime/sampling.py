@@ -1,5 +1,6 @@
 """Samplers of the streams: plain arrays, copied from the simulation at one step."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -8,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grouser.physics.base.spatial import quaternion_logarithm
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE, axis_name
 from grouser.physics.readings.measurements import Contact, TerrainPatch
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FLEXIBLE_VALUES = ("tip_deflection_y", "tip_deflection_z", "tip_twist", "strain_energy")
 SLIP_VALUES = ("slip_ratio", "slip_angle", "sinkage", "drawbar_pull")
+TRACK_VALUES = (*SLIP_VALUES, "tight_tension", "slack_tension", "rotation_centre_x", "rotation_centre_y")
 # Values of `hydraulics/state` and the attributes of the components' states that hold them. Flow is positive into the
 # piston side of a cylinder, into side a of a motor and out of a pump. Power is taken from supplies of constant pressure
 # by a cylinder, given to the machine by a motor, and taken from the shaft by a pump.
@@ -204,7 +205,7 @@ def sample_joints(reading: Reading) -> np.ndarray:
     return np.hstack(
         [
             np.array([quantity.values()[:count] for quantity in measured]),
-            *([quaternion_logarithm(*ball.orientation), ball.angular_velocity, ball.torque] for ball in balls),
+            *([_rotation_vector(ball.orientation), ball.angular_velocity, ball.torque] for ball in balls),
         ]
     )
 
@@ -312,8 +313,18 @@ def sample_force_torque_sensors(reading: Reading) -> tuple[np.ndarray, ...]:
 
 
 def sample_slip(reading: Reading) -> tuple[np.ndarray, ...]:
-    """`SLIP_VALUES` of each wheel."""
-    return _values(reading.simulation.wheel, SLIP_VALUES)
+    """`SLIP_VALUES` of each wheel, `TRACK_VALUES` of each track."""
+    tracks = (
+        np.array([*(getattr(state, value) for value in TRACK_VALUES[:-2]), *state.rotation_centre])
+        for state in reading.simulation.track.values()
+    )
+    return (*_values(reading.simulation.wheel, SLIP_VALUES), *tracks)
+
+
+def slip_groups(machine: Machine) -> list[tuple[str, Sequence[str]]]:
+    """Wheels and tracks of a machine with the names of their values."""
+    wheels = [(wheel.link, SLIP_VALUES) for wheel in machine.wheels]
+    return [*wheels, *((track.name, TRACK_VALUES) for track in machine.tracks)]
 
 
 def sample_terrain(reading: Reading) -> Mapping[str, np.ndarray] | None:
@@ -380,3 +391,12 @@ def hydraulic_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
 def _values(view: NamedView, attributes: Sequence[str]) -> tuple[np.ndarray, ...]:
     """Some attributes of each state in a view."""
     return tuple(np.array([getattr(state, attribute) for attribute in attributes]) for state in view.values())
+
+
+def _rotation_vector(quaternion: np.ndarray) -> np.ndarray:
+    """Rotation vector of a unit quaternion (x, y, z, w) [rad], of length at most pi, shape (3,)."""
+    x, y, z, w = (quaternion if quaternion[3] >= 0.0 else -quaternion).tolist()
+    sine = math.sqrt(x * x + y * y + z * z)
+    # the angle over the sine of its half, by its series where the sine is small
+    scale = 2.0 * math.atan2(sine, w) / sine if sine > 1e-4 else 2.0 / w * (1.0 - sine * sine / (3.0 * w * w))
+    return scale * np.array([x, y, z])

@@ -183,8 +183,11 @@ _HYDRAULICS = Given(
     "cylinders, hydraulic motors or pumps", lambda machine, world: bool(sampling.hydraulic_groups(machine))
 )
 _FLOATING = Given("a floating base", lambda machine, world: machine.floating_base)
-_WHEELS = Given("wheels", lambda machine, world: bool(machine.wheels))
-_VEHICLE = Given("a floating base and wheels", lambda machine, world: bool(machine.floating_base and machine.wheels))
+_WHEELS = Given("wheels or tracks", lambda machine, world: bool(machine.wheels or machine.tracks))
+_VEHICLE = Given(
+    "a floating base and wheels or tracks",
+    lambda machine, world: bool(machine.floating_base and (machine.wheels or machine.tracks)),
+)
 _SOIL = Given("soil, in its world", lambda machine, world: world.soil is not None)
 
 
@@ -462,12 +465,13 @@ STREAMS = {
         Stream(
             "slip",
             _GROUP_VALUES,
-            "slip ratio, slip angle, sinkage and drawbar pull of each wheel",
+            "slip ratio, slip angle, sinkage and drawbar pull of each wheel and track; of a track also the tensions of "
+            "the belt on both sides of the sprocket, and the point at rest, ahead and to the left of its middle",
             RELIABLE,
             Rate("slip_rate", 50.0, "slip"),
             sampling.sample_slip,
             _WHEELS,
-            groups=lambda machine: [(wheel.link, sampling.SLIP_VALUES) for wheel in machine.wheels],
+            groups=sampling.slip_groups,
         ),
         Stream(
             "terrain",

@@ -12,18 +12,9 @@ are not steered scrub where they have to.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-
-from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.mechanism import Joint
-from grouser.physics.description.data.pose import Pose
-from grouser.physics.description.data.rotation import compose, rotate
-from grouser.physics.description.data.soil import Wheel
-from grouser.physics.description.urdf.placement import initial_positions, link_poses
 
 # Weight of the no-sideslip equation of an unsteered wheel relative to those of rolling.
 _SCRUBBING_WEIGHT = 1e-4
@@ -60,8 +51,9 @@ class VehicleWheel:
         name: of its link.
         joint: that it turns in.
         sense: 1 or -1: direction of the joint relative to rolling forward.
-        driven: whether a velocity drive turns it.
-        radius, width: [m].
+        driven: whether a velocity drive turns it, or a valve by a hydraulic motor.
+        radius: [m].
+        width: of what slides on the ground where it turns on the spot [m].
         speed_limit: of the joint [rad/s].
         centre: x, y [m].
         heading: direction in which it rolls, from x [rad].
@@ -70,6 +62,8 @@ class VehicleWheel:
         turn: 1 or -1: direction of that joint relative to a left turn.
         lower, upper: its limits [rad].
         steering_speed: its greatest speed [rad/s].
+        valve: that turns it by a hydraulic motor; "" for none.
+        valve_sense: 1 or -1: direction in which a positive command turns its joint.
     """
 
     name: str
@@ -87,6 +81,8 @@ class VehicleWheel:
     lower: float = -math.inf
     upper: float = math.inf
     steering_speed: float = math.inf
+    valve: str = ""
+    valve_sense: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +121,7 @@ def steering_at(angles: np.ndarray) -> Steering:
 
 
 class Vehicle:
-    """The wheels of a machine as one vehicle.
+    """The wheels of a machine, or its tracks, as one vehicle; a track is a wheel that is not steered.
 
     A twist is (forward [m/s], to the left [m/s], yaw rate to the left [rad/s]) of the root link; steering angles [rad]
     and wheel speeds [rad/s] are positions and rates of the wheels' joints, in the order of `wheels`. A wheel that is
@@ -357,50 +353,6 @@ class DeadReckoning:
         self._lost = before + by_way @ (interval * motion.twist)
         lasting = common * (np.outer(self._lost, self._lost) - np.outer(before, before))
         self.covariance = by_pose @ self.covariance @ by_pose.T + by_way @ noise @ by_way.T + lasting
-
-
-def make_vehicle(machine: Machine) -> Vehicle | None:
-    """The vehicle of a machine's wheels in its initial position; None for a machine without wheels."""
-    above = {joint.child: joint for joint in machine.joints}
-    joints = {joint.name: joint for joint in machine.joints}
-    steering = {wheel.steering for wheel in machine.wheels}
-    start = {name: at for name, at in initial_positions(machine).items() if name not in steering}
-    poses = link_poses(machine, start)
-    driven = {drive.joint for drive in machine.drives if drive.mode == "velocity"}
-    wheels = tuple(_vehicle_wheel(wheel, above[wheel.link], joints, poses, driven) for wheel in machine.wheels)
-    return Vehicle(wheels) if wheels else None
-
-
-def _vehicle_wheel(
-    wheel: Wheel, joint: Joint, joints: Mapping[str, Joint], poses: Mapping[str, Pose], driven: set[str]
-) -> VehicleWheel:
-    pose = poses[wheel.link]
-    centre = compose(pose, Pose(wheel.position)).position
-    axis = rotate(pose.quaternion, wheel.axis)
-    found: dict[str, Any] = {
-        "name": wheel.link,
-        "joint": joint.name,
-        "sense": math.copysign(1.0, float(np.dot(wheel.axis, joint.axis))),
-        "driven": joint.name in driven,
-        "radius": wheel.radius,
-        "width": wheel.width,
-        "speed_limit": joint.limit.velocity,
-        "centre": centre[:2],
-        # axis x up
-        "heading": math.atan2(-axis[0], axis[1]),
-    }
-    if wheel.steering:
-        pivot = joints[wheel.steering]
-        frame = compose(poses[pivot.parent], pivot.pose)
-        found |= {
-            "steering": pivot.name,
-            "pivot": frame.position[:2],
-            "turn": math.copysign(1.0, rotate(frame.quaternion, pivot.axis)[2]),
-            "lower": -math.inf if pivot.limit.lower is None else pivot.limit.lower,
-            "upper": math.inf if pivot.limit.upper is None else pivot.limit.upper,
-            "steering_speed": pivot.limit.velocity,
-        }
-    return VehicleWheel(**found)
 
 
 def _directions(heading):

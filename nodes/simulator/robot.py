@@ -28,7 +28,7 @@ from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.streams import StreamSource
 from grouser.runtime.supervision import CommandSupervisor
 from grouser.runtime.trajectory_following import SOURCE, TrajectoryFollower
-from grouser.runtime.vehicle import make_vehicle
+from grouser.runtime.vehicle_parts import make_vehicle
 
 _WARNING_PERIOD = 1.0  # [s]
 

@@ -18,7 +18,7 @@ class Owners(NamedTuple):
         rate: joint of each coordinate rate.
         drive: joint of each drive.
         actuator: of each hydraulic cylinder, then of each motor.
-        loop_joint, wheel: of each.
+        loop_joint, wheel, track: of each.
         link: of each link.
     """
 
@@ -27,6 +27,7 @@ class Owners(NamedTuple):
     actuator: Sequence[str]
     loop_joint: Sequence[str]
     wheel: Sequence[str]
+    track: Sequence[str]
     link: Sequence[str]
 
 

@@ -112,7 +112,10 @@ def make_ground_candidates(
     numbered = enumerate(
         (index, collision) for index, link in enumerate(machine.links) for collision in link.collisions
     )
-    movable = [row for row in numbered if names.link_body[row[1][0]] >= 0 and world.ground is not None]
+    # belts stand on their shoes
+    movable = [
+        row for row in numbered if names.link_body[row[1][0]] >= 0 and world.ground is not None and not row[1][1].track
+    ]
     hull_first = []
     for number, (index, collision) in sorted(movable, key=lambda row: shapes.kind[row[0]] == HULL):
         if shapes.kind[number] == HULL:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.base.spatial import cross, rotated
 from grouser.physics.multibody.factorisation import solve_transposed_three
 from grouser.physics.multibody.jacobian import block_of, clear_rows, list_entries, point_rows, turning_rows
 
@@ -213,9 +214,10 @@ def _move_surface(shapes: "Shapes", rotation, shape, body, sign, frame, dense):
     """
     if shape >= 0 and body >= 0 and shapes.surface_rate[shape] >= 0:
         rate = shapes.surface_rate[shape]
-        for k in range(3):
-            along = 0.0
-            for m in range(3):
-                along += rotation[body, k, m] * shapes.surface_direction[shape, m]
-            dense[1, rate] -= sign * frame[1, k] * along
-            dense[2, rate] -= sign * frame[2, k] * along
+        d = shapes.surface_direction[shape]
+        x, y, z = rotated(rotation[body], d[0], d[1], d[2])
+        if shapes.surface_wraps[shape]:
+            # a belt runs along axis x outward normal; the contact's normal points out of the other body
+            x, y, z = cross(sign * x, sign * y, sign * z, frame[0, 0], frame[0, 1], frame[0, 2])
+        for k in range(1, 3):
+            dense[k, rate] -= sign * (frame[k, 0] * x + frame[k, 1] * y + frame[k, 2] * z)

@@ -14,6 +14,7 @@ from grouser.physics.contact.hull_graph import HullGraph, make_hull_graph
 from grouser.physics.description.data.contact import ContactMaterial
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
+from grouser.physics.description.data.track import Track
 from grouser.physics.description.data.world import World
 from grouser.physics.description.urdf.hulls import MOST_VERTICES
 from grouser.physics.model.multibody import Names
@@ -46,6 +47,7 @@ class Shapes(NamedTuple):
         graph: edges and faces at the vertices of the hulls.
         surface_rate: coordinate rate that moves the surface, -1 for none.
         surface_direction: in the body frame, times the surface speed per joint speed [m], (shapes, 3).
+        surface_wraps: whether the surface is a belt, which runs around `surface_direction` as its axis.
     """
 
     kind: np.ndarray
@@ -65,6 +67,7 @@ class Shapes(NamedTuple):
     graph: HullGraph
     surface_rate: np.ndarray
     surface_direction: np.ndarray
+    surface_wraps: np.ndarray
 
 
 class _Solid(NamedTuple):
@@ -86,10 +89,12 @@ def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
             set.
     """
     materials = {material.link: material for material in machine.contacts}
-    placed = []  # body, link, rotation, position, solid, surface rate, surface direction
+    tracks = {track.name: track for track in machine.tracks}
+    placed = []  # body, link, rotation, position, solid, surface rate, surface direction, whether it wraps
     for index, link in enumerate(machine.links):
-        moved = _surface_motion(machine, names, index, materials.get(link.name))
+        surface = _surface_motion(machine, names, index, materials.get(link.name))
         for collision in link.collisions:
+            moved = _belt_motion(tracks[collision.track], names, index) if collision.track else surface
             solid = _solid(collision.geometry, f'<link name="{link.name}">')
             rotation = names.link_rotation[index] @ spatial.matrix(collision.pose.quaternion)
             position = names.link_position[index] + names.link_rotation[index] @ np.array(collision.pose.position)
@@ -100,7 +105,7 @@ def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
         solid = _solid(obstacle.geometry, f'obstacle "{obstacle.name}"')
         rotation = spatial.matrix(obstacle.pose.quaternion)
         position = np.array(obstacle.pose.position) + rotation @ solid.middle
-        placed.append((-1, -1, rotation, position, solid, -1, np.zeros(3)))
+        placed.append((-1, -1, rotation, position, solid, -1, np.zeros(3), False))
     solids = [row[4] for row in placed]
     vertex_start = _starts([len(solid.vertices) for solid in solids])
     face_start = _starts([len(solid.faces) for solid in solids])
@@ -131,6 +136,7 @@ def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
         graph=make_hull_graph(vertex, face_corner, part),
         surface_rate=np.array([row[5] for row in placed], dtype=np.int64),
         surface_direction=np.array([row[6] for row in placed], dtype=float).reshape(-1, 3),
+        surface_wraps=np.array([row[7] for row in placed], dtype=np.bool_),
     )
     for array in (*shapes.graph, *(part for part in shapes if isinstance(part, np.ndarray))):
         array.flags.writeable = False
@@ -230,9 +236,9 @@ def _bound(solid: _Solid) -> float:
 
 
 def _surface_motion(machine: Machine, names: Names, link_index: int, material: ContactMaterial | None):
-    """Coordinate rate and scaled direction (body frame) of a moving surface."""
+    """Coordinate rate and scaled direction (body frame) of a moving surface, and that it does not wrap."""
     if material is None or material.surface_joint is None:
-        return -1, np.zeros(3)
+        return -1, np.zeros(3), False
     coordinate = names.joints.get(material.surface_joint)
     if coordinate is None:
         raise MachineError(
@@ -241,4 +247,11 @@ def _surface_motion(machine: Machine, names: Names, link_index: int, material: C
             element=f'<contact link="{material.link}">',
         )
     scale = material.surface_radius * coordinate.multiplier
-    return coordinate.v, scale * names.link_rotation[link_index] @ np.array(material.surface_direction)
+    return coordinate.v, scale * names.link_rotation[link_index] @ np.array(material.surface_direction), False
+
+
+def _belt_motion(track: Track, names: Names, link_index: int):
+    """Coordinate rate of a belt and its axis (body frame) times its speed per rate, and that it wraps."""
+    coordinate = names.joints[track.sprocket]
+    frame = names.link_rotation[link_index] @ track.frame
+    return coordinate.v, track.radius * coordinate.multiplier * frame[:, 1], True

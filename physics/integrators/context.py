@@ -27,6 +27,8 @@ from grouser.physics.multibody import room as multibody
 from grouser.physics.soil import room as soil
 from grouser.physics.soil.tiles import SoilState
 from grouser.physics.soil.wheels import Wheels, WheelWorkspace, make_wheel_workspace
+from grouser.physics.tracks import room as tracks
+from grouser.physics.tracks.belts import Tracks, TrackWorkspace, make_track_workspace
 
 SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT, VARIATIONAL = range(3)
 INTEGRATORS = {
@@ -64,6 +66,7 @@ class System(NamedTuple):
     joints: joints.System
     loops: LoopConstraints
     soil: Wheels
+    tracks: Tracks
     hydraulics: hydraulics.System
     contact: Collision
     sleeping: sleeping.System
@@ -77,7 +80,8 @@ class State(NamedTuple):
         q: positions, in the order of `MultibodyModel` [m, rad, unit quaternion].
         v: coordinate rates [m/s, rad/s].
         energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
-        multibody, springs, joints, loops, soil, hydraulics, contact, sleeping, constraints: states of the rooms.
+        multibody, springs, joints, loops, soil, tracks, hydraulics, contact, sleeping, constraints: states of the
+            rooms.
     """
 
     step_count: np.ndarray
@@ -89,6 +93,7 @@ class State(NamedTuple):
     joints: joints.State
     loops: loops_room.State
     soil: SoilState
+    tracks: tracks.State
     hydraulics: hydraulics.State
     contact: contact.State
     sleeping: sleeping.State
@@ -106,6 +111,7 @@ LABELS: Any = State(
     joints=joints.LABELS,
     loops=loops_room.LABELS,
     soil=soil.LABELS,
+    tracks=tracks.LABELS,
     hydraulics=hydraulics.LABELS,
     contact=contact.LABELS,
     sleeping=sleeping.LABELS,
@@ -121,6 +127,7 @@ class Workspace(NamedTuple):
     joints: joints.Workspace
     loops: loops_room.Workspace
     soil: WheelWorkspace
+    tracks: TrackWorkspace
     hydraulics: hydraulics.Workspace
     contact: contact.Workspace
     sleeping: sleeping.Workspace
@@ -150,6 +157,7 @@ def make_state(system: System) -> State:
         joints=joints.make_state(system.joints),
         loops=loops_room.make_state(system.loops),
         soil=soil.make_state(system.soil),
+        tracks=tracks.make_state(system.tracks),
         hydraulics=hydraulics.make_state(system.hydraulics),
         contact=contact.make_state(system.contact),
         sleeping=sleeping.make_state(system.sleeping, first_capacity(system.contact).contacts),
@@ -167,6 +175,7 @@ def make_workspace(system: System) -> Workspace:
         joints=joints.make_workspace(system.joints, coordinates),
         loops=loops_room.make_workspace(system.loops, model),
         soil=make_wheel_workspace(system.soil, coordinates),
+        tracks=make_track_workspace(system.tracks, len(system.soil.soils.exponent), coordinates),
         hydraulics=hydraulics.make_workspace(system.hydraulics, system.settings.step),
         contact=contact.make_workspace(system.contact, model, capacity),
         sleeping=sleeping.make_workspace(system.sleeping, model, capacity.contacts),
@@ -184,6 +193,7 @@ def rooms_of(system: System) -> tuple[ModuleType, ...]:
         joints: joints.acts(system.joints),
         loops_room: loops_room.acts(system.loops),
         soil: soil.acts(system.soil),
+        tracks: tracks.acts(system.tracks),
         hydraulics: oil,
         published_room: oil and not implicit,
         plain_room: oil and implicit and len(system.hydraulics.network.plain_part) > 0,
@@ -202,6 +212,7 @@ def refused_by_rooms(system: System) -> Refused:
         **sleeping.refused(system.sleeping),
         **hydraulics.refused(system.hydraulics),
         **soil.refused(system.soil),
+        **tracks.refused(system.tracks),
         **joints.refused(system.joints),
         **loops_room.refused(system.loops),
         **springs_room.refused(system.springs),
@@ -209,7 +220,7 @@ def refused_by_rooms(system: System) -> Refused:
 
 
 # Rooms with accounts of energy, in the order in which these are read.
-ACCOUNTS = (joints, hydraulics, springs_room, loops_room, contact, soil)
+ACCOUNTS = (joints, hydraulics, springs_room, loops_room, contact, soil, tracks)
 
 
 def entries_of(system: System) -> list[list[Any]]:

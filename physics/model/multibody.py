@@ -521,16 +521,19 @@ class _Tree:
         return [(self.pose[loop.parent.link][0], self.pose[loop.child.link][0]) for loop in self.machine.loop_joints]
 
     def coupled_bodies(self):
-        """Bodies on which forces act that couple several coordinates: of loop joints, and of wheels on soil."""
+        """Bodies on which forces act that couple several coordinates: of loop joints, of wheels on soil and tracks."""
         wheels = [self.pose[wheel.link][0] for wheel in self.machine.wheels]
-        return {*wheels, *(body for bodies in self.looped_bodies() for body in bodies)}
+        sprockets = [self.joint_body[track.sprocket] for track in self.machine.tracks]
+        return {*wheels, *sprockets, *(body for bodies in self.looped_bodies() for body in bodies)}
 
     def rotors(self):
-        """Inertia of rotors geared to each coordinate rate."""
+        """Inertia of rotors geared to each coordinate rate, and of belts."""
         inertia, joints = np.zeros(self.rate_count), self.names().joints
         for drive in self.machine.drives:
             if drive.rotor_inertia > 0.0:
                 inertia[joints[drive.joint].v] += drive.rotor_inertia
+        for track in self.machine.tracks:
+            inertia[joints[track.sprocket].v] += track.mass * track.radius**2
         return inertia
 
     def columns(self):

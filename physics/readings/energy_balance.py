@@ -43,5 +43,6 @@ def _owners(machine: Machine, names: Names) -> Owners:
         actuator=[*(one.name for one in machine.cylinders), *(one.name for one in machine.hydraulic_motors)],
         loop_joint=[joint.name for joint in machine.loop_joints],
         wheel=[wheel.link for wheel in machine.wheels],
+        track=[track.name for track in machine.tracks],
         link=names.links,
     )

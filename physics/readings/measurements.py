@@ -237,6 +237,48 @@ class WheelState:
     peak_shear: float
 
 
+@dataclass(frozen=True)
+class TrackState:
+    """A track on the ground in the last step; directions are those of the track's plane.
+
+    Attributes:
+        belt_speed: of the belt over its wheels, driving ahead positive [m/s].
+        speed, side_speed: of the middle of the track over the ground, ahead and to the left [m/s].
+        yaw_rate: [rad/s].
+        slip_ratio: (belt speed - speed) over the greater of them; 0 at rest [-].
+        slip_angle: of its motion against its heading, to the left positive [rad].
+        rotation_centre: ahead and to the left of the track's middle, the point of the belt's lower run that is at rest
+            on the ground [m]; NaN while the track does not turn, (2,).
+        normal_force: across the shoes, on the track [N].
+        thrust: of the shear below the shoes, ahead [N].
+        resistance: of the pressure on the shoes, backward [N].
+        drawbar_pull: thrust less resistance [N].
+        side_force: to the left [N].
+        sinkage: greatest depth of a shoe below the natural level [m].
+        peak_pressure: greatest pressure on a shoe [Pa].
+        tight_tension, slack_tension: of the belt on both sides of the sprocket [N].
+        shoes_in_contact: number of shoes; halves count [-].
+    """
+
+    belt_speed: float
+    speed: float
+    side_speed: float
+    yaw_rate: float
+    slip_ratio: float
+    slip_angle: float
+    rotation_centre: tuple[float, float]
+    normal_force: float
+    thrust: float
+    resistance: float
+    drawbar_pull: float
+    side_force: float
+    sinkage: float
+    peak_pressure: float
+    tight_tension: float
+    slack_tension: float
+    shoes_in_contact: float
+
+
 @dataclass(frozen=True, eq=False)
 class TerrainPatch:
     """Soft ground around where wheels have been, cell by cell, world frame.
@@ -311,8 +353,8 @@ class EnergyBalance:
         kinetic, potential, elastic: changes of energy.
         actuator_work: done on the machine by each drive and cylinder.
         dissipation: lost in each joint's dry friction, limits and damper, in each elastic joint (its damper, its
-            hysteresis and the damping of an implicit step), in each loop joint, in the contacts of each link, and in
-            the soil under each wheel.
+            hysteresis and the damping of an implicit step), in each loop joint, in the contacts of each link, in the
+            soil under each wheel, and in the ground under each track.
         residual: what the step's own error adds: all work, less the dissipation, less the changes.
     """
 

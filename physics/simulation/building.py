@@ -42,6 +42,7 @@ from grouser.physics.simulation.compile_ahead import compile_ahead
 from grouser.physics.simulation.membership import RAYS, Elements, element_names, membership_of, sensors_of
 from grouser.physics.simulation.named_view import require_name
 from grouser.physics.soil.wheels import make_wheels
+from grouser.physics.tracks.belts import make_tracks
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,13 +105,15 @@ def set_up(
     unsure = check_soils(divided, world)
     network, lines, flow_element_owners = make_network(divided)
     _check_scheme(divided, scheme)
+    wheels = make_wheels(divided, names, world)
     system = System(
         settings=Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[integrator]),
         multibody=model,
         springs=make_joint_springs(divided, names),
         joints=Joints(make_joint_laws(divided, names), make_drives(divided, float(step))),
         loops=make_loops(divided, names, model),
-        soil=make_wheels(divided, names, world),
+        soil=wheels,
+        tracks=make_tracks(divided, names, world, wheels),
         hydraulics=Hydraulics(make_actuator_geometry(divided, names, model), network),
         contact=make_collision(divided, names, world),
         sleeping=no_sleeping(),
@@ -241,7 +244,7 @@ def _sleeping(system: System) -> Sleeping:
     actuators, laws = system.hydraulics.geometry, system.joints.laws
     bodies = (system.loops.parent_body, system.loops.child_body, actuators.barrel_body, actuators.rod_body)
     rates = (laws.rate_index, system.springs.rate_index, system.multibody.spring_rate)
-    held = np.concatenate([*bodies, system.soil.body])
+    held = np.concatenate([*bodies, system.soil.body, system.tracks.body])
     return make_sleeping(system.multibody, system.contact.shapes, held, np.concatenate(rates))
 
 

@@ -241,6 +241,8 @@ class Engine:
         work.hydraulics.network.step_accounts.pump_work[:] = 0.0
         work.soil.figure[:] = 0.0
         work.soil.wrench[:] = 0.0
+        work.tracks.figure[:] = 0.0
+        work.tracks.wrench[:] = 0.0
         work.joints.effort[:] = 0.0
         work.joints.drive_spring[:] = 0.0
         work.joints.frictions.impulse[:] = 0.0

@@ -32,7 +32,7 @@ class Elements(Generic[T]):
         link, body, joint, spherical_joint, loop_joint, compliant_joint, flexible_link: of the mechanism; joints are
             those with one coordinate.
         shape: collision shapes; those of obstacles have no name and no member.
-        wheel, drive: as in the description.
+        wheel, track, drive: as in the description.
         imu, lidar, lidar_3d, depth_camera, gnss_receiver, force_torque_sensor: sensors by their type.
         valve, cylinder, hydraulic_motor, line: of the hydraulic circuit.
         pump: displacement pumps.
@@ -48,6 +48,7 @@ class Elements(Generic[T]):
     flexible_link: T
     shape: T
     wheel: T
+    track: T
     imu: T
     lidar: T
     lidar_3d: T
@@ -113,6 +114,7 @@ def element_names(
         flexible_link=tuple(link.link for link in machine.flexible_links),
         shape=tuple(names.links[link] if link >= 0 else "" for link in shapes.link),
         wheel=tuple(wheel.link for wheel in machine.wheels),
+        track=tuple(track.name for track in machine.tracks),
         **{kind: tuple(sensor.name for sensor in sensors_of(machine, kind)) for kind in SENSORS},
         drive=tuple(drive.joint for drive in machine.drives),
         valve=tuple(valve.name for valve in machine.valves),

@@ -44,18 +44,21 @@ def place_base(
     base: BaseCoordinates,
     touching: np.ndarray,
     wheels: np.ndarray,
+    tracks: np.ndarray,
     position: Vector3,
     quaternion: tuple[float, float, float, float],
     linear: Vector3,
     angular: Vector3,
 ) -> None:
-    """Moves a machine to another pose. Clears the memory of its contacts and wheels, and shifts the balance of energy.
+    """Moves a machine to another pose.
+
+    Clears the memory of its contacts, wheels and tracks, and shifts the balance of energy.
 
     Args:
         engine: of the simulation.
         base: of the machine.
         touching: whether each collision shape is the machine's, the ground last, (shapes + 1,).
-        wheels: numbers of its wheels.
+        wheels, tracks: numbers of its wheels and tracks.
         position, quaternion, linear, angular: as of `MachineView.place`.
 
     Raises:
@@ -79,6 +82,9 @@ def place_base(
     forget(memory, touching[owners].any(axis=1))
     for array in (state.soil.wheel_motion, state.soil.rim_shear, state.soil.wheel_sinkage, state.soil.wheel_elastic):
         array[wheels[wheels < len(array)]] = 0.0  # Wheels on rigid ground have no rows.
+    for track in tracks[tracks < len(system.tracks.body)].tolist():
+        first, last = system.tracks.pad_start[track : track + 2]
+        state.tracks.shear[first:last] = 0.0
     after = engine.energy()
     state.energy_start[:] += np.array(astuple(after)) - astuple(before)
     engine.clear_outputs()

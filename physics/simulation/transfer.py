@@ -18,6 +18,7 @@ from grouser.physics.base.labels import (
     DRIVE,
     LAW,
     LINE,
+    PAD,
     POSITION,
     PUMP,
     RATE,
@@ -218,6 +219,11 @@ def _owners(simulation) -> dict[str, list[_Label]]:
         VALVE: [_Label((valve.name,)) for valve in machine.valves],
         PUMP: [_Label((pump.name,)) for pump in machine.pumps if pump.displacement is not None],
         WHEEL: [_Label((wheel.link,)) for wheel in machine.wheels[: len(system.soil.body)]],
+        PAD: [
+            _Label((track.name,), pad)
+            for track, pads in zip(machine.tracks, np.diff(system.tracks.pad_start), strict=False)
+            for pad in range(int(pads))
+        ],
         SHAPE: _shape_labels(simulation)[:-1],
     }
 

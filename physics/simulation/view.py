@@ -34,10 +34,12 @@ from grouser.physics.readings.measurements import (
     FlexibleLinkState,
     HydraulicMotorState,
     TerrainPatch,
+    TrackState,
     WheelState,
 )
 from grouser.physics.readings.reactions import joint_reactions
 from grouser.physics.readings.soil_measurements import bearing_margins, terrain_patch, with_soil
+from grouser.physics.readings.track_states import track_state, track_wrenches
 from grouser.physics.readings.wheel_contact import rigid_wheel_states
 from grouser.physics.simulation.commands import CommandMap
 from grouser.physics.simulation.engine import Engine
@@ -81,6 +83,7 @@ class MachineView:
             (6,).
         flexible_link: of every flexible link: its deflection.
         wheel: of every wheel, by its link: its slip, sinkage and forces.
+        track: of every track: its slip, sinkage, forces and tensions.
         imu: of every inertial measurement unit.
         lidar, lidar_3d: a sweep of every lidar, from its present pose.
         depth_camera: an image of every depth camera, from its present pose.
@@ -204,6 +207,7 @@ class MachineView:
         self.wheel = NamedView(
             "wheel", names.wheel, lambda w: self._wheel_states([wheels[w]])[0], lambda: self._wheel_states(wheels)
         )
+        self.track = NamedView("track", names.track, lambda t: self._track_state(own.track[t]))
 
     # --- time and commands ------------------------------------------------------------------------------------------
 
@@ -271,7 +275,7 @@ class MachineView:
                 one.
             BusyError: another thread steps the simulation.
         """
-        own = (self._base, self._touching, self._own.wheel)
+        own = (self._base, self._touching, self._own.wheel, self._own.track)
         with self._engine.exclusive:
             place_base(self._engine, *own, position, quaternion, linear, angular)
 
@@ -370,6 +374,8 @@ class MachineView:
         wrench = contact_wrenches(setup.system, self._engine.state, workspace, frames, self._own_links)
         if setup.world.soil:
             wrench += soil_wrenches(setup.machine.wheels, setup.names, workspace, frames)
+        if setup.machine.tracks:
+            wrench += track_wrenches(setup.machine, setup.names, workspace, frames)
         return wrench
 
     def _obstacle_wrenches(self) -> np.ndarray:
@@ -378,6 +384,11 @@ class MachineView:
         if not touches_any(engine.state, engine.workspace, others):
             return np.zeros((len(links), 6))
         return contact_wrenches(self._setup.system, engine.state, engine.workspace, self._link_frames(), links, others)
+
+    def _track_state(self, t: int) -> TrackState:
+        """State of a track, by its number in the simulation; at rest in a world without ground."""
+        figures = self._engine.workspace.tracks.figure
+        return track_state(figures[t] if len(figures) else None)
 
     def _wheel_states(self, numbers: Sequence[int]) -> list[WheelState]:
         """States of wheels, by their numbers in the simulation."""

@@ -44,8 +44,8 @@ def make_state(wheels: Wheels) -> SoilState:
 
 
 def acts(wheels: Wheels) -> bool:
-    """Whether there are wheels on soft ground."""
-    return len(wheels.body) > 0
+    """Whether there are wheels on soft ground, or tracks that open its tiles."""
+    return wheels.tiles[0] > 0
 
 
 def refused(wheels: Wheels) -> Refused:

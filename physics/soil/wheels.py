@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.soil import LEVELS, Wheel
+from grouser.physics.description.data.soil import LEVELS, SoilGround, Wheel
 from grouser.physics.description.data.world import World
 from grouser.physics.description.urdf.wheel_profile import mark_of
 from grouser.physics.model.multibody import Names
@@ -67,7 +67,7 @@ class Wheels(NamedTuple):
         grouser_height: [m].
         friction: coefficient between its surface and the soil [-].
         side: cells per side of the largest window of a wheel, (1,).
-        tiles: most tiles that a step may open, (1,).
+        tiles: most tiles that a step may open, under tracks as well, (1,).
     """
 
     soils: Soils
@@ -195,7 +195,7 @@ def make_wheels(machine: Machine, names: Names, world: World) -> Wheels:
         friction=np.array([wheel.friction for wheel in found]),
         grouser_height=np.array([wheel.grouser_height for wheel in found]),
         side=np.array([side]),
-        tiles=np.array([len(found) * tiles_of_window(side)]),
+        tiles=np.array([len(found) * tiles_of_window(side) + _tiles_of_tracks(machine, ground)]),
     )
     for array in (*wheels.soils, *wheels[1:]):
         array.flags.writeable = False
@@ -239,6 +239,14 @@ def make_wheel_workspace(wheels: Wheels, coordinates: int) -> WheelWorkspace:
         greatest_pressure=np.zeros(len(wheels.soils.exponent)),
         greatest_sinkage=np.zeros(len(wheels.soils.exponent)),
     )
+
+
+def _tiles_of_tracks(machine: Machine, ground: SoilGround | None) -> int:
+    """Most tiles that the tracks may open in a step; tiles are opened under pads near the ground."""
+    if ground is None:
+        return 0
+    sides = [int(track.longest / ground.cell) + 2 for track in machine.tracks]
+    return sum(tiles_of_window(side) for side in sides)
 
 
 def _reach(wheel: Wheel) -> float:

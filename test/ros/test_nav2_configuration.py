@@ -22,7 +22,7 @@ from grouser.physics.description.data.rotation import compose, matrix
 from grouser.physics.description.urdf.placement import initial_positions, link_poses
 from grouser.resources import share_path
 from grouser.runtime.goal_following import Manners
-from grouser.runtime.vehicle import make_vehicle
+from grouser.runtime.vehicle_parts import make_vehicle
 
 DECLARED = yaml.safe_load((Path(__file__).parents[1] / "data" / "nav2_jazzy_parameters.yaml").read_text())
 MACHINES = ["rover", "demolition_robot"]

@@ -18,6 +18,7 @@ from grouser.physics.integrators import context
 from grouser.physics.joints import room as joints
 from grouser.physics.multibody import room as multibody
 from grouser.physics.soil import room as soil
+from grouser.physics.tracks import room as tracks
 
 ROOMS = (
     multibody,
@@ -25,6 +26,7 @@ ROOMS = (
     joints,
     loops_room,
     soil,
+    tracks,
     hydraulics,
     published_room,
     plain_room,
@@ -34,7 +36,7 @@ ROOMS = (
     constraints,
 )
 # Rooms with a part of the system of their own, and the definitions of `context` that list them.
-OWNERS = ("springs", "joints", "loops", "soil", "hydraulics", "contact", "sleeping")
+OWNERS = ("springs", "joints", "loops", "soil", "tracks", "hydraulics", "contact", "sleeping")
 WITHOUT_ACCOUNTS = ("sleeping",)
 LISTS = (
     "ACCOUNTS",

@@ -17,9 +17,9 @@ from grouser.runtime.vehicle import (
     DeadReckoning,
     Vehicle,
     VehicleWheel,
-    make_vehicle,
     steering_at,
 )
+from grouser.runtime.vehicle_parts import make_vehicle
 
 QUARTER = 0.5 * math.pi
 

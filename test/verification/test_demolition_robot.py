@@ -24,7 +24,7 @@ OUTRIGGERS = tuple(f"outrigger_{end}_{side}" for end in ("front", "rear") for si
 SPROCKETS = tuple(f"sprocket_{end}_{side}" for end in ("front", "rear") for side in ("left", "right"))
 TRACK_VALVES = ("track_left_valve", "track_right_valve")
 HELD_BY_BRAKE = ("swing", "tool", "reel", *OUTRIGGERS)
-TRACK_RADIUS = 0.15  # of the surface on the sprocket [m]
+TRACK_RADIUS = 0.135  # of the belt on the sprocket [m]
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +161,7 @@ def test_cylinder_holds_the_worst_pose_with_a_third_in_reserve(machine, name):
 @pytest.mark.parametrize("name", OUTRIGGERS)
 def test_outrigger_cylinder_bears_half_of_the_weight(machine, name):
     start = initial_positions(machine)
-    load = 0.5 * GRAVITY * sum(link.inertial.mass for link in machine.links)
+    load = 0.5 * GRAVITY * sum(link.inertial.mass for link in machine.links if link.inertial)
     lowest, _ = stroke_ends(machine, name)
     for angle in np.linspace(lowest, start[name], 7):
         positions = {**start, name: angle}
@@ -210,7 +210,7 @@ def test_demolition_robot_stands_on_its_outriggers_and_holds_its_arm(machine):
     contacts = simulation.contacts()
     assert {contact.link for contact in contacts} == {name.replace("_", "_link_", 1) for name in OUTRIGGERS}
     assert all(contact.force_world[2] > 2000 for contact in contacts)
-    weight = GRAVITY * sum(link.inertial.mass for link in machine.links)
+    weight = GRAVITY * sum(link.inertial.mass for link in machine.links if link.inertial)
     assert sum(contact.force_world[2] for contact in contacts) == pytest.approx(weight, rel=1e-3)
     engaged = {cylinder.name for cylinder in machine.cylinders if simulation.cylinder[cylinder.name].brake_engaged}
     assert engaged == set(HELD_BY_BRAKE)
@@ -292,8 +292,8 @@ def on_tracks(machine):
 def test_demolition_robot_folds_its_outriggers_and_stands_on_its_tracks(on_tracks):
     simulation = on_tracks()
     simulation.step(1)
-    loaded = {contact.link for contact in simulation.contacts() if contact.force_world[2] > 1.0}
-    assert loaded == {name.replace("sprocket", "track") for name in SPROCKETS}
+    assert simulation.contacts() == []
+    assert all(track.normal_force > 1.0 for track in simulation.track.values())
     assert simulation.base_pose()[0][2] == pytest.approx(-0.031, abs=1e-3)
 
 
@@ -320,7 +320,8 @@ def test_demolition_robot_travels_as_far_as_its_tracks_roll(on_tracks, direction
     travelled = heading.T @ (simulation.base_pose()[0] - position)
     # 3 km/h; 5 %: leakage of the motors and the range of compensators
     assert rolled == pytest.approx(direction * 3.0 / 3.6, rel=0.05)
-    assert travelled[0] == pytest.approx(rolled, rel=5e-3)
+    # 1 %: the faces of the shoes are faster than the belt on the arcs, where they come down
+    assert travelled[0] == pytest.approx(rolled, rel=1e-2)
     assert np.abs(travelled[1:]).max() < 2e-3
 
 

@@ -43,7 +43,7 @@ JOINT_OF = {"boom": "boom", "stick": "stick", "bucket": "tipping_lever", "blade"
 SPROCKETS = ("sprocket_left", "sprocket_right")
 TRACK_VALVES = ("track_left_valve", "track_right_valve")
 FUNCTIONS = (*CYLINDERS, "swing", "track_left", "track_right")
-TRACK_RADIUS = 0.19  # of the surface on the sprocket [m]
+TRACK_RADIUS = 0.175  # of the belt on the sprocket [m]
 TEETH = (0.54, 0.0, 0.0)  # their tips in the bucket's frame [m]
 BLADE_EDGE = (0.5, 0.0, -0.26)  # in the blade's frame [m]
 
@@ -342,10 +342,9 @@ def test_excavator_stands_still_on_its_tracks(machine):
     # what is left of the landing creeps below the solver's tolerance of 1e-6 m/s
     assert np.abs(simulation.joint_position.values() - angles).max() < 9.5e-6
     assert loop_gap(simulation) < 1e-6
-    contacts = simulation.contacts()
-    assert {contact.link for contact in contacts} == {"track_left", "track_right"}
+    assert simulation.contacts() == []
     weight = GRAVITY * sum(link.inertial.mass for link in machine.links if link.inertial)
-    assert sum(contact.force_world[2] for contact in contacts) == pytest.approx(weight, rel=1e-3)
+    assert sum(track.normal_force for track in simulation.track.values()) == pytest.approx(weight, rel=1e-3)
 
 
 def test_excavator_program_moves_every_function(machine, program, standing):
@@ -374,7 +373,7 @@ def test_excavator_program_moves_every_function(machine, program, standing):
     assert tips[:, 2].min() > 0.08
     assert tips[:, 2].max() > 2.3
     assert gap < 1e-6
-    assert steepest < math.radians(0.2)
+    assert steepest < math.radians(0.5)  # the belt gives way between the road wheels
     assert np.linalg.norm(simulation.base_pose()[0]) < 5e-3
     # A cycle ends where the one before it ended: at the stops, and the boom within the accuracy of timing.
     assert np.abs(rounds[1] - rounds[0]).max() < 5e-3
@@ -388,10 +387,13 @@ def test_excavator_lifts_its_front_with_its_blade(standing):
     assert edge[2] == pytest.approx(-SHEET["blade_depth"], abs=1e-4)
     simulation.step(1)
     loaded = {contact.link for contact in simulation.contacts() if contact.force_world[2] > 100.0}
-    assert loaded == {"blade_link", "track_left", "track_right"}
-    # it stands on the blade's edge and on the rear ends of the tracks, 0.54 m behind its middle; 2 %: the tracks give
-    # way by 2 mm there
-    assert tilt(simulation) == pytest.approx(math.atan2(SHEET["blade_depth"], edge[0] + 0.54), rel=0.02)
+    assert loaded == {"blade_link"}
+    assert all(track.normal_force > 100.0 for track in simulation.track.values())
+    # it stands on the blade's edge and on the belts around the sprockets, 0.54 m behind its middle: the tangent from
+    # the edge to that circle; 2 %: the tracks give way by 2 mm there
+    ahead, below, radius = edge[0] + 0.54, SHEET["blade_depth"] + 0.19, 0.19
+    expected = math.atan2(below, ahead) - math.asin(radius / math.hypot(ahead, below))
+    assert tilt(simulation) == pytest.approx(expected, rel=0.02)
 
 
 def test_excavator_swing_speed_is_ten_turns_a_minute(standing):
@@ -417,7 +419,7 @@ def test_excavator_travel_speed_is_that_of_the_data_sheet(travel_range, directio
     simulation.step(4000)
     speed = SHEET[f"travel_speed_{travel_range}"]
     assert direction * simulation.base_twist()[0][0] == pytest.approx(speed, rel=0.05)
-    assert np.abs(simulation.base_twist()[1]).max() < 1e-2
+    assert np.abs(simulation.base_twist()[1]).max() < 3e-2  # it pitches as shoes come and go
     for name in TRACK_VALVES:
         simulation.command[name] = 0.0
     simulation.step(1500)
@@ -429,7 +431,8 @@ def test_excavator_turns_left_with_its_right_track(standing):
     simulation.command["track_right_valve"], simulation.command["track_left_valve"] = 1.0, -1.0
     simulation.step(3000)
     _, _, z, w = simulation.base_pose()[1]
-    assert 0.3 < 2 * math.atan2(z, w) < 3 * 2.0 * TRACK_RADIUS / 0.535  # Skidding turns it less than rolling would.
+    rolled = max(abs(simulation.joint_position[name]) for name in ("sprocket_left", "sprocket_right")) * TRACK_RADIUS
+    assert 0.3 < 2 * math.atan2(z, w) < rolled / 0.535  # Skidding turns it less than rolling would.
 
 
 @pytest.mark.parametrize("moment", [2.0, 8.0, 11.0, 13.0])

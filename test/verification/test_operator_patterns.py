@@ -17,7 +17,7 @@ from grouser.program import TWIST
 from grouser.runtime.control_mapping_reader import load_control_mapping
 from grouser.runtime.driving import Driver
 from grouser.runtime.operating import Operating
-from grouser.runtime.vehicle import make_vehicle
+from grouser.runtime.vehicle_parts import make_vehicle
 
 PERIOD = 20  # steps between two samples of the joystick
 HELD = 50  # samples for which a lever is held, 1 s

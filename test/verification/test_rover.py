@@ -20,7 +20,7 @@ from grouser.physics.description.urdf.placement import initial_positions, link_p
 from grouser.program import TWIST, load_program
 from grouser.runtime.driving import Driver, Odometer
 from grouser.runtime.frames import FrameTree
-from grouser.runtime.vehicle import make_vehicle
+from grouser.runtime.vehicle_parts import make_vehicle
 
 MASS = 174.0  # [kg]
 WHEEL_DIAMETER = 0.26  # [m]

@@ -49,6 +49,7 @@ from grouser.physics.description.data.sensors import (
     Sensor,
 )
 from grouser.physics.description.data.soil import Wheel
+from grouser.physics.description.data.track import Track, TrackWheel
 from grouser.physics.description.data.world import require_place
 
 
@@ -140,6 +141,8 @@ class Machine:
     compliant_joints: tuple[CompliantJoint, ...] = ()
     flexible_links: tuple[FlexibleLink, ...] = ()
     wheels: tuple[Wheel, ...] = ()
+    tracks: tuple[Track, ...] = ()
+    track_wheels: tuple[TrackWheel, ...] = ()
     spherical_joints: tuple[SphericalJoint, ...] = ()
     integrator: Integrator = Integrator("semi_implicit")
     frictions: tuple[JointFriction, ...] = ()

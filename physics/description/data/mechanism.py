@@ -28,11 +28,12 @@ class Inertial:
 
 @dataclass(frozen=True)
 class Collision:
-    """A collision shape, its pose in the link frame."""
+    """A collision shape, its pose in the link frame; the track whose belt it is, "" for none."""
 
     name: str
     pose: Pose
     geometry: Geometry
+    track: str = ""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class Mesh:
 
     Attributes:
         uri: as written in the URDF.
-        path: the file that it resolves to.
+        path: the file that it resolves to; "" for the belt of a track, which is in no file.
         scale: factors along the mesh's own axes.
         hull: vertices of the convex hull after scaling [m], shape (n, 3); empty for a visual.
         hull_error: largest distance of the mesh outside its hull, which is simplified if it has many vertices [m].

@@ -92,7 +92,7 @@ def prefixed(machine: Machine, prefix: str) -> Machine:
     changes["others"] = tuple(others)
     return replace(
         machine,
-        links=tuple(replace(link, name=prefix + link.name) for link in machine.links),
+        links=tuple(_renamed_link(link, prefix) for link in machine.links),
         joints=tuple(_renamed_joint(joint, prefix) for joint in machine.joints),
         root=prefix + machine.root,
         **(changes | {"material_pairs": tuple(_pairs(machine.material_pairs, changes["material_pairs"], own))}),
@@ -119,6 +119,14 @@ def _renamed(element: Any, kind: ElementKind, prefix: str, materials: Collection
         if held is not None:
             changes[part.tag] = _renamed(held, part, prefix, materials)
     return replace(element, **changes)
+
+
+def _renamed_link(link: Link, prefix: str) -> Link:
+    collisions = tuple(
+        replace(collision, track=prefix + collision.track) if collision.track else collision
+        for collision in link.collisions
+    )
+    return replace(link, name=prefix + link.name, collisions=collisions)
 
 
 def _renamed_joint(joint: Joint, prefix: str) -> Joint:

@@ -16,6 +16,7 @@ from grouser.physics.description.elements import (
     loop_joints,
     servo_drives,
     spherical_joints,
+    tracks,
     wheels,
 )
 from grouser.physics.description.elements.hydraulics import family as hydraulics
@@ -35,6 +36,7 @@ FAMILIES: tuple[Family, ...] = (
     loop_joints.FAMILY,
     flexible_links.FAMILY,
     wheels.FAMILY,
+    tracks.FAMILY,
     density.FAMILY,
     decomposition.FAMILY,
     integrator.FAMILY,

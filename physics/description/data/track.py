@@ -1,0 +1,107 @@
+"""Tracks: belts of shoes around sprocket and wheels. SI units."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from grouser.physics.description.data.pose import Vector3
+
+
+@dataclass(frozen=True, eq=False)
+class BeltPath:
+    """Closed path of a belt's pitch line in the plane of its wheels.
+
+    The plane has the axes ahead and up, and its origin on the sprocket's axis. The path runs as the belt does when the
+    sprocket turns forward: ahead over the wheels, down at the front, back below them. It consists of straight spans
+    and arcs around wheels; a span ends at each wheel that the belt touches.
+
+    Attributes:
+        start: path length before each segment [m], (segments,).
+        length: of each segment [m], (segments,).
+        point: ahead and up of its first point [m], (segments, 2).
+        direction: unit tangent there, (segments, 2).
+        radius: of an arc [m]; 0 for a span, (segments,).
+        outline: corners of a polygon around the shoes' faces, for collisions [m], (corners, 2).
+    """
+
+    start: np.ndarray
+    length: np.ndarray
+    point: np.ndarray
+    direction: np.ndarray
+    radius: np.ndarray
+    outline: np.ndarray
+
+    @property
+    def total(self) -> float:
+        """Length of the path [m]."""
+        return float(self.length.sum())
+
+
+@dataclass(frozen=True)
+class TrackWheel:
+    """A wheel that a belt runs around: idler, road wheel or return roller.
+
+    Attributes:
+        track: name of the track.
+        link: that is the wheel; a joint about the sprocket's axis, or a fixed one, holds it to the track's link.
+        radius: to the belt's pitch line [m].
+    """
+
+    track: str
+    link: str
+    radius: float
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """A track.
+
+    Attributes:
+        name: of the track.
+        sprocket: joint that turns the sprocket; forward about its axis drives the machine ahead. The link that it
+            stands on carries all wheels.
+        radius: of the sprocket, to the belt's pitch line [m].
+        width: of the shoes [m].
+        shoes: number of shoes.
+        pitch: length of a shoe along the belt [m].
+        thickness: from the pitch line to the faces of the shoes [m].
+        offset: of the belt's middle from the sprocket's link, along the sprocket's axis [m].
+        ahead, left: unit vectors in the frame of the link that carries the sprocket; left is the sprocket's axis.
+        origin: of the plane in that frame: the sprocket's centre, moved by `offset` [m].
+        grouser_height: of the bars across the faces of the shoes [m].
+        mass: of the belt [kg].
+        pretension: of the belt at rest [N].
+        stiffness, damping: of the shoes' pads on rigid ground, per area [N/m3, N s/m3].
+        shear_displacement_modulus: on rigid ground [m].
+        path: of the belt.
+    """
+
+    name: str
+    sprocket: str
+    radius: float
+    width: float
+    shoes: int
+    pitch: float
+    thickness: float
+    offset: float
+    ahead: Vector3
+    left: Vector3
+    origin: Vector3
+    grouser_height: float
+    mass: float
+    pretension: float
+    stiffness: float
+    damping: float
+    shear_displacement_modulus: float
+    path: BeltPath
+
+    @property
+    def frame(self) -> np.ndarray:
+        """Axes ahead, left and up as columns, in the frame of the link that carries the sprocket, (3, 3)."""
+        return np.column_stack([self.ahead, self.left, np.cross(self.ahead, self.left)])
+
+    @property
+    def longest(self) -> float:
+        """Largest distance between two corners of the belt [m]."""
+        extent = self.path.outline.max(axis=0) - self.path.outline.min(axis=0)
+        return float(np.linalg.norm([*extent, self.width]))

@@ -1,0 +1,256 @@
+"""Tracks: the belt closes around its wheels, and its shoes divide it."""
+
+import itertools
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from grouser.physics.description.data.mechanism import Collision, Joint, Mimic
+from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.description.data.rotation import rotate
+from grouser.physics.description.data.shapes import Mesh
+from grouser.physics.description.data.track import BeltPath, Track, TrackWheel
+from grouser.physics.description.table.attributes import (
+    Attribute,
+    ElementKind,
+    Kind,
+    link,
+    name_of,
+    non_negative,
+    positive,
+)
+from grouser.physics.description.table.family import Entry, Extension, Family, Scope
+from grouser.physics.description.table.requirements import require_independent
+from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf.belt_path import lay_belt
+from grouser.physics.description.urdf.robot import Robot
+
+SHOES_MIN, SHOES_MAX = 8, 400
+# Belts may be longer than their path by this share: more hangs down between the wheels.
+SLACK_MAX = 0.03
+# Sine of the largest angle between axes that count as parallel: files have few digits.
+_SAME_AXIS = 1e-3
+_TURNING = ("continuous", "revolute")
+
+
+@dataclass(frozen=True)
+class WrittenTrack:
+    """A `Track` as written; None for defaults that depend on other values."""
+
+    name: str
+    sprocket: str
+    radius: float
+    width: float
+    shoes: int
+    pitch: float | None
+    thickness: float
+    offset: float
+    ahead: Vector3
+    grouser_height: float
+    mass: float
+    pretension: float
+    stiffness: float
+    damping: float
+    shear_displacement_modulus: float
+
+
+TRACK = ElementKind(
+    "track",
+    "A track: a belt of shoes around a sprocket and at least one `<track_wheel>`. The link that carries the sprocket "
+    "gets the belt as a collision shape; its `<contact>` gives the friction of the shoes on rigid ground and on other "
+    "solids. Wheels held by a continuous or revolute joint turn with the belt.",
+    (
+        name_of("of the track"),
+        Attribute(
+            "sprocket",
+            Kind.JOINT,
+            "-",
+            "continuous joint that drives the belt; a positive turn rolls the machine ahead where the axis is to the "
+            "left of `ahead` and up is up",
+            required=True,
+        ),
+        positive("radius", "m", "of the sprocket, to the belt's pitch line"),
+        positive("width", "m", "of the shoes"),
+        Attribute("shoes", Kind.COUNT, "-", "number of shoes", required=True, minimum=SHOES_MIN, maximum=SHOES_MAX),
+        positive(
+            "pitch",
+            "m",
+            f"length of a shoe along the belt; the belt may be longer than its path by {100 * SLACK_MAX:g} %",
+            default_text="that at which the belt fits",
+        ),
+        non_negative("thickness", "m", "from the pitch line to the faces of the shoes", default=0.0),
+        Attribute(
+            "offset", Kind.NUMBER, "m", "middle of the belt from the sprocket's link, along its axis", default=0.0
+        ),
+        Attribute(
+            "ahead",
+            Kind.DIRECTION,
+            "-",
+            "direction ahead in the frame of the link that carries the sprocket; made normal to the sprocket's axis",
+            default=(1.0, 0.0, 0.0),
+        ),
+        non_negative("grouser_height", "m", "of the bars across the shoes' faces, for the thrust on soil", default=0.0),
+        non_negative("mass", "kg", "of the belt, which turns with the sprocket; part of the link's own", default=0.0),
+        positive("pretension", "N", "of the belt at rest"),
+        positive("stiffness", "N/m3", "of the pads on rigid ground, per area", default=1e8),
+        non_negative("damping", "N s/m3", "of the pads on rigid ground, per area", default=1e6),
+        positive("shear_displacement_modulus", "m", "K of the friction of the pads on rigid ground", default=5e-3),
+    ),
+    WrittenTrack,
+    field="tracks",
+    unique="name",
+)
+TRACK_WHEEL = ElementKind(
+    "track_wheel",
+    "A wheel that a belt runs around: an idler, a road wheel or a return roller. The belt is the shortest one around "
+    "all of its wheels; a wheel within it touches nothing.",
+    (
+        name_of("name of the track", "track"),
+        link("that is the wheel; a fixed, continuous or revolute joint holds it to the link that carries the sprocket"),
+        positive("radius", "m", "to the belt's pitch line"),
+    ),
+    TrackWheel,
+    field="track_wheels",
+    unique="link",
+)
+
+
+def with_belts(robot: Robot, extension: Extension, _warnings: list[str]) -> Robot:
+    """Gives the carrying links their belts as collision shapes, and lets the wheels turn with the belts.
+
+    Raises:
+        MachineError: a belt does not fit its wheels.
+    """
+    _check_owners(extension)
+    joints = {joint.name: joint for joint in robot.joints}
+    above = {joint.child: joint for joint in robot.joints}
+    shapes: dict[str, list[Collision]] = {}
+    for entry in extension["tracks"]:
+        track, sprocket = entry.value, joints[entry.value.sprocket]
+        wheels = _wheels_of(extension, track.name)
+        path, frame, place = _lay(entry, wheels, joints, above)
+        shapes.setdefault(sprocket.parent, []).append(_belt_shape(track, path, frame, place))
+        for wheel in wheels:
+            held = above[wheel.value.link]
+            if held.type in _TURNING and held.mimic is None:
+                way = math.copysign(1.0, float(_axis_of(held) @ frame[:, 1]))
+                joints[held.name] = replace(held, mimic=Mimic(sprocket.name, way * track.radius / wheel.value.radius))
+    links = tuple(
+        replace(link, collisions=(*link.collisions, *shapes[link.name])) if link.name in shapes else link
+        for link in robot.links
+    )
+    return replace(robot, links=links, joints=tuple(joints[joint.name] for joint in robot.joints))
+
+
+def complete_track(entry: Entry, scope: Scope) -> Track:
+    """The track with its path, and the pitch at which its belt fits.
+
+    Raises:
+        MachineError: the belt does not fit its wheels.
+    """
+    written = entry.value
+    above = {joint.child: joint for joint in scope.joints.values()}
+    path, frame, place = _lay(entry, _wheels_of(scope.extension, written.name), scope.joints, above)
+    values = vars(written) | {
+        "ahead": tuple(frame[:, 0].tolist()),
+        "left": tuple(frame[:, 1].tolist()),
+        "origin": tuple(place.tolist()),
+        "pitch": written.pitch or path.total / written.shoes,
+    }
+    return Track(path=path, **values)
+
+
+def _check_owners(extension: Extension) -> None:
+    names = {entry.value.name for entry in extension["tracks"]}
+    for entry in extension["track_wheels"]:
+        if entry.value.track not in names:
+            known = ", ".join(f"'{name}'" for name in sorted(names)) or "none"
+            raise entry.element.error(f"track = '{entry.value.track}' is no <track>; there are: {known}")
+
+
+def _wheels_of(extension: Extension, track: str) -> list[Entry]:
+    return [entry for entry in extension["track_wheels"] if entry.value.track == track]
+
+
+def _lay(entry: Entry, wheels: Collection[Entry], joints, above) -> tuple[BeltPath, np.ndarray, np.ndarray]:
+    """The path of a belt, and axes and origin of its plane in the frame of the link that carries it.
+
+    Returns:
+        The path; ahead, left (the sprocket's axis) and up as columns, (3, 3); origin [m], (3,).
+    """
+    track, element = entry.value, entry.element
+    sprocket = joints[track.sprocket]
+    require_independent(element, sprocket)
+    if sprocket.type not in _TURNING:
+        raise element.error(f"sprocket = '{sprocket.name}' is {sprocket.type}", f"name a {' or '.join(_TURNING)} joint")
+    if not wheels:
+        raise element.error(f"track '{track.name}' has a sprocket and no other wheel", "add a <track_wheel>")
+    axis = _axis_of(sprocket)
+    ahead = np.array(track.ahead) - (np.array(track.ahead) @ axis) * axis
+    if np.linalg.norm(ahead) < _SAME_AXIS:
+        raise element.error("ahead is parallel to the sprocket's axis", "give a direction across it")
+    ahead /= np.linalg.norm(ahead)
+    frame = np.column_stack([ahead, axis, np.cross(ahead, axis)])
+    place = np.array(sprocket.pose.position)
+    centres, radii, names = [np.zeros(2)], [track.radius], [f"sprocket '{sprocket.name}'"]
+    for wheel in wheels:
+        away = frame.T @ (_wheel_place(wheel, sprocket, above) - place)
+        centres.append(away[[0, 2]])
+        radii.append(wheel.value.radius)
+        names.append(f"wheel '{wheel.value.link}'")
+    for one, other in itertools.combinations(range(len(names)), 2):
+        distance = float(np.hypot(*(centres[one] - centres[other])))
+        if distance < radii[one] + radii[other]:
+            raise element.error(
+                f"{names[one]} and {names[other]} overlap: their axes are {distance:.4g} m apart, and their radii "
+                f"{radii[one]:g} and {radii[other]:g} m"
+            )
+    path = lay_belt(np.array(centres), np.array(radii), track.thickness)
+    _check_length(element, track, path)
+    return path, frame, place + track.offset * axis
+
+
+def _check_length(element: Element, track: WrittenTrack, path: BeltPath) -> None:
+    if track.pitch is None:
+        return
+    belt, fits = track.shoes * track.pitch, path.total / track.shoes
+    if not path.total * (1.0 - 1e-6) <= belt <= (1.0 + SLACK_MAX) * path.total:
+        raise element.error(
+            f"{track.shoes} shoes of {track.pitch:g} m make a belt of {belt:.4g} m, and the path around its "
+            f"wheels is {path.total:.4g} m long",
+            f"a pitch of {fits:.6g} m fits, up to {(1.0 + SLACK_MAX) * fits:.6g} m it hangs down between the wheels; "
+            "or leave pitch out",
+        )
+
+
+def _wheel_place(wheel: Entry, sprocket: Joint, above) -> np.ndarray:
+    """Centre of a wheel in the frame of the link that carries the sprocket [m]."""
+    joint, element = above.get(wheel.value.link), wheel.element
+    if joint is None or joint.parent != sprocket.parent or joint.type not in (*_TURNING, "fixed"):
+        raise element.error(
+            f"link '{wheel.value.link}' is not held to link '{sprocket.parent}', which carries the sprocket, by a "
+            f"fixed, {' or '.join(_TURNING)} joint",
+            "a wheel on a suspension of its own is not supported",
+        )
+    if joint.type in _TURNING and float(np.linalg.norm(np.cross(_axis_of(joint), _axis_of(sprocket)))) > _SAME_AXIS:
+        raise element.error(f"the axis of joint '{joint.name}' is not parallel to that of '{sprocket.name}'")
+    return np.array(joint.pose.position)
+
+
+def _axis_of(joint: Joint) -> np.ndarray:
+    """Axis of a joint in the frame of its parent link."""
+    return np.array(rotate(joint.pose.quaternion, joint.axis))
+
+
+def _belt_shape(track: WrittenTrack, path: BeltPath, frame: np.ndarray, place: np.ndarray) -> Collision:
+    """The belt as a convex solid in the frame of its link."""
+    corners = place + path.outline @ frame[:, [0, 2]].T
+    half = 0.5 * track.width * frame[:, 1]
+    hull = np.concatenate([corners - half, corners + half])
+    hull.flags.writeable = False
+    return Collision(f"track {track.name}", Pose(), Mesh(f"track {track.name}", "", hull=hull), track=track.name)
+
+
+FAMILY = Family((TRACK, TRACK_WHEEL), prepare=with_belts, complete={"tracks": complete_track})

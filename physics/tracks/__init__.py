@@ -1,0 +1,1 @@
+"""Tracks: belts of shoes that press on the ground and shear it."""

@@ -1,0 +1,268 @@
+"""Tracks as constant arrays, and buffers of a step."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.contact.laws import LawTable
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.track import BeltPath, Track
+from grouser.physics.description.data.world import World
+from grouser.physics.model.multibody import Names
+from grouser.physics.soil.laws import pressure_stiffness
+from grouser.physics.soil.wheels import Wheels
+
+# A shoe is two pads, its left and its right half.
+PADS = 2
+# Rows of `TrackWorkspace.touch`: position from the body's origin [m] and unit normal towards the track, world axes;
+# velocity of the pad per speed of the belt, world axes; depth below the ground's level [m]; by how much the belt gives
+# way per pressure [m/Pa]; place on the path [m]; 1 for the left half of a shoe, -1 for the right one.
+X, Y, Z, NORMAL_X, NORMAL_Y, NORMAL_Z, BELT_X, BELT_Y, BELT_Z, DEPTH, GIVE, PLACE, HALF = range(13)
+TOUCH = 13
+# Velocity of a body's origin and angular velocity, and speed of the belt.
+MOTION = 7
+# Measured quantities of a track; columns of `TrackWorkspace.figure`. Speeds are those of the middle of the belt.
+FIGURES = (
+    "belt_speed",
+    "ground_speed",
+    "side_speed",
+    "yaw_rate",
+    "normal_force",
+    "thrust",
+    "resistance",
+    "side_force",
+    "sinkage",
+    "peak_pressure",
+    "tight_tension",
+    "slack_tension",
+    "shoes_in_contact",
+)
+(
+    BELT_SPEED,
+    GROUND_SPEED,
+    SIDE_SPEED,
+    YAW_RATE,
+    NORMAL,
+    THRUST,
+    RESISTANCE,
+    SIDE,
+    SINKAGE_OF_TRACK,
+    PEAK_PRESSURE,
+    TIGHT,
+    SLACK,
+    TOUCHING,
+) = range(len(FIGURES))
+
+
+class Tracks(NamedTuple):
+    """Tracks on the ground.
+
+    Attributes:
+        body: that carries each track, (tracks,).
+        place, frame: origin [m] and axes ahead, left and up of each track's plane in the body frame, (tracks, 3) and
+            (tracks, 3, 3).
+        middle: centre of a circle around the path and its radius with the shoes, in the plane [m], (tracks, 3).
+        position: index in q of the sprocket.
+        rate: index in v of the sprocket.
+        scale: path of the belt per coordinate [m].
+        sprocket: place of the sprocket on the path [m].
+        width, pitch, thickness: of the shoes [m]; the pitch is that along the path.
+        pad_start: pads of track t are pad_start[t] to pad_start[t + 1]; shoe n has PADS of them.
+        segment_start: segments of its path are segment_start[t] to segment_start[t + 1].
+        start, length, point, direction, radius: of the segments, see `BeltPath`.
+        stiffness, damping: of pads on rigid ground, per area [N/m3, N s/m3].
+        friction: coefficient between pads and rigid ground [-].
+        shear_modulus: K on rigid ground [m].
+        pretension: [N].
+        soil_stiffness: K of each soil under the shoes [Pa/m^n], (tracks, soils).
+        cohesion_gain, friction_gain: factors of a soil's strength, by the grousers [-].
+    """
+
+    body: np.ndarray
+    place: np.ndarray
+    frame: np.ndarray
+    middle: np.ndarray
+    position: np.ndarray
+    rate: np.ndarray
+    scale: np.ndarray
+    sprocket: np.ndarray
+    width: np.ndarray
+    pitch: np.ndarray
+    thickness: np.ndarray
+    pad_start: np.ndarray
+    segment_start: np.ndarray
+    start: np.ndarray
+    length: np.ndarray
+    point: np.ndarray
+    direction: np.ndarray
+    radius: np.ndarray
+    stiffness: np.ndarray
+    damping: np.ndarray
+    friction: np.ndarray
+    shear_modulus: np.ndarray
+    pretension: np.ndarray
+    soil_stiffness: np.ndarray
+    cohesion_gain: np.ndarray
+    friction_gain: np.ndarray
+
+
+class TrackWorkspace(NamedTuple):
+    """Buffers of a step.
+
+    Attributes:
+        centre: origin of the body that carries each track, from the kinematics' origin, world axes [m], (tracks, 3).
+        plane: origin of the track's plane from there, world axes [m], (tracks, 3).
+        frame: ahead, to the left and up of the track's plane, world axes, (tracks, 3, 3).
+        listed: number of pads of each track that touch, or may within the step, (tracks,).
+        pad: number of each of them among the track's pads, (tracks, most pads).
+        touch: X to HALF of each, (tracks, TOUCH, most pads).
+        soil, cell: soil under each, -1 for rigid ground, and index of its cell, (tracks, most pads).
+        motion, end_motion: of each track, at the start and at the end of the step, (tracks, MOTION) and (MOTION,).
+        wrench: force [N], moment about the body's origin [N m], and force along the belt [N], world axes, (tracks,
+            MOTION).
+        slope: resistance to the motion, (tracks, MOTION, MOTION).
+        jacobian, pushed: (MOTION, coordinates).
+        entry: coordinates that move a track, (coordinates,).
+        axes: unit vectors of the world, (3, 3).
+        figure: measurements of the last step, (tracks, FIGURES).
+        greatest_pressure: on each soil so far [Pa], (soils,).
+    """
+
+    centre: np.ndarray
+    plane: np.ndarray
+    frame: np.ndarray
+    listed: np.ndarray
+    pad: np.ndarray
+    touch: np.ndarray
+    soil: np.ndarray
+    cell: np.ndarray
+    motion: np.ndarray
+    end_motion: np.ndarray
+    wrench: np.ndarray
+    slope: np.ndarray
+    jacobian: np.ndarray
+    pushed: np.ndarray
+    entry: np.ndarray
+    axes: np.ndarray
+    figure: np.ndarray
+    greatest_pressure: np.ndarray
+
+
+def make_tracks(machine: Machine, names: Names, world: World, wheels: Wheels) -> Tracks:
+    """The machine's tracks; none without a ground.
+
+    Args:
+        machine, names: the machine.
+        world: with the ground.
+        wheels: with the soils.
+    """
+    found = machine.tracks if world.ground is not None else ()
+    carriers = {joint.name: joint.parent for joint in machine.joints}
+    links = [names.link_index(carriers[track.sprocket]) for track in found]
+    sprockets = [names.joints[track.sprocket] for track in found]
+    turns = [names.link_rotation[link] for link in links]
+    laws = LawTable(machine, world)
+    law = [laws.between(laws.links[link], laws.ground) for link in links]
+    friction = laws.arrays().friction
+    tracks = Tracks(
+        body=np.array([names.link_body[link] for link in links], dtype=np.int64),
+        place=_rows(
+            [
+                names.link_position[link] + turn @ track.origin
+                for link, turn, track in zip(links, turns, found, strict=True)
+            ]
+        ),
+        frame=_rows([turn @ track.frame for turn, track in zip(turns, found, strict=True)], 3),
+        middle=_rows([_circle(track) for track in found]),
+        position=np.array([sprocket.q for sprocket in sprockets], dtype=np.int64),
+        rate=np.array([sprocket.v for sprocket in sprockets], dtype=np.int64),
+        scale=np.array([track.radius for track in found]),
+        sprocket=np.array([_sprocket_place(track.path) for track in found]),
+        width=np.array([track.width for track in found]),
+        pitch=np.array([track.path.total / track.shoes for track in found]),
+        thickness=np.array([track.thickness for track in found]),
+        pad_start=_starts([PADS * track.shoes for track in found]),
+        segment_start=_starts([len(track.path.start) for track in found]),
+        start=np.concatenate([np.zeros(0), *[track.path.start for track in found]]),
+        length=np.concatenate([np.zeros(0), *[track.path.length for track in found]]),
+        point=np.concatenate([np.zeros((0, 2)), *[track.path.point for track in found]]),
+        direction=np.concatenate([np.zeros((0, 2)), *[track.path.direction for track in found]]),
+        radius=np.concatenate([np.zeros(0), *[track.path.radius for track in found]]),
+        stiffness=np.array([track.stiffness for track in found]),
+        damping=np.array([track.damping for track in found]),
+        friction=friction[law] if law else np.zeros(0),
+        shear_modulus=np.array([track.shear_displacement_modulus for track in found]),
+        pretension=np.array([track.pretension for track in found]),
+        soil_stiffness=np.array([_soil_stiffness(wheels, track) for track in found]).reshape(
+            len(found), len(wheels.soils.exponent)
+        ),
+        cohesion_gain=np.array([1.0 + 2.0 * track.grouser_height / track.width for track in found]),
+        friction_gain=np.array([_friction_gain(track) for track in found]),
+    )
+    for array in tracks:
+        array.flags.writeable = False
+    return tracks
+
+
+def make_track_workspace(tracks: Tracks, soils: int, coordinates: int) -> TrackWorkspace:
+    """Buffers of the right sizes."""
+    count, most = len(tracks.body), int(np.max(np.diff(tracks.pad_start), initial=0))
+    return TrackWorkspace(
+        centre=np.zeros((count, 3)),
+        plane=np.zeros((count, 3)),
+        frame=np.zeros((count, 3, 3)),
+        listed=np.zeros(count, dtype=np.int64),
+        pad=np.zeros((count, most), dtype=np.int64),
+        touch=np.zeros((count, TOUCH, most)),
+        soil=np.zeros((count, most), dtype=np.int64),
+        cell=np.zeros((count, most), dtype=np.int64),
+        motion=np.zeros((count, MOTION)),
+        end_motion=np.zeros(MOTION),
+        wrench=np.zeros((count, MOTION)),
+        slope=np.zeros((count, MOTION, MOTION)),
+        jacobian=np.zeros((MOTION, coordinates)),
+        pushed=np.zeros((MOTION, coordinates)),
+        entry=np.zeros(coordinates, dtype=np.int64),
+        axes=np.eye(3),
+        figure=np.zeros((count, len(FIGURES))),
+        greatest_pressure=np.zeros(soils),
+    )
+
+
+def _rows(values: list, columns: int | None = None) -> np.ndarray:
+    """Rows as an array that has its shape without rows, too."""
+    shape = (-1, 3) if columns is None else (-1, columns, columns)
+    return np.array(values, dtype=float).reshape(shape)
+
+
+def _starts(counts: list[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+
+
+def _sprocket_place(path: BeltPath) -> float:
+    """Path length to the middle of the arc around the sprocket, whose axis is the origin; 0 if the belt misses it."""
+    outward = np.column_stack([-path.direction[:, 1], path.direction[:, 0]])
+    centre = path.point - path.radius[:, np.newaxis] * outward
+    arcs = np.flatnonzero((path.radius > 0.0) & (np.hypot(*centre.T) < 1e-9))
+    return float((path.start[arcs] + 0.5 * path.length[arcs]).mean()) if len(arcs) else 0.0
+
+
+def _circle(track: Track) -> np.ndarray:
+    """Middle of the belt's path, and the farthest corner of the shoes from it, sides included [m]."""
+    corners = track.path.outline
+    middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+    reach = float(np.hypot(*(corners - middle).T).max())
+    return np.array([*middle, math.hypot(reach, 0.5 * track.width)])
+
+
+def _soil_stiffness(wheels: Wheels, track: Track) -> list[float]:
+    """K of p = K z^n of every soil under a plate as wide as the track [Pa/m^n]."""
+    soils = wheels.soils
+    return [pressure_stiffness(soils, k, track.width, soils.exponent[k]) for k in range(len(soils.exponent))]
+
+
+def _friction_gain(track: Track) -> float:
+    """Factor of the frictional thrust by the sides of the soil between grousers, Bekker (1956)."""
+    share = track.grouser_height / track.width
+    return 1.0 + 0.64 * share * math.atan2(1.0, share)

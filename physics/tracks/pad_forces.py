@@ -1,0 +1,351 @@
+"""Forces of the ground on the pads of a track, and what they leave behind."""
+
+import math
+
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.contact.terrain import Terrain
+from grouser.physics.soil.footprint import STEEPEST
+from grouser.physics.soil.laws import Soils
+from grouser.physics.soil.memory import shear_lead
+from grouser.physics.soil.resistance import add_at
+from grouser.physics.soil.tiles import (
+    LEVEL,
+    PRESSURE,
+    SINKAGE,
+    SURFACE,
+    TYPE,
+    SoilState,
+    open_cell,
+    unloaded_sinkage,
+)
+from grouser.physics.tracks.belts import (
+    BELT_SPEED,
+    BELT_X,
+    BELT_Y,
+    BELT_Z,
+    DEPTH,
+    GIVE,
+    GROUND_SPEED,
+    HALF,
+    MOTION,
+    NORMAL,
+    NORMAL_X,
+    NORMAL_Y,
+    NORMAL_Z,
+    PADS,
+    PEAK_PRESSURE,
+    PLACE,
+    RESISTANCE,
+    SIDE,
+    SIDE_SPEED,
+    SINKAGE_OF_TRACK,
+    SLACK,
+    THRUST,
+    TIGHT,
+    TOUCHING,
+    YAW_RATE,
+    Tracks,
+    TrackWorkspace,
+    X,
+    Y,
+    Z,
+)
+from grouser.physics.tracks.pad_laws import passive_pressure, rigid_pressure, sheared, soil_pressure
+
+
+@inlined
+def _velocity(touch, n, motion):
+    """Velocity of a pad: along its normal, tangential (three), and size of the tangential one [m/s]."""
+    x, y, z, belt = touch[X, n], touch[Y, n], touch[Z, n], motion[6]
+    nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
+    ux = motion[0] + motion[4] * z - motion[5] * y + belt * touch[BELT_X, n]
+    uy = motion[1] + motion[5] * x - motion[3] * z + belt * touch[BELT_Y, n]
+    uz = motion[2] + motion[3] * y - motion[4] * x + belt * touch[BELT_Z, n]
+    along = ux * nx + uy * ny + uz * nz
+    ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
+    return along, ux, uy, uz, math.sqrt(ux * ux + uy * uy + uz * uz)
+
+
+@inlined
+def _axes(nx, ny, nz):
+    """Two tangents: the world's x and y, rotated from the vertical to the normal."""
+    c = 1.0 / (1.0 + nz)
+    return 1.0 - c * nx * nx, -c * nx * ny, -nx, -c * nx * ny, 1.0 - c * ny * ny, -ny
+
+
+@inlined
+def _speeds(motion, frame):
+    """Speeds of the belt, and of the body's origin ahead and to the left [m/s]."""
+    ahead = motion[0] * frame[0, 0] + motion[1] * frame[0, 1] + motion[2] * frame[0, 2]
+    aside = motion[0] * frame[1, 0] + motion[1] * frame[1, 1] + motion[2] * frame[1, 2]
+    return motion[6], ahead, aside
+
+
+@inlined
+def _press(tracks: Tracks, t, soils: Soils, n, rate, step: float, layers, work: TrackWorkspace):
+    """Pressure on a pad, its derivative by the rate of the depth, and the cell's new sinkage and yield pressure."""
+    touch, k = work.touch[t], work.soil[t, n]
+    if k < 0:
+        pressure, growth = rigid_pressure(
+            tracks.stiffness[t], tracks.damping[t], touch[DEPTH, n], rate, touch[GIVE, n], step
+        )
+        return pressure, growth, 0.0, 0.0
+    at = work.cell[t, n]
+    return soil_pressure(
+        *(tracks.soil_stiffness[t, k], soils.exponent[k], soils.unloading_stiffness[k], soils.unloading_slope[k]),
+        *(layers[at + SINKAGE], layers[at + PRESSURE], touch[DEPTH, n] + step * rate, touch[GIVE, n], step),
+    )
+
+
+@inlined
+def _strength(tracks: Tracks, t, soils: Soils, k, pressure):
+    """Greatest shear stress below a pad [Pa], and K of the shear displacement [m]."""
+    if k < 0:
+        return tracks.friction[t] * pressure, tracks.shear_modulus[t]
+    strength = tracks.cohesion_gain[t] * soils.cohesion[k] + tracks.friction_gain[t] * pressure * soils.friction[k]
+    sliding = soils.sliding_friction[k] * pressure
+    # zero pressure times infinite friction is NaN: the comparison fails, and cohesion applies
+    return (sliding if sliding < strength else strength), soils.shear_modulus[k]
+
+
+@inlined
+def _side_resistance(tracks: Tracks, t, soils: Soils, n, k, gravity, aside, work: TrackWorkspace):
+    """Force that a pad on the outer side pushes against as it shears the soil sideways by the state `aside` [N]."""
+    if k < 0 or aside * work.touch[t, HALF, n] <= 0.0 or work.touch[t, DEPTH, n] <= 0.0:
+        return 0.0
+    return tracks.pitch[t] * passive_pressure(
+        soils.density[k], gravity, soils.cohesion[k], soils.friction[k], work.touch[t, DEPTH, n]
+    )
+
+
+@inlined
+def _add_force(touch, n, fx, fy, fz, wrench):
+    """Adds a force on a pad to the wrench of its track."""
+    x, y, z = touch[X, n], touch[Y, n], touch[Z, n]
+    wrench[0] += fx
+    wrench[1] += fy
+    wrench[2] += fz
+    wrench[3] += y * fz - z * fy
+    wrench[4] += z * fx - x * fz
+    wrench[5] += x * fy - y * fx
+    along = touch[BELT_X, n] * fx + touch[BELT_Y, n] * fy + touch[BELT_Z, n] * fz
+    wrench[6] += along
+    return along
+
+
+@inlined
+def _add_slope(touch, n, xx, yx, yy, zx, zy, zz, slope):
+    """Adds the resistance of a pad to its velocity, a symmetric matrix, to that of its track."""
+    x, y, z = touch[X, n], touch[Y, n], touch[Z, n]
+    add_at(slope, x, y, z, xx, yx, yy, zx, zy, zz)
+    bx, by, bz = touch[BELT_X, n], touch[BELT_Y, n], touch[BELT_Z, n]
+    wx, wy, wz = xx * bx + yx * by + zx * bz, yx * bx + yy * by + zy * bz, zx * bx + zy * by + zz * bz
+    slope[6, 0] += wx
+    slope[6, 1] += wy
+    slope[6, 2] += wz
+    slope[6, 3] += y * wz - z * wy
+    slope[6, 4] += z * wx - x * wz
+    slope[6, 5] += x * wy - y * wx
+    slope[6, 6] += bx * wx + by * wy + bz * wz
+
+
+@kernel
+def measure_pad_forces(
+    tracks: Tracks, t, soils: Soils, gravity: float, step: float, shear, soil: SoilState, work: TrackWorkspace
+):
+    """Force and slope of the ground under a track at the motion at the start of the step.
+
+    Args:
+        tracks, t: the track.
+        soils: of the ground.
+        gravity: [m/s2].
+        step: h [s].
+        shear: state of the pads of all tracks, (pads, 2).
+        soil: with the cells.
+        work: with the listed pads; `wrench` and `slope` are filled.
+    """
+    touch, motion, wrench, slope = work.touch[t], work.motion[t], work.wrench[t], work.slope[t]
+    for k in range(MOTION):
+        wrench[k] = 0.0
+        for m in range(k + 1):
+            slope[k, m] = 0.0
+    frame, area = work.frame[t], tracks.pitch[t] * tracks.width[t] / PADS
+    belt, ahead, aside = _speeds(motion, frame)
+    lead = step + shear_lead(belt, ahead, aside)
+    for n in range(work.listed[t]):
+        nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
+        along, ux, uy, uz, speed = _velocity(touch, n, motion)
+        k = work.soil[t, n]
+        steep = 1.0 if k < 0 else max(nz, STEEPEST)
+        pressure, growth, _, _ = _press(tracks, t, soils, n, -along / steep, step, soil.soil_cell, work)
+        if pressure <= 0.0:
+            continue
+        strength, modulus = _strength(tracks, t, soils, k, pressure)
+        strength *= area
+        ax, ay, az, bx, by, bz = _axes(nx, ny, nz)
+        path, pad = lead / modulus, tracks.pad_start[t] + work.pad[t, n]
+        s, c = sheared(
+            shear[pad, 0], shear[pad, 1], path, ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz, speed
+        )
+        sx, sy, sz = s * ax + c * bx, s * ay + c * by, s * az + c * bz
+        lx, ly, lz = frame[1, 0], frame[1, 1], frame[1, 2]
+        sideways = sx * lx + sy * ly + sz * lz
+        pushed = _side_resistance(tracks, t, soils, n, k, gravity, sideways, work)
+        fx = area * pressure * nx - strength * sx - pushed * sideways * lx
+        fy = area * pressure * ny - strength * sy - pushed * sideways * ly
+        fz = area * pressure * nz - strength * sz - pushed * sideways * lz
+        _add_force(touch, n, fx, fy, fz, wrench)
+        # resistance across the shear direction is full; along it, it falls with the shear state
+        fading = path / (1.0 + path * speed)
+        across = strength * fading
+        less = across * math.sqrt(s * s + c * c)
+        if speed > 0.0:
+            ux, uy, uz = ux / speed, uy / speed, uz / speed
+        more, side = area * growth / steep - across, pushed * fading
+        _add_slope(
+            touch,
+            n,
+            across + more * nx * nx - less * ux * ux + side * lx * lx,
+            more * ny * nx - less * uy * ux + side * ly * lx,
+            across + more * ny * ny - less * uy * uy + side * ly * ly,
+            more * nz * nx - less * uz * ux + side * lz * lx,
+            more * nz * ny - less * uz * uy + side * lz * ly,
+            across + more * nz * nz - less * uz * uz + side * lz * lz,
+            slope,
+        )
+
+
+@kernel
+def commit_pads(
+    tracks: Tracks,
+    t,
+    soils: Soils,
+    terrain: Terrain,
+    spacing: float,
+    origin,
+    gravity: float,
+    step: float,
+    shear,
+    soil: SoilState,
+    work: TrackWorkspace,
+):
+    """Advances the pads and the soil below them by the solved motion, and measures.
+
+    Args:
+        tracks, t: the track.
+        soils: of the ground.
+        terrain: natural ground.
+        spacing: of the soil's cells [m].
+        origin: of the kinematics [m].
+        gravity: [m/s2].
+        step: h [s].
+        shear: state of the pads of all tracks, changed, (pads, 2).
+        soil: with the cells, changed.
+        work: with the listed pads and `end_motion`; `wrench` and `figure` are filled.
+    """
+    touch, motion, wrench, figure = work.touch[t], work.end_motion, work.wrench[t], work.figure[t]
+    frame, area = work.frame[t], tracks.pitch[t] * tracks.width[t] / PADS
+    for k in range(MOTION):
+        wrench[k] = 0.0
+    figure[:] = 0.0
+    belt, ahead, aside = _speeds(motion, frame)
+    lead = step + shear_lead(belt, ahead, aside)
+    first, pads = tracks.pad_start[t], tracks.pad_start[t + 1] - tracks.pad_start[t]
+    segments = tracks.segment_start[t + 1] - 1
+    total = tracks.start[segments] + tracks.length[segments]
+    cleared, taken, touching = 0, 0.0, 0
+    for n in range(work.listed[t]):
+        for pad in range(cleared, work.pad[t, n]):
+            shear[first + pad, 0] = shear[first + pad, 1] = 0.0
+        pad = first + work.pad[t, n]
+        cleared = work.pad[t, n] + 1
+        nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
+        along, ux, uy, uz, speed = _velocity(touch, n, motion)
+        k = work.soil[t, n]
+        steep = 1.0 if k < 0 else max(nz, STEEPEST)
+        pressure, _, sinkage, load = _press(tracks, t, soils, n, -along / steep, step, soil.soil_cell, work)
+        if pressure <= 0.0:
+            shear[pad, 0] = shear[pad, 1] = 0.0
+            continue
+        touching += 1
+        if k >= 0:
+            at = work.cell[t, n]
+            if sinkage > soil.soil_cell[at + SINKAGE] or load > soil.soil_cell[at + PRESSURE]:
+                _press_cells(tracks, t, soils, n, terrain, spacing, origin, sinkage, load, soil, work)
+            work.greatest_pressure[k] = max(work.greatest_pressure[k], pressure)
+            figure[SINKAGE_OF_TRACK] = max(figure[SINKAGE_OF_TRACK], touch[DEPTH, n] - step * along / steep)
+        strength, modulus = _strength(tracks, t, soils, k, pressure)
+        ax, ay, az, bx, by, bz = _axes(nx, ny, nz)
+        va, vb = ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz
+        s, c = shear[pad, 0], shear[pad, 1]
+        shear[pad, 0], shear[pad, 1] = sheared(s, c, step / modulus, va, vb, speed)
+        s, c = sheared(s, c, lead / modulus, va, vb, speed)
+        sx, sy, sz = s * ax + c * bx, s * ay + c * by, s * az + c * bz
+        lx, ly, lz = frame[1, 0], frame[1, 1], frame[1, 2]
+        sideways = sx * lx + sy * ly + sz * lz
+        pushed = _side_resistance(tracks, t, soils, n, k, gravity, sideways, work)
+        px, py, pz = area * pressure * nx, area * pressure * ny, area * pressure * nz
+        tx = -area * strength * sx - pushed * sideways * lx
+        ty = -area * strength * sy - pushed * sideways * ly
+        tz = -area * strength * sz - pushed * sideways * lz
+        pulled = _add_force(touch, n, px + tx, py + ty, pz + tz, wrench)
+        beyond = touch[PLACE, n] - tracks.sprocket[t]
+        taken += pulled * (1.0 - (beyond - total * math.floor(beyond / total)) / total)
+        figure[NORMAL] += area * pressure
+        figure[THRUST] += tx * frame[0, 0] + ty * frame[0, 1] + tz * frame[0, 2]
+        figure[RESISTANCE] -= px * frame[0, 0] + py * frame[0, 1] + pz * frame[0, 2]
+        figure[SIDE] += (px + tx) * lx + (py + ty) * ly + (pz + tz) * lz
+        figure[PEAK_PRESSURE] = max(figure[PEAK_PRESSURE], pressure)
+    for pad in range(cleared, pads):
+        shear[first + pad, 0] = shear[first + pad, 1] = 0.0
+    figure[TOUCHING] = touching / PADS
+    middle, plane = tracks.middle[t], work.plane[t]
+    x = plane[0] + middle[0] * frame[0, 0] + middle[1] * frame[2, 0]
+    y = plane[1] + middle[0] * frame[0, 1] + middle[1] * frame[2, 1]
+    z = plane[2] + middle[0] * frame[0, 2] + middle[1] * frame[2, 2]
+    vx = motion[0] + motion[4] * z - motion[5] * y
+    vy = motion[1] + motion[5] * x - motion[3] * z
+    vz = motion[2] + motion[3] * y - motion[4] * x
+    figure[BELT_SPEED] = belt
+    figure[GROUND_SPEED] = vx * frame[0, 0] + vy * frame[0, 1] + vz * frame[0, 2]
+    figure[SIDE_SPEED] = vx * frame[1, 0] + vy * frame[1, 1] + vz * frame[1, 2]
+    figure[YAW_RATE] = motion[3] * frame[2, 0] + motion[4] * frame[2, 1] + motion[5] * frame[2, 2]
+    # the pull of the ground along the belt is the difference of the tensions at the sprocket; their mean over the
+    # belt is that at rest
+    leaving = tracks.pretension[t] + taken
+    arriving = leaving - wrench[6]
+    figure[TIGHT], figure[SLACK] = max(leaving, arriving), min(leaving, arriving)
+
+
+@inlined
+def _press_cells(
+    tracks: Tracks, t, soils: Soils, n, terrain: Terrain, spacing, origin, sinkage, load, soil: SoilState, work
+):
+    """Presses the cells under a pad down to its sinkage, the one at its middle in any case."""
+    touch, frame, cells = work.touch[t], work.frame[t], soil.soil_cell
+    k, half, quarter = work.soil[t, n], 0.5 * tracks.pitch[t], 0.25 * tracks.width[t]
+    _press_cell(soils, k, cells, work.cell[t, n], sinkage, load)
+    # of the shoe and of the track's left, along the ground
+    bx, by = touch[BELT_X, n], touch[BELT_Y, n]
+    size = math.sqrt(bx * bx + by * by)
+    if size == 0.0:
+        return
+    bx, by = bx / size, by / size
+    half *= min(size, 1.0)
+    lx, ly = frame[1, 0], frame[1, 1]
+    x, y = origin[0] + work.centre[t, 0] + touch[X, n], origin[1] + work.centre[t, 1] + touch[Y, n]
+    reach_x, reach_y = half * abs(bx) + quarter * abs(lx), half * abs(by) + quarter * abs(ly)
+    for i in range(int(math.ceil((x - reach_x) / spacing)), int(math.floor((x + reach_x) / spacing)) + 1):
+        for j in range(int(math.ceil((y - reach_y) / spacing)), int(math.floor((y + reach_y) / spacing)) + 1):
+            dx, dy = i * spacing - x, j * spacing - y
+            if abs(dx * bx + dy * by) <= half and abs(dx * lx + dy * ly) <= quarter:
+                at = open_cell(terrain, spacing, soil, i * spacing, j * spacing)
+                if int(cells[at + TYPE]) == k and sinkage > cells[at + SINKAGE]:
+                    _press_cell(soils, k, cells, at, sinkage, load)
+
+
+@inlined
+def _press_cell(soils: Soils, k, cells, at, sinkage, load):
+    """A cell that has yielded at a sinkage and a pressure."""
+    stays = unloaded_sinkage(soils.unloading_stiffness[k], soils.unloading_slope[k], sinkage, load)
+    cells[at + SINKAGE], cells[at + PRESSURE], cells[at + SURFACE] = sinkage, load, cells[at + LEVEL] - stays

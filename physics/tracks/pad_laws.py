@@ -1,0 +1,107 @@
+"""Pressure of the ground on a pad, in series with the belt between two wheels, and the shear below it."""
+
+import math
+
+from grouser.physics.base.kernel import inlined, kernel
+
+# Newton's iterations for a depth on the yield curve, and their tolerance relative to the depth [-].
+_ROUNDS = 30
+_PRECISION = 1e-12
+# Depth below which the slope of the yield curve is that of this depth [m].
+_SHALLOW = 1e-9
+
+
+@kernel
+def soil_pressure(stiffness, exponent, unloading, unloading_slope, sinkage, pressure, depth, give, step: float):
+    """Pressure of soil below a belt that gives way: `soil.bekker_cell` at the depth z - w p.
+
+    Between two wheels the belt is a membrane under tension T, which a pressure p over the width b deflects by
+    w p = b x (l - x) p / (2 T) at the distance x from one wheel, if p is even over the span l.
+
+    Args:
+        stiffness, exponent: K [Pa/m^n], n.
+        unloading, unloading_slope: k_0 [N/m3], A_u [N/m4].
+        sinkage, pressure: at which the cell yielded last [m, Pa].
+        depth: z of the belt's path at the end of the step [m].
+        give: w [m/Pa].
+        step: h [s].
+
+    Returns:
+        Pressure [Pa], its derivative by the rate of the depth [Pa s/m], sinkage and pressure of the last yield.
+    """
+    modulus = unloading + unloading_slope * sinkage
+    elastic = (pressure + modulus * (depth - sinkage)) / (1.0 + give * modulus)
+    if elastic <= 0.0:
+        return 0.0, 0.0, sinkage, pressure
+    pressed = depth - give * elastic
+    yielding = stiffness * pressed**exponent if pressed > 0.0 else 0.0
+    if elastic <= yielding:
+        return elastic, step * modulus / (1.0 + give * modulus), sinkage, pressure
+    if give > 0.0:
+        pressed, yielding = _yielding_depth(stiffness, exponent, depth, give)
+    slope = min(exponent * yielding / max(pressed, _SHALLOW), modulus)
+    return yielding, step * slope / (1.0 + give * slope), pressed, yielding
+
+
+@kernel
+def _yielding_depth(stiffness, exponent, depth, give):
+    """The depth d of d + w K d^n = z, and K d^n, by Newton's method within a bracket."""
+    low, high = 0.0, depth
+    pressed = depth
+    yielding = 0.0
+    for _ in range(_ROUNDS):
+        yielding = stiffness * pressed**exponent
+        excess = pressed + give * yielding - depth
+        if excess > 0.0:
+            high = pressed
+        else:
+            low = pressed
+        following = pressed - excess / (1.0 + give * exponent * yielding / max(pressed, _SHALLOW))
+        if not low < following < high:
+            following = 0.5 * (low + high)
+        if abs(following - pressed) <= _PRECISION * depth:
+            break
+        pressed = following
+    return pressed, stiffness * pressed**exponent
+
+
+@kernel
+def rigid_pressure(stiffness, damping, depth, rate, give, step: float):
+    """Pressure of rigid ground on a pad that is a spring with a damper, and its derivative by the rate.
+
+    Args:
+        stiffness, damping: of the pad, per area [N/m3, N s/m3].
+        depth: at the start of the step [m].
+        rate: of the depth [m/s].
+        give: of the belt [m/Pa].
+        step: h [s].
+    """
+    if depth + step * rate <= 0.0:
+        return 0.0, 0.0
+    softer = 1.0 + give * stiffness
+    pressure = (stiffness * (depth + step * rate) + damping * rate) / softer
+    if pressure <= 0.0:
+        return 0.0, 0.0
+    return pressure, (step * stiffness + damping) / softer
+
+
+@inlined
+def sheared(x, y, path, ux, uy, speed):
+    """Implicit step of the shear state, s' = (v - |v| s) / K; `path` is the time over K."""
+    scale = 1.0 / (1.0 + path * speed)
+    return (x + path * ux) * scale, (y + path * uy) * scale
+
+
+@kernel
+def passive_pressure(density, gravity, cohesion, friction, depth):
+    """Force per length that pushes soil aside on a sunken side, a wedge of Rankine's passive state [N/m].
+
+    Args:
+        density: [kg/m3].
+        gravity: [m/s2].
+        cohesion: [Pa].
+        friction: tan phi [-].
+        depth: of the side [m].
+    """
+    root = math.sqrt(1.0 + friction * friction) + friction
+    return 0.5 * density * gravity * depth * depth * root * root + 2.0 * cohesion * depth * root

@@ -1,0 +1,77 @@
+"""Phases of tracks on the ground."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.accounts import AccountView, Ledger
+from grouser.physics.base.entry import Context
+from grouser.physics.base.kernel import kernel
+from grouser.physics.base.labels import ANEW, PAD
+from grouser.physics.base.refusal import SMOOTH, Refused, present
+from grouser.physics.tracks.belts import Tracks
+from grouser.physics.tracks.coupling import apply_track_forces, commit_tracks
+
+
+class State(NamedTuple):
+    """State of the tracks.
+
+    Attributes:
+        shear: of the ground under each pad, along the world's x and y, (pads, 2) [-].
+        work: of the ground on each track [J], (tracks,).
+    """
+
+    shear: np.ndarray
+    work: np.ndarray
+
+
+LABELS: Any = State(shear=PAD, work=ANEW)
+
+
+def make_state(tracks: Tracks) -> State:
+    """Tracks that have not moved."""
+    return State(shear=np.zeros((int(tracks.pad_start[-1]), 2)), work=np.zeros(len(tracks.body)))
+
+
+def acts(tracks: Tracks) -> bool:
+    """Whether there are tracks on the ground."""
+    return len(tracks.body) > 0
+
+
+def refused(tracks: Tracks) -> Refused:
+    """Refused by smooth integrators: the shoes separate from the ground."""
+    return present({"tracks": len(tracks.body) > 0}, SMOOTH)
+
+
+@kernel
+def apply_forces(context: Context):
+    """Adds the ground's forces on every track at the predicted motion."""
+    system, state, motion = context.system, context.state, context.workspace.multibody
+    apply_track_forces(
+        *(system.tracks, system.soil, system.multibody, system.contact.terrain, motion.kinematics, state.q, state.v),
+        *(state.tracks.shear, state.soil, system.settings.step, context.workspace.tracks, motion.mass, motion.force),
+    )
+
+
+@kernel
+def commit(context: Context):
+    """Advances the tracks and the soil by the motion of the step."""
+    system, state, motion = context.system, context.state, context.workspace.multibody
+    commit_tracks(
+        *(system.tracks, system.soil, system.multibody, system.contact.terrain, motion.kinematics, motion.velocity),
+        *(system.settings.step, state.tracks.shear, state.tracks.work, state.soil, context.workspace.tracks),
+    )
+    for t in range(system.tracks.body.shape[0]):
+        if context.workspace.tracks.listed[t] > 0 and system.tracks.body[t] >= 0:
+            motion.touched[system.tracks.body[t]] = True
+
+
+def open_accounts(view: AccountView) -> None:
+    """No work yet."""
+    view.state.tracks.work[...] = 0.0
+
+
+def read_accounts(view: AccountView, ledger: Ledger) -> None:
+    """Losses in the ground under each track."""
+    for name, work in zip(ledger.owners.track, view.state.tracks.work, strict=False):
+        ledger.add_loss(f"ground under track {name}", -work)
