@@ -56,7 +56,7 @@ def generate_launch_description():
             ),
             DeclareLaunchArgument(
                 "sleeping",
-                default_value="false",
+                default_value="true",
                 choices=["true", "false"],
                 description="free bodies at rest sleep until something touches them",
             ),

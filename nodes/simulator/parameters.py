@@ -56,7 +56,7 @@ DECLARATIONS: dict[str, Declaration] = {
         "What happens to a machine that starts inside the ground or an obstacle: it is lifted, or stays as given.",
         choices=SPAWNS,
     ),
-    "sleeping": Declaration(False, "Whether free bodies at rest sleep until something touches them; machines do not."),
+    "sleeping": Declaration(True, "Whether free bodies at rest sleep until something touches them; machines do not."),
     "program": Declaration("", "Timed command program that the node plays: path of a YAML file, or a name; '': none."),
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
     **{name: _rate(rate) for name, rate in RATES.items()},

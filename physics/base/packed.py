@@ -62,7 +62,7 @@ class Packed:
     """
 
     def __init__(self, tree):
-        self._hold(tree, PackedType(typeof(tree)), np.array(_words(tree), dtype=np.int64), 0)
+        self._hold(tree, _packed_type(tree), np.array(_words(tree), dtype=np.int64), 0)
 
     def _hold(self, tree, numba_type, words, place):
         self._tree, self._words, self._place, self._numba_type_ = tree, words, place, numba_type
@@ -78,6 +78,31 @@ class Packed:
         packed = Packed.__new__(Packed)
         packed._hold(part, numba_type, self._words, self._place + place)
         return packed
+
+
+# Numba takes milliseconds for the type of a large tree, of which there are few: types of the trees seen so far.
+_types: dict[Any, PackedType] = {}
+
+
+def _packed_type(tree) -> PackedType:
+    """The type of a tree."""
+    structure = _structure(tree)
+    if structure not in _types:
+        _types[structure] = PackedType(typeof(tree))
+    return _types[structure]
+
+
+def _structure(tree):
+    """What numba's type of a tree depends on: its class, and the kinds of its parts."""
+    return (type(tree), *map(_kind, tree))
+
+
+def _kind(part):
+    if isinstance(part, np.ndarray):
+        return part.dtype, part.ndim, part.flags.num
+    if hasattr(part, "_fields"):
+        return _structure(part)
+    return type(part) if type(part) in (bool, int, float) else typeof(part)
 
 
 def _words(tree):

@@ -3,7 +3,7 @@
 The blocks are those of the mass matrix. Two of them have entries with each other where a row or a contact connects
 them. Blocks are eliminated by minimum degree: the one with the fewest neighbours first (Tinney and Walker, Direct
 solutions of sparse network equations by optimally ordered triangular factorization, 1967). The cost of a stack or a
-wall grows little faster than its number of bodies; a single machine is one dense block.
+wall grows little faster than its number of bodies. A single machine is one block, from its tips to its root.
 
 Places are unsigned, as in `multibody.factorisation`.
 """
@@ -94,7 +94,8 @@ def order_island(rate_first, rate_last, rows: Rows, contact_rows, islands: "Isla
         block = _least_degree(matrix)
         matrix.block_start[step] = place
         _eliminate_block(matrix, block, step)
-        for d in range(matrix.first[block], rate_last[matrix.first[block]]):
+        # from the tips of its trees to the roots, as rows reach: branches then fill in nothing of each other
+        for d in range(rate_last[matrix.first[block]] - 1, matrix.first[block] - 1, -1):
             matrix.place[d] = place
             place += 1
         matrix.neighbour[block] = step

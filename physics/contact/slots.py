@@ -5,11 +5,15 @@ pair of shapes. A contact between shapes takes the slot with the nearest anchor,
 contact of the last step at that place. Only the slots of the last step's contacts are stored.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
+
+# A contact that has moved by less than this share of the tolerance is at the same place.
+_UNMOVED = 0.02
 
 
 class Memory(NamedTuple):
@@ -116,8 +120,9 @@ def make_place(memory: Memory, slot):
 def claim_slots(first, slots, count, anchor, tolerance, memory: Memory, claimed, slot):
     """Assigns a slot of its own to each of `count` contacts.
 
-    A contact takes the free slot with an impulse and the nearest anchor within `tolerance`; without such a slot, a free
-    one without impulse; otherwise any free one.
+    A contact at the place of a stored one takes its slot. Of the others and the slots with an impulse that are left,
+    those with the nearest anchors find each other, two by two, within `tolerance`. A contact without such a slot takes
+    a free one without impulse, otherwise any free one.
 
     Args:
         first, slots: the slots are first to first + slots - 1.
@@ -131,24 +136,49 @@ def claim_slots(first, slots, count, anchor, tolerance, memory: Memory, claimed,
     begin, end = first_from(memory, first), first_from(memory, first + slots)
     for s in range(slots):
         claimed[s] = False
+    left = 0
     for c in range(count):
         slot[c] = -1
-        nearest = tolerance * tolerance
-        for k in range(begin, end):
-            if not claimed[memory.slot[k] - first] and _has_impulse(memory, k):
-                dx = memory.anchor[k, 0] - anchor[c, 0]
-                dy = memory.anchor[k, 1] - anchor[c, 1]
-                dz = memory.anchor[k, 2] - anchor[c, 2]
-                distance = dx * dx + dy * dy + dz * dz
-                if distance < nearest:
-                    nearest = distance
-                    slot[c] = memory.slot[k]
-        if slot[c] >= 0:
+        k, _ = _nearest_stored(first, begin, end, anchor, c, _UNMOVED * tolerance, memory, claimed)
+        if k >= 0:
+            slot[c] = memory.slot[k]
             claimed[slot[c] - first] = True
+        else:
+            left += 1
+    while left > 0:
+        nearest, chosen, stored = math.inf, -1, -1
+        for c in range(count):
+            if slot[c] < 0:
+                k, square = _nearest_stored(first, begin, end, anchor, c, tolerance, memory, claimed)
+                if k >= 0 and square < nearest:
+                    nearest, chosen, stored = square, c, k
+        if chosen < 0:
+            break
+        slot[chosen] = memory.slot[stored]
+        claimed[slot[chosen] - first] = True
+        left -= 1
     for c in range(count):
         if slot[c] < 0:
             slot[c] = _free_slot(first, slots, memory, begin, end, claimed)
             claimed[slot[c] - first] = True
+
+
+@inlined
+def _nearest_stored(first, begin, end, anchor, c, tolerance, memory: Memory, claimed):
+    """The stored contact with an impulse and a free slot that is nearest to contact c, and the square of its distance.
+
+    It is -1 if none is within the tolerance.
+    """
+    nearest, stored = tolerance * tolerance, -1
+    for k in range(begin, end):
+        if not claimed[memory.slot[k] - first] and _has_impulse(memory, k):
+            dx = memory.anchor[k, 0] - anchor[c, 0]
+            dy = memory.anchor[k, 1] - anchor[c, 1]
+            dz = memory.anchor[k, 2] - anchor[c, 2]
+            square = dx * dx + dy * dy + dz * dz
+            if square < nearest:
+                nearest, stored = square, k
+    return stored, nearest
 
 
 @inlined

@@ -279,6 +279,21 @@ def test_contact_takes_the_nearest_slot_then_an_empty_one_then_any(of):
     assert slot.tolist() == [12, 13, 11, 14]
 
 
+@pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
+def test_contacts_that_stay_keep_their_slots_when_a_new_one_is_found_before_them(of):
+    memory = make_memory(4)
+    memory.count[0] = 2
+    memory.slot[:2] = [4, 5]
+    memory.impulse[:2, 2] = 1.0
+    memory.anchor[:2, 0] = [0.05, 0.08]
+    claimed, slot = np.ones(4, dtype=bool), np.zeros(3, dtype=np.int64)
+    of(claim_slots)(4, 4, 3, np.array([[0.03, 0, 0], [0.05, 0, 0], [0.08, 0, 0]]), 0.1, memory, claimed, slot)
+    assert slot.tolist() == [6, 4, 5]
+    # moved, each by less than the distance to its neighbour
+    of(claim_slots)(4, 4, 3, np.array([[0.03, 0, 0], [0.06, 0, 0], [0.09, 0, 0]]), 0.1, memory, claimed, slot)
+    assert slot.tolist() == [6, 4, 5]
+
+
 def test_slot_of_a_contact_without_impulse_is_free():
     memory = make_memory(4)
     memory.count[0] = 3

@@ -2,12 +2,14 @@
 
 import math
 import re
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
 
 import grouser
 from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.mechanism import JointLimit
 
 INERTIA = '<inertial>{origin}<mass value="{mass}"/><inertia {entries}/></inertial>'
 UNIT = 'ixx="1" iyy="1" izz="1"'
@@ -167,11 +169,52 @@ def test_joint_with_one_bound_stops_at_it_only(tmp_path):
     assert simulation.joint_position["j"] == pytest.approx(-0.1, abs=1e-3)
 
 
-@pytest.mark.parametrize(("lower", "upper"), [("inf", "inf"), ("-inf", "-inf"), ("inf", "-inf"), ("1", "-1e16")])
-def test_bounds_without_a_range_are_refused(tmp_path, lower, upper):
-    limit = f'<limit lower="{lower}" upper="{upper}" effort="1" velocity="1"/>'
-    with pytest.raises(MachineError, match="lower = .* is above upper"):
+@pytest.mark.parametrize("bound", ["inf", "-inf"])
+def test_bounds_without_a_range_are_refused(tmp_path, bound):
+    limit = f'<limit lower="{bound}" upper="{bound}" effort="1" velocity="1"/>'
+    with pytest.raises(MachineError, match=f"lower = upper = {bound} is no range"):
         load(tmp_path, *chain(2, joint("j", "a", "b", more=limit)))
+
+
+@pytest.mark.parametrize(("lower", "upper"), [("1", "-1"), ("inf", "-inf"), ("1", "-1e16"), ("0.5", None)])
+@pytest.mark.parametrize("type", ["revolute", "prismatic"])
+def test_bounds_in_the_wrong_order_are_none(tmp_path, type, lower, upper):
+    given = f'lower="{lower}"' + ("" if upper is None else f' upper="{upper}"')
+    limit = f'<limit {given} effort="3" velocity="2"/>'
+    machine = load(tmp_path, *chain(3, joint("j", "a", "b", type, limit), joint("k", "b", "c", type, limit)))
+    assert [one.limit for one in machine.joints] == [JointLimit(None, None, 3.0, 2.0)] * 2
+    [warning] = machine.warnings
+    assert "robot.urdf:5: <limit>: joint 'j' (lower = " in warning and "taken as no limits" in warning
+    assert "(likewise joint 'k' (lower = " in warning
+
+
+def test_joint_with_bounds_in_the_wrong_order_falls_freely(tmp_path):
+    limit = '<axis xyz="0 0 1"/><limit lower="1" upper="-1" effort="0" velocity="1"/>'
+    machine = load(tmp_path, *chain(2, joint("j", "a", "b", "prismatic", limit)))
+    simulation = grouser.Simulation(machine, grouser.World(ground=None), step=0.001)
+    simulation.step(1000)
+    # A semi-implicit step of h falls by g h2 n (n + 1) / 2 in n steps.
+    assert simulation.joint_position["j"] == pytest.approx(-9.81 * 1e-6 * 1000 * 1001 / 2, abs=1e-9)
+
+
+def test_joints_of_the_type_spherical_are_ball_joints(tmp_path):
+    limit = '<limit lower="0.2" upper="0.8" twist="0.3" effort="1"/>'
+    parts = chain(3, joint("neck", "a", "b", "spherical", limit), joint("chest", "b", "c", "spherical"))
+    machine = load(tmp_path, *parts)
+    assert [one.type for one in machine.joints] == ["spherical", "spherical"]
+    [warning] = machine.warnings
+    assert "robot.urdf:5: <joint name=\"neck\">: joint 'neck' is spherical" in warning
+    assert "ball joint without limits (likewise joint 'chest')" in warning
+    assert len(grouser.Simulation(machine).state.v) == 6
+    # urdfdom, by which other programs read it, has no such type.
+    published = ElementTree.fromstring(machine.urdf)
+    assert [one.get("type") for one in published.iter("joint")] == ["floating", "floating"]
+
+
+def test_joint_of_the_type_spherical_has_torques_by_its_element(tmp_path):
+    drive = '<grouser><spherical_joint joint="neck" effort_limit="5" damping="0.5"/></grouser>'
+    machine = load(tmp_path, *chain(2, joint("neck", "a", "b", "spherical")), drive)
+    assert machine.joints[0].damping == 0.5 and "neck/x" in grouser.Simulation(machine).command
 
 
 @pytest.mark.parametrize("word", ["nan", "1e", "infinite", "--inf", "1_0"])

@@ -43,6 +43,14 @@ def test_separators_and_surplus_numbers_and_elements_are_told(origin, words):
     assert "r.urdf:2: <origin>: joint 'elbow' has" in warning
 
 
+def test_full_stops_after_numbers_are_left_out():
+    found = machine(joint='<origin xyz="0.5. 1. .25."/><limit lower="-1.57." upper="1." effort="1" velocity="1"/>')
+    (joint,) = found.joints
+    assert joint.pose.position == (0.5, 1.0, 0.25) and (joint.limit.lower, joint.limit.upper) == (-1.57, 1.0)
+    (warning,) = told(found, "has a full stop after a number")
+    assert "r.urdf:2: <origin>: joint 'elbow' (xyz = '0.5. 1. .25.')" in warning and "lower = '-1.57.'" in warning
+
+
 def test_first_of_two_axes_counts():
     found = machine(joint=f'<axis xyz="0 0 1"/><axis xyz="0 1 0"/>{LIMIT}')
     assert found.joints[0].axis == (0.0, 0.0, 1.0) and told(found, "more than one <axis>")
@@ -86,7 +94,7 @@ def test_blank_lines_before_the_declaration_and_an_ending_null_do_no_harm():
             LIMIT,
             "holds 2 shapes, one is allowed",
         ),
-        ("", '<limit lower="1" upper="-1" effort="1" velocity="1"/>', "lower = 1 is above upper = -1"),
+        ("", '<limit lower="-1.5.7" upper="1"/>', "lower = '-1.5.7' is not a number"),
     ],
 )
 def test_what_has_no_meaning_is_refused(link, joint, problem):

@@ -7,6 +7,7 @@ import pytest
 
 import grouser
 from grouser.physics.base.errors import MachineError
+from grouser.physics.description import parse_machine
 from grouser.physics.description.text import xacro as expand
 
 HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
@@ -130,21 +131,33 @@ def test_arguments_have_their_defaults(tmp_path):
     assert machine.arguments == {"outer": None, "inner": "x_in"} and machine.root == "x_in"
 
 
-def test_xacro_in_a_plain_urdf_is_told_once(tmp_path):
-    path = tmp_path / "robot.urdf"
-    path.write_text(
-        f'{HEAD}\n<xacro:arg name="namespace" default=""/>\n<!-- ${{comment}} -->\n<link name="${{namespace}}base"/>\n'
-        '<gazebo reference="$(arg x)"/>\n</robot>'
+def test_file_that_holds_xacro_under_another_name_is_expanded_and_told_once(tmp_path):
+    path = xacro_file(
+        tmp_path,
+        '<xacro:property name="m" value="2"/>\n<!-- ${comment} -->\n<link name="$(optenv NO_SUCH_NAME base)">'
+        '<inertial><mass value="${2 * m}"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>',
+        "robot.urdf",
     )
+    machine = grouser.load_machine(path)
+    [link] = machine.links
+    assert link.name == "base" and link.inertial.mass == 4.0
+    [warning] = [text for text in machine.warnings if "xacro" in text]
+    assert f'{path}:1: <xacro:property name="m">: ' in warning and warning.count(" expanded") == 1
+    assert "(likewise '$(optenv NO_SUCH_NAME base)', '${2 * m}')" in warning
+    # What is recorded is the expanded text.
+    assert parse_machine(machine.source, str(path)).links[0].inertial == link.inertial
+
+
+def test_xacro_under_another_name_that_cannot_be_expanded_is_told_with_the_reason(tmp_path):
+    path = xacro_file(tmp_path, '<link name="base"/>\n<gazebo reference="$(arg x)"/>', "robot.urdf")
     machine = grouser.load_machine(path, base="fixed")
-    assert machine.root == "${namespace}base"
     [warning] = machine.warnings
-    assert f'{path}:2: <xacro:arg name="namespace">: ' in warning
-    assert "(likewise '${namespace}base', '$(arg x)')" in warning and ".xacro" in warning
+    assert f"{path}:2: <gazebo>: '$(arg x)' is xacro" in warning
+    assert "taken as it is written, as it cannot be expanded: xacro: the argument x has no value" in warning
 
 
 @pytest.mark.parametrize("part", ['<mass value="${m}"/>', '<origin xyz="0 ${z} 0"/><mass value="1"/>'])
-def test_xacro_in_place_of_numbers_is_refused_with_the_remedy(tmp_path, part):
+def test_xacro_in_place_of_numbers_that_cannot_be_expanded_is_refused_with_the_remedy(tmp_path, part):
     path = tmp_path / "robot.urdf"
     path.write_text(f'<robot name="r"><link name="a"><inertial>{part}</inertial></link></robot>')
     with pytest.raises(MachineError, match="it is xacro: let the name of the file end in .xacro"):

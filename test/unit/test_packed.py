@@ -56,6 +56,24 @@ def read_at(tree, address):
     return packed_at(tree, address).first.length
 
 
+def test_trees_of_the_same_kinds_have_one_type_and_others_their_own():
+    given, other = tree(), tree()
+    assert numba.typeof(Packed(given)) is numba.typeof(Packed(other._replace(numbers=given.numbers + 1.0)))
+    locked = given.numbers.copy()
+    locked.setflags(write=False)
+    changed = [
+        *(
+            given._replace(numbers=numbers)
+            for numbers in (given.numbers[:, ::2], locked, given.numbers.astype(np.float32))
+        ),
+        given._replace(numbers=given.numbers[0]),
+        given._replace(first=given.first._replace(count=True)),
+        given._replace(first=given.first._replace(count=np.float32(1.0))),
+    ]
+    found = {numba.typeof(Packed(one)) for one in (given, *changed)}
+    assert len(found) == 1 + len(changed)
+
+
 def test_compiled_code_reads_packed_fields():
     given = tree()
     assert read(Packed(given), 1, 2) == read.py_func(given, 1, 2)

@@ -12,13 +12,14 @@ from grouser.physics.description.urdf.robot import Robot
 
 SPHERICAL_JOINT = ElementKind(
     "spherical_joint",
-    "Makes a floating joint spherical: a ball joint with three rotations. Torques about the child's axes are "
+    "Makes a floating joint spherical: a ball joint with three rotations. A joint of the type `spherical`, which "
+    "URDF does not have but others read, is one without this element, too. Torques about the child's axes are "
     "commanded as efforts by the names `joint/x`, `joint/y` and `joint/z`, where `joint` is its name. `joint_states` "
     "has three entries of these names: as positions the rotation vector from the joint's frame to the child's (axis "
     "times an angle of at most pi), as velocities and efforts angular velocity and torques about the child's axes. The "
     "orientation is also on `/tf`, by the simulator even beside a robot_state_publisher, which does not know it.",
     (
-        joint("floating joint"),
+        joint("floating joint, or one of the type spherical"),
         non_negative(
             "effort_limit", "N m", "largest torque about each axis; 0: torques cannot be commanded", default=0.0
         ),
@@ -41,7 +42,7 @@ def with_spherical_joints(robot: Robot, extension: Extension, _warnings: list[st
     """Makes the joints of ``<spherical_joint>`` elements spherical.
 
     Raises:
-        MachineError: a joint is not floating.
+        MachineError: a joint is neither floating nor spherical.
     """
     spherical: Mapping[str, Entry] = {entry.value.joint: entry for entry in extension["spherical_joints"]}
     joints = (_spherical(joint, spherical[joint.name]) if joint.name in spherical else joint for joint in robot.joints)
@@ -73,7 +74,7 @@ def torque_drives(scope: Scope) -> Mapping[str, tuple[Entry, ...]]:
 
 
 def _spherical(joint: Joint, entry: Entry) -> Joint:
-    if joint.type != "floating":
+    if joint.type not in ("floating", "spherical"):
         raise entry.element.error(
             f"joint '{joint.name}' is {joint.type}", 'give the joint type="floating": it loses its translations here'
         )

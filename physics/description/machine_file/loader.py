@@ -1,7 +1,7 @@
 """Loads a `Machine` from a URDF or xacro file."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,17 +11,23 @@ from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.machine_file import registry
 from grouser.physics.description.machine_file.base import floats
+from grouser.physics.description.machine_file.massless_ends import with_massless_ends_held
 from grouser.physics.description.machine_file.plausibility import plausibility_warnings
 from grouser.physics.description.machine_file.published import published_urdf
 from grouser.physics.description.machine_file.rigid_inertia import check_inertias
-from grouser.physics.description.machine_file.xacro_warnings import unexpanded_warnings, unknown_argument_warnings
+from grouser.physics.description.machine_file.xacro_warnings import (
+    AS_WRITTEN,
+    EXPANDED,
+    unexpanded_warnings,
+    unknown_argument_warnings,
+)
 from grouser.physics.description.table.checks import check_machine, check_references, complete_extension, prepare_robot
 from grouser.physics.description.table.family import Extension
 from grouser.physics.description.table.reader import TAG, read_extension
 from grouser.physics.description.text.files import read_text, require_path
 from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.text.xacro import Expansion, expand_xacro, is_xacro
-from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, parse, without_slips
+from grouser.physics.description.text.xml_tree import BYTES_MAX, Element, may_be_xacro, parse, without_slips
 from grouser.physics.description.urdf.robot import read_robot
 
 BASES = ("floating", "fixed")
@@ -36,7 +42,8 @@ def load_machine(
     """Loads a machine.
 
     Args:
-        path: a URDF file, or a xacro file (its name ends in ``.xacro``).
+        path: a URDF file, or a xacro file (its name ends in ``.xacro``). A file with another name that holds xacro is
+            expanded, too, if that is possible, and `Machine.warnings` tells it.
         arguments: values of the xacro file's arguments.
         base: "floating" or "fixed"; None: fixed if the root link is named ``world``, or has no mass with
             what is fixed to it; else floating.
@@ -62,10 +69,10 @@ def load_machine(
     known = Packages(path, packages)
     if is_xacro(path):
         expansion = expand_xacro(path, arguments, known)
-        return _read(expansion.text, str(path), known, base, expansion)
+        return _read(without_slips(expansion.text), str(path), known, base, expansion)
     if arguments:
         raise MachineError("only a xacro file takes arguments", file=path, remedy="name it ....xacro if it is one")
-    return _read(read_text(path, BYTES_MAX, "URDF"), str(path), known, base)
+    return _read_urdf(path, known, base)
 
 
 def parse_machine(
@@ -82,16 +89,41 @@ def parse_machine(
         MachineError: the text is invalid.
         ParameterError: `base` is invalid, or a folder in `packages` does not exist.
     """
-    return _read(text, file, Packages(file, packages), base)
+    text = without_slips(text)
+    return _read(text, file, Packages(file, packages), base, told=_xacro_told(text, file, AS_WRITTEN))
 
 
-def _read(text: str, file: str, packages: Packages, base: str | None, expansion: Expansion | None = None) -> Machine:
-    """Reads the text of a URDF, which a xacro file may have expanded to."""
+def _read_urdf(path: Path, packages: Packages, base: str | None) -> Machine:
+    """Reads a file that is named as a URDF; one that holds xacro is expanded if that is possible."""
+    text, file = without_slips(read_text(path, BYTES_MAX, "URDF")), str(path)
+    told = _xacro_told(text, file, EXPANDED)
+    if not told:
+        return _read(text, file, packages, base)
+    try:
+        expansion = expand_xacro(path, {}, packages)
+    except MachineError as refusal:
+        reason = f"{AS_WRITTEN}, as it cannot be expanded: {refusal.problem[:200]}"
+        return _read(text, file, packages, base, told=_xacro_told(text, file, reason))
+    return _read(expansion.text, file, packages, base, expansion, told)
+
+
+def _xacro_told(text: str, file: str, what_is_done: str) -> Sequence[str]:
+    return unexpanded_warnings(parse(text, file), what_is_done) if may_be_xacro(text) else ()
+
+
+def _read(
+    text: str,
+    file: str,
+    packages: Packages,
+    base: str | None,
+    expansion: Expansion | None = None,
+    told: Iterable[str] = (),
+) -> Machine:
+    """Reads the text of a URDF, which a xacro file may have expanded to; `told` are warnings of the text itself."""
     if base is not None and (not isinstance(base, str) or base not in BASES):
         raise ParameterError("base", base, "floating, fixed or None")
-    text = without_slips(text)
     root = parse(text, file, has_lines=expansion is None)
-    warnings = unexpanded_warnings(root) if expansion is None else unknown_argument_warnings(file, expansion)
+    warnings = [*told, *([] if expansion is None else unknown_argument_warnings(file, expansion))]
     robot = read_robot(root, packages, warnings)
     _refuse_misplaced(root)
     extension = read_extension(root, registry.ELEMENTS)
@@ -112,6 +144,8 @@ def _read(text: str, file: str, packages: Packages, base: str | None, expansion:
         packages={name: str(folder) for name, folder in packages.given.items()},
         **_values(extension),
     )
+    machine, held = with_massless_ends_held(machine, robot.joint_elements, root.all(TAG))
+    warnings += held
     check_machine(registry.FAMILIES, machine, extension)
     warnings += check_inertias(machine, robot.link_elements)
     return replace(machine, warnings=(*warnings, *plausibility_warnings(machine)))

@@ -7,9 +7,18 @@ from grouser.physics.description.text.names import closest, shortened
 from grouser.physics.description.text.xacro import Expansion
 from grouser.physics.description.text.xml_tree import Element, is_unexpanded
 
+_MISNAMED = "is xacro, though the name of the file does not end in .xacro: it is"
+EXPANDED = f"{_MISNAMED} expanded"
+AS_WRITTEN = f"{_MISNAMED} taken as it is written"
 
-def unexpanded_warnings(root: Element) -> list[str]:
-    """Returns one warning of the xacro in a file that is read as plain URDF, if there is any."""
+
+def unexpanded_warnings(root: Element, what_is_done: str) -> list[str]:
+    """Returns one warning of the xacro in a file that is named as plain URDF, if there is any.
+
+    Args:
+        root: of the file, not expanded.
+        what_is_done: EXPANDED, or AS_WRITTEN and a reason.
+    """
     mendings = Mendings()
     for element in _all(root):
         unexpanded = next((text for text in element.attributes.values() if is_unexpanded(text)), None)
@@ -17,7 +26,7 @@ def unexpanded_warnings(root: Element) -> list[str]:
             mendings.add(
                 element,
                 f"<{element.tag}>" if unexpanded is None else shortened(unexpanded),
-                "is xacro, which is expanded only in files whose names end in .xacro, and is taken as it is written",
+                what_is_done,
             )
     return mendings.warnings()
 

@@ -153,6 +153,11 @@ class Element:
         return (x, y, z)
 
 
+def may_be_xacro(text: str) -> bool:
+    """Returns whether the text of a file may hold xacro: expressions, or elements or a name space with its prefix."""
+    return is_unexpanded(text) or "xacro:" in text
+
+
 def is_unexpanded(text: str) -> bool:
     """Returns whether a text holds an expression of xacro."""
     return any(start in text for start in _UNEXPANDED)

@@ -22,7 +22,9 @@ def read_joint(element: Element, mendings: Mendings) -> Joint:
     """
     name = element.text("name")
     type_ = element.text("type").strip()
-    if type_ not in JOINT_TYPES:
+    if type_ == "spherical":
+        _tell_spherical(element, name, mendings)
+    elif type_ not in JOINT_TYPES:
         raise element.error(f"unknown joint type '{type_[:60]}'", closest(type_, JOINT_TYPES))
     parent = element.required("parent").text("link")
     child = element.required("child").text("link")
@@ -48,6 +50,15 @@ def read_joint(element: Element, mendings: Mendings) -> Joint:
     )
 
 
+def _tell_spherical(joint: Element, name: str, mendings: Mendings) -> None:
+    """Tells of a type that other simulators read, too, but URDF does not have."""
+    mendings.add(
+        joint,
+        f"joint '{name}'",
+        "is spherical, a type that URDF does not have: it is a ball joint without limits",
+    )
+
+
 def _read_limit(joint: Element, name: str, type_: str, mendings: Mendings) -> JointLimit:
     element = joint.optional("limit")
     bounded = type_ in ("revolute", "prismatic")
@@ -70,11 +81,20 @@ def _read_limit(joint: Element, name: str, type_: str, mendings: Mendings) -> Jo
 
 
 def _read_bounds(element: Element, joint: str, mendings: Mendings) -> tuple[float | None, float | None]:
-    """Lower and upper bound; None for one that no machine reaches."""
+    """Lower and upper bound; None for one that no machine reaches. Both are None if lower is above upper."""
     # URDF: a bound that is left out is zero.
     lower, upper = (element.limit(side) if side in element.attributes else 0.0 for side in ("lower", "upper"))
-    if lower > upper or (lower == upper and math.isinf(lower)):
-        raise element.error(f"joint '{joint}': lower = {lower:g} is above upper = {upper:g}", "swap them")
+    if lower == upper and math.isinf(lower):
+        raise element.error(f"joint '{joint}': lower = upper = {lower:g} is no range", "give finite limits")
+    if lower > upper:
+        # Bullet and MuJoCo take it so, and some of Bullet's robots mean it.
+        mendings.add(
+            element,
+            f"joint '{joint}' (lower = {lower:g}, upper = {upper:g})",
+            "has its lower limit above the upper one, which is taken as no limits: it moves without end; swap them if "
+            "they are limits",
+        )
+        return None, None
     if max(abs(lower), abs(upper)) <= BEYOND_USE:
         return lower, upper
     mendings.add(

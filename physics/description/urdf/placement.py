@@ -54,17 +54,27 @@ def link_poses(machine: Machine, positions: Mapping[str, float]) -> dict[str, Po
     poses = {machine.root: Pose()}
     for link in in_tree_order(machine.root, machine.joints)[1:]:
         joint = above[link]
-        frame = compose(poses[joint.parent], joint.pose)
-        position = positions.get(joint.name, 0.0)
-        if joint.type == "prismatic":
-            x, y, z = joint.axis
-            frame = compose(frame, Pose((x * position, y * position, z * position)))
-        elif joint.type in ONE_COORDINATE:
-            frame = compose(frame, Pose(quaternion=quaternion_about(joint.axis, position)))
-        elif joint.name in starts:
+        frame = compose(poses[joint.parent], joint_frame(joint, positions))
+        if joint.name in starts:
             frame = compose(frame, starts[joint.name])
         poses[link] = frame
     return poses
+
+
+def joint_frame(joint: Joint, positions: Mapping[str, float]) -> Pose:
+    """Returns the pose of a joint's child in the parent link's frame.
+
+    Args:
+        joint: the joint.
+        positions: of joints with one coordinate [rad or m]; others are at their origin.
+    """
+    position = positions.get(joint.name, 0.0)
+    if joint.type == "prismatic":
+        x, y, z = joint.axis
+        return compose(joint.pose, Pose((x * position, y * position, z * position)))
+    if joint.type in ONE_COORDINATE:
+        return compose(joint.pose, Pose(quaternion=quaternion_about(joint.axis, position)))
+    return joint.pose
 
 
 def point_on_link(pose: Pose, point: tuple[float, float, float]) -> np.ndarray:

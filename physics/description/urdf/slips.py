@@ -1,5 +1,6 @@
 """Slips of the pen in a URDF that other simulators read over: they are mended before it is read, and told."""
 
+import re
 from collections.abc import Iterator
 
 from grouser.physics.description.text import numbers
@@ -8,6 +9,9 @@ from grouser.physics.description.text.xml_tree import Element
 
 # Attributes of three numbers, by tag.
 _TRIPLES = {"origin": ("xyz", "rpy"), "axis": ("xyz",), "mesh": ("scale",), "box": ("size",)}
+# Elements whose attributes are numbers.
+_NUMBERS = (*_TRIPLES, "limit", "dynamics", "mass", "inertia")
+_SURPLUS_STOP = re.compile(r"([0-9]*\.[0-9]+)\.(?=\s|$)")
 # Elements of which a joint has one.
 _SINGLE = ("origin", "axis", "limit", "dynamics")
 _SIZES = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius",)}
@@ -24,6 +28,7 @@ def mend_slips(robot: Element, mendings: Mendings) -> None:
     for part in (*robot.all("link"), *robot.all("joint")):
         owner = f"{part.tag} '{part.attributes.get('name', '')}'"
         for element in _below(part):
+            _mend_stops(element, owner, mendings)
             for name in _TRIPLES.get(element.tag, ()):
                 _mend_triple(element, name, owner, mendings)
         if part.tag == "joint":
@@ -49,6 +54,17 @@ def _mend_triple(element: Element, name: str, owner: str, mendings: Mendings) ->
         mendings.add(element, owner, f"has more than three numbers in {name}, of which the first three are read")
     if name in element.attributes:
         element.attributes[name] = text
+
+
+def _mend_stops(element: Element, owner: str, mendings: Mendings) -> None:
+    """Takes a second full stop off the end of numbers."""
+    for name, text in element.attributes.items() if element.tag in _NUMBERS else ():
+        mended = _SURPLUS_STOP.sub(r"\1", text)
+        if mended != text and all(map(_is_number, mended.split())):
+            mendings.add(
+                element, f"{owner} ({name} = '{text[:40]}')", "has a full stop after a number, which is left out"
+            )
+            element.attributes[name] = mended
 
 
 def _is_number(word: str) -> bool:
