@@ -32,7 +32,7 @@ def generate_launch_description():
                 "machine",
                 default_value="rover",
                 choices=["rover", "demolition_robot"],
-                description="machine to drive; the demolition robot does not yet obey cmd_vel",
+                description="machine to drive; the demolition robot stands on its tracks",
             ),
             DeclareLaunchArgument("world", default_value="obstacle_course", description="world file, or a name"),
             DeclareLaunchArgument(
@@ -42,12 +42,9 @@ def generate_launch_description():
             ),
             DeclareLaunchArgument(
                 "localization",
-                # without wheels there is no odom, and the frame of odometry is the world
-                default_value=IfElseSubstitution(
-                    EqualsSubstitution(LaunchConfiguration("machine"), "rover"), "truth", "odometry"
-                ),
+                default_value="truth",
                 choices=["truth", "odometry", "none"],
-                description="truth: pose of the simulator; odometry: its wheels, and initialpose; none: AMCL does",
+                description="truth: pose of the simulator; odometry: wheels, tracks, initialpose; none: AMCL does",
             ),
             DeclareLaunchArgument(
                 "soil_layers",
@@ -81,6 +78,9 @@ def generate_launch_description():
                 PythonLaunchDescriptionSource(str(SHARE / "launch" / "simulator.launch.py")),
                 launch_arguments={
                     "machine": LaunchConfiguration("machine"),
+                    "machine_arguments": IfElseSubstitution(
+                        EqualsSubstitution(LaunchConfiguration("machine"), "rover"), "['']", "['stance:=tracks']"
+                    ),
                     "world": LaunchConfiguration("world"),
                     "program": "",
                     "publish_map_tf": "false",
