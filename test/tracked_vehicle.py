@@ -24,6 +24,8 @@ def tracked_vehicle(
     track="",
     damping=1e7,
     stiffness=1e8,
+    axis="0 1 0",
+    links="",
 ):
     """The machine; its root link's origin is on the ground below the middle of the tracks.
 
@@ -36,21 +38,23 @@ def tracked_vehicle(
         track: further attributes of <track>.
         damping: of the sprockets' drives [N m s/rad].
         stiffness: of the pads [N/m3].
+        axis: of the sprockets' joints.
+        links: further links and joints.
     """
     mass, up = weight / GRAVITY, RADIUS + thickness
     inertia = mass * (length**2 + tread**2) / 12.0
-    links, joints, tracks = [], [], []
+    parts, joints, tracks = [], [], []
     wheel_radius = 0.06
     inner = length - 4.2 * math.sqrt(RADIUS * wheel_radius)
     for side, across in (("left", 0.5), ("right", -0.5)):
         y = across * tread
-        links.append(
+        parts.append(
             f'<link name="{side}_wheel"><inertial><mass value="5"/>'
             '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
         )
         joints.append(
             f'<joint name="{side}_sprocket" type="continuous"><parent link="base"/><child link="{side}_wheel"/>'
-            f'<origin xyz="{-0.5 * length} {y} {up}"/><axis xyz="0 1 0"/><limit effort="1e6" velocity="20"/></joint>'
+            f'<origin xyz="{-0.5 * length} {y} {up}"/><axis xyz="{axis}"/><limit effort="1e6" velocity="100"/></joint>'
         )
         tracks.append(
             f'<track name="{side}" sprocket="{side}_sprocket" radius="{RADIUS}" width="{width}" shoes="{shoes}" '
@@ -63,7 +67,7 @@ def tracked_vehicle(
             at = inner * (k / max(road_wheels - 1, 1) - 0.5) if road_wheels > 1 else 0.0
             wheels.append((f"{side}_road_{k}", at, up - RADIUS + wheel_radius, wheel_radius))
         for name, x, z, radius in wheels:
-            links.append(f'<link name="{name}"/>')
+            parts.append(f'<link name="{name}"/>')
             joints.append(
                 f'<joint name="{name}_fixing" type="fixed"><parent link="base"/><child link="{name}"/>'
                 f'<origin xyz="{x} {y} {z}"/></joint>'
@@ -74,7 +78,7 @@ def tracked_vehicle(
         f'<inertia ixx="{inertia}" iyy="{inertia}" izz="{inertia}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
     )
     text = (
-        f'<robot name="vehicle">{base}{"".join(links)}{"".join(joints)}<grouser>{"".join(tracks)}'
+        f'<robot name="vehicle">{base}{links}{"".join(parts)}{"".join(joints)}<grouser>{"".join(tracks)}'
         f'<contact link="base" friction="{friction}"/>{extra}</grouser></robot>'
     )
     return parse_machine(text, "vehicle.urdf")

@@ -57,7 +57,13 @@ class BagWriter:
                 "bag", str(folder), f"a new folder in a folder that exists ({error.strerror})"
             ) from None
         self._file = folder / f"{folder.name}_0.mcap"
-        self._stream = self._file.open("xb")
+        try:
+            self._stream = self._file.open("xb")
+        except OSError as error:
+            folder.rmdir()
+            raise ParameterError(
+                "bag", str(folder), f"a folder in which a file can be made ({error.strerror})"
+            ) from None
         self._writer = Writer(self._stream)
         self._writer.start(profile="ros2", library=f"grouser {__version__}")
         self._schemas: dict[str, int] = {}

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FLEXIBLE_VALUES = ("tip_deflection_y", "tip_deflection_z", "tip_twist", "strain_energy")
 SLIP_VALUES = ("slip_ratio", "slip_angle", "sinkage", "drawbar_pull")
 TRACK_VALUES = (*SLIP_VALUES, "tight_tension", "slack_tension", "rotation_centre_x", "rotation_centre_y")
+# Farthest centre of rotation that is published [m].
+FARTHEST_CENTRE = 1000.0
 # Values of `hydraulics/state` and the attributes of the components' states that hold them. Flow is positive into the
 # piston side of a cylinder, into side a of a motor and out of a pump. Power is taken from supplies of constant pressure
 # by a cylinder, given to the machine by a motor, and taken from the shaft by a pump.
@@ -315,10 +317,15 @@ def sample_force_torque_sensors(reading: Reading) -> tuple[np.ndarray, ...]:
 def sample_slip(reading: Reading) -> tuple[np.ndarray, ...]:
     """`SLIP_VALUES` of each wheel, `TRACK_VALUES` of each track."""
     tracks = (
-        np.array([*(getattr(state, value) for value in TRACK_VALUES[:-2]), *state.rotation_centre])
+        np.array([*(getattr(state, value) for value in TRACK_VALUES[:-2]), *_finite_centre(state.rotation_centre)])
         for state in reading.simulation.track.values()
     )
     return (*_values(reading.simulation.wheel, SLIP_VALUES), *tracks)
+
+
+def _finite_centre(centre: tuple[float, float]) -> np.ndarray:
+    """A centre of rotation within `FARTHEST_CENTRE` in each direction, which stands for farther ones and for none."""
+    return np.clip(np.nan_to_num(np.array(centre), nan=FARTHEST_CENTRE), -FARTHEST_CENTRE, FARTHEST_CENTRE)
 
 
 def slip_groups(machine: Machine) -> list[tuple[str, Sequence[str]]]:

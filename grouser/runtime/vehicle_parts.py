@@ -105,7 +105,7 @@ def _track_as_wheel(
     middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
     x, y, z = (np.array(track.origin) + track.frame[:, [0, 2]] @ middle).tolist()
     # the sprocket's axis to the left: it turns forward
-    sense = math.copysign(1.0, left[1] * ahead[0] - left[0] * ahead[1])
+    sense = track.sense * math.copysign(1.0, left[1] * ahead[0] - left[0] * ahead[1])
     valve, valve_sense = valves.get(track.sprocket, ("", 1.0))
     return VehicleWheel(
         name=track.name,

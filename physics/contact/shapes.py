@@ -143,6 +143,18 @@ def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
     return shapes
 
 
+def warn_still_surfaces(machine: Machine, names: Names) -> tuple[str, ...]:
+    """Warnings of moving surfaces on links that are fixed to the world: they move nothing."""
+    joints = {joint.name: joint for joint in machine.joints}
+    moving = [contact.link for contact in machine.contacts if contact.surface_joint is not None]
+    moving += [joints[track.sprocket].parent for track in machine.tracks]
+    return tuple(
+        f'the surface of link "{link}" moves nothing that lies on it: the link is fixed to the world'
+        for link in dict.fromkeys(moving)
+        if names.link_body[names.link_index(link)] < 0
+    )
+
+
 def rim(radius: float, height: float, count: int) -> np.ndarray:
     """Points on a circle about the z axis at a height [m], (count, 3)."""
     angle = 2.0 * np.pi * np.arange(count) / count
@@ -254,4 +266,4 @@ def _belt_motion(track: Track, names: Names, link_index: int):
     """Coordinate rate of a belt and its axis (body frame) times its speed per rate, and that it wraps."""
     coordinate = names.joints[track.sprocket]
     frame = names.link_rotation[link_index] @ track.frame
-    return coordinate.v, track.radius * coordinate.multiplier * frame[:, 1], True
+    return coordinate.v, track.sense * track.radius * coordinate.multiplier * frame[:, 1], True

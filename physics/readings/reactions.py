@@ -59,8 +59,8 @@ def pair_reactions(system: System, workspace: Workspace) -> np.ndarray:
 def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
     """Mean wrench over the last step that each body got through its joint, about the kinematics' origin.
 
-    The Newton-Euler equations give the force on the bodies beyond a joint; contacts, soil, loop joints and cylinders
-    contribute a part of it.
+    The Newton-Euler equations give the force on the bodies beyond a joint; contacts, soil, tracks, loop joints and
+    cylinders contribute a part of it.
 
     Returns:
         Force and moment of each body, world axes, (bodies, 6) [N, N m].
@@ -74,6 +74,7 @@ def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
     given = np.zeros((len(wrench) + 1, 6))  # the last row is the world's, body -1
     _give_contacts(workspace, given)
     _give_soil(system, workspace, given)
+    _give_tracks(system, workspace, given)
     _give_pairs(system, workspace, given)
     _give_cylinders(system, workspace, given)
     for body in range(len(wrench) - 1, -1, -1):
@@ -96,6 +97,20 @@ def _give_soil(system, workspace, given):
     for body, pushed, centre in zip(system.soil.body, soil.wrench, soil.centre, strict=True):
         impulse = system.settings.step * pushed[:3]
         given[body] += [*impulse, *(system.settings.step * pushed[3:] + np.cross(centre, impulse))]
+
+
+def _give_tracks(system, workspace, given):
+    """The ground pushes on the link that carries a track, and along the belt on its sprocket."""
+    tracks, work, model, step = system.tracks, workspace.tracks, system.multibody, system.settings.step
+    for body, rate, scale, pushed, centre in zip(
+        tracks.body, tracks.rate, tracks.scale, work.wrench, work.centre, strict=True
+    ):
+        column = int(np.flatnonzero(model.column_rate == rate)[0])
+        sprocket = int(np.searchsorted(model.column_start, column, side="right")) - 1
+        turning = step * scale * pushed[6] * workspace.multibody.kinematics.column[column, 3:]
+        impulse = step * pushed[:3]
+        given[body] += [*impulse, *(step * pushed[3:6] + np.cross(centre, impulse) - turning)]
+        given[sprocket, 3:] += turning
 
 
 def _give_pairs(system, workspace, given):

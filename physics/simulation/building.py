@@ -14,6 +14,7 @@ from grouser.physics.compliance.loops import make_loops
 from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.compliance.springs import make_joint_springs
 from grouser.physics.contact.collide import exclude_overlaps, make_collision, shape_name
+from grouser.physics.contact.shapes import warn_still_surfaces
 from grouser.physics.contact.sleeping_room import System as Sleeping
 from grouser.physics.contact.sleeping_room import make_sleeping, no_sleeping
 from grouser.physics.contact.terrain import ground_surface
@@ -147,7 +148,7 @@ def set_up(
         system=system,
         fingerprint=_fingerprint(system),
         beams=tuple(make_beam(flexible, divided, names) for flexible in machine.flexible_links),
-        warnings=(*excluded, *misfits, *unsure),
+        warnings=(*excluded, *misfits, *unsure, *warn_still_surfaces(divided, names)),
     )
 
 

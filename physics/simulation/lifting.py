@@ -8,7 +8,8 @@ import numpy as np
 from grouser.physics.base.phases import NOTHING
 from grouser.physics.contact.room import detect, request
 from grouser.physics.contact.rows import CONTACT_SLOP
-from grouser.physics.contact.terrain import ground_surface
+from grouser.physics.contact.terrain import ground_surface, type_at
+from grouser.physics.description.urdf.belt_path import shoe_faces
 from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.placing import member_bases
@@ -55,15 +56,18 @@ def lift_out(engine: Engine, spawn: str) -> tuple[str, ...]:
     """Changes the initial state of machines that start inside the ground or an obstacle; returns warnings about all.
 
     A machine with a floating base is lifted against gravity by the least distance at which it overlaps nothing by more
-    than rest would give: rigid contacts not at all, elastic ones by what carries its weight, and wheels stand on the
-    surface of soft ground. Overlaps with other machines that can move do not count.
+    than rest would give: rigid contacts not at all, elastic ones and tracks by what carries its weight, and wheels
+    stand on the surface of soft ground. Overlaps with other machines that can move do not count.
 
     Args:
         engine: with its initial state; its workspace is changed.
         spawn: LIFTED or AS_GIVEN, which only reports.
     """
     setup = engine.setup
-    if setup.integrator != "semi_implicit" or not (_touches(engine) or len(setup.system.soil.body)):
+    system = setup.system
+    if setup.integrator != "semi_implicit" or not (
+        _touches(engine) or len(system.soil.body) or len(system.tracks.body)
+    ):
         return ()
     state, workspace = engine.state, engine.workspace
     warnings = _lift_out(engine, spawn)
@@ -149,7 +153,7 @@ class _Scene:
         motion = engine.context.workspace.multibody
         update_kinematics(engine.packed.multibody, engine.state.q, np.zeros_like(engine.state.v), motion.kinematics)
         parts = [self._of_contacts()] if _touches(engine) else []
-        return _joined([*parts, self._of_wheels()])
+        return _joined([*parts, self._of_wheels(), self._of_tracks()])
 
     def missing(self, found: _Depths, tolerance: float) -> np.ndarray:
         """Lift that each machine still needs, as far as the normals tell, (count,) [m]; 0 for one that stands.
@@ -239,6 +243,45 @@ class _Scene:
             rise[sunk],
             np.zeros(len(links)),
         )
+
+    def _of_tracks(self) -> _Depths:
+        """Depths of the shoes of tracks below the natural ground, which is a spring under each of them."""
+        setup, tracks = self._engine.setup, self._engine.setup.system.tracks
+        kinematics, ground = self._engine.workspace.multibody.kinematics, setup.world.ground
+        found: list[tuple[int, float, float, float]] = []
+        for t, track in enumerate(setup.divided.tracks[: len(tracks.body)]):
+            body = tracks.body[t]
+            turn = kinematics.rotation[body] if body >= 0 else np.eye(3)
+            place = kinematics.origin + kinematics.position[body] if body >= 0 else np.zeros(3)
+            frame = turn @ tracks.frame[t]
+            faces, normals = shoe_faces(track.path, track.shoes, track.thickness)
+            for face, normal in zip(faces @ frame[:, [0, 2]].T, normals @ frame[:, [0, 2]].T, strict=True):
+                for side in (-0.25, 0.25):
+                    x, y, z = place + turn @ tracks.place[t] + face + side * track.width * frame[:, 1]
+                    height, *upward = ground_surface(ground, x, y)
+                    depth = (height - z) * upward[2]
+                    if depth > 0.0 > normal @ upward:
+                        stiffness = self._stiffness(t, x, y, height - z)
+                        found.append((t, depth, float(np.dot(upward, self.up)), stiffness))
+        of = np.array([row[0] for row in found], dtype=np.int64)
+        names = [f"track {setup.elements.track[t]}" for t in of.tolist()]
+        return _Depths(
+            setup.membership.track[of],
+            names,
+            ["ground"] * len(names),
+            np.ones(len(names), dtype=bool),
+            *(np.array([row[k] for row in found], dtype=float) for k in (1, 2, 3)),
+        )
+
+    def _stiffness(self, t: int, x: float, y: float, depth: float) -> float:
+        """Force over depth of a half shoe of a track on the ground at a place [N/m]."""
+        system = self._engine.setup.system
+        tracks, soils = system.tracks, system.soil.soils
+        area = 0.5 * float(tracks.pitch[t] * tracks.width[t])
+        k = type_at(system.contact.terrain, x, y)
+        if k < 0:
+            return area * float(tracks.stiffness[t])
+        return area * float(tracks.soil_stiffness[t, k] * depth ** (soils.exponent[k] - 1.0))
 
 
 def _rim_points(centre: np.ndarray, axis: np.ndarray, radius: float, half_width: float) -> Iterator[np.ndarray]:

@@ -177,7 +177,7 @@ def make_tracks(machine: Machine, names: Names, world: World, wheels: Wheels) ->
         middle=_rows([_circle(track) for track in found]),
         position=np.array([sprocket.q for sprocket in sprockets], dtype=np.int64),
         rate=np.array([sprocket.v for sprocket in sprockets], dtype=np.int64),
-        scale=np.array([track.radius for track in found]),
+        scale=np.array([track.sense * track.radius for track in found]),
         sprocket=np.array([_sprocket_place(track.path) for track in found]),
         width=np.array([track.width for track in found]),
         pitch=np.array([track.path.total / track.shoes for track in found]),

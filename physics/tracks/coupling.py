@@ -96,7 +96,8 @@ def commit_tracks(
         first, last = _fill_jacobian(tracks, t, model, kinematics.column, work)
         _find_motion(velocity, first, last, work, work.end_motion)
         if work.listed[t] > 0:
-            work_done[t] += step * _mean_power(work.wrench[t], work.slope[t], work.motion[t], work.end_motion)
+            _find_acted(work.wrench[t], work.slope[t], work.motion[t], work.end_motion)
+            work_done[t] += step * _mean_power(work.wrench[t], work.motion[t], work.end_motion)
         commit_pads(
             *(tracks, t, wheels.soils, terrain, wheels.cell[0], kinematics.origin, gravity, step),
             *(shear, soil, work),
@@ -155,14 +156,19 @@ def _add_to_equations(first, last, step: float, t, work: TrackWorkspace, mass: M
 
 
 @inlined
-def _mean_power(wrench, slope, start, end):
-    """Mean power in a step of the linearised force that acted in it, between the motions at its start and end [W]."""
+def _find_acted(wrench, slope, start, end):
+    """Changes the force at the motion at the start of the step to that which acted: its linearisation at the end."""
+    for k in range(MOTION):
+        for m in range(MOTION):
+            wrench[k] -= slope[k, m] * (end[m] - start[m])
+
+
+@inlined
+def _mean_power(acted, start, end):
+    """Mean power in a step of the force that acted in it, between the motions at its start and end [W]."""
     power = 0.0
     for k in range(MOTION):
-        acted = wrench[k]
-        for m in range(MOTION):
-            acted -= slope[k, m] * (end[m] - start[m])
-        power += 0.5 * acted * (start[k] + end[k])
+        power += 0.5 * acted[k] * (start[k] + end[k])
     return power
 
 

@@ -69,7 +69,7 @@ def _velocity(touch, n, motion):
 @inlined
 def _axes(nx, ny, nz):
     """Two tangents: the world's x and y, rotated from the vertical to the normal."""
-    c = 1.0 / (1.0 + nz)
+    c = 1.0 / max(1.0 + nz, 1e-12)
     return 1.0 - c * nx * nx, -c * nx * ny, -nx, -c * nx * ny, 1.0 - c * ny * ny, -ny
 
 
@@ -128,9 +128,7 @@ def _add_force(touch, n, fx, fy, fz, wrench):
     wrench[3] += y * fz - z * fy
     wrench[4] += z * fx - x * fz
     wrench[5] += x * fy - y * fx
-    along = touch[BELT_X, n] * fx + touch[BELT_Y, n] * fy + touch[BELT_Z, n] * fz
-    wrench[6] += along
-    return along
+    wrench[6] += touch[BELT_X, n] * fx + touch[BELT_Y, n] * fy + touch[BELT_Z, n] * fz
 
 
 @inlined
@@ -241,12 +239,11 @@ def commit_pads(
         step: h [s].
         shear: state of the pads of all tracks, changed, (pads, 2).
         soil: with the cells, changed.
-        work: with the listed pads and `end_motion`; `wrench` and `figure` are filled.
+        work: with the listed pads and `end_motion`, and in `wrench` the force that acted in the step, which stays;
+            `figure` is filled.
     """
     touch, motion, wrench, figure = work.touch[t], work.end_motion, work.wrench[t], work.figure[t]
     frame, area = work.frame[t], tracks.pitch[t] * tracks.width[t] / PADS
-    for k in range(MOTION):
-        wrench[k] = 0.0
     figure[:] = 0.0
     belt, ahead, aside = _speeds(motion, frame)
     lead = step + shear_lead(belt, ahead, aside)
@@ -288,17 +285,19 @@ def commit_pads(
         tx = -area * strength * sx - pushed * sideways * lx
         ty = -area * strength * sy - pushed * sideways * ly
         tz = -area * strength * sz - pushed * sideways * lz
-        pulled = _add_force(touch, n, px + tx, py + ty, pz + tz, wrench)
+        fx, fy, fz = px + tx, py + ty, pz + tz
+        pulled = touch[BELT_X, n] * fx + touch[BELT_Y, n] * fy + touch[BELT_Z, n] * fz
         beyond = touch[PLACE, n] - tracks.sprocket[t]
         taken += pulled * (1.0 - (beyond - total * math.floor(beyond / total)) / total)
-        figure[NORMAL] += area * pressure
-        figure[THRUST] += tx * frame[0, 0] + ty * frame[0, 1] + tz * frame[0, 2]
         figure[RESISTANCE] -= px * frame[0, 0] + py * frame[0, 1] + pz * frame[0, 2]
-        figure[SIDE] += (px + tx) * lx + (py + ty) * ly + (pz + tz) * lz
         figure[PEAK_PRESSURE] = max(figure[PEAK_PRESSURE], pressure)
     for pad in range(cleared, pads):
         shear[first + pad, 0] = shear[first + pad, 1] = 0.0
     figure[TOUCHING] = touching / PADS
+    # sums of the force that acted; the pads share it as the law says at the end of the step
+    figure[NORMAL] = abs(wrench[0] * frame[2, 0] + wrench[1] * frame[2, 1] + wrench[2] * frame[2, 2])
+    figure[THRUST] = wrench[0] * frame[0, 0] + wrench[1] * frame[0, 1] + wrench[2] * frame[0, 2] + figure[RESISTANCE]
+    figure[SIDE] = wrench[0] * frame[1, 0] + wrench[1] * frame[1, 1] + wrench[2] * frame[1, 2]
     middle, plane = tracks.middle[t], work.plane[t]
     x = plane[0] + middle[0] * frame[0, 0] + middle[1] * frame[2, 0]
     y = plane[1] + middle[0] * frame[0, 1] + middle[1] * frame[2, 1]

@@ -99,7 +99,7 @@ def find_pads(
     segment, quarter = first, 0.25 * tracks.width[t]
     while segment < end - 1 and at >= tracks.start[segment + 1]:
         segment += 1
-    lowest = 0.5 * tracks.width[t] * abs(frame[1, 2])
+    lowest = 0.5 * tracks.width[t] * _steepness(terrain, frame[1, 0], frame[1, 1], frame[1, 2])
     for shoe in range(shoes):
         # ahead and up of the face, its tangent, speed of the face over that of the belt, how far the belt gives way
         into, radius = at - tracks.start[segment], tracks.radius[segment]
@@ -168,6 +168,15 @@ def _clearance(terrain: Terrain, x, y, z):
         return z - terrain.highest[0]
     point, normal = terrain.point, terrain.normal
     return normal[0] * (x - point[0]) + normal[1] * (y - point[1]) + normal[2] * (z - point[2])
+
+
+@inlined
+def _steepness(terrain: Terrain, x, y, z):
+    """By how much `_clearance` may change along a unit vector [-]."""
+    if terrain.heights.shape[0] > 0:
+        return abs(z)
+    normal = terrain.normal
+    return abs(normal[0] * x + normal[1] * y + normal[2] * z)
 
 
 @kernel

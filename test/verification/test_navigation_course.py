@@ -18,7 +18,7 @@ from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.program import TWIST
 from grouser.runtime.driving import Driver, Odometer
 from grouser.runtime.frames import FrameTree
-from grouser.runtime.vehicle import make_vehicle
+from grouser.runtime.vehicle_parts import make_vehicle
 
 STEP = 0.002  # [s]
 TICK = 5  # steps between two commands of the drives

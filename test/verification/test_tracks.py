@@ -284,3 +284,73 @@ def test_excavator_drives_straight_on_its_tracks_and_turns_on_the_spot():
     assert 2.0 * math.atan2(quaternion[2], quaternion[3]) > 0.3
     assert np.linalg.norm(moved[:2] - position[:2]) < 0.6
     assert simulation.diagnostics.unsettled_steps == 0
+
+
+@pytest.mark.parametrize("depth", [0.05, 0.3])
+def test_machine_on_tracks_that_starts_in_the_ground_is_lifted(depth):
+    machine = tracked_vehicle(pretension=2e4, shear=5e-3)
+    simulation = Simulation(machine, World(spawn=Pose((0.0, 0.0, -depth))))
+    assert any("lifted by" in warning for warning in simulation.warnings)
+    simulation.step(1000)
+    assert abs(simulation.link_pose("base")[0][2]) < 5e-3
+
+
+def test_pads_beside_a_sloping_plane_touch_where_they_are():
+    """Over a plane that falls to the side the outer pads touch first, a quarter of the width from the middle."""
+    slope, width = math.radians(30.0), 0.5
+    texts = {"width": repr(width), "thickness": "0.001", "pretension": "1e9", "rail_length": "100.0"}
+    ground = Ground(normal=(0.0, -math.sin(slope), math.cos(slope)))
+    simulation = Simulation(
+        load_machine(machine_file("tracked_testbed"), texts), World(ground=ground), spawn="as_given"
+    )
+    simulation.command["slide"] = 3e4
+    simulation.step(400)
+    simulation.command["slide"] = 0.0
+    while simulation.track["track"].normal_force == 0.0 and simulation.time < 5.0:
+        simulation.step(1)
+    assert simulation.joint_position["slide"] == pytest.approx(0.25 * width * math.tan(slope), abs=5e-3)
+    simulation.step(2000)
+    assert simulation.joint_position["slide"] < 0.25 * width * math.tan(slope)
+
+
+@pytest.mark.parametrize("axis", ["0 1 0", "0 -1 0"])
+def test_readings_do_not_depend_on_the_direction_of_the_sprockets_axis(axis):
+    way = 1.0 if axis == "0 1 0" else -1.0
+    simulation = Simulation(tracked_vehicle(pretension=2e4, shear=5e-3, axis=axis), World())
+    simulation.step(300)
+    for side, speed in (("left", 0.3), ("right", 0.5)):
+        simulation.command[f"{side}_sprocket"] = way * speed / RADIUS
+    simulation.step(2000)
+    left, right = simulation.track["left"], simulation.track["right"]
+    assert left.belt_speed == pytest.approx(0.3, rel=1e-2)
+    assert right.belt_speed == pytest.approx(0.5, rel=1e-2)
+    assert left.speed > 0.2
+    assert left.yaw_rate > 0.02
+    assert abs(right.slip_ratio) < 0.3
+
+
+def test_forces_that_are_shown_are_those_that_acted():
+    """Impulse of the normal forces over a fast drive, and of a light machine on stiff pads."""
+    for weight, speed in ((20e3, 5.0), (200.0, 0.2)):
+        simulation = Simulation(tracked_vehicle(weight=weight, pretension=2e4, shear=5e-3), World())
+        simulation.step(500)
+        for side in ("left", "right"):
+            simulation.command[f"{side}_sprocket"] = speed / RADIUS
+        pressed = 0.0
+        for _ in range(1500):
+            simulation.step(1)
+            pressed += sum(track.normal_force for track in simulation.track.values()) / 1500
+        assert pressed == pytest.approx(weight, rel=0.05)
+
+
+def test_force_torque_sensor_above_tracks_feels_what_it_carries():
+    load = (
+        '<link name="load"><inertial><mass value="300"/><inertia ixx="9" iyy="9" izz="9" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link><joint name="post" type="fixed"><parent link="load"/><child link="base"/></joint>'
+    )
+    machine = tracked_vehicle(
+        pretension=2e4, shear=5e-3, links=load, extra='<force_torque_sensor name="felt" joint="post"/>'
+    )
+    simulation = Simulation(machine, World())
+    simulation.step(1500)
+    assert abs(simulation.force_torque_sensor["felt"][2]) == pytest.approx(300.0 * GRAVITY, rel=1e-3)

@@ -66,7 +66,9 @@ class Track:
         pitch: length of a shoe along the belt [m].
         thickness: from the pitch line to the faces of the shoes [m].
         offset: of the belt's middle from the sprocket's link, along the sprocket's axis [m].
-        ahead, left: unit vectors in the frame of the link that carries the sprocket; left is the sprocket's axis.
+        ahead, left: unit vectors in the frame of the link that carries the sprocket, to both of which up is normal;
+            left is along the sprocket's axis.
+        sense: 1 if the sprocket's axis points to the left, -1 if it points to the right.
         origin: of the plane in that frame: the sprocket's centre, moved by `offset` [m].
         grouser_height: of the bars across the faces of the shoes [m].
         mass: of the belt [kg].
@@ -86,6 +88,7 @@ class Track:
     offset: float
     ahead: Vector3
     left: Vector3
+    sense: float
     origin: Vector3
     grouser_height: float
     mass: float

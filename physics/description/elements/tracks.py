@@ -67,8 +67,8 @@ TRACK = ElementKind(
             "sprocket",
             Kind.JOINT,
             "-",
-            "continuous joint that drives the belt; a positive turn rolls the machine ahead where the axis is to the "
-            "left of `ahead` and up is up",
+            "continuous or revolute joint that drives the belt; a positive turn rolls the machine ahead where its axis "
+            "points to the left of `ahead`, and back where it points to the right",
             required=True,
         ),
         positive("radius", "m", "of the sprocket, to the belt's pitch line"),
@@ -135,7 +135,7 @@ def with_belts(robot: Robot, extension: Extension, _warnings: list[str]) -> Robo
         for wheel in wheels:
             held = above[wheel.value.link]
             if held.type in _TURNING and held.mimic is None:
-                way = math.copysign(1.0, float(_axis_of(held) @ frame[:, 1]))
+                way = math.copysign(1.0, float(_axis_of(held) @ _axis_of(sprocket)))
                 joints[held.name] = replace(held, mimic=Mimic(sprocket.name, way * track.radius / wheel.value.radius))
     links = tuple(
         replace(link, collisions=(*link.collisions, *shapes[link.name])) if link.name in shapes else link
@@ -156,6 +156,7 @@ def complete_track(entry: Entry, scope: Scope) -> Track:
     values = vars(written) | {
         "ahead": tuple(frame[:, 0].tolist()),
         "left": tuple(frame[:, 1].tolist()),
+        "sense": math.copysign(1.0, float(frame[:, 1] @ _axis_of(scope.joints[written.sprocket]))),
         "origin": tuple(place.tolist()),
         "pitch": written.pitch or path.total / written.shoes,
     }
@@ -192,7 +193,9 @@ def _lay(entry: Entry, wheels: Collection[Entry], joints, above) -> tuple[BeltPa
     if np.linalg.norm(ahead) < _SAME_AXIS:
         raise element.error("ahead is parallel to the sprocket's axis", "give a direction across it")
     ahead /= np.linalg.norm(ahead)
-    frame = np.column_stack([ahead, axis, np.cross(ahead, axis)])
+    # up is up in the link's frame, whichever way the axis points
+    left = -axis if np.cross(ahead, axis)[2] < 0.0 else axis
+    frame = np.column_stack([ahead, left, np.cross(ahead, left)])
     place = np.array(sprocket.pose.position)
     centres, radii, names = [np.zeros(2)], [track.radius], [f"sprocket '{sprocket.name}'"]
     for wheel in wheels:

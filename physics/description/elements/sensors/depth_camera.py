@@ -1,7 +1,7 @@
 """Depth cameras."""
 
 from grouser.physics.description.data.sensors import DepthCamera
-from grouser.physics.description.elements.sensors.frame import check_range, check_sensor_name
+from grouser.physics.description.elements.sensors.frame import FIELDS, check_range, check_sensor_name
 from grouser.physics.description.table.attributes import (
     Attribute,
     ElementKind,
@@ -77,7 +77,8 @@ def complete_camera(entry: Entry, scope: Scope) -> DepthCamera:
     """
     camera, element = entry.value, entry.element
     check_sensor_name(entry, scope)
-    taken = {*scope.links, *scope.joints, *(other.value.name for other in scope.extension["sensors"])}
+    others = (other.value for field in FIELDS for other in scope.extension[field])
+    taken = {*scope.links, *scope.joints, *(other.name for other in others if other is not camera)}
     if camera.optical_frame in taken:
         raise element.error(
             f"name = '{camera.name}' needs the frame '{camera.optical_frame}', the name of a link, joint or sensor",
