@@ -149,3 +149,13 @@ def test_optical_frame_needs_a_name_of_its_own():
     other = '<sensor name="eye_optical_frame" type="imu" link="mast"/>'
     with pytest.raises(MachineError, match="needs the frame 'eye_optical_frame'"):
         on_mast(f'<depth_camera name="eye" link="mast"/>{other}', EMPTY)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_optical_frame_is_no_other_sensors_frame(order):
+    elements = [
+        '<depth_camera name="eye" link="mast"/>',
+        '<lidar_3d name="eye_optical_frame" link="mast" channels="2"/>',
+    ]
+    with pytest.raises(MachineError, match="needs the frame 'eye_optical_frame'"):
+        on_mast("".join(elements[k] for k in order), EMPTY)

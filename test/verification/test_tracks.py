@@ -354,3 +354,12 @@ def test_force_torque_sensor_above_tracks_feels_what_it_carries():
     simulation = Simulation(machine, World())
     simulation.step(1500)
     assert abs(simulation.force_torque_sensor["felt"][2]) == pytest.approx(300.0 * GRAVITY, rel=1e-3)
+
+
+def test_belt_on_a_link_that_is_fixed_to_the_world_is_told():
+    welded = tracked_vehicle(
+        pretension=2e4,
+        links='<link name="world"/><joint name="weld" type="fixed"><parent link="world"/><child link="base"/></joint>',
+    )
+    warnings = Simulation(welded, World()).warnings
+    assert any('surface of link "base" moves nothing that lies on it' in warning for warning in warnings)
